@@ -1,0 +1,78 @@
+# penstock_room: one room of the house as one target, whose ARROWS are its link line and the include check's law.
+
+# penstock_room(NAME FOLDER SOURCES... ARROWS rooms... [LIBRARIES targets...] [TESTS files...])
+# FOLDER is relative to the root. Arrows are written to build/arrows.txt ("FOLDER: FOLDER FOLDER ..."), which
+# tools/checks/arrows.py reads.
+function(penstock_room name folder)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;ARROWS;LIBRARIES;TESTS" ${ARGN})
+  set(target penstock_${name})
+  add_library(${target} OBJECT ${ROOM_SOURCES})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+  set(arrows "")
+  foreach(room IN LISTS ROOM_ARROWS)
+    target_link_libraries(${target} PUBLIC penstock_${room})
+    get_target_property(room_folder penstock_${room} PENSTOCK_FOLDER)
+    string(APPEND arrows " ${room_folder}")
+  endforeach()
+  target_link_libraries(${target} PRIVATE ${ROOM_LIBRARIES})
+  set_target_properties(${target} PROPERTIES PENSTOCK_FOLDER ${folder} POSITION_INDEPENDENT_CODE ON)
+  set_property(GLOBAL APPEND PROPERTY PENSTOCK_ROOMS ${target})
+  set_property(GLOBAL APPEND PROPERTY PENSTOCK_LIBRARIES ${ROOM_LIBRARIES})
+  set_property(GLOBAL APPEND_STRING PROPERTY PENSTOCK_ARROWS "${folder}:${arrows}\n")
+  if(PENSTOCK_TESTS AND ROOM_TESTS)
+    penstock_unit_test(${name}_test ${ROOM_TESTS})
+  endif()
+endfunction()
+
+# penstock_unit_test(NAME SOURCES...): a GoogleTest program on the whole library, run on one process.
+function(penstock_unit_test name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE penstock_core GTest::gtest_main fmt::fmt nlohmann_json::nlohmann_json)
+  gtest_discover_tests(${name} PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# penstock_entries(SOURCES TESTS NAMES...): the sources, and the *_test.cpp apart, of a room's entries, NAMES being their folders.
+macro(penstock_entries sources tests)
+  set(${sources} "")
+  set(${tests} "")
+  foreach(entry ${ARGN})
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${entry}/*.cpp)
+    list(APPEND ${sources} ${found})
+    list(APPEND ${tests} ${found})
+  endforeach()
+  list(FILTER ${sources} EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER ${tests} INCLUDE REGEX "_test\\.cpp$")
+endmacro()
+
+# penstock_table(OUTPUT TYPE HEADER NAMES...): generates the explicit table of a room's entries: each folder NAME defines
+# `const TYPE& NAME_<type>();`.
+function(penstock_table output type header)
+  string(TOLOWER ${type} lower)
+  set(declarations "")
+  set(entries "")
+  foreach(entry IN LISTS ARGN)
+    string(APPEND declarations "const ${type}& ${entry}_${lower}();\n")
+    string(APPEND entries "      &${entry}_${lower}(),\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
+"// The table of ${lower}s that are built; generated from this room's CMakeLists.txt.
+#include \"${header}\"
+
+namespace penstock {
+
+${declarations}
+std::span<const ${type}* const> ${lower}s() {
+  static const ${type}* const table[] = {
+${entries}  };
+  return table;
+}
+
+const ${type}* find_${lower}(std::string_view name) {
+  for (const ${type}* entry : ${lower}s())
+    if (entry->describe().name == name) return entry;
+  return nullptr;
+}
+
+}  // namespace penstock
+")
+endfunction()

@@ -1,0 +1,53 @@
+// Catalogue: the definitions of everything in a file, without where it lies.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/attribute.hpp>
+#include <penstock/dims.hpp>
+#include <penstock/status.hpp>
+#include <penstock/type.hpp>
+
+namespace penstock {
+
+struct Dataset {
+  std::string name;  // "fluid/rho": groups by slashes, none at either end
+  ElementType type;
+  Dims shape;
+  bool unlimited = false;
+
+  friend bool operator==(const Dataset&, const Dataset&) = default;
+};
+
+struct Catalogue {
+  std::vector<Dataset> datasets;  // sorted by name, which is file order
+  // By object: "" is the file, else a dataset or a group (which exists because it is named here or in a dataset's name).
+  std::map<std::string, std::map<std::string, Attribute>> attributes;
+
+  const Dataset* find(std::string_view name) const;
+  int index_of(std::string_view name) const;  // -1 where absent
+};
+
+int64_t elements(const Dims& shape);
+int64_t bytes(const Dataset& dataset);
+std::string describe(const Dataset& dataset);  // "f64 (100, 200)"
+std::string describe(const Dims& dims);        // "(100, 200)", "()" for rank 0
+
+// The name as stored, or why it cannot be one: empty parts, ".", "..", NUL, over 1000 bytes, and "_penstock", which
+// belongs to penstock. Leading and trailing slashes are dropped.
+Result<std::string> dataset_name(std::string_view name);
+Result<std::string> object_name(std::string_view name);  // "" and "/" are the file
+
+// Shape is legal for TYPE: rank at most 8, no negative extent, the bytes fit in 63 bits.
+Status check_shape(const ElementType& type, const Dims& shape);
+// No name is both a dataset and a group.
+Status check_names(const Catalogue& catalogue);
+
+std::vector<std::byte> encode(const Catalogue& catalogue);
+Result<Catalogue> decode_catalogue(std::span<const std::byte> bytes);
+
+}  // namespace penstock

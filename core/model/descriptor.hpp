@@ -1,0 +1,25 @@
+// Descriptor: what a format, placement or transport is called, and which parameters it takes; one table for parser, help and docs.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace penstock {
+
+struct Parameter {
+  enum class Type { integer, bytes, choice, boolean };
+  std::string_view name;
+  Type type;
+  std::string_view allowed;  // choices as "a|b|c"; the least number for integers and bytes
+  std::string_view fallback;
+  std::string_view help;
+};
+
+struct Descriptor {
+  std::string_view name;
+  std::string_view summary;   // one line on when it is good
+  std::vector<Parameter> parameters;
+  std::string_view missing;   // "" where it is built, else "needs PnetCDF"
+};
+
+}  // namespace penstock

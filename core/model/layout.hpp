@@ -1,0 +1,62 @@
+// Layout: where the bytes of datasets and of metadata lie, as plain data. Formats make it, transports obey it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/model/catalogue.hpp"
+#include "core/model/selection.hpp"
+
+namespace penstock {
+
+// A run of bytes.
+struct Extent {
+  int32_t part = 0;
+  int64_t offset = 0;
+  int64_t length = 0;
+};
+
+// One part's layout, in the order of the catalogue it was made from.
+struct Layout {
+  struct Place {
+    int64_t base = 0;   // byte of element 0; meaningless where the dataset has no bytes
+    bool swapped = false;  // stored in the other byte order than this machine's
+  };
+  struct Metadata {
+    int64_t offset = 0;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Place> places;
+  std::vector<Metadata> metadata;
+  int64_t end = 0;  // bytes of the part; a writer may round it up to its block
+};
+
+// Where datasets of at least BLOCK bytes begin; smaller ones are packed.
+struct Alignment {
+  int64_t block = 4096;
+};
+
+// A stored block of a dataset: its elements (by global offset) lie packed from BASE of part PART on.
+struct StoredBlock {
+  int32_t part = 0;
+  int64_t base = 0;
+  bool swapped = false;
+  Selection where;  // memory is not used
+};
+
+// A file or a set of files, as read: what is in it, and where.
+struct Contents {
+  std::string format;
+  std::string generation;
+  Catalogue catalogue;
+  std::vector<std::string> parts;               // paths beside the master; the master itself for a single file
+  std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
+  std::vector<bool> foreign;                     // for each dataset: stored chunked, filtered, compact or in another type
+};
+
+std::vector<std::byte> encode(const Contents& contents);
+Result<Contents> decode_contents(std::span<const std::byte> bytes);
+
+}  // namespace penstock

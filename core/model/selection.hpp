@@ -1,0 +1,107 @@
+// Selection: elements of one dataset and where they lie in memory; the arithmetic that all movement rests on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include <penstock/decomposition.hpp>
+#include <penstock/dims.hpp>
+
+#include "core/base/encode.hpp"
+
+namespace penstock {
+
+// LENGTH elements from linear element OFFSET of the dataset lie at MEMORY, STRIDE elements apart.
+struct Segment {
+  int64_t offset = 0;
+  int64_t memory = 0;
+  int64_t length = 0;
+  int64_t stride = 1;
+};
+
+// As Segment with stride 1; BEFORE is the number of elements in the runs before this one.
+struct MemoryRun {
+  int64_t offset = 0;
+  int64_t memory = 0;
+  int64_t length = 0;
+  int64_t before = 0;
+};
+
+// Either a box with a memory stride per dimension, or runs sorted by offset that do not overlap.
+class Selection {
+ public:
+  Selection() = default;
+  static Selection of_box(Dims shape, Box box, Memory memory);
+  static Selection of_box(Dims shape, Box box);  // contiguous in memory
+  static Selection whole(const Dims& shape);
+  // RUNS need not be sorted; overlaps are the caller's fault. Memory lies in the order of RUNS.
+  static Selection of_runs(Dims shape, std::span<const Run> runs);
+  static Selection of_memory_runs(Dims shape, std::vector<MemoryRun> sorted);
+
+  const Dims& shape() const { return shape_; }
+  int64_t count() const { return count_; }
+  bool is_box() const { return runs_ == nullptr; }
+  const Box& box() const { return box_; }
+  const Dims& stride() const { return stride_; }
+  int64_t memory_offset() const { return memory_offset_; }
+  std::span<const MemoryRun> runs() const { return *runs_; }
+
+  // First linear offset selected and one past the last; {0, 0} where count() is 0.
+  int64_t first() const;
+  int64_t last() const;
+  // How many selected elements have a linear offset below LIMIT. O(rank) for boxes, O(log runs) for runs.
+  int64_t rank_of(int64_t limit) const;
+  bool contains(int64_t offset) const { return rank_of(offset + 1) != rank_of(offset); }
+
+  // Without memory: packed in file order, with BEGIN <= offset < END kept of runs (boxes stay whole).
+  Selection packed(int64_t begin, int64_t end) const;
+
+  void encode(Encoder& encoder) const;
+  static Selection decode(Decoder& decoder);
+
+ private:
+  Dims shape_;
+  Box box_;
+  Dims stride_;
+  int64_t memory_offset_ = 0;
+  int64_t count_ = 0;
+  std::shared_ptr<const std::vector<MemoryRun>> runs_;
+};
+
+// Walks the segments of a selection in ascending offset within [begin, end), each as long as it can be. Bounded state: nothing
+// is expanded. Construction costs O(rank) or O(log runs), each step O(1) amortised.
+class Cursor {
+ public:
+  Cursor(const Selection& selection, int64_t begin, int64_t end);
+  explicit Cursor(const Selection& selection);
+  bool next(Segment& segment);
+
+ private:
+  bool next_run(Segment& segment);
+  bool next_box(Segment& segment);
+
+  const Selection* selection_;
+  int64_t end_ = 0;
+  size_t run_ = 0;
+  int64_t begin_ = 0;
+  // A box with every pair of dimensions joined that is contiguous both in the file and in memory.
+  int rank_ = 0;
+  bool done_ = false;
+  int64_t start_[max_rank], count_[max_rank], stride_[max_rank], step_[max_rank], index_[max_rank];
+  int64_t offset_ = 0;  // of the current innermost row's first element
+  int64_t memory_ = 0;
+};
+
+// The elements that A and B both select, as a selection of the array in which B's elements are stored packed in B's own order (a
+// box's own shape; for runs their file order), with A's memory. Empty where they share nothing.
+std::optional<Selection> intersect(const Selection& a, const Selection& b);
+// The shape of the array in which S is stored packed.
+Dims packed_shape(const Selection& s);
+// S's own elements in that array, with S's memory.
+Selection in_packed(const Selection& s);
+
+}  // namespace penstock

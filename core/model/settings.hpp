@@ -1,0 +1,29 @@
+// Settings: the parameters of a plan, checked against a descriptor's table, each with its fallback.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <penstock/status.hpp>
+
+#include "core/model/descriptor.hpp"
+
+namespace penstock {
+
+class Settings {
+ public:
+  // Sets NAME after checking VALUE against PARAMETER.
+  Status set(const Parameter& parameter, std::string_view value);
+  // REQUIRES: NAME was set. Every parameter of the chosen format, placement and transport is.
+  int64_t integer(std::string_view name) const;
+  bool boolean(std::string_view name) const;
+  const std::string& word(std::string_view name) const;
+  const std::map<std::string, std::string, std::less<>>& all() const { return values_; }
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;  // bytes are stored as plain numbers
+};
+
+}  // namespace penstock

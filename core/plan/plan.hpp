@@ -1,0 +1,43 @@
+// Plan: the whole way in which a file is written or read, as one printable value.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/status.hpp>
+
+#include "core/model/descriptor.hpp"
+#include "core/model/settings.hpp"
+
+namespace penstock {
+
+// What can be chosen from; the session fills it from the rooms' tables, so that plan knows no concrete strategy.
+struct Catalog {
+  std::vector<const Descriptor*> formats, placements, transports;
+  const Descriptor* common = nullptr;  // parameters of every plan: durability, block, preallocate
+};
+
+struct Plan {
+  std::string format;
+  std::string placement;  // "single", "per_rank"
+  std::string transport;
+  Settings settings;      // every parameter of the three and the common ones, with its value
+
+  // "hdf5/two_phase:io=direct,writers=2": parameters that differ from their fallback, by name.
+  std::string text(const Catalog& catalog) const;
+  // {"format": ..., "placement": ..., "transport": ..., every parameter}; parse_plan reads it too.
+  std::string json() const;
+};
+
+// "FORMAT/TRANSPORT[:name=value,...]", an alias ("raw/per_process", "raw/gather"), a transport alone ("two_phase"; the format is then
+// FALLBACK_FORMAT), or a plan's JSON. Unknown words are named together with those that exist.
+Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog);
+
+struct Alias {
+  std::string_view name, transport, parameters, help;
+};
+std::span<const Alias> aliases();
+
+}  // namespace penstock

@@ -1,0 +1,67 @@
+// Storage: every file-system call that penstock makes on a target, behind one interface that wrappers can trace or break.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/status.hpp>
+
+namespace penstock {
+
+enum class Io : uint8_t { buffered, direct, mmap };
+std::string_view name(Io io);
+
+// Buffers of this alignment may be written directly; offsets and lengths too.
+inline constexpr int64_t direct_alignment = 4096;
+
+// An open file. Any number of threads may write and read disjoint ranges at once.
+// write and read move the whole span or fail; a short count is retried, a short file is Code::damaged.
+class StorageFile {
+ public:
+  virtual ~StorageFile() = default;  // closes without reporting; call close() to know
+  virtual Status write(int64_t offset, std::span<const std::byte> bytes) = 0;
+  virtual Status read(int64_t offset, std::span<std::byte> bytes) = 0;
+  virtual Status sync() = 0;  // fdatasync (msync for mmap)
+  virtual Status close() = 0;
+};
+using StorageFilePtr = std::unique_ptr<StorageFile>;
+
+struct FileStat {
+  int64_t bytes = 0;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  bool directory = false;
+};
+
+// Paths are as the user gave them; every error message names the path and the call.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  // A new file (O_EXCL, mode 0666 less umask) of exactly BYTES, preallocated where the file system can (fallocate(2)
+  // only). With io = mmap, preallocation that is not supported is Code::unsupported; else it is left out.
+  virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io) = 0;
+  virtual Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) = 0;
+  virtual Status rename(const std::string& from, const std::string& to) = 0;
+  virtual Status remove(const std::string& path) = 0;           // absence is ok
+  virtual Status sync_directory(const std::string& path) = 0;   // the folder of PATH
+  virtual Result<FileStat> stat(const std::string& path) = 0;   // Code::not_found where absent
+  virtual Result<std::vector<std::string>> list(const std::string& folder) = 0;
+};
+
+// The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer where memory
+// is not aligned, and the ragged ends buffered; a file system without O_DIRECT is Code::unsupported.
+std::shared_ptr<Storage> posix_storage();
+
+// What passed through a traced storage. Thread-safe.
+struct StorageCounts {
+  int64_t writes = 0, write_bytes = 0, reads = 0, read_bytes = 0, metadata = 0;
+};
+class TracedStorage;
+std::shared_ptr<Storage> traced_storage(std::shared_ptr<Storage> inner, std::shared_ptr<TracedStorage>& trace);
+
+}  // namespace penstock

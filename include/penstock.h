@@ -1,0 +1,171 @@
+/* penstock.h: the C interface: parallel arrays into one portable file, and back, on any decomposition. */
+#ifndef PENSTOCK_H
+#define PENSTOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <penstock/config.h> /* PENSTOCK_HAVE_MPI, PENSTOCK_VERSION */
+
+#if PENSTOCK_HAVE_MPI
+#include <mpi.h>
+typedef MPI_Comm penstock_comm; /* MPI_COMM_NULL: this process alone, MPI need not be initialised */
+#else
+typedef int penstock_comm;
+#endif
+#if PENSTOCK_HAVE_MPI
+#define PENSTOCK_ALONE MPI_COMM_NULL
+#else
+#define PENSTOCK_ALONE 0
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every function returns a status; penstock_message() is the thread's last error in words. Nothing prints, aborts or exits.
+ * Functions are local (no communication) unless called collective: those are called by all ranks of the file's communicator in
+ * the same order, and return the same error on all of them. NULL for a handle or a required pointer is PENSTOCK_INVALID. */
+typedef enum penstock_status {
+  PENSTOCK_OK = 0,
+  PENSTOCK_INVALID = 1,      /* an argument that cannot be */
+  PENSTOCK_NOT_FOUND = 2,    /* no such file, folder, dataset or attribute */
+  PENSTOCK_EXISTS = 3,       /* something is in the way */
+  PENSTOCK_DENIED = 4,       /* permissions, or a read-only file system */
+  PENSTOCK_NO_SPACE = 5,     /* disk or quota full */
+  PENSTOCK_IO = 6,           /* the file system failed */
+  PENSTOCK_MISMATCH = 7,     /* ranks, or caller and file, disagree on a definition */
+  PENSTOCK_OVERLAP = 8,      /* an element was put more than once */
+  PENSTOCK_INCOMPLETE = 9,   /* an element was put by nobody */
+  PENSTOCK_UNSUPPORTED = 10, /* this build, format or file system cannot do it */
+  PENSTOCK_MEMORY = 11,      /* a memory limit was reached */
+  PENSTOCK_DAMAGED = 12,     /* the bytes in a file are not what a writer left there */
+  PENSTOCK_TIMEOUT = 13,     /* no progress within the limit */
+  PENSTOCK_IN_DOUBT = 14,    /* it cannot be known whether the commit happened */
+  PENSTOCK_ELSEWHERE = 15,   /* another rank failed */
+  PENSTOCK_INTERNAL = 16     /* a fault of penstock */
+} penstock_status;
+
+typedef enum penstock_type {
+  PENSTOCK_INT8 = 0,
+  PENSTOCK_INT16,
+  PENSTOCK_INT32,
+  PENSTOCK_INT64,
+  PENSTOCK_UINT8,
+  PENSTOCK_UINT16,
+  PENSTOCK_UINT32,
+  PENSTOCK_UINT64,
+  PENSTOCK_FLOAT,
+  PENSTOCK_DOUBLE,
+  PENSTOCK_COMPLEX_FLOAT,
+  PENSTOCK_COMPLEX_DOUBLE
+} penstock_type;
+/* Texts of a fixed length of 1 to 2^24 bytes, NUL-padded. */
+#define PENSTOCK_TEXT(bytes) ((penstock_type)(0x1000000 + (bytes)))
+
+typedef struct penstock_file penstock_file;
+typedef struct penstock_decomposition penstock_decomposition;
+
+/* How the elements of a block lie in memory, for decompositions of at most one box. NULL: contiguous.
+ * Either a box inside an array of SHAPE at START (ghost cells around it; row-major), or STRIDE elements per dimension; the
+ * pointers not used are NULL. Each points to as many numbers as the block has dimensions. */
+typedef struct penstock_memory {
+  const int64_t *shape, *start;
+  const int64_t *stride;
+} penstock_memory;
+
+/* --- files ------------------------------------------------------------------------------------------------------- */
+
+/* Collective. A new file; under PATH there is nothing, or the old file, until commit. PLAN: how the data travels, such as
+ * "hdf5/two_phase:writers=2"; NULL: the default of PATH's extension (.h5 .hdf5: hdf5; .raw .json: raw). */
+penstock_status penstock_create(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
+/* Collective. To read; the format is recognised. PLAN may name a transport; NULL: the default. */
+penstock_status penstock_open(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
+/* Collective. To read, change, add and grow; commit publishes a new file in place of the old one. */
+penstock_status penstock_reopen(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
+/* Collective. Publishes what was put, all or nothing; fills what was asked for by get. The file stays open. */
+penstock_status penstock_commit(penstock_file *file);
+/* Collective. Commits what is pending and frees FILE, whatever the status. */
+penstock_status penstock_close(penstock_file *file);
+/* Local. Frees FILE and drops what was not committed. */
+void penstock_abandon(penstock_file *file);
+
+/* --- decompositions: which part this rank owns; immutable, any number of puts may use one; free with penstock_free ----- */
+
+/* One box; SHAPE is the dataset's. All pointers to RANK numbers, slowest dimension first. */
+penstock_status penstock_block(int rank, const int64_t *shape, const int64_t *start, const int64_t *count,
+                               penstock_decomposition **d);
+/* The box of process PROCESS when SHAPE is cut evenly over PROCESS_GRID (row-major; the first blocks take the remainder). */
+penstock_status penstock_grid(int rank, const int64_t *shape, const int64_t *process_grid, int process,
+                              penstock_decomposition **d);
+/* BOXES boxes, STARTS and COUNTS of BOXES * RANK numbers; memory holds them one after another. BOXES may be 0. */
+penstock_status penstock_boxes(int rank, const int64_t *shape, int64_t boxes, const int64_t *starts,
+                               const int64_t *counts, penstock_decomposition **d);
+/* RUNS runs of the row-major element sequence of SHAPE; memory holds them one after another. */
+penstock_status penstock_runs(int rank, const int64_t *shape, int64_t runs, const int64_t *offsets,
+                              const int64_t *lengths, penstock_decomposition **d);
+/* ROWS rows of shape ROW (ROW_RANK numbers; 0: scalars); ranks follow one another, sizes are summed at commit. */
+penstock_status penstock_ragged(int64_t rows, int row_rank, const int64_t *row, penstock_decomposition **d);
+/* The whole dataset, the same on every rank: written once after its agreement was checked; read once and broadcast. */
+penstock_status penstock_replicated(int rank, const int64_t *shape, penstock_decomposition **d);
+/* One row of shape ROW for each rank: a dataset of (ranks, ROW...). */
+penstock_status penstock_per_rank(int row_rank, const int64_t *row, penstock_decomposition **d);
+/* Elements of this rank. */
+int64_t penstock_elements(const penstock_decomposition *d);
+void penstock_free(penstock_decomposition *d);
+
+/* --- data: local, deferred to commit; any number of blocks, any order, different on each rank --------------------- */
+
+/* Copies DATA before it returns. NAME may have groups: "fluid/rho". */
+penstock_status penstock_put(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
+                             const void *data, const penstock_memory *memory);
+/* Borrows DATA: it stays alive and unchanged until commit returns. */
+penstock_status penstock_lend(penstock_file *file, const char *name, penstock_type type,
+                              const penstock_decomposition *d, const void *data, const penstock_memory *memory);
+/* DATA is filled when commit (or close) returns. */
+penstock_status penstock_get(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
+                             void *data, const penstock_memory *memory);
+/* The first extent of NAME may grow when the file is reopened. */
+penstock_status penstock_unlimited(penstock_file *file, const char *name);
+/* Elements that nobody puts are zero, instead of an error at commit. */
+penstock_status penstock_partial(penstock_file *file, int partial);
+/* The most that captured puts of this rank may hold, in bytes. */
+penstock_status penstock_capture_bytes(penstock_file *file, int64_t bytes);
+
+/* --- attributes: OBJECT is "/" for the file, else a group or dataset --------------------------------------------- */
+
+penstock_status penstock_attribute(penstock_file *file, const char *object, const char *name, const char *text);
+/* COUNT values of TYPE; COUNT < 0: one scalar. */
+penstock_status penstock_attribute_array(penstock_file *file, const char *object, const char *name, penstock_type type,
+                                         int64_t count, const void *values);
+penstock_status penstock_attribute_texts(penstock_file *file, const char *object, const char *name, int64_t count,
+                                         const char *const *texts);
+/* Type and number of values (-1: scalar) of an attribute that is in the file. */
+penstock_status penstock_attribute_info(penstock_file *file, const char *object, const char *name, penstock_type *type,
+                                        int64_t *count);
+/* Copies it; VALUES has room for BYTES bytes. A text is NUL-terminated where there is room. TYPE must be its own. */
+penstock_status penstock_attribute_get(penstock_file *file, const char *object, const char *name, penstock_type type,
+                                       void *values, int64_t bytes);
+
+/* --- what is in an opened file ------------------------------------------------------------------------------------ */
+
+int64_t penstock_count(penstock_file *file);
+/* The name of dataset INDEX, in file order; lives as long as FILE. NULL past the end. */
+const char *penstock_name(penstock_file *file, int64_t index);
+/* Each of TYPE, RANK, SHAPE (8 numbers) and UNLIMITED may be NULL. */
+penstock_status penstock_describe(penstock_file *file, const char *name, penstock_type *type, int *rank, int64_t *shape,
+                                  int *unlimited);
+/* The plan that is used, with its parameters; lives as long as FILE. */
+const char *penstock_plan(penstock_file *file);
+
+/* --- errors --------------------------------------------------------------------------------------------------------- */
+
+/* The message of this thread's last failed call: what, where, and what to do. Valid until its next penstock call. */
+const char *penstock_message(void);
+/* "no space", ... for a status. */
+const char *penstock_status_name(penstock_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,86 @@
+// Communicator: the ranks that share a file; the only thing penstock knows about message passing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <penstock/status.hpp>
+
+namespace penstock {
+
+struct Message {
+  int peer = 0;
+  std::vector<std::byte> bytes;
+};
+
+// A send or receive under way. Move-only; its buffer must live until done. Destroying one that is under way waits for it.
+class Request {
+ public:
+  class State {
+   public:
+    virtual ~State() = default;
+    virtual Result<bool> test() = 0;
+  };
+  Request() = default;
+  explicit Request(std::unique_ptr<State> state) : state_(std::move(state)) {}
+  // True when the buffer may be reused (send) or read (receive). An empty request is done.
+  Result<bool> test() { return state_ ? state_->test() : Result<bool>(true); }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+class CommunicatorInterface;
+using Communicator = std::shared_ptr<const CommunicatorInterface>;
+
+// Collective functions must be called by all ranks in the same order. Any size over 2 GiB is legal.
+// Every error is returned, none aborts. Two implementations: MPI (a private duplicate of the user's
+// communicator, errors returned) and serial.
+class CommunicatorInterface {
+ public:
+  virtual ~CommunicatorInterface() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual int node_size() const = 0;  // ranks on this node, this one included
+
+  virtual Status barrier() const = 0;
+  virtual Status all_reduce_min(std::span<int64_t> values) const = 0;
+  virtual Status all_reduce_max(std::span<int64_t> values) const = 0;
+  virtual Status all_reduce_sum(std::span<int64_t> values) const = 0;
+  // VALUES become the sums over all lower ranks (0 on rank 0).
+  virtual Status exclusive_sum(std::span<int64_t> values) const = 0;
+  // BYTES of ROOT on every rank; resized there.
+  virtual Status broadcast(std::vector<std::byte>& bytes, int root) const = 0;
+  // At ROOT, one entry for each rank; elsewhere empty. O(P) at the root only.
+  virtual Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes, int root) const = 0;
+  // Every rank sends any messages to any ranks, and returns those sent to it, by ascending peer. Sparse consensus
+  // (NBX: Hoefler, Siebert, Lumsdaine, PPoPP 2010): nobody needs to know who sends, and no array of size P is made.
+  virtual Result<std::vector<Message>> sparse_exchange(std::vector<Message> messages) const = 0;
+
+  // Point to point, matched by (peer, tag) in order. 0 <= TAG < 1024. PEER may be this rank.
+  virtual Result<Request> send(int peer, int tag, std::span<const std::byte> bytes) const = 0;
+  virtual Result<Request> receive(int peer, int tag, std::span<std::byte> bytes) const = 0;
+
+  // Collective. A communicator of the ranks that pass the same COLOUR, ordered by rank; null for a colour < 0.
+  virtual Result<Communicator> split(int colour) const = 0;
+
+  // Messages and bytes sent point to point by this rank since it was made.
+  virtual int64_t messages_sent() const = 0;
+  virtual int64_t bytes_sent() const = 0;
+};
+
+// One rank, without MPI.
+Communicator serial_communicator();
+
+// Collective: the same status on every rank: ok where all are ok, else the error of the lowest rank that has one of
+// its own (Code::elsewhere counts only if there is no other), with "rank R: " before its message.
+Status agree(const Communicator& comm, const Status& status);
+
+// Waits, by polling and yielding, until every request is done.
+Status wait_all(std::span<Request> requests);
+
+}  // namespace penstock

@@ -1,0 +1,103 @@
+// File: one parallel file: put, get and attributes are local, commit and close are collective.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/attribute.hpp>
+#include <penstock/communicator.hpp>
+#include <penstock/decomposition.hpp>
+#include <penstock/phase.hpp>
+#include <penstock/status.hpp>
+#include <penstock/type.hpp>
+
+namespace penstock {
+
+struct DatasetInfo {
+  std::string name;
+  ElementType type;
+  Dims shape;
+  bool unlimited = false;  // the first extent may grow when the file is reopened
+};
+
+// What one commit did, on this rank; the times of the slowest rank are for the caller to reduce.
+struct Report {
+  std::string plan;          // as it ran, with every parameter
+  PhaseTimes phases;         // seconds on this rank
+  int64_t bytes = 0;         // user bytes of this rank
+  int64_t file_calls = 0;    // system calls on file data by this rank: writes, or reads
+  int64_t file_bytes = 0;    // bytes of those calls
+  int64_t metadata_calls = 0;  // open, create, allocate, sync, close, rename, ...
+  int64_t messages = 0;      // point-to-point messages sent by this rank
+  int64_t message_bytes = 0;
+  int64_t writers = 0;       // ranks that wrote (or read) file data, on all ranks together
+};
+
+// Threads: a File may be used by one thread at a time; under MPI_THREAD_SINGLE everything still works.
+// Failure: after a failed commit the target is what it was before; the File can only be closed.
+class File {
+ public:
+  File(File&&) noexcept;
+  File& operator=(File&&) noexcept;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File();  // abandons what was not committed; local, so close() is the ordinary way
+
+  // Collective. Nothing is published under PATH until commit; a file of that name stays until then.
+  // PLAN is a plan as text ("hdf5/two_phase:writers=2"), "" for the default of PATH's extension.
+  static Result<File> create(const Communicator& comm, std::string path, std::string_view plan = {});
+  // Collective, to read. The format is recognised from the file; PLAN may name the transport for reading.
+  static Result<File> open(const Communicator& comm, std::string path, std::string_view plan = {});
+  // Collective, to read and to change: commit publishes a new file with what was there, what was put over it,
+  // and what was added. An unlimited dataset grows to hold what is put beyond its end.
+  static Result<File> reopen(const Communicator& comm, std::string path, std::string_view plan = {});
+
+  // Local. DATA is copied before put returns, against the limit set with capture_bytes (default: a quarter of
+  // the node's memory shared by its ranks). Any number of blocks of a dataset, any order, any subset of ranks.
+  Status put(std::string_view name, ElementType type, const Decomposition& part, const void* data,
+             const Memory& memory = {});
+  // Local. As put, but DATA must stay alive and unchanged until commit returns.
+  Status lend(std::string_view name, ElementType type, const Decomposition& part, const void* data,
+              const Memory& memory = {});
+  // Local. DATA is filled when commit returns. TYPE and shape must be those of the dataset.
+  Status get(std::string_view name, ElementType type, const Decomposition& part, void* data,
+             const Memory& memory = {});
+
+  // Local. OBJECT is "" or "/" for the file, else a group's or dataset's name. The last value on a rank wins; ranks
+  // may differ in which attributes they set, not in their values.
+  Status set_attribute(std::string_view object, Attribute attribute);
+  // Local. Declares that the first extent of dataset NAME may grow later.
+  Status set_unlimited(std::string_view name);
+  // Local. Elements that nobody puts read as zero instead of being an error.
+  void set_partial(bool partial);
+  // Local. The limit of captured puts of this rank, in bytes.
+  void set_capture_bytes(int64_t bytes);
+
+  // Local, on what was there at open. In file order (by name).
+  std::vector<DatasetInfo> datasets() const;
+  Result<DatasetInfo> dataset(std::string_view name) const;
+  Result<Attribute> attribute(std::string_view object, std::string_view name) const;
+  std::vector<Attribute> attributes(std::string_view object) const;
+  const std::string& path() const;
+  std::string plan() const;
+
+  // Collective. Writes what was put or lent and publishes one complete file; or fills what was asked with get.
+  Status commit();
+  // Collective. Commits what is pending, then releases everything. Any status of it is the same on all ranks.
+  Status close();
+
+  // What the last commit did on this rank.
+  const Report& report() const;
+
+ private:
+  struct State;
+  explicit File(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,37 @@
+// Phases: where the time of a write or read goes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace penstock {
+
+enum class Phase : uint8_t { define, pack, exchange, write, sync, commit, read };
+inline constexpr int phase_count = 7;
+std::string_view name(Phase phase);
+
+struct PhaseTimes {
+  std::array<double, phase_count> seconds{};
+  double& operator[](Phase phase) { return seconds[static_cast<size_t>(phase)]; }
+  double operator[](Phase phase) const { return seconds[static_cast<size_t>(phase)]; }
+};
+
+// Adds its own lifetime to one phase.
+class PhaseTimer {
+ public:
+  PhaseTimer(PhaseTimes& times, Phase phase);
+  ~PhaseTimer();
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+ private:
+  PhaseTimes& times_;
+  Phase phase_;
+  double start_;
+};
+
+// Seconds of a monotonic clock.
+double now();
+
+}  // namespace penstock

@@ -1,0 +1,33 @@
+// ElementType: what one element of a dataset or attribute is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <penstock/status.hpp>
+
+namespace penstock {
+
+// The numeric values are those of penstock_type in penstock.h, and are stored in no file.
+enum class Kind : uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, complex64, complex128, text };
+inline constexpr int kind_count = 13;
+
+struct ElementType {
+  Kind kind = Kind::f64;
+  int64_t text_bytes = 0;  // fixed length of a text, NUL-padded; 0 for every other kind
+
+  friend bool operator==(const ElementType&, const ElementType&) = default;
+};
+
+int64_t bytes(const ElementType& type);
+// Bytes of the unit that a byte swap reverses: 8 for complex128, 1 for text.
+int64_t scalar_bytes(const ElementType& type);
+// "f64", "complex128", "text[16]"; parse() reads the same words.
+std::string name(const ElementType& type);
+Result<ElementType> parse_type(std::string_view word);
+
+template <typename T>
+ElementType type_of();  // defined for the C++ types that a Kind stands for
+
+}  // namespace penstock
