@@ -48,6 +48,7 @@ class Decoder {
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   T value() {
+    if constexpr (std::is_same_v<T, bool>) return value<uint8_t>() != 0;
     T v{};
     raw(&v, sizeof v);
     return v;

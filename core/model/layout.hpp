@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/catalogue.hpp"
@@ -55,6 +56,10 @@ struct Contents {
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
   std::vector<bool> foreign;                     // for each dataset: stored chunked, filtered, compact or in another type
 };
+
+// What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#1, NAME#2, ... A "#" in NAME itself is doubled,
+// since "a#1" may be a dataset too.
+std::string part_dataset_name(std::string_view name, int64_t k);
 
 std::vector<std::byte> encode(const Contents& contents);
 Result<Contents> decode_contents(std::span<const std::byte> bytes);

@@ -16,7 +16,7 @@ namespace penstock {
 // What can be chosen from; the session fills it from the rooms' tables, so that plan knows no concrete strategy.
 struct Catalog {
   std::vector<const Descriptor*> formats, placements, transports;
-  const Descriptor* common = nullptr;  // parameters of every plan: durability, block, preallocate
+  const Descriptor* common = nullptr;  // parameters of every plan: placement, durability, block, preallocate
 };
 
 struct Plan {

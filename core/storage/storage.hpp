@@ -36,15 +36,16 @@ struct FileStat {
   uint64_t device = 0;
   uint64_t inode = 0;
   bool directory = false;
+  bool writable = false;  // by this process
 };
 
 // Paths are as the user gave them; every error message names the path and the call.
 class Storage {
  public:
   virtual ~Storage() = default;
-  // A new file (O_EXCL, mode 0666 less umask) of exactly BYTES, preallocated where the file system can (fallocate(2)
-  // only). With io = mmap, preallocation that is not supported is Code::unsupported; else it is left out.
-  virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io) = 0;
+  // A new file (O_EXCL, mode 0666 less umask) of exactly BYTES, its blocks allocated where PREALLOCATE asks for it and the file
+  // system can (fallocate(2) only). io = mmap always asks, and is Code::unsupported where it cannot.
+  virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
   virtual Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) = 0;
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;           // absence is ok
@@ -57,11 +58,32 @@ class Storage {
 // is not aligned, and the ragged ends buffered; a file system without O_DIRECT is Code::unsupported.
 std::shared_ptr<Storage> posix_storage();
 
-// What passed through a traced storage. Thread-safe.
+// What passed through a traced storage.
 struct StorageCounts {
-  int64_t writes = 0, write_bytes = 0, reads = 0, read_bytes = 0, metadata = 0;
+  int64_t writes = 0, write_bytes = 0, reads = 0, read_bytes = 0;
+  int64_t metadata = 0;  // create, open, sync, close, rename, remove, stat, list
 };
-class TracedStorage;
-std::shared_ptr<Storage> traced_storage(std::shared_ptr<Storage> inner, std::shared_ptr<TracedStorage>& trace);
+
+// Counts every call on its way to INNER. Thread-safe.
+class TracedStorage : public Storage {
+ public:
+  explicit TracedStorage(std::shared_ptr<Storage> inner);
+  ~TracedStorage() override;
+  StorageCounts counts() const;
+
+  Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override;
+  Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) override;
+  Status rename(const std::string& from, const std::string& to) override;
+  Status remove(const std::string& path) override;
+  Status sync_directory(const std::string& path) override;
+  Result<FileStat> stat(const std::string& path) override;
+  Result<std::vector<std::string>> list(const std::string& folder) override;
+
+  struct Counters;
+
+ private:
+  std::shared_ptr<Storage> inner_;
+  std::shared_ptr<Counters> counters_;  // shared with the files, which may outlive this
+};
 
 }  // namespace penstock

@@ -46,6 +46,8 @@ class CommunicatorInterface {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual int node_size() const = 0;  // ranks on this node, this one included
+  // Whether other threads may exist at all (they never call MPI): false under MPI_THREAD_SINGLE.
+  virtual bool threads_allowed() const = 0;
 
   virtual Status barrier() const = 0;
   virtual Status all_reduce_min(std::span<int64_t> values) const = 0;

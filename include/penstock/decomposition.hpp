@@ -35,7 +35,7 @@ class Decomposition {
   // This RANK's box when SHAPE is cut evenly over PROCESS_GRID (row-major ranks; the first
   // shape[i] % process_grid[i] blocks are one longer). Ranks beyond the grid's size have nothing.
   static Result<Decomposition> grid(const Dims& shape, const Dims& process_grid, int rank);
-  // Any number of boxes, none included; they must not overlap on this rank.
+  // Any number of boxes, none included. Boxes that overlap may be read; put, they are an overlap at commit.
   static Result<Decomposition> boxes(const Dims& shape, std::span<const Box> boxes);
   // Runs of the row-major element sequence of SHAPE, in any order; they must not overlap on this rank.
   static Result<Decomposition> runs(const Dims& shape, std::span<const Run> runs);

@@ -35,7 +35,7 @@ struct Report {
   int64_t metadata_calls = 0;  // open, create, allocate, sync, close, rename, ...
   int64_t messages = 0;      // point-to-point messages sent by this rank
   int64_t message_bytes = 0;
-  int64_t writers = 0;       // ranks that wrote (or read) file data, on all ranks together
+  int64_t writers = 0;       // 1 where this rank opened files for data
 };
 
 // Threads: a File may be used by one thread at a time; under MPI_THREAD_SINGLE everything still works.
@@ -56,6 +56,8 @@ class File {
   // Collective, to read and to change: commit publishes a new file with what was there, what was put over it,
   // and what was added. An unlimited dataset grows to hold what is put beyond its end.
   static Result<File> reopen(const Communicator& comm, std::string path, std::string_view plan = {});
+
+  // A put, get or attribute that fails makes the next commit fail with its error on all ranks, so that nothing is lost silently.
 
   // Local. DATA is copied before put returns, against the limit set with capture_bytes (default: a quarter of
   // the node's memory shared by its ranks). Any number of blocks of a dataset, any order, any subset of ranks.
@@ -94,8 +96,9 @@ class File {
   // What the last commit did on this rank.
   const Report& report() const;
 
+  struct State;  // of core/session
+
  private:
-  struct State;
   explicit File(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -1,6 +1,7 @@
 // ElementType: what one element of a dataset or attribute is.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,7 +28,20 @@ int64_t scalar_bytes(const ElementType& type);
 std::string name(const ElementType& type);
 Result<ElementType> parse_type(std::string_view word);
 
+// The ElementType of a C++ type: the fixed-width integers, float, double and std::complex of these.
 template <typename T>
-ElementType type_of();  // defined for the C++ types that a Kind stands for
+ElementType type_of();
+template <> ElementType type_of<int8_t>();
+template <> ElementType type_of<int16_t>();
+template <> ElementType type_of<int32_t>();
+template <> ElementType type_of<int64_t>();
+template <> ElementType type_of<uint8_t>();
+template <> ElementType type_of<uint16_t>();
+template <> ElementType type_of<uint32_t>();
+template <> ElementType type_of<uint64_t>();
+template <> ElementType type_of<float>();
+template <> ElementType type_of<double>();
+template <> ElementType type_of<std::complex<float>>();
+template <> ElementType type_of<std::complex<double>>();
 
 }  // namespace penstock

@@ -1,0 +1,391 @@
+// The C ABI: the one border where results and exceptions become statuses and a thread's message.
+#include <penstock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <list>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <penstock/file.hpp>
+
+#if PENSTOCK_HAVE_MPI
+#include "core/comm/mpi/mpi.hpp"
+#endif
+
+struct penstock_file {
+  penstock::File file;
+  std::list<std::string> names;  // handed out by penstock_name
+  std::string plan;
+};
+
+struct penstock_decomposition {
+  penstock::Decomposition value;
+};
+
+namespace {
+
+using penstock::Code;
+using penstock::Decomposition;
+using penstock::Dims;
+using penstock::ElementType;
+using penstock::Kind;
+using penstock::Result;
+using penstock::Status;
+
+thread_local std::string last_message;
+constexpr int text_base = 0x1000000;
+
+penstock_status leave(const Status& status) {
+  if (!status.ok()) last_message = status.message();
+  return static_cast<penstock_status>(status.code());
+}
+
+// Runs BODY, which returns a Status; no exception passes.
+template <typename Body>
+penstock_status border(Body body) noexcept {
+  try {
+    return leave(body());
+  } catch (const std::bad_alloc&) {
+    try {
+      return leave({Code::memory, "no memory"});
+    } catch (...) {
+      return PENSTOCK_MEMORY;
+    }
+  } catch (const std::exception& error) {
+    try {
+      return leave({Code::internal, error.what()});
+    } catch (...) {
+      return PENSTOCK_INTERNAL;
+    }
+  } catch (...) {
+    return PENSTOCK_INTERNAL;
+  }
+}
+
+Status null(const char* what) { return {Code::invalid, fmt::format("{} is NULL", what)}; }
+
+Result<penstock::Communicator> communicator(penstock_comm comm) {
+#if PENSTOCK_HAVE_MPI
+  return penstock::mpi_communicator(comm);
+#else
+  (void)comm;
+  return penstock::serial_communicator();
+#endif
+}
+
+Result<ElementType> element_type(penstock_type type) {
+  const int word = static_cast<int>(type);
+  if (word >= 0 && word < static_cast<int>(Kind::text)) return ElementType{static_cast<Kind>(word)};
+  if (word > text_base && word <= text_base + (1 << 24)) return ElementType{Kind::text, word - text_base};
+  return Status(Code::invalid, fmt::format("{} is no penstock_type", word));
+}
+
+penstock_type c_type(const ElementType& type) {
+  return static_cast<penstock_type>(type.kind == Kind::text ? text_base + static_cast<int>(type.text_bytes) : static_cast<int>(type.kind));
+}
+
+Result<Dims> dims(int rank, const int64_t* values, const char* what) {
+  if (rank < 0 || rank > penstock::max_rank) return Status(Code::invalid, fmt::format("rank {}: datasets have 0 to {} dimensions", rank, penstock::max_rank));
+  if (rank > 0 && values == nullptr) return null(what);
+  return Dims(std::span(values, static_cast<size_t>(rank)));
+}
+
+Result<penstock::Memory> memory_of(const Decomposition& part, const penstock_memory* memory) {
+  if (memory == nullptr) return penstock::Memory{};
+  const bool rows = part.form() == Decomposition::Form::ragged || part.form() == Decomposition::Form::per_rank;
+  const int rank = part.shape().rank() + (rows ? 1 : 0);
+  if (memory->stride != nullptr) {
+    PENSTOCK_ASSIGN(const Dims stride, dims(rank, memory->stride, "memory.stride"));
+    return penstock::Memory::strided(stride);
+  }
+  PENSTOCK_ASSIGN(const Dims shape, dims(rank, memory->shape, "memory.shape"));
+  PENSTOCK_ASSIGN(const Dims start, dims(rank, memory->start, "memory.start"));
+  Dims count = part.shape();
+  if (rows) {
+    count = Dims{part.form() == Decomposition::Form::ragged ? part.rows() : 1};
+    for (const int64_t extent : part.shape()) count.push_back(extent);
+  } else if (part.form() == Decomposition::Form::boxes) {
+    count = part.box_list().empty() ? Dims::filled(rank, 0) : part.box_list()[0].count;
+  }
+  for (int d = 0; d < rank; ++d)
+    if (start[d] < 0 || shape[d] < 0 || start[d] > shape[d] || count[d] > shape[d] - start[d])
+      return Status(Code::invalid, fmt::format("memory: a block of {} at {} leaves an array of {} in dimension {}", count[d], start[d], shape[d], d));
+  return penstock::Memory::inside(shape, start);
+}
+
+using Opener = Result<penstock::File> (*)(const penstock::Communicator&, std::string, std::string_view);
+
+penstock_status open_with(Opener opener, penstock_comm comm, const char* path, const char* plan, penstock_file** file) {
+  return border([&]() -> Status {
+    if (file == nullptr) return null("file");
+    *file = nullptr;
+    if (path == nullptr) return null("path");
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    PENSTOCK_ASSIGN(auto opened, opener(ranks, path, plan == nullptr ? "" : plan));
+    *file = new penstock_file{std::move(opened), {}, {}};
+    return {};
+  });
+}
+
+template <typename Make>
+penstock_status decompose(penstock_decomposition** d, Make make) {
+  return border([&]() -> Status {
+    if (d == nullptr) return null("the decomposition's address");
+    *d = nullptr;
+    Result<Decomposition> made = make();
+    if (!made.ok()) return made.status();
+    *d = new penstock_decomposition{*std::move(made)};
+    return {};
+  });
+}
+
+Status check_data(penstock_file* file, const char* name, const penstock_decomposition* d) {
+  if (file == nullptr) return null("file");
+  if (name == nullptr) return null("name");
+  if (d == nullptr) return null("decomposition");
+  return {};
+}
+
+template <typename Call>
+penstock_status data_call(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d,
+                          const penstock_memory* memory, Call call) {
+  return border([&]() -> Status {
+    PENSTOCK_TRY(check_data(file, name, d));
+    PENSTOCK_ASSIGN(const ElementType element, element_type(type));
+    PENSTOCK_ASSIGN(const auto layout, memory_of(d->value, memory));
+    return call(element, layout);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+penstock_status penstock_create(penstock_comm comm, const char* path, const char* plan, penstock_file** file) {
+  return open_with(&penstock::File::create, comm, path, plan, file);
+}
+
+penstock_status penstock_open(penstock_comm comm, const char* path, const char* plan, penstock_file** file) {
+  return open_with(&penstock::File::open, comm, path, plan, file);
+}
+
+penstock_status penstock_reopen(penstock_comm comm, const char* path, const char* plan, penstock_file** file) {
+  return open_with(&penstock::File::reopen, comm, path, plan, file);
+}
+
+penstock_status penstock_commit(penstock_file* file) {
+  return border([&]() -> Status { return file == nullptr ? null("file") : file->file.commit(); });
+}
+
+penstock_status penstock_close(penstock_file* file) {
+  return border([&]() -> Status {
+    if (file == nullptr) return null("file");
+    const std::unique_ptr<penstock_file> owned(file);
+    return owned->file.close();
+  });
+}
+
+void penstock_abandon(penstock_file* file) { delete file; }
+
+penstock_status penstock_block(int rank, const int64_t* shape, const int64_t* start, const int64_t* count, penstock_decomposition** d) {
+  return decompose(d, [&]() -> Result<Decomposition> {
+    PENSTOCK_ASSIGN(const Dims s, dims(rank, shape, "shape"));
+    PENSTOCK_ASSIGN(const Dims at, dims(rank, start, "start"));
+    PENSTOCK_ASSIGN(const Dims n, dims(rank, count, "count"));
+    return Decomposition::block(s, at, n);
+  });
+}
+
+penstock_status penstock_grid(int rank, const int64_t* shape, const int64_t* process_grid, int process, penstock_decomposition** d) {
+  return decompose(d, [&]() -> Result<Decomposition> {
+    PENSTOCK_ASSIGN(const Dims s, dims(rank, shape, "shape"));
+    PENSTOCK_ASSIGN(const Dims grid, dims(rank, process_grid, "process_grid"));
+    return Decomposition::grid(s, grid, process);
+  });
+}
+
+penstock_status penstock_boxes(int rank, const int64_t* shape, int64_t boxes, const int64_t* starts, const int64_t* counts,
+                               penstock_decomposition** d) {
+  return decompose(d, [&]() -> Result<Decomposition> {
+    PENSTOCK_ASSIGN(const Dims s, dims(rank, shape, "shape"));
+    if (boxes < 0) return Status(Code::invalid, fmt::format("{} boxes: the number cannot be negative", boxes));
+    if (boxes > 0 && rank > 0 && (starts == nullptr || counts == nullptr)) return null("starts or counts");
+    std::vector<penstock::Box> list;
+    for (int64_t i = 0; i < boxes; ++i) {
+      const auto row = [&](const int64_t* all) { return rank > 0 ? Dims(std::span(all + i * rank, static_cast<size_t>(rank))) : Dims(); };
+      list.push_back({row(starts), row(counts)});
+    }
+    return Decomposition::boxes(s, list);
+  });
+}
+
+penstock_status penstock_runs(int rank, const int64_t* shape, int64_t runs, const int64_t* offsets, const int64_t* lengths,
+                              penstock_decomposition** d) {
+  return decompose(d, [&]() -> Result<Decomposition> {
+    PENSTOCK_ASSIGN(const Dims s, dims(rank, shape, "shape"));
+    if (runs < 0) return Status(Code::invalid, fmt::format("{} runs: the number cannot be negative", runs));
+    if (runs > 0 && (offsets == nullptr || lengths == nullptr)) return null("offsets or lengths");
+    std::vector<penstock::Run> list;
+    for (int64_t i = 0; i < runs; ++i) list.push_back({offsets[i], lengths[i]});
+    return Decomposition::runs(s, list);
+  });
+}
+
+penstock_status penstock_ragged(int64_t rows, int row_rank, const int64_t* row, penstock_decomposition** d) {
+  return decompose(d, [&]() -> Result<Decomposition> {
+    PENSTOCK_ASSIGN(const Dims s, dims(row_rank, row, "row"));
+    return Decomposition::ragged(rows, s);
+  });
+}
+
+penstock_status penstock_replicated(int rank, const int64_t* shape, penstock_decomposition** d) {
+  return decompose(d, [&]() -> Result<Decomposition> {
+    PENSTOCK_ASSIGN(const Dims s, dims(rank, shape, "shape"));
+    return Decomposition::replicated(s);
+  });
+}
+
+penstock_status penstock_per_rank(int row_rank, const int64_t* row, penstock_decomposition** d) {
+  return decompose(d, [&]() -> Result<Decomposition> {
+    PENSTOCK_ASSIGN(const Dims s, dims(row_rank, row, "row"));
+    return Decomposition::per_rank(s);
+  });
+}
+
+int64_t penstock_elements(const penstock_decomposition* d) { return d == nullptr ? 0 : d->value.elements(); }
+void penstock_free(penstock_decomposition* d) { delete d; }
+
+penstock_status penstock_put(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d, const void* data,
+                             const penstock_memory* memory) {
+  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) { return file->file.put(name, t, d->value, data, m); });
+}
+
+penstock_status penstock_lend(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d, const void* data,
+                              const penstock_memory* memory) {
+  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) { return file->file.lend(name, t, d->value, data, m); });
+}
+
+penstock_status penstock_get(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d, void* data,
+                             const penstock_memory* memory) {
+  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) { return file->file.get(name, t, d->value, data, m); });
+}
+
+penstock_status penstock_unlimited(penstock_file* file, const char* name) {
+  return border([&]() -> Status {
+    if (file == nullptr || name == nullptr) return null("file or name");
+    return file->file.set_unlimited(name);
+  });
+}
+
+penstock_status penstock_partial(penstock_file* file, int partial) {
+  return border([&]() -> Status {
+    if (file == nullptr) return null("file");
+    file->file.set_partial(partial != 0);
+    return {};
+  });
+}
+
+penstock_status penstock_capture_bytes(penstock_file* file, int64_t bytes) {
+  return border([&]() -> Status {
+    if (file == nullptr) return null("file");
+    if (bytes < 0) return {Code::invalid, fmt::format("capture_bytes {} is negative", bytes)};
+    file->file.set_capture_bytes(bytes);
+    return {};
+  });
+}
+
+penstock_status penstock_attribute(penstock_file* file, const char* object, const char* name, const char* text) {
+  return border([&]() -> Status {
+    if (file == nullptr || object == nullptr || name == nullptr || text == nullptr) return null("file, object, name or text");
+    return file->file.set_attribute(object, penstock::text_attribute(name, text));
+  });
+}
+
+penstock_status penstock_attribute_array(penstock_file* file, const char* object, const char* name, penstock_type type, int64_t count,
+                                         const void* values) {
+  return border([&]() -> Status {
+    if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
+    if (values == nullptr && count != 0) return null("values");
+    PENSTOCK_ASSIGN(const ElementType element, element_type(type));
+    return file->file.set_attribute(object, penstock::make_attribute(name, element, values, count));
+  });
+}
+
+penstock_status penstock_attribute_texts(penstock_file* file, const char* object, const char* name, int64_t count, const char* const* texts) {
+  return border([&]() -> Status {
+    if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
+    if (count < 0) return {Code::invalid, fmt::format("{} texts: the number cannot be negative", count)};
+    if (texts == nullptr && count > 0) return null("texts");
+    std::vector<std::string> list;
+    for (int64_t i = 0; i < count; ++i) {
+      if (texts[i] == nullptr) return null("a text");
+      list.emplace_back(texts[i]);
+    }
+    return file->file.set_attribute(object, penstock::text_attribute(name, list));
+  });
+}
+
+penstock_status penstock_attribute_info(penstock_file* file, const char* object, const char* name, penstock_type* type, int64_t* count) {
+  return border([&]() -> Status {
+    if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
+    PENSTOCK_ASSIGN(const auto attribute, file->file.attribute(object, name));
+    if (type != nullptr) *type = c_type(attribute.type);
+    if (count != nullptr) *count = attribute.shape.rank() == 0 ? -1 : attribute.shape[0];
+    return {};
+  });
+}
+
+penstock_status penstock_attribute_get(penstock_file* file, const char* object, const char* name, penstock_type type, void* values,
+                                       int64_t bytes) {
+  return border([&]() -> Status {
+    if (file == nullptr || object == nullptr || name == nullptr || values == nullptr) return null("file, object, name or values");
+    PENSTOCK_ASSIGN(const auto attribute, file->file.attribute(object, name));
+    const bool text = attribute.type.kind == Kind::text;
+    if (text ? static_cast<int>(type) <= text_base : c_type(attribute.type) != type)
+      return {Code::mismatch, fmt::format("attribute '{}' of '{}' is {}, another type is asked for", name, object, penstock::name(attribute.type))};
+    const auto size = static_cast<int64_t>(attribute.value.size());
+    if (size > bytes) return {Code::invalid, fmt::format("attribute '{}' of '{}' has {} bytes, there is room for {}", name, object, size, bytes)};
+    std::memcpy(values, attribute.value.data(), attribute.value.size());
+    if (text && size < bytes) static_cast<char*>(values)[size] = '\0';
+    return {};
+  });
+}
+
+int64_t penstock_count(penstock_file* file) { return file == nullptr ? 0 : static_cast<int64_t>(file->file.datasets().size()); }
+
+const char* penstock_name(penstock_file* file, int64_t index) {
+  if (file == nullptr || index < 0) return nullptr;
+  const auto all = file->file.datasets();
+  if (index >= static_cast<int64_t>(all.size())) return nullptr;
+  const std::string& wanted = all[static_cast<size_t>(index)].name;
+  const auto known = std::find(file->names.begin(), file->names.end(), wanted);
+  return known != file->names.end() ? known->c_str() : file->names.emplace_back(wanted).c_str();
+}
+
+penstock_status penstock_describe(penstock_file* file, const char* name, penstock_type* type, int* rank, int64_t* shape, int* unlimited) {
+  return border([&]() -> Status {
+    if (file == nullptr || name == nullptr) return null("file or name");
+    PENSTOCK_ASSIGN(const auto info, file->file.dataset(name));
+    if (type != nullptr) *type = c_type(info.type);
+    if (rank != nullptr) *rank = info.shape.rank();
+    if (shape != nullptr) std::copy(info.shape.begin(), info.shape.end(), shape);
+    if (unlimited != nullptr) *unlimited = info.unlimited;
+    return {};
+  });
+}
+
+const char* penstock_plan(penstock_file* file) {
+  if (file == nullptr) return nullptr;
+  file->plan = file->file.plan();
+  return file->plan.c_str();
+}
+
+const char* penstock_message(void) { return last_message.c_str(); }
+
+const char* penstock_status_name(penstock_status status) { return penstock::name(static_cast<Code>(status)).data(); }
+
+}  // extern "C"

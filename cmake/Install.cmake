@@ -1,0 +1,31 @@
+# What `cmake --install` puts where: the library, its headers, and how CMake and pkg-config find them.
+include(CMakePackageConfigHelpers)
+
+target_compile_features(penstock_core INTERFACE cxx_std_20)  # of those who use the C++ headers; C users are not concerned
+set_target_properties(penstock_core PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # an HDF5 or MPI of one's own is found again
+
+install(TARGETS penstock_core EXPORT penstock
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/penstock)
+install(EXPORT penstock FILE penstock-targets.cmake NAMESPACE penstock:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/penstock-config.cmake.in penstock-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(penstock-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/penstock-config.cmake ${PROJECT_BINARY_DIR}/penstock-config-version.cmake
+  DESTINATION ${package_dir})
+
+# pkg-config: with the flags of the MPI that this build used, since penstock.h includes its mpi.h.
+set(pc_mpi_flags "")
+set(pc_mpi_libraries "")
+if(PENSTOCK_MPI)
+  list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE pc_mpi_flags)
+  list(JOIN pc_mpi_flags " " pc_mpi_flags)
+  list(JOIN MPI_C_LIBRARIES " " pc_mpi_libraries)
+endif()
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE pc_includedir)
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE pc_libdir)
+configure_file(cmake/penstock.pc.in penstock.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/penstock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

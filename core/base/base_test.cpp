@@ -1,0 +1,193 @@
+// Tests of the base: statuses, sums, sizes, and values to bytes.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <random>
+#include <string>
+
+#include <penstock/phase.hpp>
+#include <penstock/status.hpp>
+
+#include "core/base/crc64.hpp"
+#include "core/base/encode.hpp"
+#include "core/base/units.hpp"
+
+namespace penstock {
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+TEST(Status, ContextGoesBeforeAndOkStaysOk) {
+  EXPECT_TRUE(Status().in("anything").ok());
+  const Status status = Status(Code::no_space, "disk full").in("offset 7").in("writing 'rho'");
+  EXPECT_EQ(status.code(), Code::no_space);
+  EXPECT_EQ(status.message(), "writing 'rho': offset 7: disk full");
+}
+
+TEST(Status, ErrnoBecomesTheCodeOfItsRemedy) {
+  const std::pair<int, Code> table[] = {{ENOENT, Code::not_found}, {EEXIST, Code::exists},  {EACCES, Code::denied},
+                                        {EROFS, Code::denied},     {ENOSPC, Code::no_space}, {EDQUOT, Code::no_space},
+                                        {EIO, Code::io},           {EPERM, Code::denied}};
+  for (const auto& [error, code] : table) {
+    const Status status = Status::from_errno(error, "opening 'x'");
+    EXPECT_EQ(status.code(), code) << error;
+    EXPECT_TRUE(status.message().starts_with("opening 'x': ")) << status.message();
+  }
+}
+
+TEST(Status, EveryCodeHasAName) {
+  for (int code = 0; code <= 16; ++code) EXPECT_NE(name(static_cast<Code>(code)), "unknown") << code;
+}
+
+Result<int> half(int n) {
+  if (n % 2 != 0) return Status(Code::invalid, "odd");
+  return n / 2;
+}
+
+Result<int> quarter(int n) {
+  PENSTOCK_ASSIGN(const int once, half(n));
+  PENSTOCK_ASSIGN(const int twice, half(once));
+  return twice;
+}
+
+TEST(Result, TryLeavesWithTheFirstError) {
+  EXPECT_EQ(*quarter(12), 3);
+  EXPECT_EQ(quarter(6).status().message(), "odd");
+  EXPECT_FALSE(quarter(5));
+}
+
+TEST(Crc64, CheckValueOfTheCatalogue) {
+  EXPECT_EQ(crc64(bytes_of("123456789")), 0x995DC9BBDF1939FAu);  // CRC-64/XZ in Cook's catalogue of CRC algorithms
+  EXPECT_EQ(crc64({}), 0u);
+  EXPECT_EQ(crc64({}, 77), 77u);
+}
+
+TEST(Crc64, AnySplitContinuesAndCombines) {
+  std::mt19937_64 random(20261121);
+  for (int round = 0; round < 300; ++round) {
+    std::string data(random() % 3000, '\0');
+    for (char& c : data) c = static_cast<char>(random());
+    const size_t at = data.empty() ? 0 : random() % (data.size() + 1);
+    const auto a = bytes_of(std::string_view(data).substr(0, at)), b = bytes_of(std::string_view(data).substr(at));
+    const uint64_t whole = crc64(bytes_of(data));
+    EXPECT_EQ(crc64(b, crc64(a)), whole);
+    EXPECT_EQ(crc64_combine(crc64(a), crc64(b), static_cast<int64_t>(b.size())), whole);
+    // Unaligned starts.
+    const std::string shifted = "x" + data;
+    EXPECT_EQ(crc64(bytes_of(std::string_view(shifted).substr(1))), whole);
+  }
+}
+
+TEST(Crc64, CombinesAcrossManyBlocksAndLongZeros) {
+  std::string data(100003, 'q');
+  uint64_t sum = 0;
+  for (size_t at = 0; at < data.size(); at += 4096) {
+    const auto block = bytes_of(std::string_view(data).substr(at, 4096));
+    sum = crc64_combine(sum, crc64(block), static_cast<int64_t>(block.size()));
+  }
+  EXPECT_EQ(sum, crc64(bytes_of(data)));
+  // Combination is associative, so 2^40 bytes may be made of halves.
+  const uint64_t zeros = crc64(bytes_of(std::string(1 << 20, '\0')));
+  uint64_t doubled = zeros;
+  int64_t length = 1 << 20;
+  for (; length < int64_t{1} << 40; length *= 2) doubled = crc64_combine(doubled, doubled, length);
+  uint64_t other = crc64_combine(doubled, zeros, 1 << 20);
+  EXPECT_EQ(other, crc64_combine(zeros, doubled, length));
+}
+
+TEST(Units, PeopleWriteSizesInManyWays) {
+  const std::pair<const char*, int64_t> table[] = {
+      {"0", 0},           {"4096", 4096},       {"4k", 4096},           {"4K", 4096},    {"4KiB", 4096}, {"4 KiB", 4096},
+      {"512MiB", 512 << 20}, {"1.5 GiB", 3 << 29}, {"1G", 1 << 30},     {"2T", int64_t{2} << 40}, {"10B", 10}, {"1MB", 1 << 20}, {"64Ki", 65536}};
+  for (const auto& [text, value] : table) {
+    const auto parsed = parse_bytes(text);
+    ASSERT_TRUE(parsed.ok()) << text << ": " << parsed.status().message();
+    EXPECT_EQ(*parsed, value) << text;
+  }
+}
+
+TEST(Units, NonsenseIsNamed) {
+  for (const char* text : {"", "x", "-1", "4q", "4KiBs", "1e30", "nan", "inf", "0.3", "k", "4 k b", " "}) {
+    const auto parsed = parse_bytes(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_EQ(parsed.status().code(), Code::invalid) << text;
+    EXPECT_NE(parsed.status().message().find(text), std::string::npos) << parsed.status().message();
+  }
+}
+
+TEST(Units, WholeUnitsComeBackAsTheyWere) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(512 << 20), "512 MiB");
+  EXPECT_EQ(format_bytes(3 << 29), "1.5 GiB");
+  for (int shift = 0; shift < 62; ++shift) {
+    const int64_t value = int64_t{1} << shift;
+    EXPECT_EQ(*parse_bytes(std::to_string(value)), value);
+    if (shift < 60) {
+      EXPECT_EQ(*parse_bytes(format_bytes(value)), value) << format_bytes(value);
+    }
+  }
+}
+
+TEST(Encode, EverythingRoundTrips) {
+  Encoder out;
+  out.value(int32_t{-5});
+  out.text("a name");
+  out.text("");
+  const std::vector<int64_t> list{1, -2, int64_t{1} << 60};
+  out.list(std::span<const int64_t>(list));
+  out.dims(Dims{3, 4, 5});
+  out.dims({});
+  out.value(2.5);
+  const auto bytes = out.take();
+  Decoder in(bytes);
+  EXPECT_EQ(in.value<int32_t>(), -5);
+  EXPECT_EQ(in.text(), "a name");
+  EXPECT_EQ(in.text(), "");
+  EXPECT_EQ(in.list<int64_t>(), list);
+  EXPECT_EQ(in.dims(), (Dims{3, 4, 5}));
+  EXPECT_EQ(in.dims(), Dims());
+  EXPECT_EQ(in.value<double>(), 2.5);
+  EXPECT_TRUE(in.ok() && in.done());
+  (void)in.value<char>();
+  EXPECT_FALSE(in.ok());
+}
+
+TEST(Encode, CutOrHostileBytesAreRefusedWithoutAllocation) {
+  Encoder out;
+  out.text("some text");
+  out.dims(Dims{1, 2});
+  const auto bytes = out.take();
+  for (size_t cut = 0; cut < bytes.size(); ++cut) {
+    Decoder in{std::span(bytes).first(cut)};
+    (void)in.text();
+    (void)in.dims();
+    EXPECT_FALSE(in.ok()) << cut;
+  }
+  for (int64_t length : {int64_t{-1}, INT64_MAX, INT64_MIN, int64_t{1} << 40}) {
+    Encoder hostile;
+    hostile.value(length);
+    const auto few = hostile.take();
+    Decoder in(few);
+    EXPECT_TRUE(in.list<int64_t>().empty());
+    EXPECT_FALSE(in.ok());
+  }
+  Encoder nine;
+  nine.list(std::span<const int64_t>(std::vector<int64_t>(9, 1)));
+  const auto many = nine.take();
+  Decoder in(many);
+  EXPECT_EQ(in.dims().rank(), 0);
+  EXPECT_FALSE(in.ok());
+}
+
+TEST(Phases, TimersAddTheirLife) {
+  PhaseTimes times;
+  { const PhaseTimer timer(times, Phase::write); }
+  { const PhaseTimer timer(times, Phase::write); }
+  EXPECT_GT(times[Phase::write], 0.0);
+  EXPECT_EQ(times[Phase::sync], 0.0);
+  EXPECT_LT(times[Phase::write], 1.0);
+  for (int phase = 0; phase < phase_count; ++phase) EXPECT_FALSE(name(static_cast<Phase>(phase)).empty());
+}
+
+}  // namespace
+}  // namespace penstock

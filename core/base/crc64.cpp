@@ -1,0 +1,84 @@
+// CRC-64/XZ by slicing over 16 bytes, and combination by the matrix of a run of zero bytes (as in zlib's crc32_combine).
+#include "core/base/crc64.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace penstock {
+namespace {
+
+constexpr uint64_t polynomial = 0xC96C5795D7870F42;  // reflected ECMA-182
+constexpr int slices = 16;
+using Tables = std::array<std::array<uint64_t, 256>, slices>;
+
+constexpr Tables make_tables() {
+  Tables t{};
+  for (uint64_t i = 0; i < 256; ++i) {
+    uint64_t c = i;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) ? polynomial : 0);
+    t[0][i] = c;
+  }
+  for (size_t s = 1; s < slices; ++s)
+    for (size_t i = 0; i < 256; ++i) t[s][i] = t[0][t[s - 1][i] & 0xFF] ^ (t[s - 1][i] >> 8);
+  return t;
+}
+
+const Tables& tables() {
+  static const Tables t = make_tables();
+  return t;
+}
+
+uint64_t load_little(const std::byte* p) {
+  uint64_t v = 0;
+  std::memcpy(&v, p, sizeof v);
+  if constexpr (std::endian::native == std::endian::big) v = __builtin_bswap64(v);
+  return v;
+}
+
+using Matrix = std::array<uint64_t, 64>;
+
+uint64_t apply(const Matrix& m, uint64_t v) {
+  uint64_t sum = 0;
+  for (size_t i = 0; v != 0; v >>= 1, ++i)
+    if (v & 1) sum ^= m[i];
+  return sum;
+}
+
+Matrix square(const Matrix& m) {
+  Matrix r{};
+  for (size_t i = 0; i < 64; ++i) r[i] = apply(m, m[i]);
+  return r;
+}
+
+}  // namespace
+
+uint64_t crc64(std::span<const std::byte> bytes, uint64_t previous) {
+  const Tables& t = tables();
+  uint64_t c = ~previous;
+  const std::byte* p = bytes.data();
+  size_t n = bytes.size();
+  for (; n >= slices; n -= slices, p += slices) {
+    const uint64_t a = load_little(p) ^ c;
+    const uint64_t b = load_little(p + 8);
+    c = 0;
+    for (size_t i = 0; i < 8; ++i) c ^= t[15 - i][(a >> (8 * i)) & 0xFF] ^ t[7 - i][(b >> (8 * i)) & 0xFF];
+  }
+  for (; n > 0; --n, ++p) c = t[0][(c ^ static_cast<uint64_t>(*p)) & 0xFF] ^ (c >> 8);
+  return ~c;
+}
+
+uint64_t crc64_combine(uint64_t a, uint64_t b, int64_t b_bytes) {
+  if (b_bytes <= 0) return a;
+  Matrix power{};  // one zero bit
+  power[0] = polynomial;
+  for (size_t i = 1; i < 64; ++i) power[i] = uint64_t{1} << (i - 1);
+  for (int i = 0; i < 3; ++i) power = square(power);  // one zero byte
+  for (auto n = static_cast<uint64_t>(b_bytes); n != 0; n >>= 1) {
+    if (n & 1) a = apply(power, a);
+    if (n > 1) power = square(power);
+  }
+  return a ^ b;
+}
+
+}  // namespace penstock

@@ -1,0 +1,52 @@
+// agree(): one status for all ranks; wait_all().
+#include <sched.h>
+
+#include <cstring>
+
+#include <fmt/format.h>
+#include <penstock/communicator.hpp>
+
+namespace penstock {
+
+Status agree(const Communicator& comm, const Status& status) {
+  // The lowest rank with a cause of its own speaks; ranks that only heard of a failure come after all of those.
+  const int64_t size = comm->size();
+  int64_t key = comm->rank();
+  if (status.ok()) key = 2 * size;
+  if (status.code() == Code::elsewhere) key += size;
+  int64_t least = key;
+  PENSTOCK_TRY(comm->all_reduce_min(std::span(&least, 1)));
+  if (least == 2 * size) return {};
+  const int speaker = static_cast<int>(least % size);
+  std::vector<std::byte> bytes;
+  if (comm->rank() == speaker) {
+    const auto code = static_cast<int>(status.code());
+    bytes.resize(sizeof code + status.message().size());
+    std::memcpy(bytes.data(), &code, sizeof code);
+    std::memcpy(bytes.data() + sizeof code, status.message().data(), status.message().size());
+  }
+  PENSTOCK_TRY(comm->broadcast(bytes, speaker));
+  int code = 0;
+  std::memcpy(&code, bytes.data(), sizeof code);
+  std::string message(reinterpret_cast<const char*>(bytes.data()) + sizeof code, bytes.size() - sizeof code);
+  if (size > 1 && !message.starts_with("rank ")) message = fmt::format("rank {}: {}", speaker, message);
+  return {static_cast<Code>(code), std::move(message)};
+}
+
+Status wait_all(std::span<Request> requests) {
+  Status first;
+  for (Request& request : requests) {
+    while (true) {
+      auto done = request.test();
+      if (!done.ok()) {
+        if (first.ok()) first = done.status();
+        break;
+      }
+      if (*done) break;
+      sched_yield();  // ranks may outnumber cores
+    }
+  }
+  return first;
+}
+
+}  // namespace penstock

@@ -1,0 +1,224 @@
+// Builder: groups, datasets and attributes, in the order that keeps metadata together.
+#include "core/format/hdf5/builder.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/format/hdf5/attributes.hpp"
+#include "core/format/hdf5/image.hpp"
+#include "core/format/hdf5/metadata_size.hpp"
+#include "core/format/hdf5/types.hpp"
+
+namespace penstock::hdf5 {
+namespace {
+
+constexpr int64_t largest_chunk = (int64_t{1} << 32) - 1;
+
+std::string group_name(const std::string& dataset_name) {
+  const size_t slash = dataset_name.rfind('/');
+  return slash == std::string::npos ? "" : dataset_name.substr(0, slash);
+}
+
+std::string last_part(const std::string& name) {
+  const size_t slash = name.rfind('/');
+  return slash == std::string::npos ? name : name.substr(slash + 1);
+}
+
+int64_t row_bytes(const Dataset& dataset) {
+  int64_t size = bytes(dataset.type);
+  for (int i = 1; i < dataset.shape.rank(); ++i) size *= std::max<int64_t>(dataset.shape[i], 1);
+  return size;
+}
+
+Result<Properties> dataset_creation(const Dataset& dataset, int64_t block, bool deferred) {
+  Properties creation(H5Pcreate(H5P_DATASET_CREATE));
+  const bool late = deferred && !dataset.unlimited;
+  bool ok = creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 && H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0;
+  if (ok && dataset.unlimited) {
+    hsize_t chunk[max_rank];
+    for (int i = 0; i < dataset.shape.rank(); ++i) chunk[i] = static_cast<hsize_t>(std::max<int64_t>(dataset.shape[i], 1));
+    chunk[0] = static_cast<hsize_t>(rows_per_chunk(dataset, block));
+    ok = H5Pset_chunk(creation, dataset.shape.rank(), chunk) >= 0;
+  } else if (ok) {
+    ok = H5Pset_layout(creation, H5D_CONTIGUOUS) >= 0;
+  }
+  ok = ok && H5Pset_alloc_time(creation, late ? H5D_ALLOC_TIME_LATE : H5D_ALLOC_TIME_EARLY) >= 0;
+  if (!ok) return library_error(Code::internal, "setting up storage");
+  return creation;
+}
+
+}  // namespace
+
+int64_t rows_per_chunk(const Dataset& dataset, int64_t block) {
+  const int64_t row = row_bytes(dataset);
+  const int64_t most = largest_chunk / row;
+  if (most == 0) return 0;
+  const int64_t rows = std::max<int64_t>(dataset.shape[0], 1);
+  if (rows <= most) return rows;
+  // A chunk of at least BLOCK bytes begins on a block: whole blocks per chunk leave no gap between chunks.
+  const int64_t step = block / std::gcd(row, block);
+  const int64_t chunks = (rows + most - 1) / most;
+  for (int64_t count = chunks; count <= 2 * chunks; ++count) {
+    const int64_t even = ((rows + count - 1) / count + step - 1) / step * step;
+    if (even <= most) return even;
+  }
+  return most / step * step;
+}
+
+Result<Properties> link_creation(const std::string& name) {
+  Properties links(H5Pcreate(H5P_LINK_CREATE));
+  const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (!links.ok() || (!ascii && H5Pset_char_encoding(links, H5T_CSET_UTF8) < 0))
+    return library_error(Code::internal, "setting up a link");
+  return links;
+}
+
+Space dataset_space(const Dims& shape, bool unlimited) {
+  if (shape.rank() == 0) return Space(H5Screate(H5S_SCALAR));
+  hsize_t extents[max_rank], most[max_rank];
+  std::copy(shape.begin(), shape.end(), extents);
+  std::copy(shape.begin(), shape.end(), most);
+  if (unlimited) most[0] = H5S_UNLIMITED;
+  return Space(H5Screate_simple(shape.rank(), extents, most));
+}
+
+const std::map<std::string, Attribute>* Builder::attributes_of(const std::string& object) const {
+  const auto found = catalogue_.attributes.find(object);
+  return found == catalogue_.attributes.end() ? nullptr : &found->second;
+}
+
+Status Builder::make_group(const std::string& name) {
+  PENSTOCK_ASSIGN(const Properties links, link_creation(name));
+  const Properties creation(H5Pcreate(H5P_GROUP_CREATE));
+  if (!creation.ok() || H5Pset_obj_track_times(creation, false) < 0) return library_error(Code::internal, "setting up a group");
+  const Group group(H5Gcreate2(file_, name.c_str(), links, creation, H5P_DEFAULT));
+  if (!group.ok()) return library_error(Code::internal, "making group '" + name + "'");
+  const auto* attributes = attributes_of(name);
+  return attributes == nullptr ? Status() : write_attributes(group, *attributes).in("group '" + name + "'");
+}
+
+Status Builder::make_groups() {
+  std::set<std::string> names;  // sorted: a group comes before what is in it
+  const auto add = [&](std::string name) {
+    while (!name.empty() && names.insert(name).second) name = group_name(name);
+  };
+  for (const Dataset& dataset : catalogue_.datasets) add(group_name(dataset.name));
+  for (const auto& [object, attributes] : catalogue_.attributes)
+    if (catalogue_.find(object) == nullptr) add(object);
+  for (const std::string& name : names) PENSTOCK_TRY(make_group(name));
+  const auto* attributes = attributes_of("");
+  if (attributes == nullptr) return {};
+  const Group root(H5Gopen2(file_, "/", H5P_DEFAULT));
+  if (!root.ok()) return library_error(Code::internal, "opening the root group");
+  return write_attributes(root, *attributes);
+}
+
+Result<Group> Builder::group_of(const std::string& dataset_name) const {
+  Group group(H5Gopen2(file_, ("/" + group_name(dataset_name)).c_str(), H5P_DEFAULT));
+  if (!group.ok()) return library_error(Code::internal, "opening the group of '" + dataset_name + "'");
+  return group;
+}
+
+Result<DatasetHandle> Builder::make_dataset(const Dataset& dataset, bool deferred) {
+  if (const std::string name = group_name(dataset.name); name != last_name_ || !last_group_.ok()) {
+    PENSTOCK_ASSIGN(last_group_, group_of(dataset.name));
+    last_name_ = name;
+  }
+  PENSTOCK_ASSIGN(const Type type, library_type(dataset.type));
+  PENSTOCK_ASSIGN(const Properties creation, dataset_creation(dataset, block_, deferred));
+  PENSTOCK_ASSIGN(const Properties links, link_creation(dataset.name));
+  Dims shape = dataset.shape;
+  if (deferred && dataset.unlimited) shape[0] = 0;
+  const Space space = dataset_space(shape, dataset.unlimited);
+  if (!space.ok()) return library_error(Code::internal, "making a dataspace");
+  DatasetHandle handle(H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
+  if (!handle.ok()) return library_error(Code::internal, "making it");
+  if (const auto* attributes = attributes_of(dataset.name)) PENSTOCK_TRY(write_attributes(handle, *attributes));
+  return handle;
+}
+
+Status Builder::allocate(const Dataset& dataset, DatasetHandle& handle) {
+  handle = DatasetHandle(H5Dopen2(file_, dataset.name.c_str(), H5P_DEFAULT));
+  if (!handle.ok()) return library_error(Code::internal, "opening it again");
+  if (dataset.unlimited) {
+    hsize_t extents[max_rank];
+    std::copy(dataset.shape.begin(), dataset.shape.end(), extents);
+    return H5Dset_extent(handle, extents) < 0 ? library_error(Code::internal, "allocating it") : Status();
+  }
+  // Storage comes with the first write: one element of zeros, which is no data of ours, nor is it read.
+  PENSTOCK_ASSIGN(const Type type, library_type(dataset.type));
+  const Space memory(H5Screate(H5S_SCALAR)), file(H5Dget_space(handle));
+  const std::vector<std::byte> zeros(static_cast<size_t>(bytes(dataset.type)));
+  bool ok = memory.ok() && file.ok();
+  if (ok && dataset.shape.rank() > 0) {
+    const hsize_t start[max_rank] = {};
+    hsize_t count[max_rank];
+    std::fill_n(count, max_rank, 1);
+    ok = H5Sselect_hyperslab(file, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0;
+  }
+  if (!ok || H5Dwrite(handle, type, memory, file, H5P_DEFAULT, zeros.data()) < 0)
+    return library_error(Code::internal, "allocating it");
+  return {};
+}
+
+Status Builder::find_chunks(const Dataset& dataset, hid_t handle, Layout::Place& place) const {
+  const Space space(H5Dget_space(handle));
+  hsize_t count = 0;
+  if (!space.ok() || H5Dget_num_chunks(handle, space, &count) < 0) return library_error(Code::internal, "counting its chunks");
+  const int64_t rows = rows_per_chunk(dataset, block_);
+  const auto expected = static_cast<hsize_t>((dataset.shape[0] + rows - 1) / rows);
+  if (count != expected) return {Code::internal, "HDF5 did not allocate all of its chunks"};
+  const auto chunk_bytes = static_cast<hsize_t>(rows * row_bytes(dataset));
+  haddr_t first = 0;
+  for (hsize_t i = 0; i < count; ++i) {
+    hsize_t offset[max_rank] = {}, size = 0;
+    unsigned filters = 0;
+    haddr_t address = HADDR_UNDEF;
+    if (H5Dget_chunk_info(handle, space, i, offset, &filters, &address, &size) < 0)
+      return library_error(Code::internal, "finding chunk " + std::to_string(i));
+    if (i == 0) first = address;
+    if (offset[0] != i * static_cast<hsize_t>(rows) || address != first + i * chunk_bytes || size != chunk_bytes)
+      return {Code::unsupported, "its chunks do not lie one behind another, as a dataset that can grow needs them"};
+  }
+  place.base = static_cast<int64_t>(first);
+  return {};
+}
+
+Status Builder::make_storage(const Dataset& dataset, DatasetHandle& handle, Layout::Place& place) {
+  if (bytes(dataset) == 0) return {};
+  if (dataset.unlimited) return find_chunks(dataset, handle, place);
+  const haddr_t address = H5Dget_offset(handle);
+  if (address == HADDR_UNDEF) return library_error(Code::internal, "HDF5 did not allocate it");
+  place.base = static_cast<int64_t>(address);
+  return {};
+}
+
+Status Builder::make_datasets() {
+  places_.assign(catalogue_.datasets.size(), {-1, false});
+  std::vector<bool> deferred(catalogue_.datasets.size(), false);
+  for (const bool first : {true, false})
+    for (size_t i = 0; i < catalogue_.datasets.size(); ++i) {
+      const Dataset& dataset = catalogue_.datasets[i];
+      if (first) {
+        const auto* attributes = attributes_of(dataset.name);
+        deferred[i] = attributes != nullptr && largest_outside_header(*attributes) > 0;
+        if (!deferred[i]) continue;
+        auto handle = make_dataset(dataset, bytes(dataset) > 0);
+        if (!handle.ok()) return handle.status().in("dataset '" + dataset.name + "'");
+        continue;
+      }
+      DatasetHandle handle;
+      if (deferred[i]) {
+        if (bytes(dataset) > 0) PENSTOCK_TRY(allocate(dataset, handle).in("dataset '" + dataset.name + "'"));
+      } else {
+        auto made = make_dataset(dataset, false);
+        if (!made.ok()) return made.status().in("dataset '" + dataset.name + "'");
+        handle = *std::move(made);
+      }
+      PENSTOCK_TRY(make_storage(dataset, handle, places_[i]).in("dataset '" + dataset.name + "'"));
+      if (!handle.close()) return library_error(Code::internal, "closing dataset '" + dataset.name + "'");
+    }
+  return {};
+}
+
+}  // namespace penstock::hdf5

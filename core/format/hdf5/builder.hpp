@@ -1,0 +1,52 @@
+// Builder: fills an HDF5 file with the groups, datasets and attributes of a catalogue, without any data.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/format/hdf5/handles.hpp"
+#include "core/model/layout.hpp"
+
+namespace penstock::hdf5 {
+
+// All metadata must come to lie before all data, and HDF5 stores very large attributes as if they were data. So groups and all
+// objects that have such attributes are made first; the data of the latter are allocated only after that, in their turn.
+class Builder {
+ public:
+  // FILE is open for writing and outlives the builder.
+  Builder(hid_t file, const Catalogue& catalogue, int64_t block) : file_(file), catalogue_(catalogue), block_(block) {}
+
+  // Everything but datasets: groups and their attributes, the file's included.
+  Status make_groups();
+  // Datasets, with storage allocated and attributes written. REQUIRES: make_groups().
+  Status make_datasets();
+  // Of the datasets, after make_datasets(); base is -1 where there are no bytes.
+  const std::vector<Layout::Place>& places() const { return places_; }
+
+  // An open group or the root; made by make_groups(). For masters, which make their datasets themselves.
+  Result<Group> group_of(const std::string& dataset_name) const;
+
+ private:
+  Status make_group(const std::string& name);
+  Status make_storage(const Dataset& dataset, DatasetHandle& handle, Layout::Place& place);
+  Result<DatasetHandle> make_dataset(const Dataset& dataset, bool deferred);
+  Status allocate(const Dataset& dataset, DatasetHandle& handle);
+  Status find_chunks(const Dataset& dataset, hid_t handle, Layout::Place& place) const;
+  const std::map<std::string, Attribute>* attributes_of(const std::string& object) const;
+
+  hid_t file_;
+  const Catalogue& catalogue_;
+  int64_t block_;
+  std::vector<Layout::Place> places_;
+  // The group of the last dataset stays open: neighbours in the order of names share it.
+  std::string last_name_ = "/";
+  Group last_group_;
+};
+
+// The creation properties of a link to NAME.
+Result<Properties> link_creation(const std::string& name);
+// A dataspace of SHAPE; the first extent may grow where UNLIMITED.
+Space dataset_space(const Dims& shape, bool unlimited);
+
+}  // namespace penstock::hdf5

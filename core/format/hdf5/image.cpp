@@ -1,0 +1,108 @@
+// Image: one attempt after another until the region for metadata was large enough, which is mostly the first.
+#include "core/format/hdf5/image.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "core/format/hdf5/builder.hpp"
+#include "core/format/hdf5/handles.hpp"
+#include "core/format/hdf5/metadata_size.hpp"
+
+namespace penstock::hdf5 {
+namespace {
+
+struct Attempt {
+  int64_t metadata_bytes;  // of the region at the head
+  int64_t block;           // unit on which datasets of at least THRESHOLD bytes begin
+  int64_t threshold;
+};
+
+// Beyond the process's file size limit the library's ftruncate would raise SIGXFSZ, which kills.
+Status check_size_limit(const Catalogue& catalogue, const Attempt& attempt) {
+  struct rlimit limit {};
+  int64_t sum = attempt.metadata_bytes;
+  for (const Dataset& dataset : catalogue.datasets) {
+    const int64_t size = bytes(dataset);
+    if (size > INT64_MAX / 2 - sum - 2 * attempt.block)
+      return {Code::invalid, "up to dataset '" + dataset.name + "' there are more bytes than 62 bits can address"};
+    sum += size + (size >= attempt.threshold ? attempt.block : 0);
+  }
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && static_cast<uint64_t>(sum) > limit.rlim_cur)
+    return {Code::no_space, "the file needs " + std::to_string(sum) + " bytes, this process may write files of " +
+                                std::to_string(limit.rlim_cur) + " (ulimit -f)"};
+  return {};
+}
+
+Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Attempt& attempt, PrivateFile& image) {
+  PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V18));
+  const Properties creation(H5Pcreate(H5P_FILE_CREATE));
+  const bool ok = creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
+                  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
+                  H5Pset_meta_block_size(access, static_cast<hsize_t>(attempt.metadata_bytes)) >= 0 &&
+                  // Blocks of small data would hide datasets from the alignment; without them small ones are packed too.
+                  H5Pset_small_data_block_size(access, 0) >= 0 &&
+                  H5Pset_alignment(access, static_cast<hsize_t>(attempt.threshold), static_cast<hsize_t>(attempt.block)) >= 0;
+  if (!ok) return library_error(Code::internal, "setting up an HDF5 image");
+  File file(H5Fcreate(image.path().c_str(), create_truncating, creation, access));
+  if (!file.ok()) return library_error(Code::io, "making an HDF5 image in '" + image.path() + "'");
+  image.unlink_name();
+  std::vector<Layout::Place> places;
+  {
+    Builder builder(file, catalogue, attempt.block);
+    PENSTOCK_TRY(builder.make_groups());
+    PENSTOCK_TRY(builder.make_datasets());
+    places = builder.places();
+  }
+  if (!file.close()) return library_error(Code::no_space, "writing an HDF5 image of " + std::to_string(attempt.metadata_bytes) + " bytes");
+  return places;
+}
+
+// The head up to the first data, or up to where metadata can reach, so that a large block does not mean large zeros.
+Result<int64_t> head_end(const PrivateFile& image, const Attempt& attempt, int64_t first_data) {
+  const int64_t reach = attempt.metadata_bytes + 4096 + (attempt.metadata_bytes >= attempt.threshold ? attempt.block : 0);
+  if (reach >= first_data) return first_data;
+  PENSTOCK_ASSIGN(const int64_t end, image.end_of_nonzero(reach, first_data));
+  return end == reach ? reach : first_data;
+}
+
+}  // namespace
+
+Result<Layout> image_layout(const Catalogue& catalogue, const Alignment& alignment) {
+  Attempt attempt;
+  attempt.block = std::max<int64_t>(alignment.block, 1);
+  attempt.threshold = attempt.block;
+  // An aligned attribute would leave a gap before it that small datasets then fill: data before metadata.
+  for (const auto& [object, attributes] : catalogue.attributes)
+    if (const int64_t largest = largest_outside_header(attributes); largest > 0)
+      attempt.threshold = std::max(attempt.threshold, largest + 1024);
+  attempt.metadata_bytes = estimate_metadata_bytes(catalogue);
+  PENSTOCK_TRY(check_size_limit(catalogue, attempt));
+
+  for (int tries = 0; tries < 12; ++tries, attempt.metadata_bytes *= 2) {
+    PENSTOCK_ASSIGN(PrivateFile image, PrivateFile::make());
+    Layout layout;
+    PENSTOCK_ASSIGN(layout.places, build(catalogue, attempt, image));
+    PENSTOCK_ASSIGN(layout.end, image.size());
+    int64_t first_data = layout.end;
+    for (size_t i = 0; i < layout.places.size(); ++i) {
+      Layout::Place& place = layout.places[i];
+      if (place.base < 0) {
+        place.base = 0;
+        continue;
+      }
+      first_data = std::min(first_data, place.base);
+      layout.end = std::max(layout.end, place.base + bytes(catalogue.datasets[i]));
+    }
+    // No data was ever written: whatever is not zero from the first dataset on is metadata that did not fit.
+    PENSTOCK_ASSIGN(const int64_t stray, image.end_of_nonzero(first_data, layout.end));
+    if (stray > first_data) continue;
+    PENSTOCK_ASSIGN(const int64_t end, head_end(image, attempt, first_data));
+    PENSTOCK_ASSIGN(std::vector<std::byte> head, image.read(0, end));
+    layout.metadata.push_back({0, std::move(head)});
+    return layout;
+  }
+  return Status(Code::internal, "libhdf5 puts metadata among data, however large the region for metadata is");
+}
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,271 @@
+// The HDF5 layout: files made from it are read back by libhdf5, h5dump and h5py, and nothing of data and metadata overlaps.
+#include <chrono>
+
+#include "core/format/hdf5/handles.hpp"
+#include "core/format/hdf5/image.hpp"
+#include "core/format/hdf5/metadata_size.hpp"
+#include "core/format/hdf5/types.hpp"
+#include "core/format/testing.hpp"
+
+namespace penstock {
+const Format& hdf5_format();
+namespace {
+
+using namespace testing;
+
+Catalogue mixed(int count) {
+  Catalogue catalogue;
+  const auto types = every_type();
+  for (int i = 0; i < count; ++i) {
+    Dataset dataset;
+    dataset.name = (i % 3 == 0 ? "group" + std::to_string(i % 7) + "/deep/" : "") + "d" + std::to_string(i);
+    dataset.type = types[static_cast<size_t>(i) % types.size()];
+    const int64_t n = i % 11 == 0 ? 0 : i % 5 == 0 ? 3000 + i : 1 + i % 40;
+    dataset.shape = i % 13 == 1 ? Dims{} : i % 2 ? Dims{n} : Dims{n, 1 + i % 3};
+    dataset.unlimited = dataset.shape.rank() > 0 && i % 17 == 0;
+    const double value = i;
+    auto& attributes = catalogue.attributes[dataset.name];
+    attributes["index"] = make_attribute("index", {Kind::f64, 0}, &value, -1);
+    attributes["units"] = text_attribute("units", std::string_view("m/s"));
+    catalogue.datasets.push_back(dataset);
+  }
+  catalogue.attributes[""]["title"] = text_attribute("title", std::string_view("mixed"));
+  sort(catalogue);
+  return catalogue;
+}
+
+std::vector<std::vector<std::byte>> data_of(const Catalogue& catalogue) {
+  std::vector<std::vector<std::byte>> data;
+  for (size_t i = 0; i < catalogue.datasets.size(); ++i) data.push_back(random_bytes(bytes(catalogue.datasets[i]), i + 1));
+  return data;
+}
+
+// By libhdf5 itself.
+void expect_data(const std::string& path, const Catalogue& catalogue, const std::vector<std::vector<std::byte>>& data) {
+  const hdf5::File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  ASSERT_TRUE(file.ok());
+  for (size_t i = 0; i < catalogue.datasets.size(); ++i) {
+    const Dataset& dataset = catalogue.datasets[i];
+    const hdf5::DatasetHandle handle(H5Dopen2(file, dataset.name.c_str(), H5P_DEFAULT));
+    ASSERT_TRUE(handle.ok()) << dataset.name;
+    const auto type = hdf5::library_type(dataset.type);
+    std::vector<std::byte> read(data[i].size());
+    if (!read.empty()) {
+      ASSERT_GE(H5Dread(handle, *type, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.data()), 0) << dataset.name;
+    }
+    ASSERT_EQ(read, data[i]) << dataset.name;
+  }
+}
+
+void expect_contents(const std::string& path, const Catalogue& catalogue, const Layout& layout) {
+  const auto contents = hdf5_format().read(path);
+  ASSERT_TRUE(contents.ok()) << contents.status().message();
+  EXPECT_EQ(contents->catalogue.datasets, catalogue.datasets);
+  EXPECT_EQ(contents->catalogue.attributes, catalogue.attributes);
+  ASSERT_EQ(contents->blocks.size(), catalogue.datasets.size());
+  for (size_t i = 0; i < contents->blocks.size(); ++i) {
+    const Dataset& dataset = catalogue.datasets[i];
+    EXPECT_FALSE(contents->foreign[i]) << dataset.name;
+    if (bytes(dataset) == 0) {
+      EXPECT_TRUE(contents->blocks[i].empty()) << dataset.name;
+      continue;
+    }
+    ASSERT_EQ(contents->blocks[i].size(), 1u) << dataset.name;
+    EXPECT_EQ(contents->blocks[i][0].base, layout.places[i].base) << dataset.name;
+    EXPECT_EQ(contents->blocks[i][0].where.count(), elements(dataset.shape)) << dataset.name;
+    EXPECT_FALSE(contents->blocks[i][0].swapped);
+  }
+}
+
+void round_trip(const Catalogue& catalogue, int64_t block, Layout* made = nullptr) {
+  const Scratch scratch;
+  const auto layout = hdf5_format().layout(catalogue, {block});
+  ASSERT_TRUE(layout.ok()) << layout.status().message();
+  ASSERT_EQ(layout->metadata.size(), 1u);
+  expect_apart(catalogue, *layout);
+  for (size_t i = 0; i < catalogue.datasets.size(); ++i)
+    if (bytes(catalogue.datasets[i]) > 0) {
+      EXPECT_GE(layout->places[i].base, static_cast<int64_t>(layout->metadata[0].bytes.size()));
+    }
+  const auto data = data_of(catalogue);
+  const std::string path = scratch.path("file.h5");
+  write_layout(path, *layout, data, true);
+  expect_data(path, catalogue, data);
+  expect_contents(path, catalogue, *layout);
+  if (made != nullptr) *made = *layout;
+}
+
+TEST(Hdf5Image, ThousandMixedDatasetsKeepTheirDataAtEveryAlignment) {
+  for (const int64_t block : {1, 512, 4096, 65536, 1 << 20}) {
+    SCOPED_TRACE(block);
+    Layout layout;
+    round_trip(mixed(1000), block, &layout);
+    const Catalogue catalogue = mixed(1000);
+    for (size_t i = 0; i < catalogue.datasets.size() && !layout.places.empty(); ++i)
+      if (bytes(catalogue.datasets[i]) >= block) {
+        EXPECT_EQ(layout.places[i].base % block, 0) << catalogue.datasets[i].name;
+      }
+  }
+}
+
+TEST(Hdf5Image, EveryRankAndKind) {
+  Catalogue catalogue;
+  for (const ElementType& type : every_type())
+    for (int rank = 0; rank <= max_rank; ++rank)
+      for (const bool unlimited : {false, true}) {
+        if (unlimited && rank == 0) continue;
+        Dataset dataset{name(type) + "/" + std::to_string(rank) + (unlimited ? "u" : ""), type, Dims::filled(rank, 2), unlimited};
+        if (rank > 0) dataset.shape[0] = 3;
+        catalogue.datasets.push_back(dataset);
+      }
+  sort(catalogue);
+  round_trip(catalogue, 4096);
+}
+
+TEST(Hdf5Image, NothingAtAll) { round_trip({}, 4096); }
+
+TEST(Hdf5Image, ZeroSizes) {
+  Catalogue catalogue;
+  catalogue.datasets = {{"a", {Kind::f64, 0}, Dims{0}, false},
+                        {"b", {Kind::f64, 0}, Dims{5, 0, 3}, false},
+                        {"c", {Kind::f64, 0}, Dims{0, 4}, true},
+                        {"d", {Kind::f64, 0}, Dims{4, 0}, true}};
+  round_trip(catalogue, 4096);
+}
+
+TEST(Hdf5Image, GroupsOfAttributesAndLargeOnes) {
+  Catalogue catalogue;
+  for (int i = 0; i < 40; ++i)
+    catalogue.datasets.push_back({"set/d" + std::to_string(10 + i), {Kind::f32, 0}, Dims{i % 3 ? 10 : 5000}, i % 10 == 9});
+  const std::vector<double> large(40000, 1.5);   // 320 kB: beyond what an object header holds
+  const std::vector<double> medium(1000, 2.5);   // 8 kB: outside the header where there are more than 8
+  const auto add = [&](const std::string& object, const std::string& name, const std::vector<double>& values) {
+    catalogue.attributes[object][name] = make_attribute(name, {Kind::f64, 0}, values.data(), static_cast<int64_t>(values.size()));
+  };
+  add("", "large", large);
+  add("set", "large", large);
+  add("only/attributes/here", "large", large);
+  for (const char* dataset : {"set/d13", "set/d19", "set/d30"}) add(dataset, "large", large);
+  for (int i = 0; i < 12; ++i) add("set/d21", "m" + std::to_string(i), medium);
+  for (int i = 0; i < 300; ++i) add("set/d22", "s" + std::to_string(i), {1.0 * i});
+  for (const ElementType& type : every_type()) {
+    const auto bytes_of = random_bytes(3 * bytes(type), 7);
+    catalogue.attributes["set/d11"][name(type)] = make_attribute(name(type), type, bytes_of.data(), 3);
+  }
+  catalogue.attributes["set/d12"]["none"] = make_attribute("none", {Kind::f64, 0}, nullptr, 0);
+  catalogue.attributes["set/d12"]["empty"] = text_attribute("empty", std::string_view());
+  catalogue.attributes["set/d12"]["gr\xc3\xbc\xc3\x9f"] = text_attribute("gr\xc3\xbc\xc3\x9f", std::string_view("\xce\xb1\xff"));
+  catalogue.attributes["set/d12"]["list"] = text_attribute("list", std::vector<std::string>{"one", "three", ""});
+  for (const int64_t block : {1, 4096, 1 << 20}) {
+    SCOPED_TRACE(block);
+    round_trip(catalogue, block);
+  }
+}
+
+TEST(Hdf5Image, SameInputSameBytes) {
+  const Catalogue catalogue = mixed(100);
+  const auto a = hdf5_format().layout(catalogue, {4096});
+  const auto b = hdf5_format().layout(catalogue, {4096});
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(a->metadata[0].bytes, b->metadata[0].bytes);
+  EXPECT_EQ(a->end, b->end);
+}
+
+TEST(Hdf5Image, MoreThanFourGiBInOneDataset) {
+  Catalogue catalogue;
+  catalogue.datasets = {{"big", {Kind::f64, 0}, Dims{int64_t{3} << 30, 7}, false},
+                        {"grows", {Kind::f64, 0}, Dims{1000003, 1031}, true},  // 8.2 GB: several chunks, odd rows
+                        {"small", {Kind::i32, 0}, Dims{3}, false}};
+  const auto layout = hdf5_format().layout(catalogue, {4096});
+  ASSERT_TRUE(layout.ok()) << layout.status().message();
+  expect_apart(catalogue, *layout);
+  const Scratch scratch;
+  const std::string path = scratch.path("big.h5");
+  write_layout(path, *layout, {}, false);  // sparse
+  expect_contents(path, catalogue, *layout);
+  const int fd = ::open(path.c_str(), O_RDWR);
+  const double value = 42.5;
+  const int64_t last = 1000003LL * 1031 - 1;
+  pwrite_all(fd, layout->places[1].base + last * 8, std::as_bytes(std::span(&value, 1)));
+  ::close(fd);
+  double read = 0;
+  const Status status = hdf5_format().read_foreign(path, catalogue.datasets[1], {Dims{1000002, 1030}, Dims{1, 1}},
+                                                   std::as_writable_bytes(std::span(&read, 1)));
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(read, value);
+}
+
+TEST(Hdf5Image, RefusesWhatItCannotHold) {
+  Catalogue catalogue;
+  catalogue.datasets = {{"row", {Kind::f64, 0}, Dims{2, int64_t{1} << 30}, true}};
+  EXPECT_EQ(hdf5_format().check(catalogue).code(), Code::unsupported);
+  catalogue.datasets = {{"scalar", {Kind::f64, 0}, Dims{}, true}};
+  EXPECT_EQ(hdf5_format().check(catalogue).code(), Code::invalid);
+  catalogue.datasets.clear();
+  catalogue.attributes[""][""] = text_attribute("", std::string_view("x"));
+  EXPECT_EQ(hdf5_format().check(catalogue).code(), Code::invalid);
+}
+
+TEST(Hdf5Image, TheFirstEstimateIsEnoughAndNotFarOff) {
+  for (const int count : {1, 8, 9, 30, 100, 300, 1000, 3000}) {
+    const Catalogue catalogue = mixed(count);
+    const auto layout = hdf5_format().layout(catalogue, {4096});
+    ASSERT_TRUE(layout.ok()) << layout.status().message();
+    const auto& head = layout->metadata[0].bytes;
+    const auto used = std::find_if(head.rbegin(), head.rend(), [](std::byte b) { return b != std::byte{0}; });
+    RecordProperty("used_of_" + std::to_string(count), static_cast<int>(head.rend() - used));
+    const int64_t estimate = hdf5::estimate_metadata_bytes(catalogue);
+    // Twice the estimate in the head would mean a second attempt.
+    EXPECT_LE(static_cast<int64_t>(head.size()), estimate + 3 * 4096) << count;
+    EXPECT_LE(estimate, 2 * (head.rend() - used) + 8192) << count;
+  }
+}
+
+TEST(Hdf5Image, TenThousandDatasetsAreQuick) {
+  const Catalogue catalogue = mixed(10000);
+  const auto start = std::chrono::steady_clock::now();
+  const auto layout = hdf5_format().layout(catalogue, {4096});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(layout.ok()) << layout.status().message();
+  std::printf("%.1f us and %.0f metadata bytes per dataset\n", took.count() * 100, static_cast<double>(layout->metadata[0].bytes.size()) / 1e4);
+  EXPECT_LT(took.count(), 60);
+}
+
+TEST(Hdf5Image, LeavesTheCallersErrorStackAlone) {
+  H5E_auto2_t before = nullptr, after = nullptr;
+  void *data_before = nullptr, *data_after = nullptr;
+  H5Eget_auto2(H5E_DEFAULT, &before, &data_before);
+  ASSERT_TRUE(hdf5_format().layout({}, {4096}).ok());
+  EXPECT_FALSE(hdf5_format().read("/nonexistent").ok());
+  H5Eget_auto2(H5E_DEFAULT, &after, &data_after);
+  EXPECT_EQ(before, after);
+  EXPECT_EQ(data_before, data_after);
+}
+
+TEST(Hdf5Image, OtherToolsReadIt) {
+  const Scratch scratch;
+  const Catalogue catalogue = mixed(60);
+  const auto layout = hdf5_format().layout(catalogue, {4096});
+  ASSERT_TRUE(layout.ok());
+  write_layout(scratch.path("file.h5"), *layout, data_of(catalogue), true);
+  int status = 0;
+  shell("command -v h5dump", status);
+  if (status == 0) {
+    const std::string output = shell("h5dump " + scratch.path("file.h5") + " > " + scratch.path("dump"), status);
+    EXPECT_EQ(status, 0) << output;
+  }
+  const std::string python = python_with("h5py");
+  if (python.empty()) GTEST_SKIP() << "no Python with h5py (PENSTOCK_TEST_PYTHON)";
+  write_text(scratch.path("check.py"),
+             "import h5py, sys\n"
+             "f = h5py.File(sys.argv[1], 'r')\n"
+             "n = []\n"
+             "f.visititems(lambda k, v: n.append(v[()] if isinstance(v, h5py.Dataset) else None))\n"
+             "assert sum(x is not None for x in n) == 60, len(n)\n"
+             "assert f['d1'].attrs['index'] == 1.0 and f['d1'].attrs['units'] == b'm/s'\n");
+  const std::string output = shell("cd / && " + python + " " + scratch.path("check.py") + " " + scratch.path("file.h5"), status);
+  EXPECT_EQ(status, 0) << output;
+}
+
+}  // namespace
+}  // namespace penstock

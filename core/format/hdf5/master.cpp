@@ -1,0 +1,137 @@
+// Master: virtual datasets for every tool, and the index for penstock, which never needs the mappings.
+#include "core/format/hdf5/master.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/format/format.hpp"
+#include "core/format/hdf5/attributes.hpp"
+#include "core/format/hdf5/builder.hpp"
+#include "core/format/hdf5/private_file.hpp"
+#include "core/format/hdf5/read.hpp"
+#include "core/format/hdf5/types.hpp"
+#include "core/format/index.hpp"
+#include "core/format/regular_file.hpp"
+
+namespace penstock::hdf5 {
+namespace {
+
+// In names of virtual sources "%b" stands for a block number, so that a plain "%" is written "%%".
+std::string escaped(std::string_view name) {
+  std::string out;
+  for (const char c : name) out.append(c == '%' ? 2 : 1, c);
+  return out;
+}
+
+bool all_boxes(const std::vector<StoredBlock>& blocks) {
+  return std::all_of(blocks.begin(), blocks.end(), [](const StoredBlock& block) { return block.where.is_box(); });
+}
+
+class MasterBuilder {
+ public:
+  MasterBuilder(hid_t file, const Contents& contents, Catalogue visible)
+      : file_(file), contents_(contents), visible_(std::move(visible)), builder_(file, visible_, 1) {}
+
+  Status build() {
+    PENSTOCK_TRY(builder_.make_groups());
+    for (const Dataset& dataset : visible_.datasets) {
+      const int index = contents_.catalogue.index_of(dataset.name);
+      PENSTOCK_TRY(add(dataset, contents_.blocks[static_cast<size_t>(index)]).in("dataset '" + dataset.name + "'"));
+    }
+    return add_index();
+  }
+
+ private:
+  Status add(const Dataset& dataset, const std::vector<StoredBlock>& blocks) {
+    const Properties creation(H5Pcreate(H5P_DATASET_CREATE));
+    const Space space = dataset_space(dataset.shape, false);
+    PENSTOCK_ASSIGN(const Type type, library_type(dataset.type));
+    PENSTOCK_ASSIGN(const Properties links, link_creation(dataset.name));
+    PENSTOCK_ASSIGN(const Group group, builder_.group_of(dataset.name));
+    if (!creation.ok() || !space.ok() || H5Pset_obj_track_times(creation, false) < 0)
+      return library_error(Code::internal, "setting it up");
+    // One without any block has never been allocated, and so reads as zero.
+    PENSTOCK_TRY(add_mappings(creation, space, dataset, blocks));
+    const std::string name = dataset.name.substr(dataset.name.rfind('/') + 1);
+    DatasetHandle handle(H5Dcreate2(group, name.c_str(), type, space, links, creation, H5P_DEFAULT));
+    if (!handle.ok()) return library_error(Code::internal, "making it");
+    const auto attributes = visible_.attributes.find(dataset.name);
+    if (attributes != visible_.attributes.end()) PENSTOCK_TRY(write_attributes(handle, attributes->second));
+    return handle.close() ? Status() : library_error(Code::internal, "closing it");
+  }
+
+  Status add_mappings(hid_t creation, hid_t space, const Dataset& dataset, const std::vector<StoredBlock>& blocks) {
+    std::map<int32_t, int64_t> in_part;  // blocks of this dataset so far
+    for (const StoredBlock& block : blocks) {
+      const std::string source = escaped(part_dataset_name(dataset.name, in_part[block.part]++));
+      if (block.where.count() == 0) continue;
+      const std::string part = escaped(file_name_of(contents_.parts[static_cast<size_t>(block.part)]));
+      const Box& box = block.where.box();
+      const Space there = dataset_space(packed_shape(block.where), false);
+      bool ok = there.ok();
+      if (ok && box.count.rank() > 0) {
+        hsize_t start[max_rank], count[max_rank];
+        std::copy(box.start.begin(), box.start.end(), start);
+        std::copy(box.count.begin(), box.count.end(), count);
+        ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0;
+      }
+      if (!ok || H5Pset_virtual(creation, space, part.c_str(), source.c_str(), there) < 0)
+        return library_error(Code::internal, "mapping a block of part '" + part + "'");
+    }
+    return H5Sselect_all(space) < 0 ? library_error(Code::internal, "mapping its blocks") : Status();
+  }
+
+  Status add_index() {
+    PENSTOCK_ASSIGN(const std::string text, encode_index(contents_));
+    const hsize_t size = text.size();
+    const Properties grouped(H5Pcreate(H5P_GROUP_CREATE)), creation(H5Pcreate(H5P_DATASET_CREATE));
+    const Space space(H5Screate_simple(1, &size, nullptr));
+    bool ok = grouped.ok() && creation.ok() && space.ok() && H5Pset_obj_track_times(grouped, false) >= 0 &&
+              H5Pset_obj_track_times(creation, false) >= 0;
+    const Group group(ok ? H5Gcreate2(file_, own_group, H5P_DEFAULT, grouped, H5P_DEFAULT) : -1);
+    ok = ok && group.ok();
+    DatasetHandle handle(ok ? H5Dcreate2(file_, index_dataset, H5T_STD_U8LE, space, H5P_DEFAULT, creation, H5P_DEFAULT) : -1);
+    ok = ok && handle.ok() && H5Dwrite(handle, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) >= 0;
+    return ok && handle.close() ? Status() : library_error(Code::internal, "writing the index");
+  }
+
+  hid_t file_;
+  const Contents& contents_;
+  Catalogue visible_;
+  Builder builder_;
+};
+
+// Without datasets of runs: a virtual mapping would need a union of hyperslabs, which HDF5 takes minutes to make and to read.
+Catalogue visible_part(const Contents& contents) {
+  Catalogue visible = contents.catalogue;
+  std::erase_if(visible.datasets, [&](const Dataset& dataset) {
+    if (all_boxes(contents.blocks[static_cast<size_t>(contents.catalogue.index_of(dataset.name))])) return false;
+    visible.attributes.erase(dataset.name);
+    return true;
+  });
+  return visible;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> master_image(const Contents& contents) {
+  if (contents.blocks.size() != contents.catalogue.datasets.size())
+    return Status(Code::internal, "a master was asked for without blocks for every dataset");
+  PENSTOCK_ASSIGN(PrivateFile image, PrivateFile::make());
+  PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V110));
+  const Properties creation(H5Pcreate(H5P_FILE_CREATE));
+  if (!creation.ok() || H5Pset_obj_track_times(creation, false) < 0 || H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0)
+    return library_error(Code::internal, "setting up an HDF5 master");
+  File file(H5Fcreate(image.path().c_str(), create_truncating, creation, access));
+  if (!file.ok()) return library_error(Code::io, "making an HDF5 master in '" + image.path() + "'");
+  image.unlink_name();
+  {
+    MasterBuilder builder(file, contents, visible_part(contents));
+    PENSTOCK_TRY(builder.build());
+  }
+  if (!file.close()) return library_error(Code::no_space, "writing an HDF5 master");
+  PENSTOCK_ASSIGN(const int64_t size, image.size());
+  return image.read(0, size);
+}
+
+}  // namespace penstock::hdf5

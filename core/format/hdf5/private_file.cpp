@@ -1,0 +1,92 @@
+// Private file: mkstemp, unlink, and a search for data that skips holes.
+#include "core/format/hdf5/private_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+namespace penstock::hdf5 {
+namespace {
+
+int make_in(const char* folder, std::string& path) {
+  path = std::string(folder) + "/penstock-image-XXXXXX";
+  return ::mkostemp(path.data(), O_CLOEXEC);
+}
+
+// Whether a file there is written sparsely enough cannot be asked; the search for holes finds out.
+constexpr int64_t largest_search = int64_t{1} << 30;
+
+}  // namespace
+
+Result<PrivateFile> PrivateFile::make() {
+  std::string path;
+  const char* temporary = std::getenv("TMPDIR");
+  for (const char* folder : {"/dev/shm", temporary, "/tmp"}) {
+    if (folder == nullptr || *folder == '\0') continue;
+    const int fd = make_in(folder, path);
+    if (fd >= 0) return PrivateFile(fd, path);
+  }
+  return Status::from_errno(errno, "making a private file in /dev/shm, TMPDIR or /tmp");
+}
+
+PrivateFile::PrivateFile(PrivateFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), path_(std::exchange(other.path_, "")) {}
+
+PrivateFile::~PrivateFile() {
+  unlink_name();
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void PrivateFile::unlink_name() {
+  if (!path_.empty()) ::unlink(path_.c_str());
+  path_.clear();
+}
+
+Result<int64_t> PrivateFile::size() const {
+  struct stat info {};
+  if (::fstat(fd_, &info) != 0) return Status::from_errno(errno, "fstat of a private file");
+  return static_cast<int64_t>(info.st_size);
+}
+
+Result<std::vector<std::byte>> PrivateFile::read(int64_t begin, int64_t end) const {
+  std::vector<std::byte> bytes(static_cast<size_t>(end - begin));
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::pread(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(begin) + static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Status::from_errno(errno, "reading a private file");
+    if (n == 0) break;  // beyond the end: zeros
+    done += static_cast<size_t>(n);
+  }
+  return bytes;
+}
+
+Result<int64_t> PrivateFile::end_of_nonzero(int64_t begin, int64_t end) const {
+  int64_t last = begin, searched = 0;
+  for (int64_t at = begin; at < end;) {
+    const off_t data = ::lseek(fd_, at, SEEK_DATA);
+    if (data < 0 && errno == ENXIO) break;
+    if (data < 0) return Status::from_errno(errno, "looking for data in a private file");
+    const off_t hole = ::lseek(fd_, data, SEEK_HOLE);
+    if (hole < 0) return Status::from_errno(errno, "looking for holes in a private file");
+    for (at = data; at < std::min<int64_t>(hole, end);) {
+      const int64_t stop = std::min({int64_t{hole}, end, at + (int64_t{1} << 20)});
+      PENSTOCK_ASSIGN(const std::vector<std::byte> bytes, read(at, stop));
+      const auto found = std::find_if(bytes.rbegin(), bytes.rend(), [](std::byte b) { return b != std::byte{0}; });
+      if (found != bytes.rend()) last = at + (bytes.rend() - found);
+      searched += stop - at;
+      if (searched > largest_search)
+        return Status(Code::unsupported, "neither /dev/shm nor TMPDIR keeps files sparse");
+      at = stop;
+    }
+    at = hole;
+  }
+  return last;
+}
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,196 @@
+// Walk: every group and dataset that hard links reach, once, without recursion: the depth is the file's to choose.
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "core/format/hdf5/attributes.hpp"
+#include "core/format/hdf5/read.hpp"
+#include "core/format/hdf5/types.hpp"
+#include "core/format/index.hpp"
+#include "core/format/regular_file.hpp"
+
+namespace penstock::hdf5 {
+namespace {
+
+constexpr size_t longest_name = 1000;  // as of any dataset; it bounds the depth too
+
+// What tells one object of a file from another.
+std::string identity(hid_t object) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info;
+  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return "";
+  return std::string(reinterpret_cast<const char*>(&info.token), sizeof info.token);
+#else
+  H5O_info_t info;
+  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return "";
+  return std::to_string(info.addr);
+#endif
+}
+
+Result<std::vector<std::string>> hard_links(hid_t group) {
+  std::vector<std::string> names;
+  const auto collect = [](hid_t, const char* name, const H5L_info_t* info, void* list) -> herr_t {
+    try {
+      if (info->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    } catch (...) {
+      return -1;
+    }
+    return 0;
+  };
+  hsize_t index = 0;
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, &index, collect, &names) < 0)
+    return library_error(Code::damaged, "listing a group");
+  return names;
+}
+
+class Walker {
+ public:
+  Walker(hid_t file, int64_t file_bytes) : file_(file), file_bytes_(file_bytes) {}
+
+  Status walk() {
+    std::vector<std::string> groups{""};
+    while (!groups.empty()) {
+      const std::string name = std::move(groups.back());
+      groups.pop_back();
+      PENSTOCK_TRY(visit_group(name, groups).in("group '/" + name + "'"));
+    }
+    return {};
+  }
+
+  // Sorted by name, which is the catalogue's order.
+  Contents take() {
+    std::vector<size_t> order(found_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return found_[a].dataset.name < found_[b].dataset.name; });
+    for (const size_t i : order) {
+      contents_.catalogue.datasets.push_back(std::move(found_[i].dataset));
+      contents_.blocks.push_back(std::move(found_[i].blocks));
+      contents_.foreign.push_back(found_[i].foreign);
+    }
+    return std::move(contents_);
+  }
+
+ private:
+  struct Found {
+    Dataset dataset;
+    std::vector<StoredBlock> blocks;
+    bool foreign = false;
+  };
+
+  Status visit_group(const std::string& name, std::vector<std::string>& groups) {
+    const Group group(H5Gopen2(file_, ("/" + name).c_str(), H5P_DEFAULT));
+    if (!group.ok()) return library_error(Code::damaged, "opening it");
+    if (!seen_.insert(identity(group)).second) return {};  // another way to a group that was walked: perhaps a cycle
+    PENSTOCK_TRY(add_attributes(group, name));
+    PENSTOCK_ASSIGN(const std::vector<std::string> links, hard_links(group));
+    for (const std::string& link : links) {
+      const std::string full = name.empty() ? link : name + "/" + link;
+      if (full == own_group || full.size() > longest_name || link == "." || link == "..") continue;
+      PENSTOCK_TRY(visit_object(group, link, full, groups));
+    }
+    return {};
+  }
+
+  Status visit_object(hid_t group, const std::string& link, const std::string& full, std::vector<std::string>& groups) {
+    const Object object(H5Oopen(group, link.c_str(), H5P_DEFAULT));
+    if (!object.ok()) return library_error(Code::damaged, "opening '/" + full + "'");
+    const H5I_type_t kind = H5Iget_type(object);
+    if (kind == H5I_GROUP) groups.push_back(full);
+    if (kind == H5I_DATASET) return visit_dataset(object, full).in("dataset '" + full + "'");
+    return {};
+  }
+
+  Status visit_dataset(hid_t object, const std::string& name) {
+    const Type type(H5Dget_type(object));
+    const Space space(H5Dget_space(object));
+    if (!type.ok() || !space.ok()) return library_error(Code::damaged, "reading its definition");
+    const auto match = match_type(type);
+    Found found;
+    found.dataset.name = name;
+    if (!match || match->variable_text || !read_shape(space, found.dataset)) return {};
+    found.dataset.type = match->type;
+    if (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok()) return {};  // too long for any dataset of ours
+    if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
+      return {Code::damaged, legal.message()};
+    if (elements(found.dataset.shape) > 0) {
+      found.foreign = true;
+      if (match->direct)
+        PENSTOCK_TRY(find_blocks(object, found.dataset, file_bytes_, match->swapped, found.blocks, found.foreign));
+      if (found.foreign) found.blocks.clear();
+    }
+    found_.push_back(std::move(found));
+    return add_attributes(object, name);
+  }
+
+  static bool read_shape(hid_t space, Dataset& dataset) {
+    const H5S_class_t space_class = H5Sget_simple_extent_type(space);
+    if (space_class == H5S_NULL) {
+      dataset.shape = Dims{0};
+      return true;
+    }
+    const int rank = H5Sget_simple_extent_ndims(space);
+    if (rank < 0 || rank > max_rank) return false;
+    if (rank == 0) return true;
+    hsize_t extents[max_rank], most[max_rank];
+    if (H5Sget_simple_extent_dims(space, extents, most) < 0) return false;
+    for (int i = 0; i < rank; ++i) {
+      if (extents[i] > static_cast<hsize_t>(INT64_MAX)) return false;
+      dataset.shape.push_back(static_cast<int64_t>(extents[i]));
+    }
+    dataset.unlimited = most[0] == H5S_UNLIMITED;
+    return true;
+  }
+
+  Status add_attributes(hid_t object, const std::string& name) {
+    std::map<std::string, Attribute> attributes;
+    PENSTOCK_TRY(read_attributes(object, file_bytes_, attributes));
+    if (!attributes.empty()) contents_.catalogue.attributes[name] = std::move(attributes);
+    return {};
+  }
+
+  hid_t file_;
+  int64_t file_bytes_;
+  Contents contents_;
+  std::vector<Found> found_;
+  std::set<std::string> seen_;
+};
+
+// The JSON of a set's master; "" where the file is none.
+Result<std::string> index_text(hid_t file, int64_t file_bytes) {
+  if (H5Lexists(file, own_group, H5P_DEFAULT) <= 0 || H5Lexists(file, index_dataset, H5P_DEFAULT) <= 0) return std::string();
+  const DatasetHandle dataset(H5Dopen2(file, index_dataset, H5P_DEFAULT));
+  const Space space(dataset.ok() ? H5Dget_space(dataset) : -1);
+  const Type type(dataset.ok() ? H5Dget_type(dataset) : -1);
+  if (!space.ok() || !type.ok()) return library_error(Code::damaged, "opening its index");
+  const hssize_t size = H5Sget_simple_extent_npoints(space);
+  if (size <= 0 || size > file_bytes || H5Tget_class(type) != H5T_INTEGER || H5Tget_size(type) != 1)
+    return Status(Code::damaged, "its index is not a list of bytes");
+  std::string text(static_cast<size_t>(size), '\0');
+  if (H5Dread(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0)
+    return library_error(Code::damaged, "reading its index");
+  return text;
+}
+
+}  // namespace
+
+Result<Contents> read_contents(const std::string& path) {
+  int64_t file_bytes = 0;
+  PENSTOCK_ASSIGN(const File file, open_file(path, file_bytes));
+  const std::string where = "'" + path + "'";
+  auto index = index_text(file, file_bytes);
+  if (!index.ok()) return index.status().in(where);
+  if (!index->empty()) {
+    auto contents = decode_index(*index, "hdf5", folder_of(path));
+    if (!contents.ok()) return contents.status().in(where);
+    PENSTOCK_TRY(check_parts(*contents).in(where));
+    return contents;
+  }
+  Walker walker(file, file_bytes);
+  PENSTOCK_TRY(walker.walk().in(where));
+  Contents contents = walker.take();
+  contents.format = "hdf5";
+  contents.parts.push_back(path);
+  return contents;
+}
+
+}  // namespace penstock::hdf5

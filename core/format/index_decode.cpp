@@ -1,0 +1,305 @@
+// Index, read: every claim of a text that may be hostile is checked before anything rests on it.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+
+#include "core/format/dtype.hpp"
+#include "core/format/index.hpp"
+#include "core/format/json_text.hpp"
+#include "core/format/regular_file.hpp"
+#include "core/model/tiling.hpp"
+
+namespace penstock {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t attribute_limit_bytes = int64_t{1} << 30;
+
+Status damaged(const std::string& why) { return {Code::damaged, why}; }
+
+// Any code of a check that was made for a caller's arguments: here the file is at fault.
+Status as_damaged(const Status& status) { return status.ok() ? status : damaged(status.message()); }
+
+Result<const json*> member(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return damaged(std::string("'") + key + "' is missing");
+  return &*found;
+}
+
+Result<std::string> text_member(const json& object, const char* key) {
+  PENSTOCK_ASSIGN(const json* found, member(object, key));
+  if (!found->is_string()) return damaged(std::string("'") + key + "' is not a string");
+  return from_json_string(found->get_ref<const std::string&>());
+}
+
+Result<Dims> dims_from(const json& list, const char* key) {
+  if (!list.is_array() || list.size() > max_rank)
+    return damaged(std::string("'") + key + "' is not a list of at most 8 numbers");
+  Dims dims;
+  for (const json& entry : list) {
+    PENSTOCK_ASSIGN(const int64_t n, natural_from_json(entry, std::string("a number of '") + key + "'"));
+    dims.push_back(n);
+  }
+  return dims;
+}
+
+// A file name that cannot lead out of the index's folder.
+Status check_part_name(const std::string& name) {
+  const bool legal = !name.empty() && name != "." && name != ".." && name.size() <= 255 &&
+                     name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+  return legal ? Status() : damaged("part '" + name.substr(0, 255) + "' is not a plain file name");
+}
+
+class Reader {
+ public:
+  Reader(std::string_view format, std::string_view folder) : format_(format), folder_(folder) {}
+
+  Result<Contents> read(const json& root) {
+    if (!root.is_object()) return damaged("it is not a JSON object");
+    PENSTOCK_TRY(read_head(root));
+    PENSTOCK_TRY(read_parts(root));
+    PENSTOCK_TRY(read_datasets(root));
+    PENSTOCK_TRY(read_attributes(root));
+    PENSTOCK_TRY(as_damaged(check_names(contents_.catalogue)));
+    PENSTOCK_TRY(check_bytes_apart());
+    return std::move(contents_);
+  }
+
+ private:
+  // Bytes of one block in its part.
+  struct Claim {
+    int32_t part;
+    int64_t begin, end;
+    size_t dataset;
+  };
+
+  Status read_head(const json& root) {
+    PENSTOCK_ASSIGN(const std::string schema, text_member(root, "schema"));
+    if (schema != index_schema) return damaged("its schema is '" + schema.substr(0, 80) + "', not '" + std::string(index_schema) + "'");
+    PENSTOCK_ASSIGN(contents_.format, text_member(root, "format"));
+    if (contents_.format != format_)
+      return damaged("its format is '" + contents_.format.substr(0, 80) + "', not '" + std::string(format_) + "'");
+    PENSTOCK_ASSIGN(contents_.generation, text_member(root, "generation"));
+    return {};
+  }
+
+  Status read_parts(const json& root) {
+    PENSTOCK_ASSIGN(const json* parts, member(root, "parts"));
+    if (!parts->is_array() || parts->size() > INT32_MAX) return damaged("'parts' is not a list");
+    for (const json& part : *parts) {
+      if (!part.is_string()) return damaged("a part is not a string");
+      PENSTOCK_ASSIGN(const std::string name, from_json_string(part.get_ref<const std::string&>()));
+      PENSTOCK_TRY(check_part_name(name));
+      if (!part_index_.emplace(name, static_cast<int32_t>(contents_.parts.size())).second)
+        return damaged("part '" + name + "' is listed twice");
+      contents_.parts.push_back(join_path(folder_, name));
+    }
+    return {};
+  }
+
+  Status read_attributes(const json& root) {
+    PENSTOCK_ASSIGN(const json* objects, member(root, "attributes"));
+    if (!objects->is_object()) return damaged("'attributes' is not an object");
+    int64_t total = 0;
+    for (const auto& [key, list] : objects->items()) {
+      PENSTOCK_ASSIGN(const std::string object, from_json_string(key));
+      const auto legal = object_name(object);
+      if (!legal.ok() || *legal != object) return damaged("attributes of an object that cannot be, '" + object.substr(0, 200) + "'");
+      if (!list.is_object()) return damaged("the attributes of '" + object + "' are not an object");
+      auto& attributes = contents_.catalogue.attributes[object];
+      for (const auto& [attribute_key, value] : list.items()) {
+        PENSTOCK_ASSIGN(const std::string name, from_json_string(attribute_key));
+        auto attribute = attribute_from_json(name, value);
+        if (!attribute.ok()) return attribute.status().in("attribute '" + name.substr(0, 200) + "' of '" + object + "'");
+        total += static_cast<int64_t>(attribute->value.size());
+        if (total > attribute_limit_bytes) return damaged("its attributes claim more than 1 GiB");
+        attributes.emplace(name, *std::move(attribute));
+      }
+    }
+    return {};
+  }
+
+  Status read_datasets(const json& root) {
+    PENSTOCK_ASSIGN(const json* datasets, member(root, "datasets"));
+    if (!datasets->is_array()) return damaged("'datasets' is not a list");
+    for (const json& entry : *datasets) {
+      if (!entry.is_object()) return damaged("a dataset is not an object");
+      PENSTOCK_ASSIGN(std::string name, text_member(entry, "name"));
+      const auto legal = dataset_name(name);
+      if (!legal.ok() || *legal != name) return damaged("a dataset's name cannot be, '" + name.substr(0, 200) + "'");
+      if (!contents_.catalogue.datasets.empty() && contents_.catalogue.datasets.back().name >= name)
+        return damaged("dataset '" + name + "' is listed twice or not in the order of names");
+      PENSTOCK_TRY(read_dataset(entry, name).in("dataset '" + name + "'"));
+    }
+    return {};
+  }
+
+  Status read_dataset(const json& entry, const std::string& name) {
+    Dataset dataset;
+    dataset.name = name;
+    PENSTOCK_ASSIGN(const std::string type, text_member(entry, "type"));
+    auto parsed = parse_type(type);
+    if (!parsed.ok()) return damaged(parsed.status().message());
+    dataset.type = *parsed;
+    PENSTOCK_ASSIGN(const std::string dtype, text_member(entry, "dtype"));
+    PENSTOCK_ASSIGN(const bool swapped, dtype_is_swapped(dtype, dataset.type));
+    PENSTOCK_ASSIGN(const json* shape, member(entry, "shape"));
+    PENSTOCK_ASSIGN(dataset.shape, dims_from(*shape, "shape"));
+    PENSTOCK_TRY(as_damaged(check_shape(dataset.type, dataset.shape)));
+    PENSTOCK_ASSIGN(const json* unlimited, member(entry, "unlimited"));
+    if (!unlimited->is_boolean()) return damaged("'unlimited' is neither true nor false");
+    dataset.unlimited = unlimited->get<bool>();
+    if (dataset.unlimited && dataset.shape.rank() == 0) return damaged("a scalar cannot be unlimited");
+
+    std::vector<StoredBlock> blocks;
+    PENSTOCK_TRY(entry.contains("file") ? read_whole(entry, dataset, blocks) : read_blocks(entry, dataset, blocks));
+    for (StoredBlock& block : blocks) {
+      block.swapped = swapped;
+      PENSTOCK_TRY(claim(block, bytes(dataset.type)));
+    }
+    contents_.catalogue.datasets.push_back(std::move(dataset));
+    contents_.blocks.push_back(std::move(blocks));
+    contents_.foreign.push_back(false);
+    return {};
+  }
+
+  Status read_whole(const json& entry, const Dataset& dataset, std::vector<StoredBlock>& blocks) {
+    PENSTOCK_ASSIGN(const std::string file, text_member(entry, "file"));
+    const auto part = part_index_.find(file);
+    if (part == part_index_.end()) return damaged("its file '" + file.substr(0, 255) + "' is not among the parts");
+    PENSTOCK_ASSIGN(const json* offset, member(entry, "offset"));
+    StoredBlock block;
+    block.part = part->second;
+    PENSTOCK_ASSIGN(block.base, natural_from_json(*offset, "'offset'"));
+    block.where = Selection::whole(dataset.shape);
+    if (block.where.count() > 0) blocks.push_back(std::move(block));
+    return {};
+  }
+
+  Status read_blocks(const json& entry, const Dataset& dataset, std::vector<StoredBlock>& blocks) {
+    PENSTOCK_ASSIGN(const json* list, member(entry, "blocks"));
+    if (!list->is_array()) return damaged("'blocks' is not a list");
+    const int64_t total = elements(dataset.shape);
+    int64_t covered = 0;
+    for (const json& item : *list) {
+      if (!item.is_object()) return damaged("a block is not an object");
+      PENSTOCK_ASSIGN(StoredBlock block, read_block(item, dataset));
+      if (block.where.count() > total - covered) return damaged("its blocks have more elements than it has: they overlap");
+      covered += block.where.count();
+      if (block.where.count() > 0) blocks.push_back(std::move(block));
+    }
+    return covered == total ? check_tiling(total, blocks) : Status();
+  }
+
+  Result<StoredBlock> read_block(const json& item, const Dataset& dataset) {
+    StoredBlock block;
+    PENSTOCK_ASSIGN(const json* part, member(item, "part"));
+    PENSTOCK_ASSIGN(const int64_t index, natural_from_json(*part, "'part'"));
+    if (index >= static_cast<int64_t>(contents_.parts.size())) return damaged("a block lies in part " + std::to_string(index) + ", which is not listed");
+    block.part = static_cast<int32_t>(index);
+    PENSTOCK_ASSIGN(const json* offset, member(item, "offset"));
+    PENSTOCK_ASSIGN(block.base, natural_from_json(*offset, "a block's 'offset'"));
+    if (const auto runs = item.find("runs"); runs != item.end()) {
+      PENSTOCK_ASSIGN(block.where, read_runs(*runs, dataset));
+    } else {
+      PENSTOCK_ASSIGN(block.where, read_box(item, dataset));
+    }
+    return block;
+  }
+
+  Result<Selection> read_box(const json& item, const Dataset& dataset) {
+    PENSTOCK_ASSIGN(const json* start, member(item, "start"));
+    PENSTOCK_ASSIGN(const json* count, member(item, "count"));
+    Box box;
+    PENSTOCK_ASSIGN(box.start, dims_from(*start, "start"));
+    PENSTOCK_ASSIGN(box.count, dims_from(*count, "count"));
+    if (box.start.rank() != dataset.shape.rank() || box.count.rank() != dataset.shape.rank())
+      return damaged("a block has another number of dimensions");
+    for (int i = 0; i < box.start.rank(); ++i)
+      if (box.start[i] > dataset.shape[i] || box.count[i] > dataset.shape[i] - box.start[i])
+        return damaged("a block reaches beyond the dataset");
+    return Selection::of_box(dataset.shape, box);
+  }
+
+  Result<Selection> read_runs(const json& list, const Dataset& dataset) {
+    if (!list.is_array()) return damaged("'runs' is not a list");
+    const int64_t total = elements(dataset.shape);
+    std::vector<Run> runs;
+    runs.reserve(list.size());
+    int64_t end = 0;
+    for (const json& entry : list) {
+      if (!entry.is_array() || entry.size() != 2) return damaged("a run is not [offset, length]");
+      PENSTOCK_ASSIGN(const int64_t offset, natural_from_json(entry[0], "a run's offset"));
+      PENSTOCK_ASSIGN(const int64_t length, natural_from_json(entry[1], "a run's length"));
+      if (offset < end) return damaged("the runs of a block overlap or are not sorted");
+      if (offset > total || length > total - offset) return damaged("a run reaches beyond the dataset");
+      end = offset + length;
+      if (length > 0) runs.push_back({offset, length});
+    }
+    return Selection::of_runs(dataset.shape, runs);
+  }
+
+  // As many elements as the dataset has: then equal sums prove that each is there once. A constant base is enough against mistakes;
+  // whoever forges a collision only confuses the reader of his own file, since every block was checked to lie inside the dataset.
+  Status check_tiling(int64_t total, const std::vector<StoredBlock>& blocks) {
+    constexpr uint64_t base = 0x12ab34cd56ef7890 % tiling_modulus;
+    uint64_t sum = 0;
+    for (const StoredBlock& block : blocks) sum = tiling_add(sum, tiling_sum(block.where, base));
+    return sum == tiling_sum(total, base) ? Status() : damaged("its blocks overlap");
+  }
+
+  Status claim(const StoredBlock& block, int64_t element_bytes) {
+    const int64_t length = block.where.count() * element_bytes;  // fits: not more than the dataset's bytes
+    if (block.base > INT64_MAX - length) return damaged("a block ends beyond what 63 bits can address");
+    claims_.push_back({block.part, block.base, block.base + length, contents_.catalogue.datasets.size()});
+    return {};
+  }
+
+  Status check_bytes_apart() {
+    std::sort(claims_.begin(), claims_.end(),
+              [](const Claim& a, const Claim& b) { return std::tie(a.part, a.begin) < std::tie(b.part, b.begin); });
+    for (size_t i = 1; i < claims_.size(); ++i) {
+      const Claim &a = claims_[i - 1], &b = claims_[i];
+      if (a.part != b.part || a.end <= b.begin) continue;
+      const auto& datasets = contents_.catalogue.datasets;
+      return damaged("datasets '" + datasets[a.dataset].name + "' and '" + datasets[b.dataset].name +
+                     "' claim the same bytes of part '" + contents_.parts[static_cast<size_t>(a.part)] + "'");
+    }
+    return {};
+  }
+
+  std::string_view format_, folder_;
+  Contents contents_;
+  std::map<std::string, int32_t> part_index_;
+  std::vector<Claim> claims_;
+};
+
+}  // namespace
+
+Result<Contents> decode_index(std::string_view text, std::string_view format, std::string_view folder) {
+  const json root = json::parse(text.begin(), text.end(), nullptr, false);
+  if (root.is_discarded()) return damaged("the index is not JSON, or was cut off");
+  auto contents = Reader(format, folder).read(root);
+  if (!contents.ok()) return contents.status().in("the index is damaged");
+  return contents;
+}
+
+Status check_parts(const Contents& contents) {
+  std::vector<int64_t> needed(contents.parts.size(), 0);
+  for (size_t i = 0; i < contents.blocks.size(); ++i)
+    for (const StoredBlock& block : contents.blocks[i]) {
+      int64_t& end = needed[static_cast<size_t>(block.part)];
+      end = std::max(end, block.base + block.where.count() * bytes(contents.catalogue.datasets[i].type));
+    }
+  for (size_t i = 0; i < needed.size(); ++i) {
+    PENSTOCK_ASSIGN(const int64_t size, regular_file_bytes(contents.parts[i]));
+    if (size < needed[i])
+      return damaged("part '" + contents.parts[i] + "' has " + std::to_string(size) + " bytes where the index needs " +
+                     std::to_string(needed[i]) + ": it was cut off, or belongs to another generation");
+  }
+  return {};
+}
+
+}  // namespace penstock

@@ -1,0 +1,172 @@
+// Index, written: by hand rather than through a JSON tree, since a block may have tens of thousands of runs.
+#include <set>
+
+#include "core/format/dtype.hpp"
+#include "core/format/index.hpp"
+#include "core/format/json_text.hpp"
+#include "core/format/regular_file.hpp"
+
+namespace penstock {
+namespace {
+
+void append_key(std::string& out, std::string_view key) {
+  append_json(out, key);
+  out += ": ";
+}
+
+void append_dims(std::string& out, const Dims& dims) {
+  out += '[';
+  for (int i = 0; i < dims.rank(); ++i) {
+    if (i > 0) out += ", ";
+    append_json(out, dims[i]);
+  }
+  out += ']';
+}
+
+void append_runs(std::string& out, const Selection& where) {
+  out += "\"runs\": [";
+  bool first = true;
+  for (const MemoryRun& run : where.runs()) {
+    out += first ? "[" : ",[";
+    first = false;
+    append_json(out, run.offset);
+    out += ',';
+    append_json(out, run.length);
+    out += ']';
+  }
+  out += ']';
+}
+
+// One part holds all of it in row-major order: what numpy.memmap can map as it stands.
+bool whole_in_one(const Dataset& dataset, const std::vector<StoredBlock>& blocks) {
+  return elements(dataset.shape) > 0 && blocks.size() == 1 && blocks[0].where.is_box() &&
+         blocks[0].where.box().count == dataset.shape;
+}
+
+class Writer {
+ public:
+  Writer(const Contents& contents, const std::vector<std::string>& parts) : contents_(contents), parts_(parts) {}
+
+  Result<std::string> write() {
+    // Schema and format come first: they are what recognises() looks for in a file's head.
+    out_ += "{\"schema\": ";
+    append_json(out_, index_schema);
+    out_ += ", \"format\": ";
+    append_json(out_, std::string_view(contents_.format));
+    out_ += ",\n \"generation\": ";
+    append_json(out_, std::string_view(contents_.generation));
+    out_ += ",\n \"parts\": [";
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      out_ += i == 0 ? "\n  " : ",\n  ";
+      append_json(out_, std::string_view(parts_[i]));
+    }
+    out_ += "],\n \"attributes\": {";
+    append_attributes();
+    out_ += "},\n \"datasets\": [";
+    for (size_t i = 0; i < contents_.catalogue.datasets.size(); ++i) {
+      out_ += i == 0 ? "\n  " : ",\n  ";
+      PENSTOCK_TRY(append_dataset(i));
+    }
+    out_ += "]}\n";
+    return std::move(out_);
+  }
+
+ private:
+  void append_attributes() {
+    bool first_object = true;
+    for (const auto& [object, attributes] : contents_.catalogue.attributes) {
+      out_ += first_object ? "\n  " : ",\n  ";
+      first_object = false;
+      append_key(out_, object);
+      out_ += '{';
+      bool first = true;
+      for (const auto& [name, attribute] : attributes) {
+        out_ += first ? "\n   " : ",\n   ";
+        first = false;
+        append_key(out_, name);
+        append_json(out_, attribute);
+      }
+      out_ += '}';
+    }
+  }
+
+  Status append_dataset(size_t index) {
+    const Dataset& dataset = contents_.catalogue.datasets[index];
+    const auto& blocks = contents_.blocks[index];
+    if (index < contents_.foreign.size() && contents_.foreign[index])
+      return {Code::unsupported, "dataset '" + dataset.name + "' is stored in a way that an index cannot describe"};
+    for (const StoredBlock& block : blocks)
+      if (block.swapped != blocks[0].swapped)
+        return {Code::unsupported, "dataset '" + dataset.name + "' is stored in two byte orders"};
+    append_definition(dataset, !blocks.empty() && blocks[0].swapped);
+    if (whole_in_one(dataset, blocks)) {
+      out_ += ", \"file\": ";
+      append_json(out_, std::string_view(parts_[static_cast<size_t>(blocks[0].part)]));
+      out_ += ", \"offset\": ";
+      append_json(out_, blocks[0].base);
+    } else {
+      append_blocks(blocks);
+    }
+    out_ += '}';
+    return {};
+  }
+
+  void append_definition(const Dataset& dataset, bool swapped) {
+    out_ += "{\"name\": ";
+    append_json(out_, std::string_view(dataset.name));
+    out_ += ", \"type\": ";
+    append_json(out_, std::string_view(name(dataset.type)));
+    out_ += ", \"dtype\": ";
+    append_json(out_, std::string_view(dtype_of(dataset.type, swapped)));
+    out_ += ", \"shape\": ";
+    append_dims(out_, dataset.shape);
+    out_ += dataset.unlimited ? ", \"unlimited\": true" : ", \"unlimited\": false";
+  }
+
+  void append_blocks(const std::vector<StoredBlock>& blocks) {
+    out_ += ", \"blocks\": [";
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const StoredBlock& block = blocks[i];
+      out_ += i == 0 ? "\n   {\"part\": " : ",\n   {\"part\": ";
+      append_json(out_, block.part);
+      out_ += ", \"offset\": ";
+      append_json(out_, block.base);
+      out_ += ", ";
+      if (block.where.is_box()) {
+        out_ += "\"start\": ";
+        append_dims(out_, block.where.box().start);
+        out_ += ", \"count\": ";
+        append_dims(out_, block.where.box().count);
+      } else {
+        append_runs(out_, block.where);
+      }
+      out_ += '}';
+    }
+    out_ += ']';
+  }
+
+  const Contents& contents_;
+  const std::vector<std::string>& parts_;
+  std::string out_;
+};
+
+}  // namespace
+
+Result<std::string> encode_index(const Contents& contents) {
+  std::vector<std::string> parts;
+  std::set<std::string> seen;
+  for (const std::string& part : contents.parts) {
+    parts.emplace_back(file_name_of(part));
+    if (!seen.insert(parts.back()).second)
+      return Status(Code::invalid, "two parts of a set are called '" + parts.back() + "'");
+  }
+  if (contents.blocks.size() != contents.catalogue.datasets.size())
+    return Status(Code::internal, "an index was asked for without blocks for every dataset");
+  for (const auto& blocks : contents.blocks)
+    for (const StoredBlock& block : blocks)
+      if (block.part < 0 || static_cast<size_t>(block.part) >= parts.size())
+        return Status(Code::internal, "a block lies in a part that the set does not have");
+  return Writer(contents, parts).write();
+}
+
+}  // namespace penstock

@@ -1,0 +1,60 @@
+// Contents of a file as a message between ranks.
+#include "core/model/layout.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/encode.hpp"
+
+namespace penstock {
+
+std::string part_dataset_name(std::string_view name, int64_t k) {
+  std::string local;
+  for (const char c : name) local.append(c == '#' ? 2 : 1, c);
+  if (k > 0) local += fmt::format("#{}", k);
+  return local;
+}
+
+std::vector<std::byte> encode(const Contents& contents) {
+  Encoder out;
+  out.text(contents.format);
+  out.text(contents.generation);
+  out.list(std::span<const std::byte>(encode(contents.catalogue)));
+  out.value(static_cast<int64_t>(contents.parts.size()));
+  for (const std::string& part : contents.parts) out.text(part);
+  for (size_t i = 0; i < contents.catalogue.datasets.size(); ++i) {
+    out.value(static_cast<bool>(contents.foreign[i]));
+    out.value(static_cast<int64_t>(contents.blocks[i].size()));
+    for (const StoredBlock& block : contents.blocks[i]) {
+      out.value(block.part);
+      out.value(block.base);
+      out.value(block.swapped);
+      block.where.encode(out);
+    }
+  }
+  return out.take();
+}
+
+Result<Contents> decode_contents(std::span<const std::byte> bytes) {
+  Decoder in(bytes);
+  Contents contents;
+  contents.format = in.text();
+  contents.generation = in.text();
+  PENSTOCK_ASSIGN(contents.catalogue, decode_catalogue(in.list<std::byte>()));
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) contents.parts.push_back(in.text());
+  for (size_t i = 0; i < contents.catalogue.datasets.size() && in.ok(); ++i) {
+    contents.foreign.push_back(in.value<bool>());
+    auto& blocks = contents.blocks.emplace_back();
+    for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+      StoredBlock block;
+      block.part = in.value<int32_t>();
+      block.base = in.value<int64_t>();
+      block.swapped = in.value<bool>();
+      block.where = Selection::decode(in);
+      blocks.push_back(std::move(block));
+    }
+  }
+  if (!in.ok() || !in.done()) return Status(Code::internal, "a file's contents from rank 0 cannot be decoded");
+  return contents;
+}
+
+}  // namespace penstock

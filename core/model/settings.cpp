@@ -1,0 +1,61 @@
+// Settings: parameter values, checked where they are set.
+#include "core/model/settings.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "core/base/units.hpp"
+
+namespace penstock {
+namespace {
+
+Result<int64_t> number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    return Status(Code::invalid, fmt::format("'{}' is no whole number", text));
+  return value;
+}
+
+bool among(std::string_view value, std::string_view choices) {
+  while (!choices.empty()) {
+    const size_t bar = std::min(choices.find('|'), choices.size());
+    if (choices.substr(0, bar) == value) return true;
+    choices.remove_prefix(std::min(bar + 1, choices.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+Status Settings::set(const Parameter& parameter, std::string_view value) {
+  std::string stored(value);
+  switch (parameter.type) {
+    case Parameter::Type::choice:
+    case Parameter::Type::boolean: {
+      const std::string_view allowed = parameter.type == Parameter::Type::boolean ? "true|false" : parameter.allowed;
+      if (!among(value, allowed))
+        return {Code::invalid, fmt::format("{}={}: the values are {}", parameter.name, value, allowed)};
+      break;
+    }
+    case Parameter::Type::integer:
+    case Parameter::Type::bytes: {
+      const auto parsed = parameter.type == Parameter::Type::bytes ? parse_bytes(value) : number(value);
+      if (!parsed.ok()) return parsed.status().in(parameter.name);
+      const auto least = number(parameter.allowed);
+      if (least.ok() && *parsed < *least)
+        return {Code::invalid, fmt::format("{}={}: at least {} is needed", parameter.name, value, *least)};
+      stored = std::to_string(*parsed);
+      break;
+    }
+  }
+  values_.insert_or_assign(std::string(parameter.name), std::move(stored));
+  return {};
+}
+
+const std::string& Settings::word(std::string_view name) const { return values_.find(name)->second; }
+bool Settings::boolean(std::string_view name) const { return word(name) == "true"; }
+int64_t Settings::integer(std::string_view name) const { return *number(word(name)); }
+
+}  // namespace penstock

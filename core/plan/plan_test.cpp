@@ -1,0 +1,121 @@
+// Tests of plans: text and JSON are the same value, and what cannot be is named together with what can.
+#include <gtest/gtest.h>
+
+#include "core/plan/plan.hpp"
+
+namespace penstock {
+namespace {
+
+const Descriptor hdf5{"hdf5", "", {}, ""}, raw{"raw", "", {{"sidecar", Parameter::Type::choice, "json|none", "json", ""}}, ""};
+const Descriptor single{"single", "", {}, ""}, per_rank{"per_rank", "", {{"split", Parameter::Type::choice, "none|group", "none", ""}}, ""};
+const Descriptor independent{"independent", "", {{"io", Parameter::Type::choice, "buffered|direct|mmap", "buffered", ""}}, ""};
+const Descriptor two_phase{"two_phase", "",
+                           {{"writers", Parameter::Type::integer, "0", "0", ""},
+                            {"io", Parameter::Type::choice, "auto|buffered|direct|mmap", "auto", ""},
+                            {"buffer_bytes", Parameter::Type::bytes, "4096", "16MiB", ""}}, ""};
+const Descriptor servers{"servers", "", {}, "needs a server"};
+const Descriptor common{"common", "",
+                        {{"placement", Parameter::Type::choice, "single|per_rank", "single", ""},
+                         {"durability", Parameter::Type::choice, "full|none", "full", ""},
+                         {"preallocate", Parameter::Type::boolean, "", "true", ""},
+                         {"block", Parameter::Type::bytes, "4096", "4KiB", ""}}, ""};
+const Catalog all{{&hdf5, &raw}, {&single, &per_rank}, {&independent, &two_phase, &servers}, &common};
+
+Plan good(std::string_view text, std::string_view format = "hdf5") {
+  const auto plan = parse_plan(text, format, all);
+  EXPECT_TRUE(plan.ok()) << text << ": " << plan.status().message();
+  return plan.ok() ? *plan : Plan();
+}
+
+TEST(Plan, ShortFormsAreFilledUp) {
+  for (const char* text : {"hdf5/independent", "independent"}) {
+    const Plan plan = good(text);
+    EXPECT_EQ(plan.format, "hdf5");
+    EXPECT_EQ(plan.transport, "independent");
+    EXPECT_EQ(plan.placement, "single");
+    EXPECT_EQ(plan.settings.word("io"), "buffered");
+    EXPECT_EQ(plan.settings.word("durability"), "full");
+    EXPECT_EQ(plan.settings.integer("block"), 4096);
+  }
+  EXPECT_EQ(good("").text(all), good("hdf5").text(all));
+  EXPECT_EQ(good("raw").format, "raw");
+  EXPECT_EQ(good("independent", "raw").format, "raw");
+  EXPECT_EQ(good("hdf5/independent", "raw").format, "hdf5");
+}
+
+TEST(Plan, TextIsCanonical) {
+  const std::pair<const char*, const char*> table[] = {
+      {"hdf5/two_phase", "hdf5/two_phase"},
+      {"two_phase:writers=2,io=direct", "hdf5/two_phase:io=direct,writers=2"},
+      {"two_phase:writers=0,buffer_bytes=16777216", "hdf5/two_phase"},
+      {"two_phase:buffer_bytes=64KiB", "hdf5/two_phase:buffer_bytes=65536"},
+      {"raw/independent:placement=per_rank,split=group", "raw/independent:placement=per_rank,split=group"},
+      {"raw/two_phase:durability=none,preallocate=false", "raw/two_phase:durability=none,preallocate=false"},
+      {"raw/gather", "raw/two_phase:writers=1"}};
+  for (const auto& [text, canonical] : table) {
+    const Plan plan = good(text);
+    EXPECT_EQ(plan.text(all), canonical);
+    EXPECT_EQ(good(plan.text(all)).text(all), canonical);
+  }
+}
+
+TEST(Plan, TextAndJsonRoundTrip) {
+  for (const char* text : {"hdf5/two_phase:writers=3,io=mmap", "raw/independent:placement=per_rank", "raw/per_process", "gather"}) {
+    const Plan plan = good(text);
+    const Plan back = good(plan.json(), "raw");
+    EXPECT_EQ(back.text(all), plan.text(all)) << plan.json();
+    EXPECT_EQ(back.json(), plan.json());
+    EXPECT_EQ(back.placement, plan.placement);
+    EXPECT_EQ(back.settings.all(), plan.settings.all());
+  }
+  EXPECT_EQ(good(R"({"transport": "two_phase", "writers": 2, "preallocate": false})").text(all), "hdf5/two_phase:preallocate=false,writers=2");
+}
+
+TEST(Plan, AliasesMeanWhatTheirRowSays) {
+  for (const Alias& alias : aliases()) {
+    const Plan plan = good("raw/" + std::string(alias.name));
+    EXPECT_EQ(plan.transport, alias.transport);
+    EXPECT_EQ(plan.text(all), good("raw/" + std::string(alias.transport) + ":" + std::string(alias.parameters)).text(all));
+  }
+  EXPECT_EQ(good("raw/per_process").placement, "per_rank");
+  EXPECT_EQ(good("raw/per_process:placement=single").placement, "single");
+  EXPECT_EQ(good("gather:writers=2").settings.integer("writers"), 2);
+}
+
+struct Bad {
+  const char* text;
+  Code code;
+  const char* said;   // the wrong word
+  const char* known;  // one that exists
+};
+
+TEST(Plan, WhatCannotBeIsNamedWithWhatCan) {
+  const Bad table[] = {{"tar/two_phase", Code::invalid, "tar", "hdf5"},
+                       {"hdf5/three_phase", Code::invalid, "three_phase", "two_phase"},
+                       {"nonsense", Code::invalid, "nonsense", "independent"},
+                       {"hdf5/two_phase:writer=2", Code::invalid, "writer", "writers"},
+                       {"hdf5/two_phase:io=fast", Code::invalid, "fast", "direct"},
+                       {"hdf5/two_phase:writers=-1", Code::invalid, "writers", "0"},
+                       {"hdf5/two_phase:writers", Code::invalid, "writers", ""},
+                       {"hdf5/two_phase:writers=", Code::invalid, "writers", ""},
+                       {"hdf5/two_phase:=2", Code::invalid, "=2", ""},
+                       {"hdf5/two_phase:placement=both", Code::invalid, "both", "per_rank"},
+                       {"hdf5/independent:writers=2", Code::invalid, "writers", "io"},
+                       {"hdf5/two_phase:split=group", Code::invalid, "split", "placement"},
+                       {"hdf5/servers", Code::unsupported, "servers", "needs a server"},
+                       {"{\"transport\": ", Code::invalid, "", ""},
+                       {"{\"transport\": \"none such\"}", Code::invalid, "none such", "two_phase"},
+                       {"{\"writers\": \"x\"}", Code::invalid, "writers", ""},
+                       {"{\"writers\": [2]}", Code::invalid, "writers", ""},
+                       {"hdf5/two_phase/x", Code::invalid, "two_phase/x", "two_phase"}};
+  for (const Bad& bad : table) {
+    const auto plan = parse_plan(bad.text, "hdf5", all);
+    ASSERT_FALSE(plan.ok()) << bad.text;
+    EXPECT_EQ(plan.status().code(), bad.code) << bad.text;
+    EXPECT_NE(plan.status().message().find(bad.said), std::string::npos) << plan.status().message();
+    EXPECT_NE(plan.status().message().find(bad.known), std::string::npos) << plan.status().message();
+  }
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,193 @@
+// Definitions: hash and compare first, merge up a tree only where ranks differ.
+#include "core/session/definitions.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/crc64.hpp"
+#include "core/base/encode.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int tag_length = 1001, tag_payload = 1002;
+
+void encode(Encoder& out, const Definitions& d, bool with_ranks) {
+  out.value(static_cast<int64_t>(d.datasets.size()));
+  for (const auto& [name, definition] : d.datasets) {
+    out.text(name);
+    out.value(definition.type.kind);
+    out.value(definition.type.text_bytes);
+    out.value(definition.sharing);
+    out.dims(definition.shape);
+    out.value(definition.unlimited);
+    if (with_ranks) out.value(definition.rank);
+  }
+  out.value(static_cast<int64_t>(d.attributes.size()));
+  for (const auto& [object, list] : d.attributes) {
+    out.text(object);
+    out.value(static_cast<int64_t>(list.size()));
+    for (const auto& [name, set] : list) {
+      out.text(name);
+      out.value(set.attribute.type.kind);
+      out.value(set.attribute.type.text_bytes);
+      out.dims(set.attribute.shape);
+      out.list(std::span<const std::byte>(set.attribute.value));
+      if (with_ranks) out.value(set.rank);
+    }
+  }
+}
+
+Result<Definitions> decode(Decoder& in) {
+  Definitions d;
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    Definition& definition = d.datasets[in.text()];
+    definition.type.kind = in.value<Kind>();
+    definition.type.text_bytes = in.value<int64_t>();
+    definition.sharing = in.value<Sharing>();
+    definition.shape = in.dims();
+    definition.unlimited = in.value<bool>();
+    definition.rank = in.value<int>();
+  }
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    auto& list = d.attributes[in.text()];
+    for (auto m = in.value<int64_t>(); m > 0 && in.ok(); --m) {
+      const std::string name = in.text();
+      SetAttribute& set = list[name];
+      set.attribute.name = name;
+      set.attribute.type.kind = in.value<Kind>();
+      set.attribute.type.text_bytes = in.value<int64_t>();
+      set.attribute.shape = in.dims();
+      set.attribute.value = in.list<std::byte>();
+      set.rank = in.value<int>();
+    }
+  }
+  if (!in.ok()) return Status(Code::internal, "definitions from another rank cannot be decoded");
+  return d;
+}
+
+std::string describe(const Attribute& attribute) {
+  if (attribute.type.kind == Kind::text && attribute.shape.rank() == 0) return fmt::format("'{}'", text(attribute));
+  return fmt::format("{} {}", name(attribute.type), describe(attribute.shape));
+}
+
+// A status or definitions, as one message up or down the tree.
+std::vector<std::byte> pack(const Status& status, const Definitions& d) {
+  Encoder out;
+  out.value(status.code());
+  out.text(status.message());
+  if (status.ok()) encode(out, d, true);
+  return out.take();
+}
+
+Result<Definitions> unpack(std::span<const std::byte> bytes) {
+  Decoder in(bytes);
+  const auto code = in.value<Code>();
+  std::string message = in.text();
+  if (code != Code::ok) return Status(code, std::move(message));
+  return decode(in);
+}
+
+Status send_up(const Communicator& comm, int parent, const std::vector<std::byte>& bytes) {
+  const auto length = static_cast<int64_t>(bytes.size());
+  PENSTOCK_ASSIGN(auto first, comm->send(parent, tag_length, std::as_bytes(std::span(&length, 1))));
+  PENSTOCK_ASSIGN(auto second, comm->send(parent, tag_payload, bytes));
+  Request both[] = {std::move(first), std::move(second)};
+  return wait_all(both);
+}
+
+Result<std::vector<std::byte>> receive_from(const Communicator& comm, int child) {
+  int64_t length = 0;
+  PENSTOCK_ASSIGN(auto first, comm->receive(child, tag_length, std::as_writable_bytes(std::span(&length, 1))));
+  PENSTOCK_TRY(wait_all(std::span(&first, 1)));
+  std::vector<std::byte> bytes(static_cast<size_t>(length));
+  PENSTOCK_ASSIGN(auto second, comm->receive(child, tag_payload, bytes));
+  PENSTOCK_TRY(wait_all(std::span(&second, 1)));
+  return bytes;
+}
+
+Result<Definitions> merge_up_tree(const Communicator& comm, const Definitions& mine) {
+  Definitions all = mine;
+  Status status;
+  const int rank = comm->rank();
+  for (int step = 1; step < comm->size(); step *= 2) {
+    if (rank % (2 * step) == step) {
+      PENSTOCK_TRY(send_up(comm, rank - step, pack(status, all)));
+      break;
+    }
+    if (rank + step >= comm->size()) continue;
+    PENSTOCK_ASSIGN(const auto bytes, receive_from(comm, rank + step));
+    const auto theirs = unpack(bytes);
+    if (status.ok()) status = theirs.ok() ? merge(all, *theirs) : theirs.status();
+  }
+  std::vector<std::byte> bytes;
+  if (rank == 0) bytes = pack(status, all);
+  PENSTOCK_TRY(comm->broadcast(bytes, 0));
+  return unpack(bytes);
+}
+
+}  // namespace
+
+Sharing sharing_of(const Decomposition& part) {
+  switch (part.form()) {
+    case Decomposition::Form::ragged: return Sharing::ragged;
+    case Decomposition::Form::replicated: return Sharing::replicated;
+    case Decomposition::Form::per_rank: return Sharing::per_rank;
+    default: return Sharing::partitioned;
+  }
+}
+
+std::string describe(const Definition& d) {
+  const std::string type = name(d.type);
+  switch (d.sharing) {
+    case Sharing::ragged: return fmt::format("a ragged list of {} rows {}", type, describe(d.shape));
+    case Sharing::per_rank: return fmt::format("one {} row {} for each rank", type, describe(d.shape));
+    case Sharing::replicated: return fmt::format("replicated {} {}", type, describe(d.shape));
+    case Sharing::partitioned: break;
+  }
+  return fmt::format("{} {}", type, describe(d.shape));
+}
+
+Status merge(Definitions& all, const Definitions& more) {
+  for (const auto& [name, theirs] : more.datasets) {
+    const auto [at, added] = all.datasets.try_emplace(name, theirs);
+    if (added) continue;
+    Definition& ours = at->second;
+    Definition a = ours, b = theirs;
+    const bool unlimited = a.unlimited || b.unlimited;
+    const bool grows = unlimited && a.sharing == Sharing::partitioned && a.shape.rank() > 0 && b.shape.rank() > 0;
+    if (grows) a.shape[0] = b.shape[0] = std::max(a.shape[0], b.shape[0]);
+    if (a.type != b.type || a.sharing != b.sharing || !(a.shape == b.shape)) {
+      if (ours.rank == theirs.rank)
+        return {Code::mismatch, fmt::format("'{}' is {} and then {}: define it alike", name, describe(ours), describe(theirs))};
+      return {Code::mismatch, fmt::format("'{}' is {} on rank {} but {} on rank {}: define it alike on all ranks", name, describe(ours),
+                                          ours.rank, describe(theirs), theirs.rank)};
+    }
+    ours.shape = a.shape;
+    ours.unlimited = unlimited;
+    ours.rank = std::min(ours.rank, theirs.rank);
+  }
+  for (const auto& [object, list] : more.attributes) {
+    for (const auto& [name, theirs] : list) {
+      const auto [at, added] = all.attributes[object].try_emplace(name, theirs);
+      if (added || at->second.attribute == theirs.attribute) continue;
+      return {Code::mismatch, fmt::format("attribute '{}' of '{}' is {} on rank {} but {} on rank {}: set it alike, or on one rank only",
+                                          name, object.empty() ? "/" : object, describe(at->second.attribute), at->second.rank,
+                                          describe(theirs.attribute), theirs.rank)};
+    }
+  }
+  return {};
+}
+
+Result<Definitions> agree_definitions(const Communicator& comm, const Definitions& mine) {
+  Encoder out;
+  encode(out, mine, false);
+  const auto hash = static_cast<int64_t>(crc64(out.take()) >> 2);
+  int64_t bounds[2] = {hash, -hash};
+  PENSTOCK_TRY(comm->all_reduce_max(bounds));
+  if (bounds[0] == -bounds[1]) return mine;
+  return merge_up_tree(comm, mine);
+}
+
+}  // namespace penstock

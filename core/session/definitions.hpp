@@ -1,0 +1,46 @@
+// Definitions: what ranks say about datasets and attributes, made into one truth for all of them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <penstock/communicator.hpp>
+#include <penstock/decomposition.hpp>
+
+#include "core/model/catalogue.hpp"
+
+namespace penstock {
+
+// How the elements of a dataset are dealt to ranks; the same on all of them.
+enum class Sharing : uint8_t { partitioned, ragged, replicated, per_rank };
+Sharing sharing_of(const Decomposition& part);
+
+struct Definition {
+  ElementType type;
+  Sharing sharing = Sharing::partitioned;
+  Dims shape;  // of the dataset; of one row for ragged and per_rank
+  bool unlimited = false;
+  int rank = 0;  // the lowest that said so
+};
+
+struct SetAttribute {
+  Attribute attribute;
+  int rank = 0;
+};
+
+struct Definitions {
+  std::map<std::string, Definition> datasets;
+  std::map<std::string, std::map<std::string, SetAttribute>> attributes;  // by object, then name
+};
+
+// "f64 (10, 20)", "ragged f32 rows of (3)", ...
+std::string describe(const Definition& definition);
+// Adds MORE to ALL; the same name defined differently is Code::mismatch, absence is not. The first extent of an unlimited dataset is not
+// compared: the larger one stays.
+Status merge(Definitions& all, const Definitions& more);
+
+// Collective. The union of all ranks' definitions. One reduction where they are alike; else sorted lists are merged up a binomial tree.
+Result<Definitions> agree_definitions(const Communicator& comm, const Definitions& mine);
+
+}  // namespace penstock

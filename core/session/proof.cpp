@@ -1,0 +1,100 @@
+// Proof of exact tiling, by sums of powers.
+#include "core/session/proof.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/model/tiling.hpp"
+
+namespace penstock {
+namespace {
+
+// Sums of residues below 2^61 over ranks: the halves are added apart, so that no rank count overflows them.
+Status sum_residues(const Communicator& comm, std::vector<uint64_t>& sums) {
+  std::vector<int64_t> halves(2 * sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    halves[2 * i] = static_cast<int64_t>(sums[i] >> 31);
+    halves[2 * i + 1] = static_cast<int64_t>(sums[i] & 0x7FFFFFFF);
+  }
+  PENSTOCK_TRY(comm->all_reduce_sum(halves));
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const auto high = static_cast<unsigned __int128>(halves[2 * i]) << 31;
+    sums[i] = static_cast<uint64_t>((high + static_cast<uint64_t>(halves[2 * i + 1])) % tiling_modulus);
+  }
+  return {};
+}
+
+uint64_t difference(uint64_t a, uint64_t b) { return tiling_add(a, tiling_modulus - b); }
+
+struct Question {
+  int dataset;
+  int64_t kept;
+  int64_t elements;
+  uint64_t base;
+};
+
+// Of this rank, over kept <= offset < limit.
+uint64_t my_sum(std::span<const Claim> claims, const Question& q, int64_t limit) {
+  uint64_t sum = 0;
+  for (const Claim& claim : claims)
+    if (claim.dataset == q.dataset)
+      sum = tiling_add(sum, difference(tiling_sum(claim.selection, q.base, limit), tiling_sum(claim.selection, q.base, q.kept)));
+  return sum;
+}
+
+uint64_t whole_sum(const Question& q, int64_t limit) {
+  return difference(tiling_sum(q.elements, q.base, limit), tiling_sum(q.elements, q.base, q.kept));
+}
+
+Dims coordinates(const Dims& shape, int64_t offset) {
+  Dims at = Dims::filled(shape.rank(), 0);
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    at[d] = offset % shape[d];
+    offset /= shape[d];
+  }
+  return at;
+}
+
+// The smallest prefix whose sums differ ends with the first wrong element.
+Status name_first_wrong(const Communicator& comm, const Dataset& dataset, std::span<const Claim> claims, const Question& q) {
+  int64_t good = q.kept, bad = q.elements;
+  while (bad - good > 1) {
+    const int64_t middle = good + (bad - good) / 2;
+    std::vector<uint64_t> sum{my_sum(claims, q, middle)};
+    PENSTOCK_TRY(sum_residues(comm, sum));
+    (sum[0] == whole_sum(q, middle) ? good : bad) = middle;
+  }
+  int64_t times = 0;
+  for (const Claim& claim : claims) times += claim.dataset == q.dataset && claim.selection.contains(good);
+  int64_t total = times;
+  PENSTOCK_TRY(comm->all_reduce_sum(std::span(&total, 1)));
+  int64_t ranks[2] = {times > 0 ? comm->rank() : -1, times > 0 ? -comm->rank() : -comm->size()};
+  PENSTOCK_TRY(comm->all_reduce_max(ranks));
+  const std::string element = fmt::format("element {} of '{}' {}", describe(coordinates(dataset.shape, good)), dataset.name, describe(dataset));
+  if (total == 0) return {Code::incomplete, element + " was put by no rank: put every element once, or allow holes with partial"};
+  if (ranks[0] == -ranks[1]) return {Code::overlap, fmt::format("{} was put {} times by rank {}: put every element once", element, total, ranks[0])};
+  return {Code::overlap, fmt::format("{} was put by {} ranks, {} and {} among them: put every element once", element, total, -ranks[1], ranks[0])};
+}
+
+}  // namespace
+
+Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims, std::span<const int64_t> kept,
+                    uint64_t base) {
+  base = base % (tiling_modulus - 2) + 2;  // neither 0 nor 1
+  std::vector<uint64_t> sums(catalogue.datasets.size());
+  for (const Claim& claim : claims) {
+    const auto d = static_cast<size_t>(claim.dataset);
+    const uint64_t sum = difference(tiling_sum(claim.selection, base), tiling_sum(claim.selection, base, kept[d]));
+    sums[d] = tiling_add(sums[d], sum);
+  }
+  PENSTOCK_TRY(sum_residues(comm, sums));
+  for (size_t d = 0; d < sums.size(); ++d) {
+    const Dataset& dataset = catalogue.datasets[d];
+    const Question q{static_cast<int>(d), kept[d], elements(dataset.shape), base};
+    if (sums[d] != whole_sum(q, q.elements)) return name_first_wrong(comm, dataset, claims, q);
+  }
+  return {};
+}
+
+}  // namespace penstock

@@ -1,0 +1,275 @@
+// Reading: what the ranks asked for, in one planned movement; and what one rank reads by itself.
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/session/methods.hpp"
+#include "core/session/state.hpp"
+#include "core/transport/move.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int64_t foreign_bytes = 16 << 20;
+
+std::vector<std::byte> pack(const Result<Contents>& contents) {
+  Encoder out;
+  out.value(contents.status().code());
+  out.text(contents.status().message());
+  if (contents.ok()) out.list(std::span<const std::byte>(encode(*contents)));
+  return out.take();
+}
+
+Result<Contents> unpack(std::span<const std::byte> bytes) {
+  Decoder in(bytes);
+  const auto code = in.value<Code>();
+  std::string message = in.text();
+  if (code != Code::ok) return Status(code, std::move(message));
+  return decode_contents(in.list<std::byte>());
+}
+
+Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
+  PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
+  if (info.directory) return Status(Code::invalid, fmt::format("'{}' is a folder, not a file", path));
+  std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(512, info.bytes)));
+  PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, false));
+  PENSTOCK_TRY(file->read(0, head));
+  PENSTOCK_TRY(file->close());
+  for (const Format* format : formats())
+    if (format->recognises(head)) return format->read(path);
+  return Status(Code::damaged, fmt::format("'{}' is no file that penstock can read: neither HDF5 nor the sidecar of raw data", path));
+}
+
+// Every part has a place in the virtual address space; ranks compute the same ones.
+std::vector<Part> parts_of(const Contents& contents, int64_t block, int64_t& virtual_bytes) {
+  std::vector<Part> parts;
+  for (const std::string& path : contents.parts) parts.push_back({path, 0, 0});
+  for (size_t d = 0; d < contents.blocks.size(); ++d)
+    for (const StoredBlock& stored : contents.blocks[d]) {
+      const int64_t end = stored.base + stored.where.count() * bytes(contents.catalogue.datasets[d].type);
+      int64_t& size = parts[static_cast<size_t>(stored.part)].bytes;
+      size = std::max(size, end);
+    }
+  virtual_bytes = 0;
+  for (Part& part : parts) {
+    part.virtual_base = virtual_bytes;
+    virtual_bytes += (part.bytes + block - 1) / block * block;
+  }
+  return parts;
+}
+
+// The movements that fill MEMORY with SELECTION of dataset INDEX. What no part holds becomes zero.
+void add_pieces(const Contents& contents, const std::vector<Part>& parts, int index, const Selection& selection, std::byte* memory,
+                std::vector<Piece>& pieces) {
+  const auto d = static_cast<size_t>(index);
+  const ElementType& type = contents.catalogue.datasets[d].type;
+  int64_t found = 0;
+  for (const StoredBlock& stored : contents.blocks[d]) {
+    auto common = intersect(selection, stored.where);
+    if (!common) continue;
+    found += common->count();
+    const int64_t address = parts[static_cast<size_t>(stored.part)].virtual_base + stored.base;
+    pieces.push_back({stored.part, address, bytes(type), stored.swapped ? scalar_bytes(type) : 0, *std::move(common), memory});
+  }
+  if (found >= selection.count()) return;
+  const int64_t size = bytes(type);
+  const std::vector<std::byte> zeros(static_cast<size_t>(std::min<int64_t>(selection.count() * size, 1 << 20)));
+  const Piece hole{0, 0, size, 0, selection, memory};
+  SliceCursor cursor(hole, 0, INT64_MAX / 2);
+  for (Slice slice; cursor.next(slice);)
+    for (int64_t at = 0; at < slice.bytes;) {
+      Slice part = slice;
+      part.skip = slice.skip + at;
+      part.bytes = std::min<int64_t>(slice.bytes - at, static_cast<int64_t>(zeros.size()));
+      copy_slice(hole, part, const_cast<std::byte*>(zeros.data()), Direction::read);
+      at += part.bytes;
+    }
+}
+
+// The boxes that a run of a row-major array is made of.
+void boxes_of_run(const Dims& shape, int64_t offset, int64_t length, std::vector<Box>& boxes) {
+  const int rank = shape.rank();
+  while (length > 0) {
+    int64_t step = 1;
+    int d = rank - 1;
+    // The slowest dimension whose whole rows fit from here.
+    while (d > 0 && offset % (step * shape[d]) == 0 && length >= step * shape[d]) step *= shape[d--];
+    const int64_t rows = d < 0 ? 1 : std::min(length / step, shape[d] - offset / step % shape[d]);
+    Box box{Dims::filled(rank, 0), Dims::filled(rank, 1)};
+    int64_t rest = offset / step;
+    for (int k = d; k >= 0; --k) {
+      box.start[k] = rest % shape[k];
+      rest /= shape[k];
+    }
+    if (d >= 0) box.count[d] = rows;
+    for (int k = d + 1; k < rank; ++k) box.count[k] = shape[k];
+    boxes.push_back(box);
+    offset += rows * step;
+    length -= rows * step;
+  }
+}
+
+// Cuts along the slowest dimensions, so that a piece stays below foreign_bytes.
+void cut_box(const Box& box, int64_t element_bytes, std::vector<Box>& boxes) {
+  if (elements(box.count) * element_bytes <= foreign_bytes) {
+    boxes.push_back(box);
+    return;
+  }
+  int d = 0;
+  while (box.count[d] == 1) ++d;
+  Box half = box;
+  half.count[d] = box.count[d] / 2;
+  cut_box(half, element_bytes, boxes);
+  half.start[d] += half.count[d];
+  half.count[d] = box.count[d] - half.count[d];
+  cut_box(half, element_bytes, boxes);
+}
+
+Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection, std::byte* memory) {
+  const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(index)];
+  const Format* format = find_format(contents.format);
+  std::vector<Box> whole, boxes;
+  if (selection.is_box()) whole.push_back(selection.box());
+  else
+    for (const MemoryRun& run : selection.runs()) boxes_of_run(dataset.shape, run.offset, run.length, whole);
+  for (const Box& box : whole)
+    if (elements(box.count) > 0) cut_box(box, bytes(dataset.type), boxes);
+  std::vector<std::byte> buffer;
+  for (const Box& box : boxes) {
+    buffer.resize(static_cast<size_t>(elements(box.count) * bytes(dataset.type)));
+    PENSTOCK_TRY(format->read_foreign(path, dataset, box, buffer));
+    const auto common = intersect(selection, Selection::of_box(dataset.shape, box));
+    if (!common) continue;
+    const Piece piece{0, 0, bytes(dataset.type), 0, *common, memory};
+    SliceCursor cursor(piece, 0, static_cast<int64_t>(buffer.size()));
+    for (Slice slice; cursor.next(slice);) copy_slice(piece, slice, buffer.data() + slice.address, Direction::read);
+  }
+  return {};
+}
+
+Status check_claim(const Contents& contents, const Dataset& wanted, Sharing sharing) {
+  const Dataset* there = contents.catalogue.find(wanted.name);
+  if (there == nullptr) return {Code::not_found, fmt::format("there is no dataset '{}'", wanted.name)};
+  if (sharing == Sharing::ragged && wanted.shape[0] > there->shape[0])
+    return {Code::mismatch, fmt::format("all ranks together ask for {} rows of '{}', which has {}", wanted.shape[0], wanted.name, there->shape[0])};
+  if (sharing == Sharing::per_rank && wanted.shape[0] != there->shape[0])
+    return {Code::mismatch, fmt::format("'{}' has a row for each of {} ranks, but {} ranks read it: use a block", wanted.name, there->shape[0],
+                                        wanted.shape[0])};
+  return {};
+}
+
+Status move_data(File::State& state, std::vector<Part> parts, std::vector<Piece> pieces, int64_t virtual_bytes) {
+  Job job;
+  job.direction = Direction::read;
+  job.comm = state.comm;
+  job.storage = state.storage;
+  job.parts = std::move(parts);
+  job.pieces = std::move(pieces);
+  job.virtual_bytes = virtual_bytes;
+  job.block = state.plan.settings.integer("block");
+  job.phases = &state.report.phases;
+  auto transfer = state.transport->begin(job, state.plan.settings);
+  if (!transfer.ok()) return agree(state.comm, transfer.status());
+  const Status status = (*transfer)->finish();
+  state.report.writers = (*transfer)->touched_files() ? 1 : 0;
+  return agree(state.comm, status);
+}
+
+// The speaker's copy of replicated data reaches the others, in bounded pieces.
+Status broadcast_replicas(File::State& state, const Resolved& resolved) {
+  for (const auto& [name, speaker] : resolved.speaker) {
+    const Dataset& dataset = *resolved.catalogue.find(name);
+    const int64_t size = bytes(dataset), element = bytes(dataset.type);
+    const int64_t most = std::max<int64_t>(1, foreign_bytes / element) * element;
+    for (int64_t at = 0; at < size; at += most) {
+      const int64_t end = std::min(size, at + most);
+      std::vector<std::byte> bytes;
+      for (const int direction : {0, 1}) {
+        const bool speaks = state.comm->rank() == speaker;
+        if (direction == 1) PENSTOCK_TRY(state.comm->broadcast(bytes, speaker));
+        if (speaks != (direction == 0)) continue;
+        bytes.resize(static_cast<size_t>(end - at));
+        for (const Pending& p : state.gets) {
+          if (p.name != name) continue;
+          const Piece piece{0, 0, element, 0, Selection::of_box(dataset.shape, Box{Dims::filled(dataset.shape.rank(), 0), dataset.shape}, p.memory), p.data};
+          SliceCursor cursor(piece, at, end);
+          for (Slice slice; cursor.next(slice);)
+            copy_slice(piece, slice, bytes.data() + (slice.address - at), speaks ? Direction::write : Direction::read);
+          if (speaks) break;
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path) {
+  std::vector<std::byte> bytes;
+  if (comm->rank() == 0) bytes = pack(recognise_and_read(storage, path));
+  PENSTOCK_TRY(comm->broadcast(bytes, 0));
+  return unpack(bytes);
+}
+
+Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection, std::byte* memory,
+                 const std::shared_ptr<Storage>& storage) {
+  if (contents.foreign[static_cast<size_t>(index)]) return read_foreign(contents, path, index, selection, memory);
+  PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", contents.format, catalog()));
+  Job job;
+  PhaseTimes phases;
+  job.direction = Direction::read;
+  job.comm = serial_communicator();
+  job.storage = storage;
+  job.parts = parts_of(contents, job.block, job.virtual_bytes);
+  job.phases = &phases;
+  add_pieces(contents, job.parts, index, selection, memory, job.pieces);
+  PENSTOCK_ASSIGN(const auto transfer, find_transport("independent")->begin(job, plan.settings));
+  return transfer->finish();
+}
+
+Status read_pending(File::State& state) {
+  Resolved resolved;
+  std::vector<Part> parts;
+  std::vector<Piece> pieces;
+  int64_t virtual_bytes = 0;
+  Status foreign;
+  {
+    PhaseTimer timer(state.report.phases, Phase::define);
+    if (state.stale) {
+      PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
+      state.stale = false;
+    }
+    auto mine = local_definitions(state, state.gets);
+    const Status local = state.misuse.ok() ? mine.status() : state.misuse;
+    PENSTOCK_TRY(agree(state.comm, local));
+    mine->attributes.clear();
+    PENSTOCK_ASSIGN(const Definitions agreed, agree_definitions(state.comm, *mine));
+    PENSTOCK_ASSIGN(resolved, resolve(state, state.gets, agreed, Direction::read));
+    const Contents& contents = *state.contents;
+    for (const Dataset& dataset : resolved.catalogue.datasets)
+      PENSTOCK_TRY(check_claim(contents, dataset, agreed.datasets.at(dataset.name).sharing));
+    parts = parts_of(contents, state.plan.settings.integer("block"), virtual_bytes);
+  }
+  const Contents& contents = *state.contents;
+  for (size_t i = 0; i < resolved.claims.size(); ++i) {
+    const Claim& claim = resolved.claims[i];
+    const int index = contents.catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
+    if (!contents.foreign[static_cast<size_t>(index)]) {
+      add_pieces(contents, parts, index, claim.selection, resolved.memory[i], pieces);
+    } else if (foreign.ok()) {
+      PhaseTimer timer(state.report.phases, Phase::read);
+      foreign = read_foreign(contents, state.path, index, claim.selection, resolved.memory[i]);
+    }
+  }
+  const Status moved = move_data(state, std::move(parts), std::move(pieces), virtual_bytes);
+  PENSTOCK_TRY(moved);
+  PENSTOCK_TRY(agree(state.comm, foreign));
+  PENSTOCK_TRY(broadcast_replicas(state, resolved));
+  state.gets.clear();
+  return {};
+}
+
+}  // namespace penstock

@@ -1,0 +1,175 @@
+// Tests of storage: each way of access moves the same bytes, errors name call and path, and the trace counts.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include "core/storage/storage.hpp"
+
+namespace penstock {
+namespace {
+
+namespace fs = std::filesystem;
+
+class StorageTest : public testing::TestWithParam<Io> {
+ protected:
+  void SetUp() override {
+    std::string name = fs::current_path() / "storage-test-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string path(const char* name) const { return folder_ + "/" + name; }
+
+  std::string folder_;
+  std::shared_ptr<Storage> storage_ = posix_storage();
+};
+
+#define SKIP_UNSUPPORTED(result) \
+  if (!(result).ok() && (result).status().code() == Code::unsupported) GTEST_SKIP() << (result).status().message()
+
+TEST_P(StorageTest, UnalignedPiecesInAnyOrderComeBack) {
+  std::mt19937_64 random(8);
+  const int64_t size = 3 * 4096 * 11 + 777;
+  std::vector<std::byte> expected(static_cast<size_t>(size), std::byte{0});
+  auto created = storage_->create(path("f"), size, GetParam());
+  SKIP_UNSUPPORTED(created);
+  ASSERT_TRUE(created.ok()) << created.status().message();
+  for (int i = 0; i < 300; ++i) {
+    const auto offset = static_cast<int64_t>(random() % static_cast<uint64_t>(size));
+    const auto length = static_cast<int64_t>(random() % static_cast<uint64_t>(std::min<int64_t>(size - offset, i % 3 == 0 ? 40000 : 5000) + 1));
+    std::vector<std::byte> memory(static_cast<size_t>(length) + 1);
+    for (auto& b : memory) b = std::byte(random());
+    const auto piece = std::span(memory).subspan(static_cast<size_t>(i % 2), static_cast<size_t>(length));  // memory is not aligned either
+    ASSERT_TRUE((*created)->write(offset, piece).ok());
+    std::copy(piece.begin(), piece.end(), expected.begin() + offset);
+  }
+  EXPECT_TRUE((*created)->sync().ok());
+  EXPECT_TRUE((*created)->close().ok());
+  EXPECT_EQ(static_cast<int64_t>(fs::file_size(path("f"))), size);
+
+  auto opened = storage_->open(path("f"), GetParam(), false);
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  for (int i = 0; i < 200; ++i) {
+    const auto offset = static_cast<int64_t>(random() % static_cast<uint64_t>(size));
+    const auto length = static_cast<int64_t>(random() % static_cast<uint64_t>(std::min<int64_t>(size - offset, 30000) + 1));
+    std::vector<std::byte> memory(static_cast<size_t>(length) + 2, std::byte{0xee});
+    ASSERT_TRUE((*opened)->read(offset, std::span(memory).subspan(1, static_cast<size_t>(length))).ok());
+    EXPECT_TRUE(std::equal(memory.begin() + 1, memory.end() - 1, expected.begin() + offset)) << offset << "+" << length;
+    EXPECT_EQ(memory.front(), std::byte{0xee});
+    EXPECT_EQ(memory.back(), std::byte{0xee});
+  }
+  std::vector<std::byte> past(10);
+  EXPECT_EQ((*opened)->read(size - 5, past).code(), Code::damaged);
+  EXPECT_TRUE((*opened)->close().ok());
+}
+
+TEST_P(StorageTest, AlignedBlocksFromAlignedMemory) {
+  const int64_t size = 8 * direct_alignment;
+  auto file = storage_->create(path("f"), size, GetParam());
+  SKIP_UNSUPPORTED(file);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  std::unique_ptr<std::byte, void (*)(void*)> memory(static_cast<std::byte*>(std::aligned_alloc(direct_alignment, size)), std::free);
+  for (int64_t i = 0; i < size; ++i) memory.get()[i] = std::byte(i / direct_alignment + 1);
+  ASSERT_TRUE((*file)->write(0, std::span(memory.get(), size)).ok());
+  std::memset(memory.get(), 0, size);
+  ASSERT_TRUE((*file)->read(direct_alignment, std::span(memory.get(), 2 * direct_alignment)).ok());
+  EXPECT_EQ(memory.get()[0], std::byte{2});
+  EXPECT_EQ(memory.get()[2 * direct_alignment - 1], std::byte{3});
+  EXPECT_TRUE((*file)->write(3, {}).ok());
+  EXPECT_TRUE((*file)->close().ok());
+}
+
+TEST_P(StorageTest, AnEmptyFile) {
+  auto file = storage_->create(path("f"), 0, GetParam());
+  SKIP_UNSUPPORTED(file);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_TRUE((*file)->sync().ok());
+  EXPECT_TRUE((*file)->close().ok());
+  EXPECT_EQ(fs::file_size(path("f")), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, StorageTest, testing::Values(Io::buffered, Io::direct, Io::mmap),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+class StorageErrors : public StorageTest {};
+INSTANTIATE_TEST_SUITE_P(Buffered, StorageErrors, testing::Values(Io::buffered));
+
+void expect(const Status& status, Code code, const std::string& path) {
+  EXPECT_EQ(status.code(), code) << status.message();
+  EXPECT_NE(status.message().find(path), std::string::npos) << status.message();
+}
+
+TEST_P(StorageErrors, NameTheCallAndThePath) {
+  const std::string absent = path("absent"), there = path("there"), nowhere = path("no/where");
+  ASSERT_TRUE(storage_->create(there, 10, Io::buffered).ok());
+  expect(storage_->open(absent, Io::buffered, false).status(), Code::not_found, absent);
+  expect(storage_->stat(absent).status(), Code::not_found, absent);
+  expect(storage_->create(there, 10, Io::buffered).status(), Code::exists, there);
+  expect(storage_->create(nowhere, 10, Io::buffered).status(), Code::not_found, nowhere);
+  expect(storage_->list(path("absent")).status(), Code::not_found, absent);
+  expect(storage_->rename(absent, there), Code::not_found, absent);
+  expect(storage_->sync_directory(path("no/where")), Code::not_found, path("no"));
+  EXPECT_TRUE(storage_->remove(absent).ok());
+  EXPECT_EQ(fs::file_size(there), 10u);
+}
+
+TEST_P(StorageErrors, ATooLargeFileLeavesNothing) {
+  const auto file = storage_->create(path("f"), int64_t{1} << 60, Io::buffered);
+  EXPECT_FALSE(file.ok());
+  EXPECT_FALSE(fs::exists(path("f")));
+}
+
+TEST_P(StorageErrors, AReadOnlyFileOfAnother) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everything";
+  ASSERT_TRUE(storage_->create(path("f"), 10, Io::buffered).ok());
+  fs::permissions(path("f"), fs::perms::owner_read);
+  expect(storage_->open(path("f"), Io::buffered, true).status(), Code::denied, path("f"));
+}
+
+TEST_P(StorageErrors, RenameReplacesRemoveRemovesListLists) {
+  ASSERT_TRUE(storage_->create(path("a"), 1, Io::buffered).ok());
+  ASSERT_TRUE(storage_->create(path("b"), 2, Io::buffered).ok());
+  EXPECT_TRUE(storage_->rename(path("a"), path("b")).ok());
+  EXPECT_TRUE(storage_->sync_directory(path("b")).ok());
+  EXPECT_FALSE(fs::exists(path("a")));
+  const auto info = storage_->stat(path("b"));
+  ASSERT_TRUE(info.ok());
+  EXPECT_EQ(info->bytes, 1);
+  EXPECT_FALSE(info->directory);
+  EXPECT_TRUE(storage_->stat(folder_)->directory);
+  const auto names = storage_->list(folder_);
+  ASSERT_TRUE(names.ok());
+  EXPECT_EQ(std::count(names->begin(), names->end(), "b"), 1);
+  EXPECT_EQ(std::count(names->begin(), names->end(), "a"), 0);
+  EXPECT_TRUE(storage_->remove(path("b")).ok());
+  EXPECT_FALSE(fs::exists(path("b")));
+}
+
+TEST_P(StorageErrors, TheTraceCountsWhatPasses) {
+  TracedStorage traced(posix_storage());
+  auto file = traced.create(path("f"), 100, Io::buffered, true);
+  ASSERT_TRUE(file.ok());
+  std::vector<std::byte> memory(60);
+  EXPECT_TRUE((*file)->write(0, memory).ok());
+  EXPECT_TRUE((*file)->write(60, std::span(memory).first(40)).ok());
+  EXPECT_TRUE((*file)->read(10, std::span(memory).first(30)).ok());
+  const StorageCounts before = traced.counts();
+  EXPECT_EQ(before.writes, 2);
+  EXPECT_EQ(before.write_bytes, 100);
+  EXPECT_EQ(before.reads, 1);
+  EXPECT_EQ(before.read_bytes, 30);
+  EXPECT_EQ(before.metadata, 1);
+  EXPECT_TRUE((*file)->sync().ok());
+  EXPECT_TRUE((*file)->close().ok());
+  EXPECT_TRUE(traced.rename(path("f"), path("g")).ok());
+  EXPECT_TRUE(traced.stat(path("g")).ok());
+  EXPECT_TRUE(traced.remove(path("g")).ok());
+  EXPECT_EQ(traced.counts().metadata, 6);
+}
+
+}  // namespace
+}  // namespace penstock

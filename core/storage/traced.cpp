@@ -1,0 +1,91 @@
+// Traced storage: counts what passes through it.
+#include <atomic>
+#include <utility>
+
+#include "core/storage/storage.hpp"
+
+namespace penstock {
+
+struct TracedStorage::Counters {
+  std::atomic<int64_t> writes{0}, write_bytes{0}, reads{0}, read_bytes{0}, metadata{0};
+};
+
+namespace {
+
+class TracedFile : public StorageFile {
+ public:
+  TracedFile(StorageFilePtr inner, std::shared_ptr<TracedStorage::Counters> counters)
+      : inner_(std::move(inner)), counters_(std::move(counters)) {}
+  Status write(int64_t offset, std::span<const std::byte> bytes) override {
+    ++counters_->writes;
+    counters_->write_bytes += static_cast<int64_t>(bytes.size());
+    return inner_->write(offset, bytes);
+  }
+  Status read(int64_t offset, std::span<std::byte> bytes) override {
+    ++counters_->reads;
+    counters_->read_bytes += static_cast<int64_t>(bytes.size());
+    return inner_->read(offset, bytes);
+  }
+  Status sync() override {
+    ++counters_->metadata;
+    return inner_->sync();
+  }
+  Status close() override {
+    ++counters_->metadata;
+    return inner_->close();
+  }
+
+ private:
+  StorageFilePtr inner_;
+  std::shared_ptr<TracedStorage::Counters> counters_;
+};
+
+}  // namespace
+
+TracedStorage::TracedStorage(std::shared_ptr<Storage> inner)
+    : inner_(std::move(inner)), counters_(std::make_shared<Counters>()) {}
+TracedStorage::~TracedStorage() = default;
+
+StorageCounts TracedStorage::counts() const {
+  const Counters& c = *counters_;
+  return {c.writes, c.write_bytes, c.reads, c.read_bytes, c.metadata};
+}
+
+Result<StorageFilePtr> TracedStorage::create(const std::string& path, int64_t bytes, Io io, bool preallocate) {
+  ++counters_->metadata;
+  PENSTOCK_ASSIGN(auto file, inner_->create(path, bytes, io, preallocate));
+  return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
+}
+
+Result<StorageFilePtr> TracedStorage::open(const std::string& path, Io io, bool writable) {
+  ++counters_->metadata;
+  PENSTOCK_ASSIGN(auto file, inner_->open(path, io, writable));
+  return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
+}
+
+Status TracedStorage::rename(const std::string& from, const std::string& to) {
+  ++counters_->metadata;
+  return inner_->rename(from, to);
+}
+
+Status TracedStorage::remove(const std::string& path) {
+  ++counters_->metadata;
+  return inner_->remove(path);
+}
+
+Status TracedStorage::sync_directory(const std::string& path) {
+  ++counters_->metadata;
+  return inner_->sync_directory(path);
+}
+
+Result<FileStat> TracedStorage::stat(const std::string& path) {
+  ++counters_->metadata;
+  return inner_->stat(path);
+}
+
+Result<std::vector<std::string>> TracedStorage::list(const std::string& folder) {
+  ++counters_->metadata;
+  return inner_->list(folder);
+}
+
+}  // namespace penstock

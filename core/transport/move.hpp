@@ -1,0 +1,41 @@
+// Moving the elements of a piece between memory and flat buffers: the one pack and unpack loop of every transport.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/transport/transport.hpp"
+
+namespace penstock {
+
+// BYTES consecutive bytes of the virtual address space, the part of one segment that lies in a window. A window may cut an element, so
+// the first and last element may be there in part.
+struct Slice {
+  int64_t address = 0;
+  int64_t bytes = 0;
+  int64_t memory = 0;  // element index of the segment's first element in the piece's memory
+  int64_t stride = 1;
+  int64_t skip = 0;    // bytes of the segment before this slice
+};
+
+// Walks the slices of a piece within [begin, end) of the virtual address space, ascending.
+class SliceCursor {
+ public:
+  SliceCursor(const Piece& piece, int64_t begin, int64_t end);
+  bool next(Slice& slice);
+
+ private:
+  const Piece& piece_;
+  int64_t begin_, end_;
+  Cursor cursor_;
+};
+
+// Bytes of PIECE within [begin, end), without walking.
+int64_t bytes_in(const Piece& piece, int64_t begin, int64_t end);
+int64_t first_address(const Piece& piece);
+int64_t last_address(const Piece& piece);  // one past
+
+// Copies a slice from the piece's memory to FLAT (write) or back (read), swapping on the way.
+void copy_slice(const Piece& piece, const Slice& slice, std::byte* flat, Direction direction);
+
+}  // namespace penstock

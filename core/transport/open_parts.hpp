@@ -1,0 +1,53 @@
+// OpenParts: the files that one rank has open during a transfer.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/transport/transport.hpp"
+
+namespace penstock {
+
+// Opens each part when it is first used; syncs and closes them all at the end.
+class OpenParts {
+ public:
+  OpenParts(std::shared_ptr<Storage> storage, Io io, bool writable)
+      : storage_(std::move(storage)), io_(io), writable_(writable) {}
+
+  Result<StorageFile*> at(const std::string& path) {
+    auto& file = files_[path];
+    if (!file) {
+      auto opened = storage_->open(path, io_, writable_);
+      if (!opened.ok()) return opened.status();
+      file = *std::move(opened);
+    }
+    return file.get();
+  }
+
+  // Every file is closed whatever fails; the first failure is returned.
+  Status finish(bool sync) {
+    Status first;
+    for (auto& [path, file] : files_) {
+      if (!file) continue;
+      if (sync)
+        if (Status status = file->sync(); first.ok()) first = status;
+      if (Status status = file->close(); first.ok()) first = status;
+    }
+    files_.clear();
+    return first;
+  }
+
+  bool any() const { return !files_.empty(); }
+
+ private:
+  std::shared_ptr<Storage> storage_;
+  Io io_;
+  bool writable_;
+  std::map<std::string, StorageFilePtr> files_;
+};
+
+// The values of the parameter "io" that every transport has.
+inline Io parse_io(std::string_view word) { return word == "direct" ? Io::direct : word == "mmap" ? Io::mmap : Io::buffered; }
+
+}  // namespace penstock

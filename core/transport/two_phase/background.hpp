@@ -1,0 +1,78 @@
+// Background: one task at a time on a helper thread, which makes system calls and never calls MPI.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include <penstock/status.hpp>
+
+namespace penstock {
+
+class Background {
+ public:
+  // Without THREADED, tasks run inside submit().
+  explicit Background(bool threaded) : threaded_(threaded) {}
+  ~Background() {
+    if (!thread_.joinable()) return;
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  // Waits for the task before, then starts this one. Returns the status of the task before.
+  Status submit(std::function<Status()> task) {
+    Status before = wait();
+    if (!threaded_) {
+      status_ = task();
+      return before;
+    }
+    {
+      std::lock_guard lock(mutex_);
+      task_ = std::move(task);
+      busy_ = true;
+    }
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    changed_.notify_all();
+    return before;
+  }
+
+  // The status of the last task, once.
+  Status wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !busy_; });
+    return std::exchange(status_, Status());
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return busy_ || stop_; });
+      if (!busy_) return;
+      lock.unlock();
+      Status status = task_();
+      lock.lock();
+      status_ = std::move(status);
+      busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  bool threaded_;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<Status()> task_;
+  Status status_;
+  bool busy_ = false;
+  bool stop_ = false;
+};
+
+}  // namespace penstock

@@ -1,0 +1,54 @@
+// Buffers: aligned memory that is used again and again, so that pages are touched for the first time once.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace penstock {
+
+struct FreeDeleter {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+
+class Buffer {
+ public:
+  Buffer() = default;
+  // Null data() where there is no memory.
+  explicit Buffer(int64_t bytes) : bytes_((bytes + 4095) / 4096 * 4096) {
+    data_.reset(static_cast<std::byte*>(std::aligned_alloc(bytes_ >= huge ? huge : 4096, static_cast<size_t>(bytes_))));
+    if (data_ && bytes_ >= huge) ::madvise(data_.get(), static_cast<size_t>(bytes_), MADV_HUGEPAGE);
+  }
+  std::byte* data() const { return data_.get(); }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr int64_t huge = 2 << 20;
+  std::unique_ptr<std::byte, FreeDeleter> data_;
+  int64_t bytes_ = 0;
+};
+
+class BufferPool {
+ public:
+  Buffer take(int64_t bytes) {
+    for (size_t i = 0; i < free_.size(); ++i) {
+      if (free_[i].bytes() < bytes) continue;
+      Buffer buffer = std::move(free_[i]);
+      free_[i] = std::move(free_.back());
+      free_.pop_back();
+      return buffer;
+    }
+    return Buffer(bytes);
+  }
+  void give(Buffer buffer) { free_.push_back(std::move(buffer)); }
+
+ private:
+  std::vector<Buffer> free_;
+};
+
+}  // namespace penstock
