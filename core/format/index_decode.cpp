@@ -282,8 +282,8 @@ Result<Contents> decode_index(std::string_view text, std::string_view format, st
   const json root = json::parse(text.begin(), text.end(), nullptr, false);
   if (root.is_discarded()) return damaged("the index is not JSON, or was cut off");
   auto contents = Reader(format, folder).read(root);
-  if (!contents.ok()) return contents.status().in("the index is damaged");
-  return contents;
+  // Whatever a check of the model calls it, here the text is at fault.
+  return contents.ok() ? contents : Result<Contents>(damaged("the index is damaged: " + contents.status().message()));
 }
 
 Status check_parts(const Contents& contents) {

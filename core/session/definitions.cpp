@@ -37,6 +37,8 @@ void encode(Encoder& out, const Definitions& d, bool with_ranks) {
       if (with_ranks) out.value(set.rank);
     }
   }
+  out.value(static_cast<int64_t>(d.unlimited.size()));
+  for (const std::string& name : d.unlimited) out.text(name);
 }
 
 Result<Definitions> decode(Decoder& in) {
@@ -63,6 +65,7 @@ Result<Definitions> decode(Decoder& in) {
       set.rank = in.value<int>();
     }
   }
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) d.unlimited.insert(in.text());
   if (!in.ok()) return Status(Code::internal, "definitions from another rank cannot be decoded");
   return d;
 }
@@ -168,6 +171,7 @@ Status merge(Definitions& all, const Definitions& more) {
     ours.unlimited = unlimited;
     ours.rank = std::min(ours.rank, theirs.rank);
   }
+  all.unlimited.insert(more.unlimited.begin(), more.unlimited.end());
   for (const auto& [object, list] : more.attributes) {
     for (const auto& [name, theirs] : list) {
       const auto [at, added] = all.attributes[object].try_emplace(name, theirs);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct SetAttribute {
 struct Definitions {
   std::map<std::string, Definition> datasets;
   std::map<std::string, std::map<std::string, SetAttribute>> attributes;  // by object, then name
+  std::set<std::string> unlimited;  // datasets whose first extent may grow, put by this rank or not
 };
 
 // "f64 (10, 20)", "ragged f32 rows of (3)", ...

@@ -160,23 +160,6 @@ Status check_claim(const Contents& contents, const Dataset& wanted, Sharing shar
   return {};
 }
 
-Status move_data(File::State& state, std::vector<Part> parts, std::vector<Piece> pieces, int64_t virtual_bytes) {
-  Job job;
-  job.direction = Direction::read;
-  job.comm = state.comm;
-  job.storage = state.storage;
-  job.parts = std::move(parts);
-  job.pieces = std::move(pieces);
-  job.virtual_bytes = virtual_bytes;
-  job.block = state.plan.settings.integer("block");
-  job.phases = &state.report.phases;
-  auto transfer = state.transport->begin(job, state.plan.settings);
-  if (!transfer.ok()) return agree(state.comm, transfer.status());
-  const Status status = (*transfer)->finish();
-  state.report.writers = (*transfer)->touched_files() ? 1 : 0;
-  return agree(state.comm, status);
-}
-
 // The speaker's copy of replicated data reaches the others, in bounded pieces.
 Status broadcast_replicas(File::State& state, const Resolved& resolved) {
   for (const auto& [name, speaker] : resolved.speaker) {
@@ -264,8 +247,12 @@ Status read_pending(File::State& state) {
       foreign = read_foreign(contents, state.path, index, claim.selection, resolved.memory[i]);
     }
   }
-  const Status moved = move_data(state, std::move(parts), std::move(pieces), virtual_bytes);
-  PENSTOCK_TRY(moved);
+  Job job;
+  job.direction = Direction::read;
+  job.parts = std::move(parts);
+  job.pieces = std::move(pieces);
+  job.virtual_bytes = virtual_bytes;
+  PENSTOCK_TRY(move_pieces(state, std::move(job), state.plan.settings));
   PENSTOCK_TRY(agree(state.comm, foreign));
   PENSTOCK_TRY(broadcast_replicas(state, resolved));
   state.gets.clear();

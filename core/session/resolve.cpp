@@ -95,6 +95,7 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
     one.datasets[p.name] = {p.type, sharing_of(p.part), p.part.shape(), known_unlimited || state.unlimited.contains(p.name), rank};
     PENSTOCK_TRY(merge(mine, one));
   }
+  mine.unlimited = state.unlimited;
   for (const auto& [object, list] : state.attributes)
     for (const auto& [name, attribute] : list) mine.attributes[object][name] = {attribute, rank};
   return mine;
@@ -107,8 +108,9 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, cons
   for (const auto& [name, definition] : agreed.datasets) {
     const Dims shape = final_shape(definition, name, rows, state.comm->size());
     PENSTOCK_TRY(check_shape(definition.type, shape).in(fmt::format("'{}'", name)));
-    out.catalogue.datasets.push_back({name, definition.type, shape, definition.unlimited});
+    out.catalogue.datasets.push_back({name, definition.type, shape, definition.unlimited || agreed.unlimited.contains(name)});
   }
+  out.unlimited = agreed.unlimited;
   for (const auto& [object, list] : agreed.attributes)
     for (const auto& [name, set] : list) out.catalogue.attributes[object][name] = set.attribute;
 

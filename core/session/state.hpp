@@ -59,6 +59,7 @@ struct Resolved {
   Catalogue catalogue;
   std::vector<Claim> claims;
   std::vector<std::byte*> memory;  // of each claim
+  std::set<std::string> unlimited;  // as declared by any rank
   std::map<std::string, int> speaker;  // replicated datasets: the rank whose copy moves
 };
 
@@ -72,6 +73,9 @@ Result<Contents> read_contents(const Communicator& comm, Storage& storage, const
 // Local. Elements of dataset INDEX of CONTENTS into MEMORY, by this rank alone, whatever way they are stored.
 Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection, std::byte* memory,
                  const std::shared_ptr<Storage>& storage);
+
+// Collective. Moves the pieces of JOB (the session fills in the rest) by the state's transport with SETTINGS; the same status everywhere.
+Status move_pieces(File::State& state, Job job, const Settings& settings);
 
 // Collective. The two directions of commit.
 Status write_pending(File::State& state);

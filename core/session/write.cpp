@@ -48,11 +48,12 @@ Result<Target> target_of(const File::State& state, const Resolved& resolved) {
     const Dataset* old = state.contents ? state.contents->catalogue.find(dataset.name) : nullptr;
     target.kept.push_back(old == nullptr ? 0 : elements(old->shape));
   }
-  for (const std::string& name : state.unlimited) {
+  for (const std::string& name : resolved.unlimited) {
     const int index = target.catalogue.index_of(name);
     if (index < 0) return Status(Code::invalid, fmt::format("'{}' was declared unlimited, but is not in the file", name));
-    if (target.catalogue.datasets[static_cast<size_t>(index)].shape.rank() == 0)
-      return Status(Code::invalid, fmt::format("'{}' is a scalar, which cannot be unlimited", name));
+    Dataset& dataset = target.catalogue.datasets[static_cast<size_t>(index)];
+    if (dataset.shape.rank() == 0) return Status(Code::invalid, fmt::format("'{}' is a scalar, which cannot be unlimited", name));
+    dataset.unlimited = true;
   }
   PENSTOCK_TRY(check_names(target.catalogue));
   PENSTOCK_TRY(state.format->check(target.catalogue));
@@ -85,24 +86,15 @@ Status carry(File::State& state, const Target& target, const Output& output) {
 Status move_data(File::State& state, Output& output, bool keep) {
   Job job;
   job.direction = Direction::write;
-  job.comm = state.comm;
-  job.storage = state.storage;
   job.parts = output.parts;
   job.pieces = output.pieces;
   job.virtual_bytes = output.virtual_bytes;
-  job.block = state.plan.settings.integer("block");
   job.keep = keep;
   job.sync = state.durable();
-  job.phases = &state.report.phases;
   Settings settings = state.plan.settings;
   for (const Parameter& p : state.transport->describe().parameters)
     if (p.name == "io") PENSTOCK_TRY(settings.set(p, name(output.io)));
-  auto transfer = state.transport->begin(job, settings);
-  if (!transfer.ok()) return agree(state.comm, transfer.status());
-  const Status status = (*transfer)->finish();
-  state.report.writers = (*transfer)->touched_files() ? 1 : 0;
-  PhaseTimer timer(state.report.phases, Phase::commit);
-  return agree(state.comm, status);
+  return move_pieces(state, std::move(job), settings);
 }
 
 Status write_output(File::State& state, const Target& target, const std::vector<Claim>& claims, const std::vector<std::byte*>& memory,

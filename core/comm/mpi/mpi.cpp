@@ -125,13 +125,17 @@ class MpiCommunicator : public CommunicatorInterface {
     const int tag = sparse_tags + static_cast<int>(sparse_rounds_++ % 2);
     std::vector<MPI_Request> sends;
     std::vector<Message> received;
+    Status failure;
     for (Message& message : messages) {
       if (message.peer == rank_) {
         received.push_back(std::move(message));
         continue;
       }
       const auto length = static_cast<int64_t>(message.bytes.size());
-      if (length > chunk_bytes) return Status(Code::unsupported, "a description for one writer is over 1 GiB: use more writers");
+      if (length > chunk_bytes) {  // the others must not wait for it: they get nothing, and this rank fails afterwards
+        failure = Status(Code::unsupported, "a sparse message is over 1 GiB");
+        continue;
+      }
       sends.push_back(MPI_REQUEST_NULL);
       PENSTOCK_TRY(check(MPI_Issend(message.bytes.data(), chunk(length), MPI_BYTE, message.peer, tag, comm_, &sends.back()),
                          "MPI_Issend"));
@@ -166,6 +170,7 @@ class MpiCommunicator : public CommunicatorInterface {
       }
       sched_yield();
     }
+    PENSTOCK_TRY(failure);
     std::stable_sort(received.begin(), received.end(), [](const Message& a, const Message& b) { return a.peer < b.peer; });
     return received;
   }
