@@ -1,0 +1,48 @@
+// Launch: MPI_Init to MPI_Finalize, or one rank in a serial build.
+#include "bench/launch.hpp"
+
+#include <penstock/config.h>
+
+#if PENSTOCK_HAVE_MPI
+#include <mpi.h>
+
+#include "core/comm/mpi/mpi.hpp"
+#endif
+
+namespace penstock::bench {
+
+#if PENSTOCK_HAVE_MPI
+
+Launch::Launch(int* argc, char*** argv) : communicator_(Status()) {
+  // Threads of the ceiling only call the file system, so FUNNELED is enough.
+  int provided = 0;
+  if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+    communicator_ = Status(Code::internal, "MPI_Init_thread failed");
+  else
+    communicator_ = mpi_communicator(MPI_COMM_WORLD);
+}
+
+Launch::~Launch() {
+  communicator_ = Status();
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized) MPI_Finalize();
+}
+
+std::string Launch::library() const {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "unknown";
+  std::string version(text, static_cast<size_t>(length));
+  return version.substr(0, version.find_first_of(std::string_view("\n\0", 2)));
+}
+
+#else
+
+Launch::Launch(int*, char***) : communicator_(serial_communicator()) {}
+Launch::~Launch() = default;
+std::string Launch::library() const { return "serial"; }
+
+#endif
+
+}  // namespace penstock::bench

@@ -1,0 +1,27 @@
+// Launch: the start and the end of MPI around the whole program; the only part of the bench that knows MPI.
+#pragma once
+
+#include <string>
+
+#include <penstock/communicator.hpp>
+
+namespace penstock::bench {
+
+// One per process, made first and destroyed last in main: every copy of its communicator must be gone by then.
+class Launch {
+ public:
+  Launch(int* argc, char*** argv);
+  ~Launch();
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+
+  // All ranks of this run; a serial build has one.
+  const Result<Communicator>& communicator() const { return communicator_; }
+  // "Open MPI v4.1.4, ...", "serial".
+  std::string library() const;
+
+ private:
+  Result<Communicator> communicator_;
+};
+
+}  // namespace penstock::bench

@@ -1,0 +1,67 @@
+// Results: everything that a campaign measured, as rank 0 holds it. Nothing here is a statistic yet.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <penstock/phase.hpp>
+#include <penstock/status.hpp>
+
+#include "bench/options.hpp"
+
+namespace penstock::bench {
+
+enum class Operation : uint8_t { write, read };
+inline constexpr int operation_count = 2;
+std::string_view name(Operation operation);
+
+// Sums over all ranks of what a Report counts.
+struct Counts {
+  int64_t bytes = 0;
+  int64_t file_calls = 0;
+  int64_t file_bytes = 0;
+  int64_t metadata_calls = 0;
+  int64_t messages = 0;
+  int64_t message_bytes = 0;
+  int64_t writers = 0;  // not a sum: the same on every rank
+};
+
+// One operation of one method in one repetition.
+struct Sample {
+  double seconds = 0;                // of the slowest rank
+  std::vector<double> rank_seconds;  // of every rank
+  PhaseTimes phases;                 // each of its slowest rank
+  Counts counts;
+  double resident = 0;  // read: fraction of the file in the page cache before it
+};
+
+struct Series {
+  std::string plan;  // as it ran
+  std::optional<Sample> warmup;
+  std::vector<Sample> samples;
+};
+
+struct Outcome {
+  Method method;
+  std::array<Series, operation_count> series;
+  Status error;                   // the first; a method that failed takes no further part
+  int checks = 0;                 // read-backs whose every element and digest was right
+  int library_checks = 0;         // the same by a reader that is not ours
+  std::string library;            // its name; "" where the bench knows none
+  std::vector<uint64_t> digests;  // by repetition, the warm-up first
+  bool verified() const { return error.ok() && checks > 0; }
+};
+
+struct Results {
+  std::vector<Outcome> outcomes;           // in the order of Options::methods
+  std::vector<std::vector<size_t>> order;  // of the methods, by repetition, the warm-up first
+  std::vector<uint64_t> expected_digests;  // by repetition, from the formula alone
+  bool stopped = false;                    // at the time limit, before all repetitions were made
+  int writers = 0, readers = 0;            // ranks
+  bool ok() const;
+};
+
+}  // namespace penstock::bench

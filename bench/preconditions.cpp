@@ -1,0 +1,73 @@
+// Preconditions: folder, disk and memory, looked at by rank 0.
+#include "bench/preconditions.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fmt/format.h>
+
+#include "bench/ceiling.hpp"
+#include "bench/measure/scratch.hpp"
+#include "bench/provenance.hpp"
+#include "bench/shared_status.hpp"
+#include "core/base/units.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+constexpr int64_t slack_bytes = 64 << 20;  // metadata, indexes, rounding to blocks
+
+Status check_directory(const std::string& directory) {
+  struct stat about{};
+  if (::stat(directory.c_str(), &about) != 0) return Status::from_errno(errno, fmt::format("--dir {}", directory));
+  if (!S_ISDIR(about.st_mode)) return Status(Code::invalid, fmt::format("--dir {} is not a folder", directory));
+  if (::access(directory.c_str(), W_OK | X_OK) != 0)
+    return Status::from_errno(errno, fmt::format("--dir {}", directory));
+  return {};
+}
+
+Status check_json(const std::string& path) {
+  if (path.empty()) return {};
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? Status()
+                                                    : Status::from_errno(errno, fmt::format("--json {}", path));
+}
+
+Status check_disk(const Options& options, int64_t bytes) {
+  PENSTOCK_ASSIGN(const int64_t free, free_bytes(options.directory));
+  // A commit that replaces nothing holds one copy; a tenth more for alignment and checksums.
+  const int64_t files = options.keep ? static_cast<int64_t>(options.methods.size()) : 1;
+  const int64_t need = std::max(files * (bytes + bytes / 10) + slack_bytes, ceiling_bytes(bytes));
+  if (free >= need) return {};
+  return Status(Code::no_space, fmt::format("{} has {} free, this needs {}", options.directory, format_bytes(free),
+                                            format_bytes(need)));
+}
+
+Status check_memory(const Communicator& comm, int64_t bytes) {
+  const int64_t available = available_memory();
+  if (available == 0 || comm->node_size() < comm->size()) return {};  // several nodes: each has its own part only
+  const int64_t need = 2 * bytes + slack_bytes;                       // what is written and what is read back
+  if (available >= need) return {};
+  return Status(Code::memory,
+                fmt::format("{} of memory are available, this needs {}", format_bytes(available), format_bytes(need)));
+}
+
+}  // namespace
+
+Status check_preconditions(const Communicator& comm, const Options& options, const Workload& workload) {
+  const int64_t size = total_elements(workload) * bytes(options.type);
+  Status status;
+  if (comm->rank() == 0) {
+    status = check_directory(options.directory);
+    if (status.ok()) status = check_json(options.json);
+    if (status.ok()) status = check_disk(options, size);
+    if (status.ok()) status = check_memory(comm, size);
+  }
+  return from_root(comm, status);
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,222 @@
+// The JSON record. Raw times of every rank and repetition come first; every statistic can be computed from them again.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fmt/format.h>
+
+#include "bench/report/record.hpp"
+#include "bench/workload/numbering.hpp"
+#include "core/plan/plan.hpp"
+#include "core/session/methods.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
+
+Json workload_json(const Record& record) {
+  const Options& options = *record.options;
+  const int64_t elements = total_elements(*record.workload);
+  const Numbering numbering(options.type.kind, options.seed, 0);
+  Json json = record.workload->describe(record.results->writers);
+  json["name"] = options.workload;
+  json["total_bytes"] = elements * bytes(options.type);
+  json["type"] = options.type.kind == Kind::f32 ? "real32" : "real64";
+  json["partial"] = has_holes(*record.workload);
+  json["numbering"] = {{"bits", numbering.bits()}, {"injective", numbering.injective(elements)}};
+  json["datasets"] = record.workload->fields().size();
+  return json;
+}
+
+std::vector<double> phase_of(const std::vector<Sample>& samples, Phase phase) {
+  std::vector<double> seconds;
+  for (const Sample& sample : samples) seconds.push_back(sample.phases[phase]);
+  return seconds;
+}
+
+// Our phases, and IOR's words for the same times: opening, moving bytes, closing.
+void add_phases(Json& json, const std::vector<Sample>& samples, const std::vector<double>& totals) {
+  for (int p = 0; p < phase_count; ++p) {
+    const auto phase = static_cast<Phase>(p);
+    json["phases"][std::string(name(phase))] = phase_of(samples, phase);
+  }
+  Json open = Json::array(), move = Json::array(), close = Json::array();
+  for (const Sample& sample : samples) {
+    const PhaseTimes& t = sample.phases;
+    open.push_back(t[Phase::define]);
+    move.push_back(t[Phase::pack] + t[Phase::exchange] + t[Phase::write] + t[Phase::read]);
+    close.push_back(t[Phase::sync] + t[Phase::commit]);
+  }
+  json["openTime"] = std::move(open);
+  json["wrRdTime"] = std::move(move);
+  json["closeTime"] = std::move(close);
+  json["totalTime"] = totals;
+}
+
+void add_counts(Json& json, const Counts& counts) {
+  json["writers"] = counts.writers;
+  json["file_calls"] = counts.file_calls;
+  json["file_bytes"] = counts.file_bytes;
+  json["metadata_calls"] = counts.metadata_calls;
+  json["messages"] = counts.messages;
+  json["message_bytes"] = counts.message_bytes;
+  const int64_t moved = counts.file_bytes + counts.message_bytes;
+  json["moved_per_byte"] = counts.bytes > 0 ? static_cast<double>(moved) / static_cast<double>(counts.bytes) : 0;
+}
+
+Json ratio_json(const Ratio& ratio, const std::string& baseline) {
+  return {{"to", baseline},
+          {"median", ratio.interval.median},
+          {"low", number(ratio.interval.low)},
+          {"high", number(ratio.interval.high)},
+          {"coverage", ratio.interval.coverage},
+          {"verdict", name(ratio.verdict)}};
+}
+
+void add_plan(Json& json, const Series& series, const Method& method) {
+  json["requested_plan"] = method.plan;
+  json["plan"] = series.plan;
+  const auto plan = parse_plan(series.plan.empty() ? method.plan : series.plan, method.format, catalog());
+  json["plan_object"] = plan ? Json::parse(plan->json(), nullptr, false) : Json(nullptr);
+}
+
+// A rate needs a name: reading back what memory still holds says nothing about a device.
+bool cold(const Options& options, const std::vector<Sample>& samples) {
+  if (options.regime != Regime::durable) return false;
+  for (const Sample& sample : samples)
+    if (sample.resident > 0.05) return false;
+  return true;
+}
+
+Json line_json(const Record& record, const Line& line) {
+  const Outcome& outcome = *line.outcome;
+  const Series& series = outcome.series[static_cast<size_t>(line.operation)];
+  Json json{{"workload", record.options->workload},
+            {"method", outcome.method.label},
+            {"control", outcome.method.control},
+            {"operation", name(line.operation)},
+            {"regime", name(record.options->regime)},
+            {"np", line.operation == Operation::write ? record.results->writers : record.results->readers},
+            {"bytes", total_elements(*record.workload) * bytes(record.options->type)},
+            {"seconds", line.seconds}};
+  add_plan(json, series, outcome.method);
+  Json rank_seconds = Json::array(), resident = Json::array();
+  for (const Sample& sample : series.samples) {
+    rank_seconds.push_back(sample.rank_seconds);
+    resident.push_back(sample.resident);
+  }
+  json["rank_seconds"] = std::move(rank_seconds);
+  json["warmup_seconds"] = series.warmup ? Json::array({series.warmup->seconds}) : Json::array();
+  add_phases(json, series.samples, line.seconds);
+  json["median"] = line.time ? Json(line.time->median) : Json(nullptr);
+  json["low"] = line.time ? number(line.time->low) : Json(nullptr);
+  json["high"] = line.time ? number(line.time->high) : Json(nullptr);
+  json["coverage"] = line.time ? line.time->coverage : 0;
+  json["best"] = line.time ? Json(line.best) : Json(nullptr);
+  json["ratio"] = line.ratio ? ratio_json(*line.ratio, record.summary->baseline) : Json(nullptr);
+  json["bwMiB"] = line.time ? Json(line.mebibytes_per_second) : Json(nullptr);
+  json["rate_label"] = line.above_ceiling || record.options->regime == Regime::cached ? "cached" : "device";
+  json["above_ceiling"] = line.above_ceiling;
+  add_counts(json, series.samples.empty() ? Counts() : series.samples.back().counts);
+  if (line.operation == Operation::read) {
+    json["resident"] = std::move(resident);
+    json["cold"] = cold(*record.options, series.samples);
+  } else {
+    json["cold"] = false;
+  }
+  json["digest"] = outcome.digests.empty() ? Json(nullptr) : Json(fmt::format("{:016x}", outcome.digests.back()));
+  json["verified"] = outcome.verified();
+  json["checks"] = outcome.checks;
+  json["library"] = outcome.library.empty() ? Json(nullptr) : Json(outcome.library);
+  json["library_checks"] = outcome.library_checks;
+  json["error"] = outcome.error.ok() ? Json(nullptr) : Json(outcome.error.message());
+  return json;
+}
+
+Json ceiling_json(const Ceiling& ceiling) {
+  const auto rates = [](const std::vector<double>& values) {
+    if (values.empty()) return Json(nullptr);
+    return Json{{"MiB_per_second", values},
+                {"median", summarise(values).median},
+                {"best", *std::max_element(values.begin(), values.end())}};
+  };
+  Json rows = Json::array();
+  for (const CeilingRow& row : ceiling.rows)
+    rows.push_back({{"io", row.io},
+                    {"streams", row.streams},
+                    {"write", rates(row.write_rates)},
+                    {"read", rates(row.read_rates)},
+                    {"error", row.error.empty() ? Json(nullptr) : Json(row.error)}});
+  return {{"bytes", ceiling.bytes},
+          {"transfer_bytes", ceiling.transfer_bytes},
+          {"best_write", ceiling.best_write},
+          {"best_read", ceiling.best_read},
+          {"rows", std::move(rows)}};
+}
+
+Json control_json(const Summary& summary) {
+  if (summary.controls.empty()) return nullptr;
+  Json json;
+  for (const Control& control : summary.controls) {
+    Json one = ratio_json(control.ratio, summary.baseline);
+    one["smallest_claimable"] = control.smallest_difference;
+    json[std::string(name(control.operation))] = std::move(one);
+  }
+  return json;
+}
+
+}  // namespace
+
+nlohmann::json to_json(const Record& record) {
+  const Options& options = *record.options;
+  const Results& results = *record.results;
+  Json order = Json::array(), expected = Json::array(), lines = Json::array();
+  for (const auto& repetition : results.order) {
+    Json labels = Json::array();
+    for (size_t method : repetition) labels.push_back(results.outcomes[method].method.label);
+    order.push_back(std::move(labels));
+  }
+  for (uint64_t digest : results.expected_digests) expected.push_back(fmt::format("{:016x}", digest));
+  for (const Line& line : record.summary->lines) lines.push_back(line_json(record, line));
+  const Json warmup_order = order.empty() ? Json::array() : order[0];
+  if (!order.empty()) order.erase(0);
+  return {{"schema", "penstock.bench/1"},
+          {"workload", workload_json(record)},
+          {"np", results.writers},
+          {"readers", results.readers},
+          {"regime", name(options.regime)},
+          {"repetitions", order.size()},
+          {"repetitions_asked", options.repetitions},
+          {"stopped", results.stopped ? Json("time limit") : Json(nullptr)},
+          {"seed", options.seed},
+          {"baseline", record.summary->baseline},
+          {"order", order},
+          {"warmup_order", warmup_order},
+          {"expected_digests", expected},  // of the warm-up, then of each repetition
+          {"verified", results.ok()},
+          {"results", std::move(lines)},
+          {"aa", control_json(*record.summary)},
+          {"ceiling", ceiling_json(*record.ceiling)},
+          {"warnings", record.warnings},
+          {"provenance", *record.provenance}};
+}
+
+Status write_json(const std::string& path, const nlohmann::json& json) {
+  const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string partial = fmt::format("{}.{}.partial", path, ::getpid());
+  std::FILE* file = std::fopen(partial.c_str(), "w");
+  if (file == nullptr) return Status::from_errno(errno, fmt::format("creating {}", partial));
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = std::fclose(file) == 0;
+  if (written && closed && std::rename(partial.c_str(), path.c_str()) == 0) return {};
+  const Status status = Status::from_errno(errno, fmt::format("writing {}", path));
+  std::remove(partial.c_str());
+  return status;
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,27 @@
+// Progress: one JSON line for each event, for the program that started this one.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bench/measure/results.hpp"
+
+namespace penstock::bench {
+
+// Prints on standard output and flushes, or does nothing where it is not ACTIVE (other ranks; no --progress).
+class Progress {
+ public:
+  explicit Progress(bool active) : active_(active) {}
+  void start(int total_runs);
+  void run(const std::string& method, Operation operation, int repetition, double seconds);
+  void failed(const std::string& method, int repetition, const Status& error);
+  void skip(int runs) { finished_ += runs; }
+  void done();
+
+ private:
+  void print(const nlohmann::json& event) const;
+  bool active_;
+  int total_ = 0, finished_ = 0;
+};
+
+}  // namespace penstock::bench

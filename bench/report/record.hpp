@@ -1,0 +1,31 @@
+// Record: a finished run as its JSON file ("penstock.bench/1") and as a table for a person.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bench/ceiling.hpp"
+#include "bench/measure/results.hpp"
+#include "bench/options.hpp"
+#include "bench/report/summary.hpp"
+#include "bench/workload/workload.hpp"
+
+namespace penstock::bench {
+
+// Everything that is known in the end, on rank 0.
+struct Record {
+  const Options* options = nullptr;
+  const Workload* workload = nullptr;
+  const Results* results = nullptr;
+  const Ceiling* ceiling = nullptr;
+  const nlohmann::json* provenance = nullptr;
+  const Summary* summary = nullptr;
+  std::vector<std::string> warnings;
+};
+
+nlohmann::json to_json(const Record& record);
+// Written whole beside PATH, then renamed over it.
+Status write_json(const std::string& path, const nlohmann::json& json);
+std::string to_table(const Record& record);
+
+}  // namespace penstock::bench

@@ -1,0 +1,49 @@
+// Summary: medians, intervals and paired ratios of every method.
+#include "bench/report/summary.hpp"
+
+#include <algorithm>
+
+namespace penstock::bench {
+
+namespace {
+
+std::vector<double> seconds_of(const Outcome& outcome, Operation operation) {
+  std::vector<double> seconds;
+  for (const Sample& sample : outcome.series[static_cast<size_t>(operation)].samples) seconds.push_back(sample.seconds);
+  return seconds;
+}
+
+}  // namespace
+
+Summary summarise(const Results& results, const std::string& baseline, const DeviceRates& ceiling, int64_t bytes) {
+  Summary summary;
+  summary.baseline = baseline;
+  const auto is_baseline = [&](const Outcome& outcome) { return outcome.method.label == baseline; };
+  const auto base = std::find_if(results.outcomes.begin(), results.outcomes.end(), is_baseline);
+  for (const Operation operation : {Operation::write, Operation::read}) {
+    const std::vector<double> base_seconds =
+        base == results.outcomes.end() ? std::vector<double>() : seconds_of(*base, operation);
+    double smallest = 0;
+    for (const Outcome& outcome : results.outcomes) {
+      const std::vector<double> seconds = seconds_of(outcome, operation);
+      if (!outcome.method.control || seconds.empty() || base_seconds.empty()) continue;
+      smallest = smallest_difference(seconds, base_seconds);
+      summary.controls.push_back({operation, compare(seconds, base_seconds, smallest), smallest});
+    }
+    for (const Outcome& outcome : results.outcomes) {
+      Line line{.outcome = &outcome, .operation = operation, .seconds = seconds_of(outcome, operation)};
+      if (!line.seconds.empty()) {
+        line.time = summarise(line.seconds);
+        line.best = *std::min_element(line.seconds.begin(), line.seconds.end());
+        line.mebibytes_per_second = static_cast<double>(bytes) / (1 << 20) / line.time->median;
+        const double limit = operation == Operation::write ? ceiling.write : ceiling.read;
+        line.above_ceiling = limit > 0 && line.mebibytes_per_second > limit;
+        if (!is_baseline(outcome) && !base_seconds.empty()) line.ratio = compare(line.seconds, base_seconds, smallest);
+      }
+      summary.lines.push_back(std::move(line));
+    }
+  }
+  return summary;
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,43 @@
+// Summary: the statistics of a campaign, computed once for the JSON and for the table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bench/measure/results.hpp"
+#include "bench/stats/stats.hpp"
+
+namespace penstock::bench {
+
+// One operation of one method.
+struct Line {
+  const Outcome* outcome = nullptr;
+  Operation operation = Operation::write;
+  std::vector<double> seconds;      // slowest rank, by repetition
+  std::optional<Interval> time;     // nothing where no repetition succeeded
+  std::optional<Ratio> ratio;       // to the baseline; nothing for the baseline itself
+  double best = 0;                  // seconds, "best seen"
+  double mebibytes_per_second = 0;  // of the median
+  bool above_ceiling = false;       // faster than the device: cached
+};
+
+// What the pair of equal methods says about one operation.
+struct Control {
+  Operation operation = Operation::write;
+  Ratio ratio;
+  double smallest_difference = 0;
+};
+
+struct Summary {
+  std::string baseline;
+  std::vector<Line> lines;
+  std::vector<Control> controls;  // empty without an A/A pair
+};
+
+struct DeviceRates {
+  double write = 0, read = 0;  // MiB/s; 0 where unknown
+};
+Summary summarise(const Results& results, const std::string& baseline, const DeviceRates& ceiling, int64_t bytes);
+
+}  // namespace penstock::bench

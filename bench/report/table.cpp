@@ -1,0 +1,60 @@
+// The table that a person reads: medians with intervals, rates, ratios, and what failed.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "bench/report/record.hpp"
+#include "core/base/units.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+std::string interval_text(const Interval& interval, const char* unit) {
+  if (!interval.low) return fmt::format("{:.4g}{} [no 95 % interval]", interval.median, unit);
+  return fmt::format("{:.4g}{} [{:.4g}, {:.4g}]", interval.median, unit, *interval.low, *interval.high);
+}
+
+std::string rate_text(const Line& line) {
+  return fmt::format("{:.4g} MiB/s{}", line.mebibytes_per_second, line.above_ceiling ? " (cached)" : "");
+}
+
+std::string ratio_text(const Line& line, const std::string& baseline) {
+  if (!line.ratio) return line.outcome->method.label == baseline ? "1" : "-";
+  std::string text = interval_text(line.ratio->interval, "");
+  if (line.ratio->verdict != Verdict::no_interval) text += fmt::format(", {}", name(line.ratio->verdict));
+  return text;
+}
+
+std::string row(const Line& line, size_t width, const std::string& baseline) {
+  const std::string head = fmt::format("{:<5}  {:<{}}", name(line.operation), line.outcome->method.label, width);
+  if (!line.outcome->error.ok()) return fmt::format("{}  FAILED: {}\n", head, line.outcome->error.message());
+  if (!line.time) return fmt::format("{}  not measured\n", head);
+  return fmt::format("{}  {:<30}  {:<22}  {:<8}  {}\n", head, interval_text(*line.time, " s"), rate_text(line),
+                     line.outcome->verified() ? "verified" : "WRONG", ratio_text(line, baseline));
+}
+
+}  // namespace
+
+std::string to_table(const Record& record) {
+  const Options& options = *record.options;
+  const Results& results = *record.results;
+  const int64_t size = total_elements(*record.workload) * bytes(options.type);
+  std::string text = fmt::format("{}: {} on {} ranks, read back on {}; {}; {} repetitions{}\n", options.workload,
+                                 format_bytes(size), results.writers, results.readers, name(options.regime),
+                                 results.order.size() - 1, results.stopped ? " (time limit)" : "");
+  text += fmt::format("device: writes {:.1f} MiB/s, reads {:.1f} MiB/s at best\n", record.ceiling->best_write,
+                      record.ceiling->best_read);
+  size_t width = 6;
+  for (const Line& line : record.summary->lines) width = std::max(width, line.outcome->method.label.size());
+  text += fmt::format("\n{:<5}  {:<{}}  {:<30}  {:<22}  {:<8}  time / {}\n", "", "method", width, "median [95 %]",
+                      "rate", "", record.summary->baseline);
+  for (const Line& line : record.summary->lines) text += row(line, width, record.summary->baseline);
+  for (const Control& control : record.summary->controls)
+    text += fmt::format("\nA/A {}: the same method twice differs by up to {:.1f} %; less is not claimed",
+                        name(control.operation), control.smallest_difference * 100);
+  if (!record.summary->controls.empty()) text += "\n";
+  for (const std::string& warning : record.warnings) text += fmt::format("warning: {}\n", warning);
+  return text;
+}
+
+}  // namespace penstock::bench

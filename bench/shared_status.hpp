@@ -1,0 +1,12 @@
+// Rank 0's verdict, and rank 0's bytes, on every rank.
+#pragma once
+
+#include <penstock/communicator.hpp>
+#include <penstock/status.hpp>
+
+namespace penstock::bench {
+
+// Collective. Every rank returns the status that rank 0 passed; for checks that only rank 0 makes.
+Status from_root(const Communicator& comm, const Status& status);
+
+}  // namespace penstock::bench

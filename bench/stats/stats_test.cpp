@@ -1,0 +1,58 @@
+// The statistics against the table of the measuring rules and against hand-made series.
+#include "bench/stats/stats.hpp"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace penstock::bench {
+namespace {
+
+TEST(Stats, IntervalsByNumberOfRepetitions) {
+  struct Row {
+    int n, low;
+    double percent;
+  };
+  for (const Row& row : {Row{6, 1, 96.9}, Row{9, 2, 96.1}, Row{12, 3, 96.1}, Row{20, 6, 95.9}}) {
+    double coverage = 0;
+    EXPECT_EQ(order_statistic(row.n, coverage), row.low) << row.n;
+    EXPECT_NEAR(coverage * 100, row.percent, 0.05) << row.n;
+  }
+  for (int n = 1; n < 6; ++n) {
+    double coverage = 1;
+    EXPECT_EQ(order_statistic(n, coverage), 0) << n;
+    EXPECT_EQ(coverage, 0) << n;
+  }
+  double coverage = 0;
+  EXPECT_EQ(order_statistic(10000, coverage), 4902);  // n / 2 - 1.96 sqrt(n) / 2
+  EXPECT_GE(coverage, 0.95);
+}
+
+TEST(Stats, MedianAndInterval) {
+  const std::vector<double> nine = {9, 1, 8, 2, 7, 3, 6, 4, 5};
+  const Interval interval = summarise(nine);
+  EXPECT_EQ(interval.median, 5);
+  EXPECT_EQ(interval.low, 2);
+  EXPECT_EQ(interval.high, 8);
+  EXPECT_EQ(interval.low_index, 2);
+  EXPECT_EQ(interval.high_index, 8);
+  const std::vector<double> few = {4, 1, 3, 2};
+  EXPECT_EQ(summarise(few).median, 2.5);
+  EXPECT_FALSE(summarise(few).low.has_value());
+}
+
+TEST(Stats, PairedRatios) {
+  // Each repetition is slower than the one before it, but always by the same factor: pairs see it, medians would not.
+  const std::vector<double> base = {1, 2, 4, 8, 16, 32};
+  std::vector<double> fast, noisy = {1.2, 1.9, 4.4, 7.2, 17, 31};
+  for (double b : base) fast.push_back(0.9 * b);
+  EXPECT_EQ(compare(fast, base, 0).verdict, Verdict::faster);
+  EXPECT_NEAR(compare(fast, base, 0).interval.median, 0.9, 1e-12);
+  EXPECT_EQ(compare(base, fast, 0).verdict, Verdict::slower);
+  EXPECT_EQ(compare(noisy, base, 0).verdict, Verdict::no_difference);
+  EXPECT_EQ(compare(fast, base, 0.2).verdict, Verdict::no_difference);  // below what A/A lets one claim
+  EXPECT_EQ(compare(std::span(fast).first(5), std::span(base).first(5), 0).verdict, Verdict::no_interval);
+  EXPECT_NEAR(smallest_difference(noisy, base), 0.2, 1e-12);
+}
+
+}  // namespace
+}  // namespace penstock::bench

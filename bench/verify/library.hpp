@@ -1,0 +1,30 @@
+// Library: a second opinion on a file, from a reader that shares no code with penstock.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <penstock/status.hpp>
+
+#include "bench/verify/truth.hpp"
+
+namespace penstock::bench {
+
+struct Library {
+  std::string_view format;  // whose files it reads
+  std::string (*version)();
+  // Local. Reads every element of every field of the file at PATH in bounded pieces and adds what is wrong to FAULTS. A
+  // status that is not ok means that the file cannot be read or that a definition in it is wrong.
+  Status (*check)(const std::string& path, const Truth& truth, Faults& faults);
+};
+
+// Null where the bench knows no independent reader of FORMAT.
+const Library* find_library(std::string_view format);
+
+std::string hdf5_version();
+Status check_hdf5(const std::string& path, const Truth& truth, Faults& faults);
+std::string raw_version();
+Status check_raw(const std::string& path, const Truth& truth, Faults& faults);
+
+}  // namespace penstock::bench

@@ -1,0 +1,174 @@
+// A raw set as its sidecar describes it: plain JSON and plain reads, nothing of penstock's decoder.
+//
+// {"parts": [NAME, ...], "datasets": [{"name", "dtype", "shape", "file": NAME, "offset"} or
+//   {"name", "dtype", "shape", "blocks": [{"part", "offset", "start", "count"} or {"part", "offset", "runs": [[offset,
+//   length], ...]}]}]}
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bench/verify/library.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t piece_bytes = 8 << 20;
+
+Status wrong(const Field& field, const std::string& what) {
+  return Status(Code::mismatch, fmt::format("sidecar: '{}': {}", field.name, what));
+}
+
+class Part {
+ public:
+  explicit Part(const std::string& path) : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~Part() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  Status read(int64_t offset, std::span<std::byte> out) const {
+    if (fd_ < 0) return Status(Code::not_found, fmt::format("{} cannot be opened", path_));
+    while (!out.empty()) {
+      const ssize_t got = ::pread(fd_, out.data(), out.size(), offset);
+      if (got <= 0) return Status(Code::damaged, fmt::format("{} ends before byte {}", path_, offset + 1));
+      out = out.subspan(static_cast<size_t>(got));
+      offset += got;
+    }
+    return {};
+  }
+
+ private:
+  std::string path_;
+  int fd_;
+};
+
+// One field: its blocks read run by run, and a mark for every element that some block holds.
+class FieldCheck {
+ public:
+  FieldCheck(const Truth& truth, int index, Faults& faults)
+      : truth_(truth),
+        index_(index),
+        field_(truth.workload->fields()[static_cast<size_t>(index)]),
+        faults_(faults),
+        seen_(static_cast<size_t>(field_.elements), false) {}
+
+  Status check_definition(const Json& dataset) const {
+    const std::string dtype = truth_.type.kind == Kind::f64 ? "<f8" : "<f4";
+    if (dataset.at("dtype") != dtype) return wrong(field_, "the type is not " + dtype);
+    const auto shape = dataset.at("shape").get<std::vector<int64_t>>();
+    if (!std::equal(shape.begin(), shape.end(), field_.shape.begin(), field_.shape.end()))
+      return wrong(field_, "another shape");
+    return {};
+  }
+
+  // LENGTH elements from OFFSET on, at byte AT of PART.
+  Status check_run(const Part& part, int64_t at, int64_t offset, int64_t length) {
+    if (offset < 0 || length < 0 || offset > field_.elements - length)
+      return wrong(field_, "a block outside of the dataset");
+    const int64_t size = bytes(truth_.type), step = piece_bytes / size;
+    for (int64_t done = 0; done < length; done += step) {
+      const int64_t count = std::min(step, length - done);
+      piece_.resize(static_cast<size_t>(count * size));
+      PENSTOCK_TRY(part.read(at + done * size, piece_));
+      check(truth_, index_, offset + done, piece_, faults_);
+    }
+    for (int64_t i = offset; i < offset + length; ++i) {
+      if (seen_[static_cast<size_t>(i)]) return wrong(field_, fmt::format("element number {} is in two blocks", i));
+      seen_[static_cast<size_t>(i)] = true;
+    }
+    return {};
+  }
+
+  Status check_block(const Part& part, const Json& block) {
+    PENSTOCK_ASSIGN(const Decomposition where, decomposition(block));
+    int64_t at = block.at("offset").get<int64_t>();
+    Status status;
+    for_each_run(where, [&](int64_t offset, int64_t length) {
+      if (status.ok()) status = check_run(part, at, offset, length);
+      at += length * bytes(truth_.type);
+    });
+    return status;
+  }
+
+  // What no block holds must be what nobody wrote.
+  Status check_cover() {
+    for (const Run& hole : truth_.workload->holes(index_)) std::fill_n(seen_.begin() + hole.offset, hole.length, true);
+    const auto missing = std::find(seen_.begin(), seen_.end(), false);
+    if (missing == seen_.end()) return {};
+    return wrong(field_, fmt::format("element number {} is in no block", missing - seen_.begin()));
+  }
+
+  int64_t elements() const { return field_.elements; }
+
+ private:
+  Result<Decomposition> decomposition(const Json& block) const {
+    if (block.contains("runs")) {
+      std::vector<Run> runs;
+      for (const Json& run : block.at("runs")) runs.push_back({run.at(0).get<int64_t>(), run.at(1).get<int64_t>()});
+      return Decomposition::runs(field_.shape, runs);
+    }
+    const auto start = block.at("start").get<std::vector<int64_t>>(),
+               count = block.at("count").get<std::vector<int64_t>>();
+    if (start.size() > max_rank || count.size() > max_rank) return wrong(field_, "a block of too many dimensions");
+    return Decomposition::block(field_.shape, Dims(std::span<const int64_t>(start)),
+                                Dims(std::span<const int64_t>(count)));
+  }
+
+  const Truth& truth_;
+  int index_;
+  const Field& field_;
+  Faults& faults_;
+  std::vector<bool> seen_;
+  std::vector<std::byte> piece_;
+};
+
+Status check_dataset(const std::string& folder, const Json& index, const Json& dataset, FieldCheck& field) {
+  PENSTOCK_TRY(field.check_definition(dataset));
+  if (dataset.contains("file")) {
+    const Part part(folder + dataset.at("file").get<std::string>());
+    return field.check_run(part, dataset.at("offset").get<int64_t>(), 0, field.elements());
+  }
+  for (const Json& block : dataset.at("blocks")) {
+    const Part part(folder + index.at("parts").at(block.at("part").get<size_t>()).get<std::string>());
+    PENSTOCK_TRY(field.check_block(part, block));
+  }
+  return field.check_cover();
+}
+
+Status check_index(const std::string& path, const Json& index, const Truth& truth, Faults& faults) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  const std::vector<Field>& fields = truth.workload->fields();
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const Json& datasets = index.at("datasets");
+    const auto found = std::find_if(datasets.begin(), datasets.end(),
+                                    [&](const Json& dataset) { return dataset.at("name") == fields[i].name; });
+    if (found == datasets.end()) return wrong(fields[i], "not there");
+    FieldCheck field(truth, static_cast<int>(i), faults);
+    PENSTOCK_TRY(check_dataset(folder, index, *found, field));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string raw_version() { return "sidecar and plain reads"; }
+
+Status check_raw(const std::string& path, const Truth& truth, Faults& faults) {
+  std::ifstream file(path);
+  if (!file) return Status(Code::not_found, fmt::format("{} cannot be opened", path));
+  try {
+    return check_index(path, Json::parse(file), truth, faults);
+  } catch (const Json::exception& error) {  // nlohmann's way of saying that the sidecar is not what its format says
+    return Status(Code::damaged, fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,147 @@
+// Truth: comparison by blocks, and the detective work on the first wrong element.
+#include "bench/verify/truth.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fmt/format.h>
+#include <vector>
+
+#include "core/base/crc64.hpp"
+#include "core/model/catalogue.hpp"
+
+namespace penstock::bench {
+
+static_assert(std::endian::native == std::endian::little, "digests are of the little-endian stream: swap here first");
+
+namespace {
+
+constexpr int64_t block_bytes = 256 << 10;  // stays in the second-level cache
+
+const Field& field_of(const Truth& truth, int64_t field) {
+  return truth.workload->fields()[static_cast<size_t>(field)];
+}
+
+std::string print(const Truth& truth, const std::byte* element) {
+  if (truth.type.kind == Kind::f64) {
+    double value;
+    std::memcpy(&value, element, sizeof value);
+    return fmt::format("{:.17g}", value);
+  }
+  float value;
+  std::memcpy(&value, element, sizeof value);
+  return fmt::format("{:.9g}", value);
+}
+
+// "element (3, 4) of 'D1'", for a number of the whole workload.
+std::string place(const Truth& truth, int64_t number) {
+  for (const Field& field : truth.workload->fields())
+    if (number >= field.first && number < field.first + field.elements)
+      return fmt::format("element {} of '{}'", describe(coordinates(field.shape, number - field.first)), field.name);
+  return {};
+}
+
+// What kind of wrong: zeroed, flipped, moved from elsewhere, left from an earlier repetition.
+std::string guess(const Truth& truth, const Faults& faults, const std::byte* expected) {
+  const auto size = static_cast<size_t>(bytes(truth.type));
+  const std::byte* found = faults.found.data();
+  if (std::all_of(found, found + size, [](std::byte b) { return b == std::byte{0}; })) return "zeroed";
+  int flipped = 0;
+  for (size_t i = 0; i < size; ++i) flipped += std::popcount(static_cast<unsigned char>(found[i] ^ expected[i]));
+  if (flipped == 1) return "one bit flipped";
+  if (std::equal(found, found + size, std::reverse_iterator(expected + size))) return "in the other byte order";
+  Truth then = truth;
+  for (; then.repetition >= 0; --then.repetition) {
+    const auto number = then.numbering().number(found);
+    if (!number) continue;
+    const std::string where = place(truth, *number);
+    if (where.empty()) continue;
+    if (then.repetition == truth.repetition) return where;
+    return fmt::format("stale: {} in repetition {}", where, then.repetition);
+  }
+  return "no value of this run";
+}
+
+}  // namespace
+
+void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> out) {
+  const int64_t size = bytes(truth.type), end = offset + static_cast<int64_t>(out.size()) / size;
+  truth.numbering().fill(field_of(truth, field).first + offset, out);
+  const std::span<const Run> holes = truth.workload->holes(field);
+  auto hole = std::partition_point(holes.begin(), holes.end(),
+                                   [&](const Run& run) { return run.offset + run.length <= offset; });
+  for (; hole != holes.end() && hole->offset < end; ++hole) {
+    const int64_t from = std::max(hole->offset, offset), to = std::min(hole->offset + hole->length, end);
+    std::memset(out.data() + (from - offset) * size, 0, static_cast<size_t>((to - from) * size));
+  }
+}
+
+void fill_part(const Truth& truth, int field, const Decomposition& part, std::span<std::byte> out) {
+  const Numbering numbering = truth.numbering();
+  const int64_t first = field_of(truth, field).first;
+  size_t at = 0;
+  for_each_run(part, [&](int64_t offset, int64_t length) {
+    const auto size = static_cast<size_t>(length * bytes(truth.type));
+    numbering.fill(first + offset, out.subspan(at, size));
+    at += size;
+  });
+}
+
+void merge(Faults& into, const Faults& other) {
+  if (other.wrong == 0) return;
+  const int64_t wrong = into.wrong + other.wrong;
+  if (into.wrong == 0 || std::pair(other.field, other.offset) < std::pair(into.field, into.offset)) into = other;
+  into.wrong = wrong;
+}
+
+void check(const Truth& truth, int field, int64_t offset, std::span<const std::byte> data, Faults& faults) {
+  const auto size = static_cast<size_t>(bytes(truth.type));
+  std::vector<std::byte> expected(std::min<size_t>(data.size(), block_bytes));
+  for (size_t begin = 0; begin < data.size(); begin += block_bytes) {
+    const size_t length = std::min<size_t>(block_bytes, data.size() - begin);
+    const auto block = std::span(expected).first(length);
+    const int64_t first = offset + static_cast<int64_t>(begin / size);
+    expect(truth, field, first, block);
+    if (std::memcmp(block.data(), data.data() + begin, length) == 0) continue;
+    for (size_t i = 0; i < length; i += size) {
+      if (std::memcmp(block.data() + i, data.data() + begin + i, size) == 0) continue;
+      Faults one{1, field, first + static_cast<int64_t>(i / size), {}};
+      std::memcpy(one.found.data(), data.data() + begin + i, size);
+      merge(faults, one);
+    }
+  }
+}
+
+std::string explain(const Truth& truth, const Faults& faults, int writers) {
+  const Field& field = field_of(truth, faults.field);
+  std::array<std::byte, 8> expected{};
+  expect(truth, static_cast<int>(faults.field), faults.offset,
+         std::span(expected).first(static_cast<size_t>(bytes(truth.type))));
+  const int rank = owner(*truth.workload, static_cast<int>(faults.field), faults.offset, writers);
+  return fmt::format("'{}', element {}: expected {}, found {} ({}); written by {}; {} wrong in all", field.name,
+                     describe(coordinates(field.shape, faults.offset)), print(truth, expected.data()),
+                     print(truth, faults.found.data()), guess(truth, faults, expected.data()),
+                     rank < 0 ? std::string("nobody") : fmt::format("rank {}", rank), faults.wrong);
+}
+
+void Digest::append(const Digest& next) {
+  crc = crc64_combine(crc, next.crc, next.bytes);
+  bytes += next.bytes;
+}
+
+Digest digest(std::span<const std::byte> data) { return {crc64(data), static_cast<int64_t>(data.size())}; }
+
+Digest expected_digest(const Truth& truth, int field, const Slab& slab) {
+  const int64_t size = bytes(truth.type), step = block_bytes / size;
+  std::vector<std::byte> block(static_cast<size_t>(std::min(step, slab.end - slab.begin) * size));
+  Digest sum;
+  for (int64_t at = slab.begin; at < slab.end; at += step) {
+    const auto part = std::span(block).first(static_cast<size_t>(std::min(step, slab.end - at) * size));
+    expect(truth, field, at, part);
+    sum.crc = crc64(part, sum.crc);
+    sum.bytes += static_cast<int64_t>(part.size());
+  }
+  return sum;
+}
+
+}  // namespace penstock::bench

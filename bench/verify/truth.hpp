@@ -1,0 +1,56 @@
+// Truth: what every element must be, and what is wrong with those that are not.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <penstock/decomposition.hpp>
+
+#include "bench/workload/numbering.hpp"
+#include "bench/workload/workload.hpp"
+
+namespace penstock::bench {
+
+// The contents of one repetition of a workload, known without any file.
+struct Truth {
+  const Workload* workload = nullptr;
+  ElementType type;
+  uint64_t seed = 0;
+  int repetition = 0;  // 0 is the warm-up
+
+  Numbering numbering() const { return Numbering(type.kind, seed, repetition); }
+};
+
+// The elements of FIELD from linear OFFSET on, as many as OUT holds; holes are zero.
+void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> out);
+// The elements of PART of FIELD in the order in which PART names them. REQUIRES: OUT has exactly their size.
+void fill_part(const Truth& truth, int field, const Decomposition& part, std::span<std::byte> out);
+
+// The wrong elements found so far: how many, and the first by field and offset. Plain bytes, so that ranks can send it.
+struct Faults {
+  int64_t wrong = 0;
+  int64_t field = -1;
+  int64_t offset = 0;
+  std::array<std::byte, 8> found{};
+};
+void merge(Faults& into, const Faults& other);
+// Compares the elements of FIELD from linear OFFSET on with the truth, every one of them.
+void check(const Truth& truth, int field, int64_t offset, std::span<const std::byte> data, Faults& faults);
+// "field 'D1', element (3, 5): expected 1.5, found 0 (zeroed); written by rank 2; 17 wrong in all". WRITERS is the
+// number of ranks that wrote. REQUIRES: faults.wrong > 0.
+std::string explain(const Truth& truth, const Faults& faults, int writers);
+
+// CRC-64 of a stretch of the logical little-endian row-major stream.
+struct Digest {
+  uint64_t crc = 0;
+  int64_t bytes = 0;
+  void append(const Digest& next);
+};
+Digest digest(std::span<const std::byte> data);
+// That of elements [slab.begin, slab.end) of FIELD as they must be.
+Digest expected_digest(const Truth& truth, int field, const Slab& slab);
+
+}  // namespace penstock::bench

@@ -1,0 +1,187 @@
+// The verifier verified: blocks that are swapped, shifted, stale, zeroed or damaged by one bit are caught, located and
+// named.
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "bench/verify/library.hpp"
+#include "bench/verify/truth.hpp"
+
+namespace penstock::bench {
+namespace {
+
+constexpr int ranks = 4;
+constexpr uint64_t seed = 7;
+constexpr int repetition = 2;
+
+// A square of 24 x 24 on 2 x 2 ranks, whole in memory as a file would hold it.
+class Verify : public testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    WorkloadRequest request;
+    request.type = ElementType{GetParam()};
+    size_ = static_cast<size_t>(bytes(request.type));
+    request.total_bytes = static_cast<int64_t>(24 * 24 * size_);
+    auto made = make_workload("block2d", request);
+    ASSERT_TRUE(made.ok());
+    workload_ = *std::move(made);
+    truth_ = {workload_.get(), request.type, seed, repetition};
+    file_ = assemble(truth_);
+  }
+
+  // By the writers' parts, not by expect(): so that the two ways of knowing the contents are compared as well.
+  std::vector<std::byte> assemble(const Truth& truth) const {
+    std::vector<std::byte> file(24 * 24 * size_);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto part = workload_->part(0, rank, ranks);
+      std::vector<std::byte> own(static_cast<size_t>(part->elements()) * size_);
+      fill_part(truth, 0, *part, own);
+      size_t at = 0;
+      for_each_run(*part, [&](int64_t offset, int64_t length) {
+        std::memcpy(&file[static_cast<size_t>(offset) * size_], &own[at], static_cast<size_t>(length) * size_);
+        at += static_cast<size_t>(length) * size_;
+      });
+    }
+    return file;
+  }
+
+  // Checked in three slabs, as three readers would.
+  std::string verdict() const {
+    Faults faults;
+    Digest sum;
+    for (int reader = 0; reader < 3; ++reader) {
+      const Slab own = slab(*workload_, 0, reader, 3);
+      const auto data = std::span(file_).subspan(static_cast<size_t>(own.begin) * size_,
+                                                 static_cast<size_t>(own.end - own.begin) * size_);
+      check(truth_, 0, own.begin, data, faults);
+      sum.append(digest(data));
+    }
+    const Digest formula = expected_digest(truth_, 0, {0, 24 * 24});
+    EXPECT_EQ(sum.bytes, formula.bytes);
+    EXPECT_EQ(sum.crc == formula.crc, faults.wrong == 0);
+    return faults.wrong == 0 ? "right" : explain(truth_, faults, ranks);
+  }
+
+  std::byte* row(int64_t y, int64_t x) { return &file_[static_cast<size_t>(y * 24 + x) * size_]; }
+  bool says(const std::string& text, const std::string& words) const { return text.find(words) != std::string::npos; }
+
+  size_t size_ = 0;
+  std::unique_ptr<Workload> workload_;
+  Truth truth_;
+  std::vector<std::byte> file_;
+};
+
+TEST_P(Verify, AcceptsTheTruth) { EXPECT_EQ(verdict(), "right"); }
+
+TEST_P(Verify, CatchesSwappedBlocks) {
+  for (int64_t y = 0; y < 12; ++y) std::swap_ranges(row(y, 0), row(y, 12), row(y + 12, 12));
+  const std::string text = verdict();
+  EXPECT_TRUE(says(text, "element (0, 0)")) << text;
+  EXPECT_TRUE(says(text, "element (12, 12) of 'field'")) << text;
+  EXPECT_TRUE(says(text, "rank 0")) << text;
+  EXPECT_TRUE(says(text, "288 wrong in all")) << text;
+}
+
+TEST_P(Verify, CatchesShiftedBlock) {
+  std::memmove(row(13, 12), row(13, 11), 12 * size_);
+  const std::string text = verdict();
+  EXPECT_TRUE(says(text, "element (13, 12)")) << text;
+  EXPECT_TRUE(says(text, "element (13, 11) of 'field'")) << text;
+  EXPECT_TRUE(says(text, "rank 3")) << text;
+  EXPECT_TRUE(says(text, "12 wrong in all")) << text;
+}
+
+TEST_P(Verify, CatchesStaleBlock) {
+  Truth before = truth_;
+  before.repetition = 1;
+  std::vector<std::byte> old = assemble(before);
+  std::memcpy(row(5, 12), &old[(5 * 24 + 12) * size_], 3 * size_);
+  const std::string text = verdict();
+  EXPECT_TRUE(says(text, "element (5, 12)")) << text;
+  EXPECT_TRUE(says(text, "stale: element (5, 12) of 'field' in repetition 1")) << text;
+  EXPECT_TRUE(says(text, "rank 1")) << text;
+  EXPECT_TRUE(says(text, "3 wrong in all")) << text;
+}
+
+TEST_P(Verify, CatchesZeroedBlock) {
+  std::memset(row(23, 20), 0, 4 * size_);
+  const std::string text = verdict();
+  EXPECT_TRUE(says(text, "element (23, 20)")) << text;
+  EXPECT_TRUE(says(text, "found 0 (zeroed)")) << text;
+}
+
+TEST_P(Verify, CatchesAnyFlippedBit) {
+  for (size_t bit = 0; bit < size_ * 8; ++bit) {
+    std::byte& byte = row(17, 3)[bit / 8];
+    byte ^= std::byte{1} << (bit % 8);
+    const std::string text = verdict();
+    EXPECT_TRUE(says(text, "element (17, 3)")) << text;
+    EXPECT_TRUE(says(text, "one bit flipped")) << text;
+    EXPECT_TRUE(says(text, "rank 2")) << text;
+    EXPECT_TRUE(says(text, " 1 wrong in all")) << text;
+    byte ^= std::byte{1} << (bit % 8);
+  }
+}
+
+TEST_P(Verify, CatchesOtherByteOrder) {
+  std::reverse(row(1, 1), row(1, 2));
+  EXPECT_TRUE(says(verdict(), "in the other byte order")) << verdict();
+}
+
+TEST_P(Verify, ValuesAreInjectiveAndCanBeUndone) {
+  const Numbering numbering = truth_.numbering();
+  std::vector<std::byte> values(100000 * size_);
+  const int64_t first = numbering.injective(int64_t{1} << 40) ? (int64_t{1} << 40) : 12345;
+  numbering.fill(first, values);
+  for (int64_t i = 0; i < 100000; ++i) ASSERT_EQ(numbering.number(&values[static_cast<size_t>(i) * size_]), first + i);
+}
+
+// The independent reader of raw sets finds what is wrong with blocks and with their description.
+TEST_P(Verify, RawReaderCatchesWrongBlocks) {
+  char folder[] = "/tmp/penstock-verify.XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string part = std::string(folder) + "/part", sidecar = std::string(folder) + "/set.raw";
+  const auto store = [&](const std::vector<std::byte>& data) {
+    std::ofstream(part, std::ios::binary)
+        .write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
+  };
+  const auto judge = [&](const nlohmann::json& dataset) -> std::string {
+    std::ofstream(sidecar) << nlohmann::json{{"parts", {"part"}}, {"datasets", {dataset}}};
+    Faults faults;
+    const Status status = check_raw(sidecar, truth_, faults);
+    return !status.ok() ? status.message() : faults.wrong == 0 ? "right" : explain(truth_, faults, ranks);
+  };
+  const nlohmann::json base{{"name", "field"}, {"dtype", size_ == 8 ? "<f8" : "<f4"}, {"shape", {24, 24}}};
+  nlohmann::json whole = base, halves = base, runs = base;
+  whole["file"] = "part";
+  whole["offset"] = 0;
+  const int64_t half = static_cast<int64_t>(12 * 24 * size_);
+  halves["blocks"] = {{{"part", 0}, {"offset", 0}, {"start", {0, 0}}, {"count", {12, 24}}},
+                      {{"part", 0}, {"offset", half}, {"start", {12, 0}}, {"count", {12, 24}}}};
+  runs["blocks"] = {{{"part", 0}, {"offset", 0}, {"runs", {{0, 100}, {100, 24 * 24 - 100}}}}};
+  store(file_);
+  EXPECT_EQ(judge(whole), "right");
+  EXPECT_EQ(judge(halves), "right");
+  EXPECT_EQ(judge(runs), "right");
+  nlohmann::json swapped = halves;
+  std::swap(swapped["blocks"][0]["offset"], swapped["blocks"][1]["offset"]);
+  EXPECT_TRUE(says(judge(swapped), "element (0, 0): ")) << judge(swapped);
+  nlohmann::json missing = halves, twice = halves;
+  missing["blocks"].erase(1);
+  EXPECT_TRUE(says(judge(missing), "is in no block")) << judge(missing);
+  twice["blocks"].push_back(twice["blocks"][0]);
+  EXPECT_TRUE(says(judge(twice), "is in two blocks")) << judge(twice);
+  file_.resize(file_.size() - size_);
+  store(file_);
+  EXPECT_TRUE(says(judge(whole), "ends before byte")) << judge(whole);
+  for (const std::string& name : {part, sidecar, std::string(folder)}) ::remove(name.c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Verify, testing::Values(Kind::f64, Kind::f32),
+                         [](const auto& info) { return info.param == Kind::f64 ? "real64" : "real32"; });
+
+}  // namespace
+}  // namespace penstock::bench

@@ -1,0 +1,37 @@
+// Numbering: the value of every element, from which its number, the seed and the repetition can be told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <penstock/type.hpp>
+
+namespace penstock::bench {
+
+// A keyed bijection of numbers, stored in the bits of a finite, non-zero real:
+//   f64: 52 bits, in [1, 2): no two elements below 2^52 share a value.
+//   f32: 31 bits (sign, 7 of the exponent, 23): no two elements below 2^31 share one; above, values are a 31-bit hash.
+// Zero is never a value, and the key depends on the seed and the repetition, so zeroed, moved and stale data all
+// differ.
+class Numbering {
+ public:
+  // REQUIRES: kind is f32 or f64.
+  Numbering(Kind kind, uint64_t seed, int repetition);
+
+  int64_t element_bytes() const { return wide_ ? 8 : 4; }
+  int bits() const { return wide_ ? 52 : 31; }
+  bool injective(int64_t elements) const { return elements <= (int64_t{1} << bits()); }
+  // The elements NUMBER, NUMBER + 1, ... up to the end of OUT, in native byte order.
+  void fill(int64_t number, std::span<std::byte> out) const;
+  // The number whose value lies at ELEMENT, for numbers where the values are injective; nothing where it cannot be a
+  // value.
+  std::optional<int64_t> number(const std::byte* element) const;
+
+ private:
+  bool wide_;
+  uint64_t key_[2];
+};
+
+}  // namespace penstock::bench

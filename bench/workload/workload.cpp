@@ -1,0 +1,86 @@
+// Workload: the table of workloads, and what all of them share.
+#include "bench/workload/workload.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace penstock::bench {
+
+namespace {
+
+constexpr WorkloadKind table[] = {
+    {"block2d", "one square 2-D array in the squarest grid of blocks (Haefele's test)", make_block2d},
+    {"map", "irregular runs of elements from an E3SM decomposition map", make_map},
+};
+
+int64_t cut(int64_t extent, int index, int count) {
+  // Not extent * index / count, which overflows at 2^63 / count.
+  return extent / count * index + std::min<int64_t>(index, extent % count);
+}
+
+}  // namespace
+
+std::span<const WorkloadKind> workloads() { return table; }
+
+Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadRequest& request) {
+  for (const WorkloadKind& kind : table)
+    if (kind.name == name) return kind.make(request);
+  return Status(Code::not_found, fmt::format("no workload '{}'", name));
+}
+
+std::span<const Run> Workload::holes(int) const { return {}; }
+
+int64_t total_elements(const Workload& workload) {
+  int64_t sum = 0;
+  for (const Field& field : workload.fields()) sum += field.elements;
+  return sum;
+}
+
+bool has_holes(const Workload& workload) {
+  for (size_t i = 0; i < workload.fields().size(); ++i)
+    if (!workload.holes(static_cast<int>(i)).empty()) return true;
+  return false;
+}
+
+Slab slab(const Workload& workload, int field, int rank, int size) {
+  const Field& f = workload.fields()[static_cast<size_t>(field)];
+  if (f.elements == 0) return {};
+  if (!workload.read_by_rows()) return {cut(f.elements, rank, size), cut(f.elements, rank + 1, size)};
+  const int64_t row = f.elements / f.shape[0];
+  return {cut(f.shape[0], rank, size) * row, cut(f.shape[0], rank + 1, size) * row};
+}
+
+Result<Decomposition> slab_decomposition(const Workload& workload, int field, const Slab& slab) {
+  const Field& f = workload.fields()[static_cast<size_t>(field)];
+  if (!workload.read_by_rows() || f.elements == 0) {
+    const Run run{slab.begin, slab.end - slab.begin};
+    return Decomposition::runs(f.shape, std::span(&run, run.length > 0 ? 1 : 0));
+  }
+  const int64_t row = f.elements / f.shape[0];
+  Dims start = Dims::filled(f.shape.rank(), 0), count = f.shape;
+  start[0] = slab.begin / row;
+  count[0] = (slab.end - slab.begin) / row;
+  return Decomposition::block(f.shape, start, count);
+}
+
+int owner(const Workload& workload, int field, int64_t offset, int size) {
+  for (int rank = 0; rank < size; ++rank) {
+    const auto part = workload.part(field, rank, size);
+    if (!part) continue;
+    bool found = false;
+    for_each_run(*part, [&](int64_t first, int64_t length) { found |= first <= offset && offset < first + length; });
+    if (found) return rank;
+  }
+  return -1;
+}
+
+Dims coordinates(const Dims& shape, int64_t offset) {
+  Dims at = Dims::filled(shape.rank(), 0);
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    at[d] = offset % shape[d];
+    offset /= shape[d];
+  }
+  return at;
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,108 @@
+// Workload: a pattern of datasets and of the ranks' parts of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/decomposition.hpp>
+#include <penstock/status.hpp>
+#include <penstock/type.hpp>
+
+namespace penstock::bench {
+
+// A dataset of the workload. Its elements are numbered on from FIRST, so that no two elements of a workload share a
+// number.
+struct Field {
+  std::string name;
+  Dims shape;
+  int64_t first = 0;
+  int64_t elements = 0;
+};
+
+// Immutable and the same on all ranks; functions are local.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  // Sorted by name, which is file order.
+  virtual const std::vector<Field>& fields() const = 0;
+  // What RANK of SIZE writes of field number FIELD.
+  virtual Result<Decomposition> part(int field, int rank, int size) const = 0;
+  // Elements that nobody writes and that read as zero, sorted by offset.
+  virtual std::span<const Run> holes(int field) const;
+  // Whether it is read back in whole rows; else in runs of elements, wherever rows end.
+  virtual bool read_by_rows() const = 0;
+  // {"shape": ..., "order": ...}: what is special to this workload. SIZE ranks write.
+  virtual nlohmann::json describe(int size) const = 0;
+};
+
+// What may be asked of a workload.
+struct WorkloadRequest {
+  int64_t total_bytes = 0;
+  ElementType type;
+  bool fortran = false;
+  std::string map;
+  std::vector<std::string> decompositions;
+  int variables = 1;
+};
+
+struct WorkloadKind {
+  std::string_view name;
+  std::string_view summary;
+  Result<std::unique_ptr<Workload>> (*make)(const WorkloadRequest& request);
+};
+
+// One file of this folder each.
+std::span<const WorkloadKind> workloads();
+Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_block2d(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_map(const WorkloadRequest& request);
+
+int64_t total_elements(const Workload& workload);
+bool has_holes(const Workload& workload);
+// The elements [BEGIN, END) that RANK of SIZE reads back of FIELD: neighbours in order, rows where the workload says
+// so.
+struct Slab {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+Slab slab(const Workload& workload, int field, int rank, int size);
+Result<Decomposition> slab_decomposition(const Workload& workload, int field, const Slab& slab);
+// The rank of SIZE whose part holds element OFFSET of FIELD; -1 where none does.
+int owner(const Workload& workload, int field, int64_t offset, int size);
+// (12, 40)
+Dims coordinates(const Dims& shape, int64_t offset);
+
+// Calls VISIT(offset, length) for every contiguous run of PART, in the order in which its elements lie in memory. The
+// arithmetic is the bench's own, so that a fault in the library's is not repeated in its judge.
+template <typename Visit>
+void for_each_run(const Decomposition& part, Visit visit) {
+  if (part.form() == Decomposition::Form::runs) {
+    for (const Run& run : part.run_list())
+      if (run.length > 0) visit(run.offset, run.length);
+    return;
+  }
+  const Dims& shape = part.shape();
+  for (const Box& box : part.box_list()) {
+    int64_t rows = 1;
+    for (int d = 0; d + 1 < shape.rank(); ++d) rows *= box.count[d];
+    const int last = shape.rank() - 1;
+    const int64_t length = last < 0 ? 1 : box.count[last];
+    if (length == 0) continue;
+    for (int64_t row = 0; row < rows; ++row) {
+      int64_t rest = row, offset = last < 0 ? 0 : box.start[last], stride = last < 0 ? 1 : shape[last];
+      for (int d = last - 1; d >= 0; --d) {
+        offset += (box.start[d] + rest % box.count[d]) * stride;
+        rest /= box.count[d];
+        stride *= shape[d];
+      }
+      visit(offset, length);
+    }
+  }
+}
+
+}  // namespace penstock::bench
