@@ -9,10 +9,18 @@ namespace {
 std::string without_order(const ElementType& type) {
   const char* letter = "?";
   switch (type.kind) {
-    case Kind::i8: case Kind::i16: case Kind::i32: case Kind::i64: letter = "i"; break;
-    case Kind::u8: case Kind::u16: case Kind::u32: case Kind::u64: letter = "u"; break;
-    case Kind::f32: case Kind::f64: letter = "f"; break;
-    case Kind::complex64: case Kind::complex128: letter = "c"; break;
+    case Kind::i8:
+    case Kind::i16:
+    case Kind::i32:
+    case Kind::i64: letter = "i"; break;
+    case Kind::u8:
+    case Kind::u16:
+    case Kind::u32:
+    case Kind::u64: letter = "u"; break;
+    case Kind::f32:
+    case Kind::f64: letter = "f"; break;
+    case Kind::complex64:
+    case Kind::complex128: letter = "c"; break;
     case Kind::text: letter = "S"; break;
   }
   return letter + std::to_string(bytes(type));

@@ -29,9 +29,11 @@ class Format {
   virtual Result<std::vector<std::byte>> master(const Contents& contents) const = 0;
   // Whether the first bytes of a file (at most 512) are this format's.
   virtual bool recognises(std::span<const std::byte> head) const = 0;
-  // What is in the file or set at PATH. Anything hostile in it is Code::damaged, never a crash or an access outside its folder.
+  // What is in the file or set at PATH. Anything hostile in it is Code::damaged, never a crash or an access outside its
+  // folder.
   virtual Result<Contents> read(const std::string& path) const = 0;
-  // For datasets that Contents calls foreign: the elements of BOX in row-major order, converted to TYPE by the format's library.
+  // For datasets that Contents calls foreign: the elements of BOX in row-major order, converted to TYPE by the format's
+  // library.
   virtual Status read_foreign(const std::string& path, const Dataset& dataset, const Box& box,
                               std::span<std::byte> out) const = 0;
 };

@@ -17,14 +17,14 @@ inline constexpr std::string_view index_schema = "penstock.index/1";
 // differ in byte order, Code::invalid for two parts of one file name.
 Result<std::string> encode_index(const Contents& contents);
 
-// What TEXT says, its parts joined with FOLDER ("" is the working directory). TEXT may be hostile: anything but an index of
-// FORMAT that encode_index could have written, up to white space and the order of keys, is Code::damaged, naming what.
-// Proved here: each block lies inside its dataset, no two share a byte of a part, and where the blocks of a dataset have as many
-// elements as it has, they tile it. Not looked at: whether the parts exist.
+// What TEXT says, its parts joined with FOLDER ("" is the working directory). TEXT may be hostile: anything but an
+// index of FORMAT that encode_index could have written, up to white space and the order of keys, is Code::damaged,
+// naming what. Proved here: each block lies inside its dataset, no two share a byte of a part, and where the blocks of
+// a dataset have as many elements as it has, they tile it. Not looked at: whether the parts exist.
 Result<Contents> decode_index(std::string_view text, std::string_view format, std::string_view folder);
 
-// Each part is a regular file that holds all bytes that CONTENTS places in it: else Code::not_found, Code::denied or Code::damaged,
-// naming the part.
+// Each part is a regular file that holds all bytes that CONTENTS places in it: else Code::not_found, Code::denied or
+// Code::damaged, naming the part.
 Status check_parts(const Contents& contents);
 
 }  // namespace penstock

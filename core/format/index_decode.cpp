@@ -77,7 +77,8 @@ class Reader {
 
   Status read_head(const json& root) {
     PENSTOCK_ASSIGN(const std::string schema, text_member(root, "schema"));
-    if (schema != index_schema) return damaged("its schema is '" + schema.substr(0, 80) + "', not '" + std::string(index_schema) + "'");
+    if (schema != index_schema)
+      return damaged("its schema is '" + schema.substr(0, 80) + "', not '" + std::string(index_schema) + "'");
     PENSTOCK_ASSIGN(contents_.format, text_member(root, "format"));
     if (contents_.format != format_)
       return damaged("its format is '" + contents_.format.substr(0, 80) + "', not '" + std::string(format_) + "'");
@@ -106,13 +107,15 @@ class Reader {
     for (const auto& [key, list] : objects->items()) {
       PENSTOCK_ASSIGN(const std::string object, from_json_string(key));
       const auto legal = object_name(object);
-      if (!legal.ok() || *legal != object) return damaged("attributes of an object that cannot be, '" + object.substr(0, 200) + "'");
+      if (!legal.ok() || *legal != object)
+        return damaged("attributes of an object that cannot be, '" + object.substr(0, 200) + "'");
       if (!list.is_object()) return damaged("the attributes of '" + object + "' are not an object");
       auto& attributes = contents_.catalogue.attributes[object];
       for (const auto& [attribute_key, value] : list.items()) {
         PENSTOCK_ASSIGN(const std::string name, from_json_string(attribute_key));
         auto attribute = attribute_from_json(name, value);
-        if (!attribute.ok()) return attribute.status().in("attribute '" + name.substr(0, 200) + "' of '" + object + "'");
+        if (!attribute.ok())
+          return attribute.status().in("attribute '" + name.substr(0, 200) + "' of '" + object + "'");
         total += static_cast<int64_t>(attribute->value.size());
         if (total > attribute_limit_bytes) return damaged("its attributes claim more than 1 GiB");
         attributes.emplace(name, *std::move(attribute));
@@ -186,7 +189,8 @@ class Reader {
     for (const json& item : *list) {
       if (!item.is_object()) return damaged("a block is not an object");
       PENSTOCK_ASSIGN(StoredBlock block, read_block(item, dataset));
-      if (block.where.count() > total - covered) return damaged("its blocks have more elements than it has: they overlap");
+      if (block.where.count() > total - covered)
+        return damaged("its blocks have more elements than it has: they overlap");
       covered += block.where.count();
       if (block.where.count() > 0) blocks.push_back(std::move(block));
     }
@@ -197,7 +201,8 @@ class Reader {
     StoredBlock block;
     PENSTOCK_ASSIGN(const json* part, member(item, "part"));
     PENSTOCK_ASSIGN(const int64_t index, natural_from_json(*part, "'part'"));
-    if (index >= static_cast<int64_t>(contents_.parts.size())) return damaged("a block lies in part " + std::to_string(index) + ", which is not listed");
+    if (index >= static_cast<int64_t>(contents_.parts.size()))
+      return damaged("a block lies in part " + std::to_string(index) + ", which is not listed");
     block.part = static_cast<int32_t>(index);
     PENSTOCK_ASSIGN(const json* offset, member(item, "offset"));
     PENSTOCK_ASSIGN(block.base, natural_from_json(*offset, "a block's 'offset'"));
@@ -241,8 +246,9 @@ class Reader {
     return Selection::of_runs(dataset.shape, runs);
   }
 
-  // As many elements as the dataset has: then equal sums prove that each is there once. A constant base is enough against mistakes;
-  // whoever forges a collision only confuses the reader of his own file, since every block was checked to lie inside the dataset.
+  // As many elements as the dataset has: then equal sums prove that each is there once. A constant base is enough
+  // against mistakes; whoever forges a collision only confuses the reader of his own file, since every block was
+  // checked to lie inside the dataset.
   Status check_tiling(int64_t total, const std::vector<StoredBlock>& blocks) {
     constexpr uint64_t base = 0x12ab34cd56ef7890 % tiling_modulus;
     uint64_t sum = 0;

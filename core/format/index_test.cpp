@@ -30,7 +30,8 @@ Contents sample() {
   contents.blocks[0] = {{0, 0, false, Selection::of_box(Dims{4, 6}, {Dims{0, 0}, Dims{4, 3}})},
                         {1, 0, false, Selection::of_box(Dims{4, 6}, {Dims{0, 3}, Dims{4, 3}})}};
   const penstock::Run first[] = {{0, 3}, {8, 2}}, second[] = {{3, 5}};
-  contents.blocks[1] = {{0, 96, true, Selection::of_runs(Dims{10}, first)}, {1, 96, true, Selection::of_runs(Dims{10}, second)}};
+  contents.blocks[1] = {{0, 96, true, Selection::of_runs(Dims{10}, first)},
+                        {1, 96, true, Selection::of_runs(Dims{10}, second)}};
   contents.blocks[3] = {{1, 4096, false, Selection::whole(Dims{})}};
   return contents;
 }
@@ -88,10 +89,13 @@ TEST(Index, AttributesAreExact) {
   auto& file = contents.catalogue.attributes[""];
   const auto add = [&](Attribute a) { file[a.name] = a; };
   const double inf = std::numeric_limits<double>::infinity();
-  add(array<double>("f64", Kind::f64, {0.1, -0.0, 5e-324, 1.7976931348623157e308, inf, -inf, std::nan(""), -std::nan(""), 1e22, 12345678901234567890.0,
-                                       std::bit_cast<double>(0x7ff0000000000001), std::bit_cast<double>(0xfff8000000abcdef)}));
-  add(array<float>("f32", Kind::f32, {0.1f, -0.0f, 1e-45f, 3.4028235e38f, std::numeric_limits<float>::infinity(), std::nanf(""),
-                                      std::bit_cast<float>(0x7f800001u)}));
+  add(array<double>(
+      "f64", Kind::f64,
+      {0.1, -0.0, 5e-324, 1.7976931348623157e308, inf, -inf, std::nan(""), -std::nan(""), 1e22, 12345678901234567890.0,
+       std::bit_cast<double>(0x7ff0000000000001), std::bit_cast<double>(0xfff8000000abcdef)}));
+  add(array<float>("f32", Kind::f32,
+                   {0.1f, -0.0f, 1e-45f, 3.4028235e38f, std::numeric_limits<float>::infinity(), std::nanf(""),
+                    std::bit_cast<float>(0x7f800001u)}));
   add(array<int64_t>("i64", Kind::i64, {INT64_MIN, INT64_MAX, -1, 0}));
   add(array<uint64_t>("u64", Kind::u64, {UINT64_MAX, 0, uint64_t{1} << 63}));
   add(array<int8_t>("i8", Kind::i8, {-128, 127}));
@@ -99,7 +103,8 @@ TEST(Index, AttributesAreExact) {
   const double pair[] = {1.5, std::nan("")};
   add(make_attribute("complex", {Kind::complex128, 0}, pair, -1));
   add(make_attribute("complexes", {Kind::complex128, 0}, pair, 1));
-  add(text_attribute("text", std::string_view("h\xc3\xa9 \"quoted\" \\ \n\x01 \xff\xfe \xed\xa0\x80 \xf0\x9f\x98\x80")));
+  add(text_attribute("text",
+                     std::string_view("h\xc3\xa9 \"quoted\" \\ \n\x01 \xff\xfe \xed\xa0\x80 \xf0\x9f\x98\x80")));
   add(text_attribute("nul", std::string_view("a\0b", 3)));
   add(text_attribute("escape", std::string_view("\\u0000ff")));
   add(text_attribute("empty", std::string_view()));
@@ -149,40 +154,43 @@ TEST_P(IndexLie, IsDamaged) {
 
 INSTANTIATE_TEST_SUITE_P(
     Lies, IndexLie,
-    ::testing::Values(Lie{"/schema", "\"penstock.index/2\""}, Lie{"/schema", "1"}, Lie{"/format", "\"hdf5\""}, Lie{"/format", "null"},
-                      Lie{"/generation", "[]"}, Lie{"/parts", "{}"}, Lie{"/parts/0", "\"../x\""}, Lie{"/parts/0", "\"/etc/passwd\""},
-                      Lie{"/parts/0", "\"..\""}, Lie{"/parts/0", "\"\""}, Lie{"/parts/0", "\"a/b\""}, Lie{"/parts/0", "3"},
-                      Lie{"/parts/0", "\"\\u00002e\\u00002e\""}, Lie{"/parts/0", "\"x\\u000000\""}, Lie{"/parts/0", "\"x\\u0000\""},
-                      Lie{"/parts/0", "\"heat.g7.1\""}, Lie{"/datasets", "{}"}, Lie{"/datasets/0", "[]"},
-                      Lie{"/datasets/0/name", "\"../a\""}, Lie{"/datasets/0/name", "\"\""}, Lie{"/datasets/0/name", "\"/a\""},
-                      Lie{"/datasets/0/name", "\"_penstock/x\""}, Lie{"/datasets/0/name", "\"zzz\""}, Lie{"/datasets/0/name", "\"fluid\""},
-                      Lie{"/datasets/0/name", "\"fluid/runs\""}, Lie{"/datasets/0/type", "\"f128\""}, Lie{"/datasets/0/type", "\"text[-1]\""},
-                      Lie{"/datasets/0/type", "\"text[99999999999999999999]\""}, Lie{"/datasets/0/dtype", "\"<f4\""},
-                      Lie{"/datasets/0/shape", "[-1]"}, Lie{"/datasets/0/shape", "[1.5]"}, Lie{"/datasets/0/shape", "\"x\""},
-                      Lie{"/datasets/0/shape", "[4294967296,4294967296]"}, Lie{"/datasets/0/shape", "[18446744073709551615]"},
-                      Lie{"/datasets/0/shape", "[1,1,1,1,1,1,1,1,1]"}, Lie{"/datasets/0/unlimited", "0"},
-                      Lie{"/datasets/3/unlimited", "true"}, Lie{"/datasets/0/blocks", "7"}, Lie{"/datasets/0/blocks/0", "7"},
-                      Lie{"/datasets/0/blocks/0/part", "2"}, Lie{"/datasets/0/blocks/0/part", "-1"},
-                      Lie{"/datasets/0/blocks/0/offset", "-8"}, Lie{"/datasets/0/blocks/0/offset", "9223372036854775800"},
-                      Lie{"/datasets/0/blocks/0/offset", "1e3"}, Lie{"/datasets/0/blocks/0/start", "[1,0]"},
-                      Lie{"/datasets/0/blocks/0/start", "[0]"}, Lie{"/datasets/0/blocks/0/start", "[0,1]"},
-                      Lie{"/datasets/0/blocks/0/count", "[4,4]"}, Lie{"/datasets/0/blocks/0/count", "[9223372036854775807,1]"},
-                      Lie{"/datasets/1/blocks/0/runs", "[[0,3],[2,2]]"}, Lie{"/datasets/1/blocks/0/runs", "[[8,2],[0,3]]"},
-                      Lie{"/datasets/1/blocks/0/runs", "[[0,11]]"}, Lie{"/datasets/1/blocks/0/runs", "[[0]]"},
-                      Lie{"/datasets/1/blocks/0/runs", "[[0,-3]]"}, Lie{"/datasets/1/blocks/0/runs", "[[1,3],[8,2]]"},
-                      Lie{"/datasets/1/blocks/0/runs", "[[9223372036854775807,9223372036854775807]]"},
-                      Lie{"/datasets/1/blocks/0/offset", "90"}, Lie{"/datasets/3/file", "\"elsewhere\""}, Lie{"/datasets/3/file", "1"},
-                      Lie{"/datasets/3/offset", "-1"}, Lie{"/datasets/3/offset", "9223372036854775807"}, Lie{"/attributes", "[]"},
-                      Lie{"/attributes/..", "{}"}, Lie{"/attributes/a", "[]"}, Lie{"/attributes/a~1b", "{}"},
-                      Lie{"/attributes/a", "{\"x\":1}"}, Lie{"/attributes/a", "{\"x\":{\"type\":\"u8\",\"value\":256}}"},
-                      Lie{"/attributes/a", "{\"x\":{\"type\":\"u8\",\"value\":\"NaN\"}}"},
-                      Lie{"/attributes/a", "{\"x\":{\"type\":\"f64\",\"value\":\"NaN:xyz\"}}"},
-                      Lie{"/attributes/a", "{\"x\":{\"type\":\"f64\",\"value\":null}}"},
-                      Lie{"/attributes/a", "{\"x\":{\"type\":\"f32\",\"value\":1e300}}"},
-                      Lie{"/attributes/a", "{\"x\":{\"type\":\"f64\",\"shape\":[1000000],\"value\":[1]}}"},
-                      Lie{"/attributes/a", "{\"x\":{\"type\":\"text[2]\",\"value\":\"abc\"}}"},
-                      Lie{"/attributes/a", "{\"x\":{\"type\":\"text[99999999999]\",\"value\":\"abc\"}}"},
-                      Lie{"/attributes/a", "{\"x\":{\"type\":\"complex64\",\"value\":[1]}}"}));
+    ::testing::Values(
+        Lie{"/schema", "\"penstock.index/2\""}, Lie{"/schema", "1"}, Lie{"/format", "\"hdf5\""}, Lie{"/format", "null"},
+        Lie{"/generation", "[]"}, Lie{"/parts", "{}"}, Lie{"/parts/0", "\"../x\""}, Lie{"/parts/0", "\"/etc/passwd\""},
+        Lie{"/parts/0", "\"..\""}, Lie{"/parts/0", "\"\""}, Lie{"/parts/0", "\"a/b\""}, Lie{"/parts/0", "3"},
+        Lie{"/parts/0", "\"\\u00002e\\u00002e\""}, Lie{"/parts/0", "\"x\\u000000\""}, Lie{"/parts/0", "\"x\\u0000\""},
+        Lie{"/parts/0", "\"heat.g7.1\""}, Lie{"/datasets", "{}"}, Lie{"/datasets/0", "[]"},
+        Lie{"/datasets/0/name", "\"../a\""}, Lie{"/datasets/0/name", "\"\""}, Lie{"/datasets/0/name", "\"/a\""},
+        Lie{"/datasets/0/name", "\"_penstock/x\""}, Lie{"/datasets/0/name", "\"zzz\""},
+        Lie{"/datasets/0/name", "\"fluid\""}, Lie{"/datasets/0/name", "\"fluid/runs\""},
+        Lie{"/datasets/0/type", "\"f128\""}, Lie{"/datasets/0/type", "\"text[-1]\""},
+        Lie{"/datasets/0/type", "\"text[99999999999999999999]\""}, Lie{"/datasets/0/dtype", "\"<f4\""},
+        Lie{"/datasets/0/shape", "[-1]"}, Lie{"/datasets/0/shape", "[1.5]"}, Lie{"/datasets/0/shape", "\"x\""},
+        Lie{"/datasets/0/shape", "[4294967296,4294967296]"}, Lie{"/datasets/0/shape", "[18446744073709551615]"},
+        Lie{"/datasets/0/shape", "[1,1,1,1,1,1,1,1,1]"}, Lie{"/datasets/0/unlimited", "0"},
+        Lie{"/datasets/3/unlimited", "true"}, Lie{"/datasets/0/blocks", "7"}, Lie{"/datasets/0/blocks/0", "7"},
+        Lie{"/datasets/0/blocks/0/part", "2"}, Lie{"/datasets/0/blocks/0/part", "-1"},
+        Lie{"/datasets/0/blocks/0/offset", "-8"}, Lie{"/datasets/0/blocks/0/offset", "9223372036854775800"},
+        Lie{"/datasets/0/blocks/0/offset", "1e3"}, Lie{"/datasets/0/blocks/0/start", "[1,0]"},
+        Lie{"/datasets/0/blocks/0/start", "[0]"}, Lie{"/datasets/0/blocks/0/start", "[0,1]"},
+        Lie{"/datasets/0/blocks/0/count", "[4,4]"}, Lie{"/datasets/0/blocks/0/count", "[9223372036854775807,1]"},
+        Lie{"/datasets/1/blocks/0/runs", "[[0,3],[2,2]]"}, Lie{"/datasets/1/blocks/0/runs", "[[8,2],[0,3]]"},
+        Lie{"/datasets/1/blocks/0/runs", "[[0,11]]"}, Lie{"/datasets/1/blocks/0/runs", "[[0]]"},
+        Lie{"/datasets/1/blocks/0/runs", "[[0,-3]]"}, Lie{"/datasets/1/blocks/0/runs", "[[1,3],[8,2]]"},
+        Lie{"/datasets/1/blocks/0/runs", "[[9223372036854775807,9223372036854775807]]"},
+        Lie{"/datasets/1/blocks/0/offset", "90"}, Lie{"/datasets/3/file", "\"elsewhere\""},
+        Lie{"/datasets/3/file", "1"}, Lie{"/datasets/3/offset", "-1"}, Lie{"/datasets/3/offset", "9223372036854775807"},
+        Lie{"/attributes", "[]"}, Lie{"/attributes/..", "{}"}, Lie{"/attributes/a", "[]"},
+        Lie{"/attributes/a~1b", "{}"}, Lie{"/attributes/a", "{\"x\":1}"},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"u8\",\"value\":256}}"},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"u8\",\"value\":\"NaN\"}}"},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"f64\",\"value\":\"NaN:xyz\"}}"},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"f64\",\"value\":null}}"},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"f32\",\"value\":1e300}}"},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"f64\",\"shape\":[1000000],\"value\":[1]}}"},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"text[2]\",\"value\":\"abc\"}}"},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"text[99999999999]\",\"value\":\"abc\"}}"},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"complex64\",\"value\":[1]}}"}));
 
 TEST(Index, SurvivesEveryCutAndManyFlips) {
   const std::string text = *encode_index(sample());

@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-// JSON strings are Unicode, names and texts are bytes. The rule: a byte that is NUL or no part of well-formed UTF-8 is written as
-// U+0000 and its two hexadecimal digits; everything else stands for itself.
+// JSON strings are Unicode, names and texts are bytes. The rule: a byte that is NUL or no part of well-formed UTF-8 is
+// written as U+0000 and its two hexadecimal digits; everything else stands for itself.
 void append_json(std::string& out, std::string_view bytes);
 // The bytes for which the string TEXT, as a JSON parser returns it, stands.
 Result<std::string> from_json_string(const std::string& text);

@@ -28,7 +28,7 @@ class OpenFile {
 
 Result<int64_t> size_of(const OpenFile& file, const std::string& path) {
   if (file.fd() < 0) return Status::from_errno(errno, "opening '" + path + "'");
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.fd(), &info) != 0) return Status::from_errno(errno, "fstat of '" + path + "'");
   if (!S_ISREG(info.st_mode)) return Status(Code::damaged, "'" + path + "' is not a regular file");
   return static_cast<int64_t>(info.st_size);

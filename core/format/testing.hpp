@@ -53,9 +53,10 @@ inline void pwrite_all(int fd, int64_t offset, std::span<const std::byte> bytes)
   }
 }
 
-// A new file of LAYOUT's size: its metadata, and DATA[i] at the base of dataset i (nothing where empty). The file is first filled with
-// 0xA5 where FILL, so that a byte that nobody wrote does not happen to be right.
-inline void write_layout(const std::string& path, const Layout& layout, const std::vector<std::vector<std::byte>>& data, bool fill) {
+// A new file of LAYOUT's size: its metadata, and DATA[i] at the base of dataset i (nothing where empty). The file is
+// first filled with 0xA5 where FILL, so that a byte that nobody wrote does not happen to be right.
+inline void write_layout(const std::string& path, const Layout& layout, const std::vector<std::vector<std::byte>>& data,
+                         bool fill) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0644);
   ASSERT_GE(fd, 0);
   ASSERT_EQ(::ftruncate(fd, layout.end), 0);
@@ -75,7 +76,8 @@ inline std::string read_text(const std::string& path) {
 }
 
 inline void sort(Catalogue& catalogue) {
-  std::sort(catalogue.datasets.begin(), catalogue.datasets.end(), [](const Dataset& a, const Dataset& b) { return a.name < b.name; });
+  std::sort(catalogue.datasets.begin(), catalogue.datasets.end(),
+            [](const Dataset& a, const Dataset& b) { return a.name < b.name; });
 }
 
 // Every kind, as an element type.

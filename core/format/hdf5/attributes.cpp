@@ -34,7 +34,8 @@ Status write_attribute(hid_t object, const Attribute& attribute) {
   if (has_high_bytes(attribute.name)) H5Pset_char_encoding(creation, H5T_CSET_UTF8);
   AttributeHandle handle(H5Acreate2(object, attribute.name.c_str(), type, space, creation, H5P_DEFAULT));
   if (!handle.ok()) return library_error(Code::internal, what);
-  if (!attribute.value.empty() && H5Awrite(handle, type, attribute.value.data()) < 0) return library_error(Code::internal, what);
+  if (!attribute.value.empty() && H5Awrite(handle, type, attribute.value.data()) < 0)
+    return library_error(Code::internal, what);
   return handle.close() ? Status() : library_error(Code::internal, what);
 }
 
@@ -81,7 +82,8 @@ Status read_fixed(const Opened& opened, int64_t file_bytes, Attribute& attribute
 // Frees what the library allocated for the strings of one attribute.
 class StringList {
  public:
-  StringList(hid_t type, hid_t space, int64_t count) : type_(type), space_(space), text_(static_cast<size_t>(count), nullptr) {}
+  StringList(hid_t type, hid_t space, int64_t count)
+      : type_(type), space_(space), text_(static_cast<size_t>(count), nullptr) {}
   ~StringList() {
 #if H5_VERSION_GE(1, 12, 0)
     H5Treclaim(type_, space_, H5P_DEFAULT, text_.data());
@@ -133,8 +135,10 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
   Attribute attribute{name, match->type, opened.shape, {}};
   if (opened.null_space) {
     // How netCDF-4 and h5py write an empty text; an empty number can only be an empty list.
-    if (attribute.type.kind == Kind::text) attribute = text_attribute(name, std::string_view());
-    else attribute.shape = Dims{0};
+    if (attribute.type.kind == Kind::text)
+      attribute = text_attribute(name, std::string_view());
+    else
+      attribute.shape = Dims{0};
   } else if (match->variable_text) {
     bool too_large = false;
     PENSTOCK_TRY(read_variable_text(opened, file_bytes, attribute, too_large));

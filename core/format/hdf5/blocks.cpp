@@ -7,11 +7,12 @@
 namespace penstock::hdf5 {
 namespace {
 
-// H5Dget_chunk_info walks the index from its start each time: beyond this the search costs more than reading through the library.
+// H5Dget_chunk_info walks the index from its start each time: beyond this the search costs more than reading through
+// the library.
 constexpr hsize_t most_chunks = 2048;
 
-Status find_contiguous(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped, std::vector<StoredBlock>& blocks,
-                       bool& foreign) {
+Status find_contiguous(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped,
+                       std::vector<StoredBlock>& blocks, bool& foreign) {
   const haddr_t address = H5Dget_offset(dataset);
   foreign = address == HADDR_UNDEF;  // never written, or in external files
   if (foreign) return {};
@@ -67,7 +68,8 @@ Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, in
   const auto chunks = static_cast<hsize_t>((all_rows - 1) / rows + 1);
   hsize_t stored = 0;
   const Space space(H5Dget_space(dataset));
-  if (chunks > most_chunks || !space.ok() || H5Dget_num_chunks(dataset, space, &stored) < 0 || stored != chunks) return {};
+  if (chunks > most_chunks || !space.ok() || H5Dget_num_chunks(dataset, space, &stored) < 0 || stored != chunks)
+    return {};
   std::map<int64_t, int64_t> base_of_row;
   PENSTOCK_TRY(collect_chunks(dataset, chunks, base_of_row));
 
@@ -99,8 +101,8 @@ Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, in
 
 }  // namespace
 
-Status find_blocks(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped, std::vector<StoredBlock>& blocks,
-                   bool& foreign) {
+Status find_blocks(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped,
+                   std::vector<StoredBlock>& blocks, bool& foreign) {
   foreign = true;
   const Properties creation(H5Dget_create_plist(dataset));
   if (!creation.ok()) return library_error(Code::damaged, "reading how it is stored");

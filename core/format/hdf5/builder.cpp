@@ -33,10 +33,12 @@ int64_t row_bytes(const Dataset& dataset) {
 Result<Properties> dataset_creation(const Dataset& dataset, int64_t block, bool deferred) {
   Properties creation(H5Pcreate(H5P_DATASET_CREATE));
   const bool late = deferred && !dataset.unlimited;
-  bool ok = creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 && H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0;
+  bool ok = creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
+            H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0;
   if (ok && dataset.unlimited) {
     hsize_t chunk[max_rank];
-    for (int i = 0; i < dataset.shape.rank(); ++i) chunk[i] = static_cast<hsize_t>(std::max<int64_t>(dataset.shape[i], 1));
+    for (int i = 0; i < dataset.shape.rank(); ++i)
+      chunk[i] = static_cast<hsize_t>(std::max<int64_t>(dataset.shape[i], 1));
     chunk[0] = static_cast<hsize_t>(rows_per_chunk(dataset, block));
     ok = H5Pset_chunk(creation, dataset.shape.rank(), chunk) >= 0;
   } else if (ok) {
@@ -90,7 +92,8 @@ const std::map<std::string, Attribute>* Builder::attributes_of(const std::string
 Status Builder::make_group(const std::string& name) {
   PENSTOCK_ASSIGN(const Properties links, link_creation(name));
   const Properties creation(H5Pcreate(H5P_GROUP_CREATE));
-  if (!creation.ok() || H5Pset_obj_track_times(creation, false) < 0) return library_error(Code::internal, "setting up a group");
+  if (!creation.ok() || H5Pset_obj_track_times(creation, false) < 0)
+    return library_error(Code::internal, "setting up a group");
   const Group group(H5Gcreate2(file_, name.c_str(), links, creation, H5P_DEFAULT));
   if (!group.ok()) return library_error(Code::internal, "making group '" + name + "'");
   const auto* attributes = attributes_of(name);
@@ -131,7 +134,8 @@ Result<DatasetHandle> Builder::make_dataset(const Dataset& dataset, bool deferre
   if (deferred && dataset.unlimited) shape[0] = 0;
   const Space space = dataset_space(shape, dataset.unlimited);
   if (!space.ok()) return library_error(Code::internal, "making a dataspace");
-  DatasetHandle handle(H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
+  DatasetHandle handle(
+      H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
   if (!handle.ok()) return library_error(Code::internal, "making it");
   if (const auto* attributes = attributes_of(dataset.name)) PENSTOCK_TRY(write_attributes(handle, *attributes));
   return handle;
@@ -164,7 +168,8 @@ Status Builder::allocate(const Dataset& dataset, DatasetHandle& handle) {
 Status Builder::find_chunks(const Dataset& dataset, hid_t handle, Layout::Place& place) const {
   const Space space(H5Dget_space(handle));
   hsize_t count = 0;
-  if (!space.ok() || H5Dget_num_chunks(handle, space, &count) < 0) return library_error(Code::internal, "counting its chunks");
+  if (!space.ok() || H5Dget_num_chunks(handle, space, &count) < 0)
+    return library_error(Code::internal, "counting its chunks");
   const int64_t rows = rows_per_chunk(dataset, block_);
   const auto expected = static_cast<hsize_t>((dataset.shape[0] + rows - 1) / rows);
   if (count != expected) return {Code::internal, "HDF5 did not allocate all of its chunks"};

@@ -10,8 +10,9 @@
 
 namespace penstock::hdf5 {
 
-// All metadata must come to lie before all data, and HDF5 stores very large attributes as if they were data. So groups and all
-// objects that have such attributes are made first; the data of the latter are allocated only after that, in their turn.
+// All metadata must come to lie before all data, and HDF5 stores very large attributes as if they were data. So groups
+// and all objects that have such attributes are made first; the data of the latter are allocated only after that, in
+// their turn.
 class Builder {
  public:
   // FILE is open for writing and outlives the builder.

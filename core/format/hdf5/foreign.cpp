@@ -11,7 +11,8 @@ namespace {
 Status check_inside(std::string name, const Dataset& dataset) {
   if (name.starts_with("./")) name.erase(0, 2);
   if (!name.empty() && name != ".." && name.find('/') == std::string::npos) return {};
-  return {Code::unsupported, "dataset '" + dataset.name + "' lies in '" + name + "', outside the folder of its file; penstock does not follow"};
+  return {Code::unsupported, "dataset '" + dataset.name + "' lies in '" + name +
+                                 "', outside the folder of its file; penstock does not follow"};
 }
 
 Status check_external(hid_t creation, const Dataset& dataset) {

@@ -33,8 +33,9 @@ Status library_ready() {
   const auto version = [](unsigned a, unsigned b, unsigned c) {
     return std::to_string(a) + "." + std::to_string(b) + "." + std::to_string(c);
   };
-  return {Code::unsupported, "penstock was compiled for HDF5 " + version(H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE) +
-                                 ", but HDF5 " + version(major, minor, release) + " is loaded"};
+  return {Code::unsupported, "penstock was compiled for HDF5 " +
+                                 version(H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE) + ", but HDF5 " +
+                                 version(major, minor, release) + " is loaded"};
 }
 
 Result<Properties> file_access(H5F_libver_t bound) {
@@ -43,8 +44,7 @@ Result<Properties> file_access(H5F_libver_t bound) {
     return library_error(Code::internal, "setting up access to an HDF5 file");
 #if H5_VERSION_GE(1, 10, 7)
   // Penstock's own commit protocol makes locks needless, and on network file systems they may fail or hang.
-  if (H5Pset_file_locking(access, false, true) < 0)
-    return library_error(Code::internal, "turning off file locking");
+  if (H5Pset_file_locking(access, false, true) < 0) return library_error(Code::internal, "turning off file locking");
 #endif
   return access;
 }

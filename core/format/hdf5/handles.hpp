@@ -64,7 +64,8 @@ class QuietErrors {
 // CODE with "WHAT: " and the library's innermost message. REQUIRES: a call of the library has just failed.
 Status library_error(Code code, std::string_view what);
 
-// Call before anything else: that the library which is loaded is the one this was compiled for (its own check would abort).
+// Call before anything else: that the library which is loaded is the one this was compiled for (its own check would
+// abort).
 Status library_ready();
 
 // Access as penstock always uses it: plain POSIX, no locks, and the given version bounds.

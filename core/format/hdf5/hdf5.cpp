@@ -15,11 +15,13 @@ constexpr int64_t largest_text = INT32_MAX;  // HDF5 keeps a type's size in 32 b
 
 Status check_attribute(const std::string& object, const Attribute& attribute) {
   const std::string what = "attribute '" + attribute.name.substr(0, longest_attribute_name) + "' of '" + object + "'";
-  if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos || attribute.name.size() > longest_attribute_name)
+  if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos ||
+      attribute.name.size() > longest_attribute_name)
     return {Code::invalid, what + " has a name that HDF5 cannot hold: 1 to 1000 bytes without NUL"};
   if (static_cast<int64_t>(attribute.value.size()) > largest_attribute || attribute.type.text_bytes > largest_text)
     return {Code::unsupported, what + " is larger than 1 GiB; make it a dataset"};
-  if (attribute.shape.rank() > 0 && elements(attribute.shape) == 0 && attribute.type.kind == Kind::text && attribute.type.text_bytes == 0)
+  if (attribute.shape.rank() > 0 && elements(attribute.shape) == 0 && attribute.type.kind == Kind::text &&
+      attribute.type.text_bytes == 0)
     return {Code::invalid, what + " has texts of no bytes"};
   return {};
 }
@@ -27,7 +29,8 @@ Status check_attribute(const std::string& object, const Attribute& attribute) {
 class Hdf5 final : public Format {
  public:
   const Descriptor& describe() const override {
-    static const Descriptor descriptor{"hdf5", "one plain HDF5 file that h5py, xarray, ParaView and netCDF-4 tools read", {}, ""};
+    static const Descriptor descriptor{
+        "hdf5", "one plain HDF5 file that h5py, xarray, ParaView and netCDF-4 tools read", {}, ""};
     return descriptor;
   }
 
@@ -41,7 +44,8 @@ class Hdf5 final : public Format {
       if (dataset.unlimited && dataset.shape.rank() == 0)
         return {Code::invalid, "dataset '" + dataset.name + "' is a scalar and cannot grow"};
       if (dataset.unlimited && hdf5::rows_per_chunk(dataset, 1) == 0)
-        return {Code::unsupported, "dataset '" + dataset.name + "' can grow, and one of its rows has 4 GiB or more, which HDF5 cannot store"};
+        return {Code::unsupported, "dataset '" + dataset.name +
+                                       "' can grow, and one of its rows has 4 GiB or more, which HDF5 cannot store"};
     }
     for (const auto& [object, attributes] : catalogue.attributes)
       for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(check_attribute(object, attribute));
@@ -53,7 +57,8 @@ class Hdf5 final : public Format {
     PENSTOCK_TRY(hdf5::library_ready());
     for (const Dataset& dataset : catalogue.datasets)
       if (dataset.unlimited && hdf5::rows_per_chunk(dataset, alignment.block) == 0)
-        return Status(Code::unsupported, "dataset '" + dataset.name + "' can grow, and no chunk of whole rows below 4 GiB is a multiple of " +
+        return Status(Code::unsupported, "dataset '" + dataset.name +
+                                             "' can grow, and no chunk of whole rows below 4 GiB is a multiple of " +
                                              std::to_string(alignment.block) + " bytes");
     const hdf5::QuietErrors quiet;
     return hdf5::image_layout(catalogue, alignment);
@@ -68,9 +73,9 @@ class Hdf5 final : public Format {
 
   bool recognises(std::span<const std::byte> head) const override {
     constexpr unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    return head.size() >= sizeof signature && std::equal(signature, signature + sizeof signature, head.begin(), [](unsigned char a, std::byte b) {
-             return a == std::to_integer<unsigned char>(b);
-           });
+    return head.size() >= sizeof signature &&
+           std::equal(signature, signature + sizeof signature, head.begin(),
+                      [](unsigned char a, std::byte b) { return a == std::to_integer<unsigned char>(b); });
   }
 
   Result<Contents> read(const std::string& path) const override {
@@ -79,7 +84,8 @@ class Hdf5 final : public Format {
     return hdf5::read_contents(path);
   }
 
-  Status read_foreign(const std::string& path, const Dataset& dataset, const Box& box, std::span<std::byte> out) const override {
+  Status read_foreign(const std::string& path, const Dataset& dataset, const Box& box,
+                      std::span<std::byte> out) const override {
     PENSTOCK_TRY(hdf5::library_ready());
     const hdf5::QuietErrors quiet;
     return hdf5::read_box(path, dataset, box, out);

@@ -20,7 +20,7 @@ struct Attempt {
 
 // Beyond the process's file size limit the library's ftruncate would raise SIGXFSZ, which kills.
 Status check_size_limit(const Catalogue& catalogue, const Attempt& attempt) {
-  struct rlimit limit {};
+  struct rlimit limit{};
   int64_t sum = attempt.metadata_bytes;
   for (const Dataset& dataset : catalogue.datasets) {
     const int64_t size = bytes(dataset);
@@ -28,7 +28,8 @@ Status check_size_limit(const Catalogue& catalogue, const Attempt& attempt) {
       return {Code::invalid, "up to dataset '" + dataset.name + "' there are more bytes than 62 bits can address"};
     sum += size + (size >= attempt.threshold ? attempt.block : 0);
   }
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && static_cast<uint64_t>(sum) > limit.rlim_cur)
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      static_cast<uint64_t>(sum) > limit.rlim_cur)
     return {Code::no_space, "the file needs " + std::to_string(sum) + " bytes, this process may write files of " +
                                 std::to_string(limit.rlim_cur) + " (ulimit -f)"};
   return {};
@@ -37,12 +38,13 @@ Status check_size_limit(const Catalogue& catalogue, const Attempt& attempt) {
 Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Attempt& attempt, PrivateFile& image) {
   PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V18));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
-  const bool ok = creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
-                  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
-                  H5Pset_meta_block_size(access, static_cast<hsize_t>(attempt.metadata_bytes)) >= 0 &&
-                  // Blocks of small data would hide datasets from the alignment; without them small ones are packed too.
-                  H5Pset_small_data_block_size(access, 0) >= 0 &&
-                  H5Pset_alignment(access, static_cast<hsize_t>(attempt.threshold), static_cast<hsize_t>(attempt.block)) >= 0;
+  const bool ok =
+      creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
+      H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
+      H5Pset_meta_block_size(access, static_cast<hsize_t>(attempt.metadata_bytes)) >= 0 &&
+      // Blocks of small data would hide datasets from the alignment; without them small ones are packed too.
+      H5Pset_small_data_block_size(access, 0) >= 0 &&
+      H5Pset_alignment(access, static_cast<hsize_t>(attempt.threshold), static_cast<hsize_t>(attempt.block)) >= 0;
   if (!ok) return library_error(Code::internal, "setting up an HDF5 image");
   File file(H5Fcreate(image.path().c_str(), create_truncating, creation, access));
   if (!file.ok()) return library_error(Code::io, "making an HDF5 image in '" + image.path() + "'");
@@ -54,13 +56,16 @@ Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Attem
     PENSTOCK_TRY(builder.make_datasets());
     places = builder.places();
   }
-  if (!file.close()) return library_error(Code::no_space, "writing an HDF5 image of " + std::to_string(attempt.metadata_bytes) + " bytes");
+  if (!file.close())
+    return library_error(Code::no_space,
+                         "writing an HDF5 image of " + std::to_string(attempt.metadata_bytes) + " bytes");
   return places;
 }
 
 // The head up to the first data, or up to where metadata can reach, so that a large block does not mean large zeros.
 Result<int64_t> head_end(const PrivateFile& image, const Attempt& attempt, int64_t first_data) {
-  const int64_t reach = attempt.metadata_bytes + 4096 + (attempt.metadata_bytes >= attempt.threshold ? attempt.block : 0);
+  const int64_t reach =
+      attempt.metadata_bytes + 4096 + (attempt.metadata_bytes >= attempt.threshold ? attempt.block : 0);
   if (reach >= first_data) return first_data;
   PENSTOCK_ASSIGN(const int64_t end, image.end_of_nonzero(reach, first_data));
   return end == reach ? reach : first_data;

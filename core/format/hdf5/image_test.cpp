@@ -1,4 +1,5 @@
-// The HDF5 layout: files made from it are read back by libhdf5, h5dump and h5py, and nothing of data and metadata overlaps.
+// The HDF5 layout: files made from it are read back by libhdf5, h5dump and h5py, and nothing of data and metadata
+// overlaps.
 #include <chrono>
 
 #include "core/format/hdf5/handles.hpp"
@@ -36,7 +37,8 @@ Catalogue mixed(int count) {
 
 std::vector<std::vector<std::byte>> data_of(const Catalogue& catalogue) {
   std::vector<std::vector<std::byte>> data;
-  for (size_t i = 0; i < catalogue.datasets.size(); ++i) data.push_back(random_bytes(bytes(catalogue.datasets[i]), i + 1));
+  for (size_t i = 0; i < catalogue.datasets.size(); ++i)
+    data.push_back(random_bytes(bytes(catalogue.datasets[i]), i + 1));
   return data;
 }
 
@@ -114,7 +116,8 @@ TEST(Hdf5Image, EveryRankAndKind) {
     for (int rank = 0; rank <= max_rank; ++rank)
       for (const bool unlimited : {false, true}) {
         if (unlimited && rank == 0) continue;
-        Dataset dataset{name(type) + "/" + std::to_string(rank) + (unlimited ? "u" : ""), type, Dims::filled(rank, 2), unlimited};
+        Dataset dataset{name(type) + "/" + std::to_string(rank) + (unlimited ? "u" : ""), type, Dims::filled(rank, 2),
+                        unlimited};
         if (rank > 0) dataset.shape[0] = 3;
         catalogue.datasets.push_back(dataset);
       }
@@ -136,11 +139,13 @@ TEST(Hdf5Image, ZeroSizes) {
 TEST(Hdf5Image, GroupsOfAttributesAndLargeOnes) {
   Catalogue catalogue;
   for (int i = 0; i < 40; ++i)
-    catalogue.datasets.push_back({"set/d" + std::to_string(10 + i), {Kind::f32, 0}, Dims{i % 3 ? 10 : 5000}, i % 10 == 9});
-  const std::vector<double> large(40000, 1.5);   // 320 kB: beyond what an object header holds
-  const std::vector<double> medium(1000, 2.5);   // 8 kB: outside the header where there are more than 8
+    catalogue.datasets.push_back(
+        {"set/d" + std::to_string(10 + i), {Kind::f32, 0}, Dims{i % 3 ? 10 : 5000}, i % 10 == 9});
+  const std::vector<double> large(40000, 1.5);  // 320 kB: beyond what an object header holds
+  const std::vector<double> medium(1000, 2.5);  // 8 kB: outside the header where there are more than 8
   const auto add = [&](const std::string& object, const std::string& name, const std::vector<double>& values) {
-    catalogue.attributes[object][name] = make_attribute(name, {Kind::f64, 0}, values.data(), static_cast<int64_t>(values.size()));
+    catalogue.attributes[object][name] =
+        make_attribute(name, {Kind::f64, 0}, values.data(), static_cast<int64_t>(values.size()));
   };
   add("", "large", large);
   add("set", "large", large);
@@ -154,7 +159,8 @@ TEST(Hdf5Image, GroupsOfAttributesAndLargeOnes) {
   }
   catalogue.attributes["set/d12"]["none"] = make_attribute("none", {Kind::f64, 0}, nullptr, 0);
   catalogue.attributes["set/d12"]["empty"] = text_attribute("empty", std::string_view());
-  catalogue.attributes["set/d12"]["gr\xc3\xbc\xc3\x9f"] = text_attribute("gr\xc3\xbc\xc3\x9f", std::string_view("\xce\xb1\xff"));
+  catalogue.attributes["set/d12"]["gr\xc3\xbc\xc3\x9f"] =
+      text_attribute("gr\xc3\xbc\xc3\x9f", std::string_view("\xce\xb1\xff"));
   catalogue.attributes["set/d12"]["list"] = text_attribute("list", std::vector<std::string>{"one", "three", ""});
   for (const int64_t block : {1, 4096, 1 << 20}) {
     SCOPED_TRACE(block);
@@ -227,7 +233,8 @@ TEST(Hdf5Image, TenThousandDatasetsAreQuick) {
   const auto layout = hdf5_format().layout(catalogue, {4096});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   ASSERT_TRUE(layout.ok()) << layout.status().message();
-  std::printf("%.1f us and %.0f metadata bytes per dataset\n", took.count() * 100, static_cast<double>(layout->metadata[0].bytes.size()) / 1e4);
+  std::printf("%.1f us and %.0f metadata bytes per dataset\n", took.count() * 100,
+              static_cast<double>(layout->metadata[0].bytes.size()) / 1e4);
   EXPECT_LT(took.count(), 60);
 }
 
@@ -263,7 +270,8 @@ TEST(Hdf5Image, OtherToolsReadIt) {
              "f.visititems(lambda k, v: n.append(v[()] if isinstance(v, h5py.Dataset) else None))\n"
              "assert sum(x is not None for x in n) == 60, len(n)\n"
              "assert f['d1'].attrs['index'] == 1.0 and f['d1'].attrs['units'] == b'm/s'\n");
-  const std::string output = shell("cd / && " + python + " " + scratch.path("check.py") + " " + scratch.path("file.h5"), status);
+  const std::string output =
+      shell("cd / && " + python + " " + scratch.path("check.py") + " " + scratch.path("file.h5"), status);
   EXPECT_EQ(status, 0) << output;
 }
 

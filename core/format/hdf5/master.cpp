@@ -90,7 +90,8 @@ class MasterBuilder {
               H5Pset_obj_track_times(creation, false) >= 0;
     const Group group(ok ? H5Gcreate2(file_, own_group, H5P_DEFAULT, grouped, H5P_DEFAULT) : -1);
     ok = ok && group.ok();
-    DatasetHandle handle(ok ? H5Dcreate2(file_, index_dataset, H5T_STD_U8LE, space, H5P_DEFAULT, creation, H5P_DEFAULT) : -1);
+    DatasetHandle handle(ok ? H5Dcreate2(file_, index_dataset, H5T_STD_U8LE, space, H5P_DEFAULT, creation, H5P_DEFAULT)
+                            : -1);
     ok = ok && handle.ok() && H5Dwrite(handle, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) >= 0;
     return ok && handle.close() ? Status() : library_error(Code::internal, "writing the index");
   }
@@ -101,7 +102,8 @@ class MasterBuilder {
   Builder builder_;
 };
 
-// Without datasets of runs: a virtual mapping would need a union of hyperslabs, which HDF5 takes minutes to make and to read.
+// Without datasets of runs: a virtual mapping would need a union of hyperslabs, which HDF5 takes minutes to make and to
+// read.
 Catalogue visible_part(const Contents& contents) {
   Catalogue visible = contents.catalogue;
   std::erase_if(visible.datasets, [&](const Dataset& dataset) {
@@ -120,7 +122,8 @@ Result<std::vector<std::byte>> master_image(const Contents& contents) {
   PENSTOCK_ASSIGN(PrivateFile image, PrivateFile::make());
   PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V110));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
-  if (!creation.ok() || H5Pset_obj_track_times(creation, false) < 0 || H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0)
+  if (!creation.ok() || H5Pset_obj_track_times(creation, false) < 0 ||
+      H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0)
     return library_error(Code::internal, "setting up an HDF5 master");
   File file(H5Fcreate(image.path().c_str(), create_truncating, creation, access));
   if (!file.ok()) return library_error(Code::io, "making an HDF5 master in '" + image.path() + "'");

@@ -8,8 +8,8 @@ namespace {
 
 using namespace testing;
 
-// A set of two parts: "t" (8, 6) in three boxes, two of them in part 1; "r" in runs; "s" a scalar; "e" without elements; "h" partly, and
-// "none" not at all put; "a#1" and "100%b" with names that clash with rules.
+// A set of two parts: "t" (8, 6) in three boxes, two of them in part 1; "r" in runs; "s" a scalar; "e" without
+// elements; "h" partly, and "none" not at all put; "a#1" and "100%b" with names that clash with rules.
 class Set {
  public:
   explicit Set(const std::string& folder) : folder_(folder) {
@@ -17,15 +17,18 @@ class Set {
     contents_.generation = "g1";
     for (const char* part : {"set.g1.0", "set.g1.1"}) contents_.parts.push_back(folder + "/" + part);
     add({"100%b", {Kind::f64, 0}, Dims{4}, false}, {{0, whole(Dims{4})}});
-    add({"a", {Kind::f64, 0}, Dims{4}, false}, {{0, box(Dims{4}, Dims{0}, Dims{2})}, {0, box(Dims{4}, Dims{2}, Dims{2})}});
+    add({"a", {Kind::f64, 0}, Dims{4}, false},
+        {{0, box(Dims{4}, Dims{0}, Dims{2})}, {0, box(Dims{4}, Dims{2}, Dims{2})}});
     add({"a#1", {Kind::f64, 0}, Dims{4}, false}, {{0, whole(Dims{4})}});
-    add({"deep/t", {Kind::f64, 0}, Dims{8, 6}, true},
-        {{0, box(Dims{8, 6}, Dims{0, 0}, Dims{8, 2})}, {1, box(Dims{8, 6}, Dims{0, 2}, Dims{4, 4})}, {1, box(Dims{8, 6}, Dims{4, 2}, Dims{4, 4})}});
+    add({"deep/t", {Kind::f64, 0}, Dims{8, 6}, true}, {{0, box(Dims{8, 6}, Dims{0, 0}, Dims{8, 2})},
+                                                       {1, box(Dims{8, 6}, Dims{0, 2}, Dims{4, 4})},
+                                                       {1, box(Dims{8, 6}, Dims{4, 2}, Dims{4, 4})}});
     add({"e", {Kind::f64, 0}, Dims{0, 3}, false}, {});
     add({"h", {Kind::f64, 0}, Dims{4}, false}, {{1, box(Dims{4}, Dims{2}, Dims{2})}});
     add({"none", {Kind::f64, 0}, Dims{3}, false}, {});
     const penstock::Run first[] = {{0, 2}, {4, 1}}, second[] = {{2, 2}};
-    add({"r", {Kind::f64, 0}, Dims{5}, false}, {{0, Selection::of_runs(Dims{5}, first)}, {1, Selection::of_runs(Dims{5}, second)}});
+    add({"r", {Kind::f64, 0}, Dims{5}, false},
+        {{0, Selection::of_runs(Dims{5}, first)}, {1, Selection::of_runs(Dims{5}, second)}});
     add({"s", {Kind::f64, 0}, Dims{}, false}, {{1, whole(Dims{})}});
     contents_.catalogue.attributes["deep/t"]["units"] = text_attribute("units", std::string_view("K"));
     contents_.catalogue.attributes["deep"]["what"] = text_attribute("what", std::string_view("group"));
@@ -40,7 +43,9 @@ class Set {
     Selection where;
   };
   static Selection whole(const Dims& shape) { return Selection::whole(shape); }
-  static Selection box(const Dims& shape, const Dims& start, const Dims& count) { return Selection::of_box(shape, {start, count}); }
+  static Selection box(const Dims& shape, const Dims& start, const Dims& count) {
+    return Selection::of_box(shape, {start, count});
+  }
 
   void add(const Dataset& dataset, const std::vector<Piece>& pieces) {
     contents_.catalogue.datasets.push_back(dataset);
@@ -71,10 +76,12 @@ class Set {
         for (StoredBlock& block : contents_.blocks[i]) {
           if (block.part != part) continue;
           const Dataset& whole = contents_.catalogue.datasets[i];
-          locals.push_back({{part_dataset_name(whole.name, k++), whole.type, packed_shape(block.where), false}, &block});
+          locals.push_back(
+              {{part_dataset_name(whole.name, k++), whole.type, packed_shape(block.where), false}, &block});
         }
       }
-      std::sort(locals.begin(), locals.end(), [](const Local& a, const Local& b) { return a.dataset.name < b.dataset.name; });
+      std::sort(locals.begin(), locals.end(),
+                [](const Local& a, const Local& b) { return a.dataset.name < b.dataset.name; });
       Catalogue catalogue;
       std::vector<std::vector<std::byte>> data;
       for (const Local& local : locals) {
@@ -109,7 +116,8 @@ TEST(Hdf5Master, IsReadByPenstockAndByOthers) {
   EXPECT_EQ(read->generation, "g1");
   for (size_t i = 0; i < read->blocks.size(); ++i) {
     ASSERT_EQ(read->blocks[i].size(), set.contents().blocks[i].size());
-    for (size_t k = 0; k < read->blocks[i].size(); ++k) EXPECT_EQ(read->blocks[i][k].base, set.contents().blocks[i][k].base);
+    for (size_t k = 0; k < read->blocks[i].size(); ++k)
+      EXPECT_EQ(read->blocks[i][k].base, set.contents().blocks[i][k].base);
   }
 
   {

@@ -1,4 +1,5 @@
-// Metadata size: sums over what HDF5 1.10 writes with bounds V18, measured rather than derived (image_test.cpp holds it to it).
+// Metadata size: sums over what HDF5 1.10 writes with bounds V18, measured rather than derived (image_test.cpp holds it
+// to it).
 #include "core/format/hdf5/metadata_size.hpp"
 
 #include <algorithm>
@@ -7,8 +8,9 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr int64_t most_in_header = 8;         // attributes, before they move to a heap: HDF5's default
-constexpr int64_t most_managed_bytes = 3900;  // of an attribute in a heap, before it becomes a "huge object" (4 KiB less its own header)
+constexpr int64_t most_in_header = 8;  // attributes, before they move to a heap: HDF5's default
+constexpr int64_t most_managed_bytes =
+    3900;  // of an attribute in a heap, before it becomes a "huge object" (4 KiB less its own header)
 constexpr int64_t most_header_bytes = 65000;  // of an attribute in an object header (64 KiB less its own header)
 
 int64_t attribute_bytes(const Attribute& attribute) {

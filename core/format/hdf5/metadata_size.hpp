@@ -10,8 +10,8 @@ namespace penstock::hdf5 {
 // An estimate, generous by a few tens of percent: too small costs a second attempt, too large wasted bytes in the file.
 int64_t estimate_metadata_bytes(const Catalogue& catalogue);
 
-// Attributes that HDF5 keeps outside object headers and as *raw data*: one of over 64 KiB, or of over 4 KiB on an object that has more
-// than 8. The largest such attribute's bytes, 0 where there is none.
+// Attributes that HDF5 keeps outside object headers and as *raw data*: one of over 64 KiB, or of over 4 KiB on an
+// object that has more than 8. The largest such attribute's bytes, 0 where there is none.
 int64_t largest_outside_header(const std::map<std::string, Attribute>& attributes);
 
 }  // namespace penstock::hdf5

@@ -22,7 +22,8 @@ Result<File> open_file(const std::string& path, int64_t& file_bytes) {
                                        " bytes and no HDF5 signature");
   }
   const Properties access(H5Pcreate(H5P_FILE_ACCESS));
-  if (!access.ok() || H5Pset_fapl_sec2(access) < 0) return library_error(Code::internal, "setting up access to an HDF5 file");
+  if (!access.ok() || H5Pset_fapl_sec2(access) < 0)
+    return library_error(Code::internal, "setting up access to an HDF5 file");
 #if H5_VERSION_GE(1, 10, 7)
   if (H5Pset_file_locking(access, false, true) < 0) return library_error(Code::internal, "turning off file locking");
 #endif

@@ -48,7 +48,7 @@ void PrivateFile::unlink_name() {
 }
 
 Result<int64_t> PrivateFile::size() const {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd_, &info) != 0) return Status::from_errno(errno, "fstat of a private file");
   return static_cast<int64_t>(info.st_size);
 }
@@ -57,7 +57,8 @@ Result<std::vector<std::byte>> PrivateFile::read(int64_t begin, int64_t end) con
   std::vector<std::byte> bytes(static_cast<size_t>(end - begin));
   size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t n = ::pread(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(begin) + static_cast<off_t>(done));
+    const ssize_t n =
+        ::pread(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(begin) + static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return Status::from_errno(errno, "reading a private file");
     if (n == 0) break;  // beyond the end: zeros
@@ -80,8 +81,7 @@ Result<int64_t> PrivateFile::end_of_nonzero(int64_t begin, int64_t end) const {
       const auto found = std::find_if(bytes.rbegin(), bytes.rend(), [](std::byte b) { return b != std::byte{0}; });
       if (found != bytes.rend()) last = at + (bytes.rend() - found);
       searched += stop - at;
-      if (searched > largest_search)
-        return Status(Code::unsupported, "neither /dev/shm nor TMPDIR keeps files sparse");
+      if (searched > largest_search) return Status(Code::unsupported, "neither /dev/shm nor TMPDIR keeps files sparse");
       at = stop;
     }
     at = hole;

@@ -10,8 +10,9 @@
 
 namespace penstock::hdf5 {
 
-// A sparse file on tmpfs (/dev/shm, else TMPDIR, else /tmp). Not the library's "core" driver: that one extends its memory to the
-// end of allocation at every flush, so that a file of 1 TiB would need 1 TiB; here unwritten datasets cost nothing.
+// A sparse file on tmpfs (/dev/shm, else TMPDIR, else /tmp). Not the library's "core" driver: that one extends its
+// memory to the end of allocation at every flush, so that a file of 1 TiB would need 1 TiB; here unwritten datasets
+// cost nothing.
 class PrivateFile {
  public:
   static Result<PrivateFile> make();

@@ -11,27 +11,26 @@ namespace {
 
 using namespace testing;
 
-struct Made {
-  Catalogue catalogue;
-  std::vector<bool> foreign;
-};
-
 // Writes what the tests need with libhdf5 and its defaults: an ordinary file of somebody else.
 class Author {
  public:
   explicit Author(const std::string& path) : file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)) {}
   hid_t file() const { return file_; }
 
-  hdf5::DatasetHandle add(const char* name, hid_t type, std::vector<hsize_t> shape, hid_t creation = H5P_DEFAULT, bool unlimited = false) {
+  hdf5::DatasetHandle add(const char* name, hid_t type, std::vector<hsize_t> shape, hid_t creation = H5P_DEFAULT,
+                          bool unlimited = false) {
     std::vector<hsize_t> most = shape;
     if (unlimited) most[0] = H5S_UNLIMITED;
-    const hdf5::Space space(shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), most.data()));
+    const hdf5::Space space(shape.empty()
+                                ? H5Screate(H5S_SCALAR)
+                                : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), most.data()));
     const hdf5::Properties links(H5Pcreate(H5P_LINK_CREATE));
     H5Pset_create_intermediate_group(links, 1);
     return hdf5::DatasetHandle(H5Dcreate2(file_, name, type, space, links, creation, H5P_DEFAULT));
   }
 
-  void add_numbers(const char* name, hid_t type, std::vector<hsize_t> shape, hid_t creation = H5P_DEFAULT, bool unlimited = false) {
+  void add_numbers(const char* name, hid_t type, std::vector<hsize_t> shape, hid_t creation = H5P_DEFAULT,
+                   bool unlimited = false) {
     const auto handle = add(name, type, shape, creation, unlimited);
     hsize_t count = 1;
     for (const hsize_t n : shape) count *= n;
@@ -61,7 +60,8 @@ std::vector<T> read_all(const std::string& path, const Contents& contents, const
   EXPECT_EQ(static_cast<int64_t>(sizeof(T)), bytes(dataset.type)) << name;
   const auto out = std::as_writable_bytes(std::span(values));
   if (contents.foreign[static_cast<size_t>(index)]) {
-    const Status status = hdf5_format().read_foreign(path, dataset, {Dims::filled(dataset.shape.rank(), 0), dataset.shape}, out);
+    const Status status =
+        hdf5_format().read_foreign(path, dataset, {Dims::filled(dataset.shape.rank(), 0), dataset.shape}, out);
     EXPECT_TRUE(status.ok()) << status.message();
     return values;
   }
@@ -71,7 +71,8 @@ std::vector<T> read_all(const std::string& path, const Contents& contents, const
     std::memcpy(out.data() + begin, file.data() + block.base, static_cast<size_t>(block.where.count()) * sizeof(T));
     if (block.swapped)
       for (int64_t i = 0; i < block.where.count(); ++i)
-        std::reverse(out.data() + begin + i * static_cast<int64_t>(sizeof(T)), out.data() + begin + (i + 1) * static_cast<int64_t>(sizeof(T)));
+        std::reverse(out.data() + begin + i * static_cast<int64_t>(sizeof(T)),
+                     out.data() + begin + (i + 1) * static_cast<int64_t>(sizeof(T)));
   }
   return values;
 }
@@ -122,10 +123,13 @@ TEST(Hdf5Read, WhatOthersStore) {
   ASSERT_TRUE(contents.ok()) << contents.status().message();
   std::vector<std::string> names;
   for (const Dataset& dataset : contents->catalogue.datasets) names.push_back(dataset.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"big_endian", "chunks", "compact", "deflated", "empty", "fortran_words", "group/half/short",
-                                             "never_written", "odd_bits", "plain", "rows", "twice"}));
-  for (const char* name : {"deflated", "chunks", "compact", "odd_bits", "never_written", "fortran_words"}) EXPECT_TRUE(is_foreign(*contents, name)) << name;
-  for (const char* name : {"plain", "twice", "big_endian", "rows", "empty"}) EXPECT_FALSE(is_foreign(*contents, name)) << name;
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"big_endian", "chunks", "compact", "deflated", "empty", "fortran_words",
+                                      "group/half/short", "never_written", "odd_bits", "plain", "rows", "twice"}));
+  for (const char* name : {"deflated", "chunks", "compact", "odd_bits", "never_written", "fortran_words"})
+    EXPECT_TRUE(is_foreign(*contents, name)) << name;
+  for (const char* name : {"plain", "twice", "big_endian", "rows", "empty"})
+    EXPECT_FALSE(is_foreign(*contents, name)) << name;
   EXPECT_TRUE(contents->catalogue.find("rows")->unlimited);
   expect_numbers(read_all<int32_t>(path, *contents, "plain"));
   expect_numbers(read_all<double>(path, *contents, "big_endian"));
@@ -140,9 +144,14 @@ TEST(Hdf5Read, WhatOthersStore) {
 
   double part[6] = {};
   const Dataset& deflated = *contents->catalogue.find("deflated");
-  ASSERT_TRUE(hdf5_format().read_foreign(path, deflated, {Dims{2, 3}, Dims{2, 3}}, std::as_writable_bytes(std::span(part))).ok());
+  ASSERT_TRUE(hdf5_format()
+                  .read_foreign(path, deflated, {Dims{2, 3}, Dims{2, 3}}, std::as_writable_bytes(std::span(part)))
+                  .ok());
   for (int i = 0; i < 6; ++i) EXPECT_EQ(part[i], ((2 + i / 3) * 40 + 3 + i % 3) % 100);
-  EXPECT_EQ(hdf5_format().read_foreign(path, deflated, {Dims{29, 39}, Dims{2, 3}}, std::as_writable_bytes(std::span(part))).code(), Code::mismatch);
+  EXPECT_EQ(hdf5_format()
+                .read_foreign(path, deflated, {Dims{29, 39}, Dims{2, 3}}, std::as_writable_bytes(std::span(part)))
+                .code(),
+            Code::mismatch);
 }
 
 TEST(Hdf5Read, AttributesOfOthers) {
@@ -208,13 +217,15 @@ TEST(Hdf5Read, NeverLeavesItsFolder) {
   ASSERT_TRUE(contents.ok()) << contents.status().message();
   for (const Dataset& dataset : contents->catalogue.datasets) {
     std::vector<std::byte> out(static_cast<size_t>(bytes(dataset)));
-    EXPECT_EQ(hdf5_format().read_foreign(path, dataset, {Dims{0}, dataset.shape}, out).code(), Code::unsupported) << dataset.name;
+    EXPECT_EQ(hdf5_format().read_foreign(path, dataset, {Dims{0}, dataset.shape}, out).code(), Code::unsupported)
+        << dataset.name;
   }
 }
 
 std::string our_file(const Scratch& scratch) {
   Catalogue catalogue;
-  for (int i = 0; i < 20; ++i) catalogue.datasets.push_back({"g/d" + std::to_string(10 + i), {Kind::f64, 0}, Dims{i, 3}, i % 5 == 0});
+  for (int i = 0; i < 20; ++i)
+    catalogue.datasets.push_back({"g/d" + std::to_string(10 + i), {Kind::f64, 0}, Dims{i, 3}, i % 5 == 0});
   catalogue.attributes["g/d12"]["units"] = text_attribute("units", std::string_view("m"));
   const auto layout = hdf5_format().layout(catalogue, {512});
   EXPECT_TRUE(layout.ok());
@@ -226,8 +237,9 @@ TEST(Hdf5Read, WrongFilesAreNamed) {
   const Scratch scratch;
   EXPECT_EQ(hdf5_format().read(scratch.path("absent")).status().code(), Code::not_found);
   EXPECT_FALSE(hdf5_format().read(scratch.folder()).ok());
-  for (const std::string& text : {std::string(), std::string("short"), std::string(5000, 'x'), std::string("\x89HDF\r\n\x1a\n", 8),
-                                  std::string("\x89HDF\r\n\x1a\n", 8) + std::string(4000, '\xff')}) {
+  for (const std::string& text :
+       {std::string(), std::string("short"), std::string(5000, 'x'), std::string("\x89HDF\r\n\x1a\n", 8),
+        std::string("\x89HDF\r\n\x1a\n", 8) + std::string(4000, '\xff')}) {
     write_text(scratch.path("bad.h5"), text);
     const auto contents = hdf5_format().read(scratch.path("bad.h5"));
     EXPECT_EQ(contents.status().code(), Code::damaged);

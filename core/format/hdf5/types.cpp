@@ -22,8 +22,10 @@ hid_t native(Kind kind) {
     case Kind::u16: return H5T_NATIVE_UINT16;
     case Kind::u32: return H5T_NATIVE_UINT32;
     case Kind::u64: return H5T_NATIVE_UINT64;
-    case Kind::f32: case Kind::complex64: return H5T_NATIVE_FLOAT;
-    case Kind::f64: case Kind::complex128: return H5T_NATIVE_DOUBLE;
+    case Kind::f32:
+    case Kind::complex64: return H5T_NATIVE_FLOAT;
+    case Kind::f64:
+    case Kind::complex128: return H5T_NATIVE_DOUBLE;
     case Kind::text: return H5T_C_S1;
   }
   return -1;
@@ -39,8 +41,8 @@ Result<Type> complex_type(Kind kind, const char* real, const char* imaginary) {
 
 Result<Type> text_type(int64_t text_bytes, H5T_cset_t character_set) {
   Type type(H5Tcopy(H5T_C_S1));
-  if (!type.ok() || H5Tset_size(type, static_cast<size_t>(text_bytes)) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
-      H5Tset_cset(type, character_set) < 0)
+  if (!type.ok() || H5Tset_size(type, static_cast<size_t>(text_bytes)) < 0 ||
+      H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 || H5Tset_cset(type, character_set) < 0)
     return library_error(Code::unsupported, "making a text type of " + std::to_string(text_bytes) + " bytes");
   return type;
 }
@@ -122,7 +124,8 @@ std::optional<TypeMatch> match_number(const std::optional<Number>& number) {
 
 Result<Type> library_type(const ElementType& type, bool utf8) {
   switch (type.kind) {
-    case Kind::complex64: case Kind::complex128: return complex_type(type.kind, "r", "i");
+    case Kind::complex64:
+    case Kind::complex128: return complex_type(type.kind, "r", "i");
     case Kind::text: return text_type(type.text_bytes, utf8 ? H5T_CSET_UTF8 : H5T_CSET_ASCII);
     default: break;
   }

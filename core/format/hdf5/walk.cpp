@@ -61,7 +61,8 @@ class Walker {
   Contents take() {
     std::vector<size_t> order(found_.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return found_[a].dataset.name < found_[b].dataset.name; });
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return found_[a].dataset.name < found_[b].dataset.name; });
     for (const size_t i : order) {
       contents_.catalogue.datasets.push_back(std::move(found_[i].dataset));
       contents_.blocks.push_back(std::move(found_[i].blocks));
@@ -109,7 +110,8 @@ class Walker {
     found.dataset.name = name;
     if (!match || match->variable_text || !read_shape(space, found.dataset)) return {};
     found.dataset.type = match->type;
-    if (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok()) return {};  // too long for any dataset of ours
+    if (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok())
+      return {};  // too long for any dataset of ours
     if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
       return {Code::damaged, legal.message()};
     if (elements(found.dataset.shape) > 0) {
@@ -157,7 +159,8 @@ class Walker {
 
 // The JSON of a set's master; "" where the file is none.
 Result<std::string> index_text(hid_t file, int64_t file_bytes) {
-  if (H5Lexists(file, own_group, H5P_DEFAULT) <= 0 || H5Lexists(file, index_dataset, H5P_DEFAULT) <= 0) return std::string();
+  if (H5Lexists(file, own_group, H5P_DEFAULT) <= 0 || H5Lexists(file, index_dataset, H5P_DEFAULT) <= 0)
+    return std::string();
   const DatasetHandle dataset(H5Dopen2(file, index_dataset, H5P_DEFAULT));
   const Space space(dataset.ok() ? H5Dget_space(dataset) : -1);
   const Type type(dataset.ok() ? H5Dget_type(dataset) : -1);

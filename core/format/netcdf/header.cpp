@@ -18,7 +18,7 @@ Status damaged(const std::string& what) { return {Code::damaged, "netCDF header:
 // The element type of an external type's number; CDF-5 adds those from 7 on.
 bool type_of_number(uint32_t number, int version, ElementType& type) {
   constexpr Kind kinds[] = {Kind::i8, Kind::text, Kind::i16, Kind::i32, Kind::f32, Kind::f64,
-                            Kind::u8, Kind::u16, Kind::u32, Kind::i64, Kind::u64};
+                            Kind::u8, Kind::u16,  Kind::u32, Kind::i64, Kind::u64};
   if (number < 1 || number > (version == 5 ? 11u : 6u)) return false;
   type = {kinds[number - 1], kinds[number - 1] == Kind::text ? 1 : 0};
   return true;
@@ -63,7 +63,8 @@ class Reader {
   Result<int64_t> natural(const char* what) {
     const size_t size = header_.version == 5 ? 8 : 4;
     PENSTOCK_ASSIGN(const uint64_t value, number(size, what));
-    if (value > (size == 4 ? uint64_t{INT32_MAX} : uint64_t{INT64_MAX})) return damaged(std::string(what) + " is negative");
+    if (value > (size == 4 ? uint64_t{INT32_MAX} : uint64_t{INT64_MAX}))
+      return damaged(std::string(what) + " is negative");
     return static_cast<int64_t>(value);
   }
 
@@ -72,9 +73,11 @@ class Reader {
     PENSTOCK_ASSIGN(const uint64_t found, number(4, what));
     PENSTOCK_ASSIGN(const int64_t count, natural(what));
     if (found == absent && count == 0) return count;
-    if (found != tag) return damaged(std::string(what) + " has the tag " + std::to_string(found) + ", not " + std::to_string(tag));
+    if (found != tag)
+      return damaged(std::string(what) + " has the tag " + std::to_string(found) + ", not " + std::to_string(tag));
     if (static_cast<uint64_t>(count) > (file_.size() - at_) / least)
-      return damaged(std::string(what) + " claims " + std::to_string(count) + " entries, more than there are bytes for");
+      return damaged(std::string(what) + " claims " + std::to_string(count) +
+                     " entries, more than there are bytes for");
     return count;
   }
 
@@ -88,7 +91,8 @@ class Reader {
     PENSTOCK_ASSIGN(const auto raw, take(static_cast<uint64_t>(length), what));
     PENSTOCK_TRY(pad(static_cast<uint64_t>(length), what));
     std::string name(reinterpret_cast<const char*>(raw.data()), raw.size());
-    if (name.empty() || name.find('\0') != std::string::npos) return damaged(std::string(what) + " is empty or holds NUL");
+    if (name.empty() || name.find('\0') != std::string::npos)
+      return damaged(std::string(what) + " is empty or holds NUL");
     return name;
   }
 
@@ -96,7 +100,8 @@ class Reader {
     PENSTOCK_ASSIGN(const auto magic, take(4, "the magic number"));
     header_.version = std::to_integer<int>(magic[3]);
     const bool known = header_.version == 1 || header_.version == 2 || header_.version == 5;
-    if (std::memcmp(magic.data(), "CDF", 3) != 0 || !known) return {Code::damaged, "not a classic netCDF file (CDF-1, CDF-2 or CDF-5)"};
+    if (std::memcmp(magic.data(), "CDF", 3) != 0 || !known)
+      return {Code::damaged, "not a classic netCDF file (CDF-1, CDF-2 or CDF-5)"};
     return {};
   }
 
@@ -104,7 +109,8 @@ class Reader {
     const size_t size = header_.version == 5 ? 8 : 4;
     PENSTOCK_ASSIGN(const uint64_t value, number(size, "the number of records"));
     const uint64_t streaming = size == 4 ? UINT32_MAX : UINT64_MAX;
-    if (value != streaming && value > (size == 4 ? uint64_t{INT32_MAX} : uint64_t{INT64_MAX})) return damaged("a negative number of records");
+    if (value != streaming && value > (size == 4 ? uint64_t{INT32_MAX} : uint64_t{INT64_MAX}))
+      return damaged("a negative number of records");
     header_.records = value == streaming ? -1 : static_cast<int64_t>(value);
     return {};
   }
@@ -141,11 +147,13 @@ class Reader {
       return damaged("attribute '" + name + "' has the unknown type " + std::to_string(number_of_type));
     PENSTOCK_ASSIGN(const int64_t length, natural("an attribute's length"));
     const auto size = static_cast<uint64_t>(bytes(type));
-    if (static_cast<uint64_t>(length) > file_.size() / size) return damaged("the bytes end within attribute '" + name + "'");
+    if (static_cast<uint64_t>(length) > file_.size() / size)
+      return damaged("the bytes end within attribute '" + name + "'");
     PENSTOCK_ASSIGN(const auto raw, take(static_cast<uint64_t>(length) * size, "an attribute"));
     PENSTOCK_TRY(pad(raw.size(), "an attribute"));
     if (type.kind == Kind::text) {
-      attributes.push_back(text_attribute(std::move(name), std::string_view(reinterpret_cast<const char*>(raw.data()), raw.size())));
+      attributes.push_back(
+          text_attribute(std::move(name), std::string_view(reinterpret_cast<const char*>(raw.data()), raw.size())));
       return {};
     }
     attributes.push_back(make_attribute(std::move(name), type, raw.data(), length == 1 ? -1 : length));
@@ -168,13 +176,16 @@ class Reader {
   Status read_variable(Variable& variable) {
     const size_t id_bytes = header_.version == 5 ? 8 : 4;
     PENSTOCK_ASSIGN(const int64_t rank, natural("a variable's number of dimensions"));
-    if (static_cast<uint64_t>(rank) > (file_.size() - at_) / id_bytes) return damaged("the bytes end within variable '" + variable.name + "'");
+    if (static_cast<uint64_t>(rank) > (file_.size() - at_) / id_bytes)
+      return damaged("the bytes end within variable '" + variable.name + "'");
     for (int64_t i = 0; i < rank; ++i) {
       PENSTOCK_ASSIGN(const int64_t id, natural("a variable's dimension"));
       if (id >= static_cast<int64_t>(header_.dimensions.size()))
-        return damaged("variable '" + variable.name + "' has dimension " + std::to_string(id) + ", which is not defined");
+        return damaged("variable '" + variable.name + "' has dimension " + std::to_string(id) +
+                       ", which is not defined");
       const bool record = header_.dimensions[static_cast<size_t>(id)].length == 0;
-      if (record && i > 0) return damaged("variable '" + variable.name + "' has the record dimension in another place than the first");
+      if (record && i > 0)
+        return damaged("variable '" + variable.name + "' has the record dimension in another place than the first");
       variable.record = variable.record || record;
       variable.dimensions.push_back(id);
     }
@@ -186,7 +197,8 @@ class Reader {
     PENSTOCK_ASSIGN(const uint64_t stored, number(id_bytes, "a variable's size"));
     variable.stored_bytes = static_cast<int64_t>(std::min<uint64_t>(stored, INT64_MAX));
     PENSTOCK_ASSIGN(const uint64_t begin, number(header_.version == 1 ? 4 : 8, "a variable's begin"));
-    if (begin > (header_.version == 1 ? uint64_t{INT32_MAX} : uint64_t{INT64_MAX})) return damaged("variable '" + variable.name + "' begins at a negative offset");
+    if (begin > (header_.version == 1 ? uint64_t{INT32_MAX} : uint64_t{INT64_MAX}))
+      return damaged("variable '" + variable.name + "' begins at a negative offset");
     variable.begin = static_cast<int64_t>(begin);
     return {};
   }
@@ -223,35 +235,42 @@ bool append_integers(std::vector<int64_t>& out, Kind kind, const std::byte* p, s
 }  // namespace
 
 const Variable* Header::find(std::string_view variable) const {
-  const auto found = std::find_if(variables.begin(), variables.end(), [&](const Variable& v) { return v.name == variable; });
+  const auto found =
+      std::find_if(variables.begin(), variables.end(), [&](const Variable& v) { return v.name == variable; });
   return found == variables.end() ? nullptr : &*found;
 }
 
 const Attribute* Header::attribute(std::string_view name) const {
-  const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == name; });
+  const auto found =
+      std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == name; });
   return found == attributes.end() ? nullptr : &*found;
 }
 
 Result<int64_t> Header::dimension(std::string_view name) const {
-  const auto found = std::find_if(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.name == name; });
+  const auto found =
+      std::find_if(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.name == name; });
   if (found == dimensions.end()) return Status(Code::not_found, "no dimension '" + std::string(name) + "'");
   return found->length;
 }
 
 Result<Header> decode_header(std::span<const std::byte> file) { return Reader(file).read(); }
 
-Result<std::vector<int64_t>> integers(const Header& header, std::span<const std::byte> file, std::string_view variable) {
+Result<std::vector<int64_t>> integers(const Header& header, std::span<const std::byte> file,
+                                      std::string_view variable) {
   const std::string what = "netCDF variable '" + std::string(variable) + "'";
   const Variable* found = header.find(variable);
   if (found == nullptr) return Status(Code::not_found, what + " is not there");
   std::vector<int64_t> out;
-  if (found->record || !append_integers(out, found->type.kind, nullptr, 0)) return Status(Code::unsupported, what + " is no plain integer variable");
+  if (found->record || !append_integers(out, found->type.kind, nullptr, 0))
+    return Status(Code::unsupported, what + " is no plain integer variable");
   int64_t count = 1;
   for (const int64_t id : found->dimensions)
-    if (__builtin_mul_overflow(count, header.dimensions[static_cast<size_t>(id)].length, &count)) return damaged(what + " is too large");
+    if (__builtin_mul_overflow(count, header.dimensions[static_cast<size_t>(id)].length, &count))
+      return damaged(what + " is too large");
   const auto size = static_cast<size_t>(bytes(found->type));
   const auto begin = static_cast<uint64_t>(found->begin);
-  if (begin > file.size() || static_cast<uint64_t>(count) > (file.size() - begin) / size) return damaged(what + " lies beyond the end of the file");
+  if (begin > file.size() || static_cast<uint64_t>(count) > (file.size() - begin) / size)
+    return damaged(what + " lies beyond the end of the file");
   const auto raw = file.subspan(static_cast<size_t>(begin), static_cast<size_t>(count) * size);
   std::vector<std::byte> native(raw.begin(), raw.end());
   swap_elements(native.data(), static_cast<size_t>(count), size);

@@ -11,14 +11,15 @@
 #include <penstock/attribute.hpp>
 #include <penstock/status.hpp>
 
-// The grammar is that of "File Format Specifications" in the netCDF user's guide and of CDF-5 in Parallel-NetCDF's; all numbers are
-// big-endian, counts have 4 bytes, in CDF-5 8.
+// The grammar is that of "File Format Specifications" in the netCDF user's guide and of CDF-5 in Parallel-NetCDF's; all
+// numbers are big-endian, counts have 4 bytes, in CDF-5 8.
 //
-// E3SM's decomposition maps (what PIO's and E3SM-IO's dat2decomp writes; CDF-5) are such files. For each decomposition k from 1 to the
-// length of dimension "num_decomp": global attributes "Dk.ndims" and "Dk.dims" (the shape, slowest first), and i32 variables
-// "Dk.nreqs" (one number for each of the "decomp_nprocs" writing processes), "Dk.offsets" and "Dk.lengths" ("Dk.total_nreqs" runs, process after
-// process, in elements of the row-major array), "Dk.fill_starts" (where among them each process's fill values begin), and, before
-// runs were merged, "Dk.raw_nreqs" and "Dk.raw_offsets" ("Dk.total_raw_nreqs" single elements).
+// E3SM's decomposition maps (what PIO's and E3SM-IO's dat2decomp writes; CDF-5) are such files. For each decomposition
+// k from 1 to the length of dimension "num_decomp": global attributes "Dk.ndims" and "Dk.dims" (the shape, slowest
+// first), and i32 variables "Dk.nreqs" (one number for each of the "decomp_nprocs" writing processes), "Dk.offsets" and
+// "Dk.lengths" ("Dk.total_nreqs" runs, process after process, in elements of the row-major array), "Dk.fill_starts"
+// (where among them each process's fill values begin), and, before runs were merged, "Dk.raw_nreqs" and
+// "Dk.raw_offsets" ("Dk.total_raw_nreqs" single elements).
 namespace penstock::netcdf {
 
 struct Dimension {
@@ -30,10 +31,11 @@ struct Variable {
   std::string name;
   std::vector<int64_t> dimensions;  // indices into Header::dimensions, slowest first
   std::vector<Attribute> attributes;
-  ElementType type;          // NC_CHAR is text[1]
-  int64_t stored_bytes = 0;  // "vsize" as stored: padded to 4 bytes, per record for a record variable; not to be trusted
-  int64_t begin = 0;         // byte of element 0
-  bool record = false;       // the first dimension is the record dimension
+  ElementType type;  // NC_CHAR is text[1]
+  int64_t stored_bytes =
+      0;                // "vsize" as stored: padded to 4 bytes, per record for a record variable; not to be trusted
+  int64_t begin = 0;    // byte of element 0
+  bool record = false;  // the first dimension is the record dimension
 };
 
 struct Header {
@@ -49,12 +51,12 @@ struct Header {
   Result<int64_t> dimension(std::string_view name) const;   // its length; Code::not_found
 };
 
-// FILE is the file, or as much of its head as holds the header. Anything in it may be hostile: Code::damaged, naming what; memory stays
-// proportional to FILE's size.
+// FILE is the file, or as much of its head as holds the header. Anything in it may be hostile: Code::damaged, naming
+// what; memory stays proportional to FILE's size.
 Result<Header> decode_header(std::span<const std::byte> file);
 
-// All elements of an integer variable that is no record variable. FILE is the whole file. Code::not_found, Code::unsupported for another
-// type, Code::damaged where the file is too short.
+// All elements of an integer variable that is no record variable. FILE is the whole file. Code::not_found,
+// Code::unsupported for another type, Code::damaged where the file is too short.
 Result<std::vector<int64_t>> integers(const Header& header, std::span<const std::byte> file, std::string_view variable);
 
 // The same of an integer attribute.

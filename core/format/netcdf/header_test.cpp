@@ -18,7 +18,8 @@ std::string data_folder() {
 TEST(NetcdfHeader, ReadsE3smMaps) {
   const std::string folder = data_folder() + "/e3sm";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no folder " << folder << " (PENSTOCK_DATA)";
-  const std::pair<const char*, int> maps[] = {{"map_f_case_16p.nc", 3}, {"map_g_case_16p.nc", 6}, {"map_i_case_16p.nc", 5}};
+  const std::pair<const char*, int> maps[] = {
+      {"map_f_case_16p.nc", 3}, {"map_g_case_16p.nc", 6}, {"map_i_case_16p.nc", 5}};
   for (const auto& [name, decompositions] : maps) {
     SCOPED_TRACE(name);
     const std::string file = read_text(folder + "/" + name);
@@ -68,7 +69,8 @@ data:
 std::string sample(const Scratch& scratch, int version) {
   write_text(scratch.path("sample.cdl"), cdl);
   int status = 0;
-  shell("ncgen -k" + std::to_string(version) + " -o " + scratch.path("sample.nc") + " " + scratch.path("sample.cdl"), status);
+  shell("ncgen -k" + std::to_string(version) + " -o " + scratch.path("sample.nc") + " " + scratch.path("sample.cdl"),
+        status);
   return status == 0 ? read_text(scratch.path("sample.nc")) : "";
 }
 

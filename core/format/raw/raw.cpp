@@ -1,4 +1,5 @@
-// Raw: datasets one after another in a file of their own, and a JSON sidecar that says where; the plainest format there is.
+// Raw: datasets one after another in a file of their own, and a JSON sidecar that says where; the plainest format there
+// is.
 #include <string_view>
 
 #include "core/format/format.hpp"
@@ -18,7 +19,8 @@ int64_t natural_alignment(const ElementType& type) { return type.kind == Kind::c
 class Raw final : public Format {
  public:
   const Descriptor& describe() const override {
-    static const Descriptor descriptor{"raw", "binary data and a JSON sidecar: the least overhead, numpy.memmap reads it", {}, ""};
+    static const Descriptor descriptor{
+        "raw", "binary data and a JSON sidecar: the least overhead, numpy.memmap reads it", {}, ""};
     return descriptor;
   }
 
@@ -35,7 +37,8 @@ class Raw final : public Format {
         const int64_t unit = size >= alignment.block ? alignment.block : natural_alignment(dataset.type);
         place.base = round_up(layout.end, unit);
         if (size > largest_offset - place.base)
-          return Status(Code::invalid, "up to dataset '" + dataset.name + "' there are more bytes than 63 bits can address");
+          return Status(Code::invalid,
+                        "up to dataset '" + dataset.name + "' there are more bytes than 63 bits can address");
         layout.end = place.base + size;
       }
       layout.places.push_back(place);
@@ -66,7 +69,8 @@ class Raw final : public Format {
     return contents;
   }
 
-  Status read_foreign(const std::string& path, const Dataset& dataset, const Box&, std::span<std::byte>) const override {
+  Status read_foreign(const std::string& path, const Dataset& dataset, const Box&,
+                      std::span<std::byte>) const override {
     return {Code::internal, "'" + path + "', dataset '" + dataset.name + "': nothing in a raw file is foreign"};
   }
 };

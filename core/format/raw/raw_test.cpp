@@ -33,7 +33,8 @@ Contents set_of(const Catalogue& catalogue, const Layout& layout, const std::str
     contents.blocks.emplace_back();
     contents.foreign.push_back(false);
     if (bytes(catalogue.datasets[i]) > 0)
-      contents.blocks.back().push_back({0, layout.places[i].base, false, Selection::whole(catalogue.datasets[i].shape)});
+      contents.blocks.back().push_back(
+          {0, layout.places[i].base, false, Selection::whole(catalogue.datasets[i].shape)});
   }
   return contents;
 }
@@ -52,7 +53,8 @@ TEST(Raw, LargeOnBlocksSmallPacked) {
 
 TEST(Raw, MoreThan63BitsIsAnError) {
   Catalogue catalogue;
-  catalogue.datasets = {{"a", {Kind::u8, 0}, Dims{INT64_MAX / 2}, false}, {"b", {Kind::u8, 0}, Dims{INT64_MAX / 2}, false},
+  catalogue.datasets = {{"a", {Kind::u8, 0}, Dims{INT64_MAX / 2}, false},
+                        {"b", {Kind::u8, 0}, Dims{INT64_MAX / 2}, false},
                         {"c", {Kind::u8, 0}, Dims{INT64_MAX / 2}, false}};
   EXPECT_EQ(raw_format().layout(catalogue, {4096}).status().code(), Code::invalid);
 }
@@ -66,7 +68,8 @@ TEST(Raw, ReadsBackAndRecognises) {
   ASSERT_TRUE(master.ok());
   EXPECT_TRUE(raw_format().recognises(std::span(*master).first(512)));
   EXPECT_FALSE(raw_format().recognises({}));
-  EXPECT_FALSE(raw_format().recognises(std::as_bytes(std::span("{\"schema\": \"penstock.index/1\", \"format\": \"hdf5\"", 40))));
+  EXPECT_FALSE(
+      raw_format().recognises(std::as_bytes(std::span("{\"schema\": \"penstock.index/1\", \"format\": \"hdf5\"", 40))));
   write_text(scratch.path("file.raw"), {reinterpret_cast<const char*>(master->data()), master->size()});
   const auto contents = raw_format().read(scratch.path("file.raw"));
   ASSERT_TRUE(contents.ok()) << contents.status().message();
@@ -91,7 +94,8 @@ TEST(Raw, NumpyMapsIt) {
   const Catalogue catalogue = sample();
   const auto layout = raw_format().layout(catalogue, {4096});
   std::vector<std::vector<std::byte>> data;
-  for (const Dataset& dataset : catalogue.datasets) data.push_back(std::vector<std::byte>(static_cast<size_t>(bytes(dataset)), std::byte{1}));
+  for (const Dataset& dataset : catalogue.datasets)
+    data.push_back(std::vector<std::byte>(static_cast<size_t>(bytes(dataset)), std::byte{1}));
   write_layout(scratch.path("part"), *layout, data, true);
   const auto master = raw_format().master(set_of(catalogue, *layout, scratch.path("part")));
   write_text(scratch.path("file.raw"), {reinterpret_cast<const char*>(master->data()), master->size()});
@@ -100,7 +104,8 @@ TEST(Raw, NumpyMapsIt) {
              "index = json.load(open(sys.argv[1]))\n"
              "for d in index['datasets']:\n"
              "    if 'file' not in d: continue\n"
-             "    a = numpy.memmap(os.path.join(os.path.dirname(sys.argv[1]), d['file']), d['dtype'], 'r', d['offset'], tuple(d['shape']))\n"
+             "    a = numpy.memmap(os.path.join(os.path.dirname(sys.argv[1]), d['file']), d['dtype'], 'r', "
+             "d['offset'], tuple(d['shape']))\n"
              "    assert a.shape == tuple(d['shape']) and set(a.tobytes()) == {1}, d\n"
              "assert len(index['datasets']) == 40\n");
   int status = 0;
