@@ -57,7 +57,7 @@ void add(Sample& sample, const RankSample& rank) {
   sample.counts.metadata_calls += rank.counts.metadata_calls;
   sample.counts.messages += rank.counts.messages;
   sample.counts.message_bytes += rank.counts.message_bytes;
-  sample.counts.writers = std::max(sample.counts.writers, rank.counts.writers);
+  sample.counts.writers += rank.counts.writers;
 }
 
 }  // namespace

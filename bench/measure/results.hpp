@@ -26,7 +26,7 @@ struct Counts {
   int64_t metadata_calls = 0;
   int64_t messages = 0;
   int64_t message_bytes = 0;
-  int64_t writers = 0;  // not a sum: the same on every rank
+  int64_t writers = 0;  // ranks that opened files for data
 };
 
 // One operation of one method in one repetition.

@@ -66,6 +66,18 @@ penstock_status border(Body body) noexcept {
   }
 }
 
+// As border, for calls whose loss must not go unnoticed: the commit fails with their error, on all ranks.
+template <typename Body>
+penstock_status remembered(penstock_file* file, Body body) noexcept {
+  const penstock_status status = border(body);
+  if (status == PENSTOCK_OK || file == nullptr) return status;
+  return border([&]() -> Status {
+    Status failure(static_cast<Code>(status), last_message);
+    file->file.remember_failure(failure);
+    return failure;
+  });
+}
+
 Status null(const char* what) { return {Code::invalid, fmt::format("{} is NULL", what)}; }
 
 Result<penstock::Communicator> communicator(penstock_comm comm) {
@@ -123,9 +135,9 @@ penstock_status open_with(Opener opener, penstock_comm comm, const char* path, c
   return border([&]() -> Status {
     if (file == nullptr) return null("file");
     *file = nullptr;
-    if (path == nullptr) return null("path");
+    // A NULL on one rank only must not leave the others waiting: it goes on as an empty path, which they compare with theirs.
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
-    PENSTOCK_ASSIGN(auto opened, opener(ranks, path, plan == nullptr ? "" : plan));
+    PENSTOCK_ASSIGN(auto opened, opener(ranks, path == nullptr ? "" : path, plan == nullptr ? "" : plan));
     *file = new penstock_file{std::move(opened), {}, {}};
     return {};
   });
@@ -153,7 +165,7 @@ Status check_data(penstock_file* file, const char* name, const penstock_decompos
 template <typename Call>
 penstock_status data_call(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d,
                           const penstock_memory* memory, Call call) {
-  return border([&]() -> Status {
+  return remembered(file, [&]() -> Status {
     PENSTOCK_TRY(check_data(file, name, d));
     PENSTOCK_ASSIGN(const ElementType element, element_type(type));
     PENSTOCK_ASSIGN(const auto layout, memory_of(d->value, memory));
@@ -275,14 +287,14 @@ penstock_status penstock_get(penstock_file* file, const char* name, penstock_typ
 }
 
 penstock_status penstock_unlimited(penstock_file* file, const char* name) {
-  return border([&]() -> Status {
+  return remembered(file, [&]() -> Status {
     if (file == nullptr || name == nullptr) return null("file or name");
     return file->file.set_unlimited(name);
   });
 }
 
 penstock_status penstock_partial(penstock_file* file, int partial) {
-  return border([&]() -> Status {
+  return remembered(file, [&]() -> Status {
     if (file == nullptr) return null("file");
     file->file.set_partial(partial != 0);
     return {};
@@ -290,7 +302,7 @@ penstock_status penstock_partial(penstock_file* file, int partial) {
 }
 
 penstock_status penstock_capture_bytes(penstock_file* file, int64_t bytes) {
-  return border([&]() -> Status {
+  return remembered(file, [&]() -> Status {
     if (file == nullptr) return null("file");
     if (bytes < 0) return {Code::invalid, fmt::format("capture_bytes {} is negative", bytes)};
     file->file.set_capture_bytes(bytes);
@@ -299,7 +311,7 @@ penstock_status penstock_capture_bytes(penstock_file* file, int64_t bytes) {
 }
 
 penstock_status penstock_attribute(penstock_file* file, const char* object, const char* name, const char* text) {
-  return border([&]() -> Status {
+  return remembered(file, [&]() -> Status {
     if (file == nullptr || object == nullptr || name == nullptr || text == nullptr) return null("file, object, name or text");
     return file->file.set_attribute(object, penstock::text_attribute(name, text));
   });
@@ -307,7 +319,7 @@ penstock_status penstock_attribute(penstock_file* file, const char* object, cons
 
 penstock_status penstock_attribute_array(penstock_file* file, const char* object, const char* name, penstock_type type, int64_t count,
                                          const void* values) {
-  return border([&]() -> Status {
+  return remembered(file, [&]() -> Status {
     if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
     if (values == nullptr && count != 0) return null("values");
     PENSTOCK_ASSIGN(const ElementType element, element_type(type));
@@ -316,7 +328,7 @@ penstock_status penstock_attribute_array(penstock_file* file, const char* object
 }
 
 penstock_status penstock_attribute_texts(penstock_file* file, const char* object, const char* name, int64_t count, const char* const* texts) {
-  return border([&]() -> Status {
+  return remembered(file, [&]() -> Status {
     if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
     if (count < 0) return {Code::invalid, fmt::format("{} texts: the number cannot be negative", count)};
     if (texts == nullptr && count > 0) return null("texts");
@@ -380,7 +392,7 @@ penstock_status penstock_describe(penstock_file* file, const char* name, penstoc
 
 const char* penstock_plan(penstock_file* file) {
   if (file == nullptr) return nullptr;
-  file->plan = file->file.plan();
+  if (file->plan.empty()) file->plan = file->file.plan();  // once: the pointer lives as long as the file
   return file->plan.c_str();
 }
 

@@ -18,13 +18,21 @@
 namespace penstock {
 namespace {
 
-// A link as target is followed, so that the rename replaces the file and not the link.
-std::string resolve_link(const std::string& path) {
+// A link as target is followed, so that the rename replaces the file and not the link; also one that leads to nothing yet.
+std::string resolve_link(std::string path) {
   char resolved[PATH_MAX];
-  return ::realpath(path.c_str(), resolved) != nullptr ? std::string(resolved) : path;
+  for (int links = 0; links < 40; ++links) {
+    if (::realpath(path.c_str(), resolved) != nullptr) return resolved;
+    const ssize_t length = ::readlink(path.c_str(), resolved, sizeof resolved);
+    if (length <= 0 || length == sizeof resolved) break;
+    const std::string target(resolved, static_cast<size_t>(length));
+    path = target.starts_with('/') ? target : folder_of(path) + target;
+  }
+  return path;
 }
 
 Status check_target(Storage& storage, const std::string& path) {
+  if (path.empty()) return {Code::invalid, "the path is empty"};
   const std::string folder = folder_of(path).empty() ? "." : folder_of(path);
   const auto place = storage.stat(folder);
   if (!place.ok()) return place.status().in(fmt::format("cannot create '{}'", path));
@@ -132,8 +140,9 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   auto state = new_state(comm, mode);
   Opening opening{{}, path, std::string(plan), path, random_token()};
   if (comm->rank() == 0) {
+    if (path.empty()) opening.status = {Code::invalid, "the path is empty"};
     if (!state->storage->stat(path).ok() && state->storage->stat(path + ".json").ok()) opening.path = path + ".json";
-    if (mode == Mode::change) {
+    if (mode == Mode::change && opening.status.ok()) {
       opening.path = resolve_link(opening.path);
       opening.status = check_target(*state->storage, opening.path);
     }
@@ -259,6 +268,7 @@ Status File::set_unlimited(std::string_view name) {
   return {};
 }
 
+void File::remember_failure(const Status& status) { (void)state_->remember(status); }
 void File::set_partial(bool partial) { state_->partial = partial; }
 void File::set_capture_bytes(int64_t bytes) { state_->capture_bytes = bytes; }
 

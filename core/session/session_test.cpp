@@ -62,6 +62,12 @@ class Session : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(status.ok()) << status.message();
     return data;
   }
+  // A set of files is written anew, never changed: that is refused by name, and leaves it as it is.
+  bool refused(const Status& status) const {
+    const bool set = GetParam().find("placement=") != std::string::npos;
+    EXPECT_EQ(status.code(), set ? Code::unsupported : Code::ok) << status.message();
+    return set;
+  }
   std::vector<std::string> entries() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename());
@@ -144,10 +150,9 @@ TEST_P(Session, SeveralCommitsOnOneFile) {
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(read("a", {6}), a);
   ASSERT_TRUE(file->put("b", f64, whole({4}), b.data()).ok());
-  status = file->close();
-  ASSERT_TRUE(status.ok()) << status.message();
+  const bool was_refused = refused(file->close());
   EXPECT_EQ(read("a", {6}), a);
-  EXPECT_EQ(read("b", {4}), b);
+  if (!was_refused) EXPECT_EQ(read("b", {4}), b);
 }
 
 TEST_P(Session, ReopenAddsChangesAndKeeps) {
@@ -158,8 +163,10 @@ TEST_P(Session, ReopenAddsChangesAndKeeps) {
   ASSERT_TRUE(file->put("group/more", f64, whole({5}), more.data()).ok());
   ASSERT_TRUE(file->put("data", f64, *Decomposition::block({12}, {4}, {3}), over.data()).ok());
   ASSERT_TRUE(file->set_attribute("data", text_attribute("units", "km")).ok());
-  const Status status = file->close();
-  ASSERT_TRUE(status.ok()) << status.message();
+  if (refused(file->close())) {
+    EXPECT_EQ(read("data", {12}), numbers(12));
+    return;
+  }
   auto expected = numbers(12);
   std::copy(over.begin(), over.end(), expected.begin() + 4);
   EXPECT_EQ(read("data", {12}), expected);
@@ -181,8 +188,10 @@ TEST_P(Session, UnlimitedGrows) {
     EXPECT_TRUE(again->dataset("series")->unlimited);
     const int64_t from = again->dataset("series")->shape[0];
     ASSERT_TRUE(again->put("series", f64, rows(total, from, total - from, 5), data.data() + from * 5).ok());
-    status = again->close();
-    ASSERT_TRUE(status.ok()) << status.message();
+    if (refused(again->close())) {
+      EXPECT_EQ(read("series", {4, 5}), numbers(20));
+      return;
+    }
     EXPECT_EQ(read("series", {total, 5}), numbers(total * 5));
   }
 }
@@ -265,6 +274,7 @@ TEST_P(Session, CutFilesAreDamagedNotBelieved) {
     fs::copy_file(file, copy);
     for (const int64_t length : {int64_t{0}, int64_t{1}, int64_t{100}, size / 2, size - 4096, size - 1}) {
       if (length < 0 || length >= size) continue;
+      fs::copy_file(copy, file, fs::copy_options::overwrite_existing);
       fs::resize_file(file, static_cast<uintmax_t>(length));
       std::vector<double> data(5000, -1);
       auto opened = open();

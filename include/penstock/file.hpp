@@ -70,6 +70,9 @@ class File {
   Status get(std::string_view name, ElementType type, const Decomposition& part, void* data,
              const Memory& memory = {});
 
+  // Local. Makes the next commit fail with STATUS, on all ranks: for bindings, whose own checks refuse a call before it gets here.
+  void remember_failure(const Status& status);
+
   // Local. OBJECT is "" or "/" for the file, else a group's or dataset's name. The last value on a rank wins; ranks
   // may differ in which attributes they set, not in their values.
   Status set_attribute(std::string_view object, Attribute attribute);
