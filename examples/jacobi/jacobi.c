@@ -1,0 +1,99 @@
+/* jacobi.c: the heat of a plate by Jacobi's iteration, with checkpoints that any number of ranks can go on from. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint.h"
+#include "plate.h"
+
+static const char USAGE[] =
+    "usage: jacobi [--n CELLS] [--steps STEPS] [--checkpoint FILE] [--every STEPS] [--stop-after STEPS]\n"
+    "              [--restart FILE] [--plan PLAN]\n"
+    "  --n           cells along each side (512); a restart takes it from its file\n"
+    "  --steps       the step at which the run is complete (400)\n"
+    "  --checkpoint  the file to write at the end\n"
+    "  --every       write it each so many steps too\n"
+    "  --stop-after  leave after so many steps of this run, as a job does whose time is up\n"
+    "  --plan        how the data travels, such as hdf5/two_phase:writers=2\n";
+
+typedef struct Options {
+  int64_t n, steps, every, stop_after;
+  const char *checkpoint, *restart, *plan;
+} Options;
+
+static int read_options(int argc, char **argv, Options *o) {
+  *o = (Options){.n = 512, .steps = 400};
+  const struct {
+    const char *name;
+    int64_t *number;
+    const char **text;
+  } table[] = {{"--n", &o->n, NULL},
+               {"--steps", &o->steps, NULL},
+               {"--every", &o->every, NULL},
+               {"--stop-after", &o->stop_after, NULL},
+               {"--checkpoint", NULL, &o->checkpoint},
+               {"--restart", NULL, &o->restart},
+               {"--plan", NULL, &o->plan}};
+  for (int i = 1; i < argc; i += 2) {
+    size_t k = 0;
+    while (k < sizeof table / sizeof *table && strcmp(argv[i], table[k].name)) k++;
+    if (k == sizeof table / sizeof *table || i + 1 == argc) return 0;
+    if (table[k].text) {
+      *table[k].text = argv[i + 1];
+    } else {
+      char *end;
+      *table[k].number = strtoll(argv[i + 1], &end, 10);
+      if (*end || end == argv[i + 1] || *table[k].number < 0) return 0;
+    }
+  }
+  return o->n > 0;
+}
+
+/* Rank 0 says what went wrong; every rank leaves with status 1. */
+static int failed(int rank, const char *doing, const char *path) {
+  if (rank == 0) fprintf(stderr, "jacobi: %s %s: %s\n", doing, path, penstock_message());
+  return 1;
+}
+
+static int run(int rank, const Options *o) {
+  Plate plate;
+  int64_t n = o->n;
+  if (o->restart && checkpoint_size(MPI_COMM_WORLD, o->restart, &n)) return failed(rank, "restarting from", o->restart);
+  if (!plate_make(MPI_COMM_WORLD, n, &plate)) {
+    if (rank == 0) fprintf(stderr, "jacobi: %lld cells along a side are too few for so many ranks\n", (long long)n);
+    return 1;
+  }
+  if (o->restart && checkpoint_read(o->restart, NULL, &plate)) {
+    plate_free(&plate);
+    return failed(rank, "restarting from", o->restart);
+  }
+  if (rank == 0 && o->restart) printf("restarted from %s at step %lld\n", o->restart, (long long)plate.step);
+
+  const int64_t leave = o->stop_after && plate.step + o->stop_after < o->steps ? plate.step + o->stop_after : o->steps;
+  int status = 0;
+  while (plate.step < leave && !status) {
+    plate_step(&plate);
+    if (!o->checkpoint || (plate.step != leave && (!o->every || plate.step % o->every))) continue;
+    if (checkpoint_write(o->checkpoint, o->plan, &plate))
+      status = failed(rank, "writing", o->checkpoint);
+    else if (rank == 0)
+      printf("wrote %s at step %lld\n", o->checkpoint, (long long)plate.step);
+  }
+  if (rank == 0 && !status) printf("step %lld residual %.15e\n", (long long)plate.step, plate.residual);
+  plate_free(&plate);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  int rank;
+  Options options;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int status = 2;
+  if (read_options(argc, argv, &options))
+    status = run(rank, &options);
+  else if (rank == 0)
+    fputs(USAGE, stderr);
+  MPI_Finalize();
+  return status;
+}
