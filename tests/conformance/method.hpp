@@ -1,0 +1,20 @@
+// Method: one way to write and read a file, as the text of a plan.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace penstock::test {
+
+struct Method {
+  std::string plan;       // "hdf5/two_phase:writers=2"
+  std::string reading;    // the plan to read with: the same transport and parameters
+  std::string extension;  // ".h5"
+  bool base = false;      // every parameter at its fallback, but for the placement
+  bool may_refuse = false;  // depends on the file system: "unsupported" is an answer
+};
+
+// Every format x transport x placement that is built, then each again with one parameter changed at a time.
+std::vector<Method> methods();
+
+}  // namespace penstock::test

@@ -1,0 +1,106 @@
+// no_space: a disk that fills up, for every method: the same error on every rank, the old file as it was, nothing left over, no hang.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+#include <penstock/file.hpp>
+
+#include "tests/conformance/method.hpp"
+#include "tests/harness/slice.hpp"
+#include "tests/harness/world.hpp"
+
+namespace penstock::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+const ElementType f64{Kind::f64};
+
+std::set<std::string> listing(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
+// One f64 dataset of ELEMENTS over the ranks.
+Status write(World& world, const std::string& path, const std::string& plan, int64_t elements, uint64_t seed) {
+  auto file = File::create(world.comm(), path, plan);
+  if (!file) return file.status();
+  const Slice slice = grid({elements}, {world.size()}, world.rank());
+  const auto memory = filled(slice, f64, seed);
+  CHECK_OK(file->lend("data", f64, slice.part, memory.data()), "lend");
+  return file->close();
+}
+
+void check_old(World& world, const std::string& path, int64_t elements, uint64_t seed) {
+  auto file = File::open(world.comm(), path);
+  if (!CHECK_OK(file.status(), "open the old file")) return;
+  const Slice slice = replicated({elements});
+  auto memory = blank(slice, f64);
+  CHECK_OK(file->get("data", f64, slice.part, memory.data()), "get");
+  if (!CHECK_OK(file->close(), "read the old file")) return;
+  int64_t wrong = 0;
+  CHECK(differences(slice, f64, seed, memory, wrong) == 0, "the old file has other values");
+}
+
+// Leaves about FREE bytes of the disk.
+void fill_disk(const std::string& disk, int64_t free) {
+  const std::string path = disk + "/filler";
+  const int fd = open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  for (int64_t step = 1 << 20; step >= 4096; step /= 2)
+    while (static_cast<int64_t>(fs::space(disk).available) >= free + step)
+      if (posix_fallocate(fd, lseek(fd, 0, SEEK_END), step) != 0) break;
+  close(fd);
+}
+
+// A file of ELEMENTS does not fit; what was there before does.
+void does_not_fit(World& world, const std::string& disk, const Method& method, const char* when, int64_t elements) {
+  about(std::string(when) + ": " + method.plan);
+  const std::string path = disk + "/file" + method.extension;
+  constexpr int64_t old_elements = 3000;
+  const Status old = write(world, path, method.plan, old_elements, 1);
+  if (old.code() == Code::unsupported && method.may_refuse) return say(fmt::format("refused: {}: {}", method.plan, old.message()));
+  if (!CHECK_OK(old, "the old file")) return;
+  if (elements == 0 && world.rank() == 0) fill_disk(disk, 16 << 10);
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  const auto before = listing(disk);
+
+  const Status status = write(world, path, method.plan, elements == 0 ? 60000 : elements, 2);
+  CHECK(status.code() == Code::no_space, fmt::format("is '{}': {}", name(status.code()), status.message()));
+  int64_t codes[] = {static_cast<int64_t>(status.code()), -static_cast<int64_t>(status.code())};
+  CHECK_OK(world.comm()->all_reduce_max(codes), "compare");
+  CHECK(codes[0] == -codes[1], "the ranks have different statuses");
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  if (world.rank() == 0)
+    for (const std::string& entry : listing(disk)) CHECK(before.contains(entry), "left over: " + entry);
+  check_old(world, path, old_elements, 1);
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  if (world.rank() == 0)
+    for (const std::string& entry : listing(disk)) fs::remove_all(disk + "/" + entry);
+  CHECK_OK(world.comm()->barrier(), "barrier");
+}
+
+}  // namespace
+
+}  // namespace penstock::test
+
+int main(int argc, char** argv) {
+  using namespace penstock::test;
+  World world(&argc, &argv);
+  const char* disk = std::getenv("PENSTOCK_SMALL_DISK");
+  if (disk == nullptr) return world.skip("PENSTOCK_SMALL_DISK names no disk: run by with_small_disk.sh");
+  const auto capacity = static_cast<int64_t>(std::filesystem::space(disk).capacity);
+  for (const Method& method : methods()) {
+    const bool interesting = method.base || method.plan.find("io=") != std::string::npos || method.plan.find("preallocate=") != std::string::npos ||
+                             method.plan.find("writers=") != std::string::npos;
+    if (!interesting) continue;
+    does_not_fit(world, disk, method, "a file larger than the disk", capacity / 8 * 3);
+    does_not_fit(world, disk, method, "a disk that is nearly full", 0);
+  }
+  about("");
+  return world.finish("no_space");
+}
