@@ -1,0 +1,78 @@
+# Makefile: the verbs of this repository. Everything is built in build/, and nothing is left elsewhere.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+include tools/penstock/mpi.env
+export $(shell sed -n 's/^\([A-Za-z_]*\)=.*/\1/p' tools/penstock/mpi.env)
+
+PREFIX ?= /usr/local
+BIN := build/venv/bin
+CXX_SOURCES = $(shell find include core bindings bench examples tests \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \))
+
+help: ## List the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+build: prepare-run build-dev ## Build the library, penstock-bench, the examples and the tools, with Open MPI
+	@install -D -m 755 scripts/penstock build/bin/penstock
+
+demo: build ## See the main job whole: checkpoint, restart, the file, a picture, and all methods measured
+	@scripts/demo
+
+test: prepare-test ## Everything that continuous integration runs: checks, builds with both MPIs and none, all tests
+	@scripts/test
+
+quick: prepare-test ## The checks, and the unit tests of the Open MPI build
+	@scripts/test quick
+
+examples: build ## Build the examples and run each on a small problem
+	@scripts/examples
+
+lint: prepare-test configure-dev ## Check includes, first lines, formatting and types
+	@$(BIN)/python tools/checks/arrows.py
+	@$(BIN)/python tools/checks/first_lines.py
+	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) && echo "clang-format: nothing to change"
+	@$(BIN)/ruff check --quiet tools tests/python && $(BIN)/ruff format --check tools tests/python
+	@$(BIN)/mypy --cache-dir build/.mypy_cache
+
+format: prepare-test ## Format all sources
+	@$(BIN)/clang-format -i $(CXX_SOURCES)
+	@$(BIN)/ruff check --quiet --fix-only tools tests/python
+	@$(BIN)/ruff format --quiet tools tests/python
+
+tidy: prepare-test build-dev ## Run clang-tidy over the library and the bench (minutes)
+	@$(BIN)/run-clang-tidy.py -quiet -p build -clang-tidy-binary $(BIN)/clang-tidy '^$(CURDIR)/(core|bindings|bench)/'
+
+test-dev test-mpich test-serial test-asan: test-%: prepare-test
+	@scripts/test $*
+test-mpich: ## Build with MPICH and run its tests
+test-serial: ## Build without MPI and run its tests
+asan: test-asan ## Build with the address and undefined-behaviour sanitizers and run the unit tests
+
+install: prepare-run ## Build optimised and install below PREFIX (/usr/local)
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null && cmake --build --preset release
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean: ## Remove build/
+	rm -rf build
+
+# --- what the verbs stand on -----------------------------------------------------------------------------------------
+
+prepare-run:
+	@scripts/install-dependencies build
+	@scripts/python-environment run
+
+prepare-test:
+	@scripts/install-dependencies build test
+	@scripts/python-environment test
+
+configure-%:
+	@cmake --preset $* >build/configure-$*.log 2>&1 || { cat build/configure-$*.log; exit 1; }
+
+build-%: configure-%
+	@cmake --build --preset $*
+
+.PHONY: help build demo test quick examples lint format tidy test-dev test-mpich test-serial test-asan asan install clean \
+  prepare-run prepare-test

@@ -1,0 +1,1 @@
+"""campaign: running penstock-bench, and what it says while it runs."""

@@ -1,0 +1,47 @@
+"""cli: the program `penstock`, one file per subcommand."""
+
+import signal
+import sys
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+import penstock
+from penstock.cli import bench, picture
+from penstock.errors import UserError
+
+app = typer.Typer(
+    name="penstock",
+    help="Parallel arrays into one portable file: tools that measure and explain.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+bench.register(app)
+picture.register(app)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"penstock {penstock.__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Runs the subcommand that was asked for; an error the user can mend is one line."""
+    signal.signal(signal.SIGTERM, _interrupt)  # as Ctrl-C: whatever is under way is undone
+    try:
+        app(prog_name="penstock")
+    except UserError as error:
+        typer.echo(f"penstock: {error}", err=True)
+        sys.exit(error.status)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

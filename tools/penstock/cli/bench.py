@@ -1,0 +1,127 @@
+"""bench.py: `penstock bench` runs penstock-bench under mpiexec, shows how it goes, and explains its record."""
+
+import contextlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from penstock.campaign import launch
+from penstock.campaign.run import run
+from penstock.cli.progress import make_progress
+from penstock.errors import UserError
+from penstock.report.advice import advice, failures
+from penstock.report.results import read_record
+from penstock.report.table import headline, remarks, table
+
+PROGRAM = "penstock-bench"
+METHODS = "hdf5/two_phase,hdf5/independent,raw/two_phase,raw/per_process,raw/gather"
+LEAST_WIDTH = 120  # of a table: a log has no width of its own, and a narrow terminal may rather wrap than hide figures
+
+
+def register(app: typer.Typer) -> None:
+    # Everything that is not declared here is penstock-bench's own: it has the one table of its options.
+    settings = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    app.command(context_settings=settings, options_metavar="WORKLOAD [OPTIONS]")(bench)
+
+
+def bench(
+    context: typer.Context,
+    np: Annotated[int, typer.Option("--np", help="Ranks.")] = 4,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
+    methods: Annotated[str, typer.Option("--methods", help="FORMAT/TRANSPORT[:name=value,...],...")] = METHODS,
+    directory: Annotated[
+        Path,
+        typer.Option("--dir", metavar="DIR", help="On the file system to measure; holds a scratch folder meanwhile."),
+    ] = Path(),
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the whole record here.")] = None,
+    wanted_help: Annotated[bool, typer.Option("--help", help="Show this message and exit.")] = False,
+) -> None:
+    """Compare ways of writing and reading one workload on this machine, and say which to use.
+
+    WORKLOAD and the options that are not listed here are those of penstock-bench; --help shows them below.
+    """
+    if wanted_help:
+        _show_help(context)
+        return
+    if np < 1:
+        raise UserError(f"--np must be at least 1, not {np}")
+    if not context.args:
+        raise UserError("which workload? See penstock bench --help")
+    program = launch.program(PROGRAM, mpi)
+    with _scratch(directory, keep="--keep" in context.args) as scratch:
+        record_path = json if json is not None else scratch / "record.json"
+        before = _identity(record_path)
+        given = [*context.args, "--methods", methods, "--dir", str(scratch), "--json", str(record_path), "--progress"]
+        with make_progress(Console()) as progress:
+            outcome = run([*launch.mpiexec(mpi, np), str(program), *given], launch.environment(), progress.show)
+        if outcome.status != 0 and _identity(record_path) == before:
+            raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
+        explain(record_path)
+        if json is not None:
+            typer.echo(f"The whole record is in {json}")
+    if outcome.status != 0:
+        raise typer.Exit(1)
+
+
+def explain(path: Path) -> None:
+    """Prints the record in PATH as a table with its advice. Status 1 if a method failed or did not verify."""
+    record = read_record(path)
+    console = _console()
+    console.print(f"\n{headline(record)}", highlight=False, soft_wrap=True)
+    console.print(table(record))
+    for remark in remarks(record):
+        console.print(remark, style="dim", highlight=False, markup=False, soft_wrap=True)
+    console.print()
+    for sentence in advice(record):
+        console.print(sentence, style="bold", highlight=False, markup=False, soft_wrap=True)
+    for sentence in failures(record):
+        typer.echo(f"penstock: {sentence}", err=True)
+    if not record.verified or failures(record):
+        raise typer.Exit(1)
+
+
+def _console() -> Console:
+    console = Console()
+    return Console(width=max(console.width, LEAST_WIDTH))
+
+
+@contextlib.contextmanager
+def _scratch(directory: Path, keep: bool) -> Iterator[Path]:
+    """A new folder under DIRECTORY, removed whatever happens unless it is to be kept."""
+    if not directory.is_dir():
+        raise UserError(f"--dir {directory}: {'not a folder' if directory.exists() else 'no such folder'}")
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="penstock-bench-", dir=directory.absolute()))
+    except OSError as error:
+        raise UserError(f"--dir {directory}: {error.strerror}") from None
+    try:
+        yield folder
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Tells a file that was just written from one that was there before."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_mtime_ns
+
+
+def _show_help(context: typer.Context) -> None:
+    typer.echo(context.get_help())
+    for mpi in launch.Mpi:
+        with contextlib.suppress(UserError):
+            program = launch.program(PROGRAM, mpi)
+            command = [*launch.mpiexec(mpi, 1), str(program), "--help"]
+            environment = launch.environment()
+            typer.echo(subprocess.run(command, env=environment, check=False, capture_output=True, text=True).stdout)
+            return

@@ -1,0 +1,138 @@
+"""results.py: the record of a bench run, as its JSON file ("penstock.bench/1") holds it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import UserError
+
+SCHEMA = "penstock.bench/1"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Seconds of a method over those of the method TO, in the same repetitions; below 1 is faster."""
+
+    to: str
+    median: float
+    low: float | None
+    high: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One operation of one method. MEDIAN and what follows from it are None where it never succeeded."""
+
+    method: str
+    operation: str
+    control: bool
+    np: int
+    median: float | None
+    low: float | None
+    high: float | None
+    mib_per_second: float | None
+    cached: bool
+    ratio: Ratio | None
+    verified: bool
+    error: str | None
+
+    @property
+    def usable(self) -> bool:
+        return self.verified and self.error is None and self.median is not None
+
+
+@dataclass(frozen=True)
+class Record:
+    workload: str
+    total_bytes: int
+    regime: str
+    np: int
+    readers: int
+    repetitions: int
+    stopped: bool
+    baseline: str
+    verified: bool
+    lines: tuple[Line, ...]
+    ceiling: dict[str, float]  # operation: MiB/s of the device at best; may be empty
+    smallest_claimable: dict[str, float]  # operation: the A/A pair's spread
+    warnings: tuple[str, ...]
+
+    def operations(self) -> list[str]:
+        return list(dict.fromkeys(line.operation for line in self.lines))
+
+    def of(self, operation: str) -> list[Line]:
+        return [line for line in self.lines if line.operation == operation]
+
+
+def read_record(path: Path) -> Record:
+    """The record in the file PATH, or a UserError that says what is wrong with it."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON: {error}") from None
+    schema = record.get("schema") if isinstance(record, dict) else None
+    if schema != SCHEMA:
+        raise UserError(f"{path}: its schema is {schema!r}, not {SCHEMA!r}")
+    try:
+        return _record(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path}: not a whole {SCHEMA} record: {type(error).__name__} {error}") from None
+
+
+def _record(record: dict[str, Any]) -> Record:
+    ceiling = record.get("ceiling") or {}
+    rates = {operation: ceiling.get(f"best_{operation}") or 0.0 for operation in ("write", "read")}
+    return Record(
+        workload=str(record["workload"]["name"]),
+        total_bytes=int(record["workload"]["total_bytes"]),
+        regime=str(record["regime"]),
+        np=int(record["np"]),
+        readers=int(record["readers"]),
+        repetitions=int(record["repetitions"]),
+        stopped=record.get("stopped") is not None,
+        baseline=str(record["baseline"]),
+        verified=bool(record["verified"]),
+        lines=tuple(_line(line) for line in record["results"]),
+        ceiling={operation: float(rate) for operation, rate in rates.items() if rate > 0},
+        smallest_claimable={
+            operation: float(control["smallest_claimable"]) for operation, control in (record.get("aa") or {}).items()
+        },
+        warnings=tuple(str(warning) for warning in record.get("warnings", [])),
+    )
+
+
+def _line(line: dict[str, Any]) -> Line:
+    return Line(
+        method=str(line["method"]),
+        operation=str(line["operation"]),
+        control=bool(line.get("control", False)),
+        np=int(line["np"]),
+        median=_number(line["median"]),
+        low=_number(line["low"]),
+        high=_number(line["high"]),
+        mib_per_second=_number(line["bwMiB"]),
+        cached=line.get("rate_label") == "cached",
+        ratio=_ratio(line["ratio"]),
+        verified=bool(line["verified"]),
+        error=None if line.get("error") is None else str(line["error"]),
+    )
+
+
+def _ratio(ratio: dict[str, Any] | None) -> Ratio | None:
+    if ratio is None:
+        return None
+    return Ratio(
+        to=str(ratio["to"]),
+        median=float(ratio["median"]),
+        low=_number(ratio["low"]),
+        high=_number(ratio["high"]),
+        verdict=str(ratio["verdict"]),
+    )
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
