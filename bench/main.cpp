@@ -1,6 +1,6 @@
 // penstock-bench: measures ways of writing and reading one workload, and proves that every byte arrived.
-#include <cstdio>
 #include <fmt/format.h>
+#include <cstdio>
 
 #include "bench/ceiling.hpp"
 #include "bench/launch.hpp"

@@ -1,9 +1,9 @@
 // Options: the command line, parsed and checked before anything runs.
 #include "bench/options.hpp"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fmt/format.h>
 
 #include "bench/workload/workload.hpp"
 #include "core/base/units.hpp"

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
-#include <fmt/format.h>
 
 #include "bench/ceiling.hpp"
 #include "bench/measure/scratch.hpp"

@@ -5,10 +5,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <map>
 

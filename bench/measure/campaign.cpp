@@ -1,9 +1,9 @@
 // Campaign: the schedule, and the life of one file.
 #include "bench/measure/campaign.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cstring>
-#include <fmt/format.h>
 #include <numeric>
 #include <random>
 

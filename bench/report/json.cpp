@@ -1,10 +1,10 @@
 // The JSON record. Raw times of every rank and repetition come first; every statistic can be computed from them again.
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <fmt/format.h>
 
 #include "bench/report/record.hpp"
 #include "bench/workload/numbering.hpp"

@@ -1,6 +1,6 @@
 // The table that a person reads: medians with intervals, rates, ratios, and what failed.
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "bench/report/record.hpp"
 #include "core/base/units.hpp"

@@ -1,7 +1,7 @@
 // An HDF5 file as libhdf5 itself sees it.
-#include <algorithm>
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <algorithm>
 #include <vector>
 
 #include "bench/verify/library.hpp"

@@ -1,10 +1,10 @@
 // Truth: comparison by blocks, and the detective work on the first wrong element.
 #include "bench/verify/truth.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fmt/format.h>
 #include <vector>
 
 #include "core/base/crc64.hpp"

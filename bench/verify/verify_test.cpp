@@ -1,11 +1,11 @@
 // The verifier verified: blocks that are swapped, shifted, stale, zeroed or damaged by one bit are caught, located and
 // named.
+#include <gtest/gtest.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "bench/verify/library.hpp"
 #include "bench/verify/truth.hpp"

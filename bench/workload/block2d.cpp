@@ -3,8 +3,8 @@
 // In C order the array is a[x][y] with y contiguous and ranks run along y first; in Fortran order it is a(x, y) with x
 // contiguous and ranks run along x first, which is the transposed array in the transposed grid. px >= py, so that at
 // two ranks C order makes whole rows and Fortran order makes half rows.
-#include <cmath>
 #include <fmt/format.h>
+#include <cmath>
 
 #include "bench/workload/workload.hpp"
 

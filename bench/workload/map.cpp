@@ -3,8 +3,8 @@
 // A map was made for a fixed number of processes. On fewer ranks each takes a contiguous group of them, on more some
 // ranks have nothing. Runs that E3SM fills are written like the others. Where runs overlap, the one that begins first
 // keeps the elements; where none reaches, elements are holes: both are counted in the record.
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "bench/workload/map_file.hpp"
 #include "bench/workload/workload.hpp"

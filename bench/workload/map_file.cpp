@@ -1,8 +1,8 @@
 // Map file: the variables of each decomposition, taken apart by process.
 #include "bench/workload/map_file.hpp"
 
-#include <cerrno>
 #include <fmt/format.h>
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 

@@ -1,8 +1,8 @@
 // Workload: the table of workloads, and what all of them share.
 #include "bench/workload/workload.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace penstock::bench {
 
@@ -72,15 +72,6 @@ int owner(const Workload& workload, int field, int64_t offset, int size) {
     if (found) return rank;
   }
   return -1;
-}
-
-Dims coordinates(const Dims& shape, int64_t offset) {
-  Dims at = Dims::filled(shape.rank(), 0);
-  for (int d = shape.rank() - 1; d >= 0; --d) {
-    at[d] = offset % shape[d];
-    offset /= shape[d];
-  }
-  return at;
 }
 
 }  // namespace penstock::bench

@@ -74,8 +74,6 @@ Slab slab(const Workload& workload, int field, int rank, int size);
 Result<Decomposition> slab_decomposition(const Workload& workload, int field, const Slab& slab);
 // The rank of SIZE whose part holds element OFFSET of FIELD; -1 where none does.
 int owner(const Workload& workload, int field, int64_t offset, int size);
-// (12, 40)
-Dims coordinates(const Dims& shape, int64_t offset);
 
 // Calls VISIT(offset, length) for every contiguous run of PART, in the order in which its elements lie in memory. The
 // arithmetic is the bench's own, so that a fault in the library's is not repeated in its judge.

@@ -97,11 +97,13 @@ Result<ElementType> element_type(penstock_type type) {
 }
 
 penstock_type c_type(const ElementType& type) {
-  return static_cast<penstock_type>(type.kind == Kind::text ? text_base + static_cast<int>(type.text_bytes) : static_cast<int>(type.kind));
+  return static_cast<penstock_type>(type.kind == Kind::text ? text_base + static_cast<int>(type.text_bytes)
+                                                            : static_cast<int>(type.kind));
 }
 
 Result<Dims> dims(int rank, const int64_t* values, const char* what) {
-  if (rank < 0 || rank > penstock::max_rank) return Status(Code::invalid, fmt::format("rank {}: datasets have 0 to {} dimensions", rank, penstock::max_rank));
+  if (rank < 0 || rank > penstock::max_rank)
+    return Status(Code::invalid, fmt::format("rank {}: datasets have 0 to {} dimensions", rank, penstock::max_rank));
   if (rank > 0 && values == nullptr) return null(what);
   return Dims(std::span(values, static_cast<size_t>(rank)));
 }
@@ -125,7 +127,8 @@ Result<penstock::Memory> memory_of(const Decomposition& part, const penstock_mem
   }
   for (int d = 0; d < rank; ++d)
     if (start[d] < 0 || shape[d] < 0 || start[d] > shape[d] || count[d] > shape[d] - start[d])
-      return Status(Code::invalid, fmt::format("memory: a block of {} at {} leaves an array of {} in dimension {}", count[d], start[d], shape[d], d));
+      return Status(Code::invalid, fmt::format("memory: a block of {} at {} leaves an array of {} in dimension {}",
+                                               count[d], start[d], shape[d], d));
   return penstock::Memory::inside(shape, start);
 }
 
@@ -135,7 +138,8 @@ penstock_status open_with(Opener opener, penstock_comm comm, const char* path, c
   return border([&]() -> Status {
     if (file == nullptr) return null("file");
     *file = nullptr;
-    // A NULL on one rank only must not leave the others waiting: it goes on as an empty path, which they compare with theirs.
+    // A NULL on one rank only must not leave the others waiting: it goes on as an empty path, which they compare
+    // with theirs.
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
     PENSTOCK_ASSIGN(auto opened, opener(ranks, path == nullptr ? "" : path, plan == nullptr ? "" : plan));
     *file = new penstock_file{std::move(opened), {}, {}};
@@ -203,7 +207,8 @@ penstock_status penstock_close(penstock_file* file) {
 
 void penstock_abandon(penstock_file* file) { delete file; }
 
-penstock_status penstock_block(int rank, const int64_t* shape, const int64_t* start, const int64_t* count, penstock_decomposition** d) {
+penstock_status penstock_block(int rank, const int64_t* shape, const int64_t* start, const int64_t* count,
+                               penstock_decomposition** d) {
   return decompose(d, [&]() -> Result<Decomposition> {
     PENSTOCK_ASSIGN(const Dims s, dims(rank, shape, "shape"));
     PENSTOCK_ASSIGN(const Dims at, dims(rank, start, "start"));
@@ -212,7 +217,8 @@ penstock_status penstock_block(int rank, const int64_t* shape, const int64_t* st
   });
 }
 
-penstock_status penstock_grid(int rank, const int64_t* shape, const int64_t* process_grid, int process, penstock_decomposition** d) {
+penstock_status penstock_grid(int rank, const int64_t* shape, const int64_t* process_grid, int process,
+                              penstock_decomposition** d) {
   return decompose(d, [&]() -> Result<Decomposition> {
     PENSTOCK_ASSIGN(const Dims s, dims(rank, shape, "shape"));
     PENSTOCK_ASSIGN(const Dims grid, dims(rank, process_grid, "process_grid"));
@@ -220,23 +226,25 @@ penstock_status penstock_grid(int rank, const int64_t* shape, const int64_t* pro
   });
 }
 
-penstock_status penstock_boxes(int rank, const int64_t* shape, int64_t boxes, const int64_t* starts, const int64_t* counts,
-                               penstock_decomposition** d) {
+penstock_status penstock_boxes(int rank, const int64_t* shape, int64_t boxes, const int64_t* starts,
+                               const int64_t* counts, penstock_decomposition** d) {
   return decompose(d, [&]() -> Result<Decomposition> {
     PENSTOCK_ASSIGN(const Dims s, dims(rank, shape, "shape"));
     if (boxes < 0) return Status(Code::invalid, fmt::format("{} boxes: the number cannot be negative", boxes));
     if (boxes > 0 && rank > 0 && (starts == nullptr || counts == nullptr)) return null("starts or counts");
     std::vector<penstock::Box> list;
     for (int64_t i = 0; i < boxes; ++i) {
-      const auto row = [&](const int64_t* all) { return rank > 0 ? Dims(std::span(all + i * rank, static_cast<size_t>(rank))) : Dims(); };
+      const auto row = [&](const int64_t* all) {
+        return rank > 0 ? Dims(std::span(all + i * rank, static_cast<size_t>(rank))) : Dims();
+      };
       list.push_back({row(starts), row(counts)});
     }
     return Decomposition::boxes(s, list);
   });
 }
 
-penstock_status penstock_runs(int rank, const int64_t* shape, int64_t runs, const int64_t* offsets, const int64_t* lengths,
-                              penstock_decomposition** d) {
+penstock_status penstock_runs(int rank, const int64_t* shape, int64_t runs, const int64_t* offsets,
+                              const int64_t* lengths, penstock_decomposition** d) {
   return decompose(d, [&]() -> Result<Decomposition> {
     PENSTOCK_ASSIGN(const Dims s, dims(rank, shape, "shape"));
     if (runs < 0) return Status(Code::invalid, fmt::format("{} runs: the number cannot be negative", runs));
@@ -271,19 +279,25 @@ penstock_status penstock_per_rank(int row_rank, const int64_t* row, penstock_dec
 int64_t penstock_elements(const penstock_decomposition* d) { return d == nullptr ? 0 : d->value.elements(); }
 void penstock_free(penstock_decomposition* d) { delete d; }
 
-penstock_status penstock_put(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d, const void* data,
-                             const penstock_memory* memory) {
-  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) { return file->file.put(name, t, d->value, data, m); });
+penstock_status penstock_put(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d,
+                             const void* data, const penstock_memory* memory) {
+  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) {
+    return file->file.put(name, t, d->value, data, m);
+  });
 }
 
-penstock_status penstock_lend(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d, const void* data,
-                              const penstock_memory* memory) {
-  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) { return file->file.lend(name, t, d->value, data, m); });
+penstock_status penstock_lend(penstock_file* file, const char* name, penstock_type type,
+                              const penstock_decomposition* d, const void* data, const penstock_memory* memory) {
+  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) {
+    return file->file.lend(name, t, d->value, data, m);
+  });
 }
 
-penstock_status penstock_get(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d, void* data,
-                             const penstock_memory* memory) {
-  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) { return file->file.get(name, t, d->value, data, m); });
+penstock_status penstock_get(penstock_file* file, const char* name, penstock_type type, const penstock_decomposition* d,
+                             void* data, const penstock_memory* memory) {
+  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) {
+    return file->file.get(name, t, d->value, data, m);
+  });
 }
 
 penstock_status penstock_unlimited(penstock_file* file, const char* name) {
@@ -312,13 +326,14 @@ penstock_status penstock_capture_bytes(penstock_file* file, int64_t bytes) {
 
 penstock_status penstock_attribute(penstock_file* file, const char* object, const char* name, const char* text) {
   return remembered(file, [&]() -> Status {
-    if (file == nullptr || object == nullptr || name == nullptr || text == nullptr) return null("file, object, name or text");
+    if (file == nullptr || object == nullptr || name == nullptr || text == nullptr)
+      return null("file, object, name or text");
     return file->file.set_attribute(object, penstock::text_attribute(name, text));
   });
 }
 
-penstock_status penstock_attribute_array(penstock_file* file, const char* object, const char* name, penstock_type type, int64_t count,
-                                         const void* values) {
+penstock_status penstock_attribute_array(penstock_file* file, const char* object, const char* name, penstock_type type,
+                                         int64_t count, const void* values) {
   return remembered(file, [&]() -> Status {
     if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
     if (values == nullptr && count != 0) return null("values");
@@ -327,7 +342,8 @@ penstock_status penstock_attribute_array(penstock_file* file, const char* object
   });
 }
 
-penstock_status penstock_attribute_texts(penstock_file* file, const char* object, const char* name, int64_t count, const char* const* texts) {
+penstock_status penstock_attribute_texts(penstock_file* file, const char* object, const char* name, int64_t count,
+                                         const char* const* texts) {
   return remembered(file, [&]() -> Status {
     if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
     if (count < 0) return {Code::invalid, fmt::format("{} texts: the number cannot be negative", count)};
@@ -341,7 +357,8 @@ penstock_status penstock_attribute_texts(penstock_file* file, const char* object
   });
 }
 
-penstock_status penstock_attribute_info(penstock_file* file, const char* object, const char* name, penstock_type* type, int64_t* count) {
+penstock_status penstock_attribute_info(penstock_file* file, const char* object, const char* name, penstock_type* type,
+                                        int64_t* count) {
   return border([&]() -> Status {
     if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
     PENSTOCK_ASSIGN(const auto attribute, file->file.attribute(object, name));
@@ -351,23 +368,29 @@ penstock_status penstock_attribute_info(penstock_file* file, const char* object,
   });
 }
 
-penstock_status penstock_attribute_get(penstock_file* file, const char* object, const char* name, penstock_type type, void* values,
-                                       int64_t bytes) {
+penstock_status penstock_attribute_get(penstock_file* file, const char* object, const char* name, penstock_type type,
+                                       void* values, int64_t bytes) {
   return border([&]() -> Status {
-    if (file == nullptr || object == nullptr || name == nullptr || values == nullptr) return null("file, object, name or values");
+    if (file == nullptr || object == nullptr || name == nullptr || values == nullptr)
+      return null("file, object, name or values");
     PENSTOCK_ASSIGN(const auto attribute, file->file.attribute(object, name));
     const bool text = attribute.type.kind == Kind::text;
     if (text ? static_cast<int>(type) <= text_base : c_type(attribute.type) != type)
-      return {Code::mismatch, fmt::format("attribute '{}' of '{}' is {}, another type is asked for", name, object, penstock::name(attribute.type))};
+      return {Code::mismatch, fmt::format("attribute '{}' of '{}' is {}, another type is asked for", name, object,
+                                          penstock::name(attribute.type))};
     const auto size = static_cast<int64_t>(attribute.value.size());
-    if (size > bytes) return {Code::invalid, fmt::format("attribute '{}' of '{}' has {} bytes, there is room for {}", name, object, size, bytes)};
+    if (size > bytes)
+      return {Code::invalid,
+              fmt::format("attribute '{}' of '{}' has {} bytes, there is room for {}", name, object, size, bytes)};
     std::memcpy(values, attribute.value.data(), attribute.value.size());
     if (text && size < bytes) static_cast<char*>(values)[size] = '\0';
     return {};
   });
 }
 
-int64_t penstock_count(penstock_file* file) { return file == nullptr ? 0 : static_cast<int64_t>(file->file.datasets().size()); }
+int64_t penstock_count(penstock_file* file) {
+  return file == nullptr ? 0 : static_cast<int64_t>(file->file.datasets().size());
+}
 
 const char* penstock_name(penstock_file* file, int64_t index) {
   if (file == nullptr || index < 0) return nullptr;
@@ -378,7 +401,8 @@ const char* penstock_name(penstock_file* file, int64_t index) {
   return known != file->names.end() ? known->c_str() : file->names.emplace_back(wanted).c_str();
 }
 
-penstock_status penstock_describe(penstock_file* file, const char* name, penstock_type* type, int* rank, int64_t* shape, int* unlimited) {
+penstock_status penstock_describe(penstock_file* file, const char* name, penstock_type* type, int* rank, int64_t* shape,
+                                  int* unlimited) {
   return border([&]() -> Status {
     if (file == nullptr || name == nullptr) return null("file or name");
     PENSTOCK_ASSIGN(const auto info, file->file.dataset(name));

@@ -15,7 +15,9 @@
 namespace penstock {
 namespace {
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 TEST(Status, ContextGoesBeforeAndOkStaysOk) {
   EXPECT_TRUE(Status().in("anything").ok());
@@ -25,7 +27,7 @@ TEST(Status, ContextGoesBeforeAndOkStaysOk) {
 }
 
 TEST(Status, ErrnoBecomesTheCodeOfItsRemedy) {
-  const std::pair<int, Code> table[] = {{ENOENT, Code::not_found}, {EEXIST, Code::exists},  {EACCES, Code::denied},
+  const std::pair<int, Code> table[] = {{ENOENT, Code::not_found}, {EEXIST, Code::exists},   {EACCES, Code::denied},
                                         {EROFS, Code::denied},     {ENOSPC, Code::no_space}, {EDQUOT, Code::no_space},
                                         {EIO, Code::io},           {EPERM, Code::denied}};
   for (const auto& [error, code] : table) {
@@ -97,8 +99,9 @@ TEST(Crc64, CombinesAcrossManyBlocksAndLongZeros) {
 
 TEST(Units, PeopleWriteSizesInManyWays) {
   const std::pair<const char*, int64_t> table[] = {
-      {"0", 0},           {"4096", 4096},       {"4k", 4096},           {"4K", 4096},    {"4KiB", 4096}, {"4 KiB", 4096},
-      {"512MiB", 512 << 20}, {"1.5 GiB", 3 << 29}, {"1G", 1 << 30},     {"2T", int64_t{2} << 40}, {"10B", 10}, {"1MB", 1 << 20}, {"64Ki", 65536}};
+      {"0", 0},        {"4096", 4096},        {"4k", 4096},         {"4K", 4096},    {"4KiB", 4096},
+      {"4 KiB", 4096}, {"512MiB", 512 << 20}, {"1.5 GiB", 3 << 29}, {"1G", 1 << 30}, {"2T", int64_t{2} << 40},
+      {"10B", 10},     {"1MB", 1 << 20},      {"64Ki", 65536}};
   for (const auto& [text, value] : table) {
     const auto parsed = parse_bytes(text);
     ASSERT_TRUE(parsed.ok()) << text << ": " << parsed.status().message();
@@ -181,8 +184,12 @@ TEST(Encode, CutOrHostileBytesAreRefusedWithoutAllocation) {
 
 TEST(Phases, TimersAddTheirLife) {
   PhaseTimes times;
-  { const PhaseTimer timer(times, Phase::write); }
-  { const PhaseTimer timer(times, Phase::write); }
+  {
+    const PhaseTimer timer(times, Phase::write);
+  }
+  {
+    const PhaseTimer timer(times, Phase::write);
+  }
   EXPECT_GT(times[Phase::write], 0.0);
   EXPECT_EQ(times[Phase::sync], 0.0);
   EXPECT_LT(times[Phase::write], 1.0);

@@ -1,4 +1,5 @@
-// CRC-64/XZ by slicing over 16 bytes, and combination by the matrix of a run of zero bytes (as in zlib's crc32_combine).
+// CRC-64/XZ by slicing over 16 bytes, and combination by the matrix of a run of zero bytes (as in zlib's
+// crc32_combine).
 #include "core/base/crc64.hpp"
 
 #include <array>

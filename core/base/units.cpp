@@ -2,8 +2,8 @@
 #include "core/base/units.hpp"
 
 #include <cctype>
-#include <cmath>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -20,7 +20,8 @@ Result<int64_t> parse_bytes(std::string_view text) {
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   double factor = 1;
   if (!unit.empty() && std::toupper(static_cast<unsigned char>(unit.front())) != 'B') {
-    const auto power = std::string_view("KMGTP").find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front()))));
+    const auto power =
+        std::string_view("KMGTP").find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front()))));
     if (power == std::string_view::npos) return bad();
     factor = std::ldexp(1.0, 10 * (static_cast<int>(power) + 1));
     unit.remove_prefix(1);

@@ -24,7 +24,8 @@ Attribute text_attribute(std::string name, std::span<const std::string> values) 
   size_t longest = 1;
   for (const std::string& v : values) longest = std::max(longest, v.size());
   std::string padded(longest * values.size(), '\0');
-  for (size_t i = 0; i < values.size(); ++i) std::copy(values[i].begin(), values[i].end(), padded.begin() + static_cast<std::ptrdiff_t>(i * longest));
+  for (size_t i = 0; i < values.size(); ++i)
+    std::copy(values[i].begin(), values[i].end(), padded.begin() + static_cast<std::ptrdiff_t>(i * longest));
   return make_attribute(std::move(name), {Kind::text, static_cast<int64_t>(longest)}, padded.data(),
                         static_cast<int64_t>(values.size()));
 }

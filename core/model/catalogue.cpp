@@ -30,6 +30,15 @@ int64_t elements(const Dims& shape) {
 
 int64_t bytes(const Dataset& dataset) { return elements(dataset.shape) * bytes(dataset.type); }
 
+Dims coordinates(const Dims& shape, int64_t offset) {
+  Dims at = Dims::filled(shape.rank(), 0);
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    at[d] = offset % shape[d];
+    offset /= shape[d];
+  }
+  return at;
+}
+
 std::string describe(const Dims& dims) { return fmt::format("({})", fmt::join(dims.begin(), dims.end(), ", ")); }
 
 std::string describe(const Dataset& dataset) {
@@ -84,8 +93,9 @@ Status check_names(const Catalogue& catalogue) {
   for (const auto& [object, attributes] : catalogue.attributes)
     for (size_t slash = object.find('/'); slash != std::string::npos; slash = object.find('/', slash + 1))
       if (catalogue.find(std::string_view(object).substr(0, slash)) != nullptr)
-        return {Code::invalid, fmt::format("'{}' is a dataset, so it cannot be the group of '{}', which has an attribute",
-                                           object.substr(0, slash), object)};
+        return {Code::invalid,
+                fmt::format("'{}' is a dataset, so it cannot be the group of '{}', which has an attribute",
+                            object.substr(0, slash), object)};
   return {};
 }
 

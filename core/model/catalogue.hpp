@@ -25,7 +25,8 @@ struct Dataset {
 
 struct Catalogue {
   std::vector<Dataset> datasets;  // sorted by name, which is file order
-  // By object: "" is the file, else a dataset or a group (which exists because it is named here or in a dataset's name).
+  // By object: "" is the file, else a dataset or a group (which exists because it is named here or in a dataset's
+  // name).
   std::map<std::string, std::map<std::string, Attribute>> attributes;
 
   const Dataset* find(std::string_view name) const;
@@ -34,6 +35,8 @@ struct Catalogue {
 
 int64_t elements(const Dims& shape);
 int64_t bytes(const Dataset& dataset);
+// The index along each dimension of linear element OFFSET.
+Dims coordinates(const Dims& shape, int64_t offset);
 std::string describe(const Dataset& dataset);  // "f64 (100, 200)"
 std::string describe(const Dims& dims);        // "(100, 200)", "()" for rank 0
 

@@ -18,12 +18,12 @@ Status check(const Dims& shape) { return check_shape(ElementType{Kind::i8}, shap
 
 Status check_box(const Dims& shape, const Box& box) {
   if (box.start.rank() != shape.rank() || box.count.rank() != shape.rank())
-    return {Code::invalid, fmt::format("a block needs start and count of {} numbers, as many as its shape {} has", shape.rank(),
-                                       describe(shape))};
+    return {Code::invalid, fmt::format("a block needs start and count of {} numbers, as many as its shape {} has",
+                                       shape.rank(), describe(shape))};
   for (int d = 0; d < shape.rank(); ++d) {
     if (box.count[d] < 0 || box.start[d] < 0)
-      return {Code::invalid, fmt::format("a block at {} of {} has a negative number in dimension {}", describe(box.start),
-                                         describe(box.count), d)};
+      return {Code::invalid, fmt::format("a block at {} of {} has a negative number in dimension {}",
+                                         describe(box.start), describe(box.count), d)};
     if (box.count[d] > 0 && (box.start[d] > shape[d] || box.count[d] > shape[d] - box.start[d]))
       return {Code::invalid, fmt::format("a block at {} of {} leaves the shape {} in dimension {}", describe(box.start),
                                          describe(box.count), describe(shape), d)};
@@ -85,8 +85,8 @@ Result<Decomposition> Decomposition::runs(const Dims& shape, std::span<const Run
   const int64_t total = penstock::elements(shape);
   for (const Run& run : runs)
     if (run.offset < 0 || run.length < 0 || run.offset > total || run.length > total - run.offset)
-      return Status(Code::invalid, fmt::format("a run of {} elements at {} leaves the {} elements of shape {}", run.length, run.offset,
-                                               total, describe(shape)));
+      return Status(Code::invalid, fmt::format("a run of {} elements at {} leaves the {} elements of shape {}",
+                                               run.length, run.offset, total, describe(shape)));
   std::vector<Run> sorted(runs.begin(), runs.end());
   std::erase_if(sorted, [](const Run& run) { return run.length == 0; });
   std::sort(sorted.begin(), sorted.end(), [](const Run& a, const Run& b) { return a.offset < b.offset; });
@@ -104,7 +104,9 @@ Result<Decomposition> Decomposition::runs(const Dims& shape, std::span<const Run
 Result<Decomposition> Decomposition::ragged(int64_t rows, const Dims& row) {
   PENSTOCK_TRY(check(row));
   if (rows < 0) return Status(Code::invalid, fmt::format("a ragged list cannot have {} rows", rows));
-  if (row.rank() >= max_rank) return Status(Code::invalid, fmt::format("rows of {} dimensions make a dataset of more than {}", row.rank(), max_rank));
+  if (row.rank() >= max_rank)
+    return Status(Code::invalid,
+                  fmt::format("rows of {} dimensions make a dataset of more than {}", row.rank(), max_rank));
   Dims whole{rows};
   for (const int64_t extent : row) whole.push_back(extent);
   PENSTOCK_TRY(check(whole));
@@ -139,7 +141,8 @@ int64_t Decomposition::elements() const {
       return std::accumulate(boxes_->begin(), boxes_->end(), int64_t{0},
                              [](int64_t n, const Box& box) { return n + penstock::elements(box.count); });
     case Form::runs:
-      return std::accumulate(runs_->begin(), runs_->end(), int64_t{0}, [](int64_t n, const Run& run) { return n + run.length; });
+      return std::accumulate(runs_->begin(), runs_->end(), int64_t{0},
+                             [](int64_t n, const Run& run) { return n + run.length; });
     case Form::ragged:
     case Form::per_rank: return rows_ * penstock::elements(shape_);
     case Form::replicated: return penstock::elements(shape_);

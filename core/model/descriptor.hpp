@@ -1,4 +1,5 @@
-// Descriptor: what a format, placement or transport is called, and which parameters it takes; one table for parser, help and docs.
+// Descriptor: what a format, placement or transport is called, and which parameters it takes; one table for parser,
+// help and docs.
 #pragma once
 
 #include <string_view>
@@ -17,9 +18,9 @@ struct Parameter {
 
 struct Descriptor {
   std::string_view name;
-  std::string_view summary;   // one line on when it is good
+  std::string_view summary;  // one line on when it is good
   std::vector<Parameter> parameters;
-  std::string_view missing;   // "" where it is built, else "needs PnetCDF"
+  std::string_view missing;  // "" where it is built, else "needs PnetCDF"
 };
 
 }  // namespace penstock

@@ -44,7 +44,8 @@ std::optional<Selection> intersect(const Selection& a, const Selection& b) {
   while (more) {
     const int64_t from = std::max(x.offset, y.offset);
     const int64_t to = std::min(x.offset + x.length, y.offset + y.length);
-    if (from < to) append(runs, position + (from - y.offset), x.memory + (from - x.offset) * x.stride, to - from, x.stride);
+    if (from < to)
+      append(runs, position + (from - y.offset), x.memory + (from - x.offset) * x.stride, to - from, x.stride);
     if (x.offset + x.length <= y.offset + y.length) {
       more = wanted.next(x);
     } else {

@@ -22,7 +22,7 @@ struct Extent {
 // One part's layout, in the order of the catalogue it was made from.
 struct Layout {
   struct Place {
-    int64_t base = 0;   // byte of element 0; meaningless where the dataset has no bytes
+    int64_t base = 0;      // byte of element 0; meaningless where the dataset has no bytes
     bool swapped = false;  // stored in the other byte order than this machine's
   };
   struct Metadata {
@@ -52,13 +52,13 @@ struct Contents {
   std::string format;
   std::string generation;
   Catalogue catalogue;
-  std::vector<std::string> parts;               // paths beside the master; the master itself for a single file
+  std::vector<std::string> parts;                // paths beside the master; the master itself for a single file
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
-  std::vector<bool> foreign;                     // for each dataset: stored chunked, filtered, compact or in another type
+  std::vector<bool> foreign;  // for each dataset: stored chunked, filtered, compact or in another type
 };
 
-// What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#1, NAME#2, ... A "#" in NAME itself is doubled,
-// since "a#1" may be a dataset too.
+// What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#1, NAME#2, ... A "#" in
+// NAME itself is doubled, since "a#1" may be a dataset too.
 std::string part_dataset_name(std::string_view name, int64_t k);
 
 std::vector<std::byte> encode(const Contents& contents);

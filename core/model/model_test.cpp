@@ -33,7 +33,8 @@ TEST(Type, NamesRoundTrip) {
 }
 
 TEST(Type, NonsenseIsNamed) {
-  for (const char* word : {"", "f16", "text", "text[]", "text[0]", "text[-1]", "text[4", "text[4]x", "F64", "text[99999999999999999999]"}) {
+  for (const char* word : {"", "f16", "text", "text[]", "text[0]", "text[-1]", "text[4", "text[4]x", "F64",
+                           "text[99999999999999999999]"}) {
     const auto parsed = parse_type(word);
     ASSERT_FALSE(parsed.ok()) << word;
     EXPECT_EQ(parsed.status().code(), Code::invalid);
@@ -60,7 +61,8 @@ TEST(Attribute, Texts) {
 
 TEST(Attribute, Numbers) {
   const double values[] = {1, 2, 3};
-  const Attribute scalar = make_attribute("s", {Kind::f64}, values, -1), array = make_attribute("a", {Kind::f64}, values, 3);
+  const Attribute scalar = make_attribute("s", {Kind::f64}, values, -1),
+                  array = make_attribute("a", {Kind::f64}, values, 3);
   EXPECT_EQ(scalar.shape.rank(), 0);
   EXPECT_EQ(scalar.value.size(), 8u);
   EXPECT_EQ(array.shape, Dims{3});
@@ -79,8 +81,9 @@ TEST(Names, SlashesAreDroppedAndBadNamesAreRefused) {
   EXPECT_EQ(*object_name("/"), "");
   const std::string nul("a\0b", 3), longest(1000, 'x'), longer(1001, 'x');
   EXPECT_TRUE(dataset_name(longest).ok());
-  for (const std::string& bad : {std::string(), std::string("/"), std::string("a//b"), std::string("."), std::string(".."), std::string("a/../b"),
-                                 std::string("_penstock"), std::string("_penstock/crc"), std::string("/_penstock"), nul, longer}) {
+  for (const std::string& bad : {std::string(), std::string("/"), std::string("a//b"), std::string("."),
+                                 std::string(".."), std::string("a/../b"), std::string("_penstock"),
+                                 std::string("_penstock/crc"), std::string("/_penstock"), nul, longer}) {
     const auto stored = dataset_name(bad);
     ASSERT_FALSE(stored.ok()) << bad;
     EXPECT_EQ(stored.status().code(), Code::invalid) << bad;
@@ -89,7 +92,8 @@ TEST(Names, SlashesAreDroppedAndBadNamesAreRefused) {
 
 Catalogue example() {
   Catalogue c;
-  c.datasets = {{"a", {Kind::f64}, {2, 3}, false}, {"b/c", {Kind::text, 7}, {0, 4}, true}, {"d", {Kind::i8}, {}, false}};
+  c.datasets = {
+      {"a", {Kind::f64}, {2, 3}, false}, {"b/c", {Kind::text, 7}, {0, 4}, true}, {"d", {Kind::i8}, {}, false}};
   c.attributes[""]["title"] = text_attribute("title", "all");
   c.attributes["b/c"]["units"] = text_attribute("units", "");
   c.attributes["b"]["n"] = make_attribute("n", {Kind::i32}, "abcd", -1);
@@ -103,7 +107,8 @@ TEST(Catalogue, EncodeRoundTripsAndCutsAreRefused) {
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->datasets, c.datasets);
   EXPECT_EQ(back->attributes, c.attributes);
-  for (size_t cut = 0; cut < bytes.size(); ++cut) EXPECT_FALSE(decode_catalogue(std::span(bytes).first(cut)).ok()) << cut;
+  for (size_t cut = 0; cut < bytes.size(); ++cut)
+    EXPECT_FALSE(decode_catalogue(std::span(bytes).first(cut)).ok()) << cut;
   std::mt19937_64 random(4711);
   for (int i = 0; i < 2000; ++i) {  // any answer, but no crash
     auto noise = bytes;
@@ -157,10 +162,15 @@ TEST(Decomposition, BlocksMustLieInTheirShape) {
   EXPECT_EQ(D::block({}, {}, {})->elements(), 1);
   EXPECT_EQ(D::block({10}, {10}, {0})->elements(), 0);
   EXPECT_EQ(D::block({0, 5}, {0, 0}, {0, 5})->elements(), 0);
-  const Result<Decomposition> bad[] = {
-      D::block({10}, {5}, {6}),         D::block({10}, {-1}, {2}),       D::block({10}, {0}, {-2}),
-      D::block({10, 10}, {0}, {1}),     D::block({10}, {0, 0}, {1, 1}),  D::block({-1}, {0}, {0}),
-      D::block({10}, {INT64_MAX}, {2}), D::block({10}, {2}, {INT64_MAX}), D::block({int64_t{1} << 40, int64_t{1} << 40}, {0, 0}, {1, 1})};
+  const Result<Decomposition> bad[] = {D::block({10}, {5}, {6}),
+                                       D::block({10}, {-1}, {2}),
+                                       D::block({10}, {0}, {-2}),
+                                       D::block({10, 10}, {0}, {1}),
+                                       D::block({10}, {0, 0}, {1, 1}),
+                                       D::block({-1}, {0}, {0}),
+                                       D::block({10}, {INT64_MAX}, {2}),
+                                       D::block({10}, {2}, {INT64_MAX}),
+                                       D::block({int64_t{1} << 40, int64_t{1} << 40}, {0, 0}, {1, 1})};
   for (const auto& d : bad) {
     ASSERT_FALSE(d.ok());
     EXPECT_EQ(d.status().code(), Code::invalid);
@@ -169,8 +179,9 @@ TEST(Decomposition, BlocksMustLieInTheirShape) {
 }
 
 TEST(Decomposition, RunsMustLieInTheirShapeAndApart) {
-  const penstock::Run good[] = {{7, 3}, {0, 2}, {5, 0}, {2, 5}}, outside[] = {{8, 3}}, negative[] = {{-1, 2}}, backward[] = {{3, -1}},
-            overlapping[] = {{4, 3}, {0, 5}}, huge[] = {{INT64_MAX, 1}}, touching[] = {{5, 0}, {4, 3}};
+  const penstock::Run good[] = {{7, 3}, {0, 2}, {5, 0}, {2, 5}}, outside[] = {{8, 3}}, negative[] = {{-1, 2}},
+                      backward[] = {{3, -1}}, overlapping[] = {{4, 3}, {0, 5}}, huge[] = {{INT64_MAX, 1}},
+                      touching[] = {{5, 0}, {4, 3}};
   EXPECT_EQ(Decomposition::runs({10}, good)->elements(), 10);
   EXPECT_EQ(Decomposition::runs({0}, {})->elements(), 0);
   EXPECT_TRUE(Decomposition::runs({2, 5}, touching).ok());
@@ -201,7 +212,8 @@ TEST(Decomposition, GridsTileExactly) {
   for (int round = 0; round < 800; ++round) {
     Dims shape, grid;
     const auto rank = static_cast<int>(random() % 4);
-    for (int d = 0; d < rank; ++d) shape.push_back(static_cast<int64_t>(random() % 12)), grid.push_back(1 + static_cast<int64_t>(random() % 4));
+    for (int d = 0; d < rank; ++d)
+      shape.push_back(static_cast<int64_t>(random() % 12)), grid.push_back(1 + static_cast<int64_t>(random() % 4));
     std::vector<int> held(static_cast<size_t>(elements(shape)));
     for (int process = 0; process < elements(grid) + 3; ++process) {
       const auto part = Decomposition::grid(shape, grid, process);
@@ -219,7 +231,8 @@ TEST(Decomposition, GridsTileExactly) {
         }
       }
     }
-    EXPECT_TRUE(std::all_of(held.begin(), held.end(), [](int n) { return n == 1; })) << describe(shape) << " over " << describe(grid);
+    EXPECT_TRUE(std::all_of(held.begin(), held.end(), [](int n) { return n == 1; }))
+        << describe(shape) << " over " << describe(grid);
   }
   // The first blocks take the remainder.
   EXPECT_EQ(Decomposition::grid({10}, {4}, 0)->box_list()[0], (Box{{0}, {3}}));
@@ -242,7 +255,10 @@ TEST(Contents, EncodeRoundTrips) {
   c.catalogue = example();
   c.parts = {"x.0", "x.1"};
   const penstock::Run runs[] = {{3, 2}};
-  c.blocks = {{{1, 4096, true, Selection::of_box({2, 3}, {{0, 1}, {2, 2}})}, {0, 8, false, Selection::of_runs({2, 3}, runs)}}, {}, {{0, 0, false, Selection::whole({})}}};
+  c.blocks = {
+      {{1, 4096, true, Selection::of_box({2, 3}, {{0, 1}, {2, 2}})}, {0, 8, false, Selection::of_runs({2, 3}, runs)}},
+      {},
+      {{0, 0, false, Selection::whole({})}}};
   c.foreign = {false, true, false};
   const auto bytes = encode(c);
   const auto back = decode_contents(bytes);
@@ -258,12 +274,15 @@ TEST(Contents, EncodeRoundTrips) {
   EXPECT_TRUE(back->blocks[0][0].swapped);
   EXPECT_EQ(back->blocks[0][0].where.count(), 4);
   EXPECT_EQ(back->blocks[0][1].where.first(), 3);
-  for (size_t cut = 0; cut < bytes.size(); cut += 3) EXPECT_FALSE(decode_contents(std::span(bytes).first(cut)).ok()) << cut;
+  for (size_t cut = 0; cut < bytes.size(); cut += 3)
+    EXPECT_FALSE(decode_contents(std::span(bytes).first(cut)).ok()) << cut;
 }
 
 TEST(Settings, ValuesAreCheckedAgainstTheirParameter) {
-  const Parameter writers{"writers", Parameter::Type::integer, "1", "1", ""}, buffer{"buffer_bytes", Parameter::Type::bytes, "4096", "4194304", ""},
-      io{"io", Parameter::Type::choice, "buffered|direct|mmap", "buffered", ""}, sync{"sync", Parameter::Type::boolean, "", "true", ""};
+  const Parameter writers{"writers", Parameter::Type::integer, "1", "1", ""},
+      buffer{"buffer_bytes", Parameter::Type::bytes, "4096", "4194304", ""},
+      io{"io", Parameter::Type::choice, "buffered|direct|mmap", "buffered", ""},
+      sync{"sync", Parameter::Type::boolean, "", "true", ""};
   Settings settings;
   EXPECT_TRUE(settings.set(writers, "3").ok());
   EXPECT_TRUE(settings.set(buffer, "64KiB").ok());
@@ -273,8 +292,17 @@ TEST(Settings, ValuesAreCheckedAgainstTheirParameter) {
   EXPECT_EQ(settings.integer("buffer_bytes"), 65536);
   EXPECT_EQ(settings.word("io"), "direct");
   EXPECT_FALSE(settings.boolean("sync"));
-  for (const auto& [parameter, value] : {std::pair{&writers, "0"}, {&writers, "-3"}, {&writers, "many"}, {&writers, "3x"}, {&writers, ""}, {&buffer, "1k"},
-                                         {&buffer, "x"}, {&io, "dir"}, {&io, ""}, {&io, "direct|mmap"}, {&sync, "yes"}}) {
+  for (const auto& [parameter, value] : {std::pair{&writers, "0"},
+                                         {&writers, "-3"},
+                                         {&writers, "many"},
+                                         {&writers, "3x"},
+                                         {&writers, ""},
+                                         {&buffer, "1k"},
+                                         {&buffer, "x"},
+                                         {&io, "dir"},
+                                         {&io, ""},
+                                         {&io, "direct|mmap"},
+                                         {&sync, "yes"}}) {
     const Status status = settings.set(*parameter, value);
     ASSERT_EQ(status.code(), Code::invalid) << parameter->name << "=" << value;
     EXPECT_NE(status.message().find(parameter->name), std::string::npos) << status.message();

@@ -89,7 +89,8 @@ int64_t Selection::last() const {
 int64_t Selection::rank_of(int64_t limit) const {
   if (count_ == 0 || limit <= 0) return 0;
   if (runs_) {
-    const auto after = std::partition_point(runs_->begin(), runs_->end(), [&](const MemoryRun& r) { return r.offset < limit; });
+    const auto after =
+        std::partition_point(runs_->begin(), runs_->end(), [&](const MemoryRun& r) { return r.offset < limit; });
     if (after == runs_->begin()) return 0;
     const MemoryRun& run = *(after - 1);
     return run.before + std::min(run.length, limit - run.offset);
@@ -144,16 +145,17 @@ Selection Selection::decode(Decoder& in) {
 
 Cursor::Cursor(const Selection& selection) : Cursor(selection, 0, INT64_MAX) {}
 
-Cursor::Cursor(const Selection& selection, int64_t begin, int64_t end) : selection_(&selection), end_(end), begin_(begin) {
+Cursor::Cursor(const Selection& selection, int64_t begin, int64_t end)
+    : selection_(&selection), end_(end), begin_(begin) {
   if (selection.count() == 0 || begin >= end) {
     done_ = true;
     return;
   }
   if (!selection.is_box()) {
     const auto runs = selection.runs();
-    run_ = static_cast<size_t>(
-        std::partition_point(runs.begin(), runs.end(), [&](const MemoryRun& r) { return r.offset + r.length <= begin; }) -
-        runs.begin());
+    run_ = static_cast<size_t>(std::partition_point(runs.begin(), runs.end(),
+                                                    [&](const MemoryRun& r) { return r.offset + r.length <= begin; }) -
+                               runs.begin());
     return;
   }
 

@@ -72,8 +72,8 @@ class Selection {
   std::shared_ptr<const std::vector<MemoryRun>> runs_;
 };
 
-// Walks the segments of a selection in ascending offset within [begin, end), each as long as it can be. Bounded state: nothing
-// is expanded. Construction costs O(rank) or O(log runs), each step O(1) amortised.
+// Walks the segments of a selection in ascending offset within [begin, end), each as long as it can be. Bounded
+// state: nothing is expanded. Construction costs O(rank) or O(log runs), each step O(1) amortised.
 class Cursor {
  public:
   Cursor(const Selection& selection, int64_t begin, int64_t end);
@@ -96,8 +96,8 @@ class Cursor {
   int64_t memory_ = 0;
 };
 
-// The elements that A and B both select, as a selection of the array in which B's elements are stored packed in B's own order (a
-// box's own shape; for runs their file order), with A's memory. Empty where they share nothing.
+// The elements that A and B both select, as a selection of the array in which B's elements are stored packed in B's
+// own order (a box's own shape; for runs their file order), with A's memory. Empty where they share nothing.
 std::optional<Selection> intersect(const Selection& a, const Selection& b);
 // The shape of the array in which S is stored packed.
 Dims packed_shape(const Selection& s);

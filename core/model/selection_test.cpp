@@ -136,7 +136,8 @@ TEST(Selection, CursorYieldsExactlyTheElementsOfAnyWindow) {
     EXPECT_EQ(walk(c.selection), c.expanded);
     for (int k = 0; k < 4; ++k) {
       const int64_t begin = draw(random, elements(shape) + 1), end = draw(random, elements(shape) + 2);
-      EXPECT_EQ(walk(c.selection, begin, std::max(begin, end)), window(c.expanded, begin, end)) << begin << " to " << end;
+      EXPECT_EQ(walk(c.selection, begin, std::max(begin, end)), window(c.expanded, begin, end))
+          << begin << " to " << end;
     }
   });
 }
@@ -171,7 +172,8 @@ TEST(Selection, RankFirstLastAndContains) {
       EXPECT_EQ(c.selection.contains(offset), c.expanded.contains(offset)) << offset;
       below += c.expanded.contains(offset);
     }
-    for (int64_t limit : {elements(shape), elements(shape) + 7, INT64_MAX}) EXPECT_EQ(c.selection.rank_of(limit), below) << limit;
+    for (int64_t limit : {elements(shape), elements(shape) + 7, INT64_MAX})
+      EXPECT_EQ(c.selection.rank_of(limit), below) << limit;
     EXPECT_EQ(c.selection.rank_of(-5), 0);
   });
 }
@@ -183,7 +185,8 @@ TEST(Selection, IntersectionAgainstBruteForce) {
     const Case a = random_case(random, shape), b = random_case(random, shape);
     Expanded expected;  // position in b's packed array -> a's memory
     for (size_t k = 0; k < b.packed.size(); ++k)
-      if (const auto at = a.expanded.find(b.packed[k]); at != a.expanded.end()) expected[static_cast<int64_t>(k)] = at->second;
+      if (const auto at = a.expanded.find(b.packed[k]); at != a.expanded.end())
+        expected[static_cast<int64_t>(k)] = at->second;
     const auto both = intersect(a.selection, b.selection);
     EXPECT_EQ(both.has_value(), !expected.empty());
     if (!both) return;

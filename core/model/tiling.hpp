@@ -7,9 +7,9 @@
 
 namespace penstock {
 
-// Arithmetic modulo the Mersenne prime 2^61 - 1. Each selection sums base^offset over its elements in O(rank log n) or O(runs
-// log n); the sums of all ranks add up to that of the whole dataset, for a random base, only if the elements tile it (a polynomial
-// identity: Schwartz-Zippel; the chance to be fooled is below elements / 2^61).
+// Arithmetic modulo the Mersenne prime 2^61 - 1. Each selection sums base^offset over its elements in O(rank log n)
+// or O(runs log n); the sums of all ranks add up to that of the whole dataset, for a random base, only if the
+// elements tile it (a polynomial identity: Schwartz-Zippel; the chance to be fooled is below elements / 2^61).
 inline constexpr uint64_t tiling_modulus = (uint64_t{1} << 61) - 1;
 
 uint64_t tiling_add(uint64_t a, uint64_t b);

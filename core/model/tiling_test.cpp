@@ -15,7 +15,9 @@ using Random = std::mt19937_64;
 int64_t draw(Random& random, int64_t below) { return static_cast<int64_t>(random() % static_cast<uint64_t>(below)); }
 uint64_t random_base(Random& random) { return 2 + random() % (tiling_modulus - 3); }
 
-uint64_t multiply(uint64_t a, uint64_t b) { return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % tiling_modulus); }
+uint64_t multiply(uint64_t a, uint64_t b) {
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % tiling_modulus);
+}
 
 // The sum by its definition.
 uint64_t brute(const Selection& selection, uint64_t base, int64_t limit) {
@@ -34,7 +36,8 @@ uint64_t brute(const Selection& selection, uint64_t base, int64_t limit) {
 
 Dims random_shape(Random& random) {
   Dims shape;
-  for (int64_t rank = draw(random, max_rank + 1); shape.rank() < rank;) shape.push_back(1 + draw(random, rank <= 3 ? 8 : 3));
+  for (int64_t rank = draw(random, max_rank + 1); shape.rank() < rank;)
+    shape.push_back(1 + draw(random, rank <= 3 ? 8 : 3));
   return shape;
 }
 
@@ -162,7 +165,8 @@ TEST(Tiling, BillionsOfElementsCostMicroseconds) {
   const Dims shape{n, n, n};
   std::vector<Selection> parts;
   for (int64_t k = 0; k < 8; ++k)
-    parts.push_back(Selection::of_box(shape, {{k / 4 * n / 2, k / 2 % 2 * n / 2, k % 2 * n / 2}, {n / 2, n / 2, n / 2}}));
+    parts.push_back(
+        Selection::of_box(shape, {{k / 4 * n / 2, k / 2 % 2 * n / 2, k % 2 * n / 2}, {n / 2, n / 2, n / 2}}));
   EXPECT_EQ(total(parts, 987654321987), tiling_sum(n * n * n, 987654321987));
 }
 

@@ -14,9 +14,10 @@ struct Row {
   int64_t bytes;
   int64_t scalar;
 };
-constexpr Row rows[kind_count] = {{"i8", 1, 1},  {"i16", 2, 2}, {"i32", 4, 4}, {"i64", 8, 8}, {"u8", 1, 1},
-                                  {"u16", 2, 2}, {"u32", 4, 4}, {"u64", 8, 8}, {"f32", 4, 4}, {"f64", 8, 8},
-                                  {"complex64", 8, 4}, {"complex128", 16, 8}, {"text", 0, 1}};
+constexpr Row rows[kind_count] = {{"i8", 1, 1},  {"i16", 2, 2}, {"i32", 4, 4},       {"i64", 8, 8},
+                                  {"u8", 1, 1},  {"u16", 2, 2}, {"u32", 4, 4},       {"u64", 8, 8},
+                                  {"f32", 4, 4}, {"f64", 8, 8}, {"complex64", 8, 4}, {"complex128", 16, 8},
+                                  {"text", 0, 1}};
 
 const Row& row(const ElementType& type) { return rows[static_cast<size_t>(type.kind)]; }
 
@@ -37,10 +38,13 @@ Result<ElementType> parse_type(std::string_view word) {
     const std::string_view digits = word.substr(5, word.size() - 6);
     int64_t length = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
-    if (error == std::errc{} && end == digits.data() + digits.size() && length > 0) return ElementType{Kind::text, length};
+    if (error == std::errc{} && end == digits.data() + digits.size() && length > 0)
+      return ElementType{Kind::text, length};
   }
-  return Status(Code::invalid, fmt::format("'{}' is no element type; there are i8 to i64, u8 to u64, f32, f64, complex64, "
-                                           "complex128 and text[BYTES]", word));
+  return Status(Code::invalid,
+                fmt::format("'{}' is no element type; there are i8 to i64, u8 to u64, f32, f64, complex64, "
+                            "complex128 and text[BYTES]",
+                            word));
 }
 
 template <> ElementType type_of<int8_t>() { return {Kind::i8}; }

@@ -8,11 +8,11 @@ namespace penstock {
 namespace {
 
 const Descriptor single{"single", "one file", {}, ""};
-const Descriptor per_rank{
-    "per_rank",
-    "each rank's blocks in files of its own, and an index",
-    {{"split", Parameter::Type::choice, "none|group", "none", "one file for each rank, or for each rank and top group"}},
-    ""};
+const Descriptor per_rank{"per_rank",
+                          "each rank's blocks in files of its own, and an index",
+                          {{"split", Parameter::Type::choice, "none|group", "none",
+                            "one file for each rank, or for each rank and top group"}},
+                          ""};
 
 std::string top_group(const std::string& name) {
   const size_t slash = name.find('/');
@@ -48,7 +48,8 @@ std::vector<OwnPart> own_parts(const Catalogue& catalogue, std::span<const Claim
   for (size_t i = 0; i < claims.size(); ++i) {
     if (claims[i].selection.count() == 0) continue;
     const std::string& name = catalogue.datasets[static_cast<size_t>(claims[i].dataset)].name;
-    groups[by_group ? top_group(name) : ""].push_back({part_dataset_name(name, blocks[claims[i].dataset]++), static_cast<int>(i)});
+    groups[by_group ? top_group(name) : ""].push_back(
+        {part_dataset_name(name, blocks[claims[i].dataset]++), static_cast<int>(i)});
   }
   std::vector<OwnPart> parts;
   for (auto& [label, list] : groups) {

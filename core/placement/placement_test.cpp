@@ -8,18 +8,23 @@ namespace {
 
 Catalogue three_datasets() {
   Catalogue c;
-  c.datasets = {{"fluid/p", {Kind::f64}, Dims{4, 4}, false}, {"fluid/rho", {Kind::f64}, Dims{4, 4}, false}, {"time", {Kind::f64}, Dims{}, false}};
+  c.datasets = {{"fluid/p", {Kind::f64}, Dims{4, 4}, false},
+                {"fluid/rho", {Kind::f64}, Dims{4, 4}, false},
+                {"time", {Kind::f64}, Dims{}, false}};
   c.attributes[""]["title"] = text_attribute("title", "run");
   c.attributes["fluid"]["kind"] = text_attribute("kind", "gas");
   c.attributes["fluid/rho"]["units"] = text_attribute("units", "kg");
   return c;
 }
 
-Selection rows(int64_t start, int64_t count) { return Selection::of_box(Dims{4, 4}, Box{Dims{start, 0}, Dims{count, 4}}); }
+Selection rows(int64_t start, int64_t count) {
+  return Selection::of_box(Dims{4, 4}, Box{Dims{start, 0}, Dims{count, 4}});
+}
 
 TEST(OwnParts, EveryClaimIsADatasetOfItsPackedShape) {
   const Catalogue all = three_datasets();
-  const std::vector<Claim> claims{{1, rows(2, 1)}, {0, rows(0, 2)}, {1, rows(0, 1)}, {2, Selection::whole(Dims{})}, {0, rows(3, 0)}};
+  const std::vector<Claim> claims{
+      {1, rows(2, 1)}, {0, rows(0, 2)}, {1, rows(0, 1)}, {2, Selection::whole(Dims{})}, {0, rows(3, 0)}};
   const auto parts = own_parts(all, claims, false);
   ASSERT_EQ(parts.size(), 1u);
   const Catalogue& c = parts[0].catalogue;

@@ -61,13 +61,17 @@ Result<Words> split_text(std::string_view text) {
 
 Result<Words> split_json(std::string_view text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) return Status(Code::invalid, "a plan in JSON must be an object such as {\"transport\": \"two_phase\"}");
+  if (!json.is_object())
+    return Status(Code::invalid, "a plan in JSON must be an object such as {\"transport\": \"two_phase\"}");
   Words words;
   for (const auto& [key, value] : json.items()) {
     const std::string word = value.is_string() ? value.get<std::string>() : value.dump();
-    if (key == "format") words.format = word;
-    else if (key == "transport") words.transport = word;
-    else words.parameters[key] = word;
+    if (key == "format")
+      words.format = word;
+    else if (key == "transport")
+      words.transport = word;
+    else
+      words.parameters[key] = word;
   }
   return words;
 }
@@ -85,9 +89,12 @@ std::vector<const Parameter*> parameters_of(const Plan& plan, const Catalog& cat
   return all;
 }
 
-Status choose(const Descriptor* found, std::string_view kind, std::string_view word, const std::vector<const Descriptor*>& list) {
-  if (found == nullptr) return {Code::invalid, fmt::format("there is no {} '{}'; there are {}", kind, word, names(list))};
-  if (!found->missing.empty()) return {Code::unsupported, fmt::format("{} '{}' is not built: {}", kind, word, found->missing)};
+Status choose(const Descriptor* found, std::string_view kind, std::string_view word,
+              const std::vector<const Descriptor*>& list) {
+  if (found == nullptr)
+    return {Code::invalid, fmt::format("there is no {} '{}'; there are {}", kind, word, names(list))};
+  if (!found->missing.empty())
+    return {Code::unsupported, fmt::format("{} '{}' is not built: {}", kind, word, found->missing)};
   return {};
 }
 
@@ -97,7 +104,8 @@ std::span<const Alias> aliases() { return alias_table; }
 
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog) {
   PENSTOCK_ASSIGN(Words words, text.starts_with('{') ? split_json(text) : split_text(text));
-  if (words.format.empty() && find(catalog.formats, words.transport) != nullptr) std::swap(words.format, words.transport);
+  if (words.format.empty() && find(catalog.formats, words.transport) != nullptr)
+    std::swap(words.format, words.transport);
   if (words.format.empty()) words.format = fallback_format;
   if (words.transport.empty()) words.transport = default_transport;
   for (const Alias& alias : aliases()) {
@@ -128,8 +136,8 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
     if (at == known.end()) {
       std::vector<std::string_view> list;
       for (const Parameter* p : known) list.push_back(p->name);
-      return Status(Code::invalid, fmt::format("'{}/{}' has no parameter '{}'; it has {}", plan.format, plan.transport, name,
-                                               fmt::join(list, ", ")));
+      return Status(Code::invalid, fmt::format("'{}/{}' has no parameter '{}'; it has {}", plan.format, plan.transport,
+                                               name, fmt::join(list, ", ")));
     }
     PENSTOCK_TRY(plan.settings.set(**at, value));
   }

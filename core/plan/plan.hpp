@@ -23,7 +23,7 @@ struct Plan {
   std::string format;
   std::string placement;  // "single", "per_rank"
   std::string transport;
-  Settings settings;      // every parameter of the three and the common ones, with its value
+  Settings settings;  // every parameter of the three and the common ones, with its value
 
   // "hdf5/two_phase:io=direct,writers=2": parameters that differ from their fallback, by name.
   std::string text(const Catalog& catalog) const;
@@ -31,8 +31,8 @@ struct Plan {
   std::string json() const;
 };
 
-// "FORMAT/TRANSPORT[:name=value,...]", an alias ("raw/per_process", "raw/gather"), a transport alone ("two_phase"; the format is then
-// FALLBACK_FORMAT), or a plan's JSON. Unknown words are named together with those that exist.
+// "FORMAT/TRANSPORT[:name=value,...]", an alias ("raw/per_process", "raw/gather"), a transport alone ("two_phase";
+// the format is then FALLBACK_FORMAT), or a plan's JSON. Unknown words are named together with those that exist.
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog);
 
 struct Alias {

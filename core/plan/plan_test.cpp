@@ -6,19 +6,26 @@
 namespace penstock {
 namespace {
 
-const Descriptor hdf5{"hdf5", "", {}, ""}, raw{"raw", "", {{"sidecar", Parameter::Type::choice, "json|none", "json", ""}}, ""};
-const Descriptor single{"single", "", {}, ""}, per_rank{"per_rank", "", {{"split", Parameter::Type::choice, "none|group", "none", ""}}, ""};
-const Descriptor independent{"independent", "", {{"io", Parameter::Type::choice, "buffered|direct|mmap", "buffered", ""}}, ""};
-const Descriptor two_phase{"two_phase", "",
+const Descriptor hdf5{"hdf5", "", {}, ""},
+    raw{"raw", "", {{"sidecar", Parameter::Type::choice, "json|none", "json", ""}}, ""};
+const Descriptor single{"single", "", {}, ""},
+    per_rank{"per_rank", "", {{"split", Parameter::Type::choice, "none|group", "none", ""}}, ""};
+const Descriptor independent{
+    "independent", "", {{"io", Parameter::Type::choice, "buffered|direct|mmap", "buffered", ""}}, ""};
+const Descriptor two_phase{"two_phase",
+                           "",
                            {{"writers", Parameter::Type::integer, "0", "0", ""},
                             {"io", Parameter::Type::choice, "auto|buffered|direct|mmap", "auto", ""},
-                            {"buffer_bytes", Parameter::Type::bytes, "4096", "16MiB", ""}}, ""};
+                            {"buffer_bytes", Parameter::Type::bytes, "4096", "16MiB", ""}},
+                           ""};
 const Descriptor servers{"servers", "", {}, "needs a server"};
-const Descriptor common{"common", "",
+const Descriptor common{"common",
+                        "",
                         {{"placement", Parameter::Type::choice, "single|per_rank", "single", ""},
                          {"durability", Parameter::Type::choice, "full|none", "full", ""},
                          {"preallocate", Parameter::Type::boolean, "", "true", ""},
-                         {"block", Parameter::Type::bytes, "4096", "4KiB", ""}}, ""};
+                         {"block", Parameter::Type::bytes, "4096", "4KiB", ""}},
+                        ""};
 const Catalog all{{&hdf5, &raw}, {&single, &per_rank}, {&independent, &two_phase, &servers}, &common};
 
 Plan good(std::string_view text, std::string_view format = "hdf5") {
@@ -60,7 +67,8 @@ TEST(Plan, TextIsCanonical) {
 }
 
 TEST(Plan, TextAndJsonRoundTrip) {
-  for (const char* text : {"hdf5/two_phase:writers=3,io=mmap", "raw/independent:placement=per_rank", "raw/per_process", "gather"}) {
+  for (const char* text :
+       {"hdf5/two_phase:writers=3,io=mmap", "raw/independent:placement=per_rank", "raw/per_process", "gather"}) {
     const Plan plan = good(text);
     const Plan back = good(plan.json(), "raw");
     EXPECT_EQ(back.text(all), plan.text(all)) << plan.json();
@@ -68,14 +76,16 @@ TEST(Plan, TextAndJsonRoundTrip) {
     EXPECT_EQ(back.placement, plan.placement);
     EXPECT_EQ(back.settings.all(), plan.settings.all());
   }
-  EXPECT_EQ(good(R"({"transport": "two_phase", "writers": 2, "preallocate": false})").text(all), "hdf5/two_phase:preallocate=false,writers=2");
+  EXPECT_EQ(good(R"({"transport": "two_phase", "writers": 2, "preallocate": false})").text(all),
+            "hdf5/two_phase:preallocate=false,writers=2");
 }
 
 TEST(Plan, AliasesMeanWhatTheirRowSays) {
   for (const Alias& alias : aliases()) {
     const Plan plan = good("raw/" + std::string(alias.name));
     EXPECT_EQ(plan.transport, alias.transport);
-    EXPECT_EQ(plan.text(all), good("raw/" + std::string(alias.transport) + ":" + std::string(alias.parameters)).text(all));
+    EXPECT_EQ(plan.text(all),
+              good("raw/" + std::string(alias.transport) + ":" + std::string(alias.parameters)).text(all));
   }
   EXPECT_EQ(good("raw/per_process").placement, "per_rank");
   EXPECT_EQ(good("raw/per_process:placement=single").placement, "single");

@@ -163,9 +163,10 @@ Status merge(Definitions& all, const Definitions& more) {
     if (grows) a.shape[0] = b.shape[0] = std::max(a.shape[0], b.shape[0]);
     if (a.type != b.type || a.sharing != b.sharing || !(a.shape == b.shape)) {
       if (ours.rank == theirs.rank)
-        return {Code::mismatch, fmt::format("'{}' is {} and then {}: define it alike", name, describe(ours), describe(theirs))};
-      return {Code::mismatch, fmt::format("'{}' is {} on rank {} but {} on rank {}: define it alike on all ranks", name, describe(ours),
-                                          ours.rank, describe(theirs), theirs.rank)};
+        return {Code::mismatch,
+                fmt::format("'{}' is {} and then {}: define it alike", name, describe(ours), describe(theirs))};
+      return {Code::mismatch, fmt::format("'{}' is {} on rank {} but {} on rank {}: define it alike on all ranks", name,
+                                          describe(ours), ours.rank, describe(theirs), theirs.rank)};
     }
     ours.shape = a.shape;
     ours.unlimited = unlimited;
@@ -176,9 +177,11 @@ Status merge(Definitions& all, const Definitions& more) {
     for (const auto& [name, theirs] : list) {
       const auto [at, added] = all.attributes[object].try_emplace(name, theirs);
       if (added || at->second.attribute == theirs.attribute) continue;
-      return {Code::mismatch, fmt::format("attribute '{}' of '{}' is {} on rank {} but {} on rank {}: set it alike, or on one rank only",
-                                          name, object.empty() ? "/" : object, describe(at->second.attribute), at->second.rank,
-                                          describe(theirs.attribute), theirs.rank)};
+      return {
+          Code::mismatch,
+          fmt::format("attribute '{}' of '{}' is {} on rank {} but {} on rank {}: set it alike, or on one rank only",
+                      name, object.empty() ? "/" : object, describe(at->second.attribute), at->second.rank,
+                      describe(theirs.attribute), theirs.rank)};
     }
   }
   return {};

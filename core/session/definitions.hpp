@@ -38,11 +38,12 @@ struct Definitions {
 
 // "f64 (10, 20)", "ragged f32 rows of (3)", ...
 std::string describe(const Definition& definition);
-// Adds MORE to ALL; the same name defined differently is Code::mismatch, absence is not. The first extent of an unlimited dataset is not
-// compared: the larger one stays.
+// Adds MORE to ALL; the same name defined differently is Code::mismatch, absence is not. The first extent of an
+// unlimited dataset is not compared: the larger one stays.
 Status merge(Definitions& all, const Definitions& more);
 
-// Collective. The union of all ranks' definitions. One reduction where they are alike; else sorted lists are merged up a binomial tree.
+// Collective. The union of all ranks' definitions. One reduction where they are alike; else sorted lists are merged
+// up a binomial tree.
 Result<Definitions> agree_definitions(const Communicator& comm, const Definitions& mine);
 
 }  // namespace penstock

@@ -18,7 +18,8 @@
 namespace penstock {
 namespace {
 
-// A link as target is followed, so that the rename replaces the file and not the link; also one that leads to nothing yet.
+// A link as target is followed, so that the rename replaces the file and not the link; also one that leads to nothing
+// yet.
 std::string resolve_link(std::string path) {
   char resolved[PATH_MAX];
   for (int links = 0; links < 40; ++links) {
@@ -37,10 +38,12 @@ Status check_target(Storage& storage, const std::string& path) {
   const auto place = storage.stat(folder);
   if (!place.ok()) return place.status().in(fmt::format("cannot create '{}'", path));
   if (!place->directory) return {Code::not_found, fmt::format("cannot create '{}': '{}' is no folder", path, folder)};
-  if (!place->writable) return {Code::denied, fmt::format("cannot create '{}': folder '{}' is not writable", path, folder)};
+  if (!place->writable)
+    return {Code::denied, fmt::format("cannot create '{}': folder '{}' is not writable", path, folder)};
   const auto there = storage.stat(path);
   if (there.ok() && there->directory) return {Code::exists, fmt::format("cannot create '{}': it is a folder", path)};
-  if (path.ends_with('/')) return {Code::invalid, fmt::format("cannot create '{}': it names a folder, not a file", path)};
+  if (path.ends_with('/'))
+    return {Code::invalid, fmt::format("cannot create '{}': it names a folder, not a file", path)};
   return {};
 }
 
@@ -72,8 +75,9 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
   all.token = in.value<uint64_t>();
   Status alike;
   if (all.asked != mine.asked || all.plan != mine.plan)
-    alike = {Code::mismatch, fmt::format("this rank opens '{}' with plan '{}', rank 0 '{}' with '{}': all ranks must ask for the same", mine.asked,
-                                         mine.plan, all.asked, all.plan)};
+    alike = {Code::mismatch,
+             fmt::format("this rank opens '{}' with plan '{}', rank 0 '{}' with '{}': all ranks must ask for the same",
+                         mine.asked, mine.plan, all.asked, all.plan)};
   PENSTOCK_TRY(agree(comm, alike));
   if (!all.status.ok()) return all.status;
   return all;
@@ -136,7 +140,8 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
 
 namespace {
 
-Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::string path, std::string_view plan, Mode mode) {
+Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::string path, std::string_view plan,
+                                                Mode mode) {
   auto state = new_state(comm, mode);
   Opening opening{{}, path, std::string(plan), path, random_token()};
   if (comm->rank() == 0) {
@@ -153,7 +158,8 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   PENSTOCK_ASSIGN(state->contents, read_contents(comm, *state->storage, state->path));
   PENSTOCK_TRY(set_plan(*state, plan, state->contents->format).in(fmt::format("opening '{}'", state->path)));
   if (mode == Mode::change && state->plan.format != state->contents->format)
-    return Status(Code::mismatch, fmt::format("'{}' is {}, the plan says {}: reopen keeps the format", state->path, state->contents->format, state->plan.format));
+    return Status(Code::mismatch, fmt::format("'{}' is {}, the plan says {}: reopen keeps the format", state->path,
+                                              state->contents->format, state->plan.format));
   state->published = true;
   return state;
 }
@@ -172,15 +178,18 @@ Result<File> File::reopen(const Communicator& comm, std::string path, std::strin
 
 namespace {
 
-Result<Pending> make_pending(const File::State& state, std::string_view name, ElementType type, const Decomposition& part,
-                             const void* data, const Memory& memory) {
+Result<Pending> make_pending(const File::State& state, std::string_view name, ElementType type,
+                             const Decomposition& part, const void* data, const Memory& memory) {
   if (state.closed) return Status(Code::invalid, "the file is closed");
-  if (!state.outcome.ok()) return Status(Code::invalid, fmt::format("after a failed commit the file can only be closed ({})", state.outcome.message()));
+  if (!state.outcome.ok())
+    return Status(Code::invalid,
+                  fmt::format("after a failed commit the file can only be closed ({})", state.outcome.message()));
   PENSTOCK_ASSIGN(std::string stored, dataset_name(name));
   const std::string context = fmt::format("'{}'", stored);
   PENSTOCK_TRY(check_shape(type, part.shape()).in(context));
   PENSTOCK_TRY(check_memory(part, memory).in(context));
-  if (data == nullptr && part.elements() > 0) return Status(Code::invalid, context + ": the data pointer is null, but the block has elements");
+  if (data == nullptr && part.elements() > 0)
+    return Status(Code::invalid, context + ": the data pointer is null, but the block has elements");
   return Pending{std::move(stored), type, part, memory, static_cast<std::byte*>(const_cast<void*>(data)), nullptr};
 }
 
@@ -191,23 +200,29 @@ Status check_writable(const File::State& state) {
 
 }  // namespace
 
-Status File::put(std::string_view name, ElementType type, const Decomposition& part, const void* data, const Memory& memory) {
+Status File::put(std::string_view name, ElementType type, const Decomposition& part, const void* data,
+                 const Memory& memory) {
   State& state = *state_;
   PENSTOCK_TRY(state.remember(check_writable(state)));
   auto pending = make_pending(state, name, type, part, data, memory);
   if (!pending.ok()) return state.remember(pending.status());
   const int64_t size = part.elements() * bytes(type);
   if (size > state.capture_bytes - state.captured_bytes)
-    return state.remember({Code::memory, fmt::format("'{}': copying {} would exceed the limit of {} for captured data, {} of which are taken: use lend, "
-                                                     "commit more often, or raise capture_bytes", pending->name, format_bytes(size),
-                                                     format_bytes(state.capture_bytes), format_bytes(state.captured_bytes))});
+    return state.remember(
+        {Code::memory,
+         fmt::format(
+             "'{}': copying {} would exceed the limit of {} for captured data, {} of which are taken: use lend, "
+             "commit more often, or raise capture_bytes",
+             pending->name, format_bytes(size), format_bytes(state.capture_bytes),
+             format_bytes(state.captured_bytes))});
   PENSTOCK_TRY(state.remember(capture(*pending)));
   state.captured_bytes += size;
   state.puts.push_back(*std::move(pending));
   return {};
 }
 
-Status File::lend(std::string_view name, ElementType type, const Decomposition& part, const void* data, const Memory& memory) {
+Status File::lend(std::string_view name, ElementType type, const Decomposition& part, const void* data,
+                  const Memory& memory) {
   State& state = *state_;
   PENSTOCK_TRY(state.remember(check_writable(state)));
   auto pending = make_pending(state, name, type, part, data, memory);
@@ -220,18 +235,21 @@ namespace {
 
 // TYPE and the shape that PART names are those of the dataset in the file.
 Status check_get(const File::State& state, const Pending& wanted) {
-  if (!state.contents) return {Code::not_found, fmt::format("'{}': nothing was written yet that could be read", wanted.name)};
+  if (!state.contents)
+    return {Code::not_found, fmt::format("'{}': nothing was written yet that could be read", wanted.name)};
   const Dataset* there = state.contents->catalogue.find(wanted.name);
-  if (there == nullptr) return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'", wanted.name, state.path)};
+  if (there == nullptr)
+    return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'", wanted.name, state.path)};
   if (there->type != wanted.type)
-    return {Code::mismatch, fmt::format("'{}' is {} in '{}', but {} is asked for", wanted.name, describe(*there), state.path, name(wanted.type))};
+    return {Code::mismatch, fmt::format("'{}' is {} in '{}', but {} is asked for", wanted.name, describe(*there),
+                                        state.path, name(wanted.type))};
   Dims stored = there->shape;
   const auto form = wanted.part.form();
   const bool rows = form == Decomposition::Form::ragged || form == Decomposition::Form::per_rank;
   if (rows && stored.rank() > 0) stored = Dims(std::span(stored.begin() + 1, stored.end()));
   if (!(stored == wanted.part.shape()) || (rows && there->shape.rank() == 0))
-    return {Code::mismatch, fmt::format("'{}' is {} in '{}', but {} {} is asked for", wanted.name, describe(*there), state.path,
-                                        rows ? "rows of" : "shape", describe(wanted.part.shape()))};
+    return {Code::mismatch, fmt::format("'{}' is {} in '{}', but {} {} is asked for", wanted.name, describe(*there),
+                                        state.path, rows ? "rows of" : "shape", describe(wanted.part.shape()))};
   return {};
 }
 
@@ -252,8 +270,11 @@ Status File::set_attribute(std::string_view object, Attribute attribute) {
   auto stored = object_name(object);
   if (!stored.ok()) return state.remember(stored.status());
   if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos || attribute.name.size() > 1000)
-    return state.remember({Code::invalid, fmt::format("an attribute of '{}' needs a name of 1 to 1000 bytes without NUL", object)});
-  if (attribute.shape.rank() > 1) return state.remember({Code::invalid, fmt::format("attribute '{}': values are scalars or one-dimensional arrays", attribute.name)});
+    return state.remember(
+        {Code::invalid, fmt::format("an attribute of '{}' needs a name of 1 to 1000 bytes without NUL", object)});
+  if (attribute.shape.rank() > 1)
+    return state.remember(
+        {Code::invalid, fmt::format("attribute '{}': values are scalars or one-dimensional arrays", attribute.name)});
   PENSTOCK_TRY(state.remember(check_shape(attribute.type, attribute.shape).in(attribute.name)));
   const std::string key = attribute.name;
   state.attributes[*stored].insert_or_assign(key, std::move(attribute));
@@ -275,14 +296,16 @@ void File::set_capture_bytes(int64_t bytes) { state_->capture_bytes = bytes; }
 std::vector<DatasetInfo> File::datasets() const {
   std::vector<DatasetInfo> list;
   if (state_->contents)
-    for (const Dataset& d : state_->contents->catalogue.datasets) list.push_back({d.name, d.type, d.shape, d.unlimited});
+    for (const Dataset& d : state_->contents->catalogue.datasets)
+      list.push_back({d.name, d.type, d.shape, d.unlimited});
   return list;
 }
 
 Result<DatasetInfo> File::dataset(std::string_view name) const {
   PENSTOCK_ASSIGN(const std::string stored, dataset_name(name));
   const Dataset* d = state_->contents ? state_->contents->catalogue.find(stored) : nullptr;
-  if (d == nullptr) return Status(Code::not_found, fmt::format("there is no dataset '{}' in '{}'", stored, state_->path));
+  if (d == nullptr)
+    return Status(Code::not_found, fmt::format("there is no dataset '{}' in '{}'", stored, state_->path));
   return DatasetInfo{d->name, d->type, d->shape, d->unlimited};
 }
 
@@ -299,7 +322,8 @@ std::vector<Attribute> File::attributes(std::string_view object) const {
 Result<Attribute> File::attribute(std::string_view object, std::string_view name) const {
   for (Attribute& attribute : attributes(object))
     if (attribute.name == name) return std::move(attribute);
-  return Status(Code::not_found, fmt::format("there is no attribute '{}' of '{}' in '{}'", name, object.empty() ? "/" : object, state_->path));
+  return Status(Code::not_found, fmt::format("there is no attribute '{}' of '{}' in '{}'", name,
+                                             object.empty() ? "/" : object, state_->path));
 }
 
 const std::string& File::path() const { return state_->path; }
@@ -316,7 +340,8 @@ struct Work {
 Result<Work> agree_work(const File::State& state) {
   const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty();
   const bool first = state.mode == Mode::create && !state.published;
-  int64_t any[2] = {writes || first || (!state.misuse.ok() && state.mode != Mode::read), !state.gets.empty() || (!state.misuse.ok() && state.mode == Mode::read)};
+  int64_t any[2] = {writes || first || (!state.misuse.ok() && state.mode != Mode::read),
+                    !state.gets.empty() || (!state.misuse.ok() && state.mode == Mode::read)};
   PENSTOCK_TRY(state.comm->all_reduce_max(any));
   return Work{any[0] != 0, any[1] != 0};
 }

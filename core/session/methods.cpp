@@ -31,6 +31,8 @@ const Catalog& catalog() {
   return all;
 }
 
-std::string_view format_of_path(std::string_view path) { return path.ends_with(".raw") || path.ends_with(".json") ? "raw" : "hdf5"; }
+std::string_view format_of_path(std::string_view path) {
+  return path.ends_with(".raw") || path.ends_with(".json") ? "raw" : "hdf5";
+}
 
 }  // namespace penstock

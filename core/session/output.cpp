@@ -17,7 +17,8 @@ int64_t round_up(int64_t n, int64_t block) { return (n + block - 1) / block * bl
 
 std::string base_name(const std::string& path) { return path.substr(folder_of(path).size()); }
 
-// "heat.h5" of "heat.h5", "heat" of the sidecar "heat.json", "heat.raw" of "heat.raw.json": what the parts of a set begin with.
+// "heat.h5" of "heat.h5", "heat" of the sidecar "heat.json", "heat.raw" of "heat.raw.json": what the parts of a set
+// begin with.
 std::string stem_of(const std::string& path) {
   const std::string name = base_name(path);
   return name.ends_with(".json") ? name.substr(0, name.size() - 5) : name;
@@ -27,7 +28,8 @@ std::string extension(const File::State& state) { return state.plan.format == "h
 
 // Parts carry the generation, so that they never meet those of the file that is still valid.
 std::string part_path(const File::State& state, std::string_view label) {
-  return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state.path), stem_of(state.path), state.token, label.empty() ? "" : ".", label, extension(state));
+  return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state.path), stem_of(state.path), state.token,
+                     label.empty() ? "" : ".", label, extension(state));
 }
 
 std::string partial_path(const File::State& state) {
@@ -60,7 +62,8 @@ void add_metadata(Output& output, int32_t part, std::vector<Layout::Metadata> me
   for (size_t i = output.metadata.size() - metadata.size(); i < output.metadata.size(); ++i) {
     Layout::Metadata& block = output.metadata[i];
     const Dims shape{static_cast<int64_t>(block.bytes.size())};
-    output.pieces.push_back({part, output.parts[static_cast<size_t>(part)].virtual_base + block.offset, 1, 0, Selection::whole(shape), block.bytes.data()});
+    output.pieces.push_back({part, output.parts[static_cast<size_t>(part)].virtual_base + block.offset, 1, 0,
+                             Selection::whole(shape), block.bytes.data()});
   }
 }
 
@@ -86,8 +89,8 @@ Status unpack(std::span<const std::byte> bytes, Layout& layout, Io& io) {
   return {code, message};
 }
 
-Status prepare_single(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims, std::span<std::byte* const> memory,
-                      Output& output) {
+Status prepare_single(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
+                      std::span<std::byte* const> memory, Output& output) {
   const int64_t block = state.plan.settings.integer("block");
   const std::string path = state.format->self_contained() ? output.partial : part_path(state, "");
   Layout layout;
@@ -111,19 +114,22 @@ Status prepare_single(File::State& state, const Catalogue& catalogue, std::span<
   for (size_t i = 0; i < claims.size(); ++i) {
     const auto d = static_cast<size_t>(claims[i].dataset);
     const ElementType& type = catalogue.datasets[d].type;
-    output.pieces.push_back({0, layout.places[d].base, bytes(type), swap_unit(type, layout.places[d].swapped), claims[i].selection, memory[i]});
+    output.pieces.push_back({0, layout.places[d].base, bytes(type), swap_unit(type, layout.places[d].swapped),
+                             claims[i].selection, memory[i]});
   }
-  output.contents = {std::string(state.format->describe().name), fmt::format("{:016x}", state.token), catalogue, {path}, {}, {}};
+  output.contents = {
+      std::string(state.format->describe().name), fmt::format("{:016x}", state.token), catalogue, {path}, {}, {}};
   for (size_t d = 0; d < catalogue.datasets.size(); ++d) {
-    output.contents.blocks.push_back({{0, layout.places[d].base, layout.places[d].swapped, Selection::whole(catalogue.datasets[d].shape)}});
+    output.contents.blocks.push_back(
+        {{0, layout.places[d].base, layout.places[d].swapped, Selection::whole(catalogue.datasets[d].shape)}});
     output.contents.foreign.push_back(false);
   }
   return {};
 }
 
 // One rank's own files under per_rank, and what the index must say of them.
-Status prepare_own(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims, std::span<std::byte* const> memory,
-                   Output& output, Encoder& index) {
+Status prepare_own(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
+                   std::span<std::byte* const> memory, Output& output, Encoder& index) {
   const int64_t block = state.plan.settings.integer("block");
   const auto own = own_parts(catalogue, claims, state.plan.settings.word("split") == "group");
   index.value(static_cast<int64_t>(own.size()));
@@ -140,8 +146,8 @@ Status prepare_own(File::State& state, const Catalogue& catalogue, std::span<con
       const auto c = static_cast<size_t>(part.claims[i]);
       const ElementType& type = part.catalogue.datasets[i].type;
       const Layout::Place& place = layout.places[i];
-      output.pieces.push_back({number, output.parts.back().virtual_base + place.base, bytes(type), swap_unit(type, place.swapped),
-                               in_packed(claims[c].selection), memory[c]});
+      output.pieces.push_back({number, output.parts.back().virtual_base + place.base, bytes(type),
+                               swap_unit(type, place.swapped), in_packed(claims[c].selection), memory[c]});
       index.value(static_cast<int64_t>(claims[c].dataset));
       index.value(static_cast<int64_t>(part.claims[i]));
       index.value(place.base);
@@ -181,10 +187,11 @@ Status read_index(std::span<const std::byte> bytes, Contents& contents) {
   return {};
 }
 
-Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims, std::span<std::byte* const> memory,
-                        Output& output) {
+Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
+                        std::span<std::byte* const> memory, Output& output) {
   int64_t total = 0;
-  for (const Claim& claim : claims) total += claim.selection.count() * bytes(catalogue.datasets[static_cast<size_t>(claim.dataset)].type);
+  for (const Claim& claim : claims)
+    total += claim.selection.count() * bytes(catalogue.datasets[static_cast<size_t>(claim.dataset)].type);
   PENSTOCK_TRY(state.comm->all_reduce_sum(std::span(&total, 1)));
   output.io = wanted_io(state, total / state.comm->size());
   Encoder index;
@@ -196,7 +203,8 @@ Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::spa
   for (Part& part : output.parts) part.virtual_base += before;
   for (Piece& piece : output.pieces) piece.address += before;
 
-  output.contents = {std::string(state.format->describe().name), fmt::format("{:016x}", state.token), catalogue, {}, {}, {}};
+  output.contents = {
+      std::string(state.format->describe().name), fmt::format("{:016x}", state.token), catalogue, {}, {}, {}};
   output.contents.blocks.resize(catalogue.datasets.size());
   output.contents.foreign.assign(catalogue.datasets.size(), false);
   const auto bytes = index.take();
@@ -207,7 +215,8 @@ Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::spa
   return agree(state.comm, status);
 }
 
-// The generation that the file at the target has now: its parts stay until the next commit, for those who are reading them.
+// The generation that the file at the target has now: its parts stay until the next commit, for those who are reading
+// them.
 std::string published_generation(File::State& state) {
   if (!state.storage->stat(state.path).ok()) return {};
   const auto contents = state.format->read(state.path);
@@ -242,8 +251,8 @@ Status write_master(File::State& state, Output& output) {
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
-Status prepare_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims, std::span<std::byte* const> memory,
-                      Output& output) {
+Status prepare_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
+                      std::span<std::byte* const> memory, Output& output) {
   output.partial = partial_path(state);
   if (state.plan.placement == "single") return prepare_single(state, catalogue, claims, memory, output);
   return prepare_per_rank(state, catalogue, claims, memory, output);
@@ -259,14 +268,16 @@ Status publish(File::State& state, Output& output) {
     std::string generation;
     if (listed.ok())
       for (std::string& name : *listed)
-        if (is_part(name, stem_of(state.path), generation) && generation != fmt::format("{:016x}", state.token)) names.push_back(std::move(name));
+        if (is_part(name, stem_of(state.path), generation) && generation != fmt::format("{:016x}", state.token))
+          names.push_back(std::move(name));
     if (!names.empty()) previous = published_generation(state);
     PENSTOCK_TRY(write_master(state, output));
   }
   PENSTOCK_TRY(state.storage->rename(output.partial, state.path));
   if (state.durable())
     if (const Status synced = state.storage->sync_directory(state.path); !synced.ok())
-      return {Code::in_doubt, fmt::format("'{}' is in place, but whether it would survive a power loss is unknown: {}", state.path, synced.message())};
+      return {Code::in_doubt, fmt::format("'{}' is in place, but whether it would survive a power loss is unknown: {}",
+                                          state.path, synced.message())};
   if (is_set) remove_old_generations(state, names, previous);
   return {};
 }

@@ -38,7 +38,8 @@ Status check_memory(const Decomposition& part, const Memory& memory) {
                        (part.form() != Decomposition::Form::boxes || part.box_list().size() <= 1);
   if (!one_box) return {Code::invalid, "a memory layout goes with one box only; runs and several boxes are contiguous"};
   if (memory.stride.rank() != 0 && memory.stride.rank() != box_shape(part).rank())
-    return {Code::invalid, fmt::format("the memory layout has {} dimensions, the block {}", memory.stride.rank(), box_shape(part).rank())};
+    return {Code::invalid, fmt::format("the memory layout has {} dimensions, the block {}", memory.stride.rank(),
+                                       box_shape(part).rank())};
   if (memory.offset < 0) return {Code::invalid, "the memory layout begins before the pointer"};
   return {};
 }
@@ -51,10 +52,12 @@ Status capture(Pending& pending) {
     const Dims shape = box_shape(pending.part);
     Piece piece{0, 0, size, 0, Selection(), pending.data};
     const bool strided = pending.memory.stride.rank() > 0;
-    piece.selection = strided ? Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, pending.memory)
-                              : Selection::of_box(Dims{count}, Box{Dims{0}, Dims{count}}, Memory{pending.memory.offset, Dims{1}});
+    piece.selection =
+        strided ? Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, pending.memory)
+                : Selection::of_box(Dims{count}, Box{Dims{0}, Dims{count}}, Memory{pending.memory.offset, Dims{1}});
     SliceCursor cursor(piece, 0, count * size);
-    for (Slice slice; cursor.next(slice);) copy_slice(piece, slice, pending.captured.get() + slice.address, Direction::write);
+    for (Slice slice; cursor.next(slice);)
+      copy_slice(piece, slice, pending.captured.get() + slice.address, Direction::write);
   }
   pending.data = pending.captured.get();
   pending.memory = {};

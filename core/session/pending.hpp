@@ -19,8 +19,8 @@ struct Pending {
   ElementType type;
   Decomposition part;
   Memory memory;
-  std::byte* data = nullptr;                // the user's, or captured.data()
-  std::shared_ptr<std::byte[]> captured;    // of put
+  std::byte* data = nullptr;              // the user's, or captured.data()
+  std::shared_ptr<std::byte[]> captured;  // of put
 };
 
 // The shape of the box whose memory a decomposition of one box describes.
@@ -35,7 +35,8 @@ struct RowStart {
   int64_t ragged = 0;
   int rank = 0;
 };
-// The pending's elements in the dataset's final SHAPE. One selection, or one for each box; memory in elements from PENDING.data.
+// The pending's elements in the dataset's final SHAPE. One selection, or one for each box; memory in elements from
+// PENDING.data.
 std::vector<Selection> selections(const Pending& pending, const Dims& shape, const RowStart& start);
 
 }  // namespace penstock

@@ -39,7 +39,8 @@ uint64_t my_sum(std::span<const Claim> claims, const Question& q, int64_t limit)
   uint64_t sum = 0;
   for (const Claim& claim : claims)
     if (claim.dataset == q.dataset)
-      sum = tiling_add(sum, difference(tiling_sum(claim.selection, q.base, limit), tiling_sum(claim.selection, q.base, q.kept)));
+      sum = tiling_add(
+          sum, difference(tiling_sum(claim.selection, q.base, limit), tiling_sum(claim.selection, q.base, q.kept)));
   return sum;
 }
 
@@ -47,17 +48,9 @@ uint64_t whole_sum(const Question& q, int64_t limit) {
   return difference(tiling_sum(q.elements, q.base, limit), tiling_sum(q.elements, q.base, q.kept));
 }
 
-Dims coordinates(const Dims& shape, int64_t offset) {
-  Dims at = Dims::filled(shape.rank(), 0);
-  for (int d = shape.rank() - 1; d >= 0; --d) {
-    at[d] = offset % shape[d];
-    offset /= shape[d];
-  }
-  return at;
-}
-
 // The smallest prefix whose sums differ ends with the first wrong element.
-Status name_first_wrong(const Communicator& comm, const Dataset& dataset, std::span<const Claim> claims, const Question& q) {
+Status name_first_wrong(const Communicator& comm, const Dataset& dataset, std::span<const Claim> claims,
+                        const Question& q) {
   int64_t good = q.kept, bad = q.elements;
   while (bad - good > 1) {
     const int64_t middle = good + (bad - good) / 2;
@@ -71,16 +64,21 @@ Status name_first_wrong(const Communicator& comm, const Dataset& dataset, std::s
   PENSTOCK_TRY(comm->all_reduce_sum(std::span(&total, 1)));
   int64_t ranks[2] = {times > 0 ? comm->rank() : -1, times > 0 ? -comm->rank() : -comm->size()};
   PENSTOCK_TRY(comm->all_reduce_max(ranks));
-  const std::string element = fmt::format("element {} of '{}' {}", describe(coordinates(dataset.shape, good)), dataset.name, describe(dataset));
-  if (total == 0) return {Code::incomplete, element + " was put by no rank: put every element once, or allow holes with partial"};
-  if (ranks[0] == -ranks[1]) return {Code::overlap, fmt::format("{} was put {} times by rank {}: put every element once", element, total, ranks[0])};
-  return {Code::overlap, fmt::format("{} was put by {} ranks, {} and {} among them: put every element once", element, total, -ranks[1], ranks[0])};
+  const std::string element =
+      fmt::format("element {} of '{}' {}", describe(coordinates(dataset.shape, good)), dataset.name, describe(dataset));
+  if (total == 0)
+    return {Code::incomplete, element + " was put by no rank: put every element once, or allow holes with partial"};
+  if (ranks[0] == -ranks[1])
+    return {Code::overlap,
+            fmt::format("{} was put {} times by rank {}: put every element once", element, total, ranks[0])};
+  return {Code::overlap, fmt::format("{} was put by {} ranks, {} and {} among them: put every element once", element,
+                                     total, -ranks[1], ranks[0])};
 }
 
 }  // namespace
 
-Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims, std::span<const int64_t> kept,
-                    uint64_t base) {
+Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
+                    std::span<const int64_t> kept, uint64_t base) {
   base = base % (tiling_modulus - 2) + 2;  // neither 0 nor 1
   std::vector<uint64_t> sums(catalogue.datasets.size());
   for (const Claim& claim : claims) {

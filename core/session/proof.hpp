@@ -11,10 +11,10 @@
 
 namespace penstock {
 
-// Collective. CLAIMS are this rank's; BASE is a random number that all ranks share. The first KEPT[d] elements of dataset d may be put any
-// number of times (they are there already); all others exactly once. One reduction where all is well; else a bisection by reductions finds the
-// first wrong element and who put it.
-Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims, std::span<const int64_t> kept,
-                    uint64_t base);
+// Collective. CLAIMS are this rank's; BASE is a random number that all ranks share. The first KEPT[d] elements of
+// dataset d may be put any number of times (they are there already); all others exactly once. One reduction where all
+// is well; else a bisection by reductions finds the first wrong element and who put it.
+Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
+                    std::span<const int64_t> kept, uint64_t base);
 
 }  // namespace penstock

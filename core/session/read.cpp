@@ -39,7 +39,8 @@ Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
   PENSTOCK_TRY(file->close());
   for (const Format* format : formats())
     if (format->recognises(head)) return format->read(path);
-  return Status(Code::damaged, fmt::format("'{}' is no file that penstock can read: neither HDF5 nor the sidecar of raw data", path));
+  return Status(Code::damaged,
+                fmt::format("'{}' is no file that penstock can read: neither HDF5 nor the sidecar of raw data", path));
 }
 
 // Every part has a place in the virtual address space; ranks compute the same ones.
@@ -61,8 +62,8 @@ std::vector<Part> parts_of(const Contents& contents, int64_t block, int64_t& vir
 }
 
 // The movements that fill MEMORY with SELECTION of dataset INDEX. What no part holds becomes zero.
-void add_pieces(const Contents& contents, const std::vector<Part>& parts, int index, const Selection& selection, std::byte* memory,
-                std::vector<Piece>& pieces) {
+void add_pieces(const Contents& contents, const std::vector<Part>& parts, int index, const Selection& selection,
+                std::byte* memory, std::vector<Piece>& pieces) {
   const auto d = static_cast<size_t>(index);
   const ElementType& type = contents.catalogue.datasets[d].type;
   int64_t found = 0;
@@ -71,7 +72,8 @@ void add_pieces(const Contents& contents, const std::vector<Part>& parts, int in
     if (!common) continue;
     found += common->count();
     const int64_t address = parts[static_cast<size_t>(stored.part)].virtual_base + stored.base;
-    pieces.push_back({stored.part, address, bytes(type), stored.swapped ? scalar_bytes(type) : 0, *std::move(common), memory});
+    pieces.push_back(
+        {stored.part, address, bytes(type), stored.swapped ? scalar_bytes(type) : 0, *std::move(common), memory});
   }
   if (found >= selection.count()) return;
   const int64_t size = bytes(type);
@@ -127,11 +129,13 @@ void cut_box(const Box& box, int64_t element_bytes, std::vector<Box>& boxes) {
   cut_box(half, element_bytes, boxes);
 }
 
-Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection, std::byte* memory) {
+Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection,
+                    std::byte* memory) {
   const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(index)];
   const Format* format = find_format(contents.format);
   std::vector<Box> whole, boxes;
-  if (selection.is_box()) whole.push_back(selection.box());
+  if (selection.is_box())
+    whole.push_back(selection.box());
   else
     for (const MemoryRun& run : selection.runs()) boxes_of_run(dataset.shape, run.offset, run.length, whole);
   for (const Box& box : whole)
@@ -153,10 +157,11 @@ Status check_claim(const Contents& contents, const Dataset& wanted, Sharing shar
   const Dataset* there = contents.catalogue.find(wanted.name);
   if (there == nullptr) return {Code::not_found, fmt::format("there is no dataset '{}'", wanted.name)};
   if (sharing == Sharing::ragged && wanted.shape[0] > there->shape[0])
-    return {Code::mismatch, fmt::format("all ranks together ask for {} rows of '{}', which has {}", wanted.shape[0], wanted.name, there->shape[0])};
+    return {Code::mismatch, fmt::format("all ranks together ask for {} rows of '{}', which has {}", wanted.shape[0],
+                                        wanted.name, there->shape[0])};
   if (sharing == Sharing::per_rank && wanted.shape[0] != there->shape[0])
-    return {Code::mismatch, fmt::format("'{}' has a row for each of {} ranks, but {} ranks read it: use a block", wanted.name, there->shape[0],
-                                        wanted.shape[0])};
+    return {Code::mismatch, fmt::format("'{}' has a row for each of {} ranks, but {} ranks read it: use a block",
+                                        wanted.name, there->shape[0], wanted.shape[0])};
   return {};
 }
 
@@ -176,7 +181,13 @@ Status broadcast_replicas(File::State& state, const Resolved& resolved) {
         bytes.resize(static_cast<size_t>(end - at));
         for (const Pending& p : state.gets) {
           if (p.name != name) continue;
-          const Piece piece{0, 0, element, 0, Selection::of_box(dataset.shape, Box{Dims::filled(dataset.shape.rank(), 0), dataset.shape}, p.memory), p.data};
+          const Piece piece{
+              0,
+              0,
+              element,
+              0,
+              Selection::of_box(dataset.shape, Box{Dims::filled(dataset.shape.rank(), 0), dataset.shape}, p.memory),
+              p.data};
           SliceCursor cursor(piece, at, end);
           for (Slice slice; cursor.next(slice);)
             copy_slice(piece, slice, bytes.data() + (slice.address - at), speaks ? Direction::write : Direction::read);
@@ -197,8 +208,8 @@ Result<Contents> read_contents(const Communicator& comm, Storage& storage, const
   return unpack(bytes);
 }
 
-Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection, std::byte* memory,
-                 const std::shared_ptr<Storage>& storage) {
+Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection,
+                 std::byte* memory, const std::shared_ptr<Storage>& storage) {
   if (contents.foreign[static_cast<size_t>(index)]) return read_foreign(contents, path, index, selection, memory);
   PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", contents.format, catalog()));
   Job job;

@@ -40,8 +40,8 @@ Result<RowCounts> count_rows(const File::State& state, const std::vector<Pending
 }
 
 // The lowest rank that has a replicated dataset speaks for all; those whose copy differs from another's say so.
-Status compare_replicas(const File::State& state, const std::vector<Pending>& pending, const Definitions& agreed, Direction direction,
-                        std::map<std::string, int>& speaker) {
+Status compare_replicas(const File::State& state, const std::vector<Pending>& pending, const Definitions& agreed,
+                        Direction direction, std::map<std::string, int>& speaker) {
   std::map<std::string, size_t> index;
   for (const auto& [name, definition] : agreed.datasets)
     if (definition.sharing == Sharing::replicated) index.emplace(name, index.size());
@@ -69,9 +69,12 @@ Status compare_replicas(const File::State& state, const std::vector<Pending>& pe
     std::memcpy(&measure, bytes.data(), sizeof measure);
     const bool differs = own[3 * i] != INT64_MIN && own[3 * i] != measure;
     const bool twice = own[3 * i] != -own[3 * i + 1] && own[3 * i] != INT64_MIN;
-    const Status mine = differs || twice ? Status(Code::mismatch, fmt::format("replicated dataset '{}' has other values here than on rank {}: "
-                                                                              "give it alike on all ranks, or partition it", name, speaker[name]))
-                                         : Status();
+    const Status mine =
+        differs || twice
+            ? Status(Code::mismatch, fmt::format("replicated dataset '{}' has other values here than on rank {}: "
+                                                 "give it alike on all ranks, or partition it",
+                                                 name, speaker[name]))
+            : Status();
     PENSTOCK_TRY(agree(state.comm, mine));
   }
   return {};
@@ -91,8 +94,10 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
   const int rank = state.comm->rank();
   for (const Pending& p : pending) {
     Definitions one;
-    const bool known_unlimited = state.contents && state.contents->catalogue.find(p.name) && state.contents->catalogue.find(p.name)->unlimited;
-    one.datasets[p.name] = {p.type, sharing_of(p.part), p.part.shape(), known_unlimited || state.unlimited.contains(p.name), rank};
+    const bool known_unlimited =
+        state.contents && state.contents->catalogue.find(p.name) && state.contents->catalogue.find(p.name)->unlimited;
+    one.datasets[p.name] = {p.type, sharing_of(p.part), p.part.shape(),
+                            known_unlimited || state.unlimited.contains(p.name), rank};
     PENSTOCK_TRY(merge(mine, one));
   }
   mine.unlimited = state.unlimited;
@@ -101,14 +106,16 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
   return mine;
 }
 
-Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, const Definitions& agreed, Direction direction) {
+Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, const Definitions& agreed,
+                         Direction direction) {
   Resolved out;
   PENSTOCK_ASSIGN(RowCounts rows, count_rows(state, pending, agreed));
   PENSTOCK_TRY(compare_replicas(state, pending, agreed, direction, out.speaker));
   for (const auto& [name, definition] : agreed.datasets) {
     const Dims shape = final_shape(definition, name, rows, state.comm->size());
     PENSTOCK_TRY(check_shape(definition.type, shape).in(fmt::format("'{}'", name)));
-    out.catalogue.datasets.push_back({name, definition.type, shape, definition.unlimited || agreed.unlimited.contains(name)});
+    out.catalogue.datasets.push_back(
+        {name, definition.type, shape, definition.unlimited || agreed.unlimited.contains(name)});
   }
   out.unlimited = agreed.unlimited;
   for (const auto& [object, list] : agreed.attributes)

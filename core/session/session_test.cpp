@@ -19,7 +19,9 @@ namespace fs = std::filesystem;
 const ElementType f64{Kind::f64}, i32{Kind::i32};
 
 Decomposition whole(const Dims& shape) { return *Decomposition::replicated(shape); }
-Decomposition rows(int64_t total, int64_t first, int64_t count, int64_t width) { return *Decomposition::block({total, width}, {first, 0}, {count, width}); }
+Decomposition rows(int64_t total, int64_t first, int64_t count, int64_t width) {
+  return *Decomposition::block({total, width}, {first, 0}, {count, width});
+}
 
 std::vector<double> numbers(int64_t n, double first = 0) {
   std::vector<double> list(static_cast<size_t>(n));
@@ -84,7 +86,9 @@ INSTANTIATE_TEST_SUITE_P(Methods, Session,
                                          "hdf5/independent:placement=per_rank", "raw/two_phase:placement=per_rank"),
                          [](const auto& info) {
                            std::string name = info.param;
-                           std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+                           std::replace_if(
+                               name.begin(), name.end(),
+                               [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
                            return name;
                          });
 
@@ -284,8 +288,10 @@ TEST_P(Session, CutFilesAreDamagedNotBelieved) {
         if (status.ok()) status = opened->close();
       }
       // The end of a file may be padding: then all is there.
-      if (status.ok()) EXPECT_EQ(data, numbers(5000)) << name << " cut to " << length;
-      else EXPECT_FALSE(status.message().empty());
+      if (status.ok())
+        EXPECT_EQ(data, numbers(5000)) << name << " cut to " << length;
+      else
+        EXPECT_FALSE(status.message().empty());
     }
     fs::copy_file(copy, file, fs::copy_options::overwrite_existing);
     fs::remove(copy);

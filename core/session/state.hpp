@@ -26,7 +26,7 @@ struct File::State {
   Communicator comm;
   std::shared_ptr<TracedStorage> storage;
   Mode mode = Mode::create;
-  std::string path;   // what commit publishes, with links resolved
+  std::string path;    // what commit publishes, with links resolved
   uint64_t token = 0;  // random, the same on all ranks: of partial names, generations and proofs
   Plan plan;
   const Format* format = nullptr;
@@ -40,7 +40,7 @@ struct File::State {
   bool partial = false;
   int64_t capture_bytes = 0;
   int64_t captured_bytes = 0;
-  Status misuse;   // the first put, get or attribute that failed: commit fails with it, so that nothing is lost silently
+  Status misuse;  // the first put, get or attribute that failed: commit fails with it, so that nothing is lost silently
   Status outcome;  // of a failed commit
   bool published = false;
   bool closed = false;
@@ -54,27 +54,30 @@ struct File::State {
   bool durable() const { return plan.settings.word("durability") == "full"; }
 };
 
-// What the ranks' pending blocks come to once they have agreed: the same catalogue on all ranks, and this rank's part in it.
+// What the ranks' pending blocks come to once they have agreed: the same catalogue on all ranks, and this rank's part
+// in it.
 struct Resolved {
   Catalogue catalogue;
   std::vector<Claim> claims;
-  std::vector<std::byte*> memory;  // of each claim
-  std::set<std::string> unlimited;  // as declared by any rank
+  std::vector<std::byte*> memory;      // of each claim
+  std::set<std::string> unlimited;     // as declared by any rank
   std::map<std::string, int> speaker;  // replicated datasets: the rank whose copy moves
 };
 
 // Collective. Ragged rows, per-rank rows and growing extents get their final numbers; replicated data is compared.
-Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, const Definitions& agreed, Direction direction);
+Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, const Definitions& agreed,
+                         Direction direction);
 // The definitions in PENDING as this rank sees them.
 Result<Definitions> local_definitions(const File::State& state, const std::vector<Pending>& pending);
 
 // Collective. Rank 0 reads the header, all ranks know it then.
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path);
 // Local. Elements of dataset INDEX of CONTENTS into MEMORY, by this rank alone, whatever way they are stored.
-Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection, std::byte* memory,
-                 const std::shared_ptr<Storage>& storage);
+Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection,
+                 std::byte* memory, const std::shared_ptr<Storage>& storage);
 
-// Collective. Moves the pieces of JOB (the session fills in the rest) by the state's transport with SETTINGS; the same status everywhere.
+// Collective. Moves the pieces of JOB (the session fills in the rest) by the state's transport with SETTINGS; the
+// same status everywhere.
 Status move_pieces(File::State& state, Job job, const Settings& settings);
 
 // Collective. The two directions of commit.

@@ -30,8 +30,9 @@ Status add_old(const Dataset& old, Catalogue& catalogue) {
   Dims shape = now.shape;
   if (old.unlimited && shape.rank() == old.shape.rank() && shape.rank() > 0) shape[0] = old.shape[0];
   if (now.type != old.type || !(shape == old.shape))
-    return {Code::mismatch, fmt::format("'{}' is {} in the file but put as {}{}", old.name, describe(old), describe(now),
-                                        old.unlimited ? "" : ": only the first extent of an unlimited dataset can change")};
+    return {Code::mismatch,
+            fmt::format("'{}' is {} in the file but put as {}{}", old.name, describe(old), describe(now),
+                        old.unlimited ? "" : ": only the first extent of an unlimited dataset can change")};
   if (old.unlimited) now.shape[0] = std::max(now.shape[0], old.shape[0]);
   now.unlimited = now.unlimited || old.unlimited;
   return {};
@@ -50,9 +51,11 @@ Result<Target> target_of(const File::State& state, const Resolved& resolved) {
   }
   for (const std::string& name : resolved.unlimited) {
     const int index = target.catalogue.index_of(name);
-    if (index < 0) return Status(Code::invalid, fmt::format("'{}' was declared unlimited, but is not in the file", name));
+    if (index < 0)
+      return Status(Code::invalid, fmt::format("'{}' was declared unlimited, but is not in the file", name));
     Dataset& dataset = target.catalogue.datasets[static_cast<size_t>(index)];
-    if (dataset.shape.rank() == 0) return Status(Code::invalid, fmt::format("'{}' is a scalar, which cannot be unlimited", name));
+    if (dataset.shape.rank() == 0)
+      return Status(Code::invalid, fmt::format("'{}' is a scalar, which cannot be unlimited", name));
     dataset.unlimited = true;
   }
   PENSTOCK_TRY(check_names(target.catalogue));
@@ -69,13 +72,16 @@ Status carry(File::State& state, const Target& target, const Output& output) {
     const Dataset& dataset = target.catalogue.datasets[d];
     const int old = state.contents->catalogue.index_of(dataset.name);
     if (old < 0) continue;
-    const auto share = [&](int rank) { return static_cast<int64_t>(static_cast<__int128>(target.kept[d]) * rank / state.comm->size()); };
+    const auto share = [&](int rank) {
+      return static_cast<int64_t>(static_cast<__int128>(target.kept[d]) * rank / state.comm->size());
+    };
     const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, carry_bytes / size);
     const Dims& shape = state.contents->catalogue.datasets[static_cast<size_t>(old)].shape;
     for (int64_t at = share(state.comm->rank()), end = share(state.comm->rank() + 1); at < end; at += most) {
       const Run run{at, std::min(most, end - at)};
       buffer.resize(static_cast<size_t>(run.length * size));
-      PENSTOCK_TRY(read_here(*state.contents, state.path, old, Selection::of_runs(shape, std::span(&run, 1)), buffer.data(), state.storage));
+      PENSTOCK_TRY(read_here(*state.contents, state.path, old, Selection::of_runs(shape, std::span(&run, 1)),
+                             buffer.data(), state.storage));
       PENSTOCK_TRY(file->write(output.contents.blocks[d][0].base + at * size, buffer));
     }
   }
@@ -97,13 +103,15 @@ Status move_data(File::State& state, Output& output, bool keep) {
   return move_pieces(state, std::move(job), settings);
 }
 
-Status write_output(File::State& state, const Target& target, const std::vector<Claim>& claims, const std::vector<std::byte*>& memory,
-                    Output& output) {
-  const bool keep = state.contents && std::any_of(target.kept.begin(), target.kept.end(), [](int64_t n) { return n > 0; });
+Status write_output(File::State& state, const Target& target, const std::vector<Claim>& claims,
+                    const std::vector<std::byte*>& memory, Output& output) {
+  const bool keep =
+      state.contents && std::any_of(target.kept.begin(), target.kept.end(), [](int64_t n) { return n > 0; });
   {
     PhaseTimer timer(state.report.phases, Phase::define);
     if (keep && state.plan.placement != "single")
-      return {Code::unsupported, "a file can be reopened and changed with placement=single only: write a set of files anew"};
+      return {Code::unsupported,
+              "a file can be reopened and changed with placement=single only: write a set of files anew"};
     PENSTOCK_TRY(prepare_output(state, target.catalogue, claims, memory, output));
   }
   if (keep) {
@@ -131,7 +139,8 @@ Status write_pending(File::State& state) {
     for (Claim& claim : resolved.claims)
       claim.dataset = target.catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
     if (!state.partial)
-      PENSTOCK_TRY(prove_tiling(state.comm, target.catalogue, resolved.claims, target.kept, state.token + static_cast<uint64_t>(state.commits)));
+      PENSTOCK_TRY(prove_tiling(state.comm, target.catalogue, resolved.claims, target.kept,
+                                state.token + static_cast<uint64_t>(state.commits)));
   }
   Output output;
   Status status = write_output(state, target, resolved.claims, resolved.memory, output);

@@ -65,11 +65,11 @@ class BufferedFile : public StorageFile {
  public:
   BufferedFile(std::string path, Descriptor fd) : path_(std::move(path)), fd_(std::move(fd)) {}
 
-  Status write(int64_t offset, std::span<const std::byte> bytes) override { return write_all(fd_.get(), offset, bytes); }
-  Status read(int64_t offset, std::span<std::byte> bytes) override { return read_all(fd_.get(), offset, bytes); }
-  Status sync() override {
-    return ::fdatasync(fd_.get()) == 0 ? Status() : failed("syncing", path_);
+  Status write(int64_t offset, std::span<const std::byte> bytes) override {
+    return write_all(fd_.get(), offset, bytes);
   }
+  Status read(int64_t offset, std::span<std::byte> bytes) override { return read_all(fd_.get(), offset, bytes); }
+  Status sync() override { return ::fdatasync(fd_.get()) == 0 ? Status() : failed("syncing", path_); }
   Status close() override {
     if (fd_.get() < 0) return {};
     return ::close(fd_.release()) == 0 ? Status() : failed("closing", path_);
@@ -97,7 +97,8 @@ class BufferedFile : public StorageFile {
         if (errno == EINTR) continue;
         return failed(fmt::format("reading {} bytes at offset {} of", bytes.size(), offset), path_);
       }
-      if (n == 0) return {Code::damaged, fmt::format("'{}' ends at offset {}, {} bytes too early", path_, offset, bytes.size())};
+      if (n == 0)
+        return {Code::damaged, fmt::format("'{}' ends at offset {}, {} bytes too early", path_, offset, bytes.size())};
       bytes = bytes.subspan(static_cast<size_t>(n));
       offset += n;
     }
@@ -113,8 +114,8 @@ struct AlignedFree {
 };
 using AlignedBuffer = std::unique_ptr<std::byte, AlignedFree>;
 
-// Whole aligned blocks go through the O_DIRECT descriptor, ragged ends through a buffered one: they never share a page, so the
-// kernel keeps the two coherent on one node.
+// Whole aligned blocks go through the O_DIRECT descriptor, ragged ends through a buffered one: they never share a
+// page, so the kernel keeps the two coherent on one node.
 class DirectFile : public BufferedFile {
  public:
   DirectFile(std::string path, Descriptor buffered, Descriptor direct)
@@ -241,7 +242,7 @@ Result<StorageFilePtr> make_file(const std::string& path, Descriptor fd, Io io, 
     if (direct.get() < 0) return failed("opening", path);
     return StorageFilePtr(std::make_unique<DirectFile>(path, std::move(fd), std::move(direct)));
   }
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return failed("stat of", path);
   void* base = nullptr;
   if (info.st_size > 0) {
@@ -290,9 +291,10 @@ class PosixStorage : public Storage {
   }
 
   Result<FileStat> stat(const std::string& path) override {
-    struct stat info {};
+    struct stat info{};
     if (::stat(path.c_str(), &info) != 0) return failed("stat of", path);
-    return FileStat{info.st_size, info.st_dev, info.st_ino, S_ISDIR(info.st_mode) != 0, ::access(path.c_str(), W_OK) == 0};
+    return FileStat{info.st_size, info.st_dev, info.st_ino, S_ISDIR(info.st_mode) != 0,
+                    ::access(path.c_str(), W_OK) == 0};
   }
 
   Result<std::vector<std::string>> list(const std::string& folder) override {
@@ -315,7 +317,8 @@ class PosixStorage : public Storage {
     if (result == 0) return {};
     if (errno != EOPNOTSUPP && errno != ENOSYS) return failed(fmt::format("allocating {} bytes for", bytes), path);
     if (io == Io::mmap)
-      return {Code::unsupported, fmt::format("'{}' is on a file system that cannot preallocate: io=mmap is not safe there", path)};
+      return {Code::unsupported,
+              fmt::format("'{}' is on a file system that cannot preallocate: io=mmap is not safe there", path)};
     return extend(fd, path, bytes);
   }
 

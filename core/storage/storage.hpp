@@ -1,4 +1,5 @@
-// Storage: every file-system call that penstock makes on a target, behind one interface that wrappers can trace or break.
+// Storage: every file-system call that penstock makes on a target, behind one interface that wrappers can trace or
+// break.
 #pragma once
 
 #include <cstddef>
@@ -43,19 +44,19 @@ struct FileStat {
 class Storage {
  public:
   virtual ~Storage() = default;
-  // A new file (O_EXCL, mode 0666 less umask) of exactly BYTES, its blocks allocated where PREALLOCATE asks for it and the file
-  // system can (fallocate(2) only). io = mmap always asks, and is Code::unsupported where it cannot.
+  // A new file (O_EXCL, mode 0666 less umask) of exactly BYTES, its blocks allocated where PREALLOCATE asks for it
+  // and the file system can (fallocate(2) only). io = mmap always asks, and is Code::unsupported where it cannot.
   virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
   virtual Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) = 0;
   virtual Status rename(const std::string& from, const std::string& to) = 0;
-  virtual Status remove(const std::string& path) = 0;           // absence is ok
-  virtual Status sync_directory(const std::string& path) = 0;   // the folder of PATH
-  virtual Result<FileStat> stat(const std::string& path) = 0;   // Code::not_found where absent
+  virtual Status remove(const std::string& path) = 0;          // absence is ok
+  virtual Status sync_directory(const std::string& path) = 0;  // the folder of PATH
+  virtual Result<FileStat> stat(const std::string& path) = 0;  // Code::not_found where absent
   virtual Result<std::vector<std::string>> list(const std::string& folder) = 0;
 };
 
-// The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer where memory
-// is not aligned, and the ragged ends buffered; a file system without O_DIRECT is Code::unsupported.
+// The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer
+// where memory is not aligned, and the ragged ends buffered; a file system without O_DIRECT is Code::unsupported.
 std::shared_ptr<Storage> posix_storage();
 
 // What passed through a traced storage.

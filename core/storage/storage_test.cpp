@@ -40,10 +40,12 @@ TEST_P(StorageTest, UnalignedPiecesInAnyOrderComeBack) {
   ASSERT_TRUE(created.ok()) << created.status().message();
   for (int i = 0; i < 300; ++i) {
     const auto offset = static_cast<int64_t>(random() % static_cast<uint64_t>(size));
-    const auto length = static_cast<int64_t>(random() % static_cast<uint64_t>(std::min<int64_t>(size - offset, i % 3 == 0 ? 40000 : 5000) + 1));
+    const auto length = static_cast<int64_t>(
+        random() % static_cast<uint64_t>(std::min<int64_t>(size - offset, i % 3 == 0 ? 40000 : 5000) + 1));
     std::vector<std::byte> memory(static_cast<size_t>(length) + 1);
     for (auto& b : memory) b = std::byte(random());
-    const auto piece = std::span(memory).subspan(static_cast<size_t>(i % 2), static_cast<size_t>(length));  // memory is not aligned either
+    const auto piece = std::span(memory).subspan(static_cast<size_t>(i % 2),
+                                                 static_cast<size_t>(length));  // memory is not aligned either
     ASSERT_TRUE((*created)->write(offset, piece).ok());
     std::copy(piece.begin(), piece.end(), expected.begin() + offset);
   }
@@ -55,7 +57,8 @@ TEST_P(StorageTest, UnalignedPiecesInAnyOrderComeBack) {
   ASSERT_TRUE(opened.ok()) << opened.status().message();
   for (int i = 0; i < 200; ++i) {
     const auto offset = static_cast<int64_t>(random() % static_cast<uint64_t>(size));
-    const auto length = static_cast<int64_t>(random() % static_cast<uint64_t>(std::min<int64_t>(size - offset, 30000) + 1));
+    const auto length =
+        static_cast<int64_t>(random() % static_cast<uint64_t>(std::min<int64_t>(size - offset, 30000) + 1));
     std::vector<std::byte> memory(static_cast<size_t>(length) + 2, std::byte{0xee});
     ASSERT_TRUE((*opened)->read(offset, std::span(memory).subspan(1, static_cast<size_t>(length))).ok());
     EXPECT_TRUE(std::equal(memory.begin() + 1, memory.end() - 1, expected.begin() + offset)) << offset << "+" << length;
@@ -72,7 +75,8 @@ TEST_P(StorageTest, AlignedBlocksFromAlignedMemory) {
   auto file = storage_->create(path("f"), size, GetParam());
   SKIP_UNSUPPORTED(file);
   ASSERT_TRUE(file.ok()) << file.status().message();
-  std::unique_ptr<std::byte, void (*)(void*)> memory(static_cast<std::byte*>(std::aligned_alloc(direct_alignment, size)), std::free);
+  std::unique_ptr<std::byte, void (*)(void*)> memory(
+      static_cast<std::byte*>(std::aligned_alloc(direct_alignment, size)), std::free);
   for (int64_t i = 0; i < size; ++i) memory.get()[i] = std::byte(i / direct_alignment + 1);
   ASSERT_TRUE((*file)->write(0, std::span(memory.get(), size)).ok());
   std::memset(memory.get(), 0, size);

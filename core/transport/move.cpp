@@ -39,16 +39,22 @@ void copy_bytes(const Piece& piece, std::byte* flat, std::byte* memory, int64_t 
     const int64_t swapped = in_element / unit * unit + (unit - 1 - in_element % unit);
     std::byte& in_memory = memory[b / size * stride * size + (piece.swap_bytes > 1 ? swapped : in_element)];
     std::byte& in_file = flat[b - from];
-    if (direction == Direction::write) in_file = in_memory;
-    else in_memory = in_file;
+    if (direction == Direction::write)
+      in_file = in_memory;
+    else
+      in_memory = in_file;
   }
 }
 
-void copy_whole(const Piece& piece, std::byte* flat, std::byte* memory, int64_t stride, int64_t count, Direction direction) {
+void copy_whole(const Piece& piece, std::byte* flat, std::byte* memory, int64_t stride, int64_t count,
+                Direction direction) {
   const bool swap = piece.swap_bytes > 1;
-  if (piece.element_bytes == 8 && piece.swap_bytes == 8) return copy_elements<uint64_t, true>(flat, memory, stride, count, direction);
-  if (piece.element_bytes == 4 && piece.swap_bytes == 4) return copy_elements<uint32_t, true>(flat, memory, stride, count, direction);
-  if (piece.element_bytes == 2 && piece.swap_bytes == 2) return copy_elements<uint16_t, true>(flat, memory, stride, count, direction);
+  if (piece.element_bytes == 8 && piece.swap_bytes == 8)
+    return copy_elements<uint64_t, true>(flat, memory, stride, count, direction);
+  if (piece.element_bytes == 4 && piece.swap_bytes == 4)
+    return copy_elements<uint32_t, true>(flat, memory, stride, count, direction);
+  if (piece.element_bytes == 2 && piece.swap_bytes == 2)
+    return copy_elements<uint16_t, true>(flat, memory, stride, count, direction);
   if (!swap) {
     switch (piece.element_bytes) {
       case 1: return copy_elements<uint8_t, false>(flat, memory, stride, count, direction);
@@ -65,7 +71,9 @@ void copy_whole(const Piece& piece, std::byte* flat, std::byte* memory, int64_t 
 }  // namespace
 
 SliceCursor::SliceCursor(const Piece& piece, int64_t begin, int64_t end)
-    : piece_(piece), begin_(begin), end_(end),
+    : piece_(piece),
+      begin_(begin),
+      end_(end),
       cursor_(piece.selection, element_floor(piece, begin), element_ceiling(piece, end)) {}
 
 bool SliceCursor::next(Slice& slice) {
@@ -97,17 +105,21 @@ void copy_slice(const Piece& piece, const Slice& slice, std::byte* flat, Directi
   std::byte* memory = piece.memory + slice.memory * size;
   if (slice.stride == 1 && piece.swap_bytes <= 1) {
     std::byte* at = memory + slice.skip;
-    if (direction == Direction::write) std::memcpy(flat, at, static_cast<size_t>(slice.bytes));
-    else std::memcpy(at, flat, static_cast<size_t>(slice.bytes));
+    if (direction == Direction::write)
+      std::memcpy(flat, at, static_cast<size_t>(slice.bytes));
+    else
+      std::memcpy(at, flat, static_cast<size_t>(slice.bytes));
     return;
   }
   const int64_t from = slice.skip, to = slice.skip + slice.bytes;
   const int64_t first = (from + size - 1) / size, last = to / size;  // whole elements
   if (first > last) return copy_bytes(piece, flat, memory, slice.stride, from, to, direction);
   if (first * size > from) copy_bytes(piece, flat, memory, slice.stride, from, first * size, direction);
-  copy_whole(piece, flat + (first * size - from), memory + first * slice.stride * size, slice.stride, last - first, direction);
+  copy_whole(piece, flat + (first * size - from), memory + first * slice.stride * size, slice.stride, last - first,
+             direction);
   if (to > last * size)
-    copy_bytes(piece, flat + (last * size - from), memory + last * slice.stride * size, slice.stride, 0, to - last * size, direction);
+    copy_bytes(piece, flat + (last * size - from), memory + last * slice.stride * size, slice.stride, 0,
+               to - last * size, direction);
 }
 
 }  // namespace penstock

@@ -8,14 +8,14 @@
 
 namespace penstock {
 
-// BYTES consecutive bytes of the virtual address space, the part of one segment that lies in a window. A window may cut an element, so
-// the first and last element may be there in part.
+// BYTES consecutive bytes of the virtual address space, the part of one segment that lies in a window. A window may
+// cut an element, so the first and last element may be there in part.
 struct Slice {
   int64_t address = 0;
   int64_t bytes = 0;
   int64_t memory = 0;  // element index of the segment's first element in the piece's memory
   int64_t stride = 1;
-  int64_t skip = 0;    // bytes of the segment before this slice
+  int64_t skip = 0;  // bytes of the segment before this slice
 };
 
 // Walks the slices of a piece within [begin, end) of the virtual address space, ascending.

@@ -19,8 +19,12 @@ struct Case {
 
 // A random box of a random array, strided in memory by a gap after each row and, sometimes, after each element.
 Case random_case(std::mt19937& random) {
-  const auto draw = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
-  static constexpr struct { int64_t size, swap; } kinds[] = {{1, 0}, {2, 2}, {4, 4}, {8, 8}, {8, 0}, {16, 8}, {8, 4}, {5, 0}, {3, 0}, {16, 0}};
+  const auto draw = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  static constexpr struct {
+    int64_t size, swap;
+  } kinds[] = {{1, 0}, {2, 2}, {4, 4}, {8, 8}, {8, 0}, {16, 8}, {8, 4}, {5, 0}, {3, 0}, {16, 0}};
   const auto kind = kinds[draw(0, 9)];
   const int rank = static_cast<int>(draw(1, 3));
   Box box;

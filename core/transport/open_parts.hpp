@@ -48,6 +48,8 @@ class OpenParts {
 };
 
 // The values of the parameter "io" that every transport has.
-inline Io parse_io(std::string_view word) { return word == "direct" ? Io::direct : word == "mmap" ? Io::mmap : Io::buffered; }
+inline Io parse_io(std::string_view word) {
+  return word == "direct" ? Io::direct : word == "mmap" ? Io::mmap : Io::buffered;
+}
 
 }  // namespace penstock

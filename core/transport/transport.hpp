@@ -22,8 +22,8 @@ namespace penstock {
 
 enum class Direction : uint8_t { write, read };
 
-// A file of the job. All files of all ranks lie one after another in one virtual address space, from which the domains of writers
-// are cut; the caller has created them at their full size.
+// A file of the job. All files of all ranks lie one after another in one virtual address space, from which the
+// domains of writers are cut; the caller has created them at their full size.
 struct Part {
   std::string path;
   int64_t bytes = 0;         // a multiple of Job::block
@@ -60,8 +60,8 @@ class Transfer {
   virtual ~Transfer() = default;
   // Local. Works for at most about SECONDS; true when this rank has nothing left to do before finish.
   virtual Result<bool> progress(double seconds) = 0;
-  // Local. Completes the movement, syncs and closes. The session agrees on the status: errors of one rank are known to all there.
-  // A rank that fails goes on receiving and discarding, so no other rank waits for it.
+  // Local. Completes the movement, syncs and closes. The session agrees on the status: errors of one rank are known
+  // to all there. A rank that fails goes on receiving and discarding, so no other rank waits for it.
   virtual Status finish() = 0;
   // Whether this rank opened any file; the session counts them.
   virtual bool touched_files() const = 0;

@@ -34,8 +34,10 @@ penstock_status checkpoint_size(MPI_Comm comm, const char *path, int64_t *n) {
   if (status) return status;
   status = penstock_describe(file, "temperature", NULL, NULL, shape, NULL);
   *n = shape[0];
-  if (status) penstock_abandon(file); /* the same on all ranks: all of them know what is in the file */
-  else status = penstock_close(file);
+  if (status)
+    penstock_abandon(file); /* the same on all ranks: all of them know what is in the file */
+  else
+    status = penstock_close(file);
   return status;
 }
 

@@ -17,7 +17,8 @@ struct Message {
   std::vector<std::byte> bytes;
 };
 
-// A send or receive under way. Move-only; its buffer must live until done. Destroying one that is under way waits for it.
+// A send or receive under way. Move-only; its buffer must live until done. Destroying one that is under way waits for
+// it.
 class Request {
  public:
   class State {

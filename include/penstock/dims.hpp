@@ -34,9 +34,7 @@ class Dims {
   const int64_t* end() const { return value_ + rank_; }
   void push_back(int64_t value) { value_[rank_++] = value; }  // REQUIRES: rank() < max_rank
 
-  friend bool operator==(const Dims& a, const Dims& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-  }
+  friend bool operator==(const Dims& a, const Dims& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
  private:
   int64_t value_[max_rank] = {};

@@ -27,15 +27,15 @@ struct DatasetInfo {
 
 // What one commit did, on this rank; the times of the slowest rank are for the caller to reduce.
 struct Report {
-  std::string plan;          // as it ran, with every parameter
-  PhaseTimes phases;         // seconds on this rank
-  int64_t bytes = 0;         // user bytes of this rank
-  int64_t file_calls = 0;    // system calls on file data by this rank: writes, or reads
-  int64_t file_bytes = 0;    // bytes of those calls
+  std::string plan;            // as it ran, with every parameter
+  PhaseTimes phases;           // seconds on this rank
+  int64_t bytes = 0;           // user bytes of this rank
+  int64_t file_calls = 0;      // system calls on file data by this rank: writes, or reads
+  int64_t file_bytes = 0;      // bytes of those calls
   int64_t metadata_calls = 0;  // open, create, allocate, sync, close, rename, ...
-  int64_t messages = 0;      // point-to-point messages sent by this rank
+  int64_t messages = 0;        // point-to-point messages sent by this rank
   int64_t message_bytes = 0;
-  int64_t writers = 0;       // 1 where this rank opened files for data
+  int64_t writers = 0;  // 1 where this rank opened files for data
 };
 
 // Threads: a File may be used by one thread at a time; under MPI_THREAD_SINGLE everything still works.
@@ -57,7 +57,8 @@ class File {
   // and what was added. An unlimited dataset grows to hold what is put beyond its end.
   static Result<File> reopen(const Communicator& comm, std::string path, std::string_view plan = {});
 
-  // A put, get or attribute that fails makes the next commit fail with its error on all ranks, so that nothing is lost silently.
+  // A put, get or attribute that fails makes the next commit fail with its error on all ranks, so that nothing is
+  // lost silently.
 
   // Local. DATA is copied before put returns, against the limit set with capture_bytes (default: a quarter of
   // the node's memory shared by its ranks). Any number of blocks of a dataset, any order, any subset of ranks.
@@ -67,10 +68,10 @@ class File {
   Status lend(std::string_view name, ElementType type, const Decomposition& part, const void* data,
               const Memory& memory = {});
   // Local. DATA is filled when commit returns. TYPE and shape must be those of the dataset.
-  Status get(std::string_view name, ElementType type, const Decomposition& part, void* data,
-             const Memory& memory = {});
+  Status get(std::string_view name, ElementType type, const Decomposition& part, void* data, const Memory& memory = {});
 
-  // Local. Makes the next commit fail with STATUS, on all ranks: for bindings, whose own checks refuse a call before it gets here.
+  // Local. Makes the next commit fail with STATUS, on all ranks: for bindings, whose own checks refuse a call
+  // before it gets here.
   void remember_failure(const Status& status);
 
   // Local. OBJECT is "" or "/" for the file, else a group's or dataset's name. The last value on a rank wins; ranks

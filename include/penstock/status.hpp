@@ -12,22 +12,22 @@ namespace penstock {
 // The numeric values are those of penstock_status in penstock.h.
 enum class Code : int {
   ok = 0,
-  invalid = 1,        // the caller passed something that cannot be: mend the call
-  not_found = 2,      // no such file, folder, dataset or attribute
-  exists = 3,         // something is in the way
-  denied = 4,         // permissions, or a read-only file system
-  no_space = 5,       // disk or quota full
-  io = 6,             // the file system failed
-  mismatch = 7,       // ranks, or a caller and a file, disagree on a definition
-  overlap = 8,        // an element was put more than once
-  incomplete = 9,     // an element was put by nobody
-  unsupported = 10,   // this build, format or file system cannot do it
-  memory = 11,        // a memory limit was reached
-  damaged = 12,       // a file's bytes are not what a writer left there
-  timeout = 13,       // no progress within the limit
-  in_doubt = 14,      // it cannot be known whether the commit happened
-  elsewhere = 15,     // another rank failed; agree() replaces it by that rank's error
-  internal = 16,      // a fault of penstock itself
+  invalid = 1,       // the caller passed something that cannot be: mend the call
+  not_found = 2,     // no such file, folder, dataset or attribute
+  exists = 3,        // something is in the way
+  denied = 4,        // permissions, or a read-only file system
+  no_space = 5,      // disk or quota full
+  io = 6,            // the file system failed
+  mismatch = 7,      // ranks, or a caller and a file, disagree on a definition
+  overlap = 8,       // an element was put more than once
+  incomplete = 9,    // an element was put by nobody
+  unsupported = 10,  // this build, format or file system cannot do it
+  memory = 11,       // a memory limit was reached
+  damaged = 12,      // a file's bytes are not what a writer left there
+  timeout = 13,      // no progress within the limit
+  in_doubt = 14,     // it cannot be known whether the commit happened
+  elsewhere = 15,    // another rank failed; agree() replaces it by that rank's error
+  internal = 16,     // a fault of penstock itself
 };
 
 // "no space", "invalid", ...: one or two words, for a person.
@@ -59,8 +59,8 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                  // NOLINT(google-explicit-constructor)
-  Result(Status status) : status_(std::move(status)) {}          // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
@@ -80,16 +80,14 @@ class [[nodiscard]] Result {
 }  // namespace penstock
 
 // Leaves the function with the status of EXPRESSION unless that is ok.
-#define PENSTOCK_TRY(expression)                                              \
-  do {                                                                        \
-    if (auto penstock_status_ = (expression); !penstock_status_.ok())         \
-      return penstock_status_;                                                \
+#define PENSTOCK_TRY(expression)                                                               \
+  do {                                                                                         \
+    if (auto penstock_status_ = (expression); !penstock_status_.ok()) return penstock_status_; \
   } while (false)
 #define PENSTOCK_JOIN_(a, b) a##b
 #define PENSTOCK_JOIN(a, b) PENSTOCK_JOIN_(a, b)
 // Declares TARGET as the value of the Result EXPRESSION, or leaves with its status.
-#define PENSTOCK_ASSIGN(target, expression)                                   \
-  auto PENSTOCK_JOIN(penstock_result_, __LINE__) = (expression);              \
-  if (!PENSTOCK_JOIN(penstock_result_, __LINE__).ok())                        \
-    return PENSTOCK_JOIN(penstock_result_, __LINE__).status();                \
+#define PENSTOCK_ASSIGN(target, expression)                                                                       \
+  auto PENSTOCK_JOIN(penstock_result_, __LINE__) = (expression);                                                  \
+  if (!PENSTOCK_JOIN(penstock_result_, __LINE__).ok()) return PENSTOCK_JOIN(penstock_result_, __LINE__).status(); \
   target = *std::move(PENSTOCK_JOIN(penstock_result_, __LINE__))

@@ -3,9 +3,9 @@
 
 static const int64_t ten[8] = {10, 10, 10, 10, 10, 10, 10, 10}, zero[8] = {0}, one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-#define INVALID(call)                    \
-  do {                                   \
-    CHECK_IS(call, PENSTOCK_INVALID);    \
+#define INVALID(call)                      \
+  do {                                     \
+    CHECK_IS(call, PENSTOCK_INVALID);      \
     CHECK(strlen(penstock_message()) > 5); \
   } while (0)
 
@@ -47,7 +47,8 @@ static void decompositions(void) {
   INVALID(penstock_replicated(1, ten, NULL));
   INVALID(penstock_per_rank(8, ten, &d));
   CHECK(d == NULL);
-  CHECK(penstock_runs(1, ten, 2, zero, one, &d) == PENSTOCK_OVERLAP || penstock_runs(1, ten, 2, zero, one, &d) == PENSTOCK_INVALID);
+  CHECK(penstock_runs(1, ten, 2, zero, one, &d) == PENSTOCK_OVERLAP ||
+        penstock_runs(1, ten, 2, zero, one, &d) == PENSTOCK_INVALID);
   CHECK(penstock_elements(NULL) <= 0);
 }
 
@@ -58,10 +59,10 @@ static penstock_file *fresh(void) {
   return f;
 }
 
-#define MISTAKE(call)                          \
-  do {                                         \
-    penstock_file *f = fresh();                \
-    INVALID(call);                             \
+#define MISTAKE(call)                              \
+  do {                                             \
+    penstock_file *f = fresh();                    \
+    INVALID(call);                                 \
     CHECK_IS(penstock_close(f), PENSTOCK_INVALID); \
   } while (0)
 

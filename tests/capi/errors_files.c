@@ -79,7 +79,9 @@ static penstock_status wrong_type(void) { return ask("data", PENSTOCK_FLOAT, 2, 
 static penstock_status wrong_shape(void) { return ask("data", PENSTOCK_DOUBLE, 2, (int64_t[]){4 * size, 4}); }
 static penstock_status wrong_rank(void) { return ask("data", PENSTOCK_DOUBLE, 1, (int64_t[]){12 * size}); }
 static penstock_status missing(void) { return ask("date", PENSTOCK_DOUBLE, 2, (int64_t[]){4 * size, 3}); }
-static penstock_status missing_on_one(void) { return ask(rank == size - 1 ? "date" : "data", PENSTOCK_DOUBLE, 2, (int64_t[]){4 * size, 3}); }
+static penstock_status missing_on_one(void) {
+  return ask(rank == size - 1 ? "date" : "data", PENSTOCK_DOUBLE, 2, (int64_t[]){4 * size, 3});
+}
 static penstock_status a_group(void) { return ask("/", PENSTOCK_DOUBLE, 2, (int64_t[]){4 * size, 3}); }
 
 static penstock_status put_to_a_reader(void) {
@@ -171,7 +173,9 @@ static int make_immutable(const char *path, int on) {
 }
 
 static penstock_status denied(void) { return write_to(in_folder("closed/x.h5"), NULL); }
-static penstock_status denied_raw(void) { return write_to(in_folder("closed/x.raw"), "raw/independent:placement=per_rank"); }
+static penstock_status denied_raw(void) {
+  return write_to(in_folder("closed/x.raw"), "raw/independent:placement=per_rank");
+}
 
 static void closed_folder(void) {
   static const Case closed[] = {{"a folder that may not be written", denied, PENSTOCK_DENIED, {"closed"}},

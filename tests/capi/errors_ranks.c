@@ -18,12 +18,18 @@ static penstock_status put_block(int64_t shape, int64_t start, int64_t count, pe
   return penstock_close(f);
 }
 
-static penstock_status type_differs(void) { return put_block(10 * size, 10 * rank, 10, last() ? PENSTOCK_FLOAT : PENSTOCK_DOUBLE); }
-static penstock_status shape_differs(void) { return put_block(10 * size + (last() ? 1 : 0), 10 * rank, 10, PENSTOCK_DOUBLE); }
+static penstock_status type_differs(void) {
+  return put_block(10 * size, 10 * rank, 10, last() ? PENSTOCK_FLOAT : PENSTOCK_DOUBLE);
+}
+static penstock_status shape_differs(void) {
+  return put_block(10 * size + (last() ? 1 : 0), 10 * rank, 10, PENSTOCK_DOUBLE);
+}
 static penstock_status hole(void) { return put_block(10 * size + 7, 10 * rank, 10, PENSTOCK_DOUBLE); }
 static penstock_status overlap(void) { return put_block(10 * size - 1, rank ? 10 * rank - 1 : 0, 10, PENSTOCK_DOUBLE); }
 /* Element 5 twice, element 15 not at all: the count is right. */
-static penstock_status hole_and_overlap(void) { return put_block(10 * size, rank == 1 ? 5 : 10 * rank, 10, PENSTOCK_DOUBLE); }
+static penstock_status hole_and_overlap(void) {
+  return put_block(10 * size, rank == 1 ? 5 : 10 * rank, 10, PENSTOCK_DOUBLE);
+}
 
 static penstock_status two_blocks(int64_t second, penstock_type type) {
   static const double zeros[8];
@@ -67,8 +73,10 @@ static penstock_status sharing_differs(void) {
   penstock_decomposition *d = NULL;
   penstock_status status = create(&f);
   if (status) return status;
-  if (last()) penstock_ragged(6, 0, NULL, &d);
-  else penstock_replicated(1, (int64_t[]){6}, &d);
+  if (last())
+    penstock_ragged(6, 0, NULL, &d);
+  else
+    penstock_replicated(1, (int64_t[]){6}, &d);
   penstock_put(f, "grid", PENSTOCK_DOUBLE, d, data, NULL);
   penstock_free(d);
   return penstock_close(f);

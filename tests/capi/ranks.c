@@ -83,8 +83,8 @@ void check_at(int condition, const char *what, const char *file, int line) {
 void check_status(penstock_status is, penstock_status wanted, const char *what, const char *file, int line) {
   checks++;
   if (is == wanted || failures++ > 20) return;
-  fprintf(stderr, "%s:%d: rank %d: %s: %s: is '%s', not '%s': %s\n", file, line, rank, current, what, penstock_status_name(is),
-          penstock_status_name(wanted), penstock_message());
+  fprintf(stderr, "%s:%d: rank %d: %s: %s: is '%s', not '%s': %s\n", file, line, rank, current, what,
+          penstock_status_name(is), penstock_status_name(wanted), penstock_message());
 }
 
 const char *folder(void) { return base; }

@@ -22,7 +22,8 @@ struct Wanted {
 
 void check_catalogue(const File& file, const Content& content) {
   const auto found = file.datasets();
-  CHECK(std::is_sorted(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; }), "datasets are by name");
+  CHECK(std::is_sorted(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; }),
+        "datasets are by name");
   CHECK(found.size() == content.fields.size(), fmt::format("{} datasets, not {}", found.size(), content.fields.size()));
   for (const Field& field : content.fields) {
     const auto info = file.dataset(field.name);
@@ -42,7 +43,8 @@ void compare(std::span<const Wanted> list) {
   for (const Wanted& wanted : list) {
     int64_t where = 0;
     const int64_t wrong = differences(wanted.slice, wanted.field->type, wanted.field->seed(), wanted.memory, where);
-    CHECK(wrong == 0, fmt::format("{}: {} elements or gaps of memory are wrong, the first is {}", wanted.field->name, wrong, where));
+    CHECK(wrong == 0, fmt::format("{}: {} elements or gaps of memory are wrong, the first is {}", wanted.field->name,
+                                  wrong, where));
   }
 }
 
@@ -51,7 +53,9 @@ void read_way(File& file, std::vector<Wanted>& list) {
   Random order(list.size());
   std::shuffle(list.begin(), list.end(), order);
   for (Wanted& wanted : list)
-    CHECK_OK(file.get(wanted.field->name, wanted.field->type, wanted.slice.part, wanted.memory.data(), wanted.slice.memory), wanted.field->name);
+    CHECK_OK(
+        file.get(wanted.field->name, wanted.field->type, wanted.slice.part, wanted.memory.data(), wanted.slice.memory),
+        wanted.field->name);
   if (CHECK_OK(file.commit(), "commit of a reader")) compare(list);
 }
 
@@ -94,7 +98,8 @@ Status write_content(World& world, const std::string& path, const std::string& p
   return file->close();
 }
 
-uint64_t read_content(World& world, const std::string& path, const std::string& plan, const Content& content, int turn) {
+uint64_t read_content(World& world, const std::string& path, const std::string& plan, const Content& content,
+                      int turn) {
   auto file = File::open(world.comm(), path, plan);
   if (!CHECK_OK(file.status(), "open " + path)) return 0;
   check_catalogue(*file, content);

@@ -1,4 +1,5 @@
-// conformance: every method writes every workload, and every reader finds each element again, with one digest for all methods.
+// conformance: every method writes every workload, and every reader finds each element again, with one digest for all
+// methods.
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -110,13 +111,20 @@ Options parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
-    if (word == "--only") options.only = value();
-    else if (word == "--plan") options.plan = value();
-    else if (word == "--write") options.write = value();
-    else if (word == "--read") options.read = value();
-    else if (word == "--quick") options.quick = true;
+    if (word == "--only")
+      options.only = value();
+    else if (word == "--plan")
+      options.plan = value();
+    else if (word == "--write")
+      options.write = value();
+    else if (word == "--read")
+      options.read = value();
+    else if (word == "--quick")
+      options.quick = true;
     else {
-      std::fprintf(stderr, "usage: conformance [--quick] [--only WORKLOAD|everything|grow] [--plan PART] [--write DIR] [--read DIR]\n");
+      std::fprintf(
+          stderr,
+          "usage: conformance [--quick] [--only WORKLOAD|everything|grow] [--plan PART] [--write DIR] [--read DIR]\n");
       std::exit(2);
     }
   }
@@ -131,8 +139,11 @@ int main(int argc, char** argv) {
   using namespace penstock::test;
   World world(&argc, &argv);
   const Options options = parse(argc, argv);
-  if (!options.write.empty()) write_files(world, options.write);
-  else if (!options.read.empty()) read_files(world, options.read);
-  else run_all(world, options);
+  if (!options.write.empty())
+    write_files(world, options.write);
+  else if (!options.read.empty())
+    read_files(world, options.read);
+  else
+    run_all(world, options);
   return world.finish("conformance");
 }

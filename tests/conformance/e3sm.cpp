@@ -1,4 +1,5 @@
-// e3sm: the real decompositions of a climate model, tens of thousands of unsorted runs, written by every method and read back otherwise.
+// e3sm: the real decompositions of a climate model, tens of thousands of unsorted runs, written by every method and
+// read back otherwise.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -57,7 +58,8 @@ Result<std::vector<Mapped>> read_map(const std::string& path) {
 std::vector<Slice> parts(World& world, const Mapped& mapped, int first) {
   std::vector<Slice> list;
   for (size_t p = 0; p < mapped.processes.size(); ++p)
-    if ((static_cast<int>(p) + first) % world.size() == world.rank()) list.push_back(runs(mapped.shape, mapped.processes[p]));
+    if ((static_cast<int>(p) + first) % world.size() == world.rank())
+      list.push_back(runs(mapped.shape, mapped.processes[p]));
   return list;
 }
 
@@ -91,8 +93,10 @@ void read(World& world, const std::string& path, const std::string& plan, std::s
     std::vector<Wanted> list;
     for (const Mapped& mapped : map)
       for (size_t t = 0; t < std::size(types); ++t) {
-        std::vector<Slice> slices = even ? std::vector<Slice>{grid(mapped.shape, process_grid(world.size(), mapped.shape.rank(), false), world.rank())}
-                                         : parts(world, mapped, 1);
+        std::vector<Slice> slices =
+            even ? std::vector<Slice>{grid(mapped.shape, process_grid(world.size(), mapped.shape.rank(), false),
+                                           world.rank())}
+                 : parts(world, mapped, 1);
         for (Slice& slice : slices) {
           auto memory = blank(slice, types[t]);
           list.push_back({mapped.name + "/" + name(types[t]), t, std::move(slice), std::move(memory)});
@@ -123,7 +127,8 @@ int main(int argc, char** argv) {
   World world(&argc, &argv);
   for (const char* which : {"f", "g", "i"}) {
     const std::string source = fmt::format("{}/map_{}_case_16p.nc", data_folder(), which);
-    if (!std::filesystem::exists(source)) return world.skip(source + " is missing (PENSTOCK_DATA names the folder of real inputs)");
+    if (!std::filesystem::exists(source))
+      return world.skip(source + " is missing (PENSTOCK_DATA names the folder of real inputs)");
     about(source);
     const auto map = read_map(source);
     if (!CHECK_OK(map.status(), "map")) continue;

@@ -26,7 +26,9 @@ Content contents(World& world, int64_t series_rows, bool added) {
   Content content;
   content.fields.push_back({"series", f64, {series_rows, width}, {}, true});
   content.fields.push_back({"steady", i32, {31}, {grid({31}, {world.size()}, world.rank())}});
-  if (added) content.fields.push_back({"added/later", i32, {12, 5}, {grid({12, 5}, process_grid(world.size(), 2, true), world.rank())}});
+  if (added)
+    content.fields.push_back(
+        {"added/later", i32, {12, 5}, {grid({12, 5}, process_grid(world.size(), 2, true), world.rank())}});
   content.attributes.push_back({"series", text_attribute("units", "m")});
   return content;
 }

@@ -58,10 +58,12 @@ std::vector<Method> methods() {
             for (const std::string& value : values(parameter)) {
               const std::string setting = std::string(parameter.name) + "=" + value;
               const bool reads = parameters == &transport->parameters;
-              variants.push_back({plan(setting), reads ? reader + ":" + setting : reader, extension, false, parameter.name == "io"});
+              variants.push_back(
+                  {plan(setting), reads ? reader + ":" + setting : reader, extension, false, parameter.name == "io"});
             }
         for (const Parameter& parameter : all.common->parameters) {
-          // Parameters of every plan: once for each format and transport is enough. The placements are the loop around this.
+          // Parameters of every plan: once for each format and transport is enough. The placements are the
+          // loop around this.
           if (!place.empty() || parameter.name == "placement") continue;
           for (const std::string& value : values(parameter))
             variants.push_back({plan(std::string(parameter.name) + "=" + value), reader, extension, false, true});

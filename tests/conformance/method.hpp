@@ -7,10 +7,10 @@
 namespace penstock::test {
 
 struct Method {
-  std::string plan;       // "hdf5/two_phase:writers=2"
-  std::string reading;    // the plan to read with: the same transport and parameters
-  std::string extension;  // ".h5"
-  bool base = false;      // every parameter at its fallback, but for the placement
+  std::string plan;         // "hdf5/two_phase:writers=2"
+  std::string reading;      // the plan to read with: the same transport and parameters
+  std::string extension;    // ".h5"
+  bool base = false;        // every parameter at its fallback, but for the placement
   bool may_refuse = false;  // depends on the file system: "unsupported" is an answer
 };
 

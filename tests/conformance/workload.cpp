@@ -30,7 +30,8 @@ Content large(int rank, int size) {
 
 Content memories(int rank, int size) {
   const Dims plane{29, 31}, cube{9, 10, 14};
-  const Slice flat = grid(plane, process_grid(size, 2, false), rank), deep = grid(cube, process_grid(size, 3, true), rank);
+  const Slice flat = grid(plane, process_grid(size, 2, false), rank),
+              deep = grid(cube, process_grid(size, 3, true), rank);
   return of({{"ghosts", f64, plane, {ghosted(plane, flat.boxes[0], 2)}},
              {"transposed", i32, plane, {transposed(plane, flat.boxes[0], 1)}},
              {"gaps", u8, plane, {transposed(plane, flat.boxes[0], 3)}},
@@ -106,7 +107,8 @@ Content small(int rank, int size) {
   Content content;
   for (int i = 0; i < 200; ++i) {
     const int64_t n = i % 7;
-    const std::string name = "group" + std::to_string(i % 5) + "/part" + std::to_string(i % 3) + "/v" + std::to_string(i);
+    const std::string name =
+        "group" + std::to_string(i % 5) + "/part" + std::to_string(i % 3) + "/v" + std::to_string(i);
     Field field{name, i % 2 == 0 ? f64 : u8, {n}, {}};
     if (rank == i % size || n == 0) field.parts.push_back(block({n}, {{0}, {n}}));
     content.fields.push_back(std::move(field));
@@ -130,7 +132,9 @@ Content types(int rank, int size) {
 
 Content ranks(int rank, int size) {
   const Dims eight{2, 3, 2, 3, 2, 3, 2, 3};
-  Content content = of({{"scalar", f64, {}, {}}, {"shared_scalar", i64, {}, {replicated({})}}, box_field("eight", f32, eight, 24, rank, size)});
+  Content content = of({{"scalar", f64, {}, {}},
+                        {"shared_scalar", i64, {}, {replicated({})}},
+                        box_field("eight", f32, eight, 24, rank, size)});
   if (rank == size - 1) content.fields[0].parts.push_back(block({}, {{}, {}}));
   for (int r = 1; r <= max_rank; ++r) {
     const Dims shape = Dims::filled(r, r < 4 ? 5 : 3);
@@ -175,9 +179,10 @@ Content attributes(int rank, int size) {
   return content;
 }
 
-constexpr Workload table[] = {{"grids", grids},   {"large", large}, {"memories", memories}, {"boxes", box_lists},
-                              {"ragged", ragged_lists}, {"runs", index_runs}, {"shared", shared}, {"small", small},
-                              {"types", types},   {"ranks", ranks}, {"empty", empty},       {"attributes", attributes}};
+constexpr Workload table[] = {{"grids", grids},     {"large", large},         {"memories", memories},
+                              {"boxes", box_lists}, {"ragged", ragged_lists}, {"runs", index_runs},
+                              {"shared", shared},   {"small", small},         {"types", types},
+                              {"ranks", ranks},     {"empty", empty},         {"attributes", attributes}};
 
 }  // namespace
 

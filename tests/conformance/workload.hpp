@@ -45,7 +45,8 @@ std::span<const Workload> workloads();
 // All of them in one file, each in a group of its name.
 Content everything(int rank, int size);
 
-// Ways to read a dataset of SHAPE; each gives this rank's slices. Some overlap between ranks, some leave ranks without anything.
+// Ways to read a dataset of SHAPE; each gives this rank's slices. Some overlap between ranks, some leave ranks
+// without anything.
 inline constexpr int reading_ways = 7;
 std::vector<Slice> reading(const Dims& shape, int way, uint64_t seed, int rank, int size);
 

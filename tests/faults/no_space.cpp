@@ -1,4 +1,5 @@
-// no_space: a disk that fills up, for every method: the same error on every rank, the old file as it was, nothing left over, no hang.
+// no_space: a disk that fills up, for every method: the same error on every rank, the old file as it was, nothing
+// left over, no hang.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -63,7 +64,8 @@ void does_not_fit(World& world, const std::string& disk, const Method& method, c
   const std::string path = disk + "/file" + method.extension;
   constexpr int64_t old_elements = 3000;
   const Status old = write(world, path, method.plan, old_elements, 1);
-  if (old.code() == Code::unsupported && method.may_refuse) return say(fmt::format("refused: {}: {}", method.plan, old.message()));
+  if (old.code() == Code::unsupported && method.may_refuse)
+    return say(fmt::format("refused: {}: {}", method.plan, old.message()));
   if (!CHECK_OK(old, "the old file")) return;
   if (elements == 0 && world.rank() == 0) fill_disk(disk, 16 << 10);
   CHECK_OK(world.comm()->barrier(), "barrier");
@@ -95,7 +97,8 @@ int main(int argc, char** argv) {
   if (disk == nullptr) return world.skip("PENSTOCK_SMALL_DISK names no disk: run by with_small_disk.sh");
   const auto capacity = static_cast<int64_t>(std::filesystem::space(disk).capacity);
   for (const Method& method : methods()) {
-    const bool interesting = method.base || method.plan.find("io=") != std::string::npos || method.plan.find("preallocate=") != std::string::npos ||
+    const bool interesting = method.base || method.plan.find("io=") != std::string::npos ||
+                             method.plan.find("preallocate=") != std::string::npos ||
                              method.plan.find("writers=") != std::string::npos;
     if (!interesting) continue;
     does_not_fit(world, disk, method, "a file larger than the disk", capacity / 8 * 3);

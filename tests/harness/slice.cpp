@@ -94,7 +94,8 @@ Slice ragged(int64_t first, int64_t rows, int64_t total, const Dims& row) {
 }
 
 Slice replicated(const Dims& shape) {
-  return {must(Decomposition::replicated(shape)), {}, product(shape), shape, {{Dims::filled(shape.rank(), 0), shape}}, {}};
+  return {must(Decomposition::replicated(shape)),   {}, product(shape), shape,
+          {{Dims::filled(shape.rank(), 0), shape}}, {}};
 }
 
 Slice per_rank(const Dims& row, int rank, int size) {
@@ -106,7 +107,9 @@ Slice per_rank(const Dims& row, int rank, int size) {
 std::vector<std::byte> filled(const Slice& slice, const ElementType& type, uint64_t seed) {
   const int64_t size = bytes(type);
   std::vector<std::byte> memory(static_cast<size_t>(slice.room * size), std::byte{0x5a});
-  each_element(slice, [&](int64_t offset, int64_t at) { make_element(&memory[static_cast<size_t>(at * size)], type, seed, offset); });
+  each_element(slice, [&](int64_t offset, int64_t at) {
+    make_element(&memory[static_cast<size_t>(at * size)], type, seed, offset);
+  });
   return memory;
 }
 
@@ -123,7 +126,8 @@ int64_t differences(const Slice& slice, const ElementType& type, uint64_t seed, 
   each_element(slice, [&](int64_t offset, int64_t at) {
     make_element(element.data(), type, seed, offset);
     used[static_cast<size_t>(at)] = true;
-    if (std::memcmp(&memory[static_cast<size_t>(at * size)], element.data(), element.size()) != 0 && count++ == 0) wrong = offset;
+    if (std::memcmp(&memory[static_cast<size_t>(at * size)], element.data(), element.size()) != 0 && count++ == 0)
+      wrong = offset;
   });
   for (int64_t at = 0; at < slice.room; ++at)
     for (int64_t i = 0; i < size && !used[static_cast<size_t>(at)]; ++i)

@@ -47,7 +47,8 @@ void each_element(const Slice& slice, F f);
 std::vector<std::byte> filled(const Slice& slice, const ElementType& type, uint64_t seed);
 // An array for SLICE of nothing but 0xa5, to read into.
 std::vector<std::byte> blank(const Slice& slice, const ElementType& type);
-// Elements of MEMORY that are not what they should be, and bytes between them that are not 0xa5 any more; the first of them in WRONG.
+// Elements of MEMORY that are not what they should be, and bytes between them that are not 0xa5 any more; the first
+// of them in WRONG.
 int64_t differences(const Slice& slice, const ElementType& type, uint64_t seed, std::span<const std::byte> memory,
                     int64_t& wrong);
 

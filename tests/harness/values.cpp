@@ -20,12 +20,8 @@ void make_element(std::byte* out, const ElementType& type, uint64_t seed, int64_
   switch (type.kind) {
     case Kind::f32: return real<float>(out, bits);
     case Kind::f64: return real<double>(out, bits);
-    case Kind::complex64:
-      real<float>(out, bits);
-      return real<float>(out + 4, mix(bits, 1));
-    case Kind::complex128:
-      real<double>(out, bits);
-      return real<double>(out + 8, mix(bits, 1));
+    case Kind::complex64: real<float>(out, bits); return real<float>(out + 4, mix(bits, 1));
+    case Kind::complex128: real<double>(out, bits); return real<double>(out + 8, mix(bits, 1));
     case Kind::text: {
       const auto used = static_cast<int64_t>(bits % static_cast<uint64_t>(type.text_bytes + 1));
       for (int64_t i = 0; i < type.text_bytes; ++i)

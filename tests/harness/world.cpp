@@ -64,8 +64,8 @@ int World::finish(std::string_view program) {
   int64_t sums[] = {checked, failed};
   if (!comm_->all_reduce_sum(sums)) return 1;
   if (rank() == 0)
-    std::printf("%.*s: %d ranks, %lld checks, %lld failures\n", static_cast<int>(program.size()), program.data(), size(),
-                static_cast<long long>(sums[0]), static_cast<long long>(sums[1]));
+    std::printf("%.*s: %d ranks, %lld checks, %lld failures\n", static_cast<int>(program.size()), program.data(),
+                size(), static_cast<long long>(sums[0]), static_cast<long long>(sums[1]));
   std::fflush(stdout);
   return sums[1] == 0 ? 0 : 1;
 }
@@ -82,14 +82,15 @@ int64_t failures() { return failed; }
 bool check(bool condition, std::string_view what, const char* file, int line) {
   ++checked;
   if (!condition && ++failed <= 20)
-    std::fprintf(stderr, "%s:%d: rank %d: %s%s%.*s\n", file, line, world_rank, subject.c_str(), subject.empty() ? "" : ": ",
-                 static_cast<int>(what.size()), what.data());
+    std::fprintf(stderr, "%s:%d: rank %d: %s%s%.*s\n", file, line, world_rank, subject.c_str(),
+                 subject.empty() ? "" : ": ", static_cast<int>(what.size()), what.data());
   return condition;
 }
 
 bool check_ok(const Status& status, std::string_view what, const char* file, int line) {
   if (status.ok()) return check(true, what, file, line);
-  return check(false, std::string(what) + ": " + std::string(name(status.code())) + ": " + status.message(), file, line);
+  return check(false, std::string(what) + ": " + std::string(name(status.code())) + ": " + status.message(), file,
+               line);
 }
 
 void say(std::string_view line) {

@@ -49,7 +49,8 @@ void broadcast_and_gather(const Communicator& comm) {
       const auto mine = pattern(bytes == 0 ? 0 : bytes % 1000 + static_cast<size_t>(rank), static_cast<uint64_t>(rank));
       const auto all = comm->gather(mine, root);
       if (!CHECK_OK(all.status(), "gather")) continue;
-      CHECK(all->size() == (rank == root ? static_cast<size_t>(size) : 0), "gather: one entry a rank, at the root only");
+      CHECK(all->size() == (rank == root ? static_cast<size_t>(size) : 0),
+            "gather: one entry a rank, at the root only");
       for (size_t r = 0; r < all->size(); ++r)
         CHECK((*all)[r] == pattern(bytes == 0 ? 0 : bytes % 1000 + r, r), "gather: bytes of a rank");
     }
@@ -61,21 +62,28 @@ void agreement(const Communicator& comm) {
   CHECK_OK(agree(comm, {}), "all is well");
   // One rank alone has the cause; all others only heard of it.
   for (int culprit : {0, size - 1, size / 2}) {
-    Status mine = rank == culprit ? Status(Code::no_space, "writing 'rho': disk full") : Status(Code::elsewhere, "another rank failed");
+    Status mine = rank == culprit ? Status(Code::no_space, "writing 'rho': disk full")
+                                  : Status(Code::elsewhere, "another rank failed");
     if (rank == culprit + 1) mine = {};
     const Status all = agree(comm, mine);
     CHECK(all.code() == Code::no_space, "the cause wins over elsewhere");
-    CHECK(all.message().find("writing 'rho': disk full") != std::string::npos, "the message is the cause's: " + all.message());
-    if (size > 1) CHECK(all.message().find(fmt::format("rank {}", culprit)) != std::string::npos, "its rank is named: " + all.message());
+    CHECK(all.message().find("writing 'rho': disk full") != std::string::npos,
+          "the message is the cause's: " + all.message());
+    if (size > 1)
+      CHECK(all.message().find(fmt::format("rank {}", culprit)) != std::string::npos,
+            "its rank is named: " + all.message());
   }
   // Several causes: the lowest rank's, everywhere.
   const Status several = agree(comm, rank >= size / 2 ? Status(Code::denied, fmt::format("cause {}", rank)) : Status());
-  CHECK(several.code() == Code::denied && several.message().find(fmt::format("cause {}", size / 2)) != std::string::npos,
-        "the lowest rank's cause: " + several.message());
+  CHECK(
+      several.code() == Code::denied && several.message().find(fmt::format("cause {}", size / 2)) != std::string::npos,
+      "the lowest rank's cause: " + several.message());
   // Nobody has a cause of his own, and yet it failed.
-  CHECK(!agree(comm, rank == size - 1 ? Status(Code::elsewhere, "who knows") : Status()).ok(), "elsewhere alone is a failure");
+  CHECK(!agree(comm, rank == size - 1 ? Status(Code::elsewhere, "who knows") : Status()).ok(),
+        "elsewhere alone is a failure");
   const std::string text = "long " + std::string(100000, 'x');
-  CHECK(agree(comm, rank == size - 1 ? Status(Code::io, text) : Status()).message().ends_with(text), "a long message is whole");
+  CHECK(agree(comm, rank == size - 1 ? Status(Code::io, text) : Status()).message().ends_with(text),
+        "a long message is whole");
 }
 
 // Who sends what to whom is a function of the round, so that each rank can say what it must get.
@@ -85,28 +93,36 @@ void sparse(const Communicator& comm) {
   for (uint64_t round = 0; round < 30; ++round) {
     const auto count = [&](int from, int to) -> uint64_t {
       const uint64_t bits = mix(round, static_cast<uint64_t>(from * 1000 + to));
-      if (round == 3) return 0;                                // nobody sends
-      if (round == 4) return to == 0 ? 1 : 0;                  // all to one
-      if (round == 5) return from == size - 1 ? 1 : 0;         // one to all, itself too
+      if (round == 3) return 0;                         // nobody sends
+      if (round == 4) return to == 0 ? 1 : 0;           // all to one
+      if (round == 5) return from == size - 1 ? 1 : 0;  // one to all, itself too
       return bits % 5 == 0 ? 1 + bits % 2 : 0;
     };
-    const auto bytes = [&](int from, int to, uint64_t i) { return mix(round * 7 + i, static_cast<uint64_t>(from + 37 * to)) % (round % 10 == 9 ? 400000 : 300); };
-    const auto seed = [&](int from, int to, uint64_t i) { return round + 100 * static_cast<uint64_t>(from) + 10000 * static_cast<uint64_t>(to) + 1000000 * i; };
+    const auto bytes = [&](int from, int to, uint64_t i) {
+      return mix(round * 7 + i, static_cast<uint64_t>(from + 37 * to)) % (round % 10 == 9 ? 400000 : 300);
+    };
+    const auto seed = [&](int from, int to, uint64_t i) {
+      return round + 100 * static_cast<uint64_t>(from) + 10000 * static_cast<uint64_t>(to) + 1000000 * i;
+    };
     std::vector<Message> out;
     for (int to = size - 1; to >= 0; --to)
-      for (uint64_t i = 0; i < count(rank, to); ++i) out.push_back({to, pattern(i == 1 ? 0 : bytes(rank, to, i), seed(rank, to, i))});
+      for (uint64_t i = 0; i < count(rank, to); ++i)
+        out.push_back({to, pattern(i == 1 ? 0 : bytes(rank, to, i), seed(rank, to, i))});
     const auto in = comm->sparse_exchange(std::move(out));
     if (!CHECK_OK(in.status(), "exchange")) continue;
     size_t expected = 0;
     for (int from = 0; from < size; ++from) expected += count(from, rank);
     CHECK(in->size() == expected, fmt::format("round {}: {} messages, not {}", round, in->size(), expected));
-    CHECK(std::is_sorted(in->begin(), in->end(), [](const Message& a, const Message& b) { return a.peer < b.peer; }), "by ascending peer");
+    CHECK(std::is_sorted(in->begin(), in->end(), [](const Message& a, const Message& b) { return a.peer < b.peer; }),
+          "by ascending peer");
     std::map<int, uint64_t> seen;
     for (const Message& message : *in) {
       // Two messages between one pair may come in any order: the empty one is the second.
       const uint64_t i = message.bytes.empty() ? 1 : 0;
       ++seen[message.peer];
-      CHECK(message.bytes == pattern(message.bytes.empty() ? 0 : bytes(message.peer, rank, i), seed(message.peer, rank, i)), "the bytes of a message");
+      CHECK(message.bytes ==
+                pattern(message.bytes.empty() ? 0 : bytes(message.peer, rank, i), seed(message.peer, rank, i)),
+            "the bytes of a message");
     }
     for (const auto& [from, n] : seen) CHECK(n == count(from, rank), "as many as were sent");
   }
@@ -120,7 +136,8 @@ void point_to_point(const Communicator& comm) {
   std::vector<std::vector<std::byte>> out, in;
   std::vector<Request> requests;
   const size_t lengths[] = {0, 1, 4096, 1000000};
-  for (size_t i = 0; i < 4; ++i) out.push_back(pattern(lengths[i], static_cast<uint64_t>(rank) + i)), in.emplace_back(lengths[i]);
+  for (size_t i = 0; i < 4; ++i)
+    out.push_back(pattern(lengths[i], static_cast<uint64_t>(rank) + i)), in.emplace_back(lengths[i]);
   const int tags[] = {1023, 0, 5, 5};  // of one tag in order
   for (size_t i = 0; i < 4; ++i) {
     auto receive = comm->receive(from, tags[i], in[i]);
@@ -151,7 +168,8 @@ void splits(const Communicator& comm) {
   CHECK(sum == expected, "sum in a part");
   sparse(*halves);
   const auto some = comm->split(rank == 0 ? 4 : -1);
-  if (CHECK_OK(some.status(), "split with a colour below 0")) CHECK((*some == nullptr) == (rank != 0), "a colour below 0 gives none");
+  if (CHECK_OK(some.status(), "split with a colour below 0"))
+    CHECK((*some == nullptr) == (rank != 0), "a colour below 0 gives none");
   CHECK(comm->node_size() >= 1 && comm->node_size() <= size, "ranks of a node");
 }
 

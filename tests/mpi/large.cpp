@@ -58,12 +58,14 @@ void message(World& world) {
       one.push_back(*std::move(request));
       CHECK_OK(wait_all(one), "wait");
     }
-    if (world.rank() == 1) CHECK(first_difference(data, 1) < 0, fmt::format("differs at {}", first_difference(data, 1)));
+    if (world.rank() == 1)
+      CHECK(first_difference(data, 1) < 0, fmt::format("differs at {}", first_difference(data, 1)));
   }
   about("a broadcast of more than 2 GiB");
   if (world.rank() == 0) fill(data, 2);
   CHECK_OK(world.comm()->broadcast(data, 0), "broadcast");
-  CHECK(static_cast<int64_t>(data.size()) == size_bytes && first_difference(data, 2) < 0, fmt::format("differs at {}", first_difference(data, 2)));
+  CHECK(static_cast<int64_t>(data.size()) == size_bytes && first_difference(data, 2) < 0,
+        fmt::format("differs at {}", first_difference(data, 2)));
 }
 
 // Each rank lends its row of size_bytes; then gets its neighbour's.
@@ -87,7 +89,9 @@ void file(World& world, const std::string& plan, const std::string& extension) {
   if (!CHECK_OK(in.status(), "open")) return;
   const auto part = Decomposition::block(shape, {neighbour, 0}, count);
   if (CHECK_OK(part.status(), "block")) CHECK_OK(in->get("data", i8, *part, data.data()), "get");
-  if (CHECK_OK(in->close(), "close")) CHECK(first_difference(data, static_cast<uint64_t>(neighbour) + 3) < 0, fmt::format("differs at {}", first_difference(data, static_cast<uint64_t>(neighbour) + 3)));
+  if (CHECK_OK(in->close(), "close"))
+    CHECK(first_difference(data, static_cast<uint64_t>(neighbour) + 3) < 0,
+          fmt::format("differs at {}", first_difference(data, static_cast<uint64_t>(neighbour) + 3)));
   CHECK_OK(world.comm()->barrier(), "barrier");
   if (world.rank() == 0) unlink(path.c_str());
 }
@@ -99,9 +103,10 @@ void file(World& world, const std::string& plan, const std::string& extension) {
 int main(int argc, char** argv) {
   using namespace penstock::test;
   World world(&argc, &argv);
-  struct statvfs disk {};
+  struct statvfs disk{};
   statvfs(".", &disk);
-  int64_t room[] = {available_bytes() / world.size(), static_cast<int64_t>(disk.f_bavail * disk.f_frsize) / world.size()};
+  int64_t room[] = {available_bytes() / world.size(),
+                    static_cast<int64_t>(disk.f_bavail * disk.f_frsize) / world.size()};
   if (!world.comm()->all_reduce_min(room)) return 1;
   if (room[0] < 3 * size_bytes) return world.skip("needs 7 GiB of memory for each rank");
   if (room[1] < 2 * size_bytes) return world.skip("needs 5 GiB of disk for each rank");

@@ -37,7 +37,7 @@ def put(root: Path, path: str, *lines: str) -> None:
     ("path", "include"),
     [
         ("core/base/status.cpp", '"core/model/selection.hpp"'),  # against an arrow
-        ("core/base/encode.hpp", "<penstock/dims.hpp>"),  # against an arrow, by a public header
+        ("core/base/encode.hpp", "<penstock/decomposition.hpp>"),  # against an arrow, by a public header
         ("core/model/layout.hpp", '"core/storage/storage.hpp"'),  # no arrow either way
         ("core/format/raw/raw.cpp", '"core/transport/move.hpp"'),
         ("core/transport/two_phase/two_phase.cpp", '"core/format/format.hpp"'),

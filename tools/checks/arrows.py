@@ -25,7 +25,7 @@ PUBLIC = {
     "penstock/phase.hpp": "core/base",
     "penstock/communicator.hpp": "core/comm",
     "penstock/mpi.hpp": "core/comm",
-    "penstock/dims.hpp": "core/model",
+    "penstock/dims.hpp": "core/base",
     "penstock/type.hpp": "core/model",
     "penstock/attribute.hpp": "core/model",
     "penstock/decomposition.hpp": "core/model",

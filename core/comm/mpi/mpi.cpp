@@ -13,7 +13,7 @@ namespace penstock {
 namespace {
 
 constexpr int64_t chunk_bytes = int64_t{1} << 30;  // what one MPI call moves at most
-constexpr int sparse_tags = 1024;                   // above those of send and receive
+constexpr int sparse_tags = 1024;                  // above those of send and receive
 
 Status check(int error, const char* call) {
   if (error == MPI_SUCCESS) return {};
@@ -57,7 +57,8 @@ class MpiCommunicator : public CommunicatorInterface {
 
   Status start() {
     MPI_Comm node = MPI_COMM_NULL;
-    PENSTOCK_TRY(check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type"));
+    PENSTOCK_TRY(
+        check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type"));
     MPI_Comm_size(node, &node_size_);
     return check(MPI_Comm_free(&node), "MPI_Comm_free");
   }
@@ -77,8 +78,9 @@ class MpiCommunicator : public CommunicatorInterface {
 
   Status exclusive_sum(std::span<int64_t> values) const override {
     std::vector<int64_t> mine(values.begin(), values.end());
-    PENSTOCK_TRY(check(MPI_Exscan(mine.data(), values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM, comm_),
-                       "MPI_Exscan"));
+    PENSTOCK_TRY(
+        check(MPI_Exscan(mine.data(), values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM, comm_),
+              "MPI_Exscan"));
     if (rank_ == 0) std::fill(values.begin(), values.end(), 0);
     return {};
   }
@@ -119,8 +121,9 @@ class MpiCommunicator : public CommunicatorInterface {
     return all;
   }
 
-  // Synchronous sends tell when they were received; a rank whose sends all were enters a barrier, and when that completes nobody has
-  // anything left under way. Rounds alternate between two tags, so that a fast rank's next round is not taken for this one's.
+  // Synchronous sends tell when they were received; a rank whose sends all were enters a barrier, and when that
+  // completes nobody has anything left under way. Rounds alternate between two tags, so that a fast rank's next
+  // round is not taken for this one's.
   Result<std::vector<Message>> sparse_exchange(std::vector<Message> messages) const override {
     const int tag = sparse_tags + static_cast<int>(sparse_rounds_++ % 2);
     std::vector<MPI_Request> sends;
@@ -137,8 +140,9 @@ class MpiCommunicator : public CommunicatorInterface {
         continue;
       }
       sends.push_back(MPI_REQUEST_NULL);
-      PENSTOCK_TRY(check(MPI_Issend(message.bytes.data(), chunk(length), MPI_BYTE, message.peer, tag, comm_, &sends.back()),
-                         "MPI_Issend"));
+      PENSTOCK_TRY(
+          check(MPI_Issend(message.bytes.data(), chunk(length), MPI_BYTE, message.peer, tag, comm_, &sends.back()),
+                "MPI_Issend"));
       ++messages_;
       bytes_ += length;
     }
@@ -162,7 +166,8 @@ class MpiCommunicator : public CommunicatorInterface {
         PENSTOCK_TRY(check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test"));
         if (done) break;
       } else {
-        PENSTOCK_TRY(check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall"));
+        PENSTOCK_TRY(check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE),
+                           "MPI_Testall"));
         if (done) {
           PENSTOCK_TRY(check(MPI_Ibarrier(comm_, &barrier), "MPI_Ibarrier"));
           in_barrier = true;
@@ -171,7 +176,8 @@ class MpiCommunicator : public CommunicatorInterface {
       sched_yield();
     }
     PENSTOCK_TRY(failure);
-    std::stable_sort(received.begin(), received.end(), [](const Message& a, const Message& b) { return a.peer < b.peer; });
+    std::stable_sort(received.begin(), received.end(),
+                     [](const Message& a, const Message& b) { return a.peer < b.peer; });
     return received;
   }
 
@@ -180,7 +186,8 @@ class MpiCommunicator : public CommunicatorInterface {
     const auto length = static_cast<int64_t>(bytes.size());
     for (int64_t at = 0; at == 0 || at < length; at += chunk_bytes) {
       requests.push_back(MPI_REQUEST_NULL);
-      PENSTOCK_TRY(check(MPI_Isend(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()), "MPI_Isend"));
+      PENSTOCK_TRY(check(MPI_Isend(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()),
+                         "MPI_Isend"));
     }
     ++messages_;
     bytes_ += length;
@@ -192,7 +199,8 @@ class MpiCommunicator : public CommunicatorInterface {
     const auto length = static_cast<int64_t>(bytes.size());
     for (int64_t at = 0; at == 0 || at < length; at += chunk_bytes) {
       requests.push_back(MPI_REQUEST_NULL);
-      PENSTOCK_TRY(check(MPI_Irecv(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()), "MPI_Irecv"));
+      PENSTOCK_TRY(check(MPI_Irecv(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()),
+                         "MPI_Irecv"));
     }
     return Request(std::make_unique<MpiRequest>(std::move(requests)));
   }
@@ -215,7 +223,8 @@ class MpiCommunicator : public CommunicatorInterface {
 
   Status all_reduce(std::span<int64_t> values, MPI_Op op) const {
     if (values.size() > INT_MAX) return {Code::unsupported, "a reduction of over 2^31 values"};
-    return check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, op, comm_), "MPI_Allreduce");
+    return check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, op, comm_),
+                 "MPI_Allreduce");
   }
 
   MPI_Comm comm_;
@@ -234,7 +243,8 @@ Result<Communicator> mpi_communicator(MPI_Comm comm) {
   int initialised = 0, finalised = 0;
   MPI_Initialized(&initialised);
   MPI_Finalized(&finalised);
-  if (!initialised || finalised) return Status(Code::invalid, "MPI is not running: call MPI_Init before, or pass no communicator");
+  if (!initialised || finalised)
+    return Status(Code::invalid, "MPI is not running: call MPI_Init before, or pass no communicator");
   MPI_Comm copy = MPI_COMM_NULL;
   PENSTOCK_TRY(check(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup"));
   MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);

@@ -45,9 +45,7 @@ class SerialCommunicator : public CommunicatorInterface {
     PENSTOCK_TRY(check(peer));
     return Request(std::make_unique<Receive>(queue_[tag], bytes));
   }
-  Result<Communicator> split(int colour) const override {
-    return colour < 0 ? Communicator() : serial_communicator();
-  }
+  Result<Communicator> split(int colour) const override { return colour < 0 ? Communicator() : serial_communicator(); }
   int64_t messages_sent() const override { return messages_; }
   int64_t bytes_sent() const override { return bytes_; }
 

@@ -1,5 +1,5 @@
-// independent: every rank moves its own runs by its own system calls. Best for large contiguous blocks and for separate files;
-// poor for many short runs, since neighbours then share file blocks.
+// independent: every rank moves its own runs by its own system calls. Best for large contiguous blocks and for
+// separate files; poor for many short runs, since neighbours then share file blocks.
 #include <algorithm>
 #include <cstring>
 
@@ -68,7 +68,8 @@ class IndependentTransfer : public Transfer {
         continue;
       }
       while (slice.bytes > 0) {
-        if (!batch_.empty() && (batch_.back().address + batch_.back().bytes != slice.address || batch_bytes == buffer_bytes_))
+        if (!batch_.empty() &&
+            (batch_.back().address + batch_.back().bytes != slice.address || batch_bytes == buffer_bytes_))
           PENSTOCK_TRY(flush());
         Slice head = slice;
         head.bytes = std::min(slice.bytes, buffer_bytes_ - batch_bytes);
@@ -96,8 +97,10 @@ class IndependentTransfer : public Transfer {
     }
     {
       PhaseTimer timer(*job_.phases, writing ? Phase::write : Phase::read);
-      if (writing) PENSTOCK_TRY(file.write(offset, std::span(flat, static_cast<size_t>(bytes))));
-      else PENSTOCK_TRY(file.read(offset, std::span(flat, static_cast<size_t>(bytes))));
+      if (writing)
+        PENSTOCK_TRY(file.write(offset, std::span(flat, static_cast<size_t>(bytes))));
+      else
+        PENSTOCK_TRY(file.read(offset, std::span(flat, static_cast<size_t>(bytes))));
     }
     if (staged && !writing) copy_batch(piece);
     return {};

@@ -6,8 +6,8 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t least_domain = 2 << 20;         // below this a writer's own open, sync and close cost more than its writing
-constexpr int64_t most_in_flight = 256 << 20;     // over all windows of one round, which one rank may have to fill alone
+constexpr int64_t least_domain = 2 << 20;  // below this a writer's own open, sync and close cost more than its writing
+constexpr int64_t most_in_flight = 256 << 20;  // over all windows of one round, which one rank may have to fill alone
 
 int64_t round_up(int64_t n, int64_t block) { return (n + block - 1) / block * block; }
 

@@ -8,7 +8,7 @@ namespace penstock {
 struct Domains {
   int64_t begin = 0, end = 0;  // what is cut; multiples of BLOCK
   int64_t block = 4096;
-  int64_t window = 16 << 20;   // what a writer handles in one round; a multiple of BLOCK
+  int64_t window = 16 << 20;  // what a writer handles in one round; a multiple of BLOCK
   int writers = 1;
   int ranks = 1;
 

@@ -11,9 +11,12 @@ namespace {
 
 TEST(Domains, TileTheRangeInBlocks) {
   std::mt19937_64 random(1);
-  const auto draw = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+  const auto draw = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
   for (int round = 0; round < 2000; ++round) {
-    const int64_t block = int64_t{4096} << draw(0, 4), begin = draw(0, 1 << 20), end = begin + draw(0, int64_t{1} << draw(1, 40));
+    const int64_t block = int64_t{4096} << draw(0, 4), begin = draw(0, 1 << 20),
+                  end = begin + draw(0, int64_t{1} << draw(1, 40));
     const int ranks = static_cast<int>(draw(1, 300)), writers = static_cast<int>(draw(0, 310));
     const Domains d = cut_domains(begin, end, block, draw(1, 64 << 20), writers, ranks);
     ASSERT_LE(d.begin, begin);

@@ -64,7 +64,8 @@ std::vector<std::byte> describe_route(const Job& job, const Domains& domains, co
 void add_client(ExchangePlan& plan, Client client, const std::vector<Part>& parts) {
   for (Piece& piece : client.pieces) {
     const Part& part = parts[static_cast<size_t>(piece.part)];
-    const auto known = std::find_if(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.virtual_base == part.virtual_base; });
+    const auto known = std::find_if(plan.parts.begin(), plan.parts.end(),
+                                    [&](const Part& p) { return p.virtual_base == part.virtual_base; });
     piece.part = static_cast<int32_t>(known - plan.parts.begin());
     if (known == plan.parts.end()) plan.parts.push_back(part);
   }
@@ -114,7 +115,8 @@ Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains) {
   }
   PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(std::move(messages)));
   for (const Message& message : received) PENSTOCK_TRY(read_client(plan, message));
-  std::stable_sort(plan.clients.begin(), plan.clients.end(), [](const Client& a, const Client& b) { return a.rank < b.rank; });
+  std::stable_sort(plan.clients.begin(), plan.clients.end(),
+                   [](const Client& a, const Client& b) { return a.rank < b.rank; });
   return plan;
 }
 

@@ -1,4 +1,5 @@
-// The plan of exchange: who sends what to which writer, as selections and never as lists of offsets that both sides could compute.
+// The plan of exchange: who sends what to which writer, as selections and never as lists of offsets that both sides
+// could compute.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,8 @@ namespace penstock {
 // Pieces of this rank that lie in one writer's domain.
 struct Route {
   int writer = 0;
-  int rank = 0;               // the writer's
-  std::vector<int> pieces;    // indices into Job::pieces
+  int rank = 0;             // the writer's
+  std::vector<int> pieces;  // indices into Job::pieces
 };
 
 // Pieces of one rank that lie in this writer's domain; their elements travel packed in file order, piece after piece.
@@ -27,8 +28,9 @@ struct ExchangePlan {
   std::vector<Part> parts;      // that this writer has data of, by address
 };
 
-// Collective. One sparse exchange: each source sends each of its writers the selections that meet the writer's domain: a box as it is,
-// runs cut to the domain. Afterwards both sides compute every message of every round by themselves.
+// Collective. One sparse exchange: each source sends each of its writers the selections that meet the writer's
+// domain: a box as it is, runs cut to the domain. Afterwards both sides compute every message of every round by
+// themselves.
 Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains);
 
 }  // namespace penstock

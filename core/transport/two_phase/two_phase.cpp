@@ -1,6 +1,7 @@
-// two_phase: writers own aligned file blocks; everybody else sends them what belongs there. Best for many ranks, short runs, many
-// datasets. With one writer it is "gather". The algorithm is that of ROMIO's generalised two-phase (Thakur, Gropp, Lusk 1999) with domains
-// aligned to blocks, plans exchanged as selections, and writing overlapped with the next round's exchange.
+// two_phase: writers own aligned file blocks; everybody else sends them what belongs there. Best for many ranks,
+// short runs, many datasets. With one writer it is "gather". The algorithm is that of ROMIO's generalised two-phase
+// (Thakur, Gropp, Lusk 1999) with domains aligned to blocks, plans exchanged as selections, and writing overlapped
+// with the next round's exchange.
 #include <sched.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ const Descriptor descriptor{
     {{"writers", Parameter::Type::integer, "0", "0", "ranks that call the file system; 0 chooses"},
      {"io", Parameter::Type::choice, "auto|buffered|direct|mmap", "auto",
       "how the file system is called; auto: direct for large durable writes where the file system can, else buffered"},
-     {"buffer_bytes", Parameter::Type::bytes, "4096", "16MiB", "what a writer assembles at once; it has two such buffers"}},
+     {"buffer_bytes", Parameter::Type::bytes, "4096", "8MiB",
+      "what a writer assembles at once; it has two such buffers"}},
     ""};
 
 constexpr int64_t send_budget = 64 << 20;  // bytes of packed messages under way, beyond the first
@@ -52,7 +54,8 @@ class TwoPhaseTransfer : public Transfer {
     if (!plan_.clients.empty()) {
       for (Buffer& staging : staging_) {
         staging = Buffer(std::min(domains_.window, domains_.cut(writer_ + 1) - domains_.cut(writer_)));
-        if (staging.data() == nullptr) failure_ = Status(Code::memory, "no memory for a writer's buffers: lower buffer_bytes");
+        if (staging.data() == nullptr)
+          failure_ = Status(Code::memory, "no memory for a writer's buffers: lower buffer_bytes");
       }
     }
     if (reading() && rounds_ > 0) read_ahead(0);
@@ -108,13 +111,15 @@ class TwoPhaseTransfer : public Transfer {
 
   int64_t bytes_from(const Client& client, int64_t round) const {
     int64_t bytes = 0;
-    for (const Piece& piece : client.pieces) bytes += bytes_in(piece, window_begin(writer_, round), window_end(writer_, round));
+    for (const Piece& piece : client.pieces)
+      bytes += bytes_in(piece, window_begin(writer_, round), window_end(writer_, round));
     return bytes;
   }
   int64_t bytes_to(const Route& route, int64_t round) const {
     int64_t bytes = 0;
     for (const int i : route.pieces)
-      bytes += bytes_in(job_.pieces[static_cast<size_t>(i)], window_begin(route.writer, round), window_end(route.writer, round));
+      bytes += bytes_in(job_.pieces[static_cast<size_t>(i)], window_begin(route.writer, round),
+                        window_end(route.writer, round));
     return bytes;
   }
 
@@ -125,11 +130,14 @@ class TwoPhaseTransfer : public Transfer {
     if (!reading()) {
       for (size_t i = 0; i < plan_.routes.size(); ++i) {
         const Route& route = plan_.routes[(i + start_route()) % plan_.routes.size()];
-        if (route.rank != rank_) PENSTOCK_TRY(send_pieces(route.rank, round, bytes_to(route, round), [&](std::byte* to) { pack(route, round, to); }));
+        if (route.rank != rank_)
+          PENSTOCK_TRY(
+              send_pieces(route.rank, round, bytes_to(route, round), [&](std::byte* to) { pack(route, round, to); }));
       }
       begin_window(round);
       place_own(round);
-      PENSTOCK_TRY(finish_receives(incoming, [&](Incoming& in) { place(plan_.clients[in.peer], round, in.buffer.data()); }));
+      PENSTOCK_TRY(
+          finish_receives(incoming, [&](Incoming& in) { place(plan_.clients[in.peer], round, in.buffer.data()); }));
       write_window(round);
     } else {
       if (!plan_.clients.empty()) {
@@ -140,16 +148,20 @@ class TwoPhaseTransfer : public Transfer {
         if (round + 1 < rounds_) read_ahead(round + 1);
         for (const Client& client : plan_.clients)
           if (client.rank != rank_)
-            PENSTOCK_TRY(send_pieces(client.rank, round, bytes_from(client, round), [&](std::byte* to) { place(client, round, to); }));
+            PENSTOCK_TRY(send_pieces(client.rank, round, bytes_from(client, round),
+                                     [&](std::byte* to) { place(client, round, to); }));
         place_own(round);
       }
-      PENSTOCK_TRY(finish_receives(incoming, [&](Incoming& in) { pack(plan_.routes[in.peer], round, in.buffer.data()); }));
+      PENSTOCK_TRY(
+          finish_receives(incoming, [&](Incoming& in) { pack(plan_.routes[in.peer], round, in.buffer.data()); }));
     }
     return {};
   }
 
   // Sources begin with different writers, so that a writer does not get everybody's messages at once.
-  size_t start_route() const { return static_cast<size_t>(rank_) * plan_.routes.size() / static_cast<size_t>(job_.comm->size()); }
+  size_t start_route() const {
+    return static_cast<size_t>(rank_) * plan_.routes.size() / static_cast<size_t>(job_.comm->size());
+  }
 
   Status post_receives(int64_t round, std::vector<Incoming>& incoming) {
     const auto post = [&](int peer, size_t index, int64_t bytes) -> Status {
@@ -158,14 +170,17 @@ class TwoPhaseTransfer : public Transfer {
       in.buffer = pool_.take(bytes);
       in.peer = index;
       if (in.buffer.data() == nullptr) return {Code::memory, fmt::format("no memory for a message of {} bytes", bytes)};
-      PENSTOCK_ASSIGN(in.request, job_.comm->receive(peer, tag(round), std::span(in.buffer.data(), static_cast<size_t>(bytes))));
+      PENSTOCK_ASSIGN(in.request,
+                      job_.comm->receive(peer, tag(round), std::span(in.buffer.data(), static_cast<size_t>(bytes))));
       incoming.push_back(std::move(in));
       return {};
     };
     if (reading()) {
-      for (size_t i = 0; i < plan_.routes.size(); ++i) PENSTOCK_TRY(post(plan_.routes[i].rank, i, bytes_to(plan_.routes[i], round)));
+      for (size_t i = 0; i < plan_.routes.size(); ++i)
+        PENSTOCK_TRY(post(plan_.routes[i].rank, i, bytes_to(plan_.routes[i], round)));
     } else {
-      for (size_t i = 0; i < plan_.clients.size(); ++i) PENSTOCK_TRY(post(plan_.clients[i].rank, i, bytes_from(plan_.clients[i], round)));
+      for (size_t i = 0; i < plan_.clients.size(); ++i)
+        PENSTOCK_TRY(post(plan_.clients[i].rank, i, bytes_from(plan_.clients[i], round)));
     }
     return {};
   }
@@ -205,7 +220,9 @@ class TwoPhaseTransfer : public Transfer {
     if (out.buffer.data() == nullptr) return {Code::memory, fmt::format("no memory for a message of {} bytes", bytes)};
     fill(out.buffer.data());
     PhaseTimer timer(*job_.phases, Phase::exchange);
-    PENSTOCK_ASSIGN(out.request, job_.comm->send(peer, tag(round), std::span<const std::byte>(out.buffer.data(), static_cast<size_t>(bytes))));
+    PENSTOCK_ASSIGN(
+        out.request,
+        job_.comm->send(peer, tag(round), std::span<const std::byte>(out.buffer.data(), static_cast<size_t>(bytes))));
     in_flight_ += bytes;
     outgoing_.push_back(std::move(out));
     return {};
@@ -251,8 +268,10 @@ class TwoPhaseTransfer : public Transfer {
       SliceCursor cursor(piece, begin, window_end(writer_, round));
       for (Slice slice; cursor.next(slice); flat += slice.bytes) {
         std::byte* at = staging + (slice.address - begin);
-        if (reading()) std::memcpy(flat, at, static_cast<size_t>(slice.bytes));
-        else std::memcpy(at, flat, static_cast<size_t>(slice.bytes));
+        if (reading())
+          std::memcpy(flat, at, static_cast<size_t>(slice.bytes));
+        else
+          std::memcpy(at, flat, static_cast<size_t>(slice.bytes));
       }
     }
   }
@@ -267,7 +286,8 @@ class TwoPhaseTransfer : public Transfer {
       if (client.rank != rank_) continue;
       for (const Piece& piece : client.pieces) {
         SliceCursor cursor(piece, begin, window_end(writer_, round));
-        for (Slice slice; cursor.next(slice);) copy_slice(piece, slice, staging + (slice.address - begin), job_.direction);
+        for (Slice slice; cursor.next(slice);)
+          copy_slice(piece, slice, staging + (slice.address - begin), job_.direction);
       }
     }
   }
@@ -304,7 +324,8 @@ class TwoPhaseTransfer : public Transfer {
     const int64_t begin = window_begin(writer_, round);
     for (const Range& range : ranges_) {
       if (range.bytes >= range.end - range.begin) continue;
-      const std::span<std::byte> gap(staging_[round % 2].data() + (range.begin - begin), static_cast<size_t>(range.end - range.begin));
+      const std::span<std::byte> gap(staging_[round % 2].data() + (range.begin - begin),
+                                     static_cast<size_t>(range.end - range.begin));
       if (job_.keep) {
         fail(background_.wait());  // files_ is used by one thread at a time
         fail(read_range(range, gap));
@@ -328,8 +349,9 @@ class TwoPhaseTransfer : public Transfer {
     fail(background_.submit([this, staging, begin, list = ranges_]() -> Status {
       for (const Range& range : list) {
         PENSTOCK_ASSIGN(StorageFile * file, files_.at(range.part->path));
-        PENSTOCK_TRY(file->write(range.begin - range.part->virtual_base,
-                                 std::span<const std::byte>(staging + (range.begin - begin), static_cast<size_t>(range.end - range.begin))));
+        PENSTOCK_TRY(file->write(
+            range.begin - range.part->virtual_base,
+            std::span<const std::byte>(staging + (range.begin - begin), static_cast<size_t>(range.end - range.begin))));
       }
       return {};
     }));
@@ -341,7 +363,8 @@ class TwoPhaseTransfer : public Transfer {
     const int64_t begin = window_begin(writer_, round);
     fail(background_.submit([this, staging, begin, list = ranges(round)]() -> Status {
       for (const Range& range : list)
-        PENSTOCK_TRY(read_range(range, std::span(staging + (range.begin - begin), static_cast<size_t>(range.end - range.begin))));
+        PENSTOCK_TRY(read_range(
+            range, std::span(staging + (range.begin - begin), static_cast<size_t>(range.end - range.begin))));
       return {};
     }));
   }
@@ -378,8 +401,9 @@ class TwoPhase : public Transport {
     PhaseTimer timer(*job.phases, Phase::exchange);
     PENSTOCK_TRY(job.comm->all_reduce_max(bounds));
     if (bounds[1] == INT64_MIN) bounds[0] = bounds[1] = 0;
-    const Domains domains = cut_domains(-bounds[0], bounds[1], job.block, settings.integer("buffer_bytes"),
-                                        static_cast<int>(std::min<int64_t>(settings.integer("writers"), INT32_MAX)), job.comm->size());
+    const Domains domains =
+        cut_domains(-bounds[0], bounds[1], job.block, settings.integer("buffer_bytes"),
+                    static_cast<int>(std::min<int64_t>(settings.integer("writers"), INT32_MAX)), job.comm->size());
     PENSTOCK_ASSIGN(ExchangePlan plan, plan_exchange(job, domains));
     return std::unique_ptr<Transfer>(std::make_unique<TwoPhaseTransfer>(job, settings, domains, std::move(plan)));
   }

@@ -51,6 +51,6 @@ int main(int argc, char **argv) {
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm);
   MPI_Finalize();
 #endif
-  if (rank == 0) printf("consumer: %d rows of penstock %s: %s\n", ranks, PENSTOCK_VERSION, wrong ? "WRONG" : "right");
+  if (rank == 0) printf("consumer: penstock %s on %d: %s\n", PENSTOCK_VERSION, ranks, wrong ? "WRONG" : "right");
   return wrong != 0;
 }
