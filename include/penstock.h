@@ -23,9 +23,10 @@ typedef int penstock_comm;
 extern "C" {
 #endif
 
-/* Every function returns a status; penstock_message() is the thread's last error in words. Nothing prints, aborts or exits.
- * Functions are local (no communication) unless called collective: those are called by all ranks of the file's communicator in
- * the same order, and return the same error on all of them. NULL for a handle or a required pointer is PENSTOCK_INVALID. */
+/* Every function returns a status; penstock_message() is the thread's last error in words. Nothing prints, aborts
+ * or exits. Functions are local (no communication) unless called collective: those are called by all ranks of the
+ * file's communicator in the same order, and return the same error on all of them. NULL for a handle or a required
+ * pointer is PENSTOCK_INVALID. */
 typedef enum penstock_status {
   PENSTOCK_OK = 0,
   PENSTOCK_INVALID = 1,      /* an argument that cannot be */
@@ -66,8 +67,8 @@ typedef enum penstock_type {
 typedef struct penstock_file penstock_file;
 typedef struct penstock_decomposition penstock_decomposition;
 
-/* How the elements of a block lie in memory, for decompositions of at most one box. NULL: contiguous.
- * Either a box inside an array of SHAPE at START (ghost cells around it; row-major), or STRIDE elements per dimension; the
+/* How the elements of a block lie in memory, for decompositions of at most one box. NULL: contiguous. Either a box
+ * inside an array of SHAPE at START (ghost cells around it; row-major), or STRIDE elements per dimension; the
  * pointers not used are NULL. Each points to as many numbers as the block has dimensions. */
 typedef struct penstock_memory {
   const int64_t *shape, *start;
@@ -76,8 +77,8 @@ typedef struct penstock_memory {
 
 /* --- files ------------------------------------------------------------------------------------------------------- */
 
-/* Collective. A new file; under PATH there is nothing, or the old file, until commit. PLAN: how the data travels, such as
- * "hdf5/two_phase:writers=2"; NULL: the default of PATH's extension (.h5 .hdf5: hdf5; .raw .json: raw). */
+/* Collective. A new file; under PATH there is nothing, or the old file, until commit. PLAN: how the data travels,
+ * such as "hdf5/two_phase:writers=2"; NULL: the default of PATH's extension (.h5 .hdf5: hdf5; .raw .json: raw). */
 penstock_status penstock_create(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
 /* Collective. To read; the format is recognised. PLAN may name a transport; NULL: the default. */
 penstock_status penstock_open(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
@@ -90,12 +91,13 @@ penstock_status penstock_close(penstock_file *file);
 /* Local. Frees FILE and drops what was not committed. */
 void penstock_abandon(penstock_file *file);
 
-/* --- decompositions: which part this rank owns; immutable, any number of puts may use one; free with penstock_free ----- */
+/* --- decompositions: which part this rank owns; immutable, any number of puts may use one; free with penstock_free  */
 
 /* One box; SHAPE is the dataset's. All pointers to RANK numbers, slowest dimension first. */
 penstock_status penstock_block(int rank, const int64_t *shape, const int64_t *start, const int64_t *count,
                                penstock_decomposition **d);
-/* The box of process PROCESS when SHAPE is cut evenly over PROCESS_GRID (row-major; the first blocks take the remainder). */
+/* The box of process PROCESS when SHAPE is cut evenly over PROCESS_GRID (row-major; the first blocks take the
+ * remainder). */
 penstock_status penstock_grid(int rank, const int64_t *shape, const int64_t *process_grid, int process,
                               penstock_decomposition **d);
 /* BOXES boxes, STARTS and COUNTS of BOXES * RANK numbers; memory holds them one after another. BOXES may be 0. */
@@ -106,7 +108,8 @@ penstock_status penstock_runs(int rank, const int64_t *shape, int64_t runs, cons
                               const int64_t *lengths, penstock_decomposition **d);
 /* ROWS rows of shape ROW (ROW_RANK numbers; 0: scalars); ranks follow one another, sizes are summed at commit. */
 penstock_status penstock_ragged(int64_t rows, int row_rank, const int64_t *row, penstock_decomposition **d);
-/* The whole dataset, the same on every rank: written once after its agreement was checked; read once and broadcast. */
+/* The whole dataset, the same on every rank: written once after its agreement was checked; read once and
+ * broadcast. */
 penstock_status penstock_replicated(int rank, const int64_t *shape, penstock_decomposition **d);
 /* One row of shape ROW for each rank: a dataset of (ranks, ROW...). */
 penstock_status penstock_per_rank(int row_rank, const int64_t *row, penstock_decomposition **d);
@@ -114,7 +117,10 @@ penstock_status penstock_per_rank(int row_rank, const int64_t *row, penstock_dec
 int64_t penstock_elements(const penstock_decomposition *d);
 void penstock_free(penstock_decomposition *d);
 
-/* --- data: local, deferred to commit; any number of blocks, any order, different on each rank --------------------- */
+/* --- data: local, deferred to commit; any number of blocks, any order, different on each rank -------------------- */
+
+/* A call of this part that fails makes the next commit fail with its error, on all ranks: nothing is lost silently.
+ * D may be freed as soon as the call returns. */
 
 /* Copies DATA before it returns. NAME may have groups: "fluid/rho". */
 penstock_status penstock_put(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
@@ -147,7 +153,7 @@ penstock_status penstock_attribute_info(penstock_file *file, const char *object,
 penstock_status penstock_attribute_get(penstock_file *file, const char *object, const char *name, penstock_type type,
                                        void *values, int64_t bytes);
 
-/* --- what is in an opened file ------------------------------------------------------------------------------------ */
+/* --- what is in an opened file ----------------------------------------------------------------------------------- */
 
 int64_t penstock_count(penstock_file *file);
 /* The name of dataset INDEX, in file order; lives as long as FILE. NULL past the end. */
@@ -158,7 +164,7 @@ penstock_status penstock_describe(penstock_file *file, const char *name, penstoc
 /* The plan that is used, with its parameters; lives as long as FILE. */
 const char *penstock_plan(penstock_file *file);
 
-/* --- errors --------------------------------------------------------------------------------------------------------- */
+/* --- errors ------------------------------------------------------------------------------------------------------ */
 
 /* The message of this thread's last failed call: what, where, and what to do. Valid until its next penstock call. */
 const char *penstock_message(void);
