@@ -136,12 +136,14 @@ using Opener = Result<penstock::File> (*)(const penstock::Communicator&, std::st
 
 penstock_status open_with(Opener opener, penstock_comm comm, const char* path, const char* plan, penstock_file** file) {
   return border([&]() -> Status {
-    if (file == nullptr) return null("file");
-    *file = nullptr;
+    if (file != nullptr) *file = nullptr;
     // A NULL on one rank only must not leave the others waiting: it goes on as an empty path, which they compare
-    // with theirs.
+    // with theirs and which nothing can be opened by.
+    const bool usable = file != nullptr && path != nullptr;
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
-    PENSTOCK_ASSIGN(auto opened, opener(ranks, path == nullptr ? "" : path, plan == nullptr ? "" : plan));
+    auto opened_file = opener(ranks, usable ? path : "", plan == nullptr ? "" : plan);
+    if (file == nullptr) return null("file");
+    PENSTOCK_ASSIGN(auto opened, std::move(opened_file));
     *file = new penstock_file{std::move(opened), {}, {}};
     return {};
   });

@@ -55,6 +55,7 @@ struct Contents {
   std::vector<std::string> parts;                // paths beside the master; the master itself for a single file
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
   std::vector<bool> foreign;  // for each dataset: stored chunked, filtered, compact or in another type
+  std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
 };
 
 // What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#1, NAME#2, ... A "#" in

@@ -116,6 +116,10 @@ Status File::set_attribute(std::string_view object, Attribute attribute) {
     return state.remember(
         {Code::invalid, fmt::format("attribute '{}': values are scalars or one-dimensional arrays", attribute.name)});
   PENSTOCK_TRY(state.remember(check_shape(attribute.type, attribute.shape).in(attribute.name)));
+  if (static_cast<int64_t>(attribute.value.size()) != elements(attribute.shape) * bytes(attribute.type))
+    return state.remember(
+        {Code::invalid, fmt::format("attribute '{}' has {} bytes, its type and shape have {}", attribute.name,
+                                    attribute.value.size(), elements(attribute.shape) * bytes(attribute.type))});
   const std::string key = attribute.name;
   state.attributes[*stored].insert_or_assign(key, std::move(attribute));
   return {};
@@ -173,17 +177,18 @@ const Report& File::report() const { return state_->report; }
 namespace {
 
 struct Work {
-  bool write = false, read = false;
+  bool write = false, read = false, partial = false;
 };
 
 // Ranks may have different things pending; all of them do what one of them has to.
 Result<Work> agree_work(const File::State& state) {
   const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty();
   const bool first = state.mode == Mode::create && !state.published;
-  int64_t any[2] = {writes || first || (!state.misuse.ok() && state.mode != Mode::read),
-                    !state.gets.empty() || (!state.misuse.ok() && state.mode == Mode::read)};
+  const bool misused = !state.misuse.ok();
+  int64_t any[3] = {writes || first || (misused && state.mode != Mode::read),
+                    !state.gets.empty() || (misused && state.mode == Mode::read), state.partial};
   PENSTOCK_TRY(state.comm->all_reduce_max(any));
-  return Work{any[0] != 0, any[1] != 0};
+  return Work{any[0] != 0, any[1] != 0, any[2] != 0};
 }
 
 int64_t pending_bytes(const std::vector<Pending>& pending) {
@@ -195,6 +200,7 @@ int64_t pending_bytes(const std::vector<Pending>& pending) {
 Status do_work(File::State& state) {
   PENSTOCK_ASSIGN(const Work work, agree_work(state));
   if (!work.write && !work.read) return {};
+  state.partial = work.partial;
   state.report = {};
   state.report.plan = state.plan.text(catalog());
   state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);

@@ -41,6 +41,8 @@ Status check_target(Storage& storage, const std::string& path) {
     return {Code::denied, fmt::format("cannot create '{}': folder '{}' is not writable", path, folder)};
   const auto there = storage.stat(path);
   if (there.ok() && there->directory) return {Code::exists, fmt::format("cannot create '{}': it is a folder", path)};
+  if (there.ok() && !there->regular)
+    return {Code::exists, fmt::format("cannot create '{}': it is no regular file", path)};
   if (path.ends_with('/'))
     return {Code::invalid, fmt::format("cannot create '{}': it names a folder, not a file", path)};
   return {};
@@ -115,6 +117,23 @@ std::string published_path(std::string path, std::string_view format) {
 
 }  // namespace
 
+Status hold(File::State& state) {
+  if (state.comm->rank() != 0) return {};
+  PENSTOCK_ASSIGN(state.held, state.storage->open(state.path, Io::buffered, false));
+  PENSTOCK_ASSIGN(state.held_stat, state.storage->stat(state.path));
+  return {};
+}
+
+Status check_held(File::State& state) {
+  Status status;
+  if (state.comm->rank() == 0) {
+    const auto now = state.storage->stat(state.path);
+    if (!now.ok() || now->inode != state.held_stat.inode || now->device != state.held_stat.device)
+      status = {Code::mismatch, "somebody replaced the file since it was opened: open it again"};
+  }
+  return agree(state.comm, status);
+}
+
 Result<File> File::create(const Communicator& comm, std::string path, std::string_view plan) {
   auto state = new_state(comm, Mode::create);
   Opening opening{{}, path, std::string(plan), path, random_token()};
@@ -141,10 +160,8 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   if (comm->rank() == 0) {
     if (path.empty()) opening.status = {Code::invalid, "the path is empty"};
     if (!state->storage->stat(path).ok() && state->storage->stat(path + ".json").ok()) opening.path = path + ".json";
-    if (mode == Mode::change && opening.status.ok()) {
-      opening.path = resolve_link(opening.path);
-      opening.status = check_target(*state->storage, opening.path);
-    }
+    opening.path = resolve_link(opening.path);  // the parts of a set lie beside the file, not beside the link
+    if (mode == Mode::change && opening.status.ok()) opening.status = check_target(*state->storage, opening.path);
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
   state->path = agreed.path;
@@ -154,6 +171,10 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   if (mode == Mode::change && state->plan.format != state->contents->format)
     return Status(Code::mismatch, fmt::format("'{}' is {}, the plan says {}: reopen keeps the format", state->path,
                                               state->contents->format, state->plan.format));
+  PENSTOCK_TRY(agree(comm, hold(*state)));
+  if (mode == Mode::change && !state->contents->left_out.empty())
+    return Status(Code::unsupported,
+                  fmt::format("'{}' cannot be changed without loss: {}", state->path, state->contents->left_out));
   state->published = true;
   return state;
 }

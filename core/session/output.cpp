@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
 #include "core/transport/open_parts.hpp"
 
 namespace penstock {
@@ -19,16 +20,16 @@ std::string base_name(const std::string& path) { return path.substr(folder_of(pa
 
 // "heat.h5" of "heat.h5", "heat" of the sidecar "heat.json", "heat.raw" of "heat.raw.json": what the parts of a set
 // begin with.
-std::string stem_of(const std::string& path) {
-  const std::string name = base_name(path);
-  return name.ends_with(".json") ? name.substr(0, name.size() - 5) : name;
+std::string stem_of(const File::State& state) {
+  const std::string name = base_name(state.path);
+  return state.plan.format == "raw" && name.ends_with(".json") ? name.substr(0, name.size() - 5) : name;
 }
 
 std::string extension(const File::State& state) { return state.plan.format == "hdf5" ? "h5" : state.plan.format; }
 
 // Parts carry the generation, so that they never meet those of the file that is still valid.
 std::string part_path(const File::State& state, std::string_view label) {
-  return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state.path), stem_of(state.path), state.token,
+  return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state.path), stem_of(state), state.token,
                      label.empty() ? "" : ".", label, extension(state));
 }
 
@@ -96,13 +97,11 @@ Status prepare_single(File::State& state, const Catalogue& catalogue, std::span<
   Layout layout;
   std::vector<std::byte> message;
   if (state.comm->rank() == 0) {
-    auto made = state.format->layout(catalogue, Alignment{block});
-    Status status = made.status();
-    if (made.ok()) {
-      layout = *std::move(made);
+    const Status status = guarded([&]() -> Status {
+      PENSTOCK_ASSIGN(layout, state.format->layout(catalogue, Alignment{block}));
       output.io = wanted_io(state, layout.end);
-      status = create(state, output, path, round_up(layout.end, block));
-    }
+      return create(state, output, path, round_up(layout.end, block));
+    });
     message = pack(status, layout, output.io);
   }
   PENSTOCK_TRY(state.comm->broadcast(message, 0));
@@ -118,7 +117,7 @@ Status prepare_single(File::State& state, const Catalogue& catalogue, std::span<
                              claims[i].selection, memory[i]});
   }
   output.contents = {
-      std::string(state.format->describe().name), fmt::format("{:016x}", state.token), catalogue, {path}, {}, {}};
+      std::string(state.format->describe().name), fmt::format("{:016x}", state.token), catalogue, {path}, {}, {}, {}};
   for (size_t d = 0; d < catalogue.datasets.size(); ++d) {
     output.contents.blocks.push_back(
         {{0, layout.places[d].base, layout.places[d].swapped, Selection::whole(catalogue.datasets[d].shape)}});
@@ -187,6 +186,19 @@ Status read_index(std::span<const std::byte> bytes, Contents& contents) {
   return {};
 }
 
+// What partial leaves unproved: a set whose blocks hold more elements than there are could not be read again.
+Status check_counts(const Contents& contents) {
+  for (size_t d = 0; d < contents.blocks.size(); ++d) {
+    const Dataset& dataset = contents.catalogue.datasets[d];
+    int64_t count = 0;
+    for (const StoredBlock& block : contents.blocks[d]) count += block.where.count();
+    if (count > elements(dataset.shape))
+      return {Code::overlap, fmt::format("{} elements of '{}' {} were put: put every element once", count, dataset.name,
+                                         describe(dataset))};
+  }
+  return {};
+}
+
 Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
                         std::span<std::byte* const> memory, Output& output) {
   int64_t total = 0;
@@ -195,7 +207,12 @@ Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::spa
   PENSTOCK_TRY(state.comm->all_reduce_sum(std::span(&total, 1)));
   output.io = wanted_io(state, total / state.comm->size());
   Encoder index;
-  PENSTOCK_TRY(agree(state.comm, prepare_own(state, catalogue, claims, memory, output, index)));
+  PENSTOCK_TRY(
+      agree(state.comm, guarded([&] { return prepare_own(state, catalogue, claims, memory, output, index); })));
+  int64_t buffered =
+      output.io == Io::buffered;  // one rank that fell back takes the others along: a writer may hold anybody's part
+  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&buffered, 1)));
+  if (buffered != 0) output.io = Io::buffered;
 
   int64_t before = output.virtual_bytes;
   PENSTOCK_TRY(state.comm->exclusive_sum(std::span(&before, 1)));
@@ -204,7 +221,7 @@ Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::spa
   for (Piece& piece : output.pieces) piece.address += before;
 
   output.contents = {
-      std::string(state.format->describe().name), fmt::format("{:016x}", state.token), catalogue, {}, {}, {}};
+      std::string(state.format->describe().name), fmt::format("{:016x}", state.token), catalogue, {}, {}, {}, {}};
   output.contents.blocks.resize(catalogue.datasets.size());
   output.contents.foreign.assign(catalogue.datasets.size(), false);
   const auto bytes = index.take();
@@ -212,6 +229,7 @@ Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::spa
   Status status;
   for (const auto& one : all)
     if (status.ok()) status = read_index(one, output.contents);
+  if (status.ok()) status = check_counts(output.contents);
   return agree(state.comm, status);
 }
 
@@ -223,18 +241,20 @@ std::string published_generation(File::State& state) {
   return contents.ok() ? contents->generation : std::string();
 }
 
-// Parts are recognised by the stem, ".g", sixteen hexadecimal digits and a dot.
-bool is_part(const std::string& name, const std::string& stem, std::string& generation) {
-  if (!name.starts_with(stem + ".g") || name.size() < stem.size() + 19) return false;
+// Parts are recognised by the stem, ".g", sixteen hexadecimal digits, a dot, and the extension of the format at the end.
+bool is_part(const File::State& state, const std::string& name, std::string& generation) {
+  const std::string stem = stem_of(state);
+  if (!name.starts_with(stem + ".g") || name.size() < stem.size() + 19 || !name.ends_with("." + extension(state)))
+    return false;
   generation = name.substr(stem.size() + 2, 16);
   return generation.find_first_not_of("0123456789abcdef") == std::string::npos && name[stem.size() + 18] == '.';
 }
 
 void remove_old_generations(File::State& state, const std::vector<std::string>& names, const std::string& previous) {
-  const std::string stem = stem_of(state.path), current = fmt::format("{:016x}", state.token);
+  const std::string current = fmt::format("{:016x}", state.token);
   std::string generation;
   for (const std::string& name : names)
-    if (is_part(name, stem, generation) && generation != previous && generation != current)
+    if (is_part(state, name, generation) && generation != previous && generation != current)
       (void)state.storage->remove(folder_of(state.path) + name);  // litter, not an error: the commit stands
 }
 
@@ -268,7 +288,7 @@ Status publish(File::State& state, Output& output) {
     std::string generation;
     if (listed.ok())
       for (std::string& name : *listed)
-        if (is_part(name, stem_of(state.path), generation) && generation != fmt::format("{:016x}", state.token))
+        if (is_part(state, name, generation) && generation != fmt::format("{:016x}", state.token))
           names.push_back(std::move(name));
     if (!names.empty()) previous = published_generation(state);
     PENSTOCK_TRY(write_master(state, output));

@@ -33,6 +33,7 @@ Result<Contents> unpack(std::span<const std::byte> bytes) {
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
   PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
   if (info.directory) return Status(Code::invalid, fmt::format("'{}' is a folder, not a file", path));
+  if (!info.regular) return Status(Code::invalid, fmt::format("'{}' is no regular file", path));
   std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(512, info.bytes)));
   PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, false));
   PENSTOCK_TRY(file->read(0, head));
@@ -66,16 +67,16 @@ void add_pieces(const Contents& contents, const std::vector<Part>& parts, int in
                 std::byte* memory, std::vector<Piece>& pieces) {
   const auto d = static_cast<size_t>(index);
   const ElementType& type = contents.catalogue.datasets[d].type;
-  int64_t found = 0;
+  int64_t stored_elements = 0;
   for (const StoredBlock& stored : contents.blocks[d]) {
+    stored_elements += stored.where.count();
     auto common = intersect(selection, stored.where);
     if (!common) continue;
-    found += common->count();
     const int64_t address = parts[static_cast<size_t>(stored.part)].virtual_base + stored.base;
     pieces.push_back(
         {stored.part, address, bytes(type), stored.swapped ? scalar_bytes(type) : 0, *std::move(common), memory});
   }
-  if (found >= selection.count()) return;
+  if (stored_elements >= elements(contents.catalogue.datasets[d].shape)) return;  // they tile it
   const int64_t size = bytes(type);
   const std::vector<std::byte> zeros(static_cast<size_t>(std::min<int64_t>(selection.count() * size, 1 << 20)));
   const Piece hole{0, 0, size, 0, selection, memory};
@@ -177,8 +178,8 @@ Status broadcast_replicas(File::State& state, const Resolved& resolved) {
       for (const int direction : {0, 1}) {
         const bool speaks = state.comm->rank() == speaker;
         if (direction == 1) PENSTOCK_TRY(state.comm->broadcast(bytes, speaker));
-        if (speaks != (direction == 0)) continue;
-        bytes.resize(static_cast<size_t>(end - at));
+        if (direction == 0 && !speaks) continue;
+        if (direction == 0) bytes.resize(static_cast<size_t>(end - at));
         for (const Pending& p : state.gets) {
           if (p.name != name) continue;
           const Piece piece{
@@ -190,8 +191,9 @@ Status broadcast_replicas(File::State& state, const Resolved& resolved) {
               p.data};
           SliceCursor cursor(piece, at, end);
           for (Slice slice; cursor.next(slice);)
-            copy_slice(piece, slice, bytes.data() + (slice.address - at), speaks ? Direction::write : Direction::read);
-          if (speaks) break;
+            copy_slice(piece, slice, bytes.data() + (slice.address - at),
+                       direction == 0 ? Direction::write : Direction::read);
+          if (direction == 0) break;  // the first request is what was read
         }
       }
     }
@@ -235,7 +237,10 @@ Status read_pending(File::State& state) {
     if (state.stale) {
       PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
       state.stale = false;
+      PENSTOCK_TRY(agree(state.comm, hold(state)));
     }
+    // The parts of a set stay as they are when another index takes their place.
+    if (state.contents->parts == std::vector{state.path}) PENSTOCK_TRY(check_held(state));
     auto mine = local_definitions(state, state.gets);
     const Status local = state.misuse.ok() ? mine.status() : state.misuse;
     PENSTOCK_TRY(agree(state.comm, local));

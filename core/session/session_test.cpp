@@ -156,7 +156,9 @@ TEST_P(Session, SeveralCommitsOnOneFile) {
   ASSERT_TRUE(file->put("b", f64, whole({4}), b.data()).ok());
   const bool was_refused = refused(file->close());
   EXPECT_EQ(read("a", {6}), a);
-  if (!was_refused) EXPECT_EQ(read("b", {4}), b);
+  if (!was_refused) {
+    EXPECT_EQ(read("b", {4}), b);
+  }
 }
 
 TEST_P(Session, ReopenAddsChangesAndKeeps) {

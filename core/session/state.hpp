@@ -34,6 +34,10 @@ struct File::State {
 
   std::optional<Contents> contents;  // of the published file
   bool stale = false;                // published since contents was read: only its catalogue is right
+  // Rank 0 keeps the published file open, so that its inode number is not given to another: that is how a replacement by
+  // somebody else is noticed.
+  StorageFilePtr held;
+  FileStat held_stat;
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
   std::set<std::string> unlimited;
@@ -75,6 +79,11 @@ Result<Contents> read_contents(const Communicator& comm, Storage& storage, const
 // Local. Elements of dataset INDEX of CONTENTS into MEMORY, by this rank alone, whatever way they are stored.
 Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection,
                  std::byte* memory, const std::shared_ptr<Storage>& storage);
+
+// Local, of use on rank 0. From now on the file at the target's path is the one that the state's contents describe.
+Status hold(File::State& state);
+// Collective. Code::mismatch where somebody replaced the file since hold().
+Status check_held(File::State& state);
 
 // Collective. Moves the pieces of JOB (the session fills in the rest) by the state's transport with SETTINGS; the
 // same status everywhere.

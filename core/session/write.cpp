@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/guarded.hpp"
 #include "core/session/output.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/state.hpp"
@@ -96,6 +97,7 @@ Status move_data(File::State& state, Output& output, bool keep) {
   job.pieces = output.pieces;
   job.virtual_bytes = output.virtual_bytes;
   job.keep = keep;
+  job.disjoint = !keep && !state.partial;  // as the tiling was proved
   job.sync = state.durable();
   Settings settings = state.plan.settings;
   for (const Parameter& p : state.transport->describe().parameters)
@@ -116,11 +118,11 @@ Status write_output(File::State& state, const Target& target, const std::vector<
   }
   if (keep) {
     PhaseTimer timer(state.report.phases, Phase::write);
-    PENSTOCK_TRY(agree(state.comm, carry(state, target, output)));
+    PENSTOCK_TRY(agree(state.comm, guarded([&] { return carry(state, target, output); })));
   }
   PENSTOCK_TRY(move_data(state, output, keep));
   PhaseTimer timer(state.report.phases, Phase::commit);
-  return agree(state.comm, state.comm->rank() == 0 ? publish(state, output) : Status());
+  return agree(state.comm, state.comm->rank() == 0 ? guarded([&] { return publish(state, output); }) : Status());
 }
 
 }  // namespace
@@ -130,6 +132,7 @@ Status write_pending(File::State& state) {
   Resolved resolved;
   {
     PhaseTimer timer(state.report.phases, Phase::define);
+    if (state.contents) PENSTOCK_TRY(check_held(state));
     auto mine = local_definitions(state, state.puts);
     const Status local = state.misuse.ok() ? mine.status() : state.misuse;
     PENSTOCK_TRY(agree(state.comm, local));
@@ -151,6 +154,7 @@ Status write_pending(File::State& state) {
   state.contents = std::move(output.contents);
   state.stale = state.plan.placement != "single";
   if (state.format->self_contained() && !state.stale) state.contents->parts = {state.path};
+  (void)hold(state);  // if that fails, the next commit says that the file was replaced
   state.puts.clear();
   state.attributes.clear();
   state.captured_bytes = 0;

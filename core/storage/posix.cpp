@@ -293,7 +293,11 @@ class PosixStorage : public Storage {
   Result<FileStat> stat(const std::string& path) override {
     struct stat info{};
     if (::stat(path.c_str(), &info) != 0) return failed("stat of", path);
-    return FileStat{info.st_size, info.st_dev, info.st_ino, S_ISDIR(info.st_mode) != 0,
+    return FileStat{info.st_size,
+                    info.st_dev,
+                    info.st_ino,
+                    S_ISDIR(info.st_mode) != 0,
+                    S_ISREG(info.st_mode) != 0,
                     ::access(path.c_str(), W_OK) == 0};
   }
 

@@ -37,6 +37,7 @@ struct FileStat {
   uint64_t device = 0;
   uint64_t inode = 0;
   bool directory = false;
+  bool regular = false;
   bool writable = false;  // by this process
 };
 

@@ -50,6 +50,7 @@ struct Job {
   int64_t virtual_bytes = 0;  // of all ranks' parts
   int64_t block = 4096;       // no two writers share a block; a multiple of direct_alignment
   bool keep = false;          // writing: bytes between the pieces are kept (else they are zero)
+  bool disjoint = false;      // no two pieces of the job, on any rank, share a byte
   bool sync = true;           // writing: the data is durable before finish returns
   PhaseTimes* phases = nullptr;
 };

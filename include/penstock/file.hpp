@@ -79,7 +79,7 @@ class File {
   Status set_attribute(std::string_view object, Attribute attribute);
   // Local. Declares that the first extent of dataset NAME may grow later.
   Status set_unlimited(std::string_view name);
-  // Local. Elements that nobody puts read as zero instead of being an error.
+  // Local; one rank that says so is enough. Elements that nobody puts read as zero instead of being an error.
   void set_partial(bool partial);
   // Local. The limit of captured puts of this rank, in bytes.
   void set_capture_bytes(int64_t bytes);

@@ -26,8 +26,13 @@ Status check(int error, const char* call) {
 // The pieces of one logical message, at most chunk_bytes each.
 class MpiRequest : public Request::State {
  public:
-  explicit MpiRequest(std::vector<MPI_Request> requests) : requests_(std::move(requests)) {}
-  ~MpiRequest() override { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
+  MpiRequest(std::vector<MPI_Request> requests, bool receives) : requests_(std::move(requests)), receives_(receives) {}
+  // A receive that is given up, after a failure, may never be matched: it is cancelled, so that nobody waits for it.
+  ~MpiRequest() override {
+    for (MPI_Request& request : requests_)
+      if (receives_ && request != MPI_REQUEST_NULL) MPI_Cancel(&request);
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
   MpiRequest(const MpiRequest&) = delete;
   MpiRequest& operator=(const MpiRequest&) = delete;
   Result<bool> test() override {
@@ -39,6 +44,7 @@ class MpiRequest : public Request::State {
 
  private:
   std::vector<MPI_Request> requests_;
+  bool receives_;
 };
 
 class MpiCommunicator : public CommunicatorInterface {
@@ -191,7 +197,7 @@ class MpiCommunicator : public CommunicatorInterface {
     }
     ++messages_;
     bytes_ += length;
-    return Request(std::make_unique<MpiRequest>(std::move(requests)));
+    return Request(std::make_unique<MpiRequest>(std::move(requests), false));
   }
 
   Result<Request> receive(int peer, int tag, std::span<std::byte> bytes) const override {
@@ -202,7 +208,7 @@ class MpiCommunicator : public CommunicatorInterface {
       PENSTOCK_TRY(check(MPI_Irecv(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()),
                          "MPI_Irecv"));
     }
-    return Request(std::make_unique<MpiRequest>(std::move(requests)));
+    return Request(std::make_unique<MpiRequest>(std::move(requests), true));
   }
 
   Result<Communicator> split(int colour) const override {

@@ -123,7 +123,9 @@ Status read_variable_text(const Opened& opened, int64_t file_bytes, Attribute& a
   return {};
 }
 
-Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, AttributeMap& out) {
+// An attribute that no Attribute can hold is left out, and named in SKIPPED.
+Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, AttributeMap& out,
+                      std::string& skipped) {
   Opened opened;
   opened.handle = AttributeHandle(H5Aopen(object, name.c_str(), H5P_DEFAULT));
   if (!opened.handle.ok()) return library_error(Code::damaged, "opening it");
@@ -131,7 +133,11 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
   opened.space = Space(H5Aget_space(opened.handle));
   if (!opened.type.ok() || !opened.space.ok()) return library_error(Code::damaged, "reading its definition");
   const auto match = match_type(opened.type);
-  if (!match || !read_shape(opened)) return {};
+  const auto skip = [&] {
+    skipped = name;
+    return Status();
+  };
+  if (!match || !read_shape(opened)) return skip();
   Attribute attribute{name, match->type, opened.shape, {}};
   if (opened.null_space) {
     // How netCDF-4 and h5py write an empty text; an empty number can only be an empty list.
@@ -142,9 +148,9 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
   } else if (match->variable_text) {
     bool too_large = false;
     PENSTOCK_TRY(read_variable_text(opened, file_bytes, attribute, too_large));
-    if (too_large) return {};
+    if (too_large) return skip();
   } else {
-    if (opened.count > largest_bytes / std::max<int64_t>(bytes(attribute.type), 1)) return {};
+    if (opened.count > largest_bytes / std::max<int64_t>(bytes(attribute.type), 1)) return skip();
     PENSTOCK_TRY(read_fixed(opened, file_bytes, attribute));
   }
   out.insert_or_assign(name, std::move(attribute));
@@ -158,7 +164,7 @@ Status write_attributes(hid_t object, const AttributeMap& attributes) {
   return {};
 }
 
-Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out) {
+Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::string& skipped) {
   // Names first: the iteration must not be left through a C frame by an exception.
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
@@ -173,7 +179,7 @@ Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out) {
   if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, &index, collect, &names) < 0)
     return library_error(Code::damaged, "listing attributes");
   for (const std::string& name : names)
-    PENSTOCK_TRY(read_attribute(object, name, file_bytes, out).in("attribute '" + name.substr(0, 200) + "'"));
+    PENSTOCK_TRY(read_attribute(object, name, file_bytes, out, skipped).in("attribute '" + name.substr(0, 200) + "'"));
   return {};
 }
 

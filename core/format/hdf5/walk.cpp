@@ -27,20 +27,29 @@ std::string identity(hid_t object) {
 #endif
 }
 
-Result<std::vector<std::string>> hard_links(hid_t group) {
-  std::vector<std::string> names;
+struct Links {
+  std::vector<std::string> hard;
+  std::string other;  // the first that is not
+};
+
+Result<Links> list_links(hid_t group) {
+  Links links;
   const auto collect = [](hid_t, const char* name, const H5L_info_t* info, void* list) -> herr_t {
+    auto& found = *static_cast<Links*>(list);
     try {
-      if (info->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+      if (info->type == H5L_TYPE_HARD)
+        found.hard.emplace_back(name);
+      else if (found.other.empty())
+        found.other = name;
     } catch (...) {
       return -1;
     }
     return 0;
   };
   hsize_t index = 0;
-  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, &index, collect, &names) < 0)
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, &index, collect, &links) < 0)
     return library_error(Code::damaged, "listing a group");
-  return names;
+  return links;
 }
 
 class Walker {
@@ -81,10 +90,16 @@ class Walker {
   Status visit_group(const std::string& name, std::vector<std::string>& groups) {
     const Group group(H5Gopen2(file_, ("/" + name).c_str(), H5P_DEFAULT));
     if (!group.ok()) return library_error(Code::damaged, "opening it");
-    if (!seen_.insert(identity(group)).second) return {};  // another way to a group that was walked: perhaps a cycle
+    if (!seen_.insert(identity(group)).second) {  // another way to a group that was walked: perhaps a cycle
+      leave_out(name, "a second link to a group");
+      return {};
+    }
     PENSTOCK_TRY(add_attributes(group, name));
-    PENSTOCK_ASSIGN(const std::vector<std::string> links, hard_links(group));
-    for (const std::string& link : links) {
+    PENSTOCK_ASSIGN(const Links links, list_links(group));
+    if (!links.other.empty()) leave_out(name + "/" + links.other, "a soft or external link");
+    if (links.hard.empty() && !name.empty() && !contents_.catalogue.attributes.contains(name))
+      leave_out(name, "an empty group");
+    for (const std::string& link : links.hard) {
       const std::string full = name.empty() ? link : name + "/" + link;
       if (full == own_group || full.size() > longest_name || link == "." || link == "..") continue;
       PENSTOCK_TRY(visit_object(group, link, full, groups));
@@ -97,6 +112,7 @@ class Walker {
     if (!object.ok()) return library_error(Code::damaged, "opening '/" + full + "'");
     const H5I_type_t kind = H5Iget_type(object);
     if (kind == H5I_GROUP) groups.push_back(full);
+    if (kind != H5I_GROUP && kind != H5I_DATASET) leave_out(full, "neither a group nor a dataset");
     if (kind == H5I_DATASET) return visit_dataset(object, full).in("dataset '" + full + "'");
     return {};
   }
@@ -108,10 +124,13 @@ class Walker {
     const auto match = match_type(type);
     Found found;
     found.dataset.name = name;
-    if (!match || match->variable_text || !read_shape(space, found.dataset)) return {};
+    if (!match || match->variable_text || !read_shape(space, found.dataset) ||
+        (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok())) {
+      leave_out(name, "a dataset of a type or rank that penstock does not have");
+      return {};
+    }
     found.dataset.type = match->type;
-    if (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok())
-      return {};  // too long for any dataset of ours
+    if (!match->direct) leave_out(name, "a dataset whose type would be converted");
     if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
       return {Code::damaged, legal.message()};
     if (elements(found.dataset.shape) > 0) {
@@ -145,9 +164,15 @@ class Walker {
 
   Status add_attributes(hid_t object, const std::string& name) {
     std::map<std::string, Attribute> attributes;
-    PENSTOCK_TRY(read_attributes(object, file_bytes_, attributes));
+    std::string skipped;
+    PENSTOCK_TRY(read_attributes(object, file_bytes_, attributes, skipped));
+    if (!skipped.empty()) leave_out(name + "@" + skipped, "an attribute of a type that penstock does not have");
     if (!attributes.empty()) contents_.catalogue.attributes[name] = std::move(attributes);
     return {};
+  }
+
+  void leave_out(const std::string& name, std::string_view what) {
+    if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is " + std::string(what);
   }
 
   hid_t file_;

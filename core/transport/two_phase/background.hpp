@@ -4,7 +4,9 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include <penstock/status.hpp>
 
@@ -38,7 +40,14 @@ class Background {
       task_ = std::move(task);
       busy_ = true;
     }
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    try {
+      if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {  // no thread to be had: work without
+      threaded_ = false;
+      busy_ = false;
+      status_ = task_();
+      return before;
+    }
     changed_.notify_all();
     return before;
   }

@@ -35,15 +35,15 @@ class Buffer {
 
 class BufferPool {
  public:
+  // The smallest that is large enough, so that the large ones stay for those who need them.
   Buffer take(int64_t bytes) {
-    for (size_t i = 0; i < free_.size(); ++i) {
-      if (free_[i].bytes() < bytes) continue;
-      Buffer buffer = std::move(free_[i]);
-      free_[i] = std::move(free_.back());
-      free_.pop_back();
-      return buffer;
-    }
-    return Buffer(bytes);
+    size_t best = free_.size();
+    for (size_t i = 0; i < free_.size(); ++i)
+      if (free_[i].bytes() >= bytes && (best == free_.size() || free_[i].bytes() < free_[best].bytes())) best = i;
+    if (best == free_.size()) return Buffer(bytes);
+    Buffer buffer = std::move(free_[best]);
+    free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(best));
+    return buffer;
   }
   void give(Buffer buffer) { free_.push_back(std::move(buffer)); }
 

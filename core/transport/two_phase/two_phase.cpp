@@ -49,16 +49,32 @@ class TwoPhaseTransfer : public Transfer {
         rank_(job.comm->rank()),
         writer_(domains.writer_of(rank_)),
         rounds_(domains.rounds()),
-        background_(job.comm->threads_allowed()) {
-    // A failure to open or write must not stop the exchange, on which others wait.
+        background_(job.comm->threads_allowed()) {}
+
+  // Local. All the memory that the rounds will need, taken before anybody waits for a message of this rank.
+  Status reserve() {
     if (!plan_.clients.empty()) {
       for (Buffer& staging : staging_) {
         staging = Buffer(std::min(domains_.window, domains_.cut(writer_ + 1) - domains_.cut(writer_)));
-        if (staging.data() == nullptr)
-          failure_ = Status(Code::memory, "no memory for a writer's buffers: lower buffer_bytes");
+        if (staging.data() == nullptr) return {Code::memory, "no memory for a writer's buffers: lower buffer_bytes"};
       }
     }
+    std::vector<int64_t> largest;
+    for (const Client& client : plan_.clients)
+      if (client.rank != rank_)
+        largest.push_back(largest_message([&](int64_t round) { return bytes_from(client, round); }));
+    for (const Route& route : plan_.routes)
+      if (route.rank != rank_)
+        largest.push_back(largest_message([&](int64_t round) { return bytes_to(route, round); }));
+    std::vector<Buffer> taken;
+    for (const int64_t bytes : largest) {
+      taken.emplace_back(bytes);
+      if (taken.back().data() == nullptr)
+        return {Code::memory, fmt::format("no memory for a message of {} bytes: lower buffer_bytes", bytes)};
+    }
+    for (Buffer& buffer : taken) pool_.give(std::move(buffer));
     if (reading() && rounds_ > 0) read_ahead(0);
+    return {};
   }
 
   Result<bool> progress(double seconds) override {
@@ -121,6 +137,13 @@ class TwoPhaseTransfer : public Transfer {
       bytes += bytes_in(job_.pieces[static_cast<size_t>(i)], window_begin(route.writer, round),
                         window_end(route.writer, round));
     return bytes;
+  }
+
+  template <typename Bytes>
+  int64_t largest_message(Bytes bytes) const {
+    int64_t largest = 1;
+    for (int64_t round = 0; round < rounds_; ++round) largest = std::max(largest, bytes(round));
+    return largest;
   }
 
   // Receives are posted before anything is sent, so a rank that waits for its sends never keeps another from its own.
@@ -216,6 +239,10 @@ class TwoPhaseTransfer : public Transfer {
     PENSTOCK_TRY(drain(std::max<int64_t>(0, send_budget - bytes)));
     Outgoing out;
     out.buffer = pool_.take(bytes);
+    if (out.buffer.data() == nullptr) {
+      PENSTOCK_TRY(drain(0));  // what was reserved comes back
+      out.buffer = pool_.take(bytes);
+    }
     out.bytes = bytes;
     if (out.buffer.data() == nullptr) return {Code::memory, fmt::format("no memory for a message of {} bytes", bytes)};
     fill(out.buffer.data());
@@ -323,7 +350,7 @@ class TwoPhaseTransfer : public Transfer {
     if (!failure_.ok()) return;
     const int64_t begin = window_begin(writer_, round);
     for (const Range& range : ranges_) {
-      if (range.bytes >= range.end - range.begin) continue;
+      if (job_.disjoint && range.bytes >= range.end - range.begin) continue;
       const std::span<std::byte> gap(staging_[round % 2].data() + (range.begin - begin),
                                      static_cast<size_t>(range.end - range.begin));
       if (job_.keep) {
@@ -341,7 +368,7 @@ class TwoPhaseTransfer : public Transfer {
   }
 
   void write_window(int64_t round) {
-    if (ranges_.empty()) return;
+    if (ranges_.empty()) return fail(background_.wait());  // the next round fills the buffer of two rounds ago
     PhaseTimer timer(*job_.phases, Phase::write);
     if (!failure_.ok()) return;
     std::byte* staging = staging_[round % 2].data();
@@ -405,7 +432,9 @@ class TwoPhase : public Transport {
         cut_domains(-bounds[0], bounds[1], job.block, settings.integer("buffer_bytes"),
                     static_cast<int>(std::min<int64_t>(settings.integer("writers"), INT32_MAX)), job.comm->size());
     PENSTOCK_ASSIGN(ExchangePlan plan, plan_exchange(job, domains));
-    return std::unique_ptr<Transfer>(std::make_unique<TwoPhaseTransfer>(job, settings, domains, std::move(plan)));
+    auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, domains, std::move(plan));
+    PENSTOCK_TRY(transfer->reserve());
+    return std::unique_ptr<Transfer>(std::move(transfer));
   }
 };
 

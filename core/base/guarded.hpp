@@ -1,0 +1,22 @@
+// guarded(): exceptions of a local step become a status, so that a rank which meets one still joins its collectives.
+#pragma once
+
+#include <exception>
+#include <new>
+
+#include <penstock/status.hpp>
+
+namespace penstock {
+
+template <typename Step>
+Status guarded(Step step) {
+  try {
+    return step();
+  } catch (const std::bad_alloc&) {
+    return {Code::memory, "no memory"};
+  } catch (const std::exception& error) {
+    return {Code::internal, error.what()};
+  }
+}
+
+}  // namespace penstock
