@@ -20,6 +20,9 @@ set_hypothesis_home_dir(BUILD / ".hypothesis")
 hypothesis.settings.register_profile("penstock", deadline=None)  # no test is judged by a clock
 hypothesis.settings.load_profile("penstock")
 
+# Programs started so heed Ctrl-C even where the tests run in the background, for which shells have it ignored.
+INTERRUPTIBLE = ["env", "--default-signal=INT"]
+
 Penstock = Callable[..., subprocess.CompletedProcess[str]]
 
 

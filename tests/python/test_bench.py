@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import BUILD, Penstock
+from conftest import BUILD, INTERRUPTIBLE, Penstock
 
 SMALL = ("block2d", "--total", "1MiB", "--np", "2")
 METHODS = "hdf5/two_phase,raw/per_process"
@@ -71,6 +71,7 @@ def test_help_lists_the_options_of_both_programs(penstock: Penstock) -> None:
 def test_an_interrupt_ends_all_ranks(build: Path, tmp_path: Path) -> None:
     marker = tmp_path.name  # in the ranks' command lines, by --dir
     command = [
+        *INTERRUPTIBLE,
         str(build / "bin" / "penstock"),
         "bench",
         "block2d",

@@ -1,5 +1,6 @@
 """test_bench_command.py: `penstock bench` around a stand-in for penstock-bench, whose behaviour the tests choose."""
 
+import contextlib
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import line, ratio, record, run_penstock
+from conftest import INTERRUPTIBLE, line, ratio, record, run_penstock
 
 StandIn = Callable[[str], Path]
 
@@ -128,15 +129,22 @@ open({str(tmp_path / "pids")!r}, 'a').write(f'{{os.getpid()}}\\n')
 event(event='start', total_runs=1)
 time.sleep(600)
 """
-    command = [sys.executable, "-m", "penstock", "bench", "x", "--mpi", "serial", "--np", "1"]
+    command = [*INTERRUPTIBLE, sys.executable, "-m", "penstock", "bench", "x", "--mpi", "serial", "--np", "1"]
     environment = os.environ | {"PENSTOCK_BIN": str(stand_in(body))}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
     pids = tmp_path / "pids"
-    wait_until(lambda: pids.is_file() and len(pids.read_text().split()) == 2)
-    process.send_signal(how)
-    assert process.wait(60) == 130
-    assert left_behind(tmp_path) == []
-    wait_until(lambda: not any(is_alive(int(pid)) for pid in pids.read_text().split()))
+    try:
+        wait_until(lambda: pids.is_file() and len(pids.read_text().split()) == 2)
+        process.send_signal(how)
+        assert process.wait(60) == 130
+        assert left_behind(tmp_path) == []
+        wait_until(lambda: not any(is_alive(int(pid)) for pid in pids.read_text().split()))
+    finally:
+        started = pids.read_text().split() if pids.is_file() else []
+        for pid in [process.pid, *map(int, started)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -21,7 +21,9 @@ class Buffer {
   Buffer() = default;
   // Null data() where there is no memory.
   explicit Buffer(int64_t bytes) : bytes_((bytes + 4095) / 4096 * 4096) {
-    data_.reset(static_cast<std::byte*>(std::aligned_alloc(bytes_ >= huge ? huge : 4096, static_cast<size_t>(bytes_))));
+    const int64_t alignment = bytes_ >= huge ? huge : 4096;  // of which aligned_alloc wants a multiple
+    const auto size = static_cast<size_t>((bytes_ + alignment - 1) / alignment * alignment);
+    data_.reset(static_cast<std::byte*>(std::aligned_alloc(static_cast<size_t>(alignment), size)));
     if (data_ && bytes_ >= huge) ::madvise(data_.get(), static_cast<size_t>(bytes_), MADV_HUGEPAGE);
   }
   std::byte* data() const { return data_.get(); }
