@@ -6,7 +6,7 @@
 #if PENSTOCK_HAVE_MPI
 #include <mpi.h>
 
-#include "core/comm/mpi/mpi.hpp"
+#include <penstock/mpi.hpp>
 #endif
 
 namespace penstock::bench {

@@ -13,7 +13,7 @@
 #include <penstock/file.hpp>
 
 #if PENSTOCK_HAVE_MPI
-#include "core/comm/mpi/mpi.hpp"
+#include <penstock/mpi.hpp>
 #endif
 
 struct penstock_file {

@@ -11,7 +11,7 @@
 #include <penstock/config.h>
 
 #if PENSTOCK_HAVE_MPI
-#include "core/comm/mpi/mpi.hpp"
+#include <penstock/mpi.hpp>
 #endif
 
 namespace penstock::test {

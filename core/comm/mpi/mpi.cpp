@@ -1,5 +1,5 @@
 // The MPI communicator: a private duplicate, errors returned, counts of any size, sparse exchange by NBX.
-#include "core/comm/mpi/mpi.hpp"
+#include <penstock/mpi.hpp>
 
 #include <sched.h>
 
