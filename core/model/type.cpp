@@ -34,7 +34,7 @@ std::string name(const ElementType& type) {
 Result<ElementType> parse_type(std::string_view word) {
   for (size_t i = 0; i + 1 < kind_count; ++i)
     if (rows[i].name == word) return ElementType{static_cast<Kind>(i)};
-  if (word.starts_with("text[") && word.ends_with("]")) {
+  if (word.starts_with("text[") && word.ends_with(']')) {
     const std::string_view digits = word.substr(5, word.size() - 6);
     int64_t length = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
