@@ -1,8 +1,8 @@
 // The way from MPI's communicators to penstock's, in builds with MPI.
 #pragma once
 
-#include <penstock/communicator.hpp>
 #include <penstock/config.h>
+#include <penstock/communicator.hpp>
 
 #if PENSTOCK_HAVE_MPI
 #include <mpi.h>
