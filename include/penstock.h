@@ -59,7 +59,10 @@ typedef enum penstock_type {
   PENSTOCK_FLOAT,
   PENSTOCK_DOUBLE,
   PENSTOCK_COMPLEX_FLOAT,
-  PENSTOCK_COMPLEX_DOUBLE
+  PENSTOCK_COMPLEX_DOUBLE,
+  /* No types: they make every int a value of the enumeration, in C++ too, so that texts are. */
+  PENSTOCK_TYPE_LEAST = INT32_MIN,
+  PENSTOCK_TYPE_MOST = INT32_MAX
 } penstock_type;
 /* Texts of a fixed length of 1 to 2^24 bytes, NUL-padded. */
 #define PENSTOCK_TEXT(bytes) ((penstock_type)(0x1000000 + (bytes)))
