@@ -10,7 +10,7 @@ export $(shell sed -n 's/^\([A-Za-z_]*\)=.*/\1/p' tools/penstock/mpi.env)
 
 PREFIX ?= /usr/local
 BIN := build/venv/bin
-CXX_SOURCES = $(shell find include core bindings bench examples tests \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \))
+CXX_SOURCES = $(shell find include core bindings bench examples tests docs/reproducers \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \))
 
 help: ## List the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -26,6 +26,9 @@ test: prepare-test ## Everything that continuous integration runs: checks, build
 
 quick: prepare-test ## The checks, and the unit tests of the Open MPI build
 	@scripts/test quick
+
+nightly: prepare-test ## The conformance suite on 64 and 256 ranks (hours)
+	@scripts/test nightly
 
 examples: build ## Build the examples and run each on a small problem
 	@scripts/examples
@@ -51,6 +54,9 @@ test-mpich: ## Build with MPICH and run its tests
 test-serial: ## Build without MPI and run its tests
 asan: test-asan ## Build with the address and undefined-behaviour sanitizers and run the unit tests
 
+test-debian13: ## Build and test on Debian 13, in a root of its own: Open MPI 5, HDF5 1.14, ADIOS2 (needs root, not part of test)
+	@scripts/debian13
+
 install: prepare-run ## Build optimised and install below PREFIX (/usr/local)
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null && cmake --build --preset release
 	@cmake --install build/release --prefix $(PREFIX)
@@ -74,5 +80,5 @@ configure-%:
 build-%: configure-%
 	@cmake --build --preset $*
 
-.PHONY: help build demo test quick examples lint format tidy test-dev test-mpich test-serial test-asan asan install clean \
+.PHONY: help build demo test quick nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
   prepare-run prepare-test

@@ -6,6 +6,8 @@
 #if PENSTOCK_HAVE_MPI
 #include <mpi.h>
 
+#include <string_view>
+
 #include <penstock/mpi.hpp>
 #endif
 
@@ -13,10 +15,23 @@ namespace penstock::bench {
 
 #if PENSTOCK_HAVE_MPI
 
+namespace {
+
+// What --threads says; it must be known before the options can be parsed by all ranks. Threads of the ceiling only call
+// the file system, so FUNNELED is enough for all but commits in the background.
+int thread_level(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--threads=multiple" ||
+        (std::string_view(argv[i]) == "--threads" && i + 1 < argc && std::string_view(argv[i + 1]) == "multiple"))
+      return MPI_THREAD_MULTIPLE;
+  return MPI_THREAD_FUNNELED;
+}
+
+}  // namespace
+
 Launch::Launch(int* argc, char*** argv) : communicator_(Status()) {
-  // Threads of the ceiling only call the file system, so FUNNELED is enough.
   int provided = 0;
-  if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+  if (MPI_Init_thread(argc, argv, thread_level(*argc, *argv), &provided) != MPI_SUCCESS)
     communicator_ = Status(Code::internal, "MPI_Init_thread failed");
   else
     communicator_ = mpi_communicator(MPI_COMM_WORLD);

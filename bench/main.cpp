@@ -8,6 +8,7 @@
 #include "bench/options.hpp"
 #include "bench/preconditions.hpp"
 #include "bench/provenance.hpp"
+#include "bench/report/methods.hpp"
 #include "bench/report/record.hpp"
 
 namespace {
@@ -81,6 +82,10 @@ int run(const Launch& launch, int argc, char** argv) {
   if (!options) return complain(comm, options.status(), usage);
   if (!options->help.empty()) {
     if (comm->rank() == 0) fmt::print("{}", options->help);
+    return success;
+  }
+  if (options->list_methods) {
+    if (comm->rank() == 0) fmt::print("{}\n", methods_json().dump(1));
     return success;
   }
   const auto workload = make_workload(options->workload, request(*options));

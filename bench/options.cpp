@@ -7,6 +7,8 @@
 
 #include "bench/workload/workload.hpp"
 #include "core/base/units.hpp"
+#include "core/engine/engine.hpp"
+#include "core/format/format.hpp"
 #include "core/plan/plan.hpp"
 #include "core/session/methods.hpp"
 
@@ -31,7 +33,8 @@ std::string footer() {
 }
 
 void declare(CLI::App& app, Raw& raw, Options& options) {
-  app.add_option("workload", options.workload, "the pattern of datasets and decompositions, see below")->required();
+  app.add_option("workload", options.workload, "the pattern of datasets and decompositions, see below");
+  app.add_flag("--methods-json", options.list_methods, "print every method and parameter of this build as JSON");
   app.add_option("--total", raw.total, "bytes of the whole workload (block2d)")->capture_default_str();
   app.add_option("--type", raw.type, "element: real32 or real64")->capture_default_str();
   app.add_option("--order", raw.order, "C or Fortran")->capture_default_str();
@@ -40,8 +43,7 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--variables", options.variables, "datasets per decomposition (map)")->capture_default_str();
-  app.add_option("--methods", raw.methods, "FORMAT/TRANSPORT[:name=value,...],...")
-      ->required()
+  app.add_option("--methods", raw.methods, "FORMAT/TRANSPORT[:name=value,...],..., ENGINE[:...], or all")
       ->allow_extra_args(false);
   app.add_option("--regime", raw.regime, "durable (sync inside the clock) or cached")->capture_default_str();
   app.add_option("--repetitions", options.repetitions, "of every method; under 6 give no 95 % interval")
@@ -50,7 +52,12 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--readers", options.readers, "ranks that read back; by default one less than write");
   app.add_option("--time-limit", options.time_limit_seconds,
                  "start no repetition that would end after so many seconds");
-  app.add_option("--dir", options.directory, "an existing folder on the file system to measure")->required();
+  app.add_option("--compute", options.compute_seconds,
+                 "write in the background of a compute phase of so many seconds, and count only the time that the "
+                 "write adds to it");
+  app.add_flag("--put", options.put, "put, which copies the data, instead of lend");
+  app.add_option("--threads", options.threads, "MPI's thread level: funneled or multiple")->capture_default_str();
+  app.add_option("--dir", options.directory, "an existing folder on the file system to measure");
   app.add_option("--json", options.json, "file for the results");
   app.add_flag("--progress", options.progress, "one JSON line per run on standard output");
   app.add_flag("--keep", options.keep, "keep the files of the last repetition");
@@ -71,13 +78,30 @@ Result<Method> make_method(const std::string& label, Regime regime) {
                 (regime == Regime::durable ? "durability=full" : "durability=none");
   const auto plan = parse_plan(method.plan, "hdf5", catalog());
   if (!plan) return plan.status().in(fmt::format("method '{}'", label));
-  method.format = plan->format;
+  if (plan->engine.empty()) {
+    const Format& format = *find_format(plan->format);
+    const bool set = !format.self_contained() || plan->placement != "single";
+    method.format = plan->format;
+    method.extension = set ? format.master_extension() : format.extension();
+  } else {
+    method.format = find_engine(plan->engine)->format();
+    method.extension = find_engine(plan->engine)->extension();
+  }
   return method;
+}
+
+// "all" is every method that this build has.
+std::vector<std::string> named_methods(const std::string& text) {
+  if (text != "all") return split_methods(text);
+  std::vector<std::string> names;
+  for (const MethodRow& row : method_table())
+    if (row.refused.empty()) names.push_back(row.plan);
+  return names;
 }
 
 Status choose_methods(const Raw& raw, Options& options) {
   for (const std::string& text : raw.methods)
-    for (const std::string& label : split_methods(text)) {
+    for (const std::string& label : named_methods(text)) {
       const auto same = [&](const Method& m) { return m.label == label; };
       if (std::any_of(options.methods.begin(), options.methods.end(), same))
         return invalid(fmt::format("method '{}' is given twice; --aa runs the baseline twice", label));
@@ -98,6 +122,8 @@ Status choose_methods(const Raw& raw, Options& options) {
 }
 
 Status understand(const Raw& raw, Options& options) {
+  if (options.workload.empty()) return invalid("which workload? (see --help)");
+  if (options.directory.empty()) return invalid("--dir names the folder to measure in (see --help)");
   const auto known = [&](const WorkloadKind& kind) { return kind.name == options.workload; };
   if (std::none_of(workloads().begin(), workloads().end(), known)) {
     std::string names;
@@ -119,6 +145,9 @@ Status understand(const Raw& raw, Options& options) {
   if (options.variables < 1) return invalid("--variables must be at least 1");
   if (options.readers < 0) return invalid("--readers must be at least 1");
   if (options.time_limit_seconds < 0) return invalid("--time-limit must be positive");
+  if (options.compute_seconds < 0) return invalid("--compute must be positive");
+  if (options.threads != "funneled" && options.threads != "multiple")
+    return invalid(fmt::format("--threads is funneled or multiple, not '{}'", options.threads));
   options.decompositions = raw.decompositions;
   return choose_methods(raw, options);
 }
@@ -160,6 +189,7 @@ Result<Options> parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return invalid(fmt::format("{} (see --help)", error.what()));
   }
+  if (options.list_methods) return options;
   PENSTOCK_TRY(understand(raw, options));
   return options;
 }

@@ -17,9 +17,10 @@ std::string_view name(Regime regime);
 
 // One way of writing that takes part in the comparison.
 struct Method {
-  std::string label;   // as the user wrote it; "LABEL (A/A)" for the control
-  std::string plan;    // the plan's text with the regime's durability in it
-  std::string format;  // "hdf5", "raw", ...
+  std::string label;      // as the user wrote it; "LABEL (A/A)" for the control
+  std::string plan;       // the plan's text with the regime's durability in it
+  std::string format;     // whose readers read it: "hdf5", "raw", ...; "" for none but the engine
+  std::string extension;  // of what is published: "h5", "json"
   bool control = false;
 };
 
@@ -40,10 +41,15 @@ struct Options {
   int readers = 0;                // 0: one less than there are ranks
   double time_limit_seconds = 0;  // 0: none
 
+  double compute_seconds = 0;        // > 0: writes go on in the background of a compute phase of that length
+  std::string threads = "funneled";  // MPI's thread level, which Launch has set
+  bool put = false;                  // put, which copies, instead of lend
+
   std::string directory;
   std::string json;  // "": no JSON file
   bool progress = false;
   bool keep = false;
+  bool list_methods = false;  // print what there is as JSON and end
 
   std::string help;                    // not empty: print it and end
   std::vector<std::string> arguments;  // as given

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "bench/ceiling.hpp"
 #include "bench/measure/scratch.hpp"
@@ -26,6 +27,14 @@ Status check_directory(const std::string& directory) {
   if (!S_ISDIR(about.st_mode)) return Status(Code::invalid, fmt::format("--dir {} is not a folder", directory));
   if (::access(directory.c_str(), W_OK | X_OK) != 0)
     return Status::from_errno(errno, fmt::format("--dir {}", directory));
+  return {};
+}
+
+// An override would be measured under every method's name.
+Status check_environment() {
+  for (const char* name : {"PENSTOCK_PLAN", "PENSTOCK_PLANS"})
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
+      return {Code::invalid, fmt::format("{}={} replaces every method: unset it to measure", name, value)};
   return {};
 }
 
@@ -62,7 +71,8 @@ Status check_preconditions(const Communicator& comm, const Options& options, con
   const int64_t size = total_elements(workload) * bytes(options.type);
   Status status;
   if (comm->rank() == 0) {
-    status = check_directory(options.directory);
+    status = check_environment();
+    if (status.ok()) status = check_directory(options.directory);
     if (status.ok()) status = check_json(options.json);
     if (status.ok()) status = check_disk(options, size);
     if (status.ok()) status = check_memory(comm, size);

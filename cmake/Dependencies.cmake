@@ -1,7 +1,12 @@
-# What penstock stands on: MPI, the HDF5 that belongs to it, fmt, nlohmann-json, threads; GoogleTest and CLI11 for its programs.
+# What penstock stands on: MPI, the HDF5 that belongs to it, fmt, nlohmann-json, toml++, threads; GoogleTest and CLI11 for its programs.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
+# toml++ in one source only, so header-only and without exceptions; no library to carry along.
+find_path(PENSTOCK_TOML_INCLUDE toml++/toml.h REQUIRED)
+add_library(penstock_toml INTERFACE)
+target_include_directories(penstock_toml SYSTEM INTERFACE ${PENSTOCK_TOML_INCLUDE})
+target_compile_definitions(penstock_toml INTERFACE TOML_HEADER_ONLY=1 TOML_EXCEPTIONS=0)
 if(PENSTOCK_MPI)
   find_package(MPI REQUIRED COMPONENTS C)
 endif()
@@ -35,6 +40,48 @@ if(PENSTOCK_MPI)
   target_link_libraries(penstock_hdf5 INTERFACE MPI::MPI_C)
 endif()
 message(STATUS "penstock: MPI ${PENSTOCK_MPI_FLAVOUR}, HDF5 ${PENSTOCK_HDF5_LIBRARY}")
+
+# Libraries that engines are made of; each belongs to one MPI, and where it is absent its engine is listed as not built.
+# Debian's are builds for Open MPI: elsewhere their place must be named.
+set(PENSTOCK_PNETCDF_ROOT "" CACHE PATH "Root of the Parallel-NetCDF to use; empty: Debian's, for Open MPI")
+set(PENSTOCK_NETCDF_ROOT "" CACHE PATH "Root of the parallel netCDF-4 to use; empty: Debian's, for Open MPI")
+# penstock_library(NAME ROOT LIBRARY HEADER INCLUDE): PENSTOCK_NAME is true where it was found, and penstock_name links it.
+function(penstock_library name root library header include)
+  set(PENSTOCK_${name} FALSE PARENT_SCOPE)
+  if(NOT PENSTOCK_MPI OR (NOT root AND NOT PENSTOCK_MPI_FLAVOUR STREQUAL openmpi))
+    return()
+  endif()
+  if(root)
+    set(include ${root}/include)
+    set(library_dir ${root}/lib)
+  else()
+    set(library_dir /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+  endif()
+  find_path(PENSTOCK_${name}_INCLUDE ${header} HINTS ${include} NO_DEFAULT_PATH)
+  find_library(PENSTOCK_${name}_LIBRARY NAMES ${library} HINTS ${library_dir} NO_DEFAULT_PATH)
+  if(PENSTOCK_${name}_INCLUDE AND PENSTOCK_${name}_LIBRARY)
+    set(PENSTOCK_${name} TRUE PARENT_SCOPE)
+    string(TOLOWER penstock_${name}_library target)
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} SYSTEM INTERFACE ${PENSTOCK_${name}_INCLUDE})
+    target_link_libraries(${target} INTERFACE ${PENSTOCK_${name}_LIBRARY} MPI::MPI_C)
+  endif()
+endfunction()
+penstock_library(PNETCDF "${PENSTOCK_PNETCDF_ROOT}" pnetcdf pnetcdf.h /usr/include)
+penstock_library(NETCDF "${PENSTOCK_NETCDF_ROOT}" "netcdf_mpi;netcdf" netcdf_par.h
+  /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/netcdf/mpi/include)
+# ADIOS2's C bindings are two libraries, and what its build was like is in a header of a folder of its own.
+set(PENSTOCK_ADIOS2_ROOT "" CACHE PATH "Root of the ADIOS2 with MPI to use; empty: Debian 13's, for Open MPI")
+penstock_library(ADIOS2 "${PENSTOCK_ADIOS2_ROOT}" "adios2_mpi_c_mpi;adios2_c_mpi" adios2_c.h /usr/include)
+if(PENSTOCK_ADIOS2)
+  cmake_path(GET PENSTOCK_ADIOS2_LIBRARY PARENT_PATH library_dir)
+  find_library(PENSTOCK_ADIOS2_C_LIBRARY NAMES adios2_mpi_c adios2_c HINTS ${library_dir} NO_DEFAULT_PATH REQUIRED)
+  target_link_libraries(penstock_adios2_library INTERFACE ${PENSTOCK_ADIOS2_C_LIBRARY})
+  target_include_directories(penstock_adios2_library SYSTEM INTERFACE ${PENSTOCK_ADIOS2_INCLUDE}/adios2/build/mpi)
+  target_compile_definitions(penstock_adios2_library INTERFACE ADIOS2_USE_MPI=1)
+endif()
+message(STATUS "penstock: engines: PnetCDF ${PENSTOCK_PNETCDF}, netCDF-4 ${PENSTOCK_NETCDF}, "
+  "ADIOS2 ${PENSTOCK_ADIOS2}")
 
 if(PENSTOCK_TESTS)
   find_package(GTest REQUIRED)

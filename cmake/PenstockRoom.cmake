@@ -31,12 +31,25 @@ function(penstock_unit_test name)
   gtest_discover_tests(${name} PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
 endfunction()
 
+# penstock_entry(NAME BUILT NEEDS): where BUILT is false, entry NAME is in its room's table all the same, and says NEEDS. Only its
+# describe.cpp is compiled then, which defines `Descriptor NAME_descriptor();` and uses no library.
+macro(penstock_entry name built needs)
+  set(${name}_missing "")
+  if(NOT (${built}))
+    set(${name}_missing "${needs}")
+  endif()
+endmacro()
+
 # penstock_entries(SOURCES TESTS NAMES...): the sources, and the *_test.cpp apart, of a room's entries, NAMES being their folders.
 macro(penstock_entries sources tests)
   set(${sources} "")
   set(${tests} "")
   foreach(entry ${ARGN})
-    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${entry}/*.cpp)
+    if("${${entry}_missing}" STREQUAL "")
+      file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${entry}/*.cpp)
+    else()
+      set(found ${CMAKE_CURRENT_SOURCE_DIR}/${entry}/describe.cpp)
+    endif()
     list(APPEND ${sources} ${found})
     list(APPEND ${tests} ${found})
   endforeach()
@@ -45,13 +58,23 @@ macro(penstock_entries sources tests)
 endmacro()
 
 # penstock_table(OUTPUT TYPE HEADER NAMES...): generates the explicit table of a room's entries: each folder NAME defines
-# `const TYPE& NAME_<type>();`.
+# `const TYPE& NAME_<type>();`. For entries that penstock_entry found missing, an Absent<TYPE> stands in.
 function(penstock_table output type header)
   string(TOLOWER ${type} lower)
   set(declarations "")
   set(entries "")
   foreach(entry IN LISTS ARGN)
-    string(APPEND declarations "const ${type}& ${entry}_${lower}();\n")
+    if("${${entry}_missing}" STREQUAL "")
+      set_property(GLOBAL APPEND PROPERTY PENSTOCK_BUILT_${type} ${entry})
+      string(APPEND declarations "const ${type}& ${entry}_${lower}();\n")
+    else()
+      string(APPEND declarations "Descriptor ${entry}_descriptor();
+static const ${type}& ${entry}_${lower}() {
+  static const Absent${type} absent(${entry}_descriptor(), \"${${entry}_missing}\");
+  return absent;
+}
+")
+    endif()
     string(APPEND entries "      &${entry}_${lower}(),\n")
   endforeach()
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT

@@ -87,12 +87,42 @@ penstock_status penstock_create(penstock_comm comm, const char *path, const char
 penstock_status penstock_open(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
 /* Collective. To read, change, add and grow; commit publishes a new file in place of the old one. */
 penstock_status penstock_reopen(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
-/* Collective. Publishes what was put, all or nothing; fills what was asked for by get. The file stays open. */
+/* Collective. A new file TO with all that is in FROM, moved in bounded pieces: makes one file of a set of files, or another
+ * format of a file. PLAN: of the new file. All or nothing. */
+penstock_status penstock_copy(penstock_comm comm, const char *from, const char *to, const char *plan);
+/* Collective. Publishes what was put, all or nothing; fills what was asked for by get. The file stays open. With transport
+ * servers it returns when the data is handed over: the next commit, penstock_commit_wait or penstock_close publishes it, and
+ * returns what went wrong. */
 penstock_status penstock_commit(penstock_file *file);
+/* The same in three steps, so that the program computes meanwhile. penstock_commit_start, collective: what was put
+ * (copied) or lent (alive and unchanged until penstock_commit_wait) is on its way when it returns, and what is put from
+ * now on belongs to the next commit; gets are filled already. The data moves in a thread of the library's where the
+ * transport does not communicate (independent, per_process), or where MPI runs with MPI_THREAD_MULTIPLE; with transport
+ * servers it goes on by itself; two_phase and mpiio with synchronism=nonblocking move it in calls of penstock_commit_test,
+ * which send and receive what they can without waiting; the rest of mpiio, and engines, inside penstock_commit_wait. While an
+ * engine or mpiio is at work in a thread, this library's own calls of HDF5, netCDF, PnetCDF and MPI-IO wait for it, and the
+ * program should make none. */
+penstock_status penstock_commit_start(penstock_file *file);
+/* Local: never waits for another rank. DONE: 0 while data moves behind the program or more calls will move it, else 1: time
+ * for penstock_commit_wait. */
+penstock_status penstock_commit_test(penstock_file *file, int *done);
+/* Collective. Waits and publishes; errors of the movement arrive here. Nothing under way: PENSTOCK_OK. commit,
+ * commit_start and close call it first. */
+penstock_status penstock_commit_wait(penstock_file *file);
 /* Collective. Commits what is pending and frees FILE, whatever the status. */
 penstock_status penstock_close(penstock_file *file);
 /* Local. Frees FILE and drops what was not committed. */
 void penstock_abandon(penstock_file *file);
+
+/* --- I/O servers ------------------------------------------------------------------------------------------------- */
+
+/* Collective over COMM. Some of its ranks become I/O servers for plans "servers:kind=ranks": as many as
+ * PENSTOCK_SERVER_RANKS says, by default one of 16, spread over the nodes. Compute ranks get their own communicator, for
+ * their files and for everything else they do together. On a server the call serves, and returns with MPI_COMM_NULL when
+ * all compute ranks have called penstock_unsplit or MPI_Finalize. PENSTOCK_UNSUPPORTED in a build without MPI. */
+penstock_status penstock_split(penstock_comm comm, penstock_comm *compute);
+/* Collective over COMPUTE, when its files are closed. Dismisses the servers, frees COMPUTE and makes it MPI_COMM_NULL. */
+penstock_status penstock_unsplit(penstock_comm *compute);
 
 /* --- decompositions: which part this rank owns; immutable, any number of puts may use one; free with penstock_free  */
 
@@ -166,6 +196,38 @@ penstock_status penstock_describe(penstock_file *file, const char *name, penstoc
                                   int *unlimited);
 /* The plan that is used, with its parameters; lives as long as FILE. */
 const char *penstock_plan(penstock_file *file);
+
+/* --- streams: opaque bytes, one stream for each rank, in a few files for all ------------------------------------- */
+
+typedef struct penstock_stream penstock_stream;
+
+/* Collective. A container with one stream for each rank, to write; under PATH there is nothing, or the old file, until
+ * close. OPTIONS, "files=4,chunk_bytes=4MiB", or NULL for what is named here:
+ *   files=node           in how many files the streams lie, ranks in contiguous groups; node: as many as nodes
+ *   chunk_bytes=1MiB     what a rank gets at a time, rounded up to the file system's block: ranks share none
+ *   buffer_bytes=1MiB    memory in which small writes are collected
+ *   io=buffered          or direct
+ *   durability=full      or none, which leaves out the syncs and nothing else */
+penstock_status penstock_stream_create(penstock_comm comm, const char *path, const char *options,
+                                       penstock_stream **stream);
+/* Collective. To read, on any number of ranks. */
+penstock_status penstock_stream_open(penstock_comm comm, const char *path, penstock_stream **stream);
+/* Appends to this rank's stream; any number of calls, of any size. A write that fails makes close fail with its error,
+ * on all ranks. */
+penstock_status penstock_stream_write(penstock_stream *stream, const void *data, int64_t bytes);
+/* Reads stream RANK from OFFSET on, as pread. RANK -1: all streams, one after another in the order of ranks. *GOT is
+ * less than BYTES at the end only. What is read from its first byte to its last without a gap is verified: the read
+ * that reaches the end is PENSTOCK_DAMAGED where the checksum is another. */
+penstock_status penstock_stream_read(penstock_stream *stream, int64_t rank, int64_t offset, void *buffer, int64_t bytes,
+                                     int64_t *got);
+/* How many streams there are. */
+int64_t penstock_streams(const penstock_stream *stream);
+/* The length of stream RANK, -1 for all together; while writing, of this rank's own only. */
+penstock_status penstock_stream_bytes(penstock_stream *stream, int64_t rank, int64_t *bytes);
+/* Collective. Publishes what was written, all or nothing, and frees STREAM, whatever the status. */
+penstock_status penstock_stream_close(penstock_stream *stream);
+/* Frees STREAM and drops what was written. On all ranks, or on none. */
+void penstock_stream_abandon(penstock_stream *stream);
 
 /* --- errors ------------------------------------------------------------------------------------------------------ */
 

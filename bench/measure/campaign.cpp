@@ -26,24 +26,22 @@ std::vector<size_t> shuffled(size_t count, uint64_t seed, int repetition) {
   return order;
 }
 
-std::string extension(const std::string& format) {
-  if (format == "hdf5") return ".h5";
-  if (format == "raw") return ".json";  // the sidecar is what is published
-  return format == "netcdf" ? ".nc" : "." + format;
-}
-
 // A rank's part of a sample, as it travels to rank 0.
 struct RankSample {
   double seconds = 0;
   PhaseTimes phases;
   Counts counts;
+  double copy_seconds = 0, compute_seconds = 0, behind_seconds = 0;
 };
 
 RankSample summary(const Timing& timing) {
   const Report& r = timing.report;
   return {timing.seconds,
           r.phases,
-          {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.writers}};
+          {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.writers},
+          timing.copy_seconds,
+          timing.compute_seconds,
+          r.behind_seconds};
 }
 
 void add(Sample& sample, const RankSample& rank) {
@@ -51,6 +49,9 @@ void add(Sample& sample, const RankSample& rank) {
   sample.seconds = std::max(sample.seconds, rank.seconds);
   for (size_t p = 0; p < sample.phases.seconds.size(); ++p)
     sample.phases.seconds[p] = std::max(sample.phases.seconds[p], rank.phases.seconds[p]);
+  sample.copy_seconds = std::max(sample.copy_seconds, rank.copy_seconds);
+  sample.compute_seconds = std::max(sample.compute_seconds, rank.compute_seconds);
+  sample.behind_seconds = std::max(sample.behind_seconds, rank.behind_seconds);
   sample.counts.bytes += rank.counts.bytes;
   sample.counts.file_calls += rank.counts.file_calls;
   sample.counts.file_bytes += rank.counts.file_bytes;
@@ -105,6 +106,9 @@ Status Campaign::prepare() {
 
 Result<Results> Campaign::run() {
   PENSTOCK_TRY(agree(ranks_.all, prepare()));
+  if (options_.compute_seconds > 0) {
+    PENSTOCK_ASSIGN(compute_, Compute::calibrate(ranks_.all, options_.compute_seconds));
+  }
   progress_.start(static_cast<int>(options_.methods.size()) * (options_.repetitions + 1) * operation_count);
   start_ = now();
   bool last = false;
@@ -149,7 +153,7 @@ Status Campaign::repeat(int repetition, bool last) {
 
 Status Campaign::take(const Turn& turn) {
   const Method& method = options_.methods[turn.method];
-  const Target target{scratch_.path(turn.method, extension(method.format)), method.plan, &workload_, options_.type};
+  const Target target{scratch_.path(turn.method, "." + method.extension), method.plan, &workload_, options_.type};
   PENSTOCK_TRY(scratch_.prepare(ranks_.all, turn.method));
   PENSTOCK_TRY(scratch_.settle(ranks_.all));
   PENSTOCK_TRY(write(turn, target));
@@ -159,7 +163,8 @@ Status Campaign::take(const Turn& turn) {
 }
 
 Status Campaign::write(const Turn& turn, const Target& target) {
-  auto timing = timed_write(ranks_.all, target, written_);
+  auto timing = options_.compute_seconds > 0 ? timed_write_behind(ranks_.all, target, written_, compute_, options_.put)
+                                             : timed_write(ranks_.all, target, written_, options_.put);
   if (!timing) return timing.status().in("writing");
   return record(turn, Operation::write, *timing, 0);
 }
@@ -188,6 +193,7 @@ Status Campaign::record(const Turn& turn, Operation operation, const Timing& tim
   Outcome& outcome = results_.outcomes[turn.method];
   Series& series = outcome.series[static_cast<size_t>(operation)];
   series.plan = timing.report.plan;
+  series.report = timing.report;
   progress_.run(outcome.method.label, operation, turn.repetition, sample.seconds);
   if (turn.repetition == 0)
     series.warmup = std::move(sample);
@@ -237,7 +243,7 @@ Status Campaign::verify(const Turn& turn) {
 
 Status Campaign::verify_by_library(const Turn& turn, const Target& target) {
   Outcome& outcome = results_.outcomes[turn.method];
-  const Library* library = find_library(outcome.method.format);
+  const Library* library = find_library(outcome.method.format, outcome.method.extension);
   Status status;
   if (ranks_.all->rank() == 0 && library != nullptr) {
     const Truth expected = truth(turn.repetition);

@@ -53,6 +53,7 @@ class Campaign {
   const Scratch& scratch_;
   Progress& progress_;
   Pieces written_, read_;
+  Compute compute_;
   Results results_;
   double start_ = 0;
 };

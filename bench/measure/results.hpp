@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/file.hpp>
 #include <penstock/phase.hpp>
 #include <penstock/status.hpp>
 
@@ -35,11 +36,15 @@ struct Sample {
   std::vector<double> rank_seconds;  // of every rank
   PhaseTimes phases;                 // each of its slowest rank
   Counts counts;
-  double resident = 0;  // read: fraction of the file in the page cache before it
+  double copy_seconds = 0;     // behind a compute phase: of copying the data once, on the slowest rank
+  double compute_seconds = 0;  // of the phase alone
+  double behind_seconds = 0;   // data moved while the program computed
+  double resident = 0;         // read: fraction of the file in the page cache before it
 };
 
 struct Series {
   std::string plan;  // as it ran
+  Report report;     // of the last run on rank 0: what the file system, the hints and the transport had to say
   std::optional<Sample> warmup;
   std::vector<Sample> samples;
 };

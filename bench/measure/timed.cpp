@@ -1,18 +1,25 @@
 // Timed operations: nothing but the operation between the barriers.
 #include "bench/measure/timed.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace penstock::bench {
 
 namespace {
 
 // A rank whose local call failed still closes, since close is collective and reports for all.
-Status write(const Communicator& comm, const Target& target, const Pieces& pieces, bool partial, Report& report) {
+Status write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put, const Compute* compute,
+             Report& report) {
   PENSTOCK_ASSIGN(File file, File::create(comm, target.path, target.plan));
-  file.set_partial(partial);
+  file.set_partial(has_holes(*target.workload));
   const std::vector<Field>& fields = target.workload->fields();
   Status status;
   for (size_t i = 0; i < fields.size() && status.ok(); ++i)
-    status = file.lend(fields[i].name, target.type, pieces.parts[i], pieces.buffers[i].data());
+    status = put ? file.put(fields[i].name, target.type, pieces.parts[i], pieces.buffers[i].data())
+                 : file.lend(fields[i].name, target.type, pieces.parts[i], pieces.buffers[i].data());
+  if (compute != nullptr && status.ok()) status = file.commit_start();
+  if (compute != nullptr) compute->run([&] { (void)file.commit_test(); });
   const Status closed = file.close();
   report = file.report();
   return status.ok() ? closed : status;
@@ -31,12 +38,70 @@ Status read(const Communicator& readers, const Target& target, Pieces& pieces, R
 
 }  // namespace
 
-Result<Timing> timed_write(const Communicator& comm, const Target& target, const Pieces& pieces) {
-  const bool partial = has_holes(*target.workload);
+Result<Compute> Compute::calibrate(const Communicator& comm, double seconds) {
+  Compute compute;
+  compute.steps_ = 1;
+  PENSTOCK_TRY(comm->barrier());
+  for (double elapsed = 0; elapsed < seconds / 4;) {
+    compute.steps_ *= 2;
+    const double start = now();
+    compute.run([] {});
+    elapsed = now() - start;
+    if (elapsed >= seconds / 4)
+      compute.steps_ = static_cast<int64_t>(static_cast<double>(compute.steps_) * seconds / elapsed);
+  }
+  PENSTOCK_TRY(comm->all_reduce_max(std::span(&compute.steps_, 1)));
+  return compute;
+}
+
+void Compute::run(const std::function<void()>& step) const {
+  volatile double sink = 0;
+  double x = 1;
+  for (int64_t i = 0; i < steps_; ++i) {
+    for (int k = 0; k < 20000; ++k) x = x * 1.0000001 + 1e-9;
+    if (i % 64 == 0) step();
+  }
+  sink = x;
+  (void)sink;
+}
+
+namespace {
+
+// Into memory that was touched before, as that of a library which keeps its buffers.
+double copy_time(const Pieces& pieces) {
+  static std::vector<std::byte> copy;
+  for (const auto& buffer : pieces.buffers)
+    if (copy.size() < buffer.size()) copy.resize(buffer.size());
+  const double start = now();
+  for (const auto& buffer : pieces.buffers) std::memcpy(copy.data(), buffer.data(), buffer.size());
+  return now() - start;
+}
+
+}  // namespace
+
+Result<Timing> timed_write_behind(const Communicator& comm, const Target& target, const Pieces& pieces,
+                                  const Compute& compute, bool put) {
+  Timing timing;
+  PENSTOCK_TRY(comm->barrier());
+  timing.copy_seconds = copy_time(pieces);
+  PENSTOCK_TRY(comm->barrier());
+  double start = now();
+  compute.run([] {});
+  timing.compute_seconds = now() - start;
+  PENSTOCK_TRY(comm->barrier());
+  start = now();
+  const Status status = write(comm, target, pieces, put, &compute, timing.report);
+  timing.seconds = std::max(0.0, now() - start - timing.compute_seconds);
+  PENSTOCK_TRY(comm->barrier());
+  PENSTOCK_TRY(agree(comm, status));
+  return timing;
+}
+
+Result<Timing> timed_write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put) {
   Timing timing;
   PENSTOCK_TRY(comm->barrier());
   const double start = now();
-  const Status status = write(comm, target, pieces, partial, timing.report);
+  const Status status = write(comm, target, pieces, put, nullptr, timing.report);
   timing.seconds = now() - start;
   PENSTOCK_TRY(comm->barrier());
   PENSTOCK_TRY(agree(comm, status));

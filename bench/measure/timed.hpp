@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,10 +31,28 @@ struct Target {
 struct Timing {
   double seconds = 0;  // from the opening barrier to the return of close on this rank
   Report report;
+  double copy_seconds = 0;     // behind a compute phase: of copying this rank's data once
+  double compute_seconds = 0;  // of the phase alone, right before
 };
 
-// Collective. Between two barriers: create, lend every field, close. The status is the same on all ranks.
-Result<Timing> timed_write(const Communicator& comm, const Target& target, const Pieces& pieces);
+// What a program does besides: so many steps of arithmetic, which take about as long on every call.
+class Compute {
+ public:
+  // Collective: all ranks compute at once. Steps for about SECONDS.
+  static Result<Compute> calibrate(const Communicator& comm, double seconds);
+  // Local. Calls STEP now and then.
+  void run(const std::function<void()>& step) const;
+
+ private:
+  int64_t steps_ = 0;
+};
+
+// Collective. Between two barriers: create, lend (or put) every field, close. The status is the same on all ranks.
+Result<Timing> timed_write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put);
+// Collective. The same with the movement behind COMPUTE: SECONDS is what the write adds to the phase's own length, both
+// measured here one after the other. PUT copies the data, else it is lent.
+Result<Timing> timed_write_behind(const Communicator& comm, const Target& target, const Pieces& pieces,
+                                  const Compute& compute, bool put);
 // Collective over COMM; READERS, which is null on ranks that do not read, is a part of it. Between two barriers: open,
 // get every field, close. Ranks that do not read take no time.
 Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const Target& target, Pieces& pieces);

@@ -83,6 +83,12 @@ void add_plan(Json& json, const Series& series, const Method& method) {
   json["plan"] = series.plan;
   const auto plan = parse_plan(series.plan.empty() ? method.plan : series.plan, method.format, catalog());
   json["plan_object"] = plan ? Json::parse(plan->json(), nullptr, false) : Json(nullptr);
+  const Report& report = series.report;
+  json["filesystem"] = report.filesystem;
+  json["effective_hints"] = report.hints;
+  json["warnings"] = report.warnings;
+  json["transport_statistics"] =
+      report.statistics.empty() ? Json(nullptr) : Json::parse(report.statistics, nullptr, false);
 }
 
 // A rate needs a name: reading back what memory still holds says nothing about a device.
@@ -91,6 +97,22 @@ bool cold(const Options& options, const std::vector<Sample>& samples) {
   for (const Sample& sample : samples)
     if (sample.resident > 0.05) return false;
   return true;
+}
+
+// "seconds" is then what the write added to the compute phase.
+void add_behind(Json& json, const std::vector<Sample>& samples) {
+  Json copy = Json::array(), compute = Json::array(), behind = Json::array();
+  std::vector<double> ratios;
+  for (const Sample& sample : samples) {
+    copy.push_back(sample.copy_seconds);
+    compute.push_back(sample.compute_seconds);
+    behind.push_back(sample.behind_seconds);
+    if (sample.copy_seconds > 0) ratios.push_back(sample.seconds / sample.copy_seconds);
+  }
+  json["behind"] = {{"copy_seconds", std::move(copy)},
+                    {"compute_seconds", std::move(compute)},
+                    {"moved_meanwhile_seconds", std::move(behind)},
+                    {"visible_to_copy", ratios.empty() ? Json(nullptr) : Json(summarise(ratios).median)}};
 }
 
 Json line_json(const Record& record, const Line& line) {
@@ -123,6 +145,7 @@ Json line_json(const Record& record, const Line& line) {
   json["rate_label"] = line.above_ceiling || record.options->regime == Regime::cached ? "cached" : "device";
   json["above_ceiling"] = line.above_ceiling;
   add_counts(json, series.samples.empty() ? Counts() : series.samples.back().counts);
+  if (line.operation == Operation::write && record.options->compute_seconds > 0) add_behind(json, series.samples);
   if (line.operation == Operation::read) {
     json["resident"] = std::move(resident);
     json["cold"] = cold(*record.options, series.samples);

@@ -46,6 +46,8 @@ std::string to_table(const Record& record) {
                       record.ceiling->best_read);
   size_t width = 6;
   for (const Line& line : record.summary->lines) width = std::max(width, line.outcome->method.label.size());
+  if (options.compute_seconds > 0)
+    text += fmt::format("write: the time added to a compute phase of {} s\n", options.compute_seconds);
   text += fmt::format("\n{:<5}  {:<{}}  {:<30}  {:<22}  {:<8}  time / {}\n", "", "method", width, "median [95 %]",
                       "rate", "", record.summary->baseline);
   for (const Line& line : record.summary->lines) text += row(line, width, record.summary->baseline);

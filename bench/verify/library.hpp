@@ -12,18 +12,21 @@
 namespace penstock::bench {
 
 struct Library {
-  std::string_view format;  // whose files it reads
+  std::string_view format;     // whose files it reads
+  std::string_view extension;  // of a file that it can open; what else the format publishes it cannot
   std::string (*version)();
   // Local. Reads every element of every field of the file at PATH in bounded pieces and adds what is wrong to FAULTS. A
   // status that is not ok means that the file cannot be read or that a definition in it is wrong.
   Status (*check)(const std::string& path, const Truth& truth, Faults& faults);
 };
 
-// Null where the bench knows no independent reader of FORMAT.
-const Library* find_library(std::string_view format);
+// Null where the bench knows no independent reader of FORMAT's files with EXTENSION.
+const Library* find_library(std::string_view format, std::string_view extension);
 
 std::string hdf5_version();
 Status check_hdf5(const std::string& path, const Truth& truth, Faults& faults);
+std::string netcdf_version();
+Status check_netcdf(const std::string& path, const Truth& truth, Faults& faults);
 std::string raw_version();
 Status check_raw(const std::string& path, const Truth& truth, Faults& faults);
 

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/format/netcdf/header.hpp"
 #include "core/model/catalogue.hpp"
+#include "core/netcdf/header.hpp"
 
 namespace penstock::bench {
 

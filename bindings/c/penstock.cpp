@@ -1,20 +1,15 @@
-// The C ABI: the one border where results and exceptions become statuses and a thread's message.
-#include <penstock.h>
-
+// The C ABI of files.
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <list>
-#include <new>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <penstock/file.hpp>
-
-#if PENSTOCK_HAVE_MPI
 #include <penstock/mpi.hpp>
-#endif
+
+#include "bindings/c/border.hpp"
 
 struct penstock_file {
   penstock::File file;
@@ -35,36 +30,12 @@ using penstock::ElementType;
 using penstock::Kind;
 using penstock::Result;
 using penstock::Status;
+using penstock::c::border;
+using penstock::c::communicator;
+using penstock::c::last_message;
+using penstock::c::null;
 
-thread_local std::string last_message;
 constexpr int text_base = 0x1000000;
-
-penstock_status leave(const Status& status) {
-  if (!status.ok()) last_message = status.message();
-  return static_cast<penstock_status>(status.code());
-}
-
-// Runs BODY, which returns a Status; no exception passes.
-template <typename Body>
-penstock_status border(Body body) noexcept {
-  try {
-    return leave(body());
-  } catch (const std::bad_alloc&) {
-    try {
-      return leave({Code::memory, "no memory"});
-    } catch (...) {
-      return PENSTOCK_MEMORY;
-    }
-  } catch (const std::exception& error) {
-    try {
-      return leave({Code::internal, error.what()});
-    } catch (...) {
-      return PENSTOCK_INTERNAL;
-    }
-  } catch (...) {
-    return PENSTOCK_INTERNAL;
-  }
-}
 
 // As border, for calls whose loss must not go unnoticed: the commit fails with their error, on all ranks.
 template <typename Body>
@@ -72,21 +43,10 @@ penstock_status remembered(penstock_file* file, Body body) noexcept {
   const penstock_status status = border(body);
   if (status == PENSTOCK_OK || file == nullptr) return status;
   return border([&]() -> Status {
-    Status failure(static_cast<Code>(status), last_message);
+    Status failure(static_cast<Code>(status), last_message());
     file->file.remember_failure(failure);
     return failure;
   });
-}
-
-Status null(const char* what) { return {Code::invalid, fmt::format("{} is NULL", what)}; }
-
-Result<penstock::Communicator> communicator(penstock_comm comm) {
-#if PENSTOCK_HAVE_MPI
-  return penstock::mpi_communicator(comm);
-#else
-  (void)comm;
-  return penstock::serial_communicator();
-#endif
 }
 
 Result<ElementType> element_type(penstock_type type) {
@@ -195,8 +155,57 @@ penstock_status penstock_reopen(penstock_comm comm, const char* path, const char
   return open_with(&penstock::File::reopen, comm, path, plan, file);
 }
 
+penstock_status penstock_copy(penstock_comm comm, const char* from, const char* to, const char* plan) {
+  return border([&]() -> Status {
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    return penstock::File::copy(ranks, from == nullptr ? "" : from, to == nullptr ? "" : to,
+                                plan == nullptr ? "" : plan);
+  });
+}
+
+penstock_status penstock_split([[maybe_unused]] penstock_comm comm, penstock_comm* compute) {
+  return border([&]() -> Status {
+    if (compute == nullptr) return null("compute");
+#if PENSTOCK_HAVE_MPI
+    return penstock::split_servers(comm, compute);
+#else
+    return {Code::unsupported, "server ranks need a build with MPI: servers:kind=node works without"};
+#endif
+  });
+}
+
+penstock_status penstock_unsplit(penstock_comm* compute) {
+  return border([&]() -> Status {
+    if (compute == nullptr) return null("compute");
+#if PENSTOCK_HAVE_MPI
+    return penstock::unsplit_servers(compute);
+#else
+    return {Code::unsupported, "server ranks need a build with MPI: servers:kind=node works without"};
+#endif
+  });
+}
+
 penstock_status penstock_commit(penstock_file* file) {
   return border([&]() -> Status { return file == nullptr ? null("file") : file->file.commit(); });
+}
+
+penstock_status penstock_commit_start(penstock_file* file) {
+  return border([&]() -> Status { return file == nullptr ? null("file") : file->file.commit_start(); });
+}
+
+penstock_status penstock_commit_test(penstock_file* file, int* done) {
+  return border([&]() -> Status {
+    if (file == nullptr) return null("file");
+    if (done == nullptr) return null("done");
+    *done = 1;
+    PENSTOCK_ASSIGN(const bool finished, file->file.commit_test());
+    *done = finished ? 1 : 0;
+    return {};
+  });
+}
+
+penstock_status penstock_commit_wait(penstock_file* file) {
+  return border([&]() -> Status { return file == nullptr ? null("file") : file->file.commit_wait(); });
 }
 
 penstock_status penstock_close(penstock_file* file) {
@@ -422,7 +431,7 @@ const char* penstock_plan(penstock_file* file) {
   return file->plan.c_str();
 }
 
-const char* penstock_message(void) { return last_message.c_str(); }
+const char* penstock_message(void) { return last_message().c_str(); }
 
 const char* penstock_status_name(penstock_status status) { return penstock::name(static_cast<Code>(status)).data(); }
 

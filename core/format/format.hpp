@@ -21,6 +21,10 @@ class Format {
   virtual const Descriptor& describe() const = 0;
   // True where a single part is the whole file; false where a master beside the part is always needed.
   virtual bool self_contained() const = 0;
+  // What the names of its files end with, without the dot: of files and parts ("h5"), and of the master of a set, where
+  // that is the JSON index ("json") or again a file of the format.
+  virtual std::string_view extension() const = 0;
+  virtual std::string_view master_extension() const = 0;
   // Why this format cannot hold CATALOGUE, naming the dataset or attribute.
   virtual Status check(const Catalogue& catalogue) const = 0;
   // Where every dataset lies in one part, and the metadata bytes of that part.

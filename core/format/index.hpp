@@ -1,8 +1,11 @@
 // Index: a file set's contents as JSON; raw's sidecar, and the dataset /_penstock/index in the HDF5 master of a set.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <penstock/status.hpp>
 
@@ -22,6 +25,12 @@ Result<std::string> encode_index(const Contents& contents);
 // naming what. Proved here: each block lies inside its dataset, no two share a byte of a part, and where the blocks of
 // a dataset have as many elements as it has, they tile it. Not looked at: whether the parts exist.
 Result<Contents> decode_index(std::string_view text, std::string_view format, std::string_view folder);
+
+// The same for formats whose master is the index alone: the file's bytes; whether the first 512 bytes of a file are an
+// index of FORMAT; and what the file at PATH says, after check_parts.
+Result<std::vector<std::byte>> index_bytes(const Contents& contents);
+bool is_index(std::span<const std::byte> head, std::string_view format);
+Result<Contents> read_index(const std::string& path, std::string_view format);
 
 // Each part is a regular file that holds all bytes that CONTENTS places in it: else Code::not_found, Code::denied or
 // Code::damaged, naming the part.

@@ -83,6 +83,9 @@ class Reader {
     if (contents_.format != format_)
       return damaged("its format is '" + contents_.format.substr(0, 80) + "', not '" + std::string(format_) + "'");
     PENSTOCK_ASSIGN(contents_.generation, text_member(root, "generation"));
+    if (root.contains("replaced")) {
+      PENSTOCK_ASSIGN(contents_.replaced, text_member(root, "replaced"));
+    }
     return {};
   }
 
@@ -297,7 +300,7 @@ Status check_parts(const Contents& contents) {
   for (size_t i = 0; i < contents.blocks.size(); ++i)
     for (const StoredBlock& block : contents.blocks[i]) {
       int64_t& end = needed[static_cast<size_t>(block.part)];
-      end = std::max(end, block.base + block.where.count() * bytes(contents.catalogue.datasets[i].type));
+      end = std::max(end, block.base + span_bytes(block, bytes(contents.catalogue.datasets[i].type)));
     }
   for (size_t i = 0; i < needed.size(); ++i) {
     PENSTOCK_ASSIGN(const int64_t size, regular_file_bytes(contents.parts[i]));

@@ -55,6 +55,10 @@ class Writer {
     append_json(out_, std::string_view(contents_.format));
     out_ += ",\n \"generation\": ";
     append_json(out_, std::string_view(contents_.generation));
+    if (!contents_.replaced.empty()) {
+      out_ += ",\n \"replaced\": ";
+      append_json(out_, std::string_view(contents_.replaced));
+    }
     out_ += ",\n \"parts\": [";
     for (size_t i = 0; i < parts_.size(); ++i) {
       out_ += i == 0 ? "\n  " : ",\n  ";
@@ -95,9 +99,12 @@ class Writer {
     const auto& blocks = contents_.blocks[index];
     if (index < contents_.foreign.size() && contents_.foreign[index])
       return {Code::unsupported, "dataset '" + dataset.name + "' is stored in a way that an index cannot describe"};
-    for (const StoredBlock& block : blocks)
+    for (const StoredBlock& block : blocks) {
+      if (block.row_stride != 0)
+        return {Code::unsupported, "dataset '" + dataset.name + "' lies in rows apart, which an index cannot say"};
       if (block.swapped != blocks[0].swapped)
         return {Code::unsupported, "dataset '" + dataset.name + "' is stored in two byte orders"};
+    }
     append_definition(dataset, !blocks.empty() && blocks[0].swapped);
     if (whole_in_one(dataset, blocks)) {
       out_ += ", \"file\": ";

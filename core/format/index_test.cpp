@@ -20,6 +20,7 @@ Contents sample() {
   Contents contents;
   contents.format = "raw";
   contents.generation = "g7";
+  contents.replaced = "g6";
   contents.parts = {"/some/folder/heat.g7.0", "/some/folder/heat.g7.1"};
   contents.catalogue.datasets = {{"a", {Kind::f64, 0}, Dims{4, 6}, false},
                                  {"fluid/runs", {Kind::i32, 0}, Dims{10}, true},
@@ -39,6 +40,7 @@ Contents sample() {
 void expect_same(const Contents& a, const Contents& b) {
   EXPECT_EQ(a.format, b.format);
   EXPECT_EQ(a.generation, b.generation);
+  EXPECT_EQ(a.replaced, b.replaced);
   EXPECT_EQ(a.parts, b.parts);
   EXPECT_EQ(a.catalogue.datasets, b.catalogue.datasets);
   EXPECT_EQ(a.catalogue.attributes, b.catalogue.attributes);
@@ -156,20 +158,20 @@ INSTANTIATE_TEST_SUITE_P(
     Lies, IndexLie,
     ::testing::Values(
         Lie{"/schema", "\"penstock.index/2\""}, Lie{"/schema", "1"}, Lie{"/format", "\"hdf5\""}, Lie{"/format", "null"},
-        Lie{"/generation", "[]"}, Lie{"/parts", "{}"}, Lie{"/parts/0", "\"../x\""}, Lie{"/parts/0", "\"/etc/passwd\""},
-        Lie{"/parts/0", "\"..\""}, Lie{"/parts/0", "\"\""}, Lie{"/parts/0", "\"a/b\""}, Lie{"/parts/0", "3"},
-        Lie{"/parts/0", "\"\\u00002e\\u00002e\""}, Lie{"/parts/0", "\"x\\u000000\""}, Lie{"/parts/0", "\"x\\u0000\""},
-        Lie{"/parts/0", "\"heat.g7.1\""}, Lie{"/datasets", "{}"}, Lie{"/datasets/0", "[]"},
-        Lie{"/datasets/0/name", "\"../a\""}, Lie{"/datasets/0/name", "\"\""}, Lie{"/datasets/0/name", "\"/a\""},
-        Lie{"/datasets/0/name", "\"_penstock/x\""}, Lie{"/datasets/0/name", "\"zzz\""},
-        Lie{"/datasets/0/name", "\"fluid\""}, Lie{"/datasets/0/name", "\"fluid/runs\""},
-        Lie{"/datasets/0/type", "\"f128\""}, Lie{"/datasets/0/type", "\"text[-1]\""},
-        Lie{"/datasets/0/type", "\"text[99999999999999999999]\""}, Lie{"/datasets/0/dtype", "\"<f4\""},
-        Lie{"/datasets/0/shape", "[-1]"}, Lie{"/datasets/0/shape", "[1.5]"}, Lie{"/datasets/0/shape", "\"x\""},
-        Lie{"/datasets/0/shape", "[4294967296,4294967296]"}, Lie{"/datasets/0/shape", "[18446744073709551615]"},
-        Lie{"/datasets/0/shape", "[1,1,1,1,1,1,1,1,1]"}, Lie{"/datasets/0/unlimited", "0"},
-        Lie{"/datasets/3/unlimited", "true"}, Lie{"/datasets/0/blocks", "7"}, Lie{"/datasets/0/blocks/0", "7"},
-        Lie{"/datasets/0/blocks/0/part", "2"}, Lie{"/datasets/0/blocks/0/part", "-1"},
+        Lie{"/generation", "[]"}, Lie{"/replaced", "6"}, Lie{"/parts", "{}"}, Lie{"/parts/0", "\"../x\""},
+        Lie{"/parts/0", "\"/etc/passwd\""}, Lie{"/parts/0", "\"..\""}, Lie{"/parts/0", "\"\""},
+        Lie{"/parts/0", "\"a/b\""}, Lie{"/parts/0", "3"}, Lie{"/parts/0", "\"\\u00002e\\u00002e\""},
+        Lie{"/parts/0", "\"x\\u000000\""}, Lie{"/parts/0", "\"x\\u0000\""}, Lie{"/parts/0", "\"heat.g7.1\""},
+        Lie{"/datasets", "{}"}, Lie{"/datasets/0", "[]"}, Lie{"/datasets/0/name", "\"../a\""},
+        Lie{"/datasets/0/name", "\"\""}, Lie{"/datasets/0/name", "\"/a\""}, Lie{"/datasets/0/name", "\"_penstock/x\""},
+        Lie{"/datasets/0/name", "\"zzz\""}, Lie{"/datasets/0/name", "\"fluid\""},
+        Lie{"/datasets/0/name", "\"fluid/runs\""}, Lie{"/datasets/0/type", "\"f128\""},
+        Lie{"/datasets/0/type", "\"text[-1]\""}, Lie{"/datasets/0/type", "\"text[99999999999999999999]\""},
+        Lie{"/datasets/0/dtype", "\"<f4\""}, Lie{"/datasets/0/shape", "[-1]"}, Lie{"/datasets/0/shape", "[1.5]"},
+        Lie{"/datasets/0/shape", "\"x\""}, Lie{"/datasets/0/shape", "[4294967296,4294967296]"},
+        Lie{"/datasets/0/shape", "[18446744073709551615]"}, Lie{"/datasets/0/shape", "[1,1,1,1,1,1,1,1,1]"},
+        Lie{"/datasets/0/unlimited", "0"}, Lie{"/datasets/3/unlimited", "true"}, Lie{"/datasets/0/blocks", "7"},
+        Lie{"/datasets/0/blocks/0", "7"}, Lie{"/datasets/0/blocks/0/part", "2"}, Lie{"/datasets/0/blocks/0/part", "-1"},
         Lie{"/datasets/0/blocks/0/offset", "-8"}, Lie{"/datasets/0/blocks/0/offset", "9223372036854775800"},
         Lie{"/datasets/0/blocks/0/offset", "1e3"}, Lie{"/datasets/0/blocks/0/start", "[1,0]"},
         Lie{"/datasets/0/blocks/0/start", "[0]"}, Lie{"/datasets/0/blocks/0/start", "[0,1]"},

@@ -15,26 +15,6 @@ namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
-// The length of the well-formed UTF-8 sequence at the start of S (Unicode table 3-7), 0 where there is none.
-size_t utf8_length(std::string_view s) {
-  const auto at = [&](size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
-  const auto tail = [&](size_t i) { return at(i) >= 0x80 && at(i) < 0xc0; };
-  const unsigned c = at(0);
-  if (c < 0x80) return 1;
-  if (c >= 0xc2 && c < 0xe0) return tail(1) ? 2 : 0;
-  if (c >= 0xe0 && c < 0xf0) {
-    if (c == 0xe0 && at(1) < 0xa0) return 0;
-    if (c == 0xed && at(1) >= 0xa0) return 0;
-    return tail(1) && tail(2) ? 3 : 0;
-  }
-  if (c >= 0xf0 && c < 0xf5) {
-    if (c == 0xf0 && at(1) < 0x90) return 0;
-    if (c == 0xf4 && at(1) >= 0x90) return 0;
-    return tail(1) && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 void append_hex(std::string& out, unsigned byte) {
   out += hex_digits[byte >> 4];
   out += hex_digits[byte & 15];

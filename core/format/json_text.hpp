@@ -8,6 +8,8 @@
 #include <penstock/attribute.hpp>
 #include <penstock/status.hpp>
 
+#include "core/base/utf8.hpp"
+
 namespace penstock {
 
 // JSON strings are Unicode, names and texts are bytes. The rule: a byte that is NUL or no part of well-formed UTF-8 is

@@ -10,14 +10,22 @@ namespace penstock {
 std::string part_dataset_name(std::string_view name, int64_t k) {
   std::string local;
   for (const char c : name) local.append(c == '#' ? 2 : 1, c);
-  if (k > 0) local += fmt::format("#{}", k);
+  if (k > 0) local += fmt::format("#{:06d}", k);
   return local;
+}
+
+int64_t span_bytes(const StoredBlock& block, int64_t element_bytes) {
+  const int64_t count = block.where.count();
+  if (block.row_stride == 0 || count == 0) return count * element_bytes;
+  const int64_t rows = packed_shape(block.where)[0];
+  return (rows - 1) * block.row_stride + count / rows * element_bytes;
 }
 
 std::vector<std::byte> encode(const Contents& contents) {
   Encoder out;
   out.text(contents.format);
   out.text(contents.generation);
+  out.text(contents.replaced);
   out.text(contents.left_out);
   out.list(std::span<const std::byte>(encode(contents.catalogue)));
   out.value(static_cast<int64_t>(contents.parts.size()));
@@ -30,6 +38,7 @@ std::vector<std::byte> encode(const Contents& contents) {
       out.value(block.base);
       out.value(block.swapped);
       block.where.encode(out);
+      out.value(block.row_stride);
     }
   }
   return out.take();
@@ -40,6 +49,7 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
   Contents contents;
   contents.format = in.text();
   contents.generation = in.text();
+  contents.replaced = in.text();
   contents.left_out = in.text();
   PENSTOCK_ASSIGN(contents.catalogue, decode_catalogue(in.list<std::byte>()));
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) contents.parts.push_back(in.text());
@@ -52,6 +62,7 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
       block.base = in.value<int64_t>();
       block.swapped = in.value<bool>();
       block.where = Selection::decode(in);
+      block.row_stride = in.value<int64_t>();
       blocks.push_back(std::move(block));
     }
   }

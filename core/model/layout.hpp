@@ -24,6 +24,8 @@ struct Layout {
   struct Place {
     int64_t base = 0;      // byte of element 0; meaningless where the dataset has no bytes
     bool swapped = false;  // stored in the other byte order than this machine's
+    // Bytes from one row of the first dimension to the next, where other datasets lie between them; 0: packed.
+    int64_t row_stride = 0;
   };
   struct Metadata {
     int64_t offset = 0;
@@ -31,7 +33,8 @@ struct Layout {
   };
   std::vector<Place> places;
   std::vector<Metadata> metadata;
-  int64_t end = 0;  // bytes of the part; a writer may round it up to its block
+  int64_t end = 0;     // bytes of the part; a writer may round it up to its block
+  bool exact = false;  // other tools refuse a part that is longer: it is cut to END when all is written
 };
 
 // Where datasets of at least BLOCK bytes begin; smaller ones are packed.
@@ -44,13 +47,18 @@ struct StoredBlock {
   int32_t part = 0;
   int64_t base = 0;
   bool swapped = false;
-  Selection where;  // memory is not used
+  Selection where;         // memory is not used
+  int64_t row_stride = 0;  // as in Layout::Place, of the first dimension of WHERE's packed shape
 };
+
+// Bytes from BLOCK's base to one past its last byte; 0 where it has no elements.
+int64_t span_bytes(const StoredBlock& block, int64_t element_bytes);
 
 // A file or a set of files, as read: what is in it, and where.
 struct Contents {
   std::string format;
-  std::string generation;
+  std::string generation;  // of a set
+  std::string replaced;    // the generation that it took the place of, whose parts the next commit removes
   Catalogue catalogue;
   std::vector<std::string> parts;                // paths beside the master; the master itself for a single file
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
@@ -58,8 +66,8 @@ struct Contents {
   std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
 };
 
-// What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#1, NAME#2, ... A "#" in
-// NAME itself is doubled, since "a#1" may be a dataset too.
+// What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#000001, NAME#000002, ...,
+// so that the order of names is that of blocks. A "#" in NAME itself is doubled, since "a#000001" may be a dataset too.
 std::string part_dataset_name(std::string_view name, int64_t k);
 
 std::vector<std::byte> encode(const Contents& contents);

@@ -252,6 +252,7 @@ TEST(Contents, EncodeRoundTrips) {
   Contents c;
   c.format = "raw";
   c.generation = "17";
+  c.replaced = "16";
   c.catalogue = example();
   c.parts = {"x.0", "x.1"};
   const penstock::Run runs[] = {{3, 2}};
@@ -265,6 +266,7 @@ TEST(Contents, EncodeRoundTrips) {
   ASSERT_TRUE(back.ok()) << back.status().message();
   EXPECT_EQ(back->format, c.format);
   EXPECT_EQ(back->generation, c.generation);
+  EXPECT_EQ(back->replaced, c.replaced);
   EXPECT_EQ(back->catalogue.datasets, c.catalogue.datasets);
   EXPECT_EQ(back->parts, c.parts);
   EXPECT_EQ(back->foreign, c.foreign);
@@ -282,12 +284,16 @@ TEST(Settings, ValuesAreCheckedAgainstTheirParameter) {
   const Parameter writers{"writers", Parameter::Type::integer, "1", "1", ""},
       buffer{"buffer_bytes", Parameter::Type::bytes, "4096", "4194304", ""},
       io{"io", Parameter::Type::choice, "buffered|direct|mmap", "buffered", ""},
-      sync{"sync", Parameter::Type::boolean, "", "true", ""};
+      sync{"sync", Parameter::Type::boolean, "", "true", ""},
+      scratch{"scratch", Parameter::Type::text, "a folder", "", ""};
   Settings settings;
   EXPECT_TRUE(settings.set(writers, "3").ok());
   EXPECT_TRUE(settings.set(buffer, "64KiB").ok());
   EXPECT_TRUE(settings.set(io, "direct").ok());
   EXPECT_TRUE(settings.set(sync, "false").ok());
+  EXPECT_TRUE(settings.set(scratch, "").ok());
+  EXPECT_TRUE(settings.set(scratch, "/local/a b=c").ok());
+  EXPECT_EQ(settings.word("scratch"), "/local/a b=c");
   EXPECT_EQ(settings.integer("writers"), 3);
   EXPECT_EQ(settings.integer("buffer_bytes"), 65536);
   EXPECT_EQ(settings.word("io"), "direct");
@@ -302,7 +308,8 @@ TEST(Settings, ValuesAreCheckedAgainstTheirParameter) {
                                          {&io, "dir"},
                                          {&io, ""},
                                          {&io, "direct|mmap"},
-                                         {&sync, "yes"}}) {
+                                         {&sync, "yes"},
+                                         {&scratch, "/a,b"}}) {
     const Status status = settings.set(*parameter, value);
     ASSERT_EQ(status.code(), Code::invalid) << parameter->name << "=" << value;
     EXPECT_NE(status.message().find(parameter->name), std::string::npos) << status.message();

@@ -1,6 +1,7 @@
 // Settings: parameter values, checked where they are set.
 #include "core/model/settings.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -49,6 +50,10 @@ Status Settings::set(const Parameter& parameter, std::string_view value) {
       stored = std::to_string(*parsed);
       break;
     }
+    case Parameter::Type::text:
+      if (value.find(',') != std::string_view::npos)  // a plan's own separator
+        return {Code::invalid, fmt::format("{}={}: a value in a plan cannot have a comma", parameter.name, value)};
+      break;
   }
   values_.insert_or_assign(std::string(parameter.name), std::move(stored));
   return {};
@@ -57,5 +62,42 @@ Status Settings::set(const Parameter& parameter, std::string_view value) {
 const std::string& Settings::word(std::string_view name) const { return values_.find(name)->second; }
 bool Settings::boolean(std::string_view name) const { return word(name) == "true"; }
 int64_t Settings::integer(std::string_view name) const { return *number(word(name)); }
+
+Result<std::map<std::string, std::string>> split_parameters(std::string_view text) {
+  std::map<std::string, std::string> parameters;
+  std::string last;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view item = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const size_t equals = item.find('=');
+    if (equals == std::string_view::npos && last.starts_with("hint.")) {  // hint.cb_config_list=a:1,b:1
+      parameters[last] += fmt::format(",{}", item);
+      continue;
+    }
+    if (equals == std::string_view::npos || equals == 0)
+      return Status(Code::invalid, fmt::format("'{}' is no name=value", item));
+    last = item.substr(0, equals);
+    parameters[last] = std::string(item.substr(equals + 1));
+  }
+  return parameters;
+}
+
+Result<Settings> parse_settings(std::string_view text, const Descriptor& descriptor) {
+  Settings settings;
+  for (const Parameter& parameter : descriptor.parameters) PENSTOCK_TRY(settings.set(parameter, parameter.fallback));
+  PENSTOCK_ASSIGN(const auto words, split_parameters(text));
+  for (const auto& [word, value] : words) {
+    const auto known = std::find_if(descriptor.parameters.begin(), descriptor.parameters.end(),
+                                    [&, &name = word](const Parameter& p) { return p.name == name; });
+    if (known == descriptor.parameters.end()) {
+      std::string names;
+      for (const Parameter& p : descriptor.parameters) names += fmt::format("{}{}", names.empty() ? "" : ", ", p.name);
+      return Status(Code::invalid, fmt::format("{} has no parameter '{}'; it has {}", descriptor.name, word, names));
+    }
+    PENSTOCK_TRY(settings.set(*known, value));
+  }
+  return settings;
+}
 
 }  // namespace penstock

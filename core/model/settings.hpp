@@ -26,4 +26,9 @@ class Settings {
   std::map<std::string, std::string, std::less<>> values_;  // bytes are stored as plain numbers
 };
 
+// "name=value,name=value"; the last of a name wins.
+Result<std::map<std::string, std::string>> split_parameters(std::string_view text);
+// Every parameter of DESCRIPTOR, as in TEXT or as its fallback. Unknown names are refused together with those known.
+Result<Settings> parse_settings(std::string_view text, const Descriptor& descriptor);
+
 }  // namespace penstock

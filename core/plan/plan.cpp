@@ -16,6 +16,7 @@ constexpr std::string_view default_transport = "two_phase";
 constexpr Alias alias_table[] = {
     {"per_process", "independent", "placement=per_rank,preallocate=false", "one file for each rank, plus an index"},
     {"gather", "two_phase", "writers=1", "everything through one writer, in bounded memory"},
+    {"subfiles", "two_phase", "placement=parts", "M files, each a slab of every dataset, and a master"},
 };
 
 const Descriptor* find(const std::vector<const Descriptor*>& list, std::string_view name) {
@@ -36,15 +37,7 @@ struct Words {
 };
 
 Status add_parameters(Words& words, std::string_view list) {
-  while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    const std::string_view item = list.substr(0, comma);
-    list.remove_prefix(std::min(comma + 1, list.size()));
-    const size_t equals = item.find('=');
-    if (equals == std::string_view::npos || equals == 0)
-      return {Code::invalid, fmt::format("'{}' in a plan is no name=value", item)};
-    words.parameters[std::string(item.substr(0, equals))] = std::string(item.substr(equals + 1));
-  }
+  PENSTOCK_ASSIGN(words.parameters, split_parameters(list));
   return {};
 }
 
@@ -68,7 +61,7 @@ Result<Words> split_json(std::string_view text) {
     const std::string word = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "format")
       words.format = word;
-    else if (key == "transport")
+    else if (key == "transport" || key == "engine")
       words.transport = word;
     else
       words.parameters[key] = word;
@@ -82,7 +75,8 @@ std::vector<const Parameter*> parameters_of(const Plan& plan, const Catalog& cat
     if (d != nullptr)
       for (const Parameter& p : d->parameters) all.push_back(&p);
   };
-  add(catalog.common);
+  add(plan.engine.empty() ? catalog.common : catalog.engine_common);
+  add(find(catalog.engines, plan.engine));
   add(find(catalog.formats, plan.format));
   add(find(catalog.placements, plan.placement));
   add(find(catalog.transports, plan.transport));
@@ -98,12 +92,72 @@ Status choose(const Descriptor* found, std::string_view kind, std::string_view w
   return {};
 }
 
+// What "layout" and "parts" say of the placement, in the words of those who use MPI-IO and subfiles.
+Status imply_placement(Words& words) {
+  if (const auto at = words.parameters.find("layout"); at != words.parameters.end()) {
+    if (at->second != "global" && at->second != "chunks")
+      return {Code::invalid, fmt::format("layout={}: the values are global|chunks", at->second)};
+    words.parameters.try_emplace("placement", at->second == "chunks" ? "rank_order" : "single");
+    words.parameters.erase(at);
+  }
+  if (words.parameters.contains("parts")) words.parameters.try_emplace("placement", "parts");
+  return {};
+}
+
+Status choose_transport(const Plan& plan, const Catalog& catalog) {
+  if (find(catalog.transports, plan.transport) == nullptr) {
+    std::string known = names(catalog.transports);
+    for (const Alias& alias : aliases()) known += fmt::format(", {}", alias.name);
+    if (!catalog.engines.empty()) known += fmt::format("; and the engines {}", names(catalog.engines));
+    return {Code::invalid, fmt::format("there is no transport '{}'; there are {}", plan.transport, known)};
+  }
+  return choose(find(catalog.transports, plan.transport), "transport", plan.transport, catalog.transports);
+}
+
+std::string way(const Plan& plan) {
+  return plan.engine.empty() ? fmt::format("{}/{}", plan.format, plan.transport) : plan.engine;
+}
+
+Status set_parameters(Plan& plan, const Words& words, const Catalog& catalog) {
+  const auto known = parameters_of(plan, catalog);
+  for (const Parameter* p : known) PENSTOCK_TRY(plan.settings.set(*p, p->fallback));
+  for (const auto& [name, value] : words.parameters) {
+    const auto at = std::find_if(known.begin(), known.end(), [&](const Parameter* p) { return p->name == name; });
+    if (at == known.end()) {
+      std::vector<std::string_view> list;
+      for (const Parameter* p : known) list.push_back(p->name);
+      return {Code::invalid,
+              fmt::format("'{}' has no parameter '{}'; it has {}", way(plan), name, fmt::join(list, ", "))};
+    }
+    PENSTOCK_TRY(plan.settings.set(**at, value));
+  }
+  return {};
+}
+
+Status take_knobs_of(Words& words, Plan& plan, const Descriptor& method) {
+  PENSTOCK_ASSIGN(KnobParameters knobs, take_knobs(words.parameters));
+  if (!knobs.hints.empty() && !method.hints)
+    return {Code::invalid, fmt::format("'{}' does not use MPI-IO, so it has no use for 'hint.{}'", method.name,
+                                       knobs.hints.begin()->first)};
+  plan.hints = std::move(knobs.hints);
+  plan.environment = std::move(knobs.environment);
+  return {};
+}
+
 }  // namespace
 
 std::span<const Alias> aliases() { return alias_table; }
 
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog) {
   PENSTOCK_ASSIGN(Words words, text.starts_with('{') ? split_json(text) : split_text(text));
+  Plan plan;
+  if (words.format.empty() && find(catalog.engines, words.transport) != nullptr) {
+    plan.engine = words.transport;
+    PENSTOCK_TRY(choose(find(catalog.engines, plan.engine), "engine", plan.engine, catalog.engines));
+    PENSTOCK_TRY(take_knobs_of(words, plan, *find(catalog.engines, plan.engine)));
+    PENSTOCK_TRY(set_parameters(plan, words, catalog));
+    return plan;
+  }
   if (words.format.empty() && find(catalog.formats, words.transport) != nullptr)
     std::swap(words.format, words.transport);
   if (words.format.empty()) words.format = fallback_format;
@@ -115,43 +169,26 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
     PENSTOCK_TRY(add_parameters(implied, alias.parameters));
     words.parameters.merge(implied.parameters);  // what was written wins
   }
-
-  Plan plan;
+  PENSTOCK_TRY(imply_placement(words));
   plan.format = words.format;
   plan.transport = words.transport;
   plan.placement = words.parameters.contains("placement") ? words.parameters["placement"] : "single";
   PENSTOCK_TRY(choose(find(catalog.formats, plan.format), "format", plan.format, catalog.formats));
-  if (find(catalog.transports, plan.transport) == nullptr) {
-    std::string known = names(catalog.transports);
-    for (const Alias& alias : aliases()) known += fmt::format(", {}", alias.name);
-    return Status(Code::invalid, fmt::format("there is no transport '{}'; there are {}", plan.transport, known));
-  }
-  PENSTOCK_TRY(choose(find(catalog.transports, plan.transport), "transport", plan.transport, catalog.transports));
+  PENSTOCK_TRY(choose_transport(plan, catalog));
   PENSTOCK_TRY(choose(find(catalog.placements, plan.placement), "placement", plan.placement, catalog.placements));
-
-  const auto known = parameters_of(plan, catalog);
-  for (const Parameter* p : known) PENSTOCK_TRY(plan.settings.set(*p, p->fallback));
-  for (const auto& [name, value] : words.parameters) {
-    const auto at = std::find_if(known.begin(), known.end(), [&](const Parameter* p) { return p->name == name; });
-    if (at == known.end()) {
-      std::vector<std::string_view> list;
-      for (const Parameter* p : known) list.push_back(p->name);
-      return Status(Code::invalid, fmt::format("'{}/{}' has no parameter '{}'; it has {}", plan.format, plan.transport,
-                                               name, fmt::join(list, ", ")));
-    }
-    PENSTOCK_TRY(plan.settings.set(**at, value));
-  }
+  PENSTOCK_TRY(take_knobs_of(words, plan, *find(catalog.transports, plan.transport)));
+  PENSTOCK_TRY(set_parameters(plan, words, catalog));
   return plan;
 }
 
 std::string Plan::text(const Catalog& catalog) const {
-  std::map<std::string_view, std::string_view> changed;
+  std::map<std::string, std::string> changed = knob_parameters(hints, environment);
   for (const Parameter* p : parameters_of(*this, catalog)) {
     Settings fallback;
     if (fallback.set(*p, p->fallback).ok() && fallback.word(p->name) != settings.word(p->name))
-      changed[p->name] = settings.word(p->name);
+      changed[std::string(p->name)] = settings.word(p->name);
   }
-  std::string out = fmt::format("{}/{}", format, transport);
+  std::string out = way(*this);
   char separator = ':';
   for (const auto& [name, value] : changed) {
     out += fmt::format("{}{}={}", separator, name, value);
@@ -162,10 +199,15 @@ std::string Plan::text(const Catalog& catalog) const {
 
 std::string Plan::json() const {
   nlohmann::ordered_json json;
-  json["format"] = format;
-  json["placement"] = placement;
-  json["transport"] = transport;
+  if (engine.empty()) {
+    json["format"] = format;
+    json["placement"] = placement;
+    json["transport"] = transport;
+  } else {
+    json["engine"] = engine;
+  }
   for (const auto& [name, value] : settings.all()) json[name] = value;
+  for (const auto& [name, value] : knob_parameters(hints, environment)) json[name] = value;
   return json.dump();
 }
 

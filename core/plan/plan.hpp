@@ -10,20 +10,25 @@
 
 #include "core/model/descriptor.hpp"
 #include "core/model/settings.hpp"
+#include "core/plan/hints.hpp"
 
 namespace penstock {
 
 // What can be chosen from; the session fills it from the rooms' tables, so that plan knows no concrete strategy.
 struct Catalog {
-  std::vector<const Descriptor*> formats, placements, transports;
-  const Descriptor* common = nullptr;  // parameters of every plan: placement, durability, block, preallocate
+  std::vector<const Descriptor*> formats, placements, transports, engines;
+  const Descriptor* common = nullptr;         // parameters of every FORMAT/TRANSPORT: placement, durability, block, ...
+  const Descriptor* engine_common = nullptr;  // of every engine: durability
 };
 
 struct Plan {
+  std::string engine;  // "" where there are format, placement and transport; they are "" where there is an engine
   std::string format;
   std::string placement;  // "single", "per_rank"
   std::string transport;
-  Settings settings;  // every parameter of the three and the common ones, with its value
+  Settings settings;  // every parameter of those and the common ones, with its value
+  Hints hints;        // "hint.NAME=VALUE": for MPI_Info, where the method uses MPI-IO
+  Hints environment;  // "env.NAME=VALUE": wanted in the environment before launch
 
   // "hdf5/two_phase:io=direct,writers=2": parameters that differ from their fallback, by name.
   std::string text(const Catalog& catalog) const;
@@ -32,7 +37,8 @@ struct Plan {
 };
 
 // "FORMAT/TRANSPORT[:name=value,...]", an alias ("raw/per_process", "raw/gather"), a transport alone ("two_phase";
-// the format is then FALLBACK_FORMAT), or a plan's JSON. Unknown words are named together with those that exist.
+// the format is then FALLBACK_FORMAT), "ENGINE[:name=value,...]", or a plan's JSON. Unknown words are named together with
+// those that exist.
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog);
 
 struct Alias {

@@ -18,15 +18,22 @@ const Descriptor two_phase{"two_phase",
                             {"io", Parameter::Type::choice, "auto|buffered|direct|mmap", "auto", ""},
                             {"buffer_bytes", Parameter::Type::bytes, "4096", "16MiB", ""}},
                            ""};
+const Descriptor parts{"parts", "", {{"parts", Parameter::Type::integer, "0", "0", ""}}, ""};
+const Descriptor rank_order{"rank_order", "", {}, ""};
 const Descriptor servers{"servers", "", {}, "needs a server"};
+const Descriptor stack{"stack", "", {{"collective", Parameter::Type::boolean, "", "false", ""}}, ""};
+const Descriptor stack_common{
+    "stack_common", "", {{"durability", Parameter::Type::choice, "full|none", "full", ""}}, ""};
 const Descriptor common{"common",
                         "",
-                        {{"placement", Parameter::Type::choice, "single|per_rank", "single", ""},
+                        {{"placement", Parameter::Type::choice, "single|per_rank|parts|rank_order", "single", ""},
                          {"durability", Parameter::Type::choice, "full|none", "full", ""},
                          {"preallocate", Parameter::Type::boolean, "", "true", ""},
                          {"block", Parameter::Type::bytes, "4096", "4KiB", ""}},
                         ""};
-const Catalog all{{&hdf5, &raw}, {&single, &per_rank}, {&independent, &two_phase, &servers}, &common};
+const Catalog all{
+    {&hdf5, &raw}, {&single, &per_rank, &parts, &rank_order}, {&independent, &two_phase, &servers}, {&stack}, &common,
+    &stack_common};
 
 Plan good(std::string_view text, std::string_view format = "hdf5") {
   const auto plan = parse_plan(text, format, all);
@@ -125,6 +132,24 @@ TEST(Plan, WhatCannotBeIsNamedWithWhatCan) {
     EXPECT_NE(plan.status().message().find(bad.said), std::string::npos) << plan.status().message();
     EXPECT_NE(plan.status().message().find(bad.known), std::string::npos) << plan.status().message();
   }
+}
+
+TEST(Plan, LayoutAndPartsSayThePlacement) {
+  EXPECT_EQ(good("raw/independent:layout=chunks").text(all), "raw/independent:placement=rank_order");
+  EXPECT_EQ(good("raw/independent:layout=global").text(all), "raw/independent");
+  EXPECT_EQ(good("hdf5/two_phase:parts=3").text(all), "hdf5/two_phase:parts=3,placement=parts");
+  EXPECT_FALSE(parse_plan("raw/independent:layout=other", "hdf5", all).ok());
+}
+
+TEST(Plan, AnEngineIsOneWord) {
+  const Plan plan = good("stack:collective=true");
+  EXPECT_EQ(plan.engine, "stack");
+  EXPECT_EQ(plan.format + plan.transport + plan.placement, "");
+  EXPECT_TRUE(plan.settings.boolean("collective"));
+  EXPECT_EQ(plan.text(all), "stack:collective=true");
+  EXPECT_EQ(good(plan.json()).json(), plan.json());
+  const auto wrong = parse_plan("stack:block=4KiB", "hdf5", all);
+  EXPECT_EQ(wrong.status().message(), "'stack' has no parameter 'block'; it has durability, collective");
 }
 
 }  // namespace

@@ -197,40 +197,87 @@ int64_t pending_bytes(const std::vector<Pending>& pending) {
   return sum;
 }
 
-Status do_work(File::State& state) {
+// File and message counts of this rank between two moments.
+void count(File::State& state, int sign) {
+  const StorageCounts counts = state.storage->counts();
+  Report& report = state.report;
+  report.file_calls += sign * (counts.writes + counts.reads);
+  report.file_bytes += sign * (counts.write_bytes + counts.read_bytes);
+  report.metadata_calls += sign * counts.metadata;
+  report.messages += sign * state.comm->messages_sent();
+  report.message_bytes += sign * state.comm->bytes_sent();
+  if (state.behind_comm == nullptr) return;
+  report.messages += sign * state.behind_comm->messages_sent();
+  report.message_bytes += sign * state.behind_comm->bytes_sent();
+}
+
+Status finish_work(File::State& state) {
+  if (!state.writing) return {};
+  PENSTOCK_TRY(finish_writing(state));
+  count(state, 1);
+  return {};
+}
+
+Status start_work(File::State& state, bool behind) {
+  PENSTOCK_TRY(finish_work(state));
   PENSTOCK_ASSIGN(const Work work, agree_work(state));
   if (!work.write && !work.read) return {};
   state.partial = work.partial;
   state.report = {};
   state.report.plan = state.plan.text(catalog());
+  state.report.filesystem = state.filesystem;
+  state.report.warnings = state.warnings;
   state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);
-  const StorageCounts before = state.storage->counts();
-  const int64_t messages = state.comm->messages_sent(), message_bytes = state.comm->bytes_sent();
+  count(state, -1);
   if (work.read) PENSTOCK_TRY(read_pending(state));
-  if (work.write) PENSTOCK_TRY(write_pending(state));
-  const StorageCounts after = state.storage->counts();
-  state.report.file_calls = after.writes - before.writes + after.reads - before.reads;
-  state.report.file_bytes = after.write_bytes - before.write_bytes + after.read_bytes - before.read_bytes;
-  state.report.metadata_calls = after.metadata - before.metadata;
-  state.report.messages = state.comm->messages_sent() - messages;
-  state.report.message_bytes = state.comm->bytes_sent() - message_bytes;
+  if (work.write) PENSTOCK_TRY(start_writing(state, behind));
+  if (!work.write) count(state, 1);
   return {};
+}
+
+// The first failure is the file's fate.
+Status conclude(File::State& state, const Status& status) {
+  state.outcome = status.in(fmt::format("'{}'", state.path));
+  return state.outcome;
+}
+
+Status check_usable(const File::State& state) {
+  if (state.closed) return {Code::invalid, "the file is closed"};
+  return state.outcome;
 }
 
 }  // namespace
 
 Status File::commit() {
   State& state = *state_;
-  if (state.closed) return {Code::invalid, "the file is closed"};
-  if (!state.outcome.ok()) return state.outcome;
-  state.outcome = do_work(state).in(fmt::format("'{}'", state.path));
-  return state.outcome;
+  PENSTOCK_TRY(check_usable(state));
+  const Status started = start_work(state, false);
+  if (started.ok() && handed_over(state)) return {};  // servers go on by themselves
+  return conclude(state, started.ok() ? finish_work(state) : started);
+}
+
+Status File::commit_start() {
+  PENSTOCK_TRY(check_usable(*state_));
+  return conclude(*state_, start_work(*state_, true));
+}
+
+Result<bool> File::commit_test() {
+  PENSTOCK_TRY(check_usable(*state_));
+  auto done = test_writing(*state_);
+  if (!done.ok()) return true;  // the error is finish's to report, on all ranks
+  return done;
+}
+
+Status File::commit_wait() {
+  PENSTOCK_TRY(check_usable(*state_));
+  return conclude(*state_, finish_work(*state_));
 }
 
 Status File::close() {
   State& state = *state_;
   if (state.closed) return {Code::invalid, "the file is closed already"};
-  const Status status = commit();
+  Status status = commit();
+  if (status.ok()) status = commit_wait();
   state.closed = true;
   state.puts.clear();
   state.gets.clear();

@@ -1,6 +1,12 @@
-// Methods: formats, placements and transports as descriptors.
+// Methods: formats, placements, transports and engines as descriptors, and the ways that they make together.
 #include "core/session/methods.hpp"
 
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
 #include "core/placement/placement.hpp"
 #include "core/transport/transport.hpp"
@@ -11,10 +17,20 @@ namespace {
 const Descriptor common{
     "common",
     "parameters of every plan",
-    {{"placement", Parameter::Type::choice, "single|per_rank", "single", "in which files the data goes"},
+    {{"placement", Parameter::Type::choice, "single|per_rank|parts|rank_order", "single",
+      "in which files the data goes"},
      {"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
      {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
-     {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"}},
+     {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"},
+     {"stripe_count", Parameter::Type::integer, "-1", "0", "Lustre: targets of a new file; -1 is all, 0 the default"},
+     {"stripe_bytes", Parameter::Type::bytes, "0", "0", "Lustre: size of a stripe, by 64 KiB; 0 is the default"},
+     {"stripe_offset", Parameter::Type::integer, "-1", "-1", "Lustre: the first target; -1 is any"}},
+    ""};
+
+const Descriptor engine_common{
+    "engine_common",
+    "parameters of every engine",
+    {{"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"}},
     ""};
 
 }  // namespace
@@ -25,14 +41,98 @@ const Catalog& catalog() {
     for (const Format* format : formats()) c.formats.push_back(&format->describe());
     for (const Descriptor* placement : placements()) c.placements.push_back(placement);
     for (const Transport* transport : transports()) c.transports.push_back(&transport->describe());
+    for (const Engine* engine : engines()) c.engines.push_back(&engine->describe());
     c.common = &common;
+    c.engine_common = &engine_common;
     return c;
   }();
   return all;
 }
 
 std::string_view format_of_path(std::string_view path) {
-  return path.ends_with(".raw") || path.ends_with(".json") ? "raw" : "hdf5";
+  const size_t whole = path.size();
+  if (path.ends_with(".json")) path.remove_suffix(5);
+  if (path.ends_with(".nc") || path.ends_with(".cdf")) return "netcdf";
+  return path.ends_with(".raw") || path.size() < whole ? "raw" : "hdf5";
+}
+
+namespace {
+
+std::vector<std::string_view> words(std::string_view choices) {
+  std::vector<std::string_view> list;
+  while (!choices.empty()) {
+    const size_t bar = std::min(choices.find('|'), choices.size());
+    list.push_back(choices.substr(0, bar));
+    choices.remove_prefix(std::min(bar + 1, choices.size()));
+  }
+  return list;
+}
+
+std::string refusal(const std::string& text) {
+  const auto plan = parse_plan(text, "raw", catalog());
+  if (!plan) return plan.status().message();
+  const Transport* transport = find_transport(plan->transport);
+  if (transport == nullptr) return {};
+  const Status status = transport->check(plan->settings, plan->format, plan->placement, Direction::write);
+  return status.ok() ? std::string() : status.message();
+}
+
+MethodRow row(std::string plan, std::string_view summary, std::string_view missing = {}) {
+  std::string refused = missing.empty() ? refusal(plan) : std::string(missing);
+  return {std::move(plan), std::string(summary), std::move(refused)};
+}
+
+// The cells of a transport's table. How a cell is asked for (request) is no cell of its own.
+void add_cells(const Transport& transport, std::vector<MethodRow>& rows) {
+  std::vector<std::string> cells{""};
+  for (const Parameter& parameter : transport.describe().parameters) {
+    if (!parameter.combines || parameter.name == "request") continue;
+    std::vector<std::string> longer;
+    for (const std::string& cell : cells)
+      for (const std::string_view value : words(parameter.allowed))
+        longer.push_back(fmt::format("{}{}{}={}", cell, cell.empty() ? "" : ",", parameter.name, value));
+    cells = std::move(longer);
+  }
+  if (cells.size() == 1) return;
+  for (const std::string& cell : cells) {
+    const std::string plan = fmt::format("raw/{}:{}", transport.describe().name, cell);
+    MethodRow with_global = row(plan, transport.describe().summary, transport.describe().missing);
+    MethodRow with_chunks = row(plan + ",layout=chunks", transport.describe().summary, transport.describe().missing);
+    rows.push_back(with_global.refused.empty() || !with_chunks.refused.empty() ? with_global : with_chunks);
+  }
+}
+
+// The ways of an engine that people compare.
+constexpr std::string_view engine_ways[] = {"phdf5:collective=true", "phdf5:chunked=true,collective=true",
+                                            "pnetcdf:mode=independent", "pnetcdf:mode=nonblocking",
+                                            "netcdf4:mode=independent"};
+
+}  // namespace
+
+std::vector<MethodRow> method_table() {
+  std::vector<MethodRow> rows;
+  for (const Format* format : formats()) {
+    const std::string_view name = format->describe().name;
+    for (const Transport* transport : transports())
+      rows.push_back(row(fmt::format("{}/{}", name, transport->describe().name), transport->describe().summary,
+                         transport->describe().missing));
+    for (const Alias& alias : aliases()) rows.push_back(row(fmt::format("{}/{}", name, alias.name), alias.help));
+    rows.push_back(row(fmt::format("{}/independent:layout=chunks", name), "each rank's blocks together in one file"));
+  }
+  for (const Transport* transport : transports()) add_cells(*transport, rows);
+  for (const Engine* engine : engines()) {
+    const Descriptor& d = engine->describe();
+    rows.push_back(row(std::string(d.name), d.summary, d.missing));
+    for (const std::string_view way : engine_ways)
+      if (way.starts_with(fmt::format("{}:", d.name))) rows.push_back(row(std::string(way), d.summary, d.missing));
+  }
+  // A cell may be its transport's default, which is there already.
+  std::set<std::string> seen;
+  std::erase_if(rows, [&](const MethodRow& r) {
+    const auto plan = parse_plan(r.plan, "raw", catalog());
+    return plan.ok() && !seen.insert(plan->text(catalog())).second;
+  });
+  return rows;
 }
 
 }  // namespace penstock

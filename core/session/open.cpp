@@ -1,58 +1,30 @@
 // Opening: what the ranks share before a file is created, read or changed.
 #include <penstock/file.hpp>
 
-#include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <random>
 
 #include <fmt/format.h>
 
 #include "core/base/encode.hpp"
+#include "core/plan/override.hpp"
 #include "core/session/methods.hpp"
 #include "core/session/state.hpp"
+#include "core/session/striping.hpp"
+#include "core/storage/target.hpp"
 
 namespace penstock {
 namespace {
-
-// A link as target is followed, so that the rename replaces the file and not the link; also one that leads to nothing
-// yet.
-std::string resolve_link(std::string path) {
-  char resolved[PATH_MAX];
-  for (int links = 0; links < 40; ++links) {
-    if (::realpath(path.c_str(), resolved) != nullptr) return resolved;
-    const ssize_t length = ::readlink(path.c_str(), resolved, sizeof resolved);
-    if (length <= 0 || length == sizeof resolved) break;
-    const std::string target(resolved, static_cast<size_t>(length));
-    path = target.starts_with('/') ? target : folder_of(path) + target;
-  }
-  return path;
-}
-
-Status check_target(Storage& storage, const std::string& path) {
-  if (path.empty()) return {Code::invalid, "the path is empty"};
-  const std::string folder = folder_of(path).empty() ? "." : folder_of(path);
-  const auto place = storage.stat(folder);
-  if (!place.ok()) return place.status().in(fmt::format("cannot create '{}'", path));
-  if (!place->directory) return {Code::not_found, fmt::format("cannot create '{}': '{}' is no folder", path, folder)};
-  if (!place->writable)
-    return {Code::denied, fmt::format("cannot create '{}': folder '{}' is not writable", path, folder)};
-  const auto there = storage.stat(path);
-  if (there.ok() && there->directory) return {Code::exists, fmt::format("cannot create '{}': it is a folder", path)};
-  if (there.ok() && !there->regular)
-    return {Code::exists, fmt::format("cannot create '{}': it is no regular file", path)};
-  if (path.ends_with('/'))
-    return {Code::invalid, fmt::format("cannot create '{}': it names a folder, not a file", path)};
-  return {};
-}
 
 // What rank 0 knows and all ranks use: the arguments of the collective call, and its findings.
 struct Opening {
   Status status;
   std::string path, plan, asked;
   uint64_t token = 0;
+  std::string chosen = {};  // the plan, unless the user overrides it from outside
+  Ground ground = {};
+  Hints hints = {};  // of the environment
 };
 
 Result<Opening> share(const Communicator& comm, Opening mine) {
@@ -63,6 +35,14 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
   out.text(mine.plan);
   out.text(mine.asked);
   out.value(mine.token);
+  out.text(mine.chosen);
+  out.text(mine.ground.text);
+  out.value(mine.ground.has_stripes);
+  out.value(static_cast<int64_t>(mine.hints.size()));
+  for (const auto& [name, value] : mine.hints) {
+    out.text(name);
+    out.text(value);
+  }
   auto bytes = out.take();
   PENSTOCK_TRY(comm->broadcast(bytes, 0));
   Decoder in(bytes);
@@ -74,6 +54,13 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
   all.plan = in.text();
   all.asked = in.text();
   all.token = in.value<uint64_t>();
+  all.chosen = in.text();
+  all.ground.text = in.text();
+  all.ground.has_stripes = in.value<bool>();
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    std::string name = in.text();
+    all.hints.emplace(std::move(name), in.text());
+  }
   Status alike;
   if (all.asked != mine.asked || all.plan != mine.plan)
     alike = {Code::mismatch,
@@ -97,22 +84,44 @@ std::unique_ptr<File::State> new_state(const Communicator& comm, Mode mode) {
   return state;
 }
 
-uint64_t random_token() {
-  std::random_device device;
-  return (uint64_t{device()} << 32) | device();
+Status choose_plan(Opening& opening) {
+  PENSTOCK_ASSIGN(opening.chosen, plan_override(opening.asked, opening.plan, process_environment()));
+  PENSTOCK_ASSIGN(opening.hints, hints_of_environment(process_environment()));
+  return {};
+}
+
+// What the plan says goes before the environment of rank 0; methods without MPI-IO have no use for either.
+void set_hints(File::State& state, const Opening& agreed) {
+  if (!(state.engine != nullptr ? state.engine->describe() : state.transport->describe()).hints) return;
+  state.hints = state.plan.hints;
+  state.hints.insert(agreed.hints.begin(), agreed.hints.end());
 }
 
 Status set_plan(File::State& state, std::string_view text, std::string_view format) {
   PENSTOCK_ASSIGN(state.plan, parse_plan(text, format, catalog()));
-  state.format = find_format(state.plan.format);
+  state.warnings = environment_warnings(state.plan.environment, process_environment());
+  state.engine = find_engine(state.plan.engine);
+  state.format = find_format(state.engine ? state.engine->format() : std::string_view(state.plan.format));
   state.transport = find_transport(state.plan.transport);
+  if (state.engine != nullptr) return {};
+  const Plan& p = state.plan;
+  if (state.mode != Mode::read)
+    PENSTOCK_TRY(state.transport->check(p.settings, p.format, p.placement, Direction::write));
+  if (state.mode != Mode::create)
+    PENSTOCK_TRY(state.transport->check(p.settings, p.format, p.placement, Direction::read));
   return {};
 }
 
-// The sidecar is what is published for raw data.
-std::string published_path(std::string path, std::string_view format) {
-  if (format == "raw" && !path.ends_with(".json")) path += ".json";
-  return path;
+// Where the master of a set is no file of the format, its name says so.
+std::string published_path(std::string path, const File::State& state) {
+  if (!state.is_set() || state.format->master_extension() == state.format->extension()) return path;
+  const std::string_view master = state.format->master_extension();
+  return path.ends_with(fmt::format(".{}", master)) ? path : fmt::format("{}.{}", path, master);
+}
+
+// A folder is only replaced by the engine whose it is.
+bool may_replace(const Engine* engine, const std::string& path) {
+  return engine != nullptr && engine->recognises(path);
 }
 
 }  // namespace
@@ -126,7 +135,7 @@ Status hold(File::State& state) {
 
 Status check_held(File::State& state) {
   Status status;
-  if (state.comm->rank() == 0) {
+  if (state.comm->rank() == 0 && state.held) {
     const auto now = state.storage->stat(state.path);
     if (!now.ok() || now->inode != state.held_stat.inode || now->device != state.held_stat.device)
       status = {Code::mismatch, "somebody replaced the file since it was opened: open it again"};
@@ -138,39 +147,66 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
   auto state = new_state(comm, Mode::create);
   Opening opening{{}, path, std::string(plan), path, random_token()};
   if (comm->rank() == 0) {
-    opening.status = set_plan(*state, plan, format_of_path(path));
+    opening.status = choose_plan(opening);
+    if (opening.status.ok()) opening.status = set_plan(*state, opening.chosen, format_of_path(path));
     if (opening.status.ok()) {
-      opening.path = resolve_link(published_path(path, state->plan.format));
-      opening.status = check_target(*state->storage, opening.path);
+      opening.path = resolve_link(published_path(path, *state));
+      opening.status = check_target(*state->storage, opening.path, may_replace(state->engine, opening.path));
+      opening.ground = find_ground(opening.path);
     }
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
-  PENSTOCK_TRY(set_plan(*state, plan, format_of_path(path)));
+  PENSTOCK_TRY(set_plan(*state, agreed.chosen, format_of_path(path)));
   state->path = agreed.path;
   state->token = agreed.token;
+  set_hints(*state, agreed);
+  PENSTOCK_TRY(set_striping(*state, agreed.ground));
   return File(std::move(state));
 }
 
 namespace {
+
+// What was recognised in the file is what the plan can read, or change.
+Status check_reader(const File::State& state, Mode mode) {
+  const std::string& there = state.contents->format;
+  const std::string_view wanted = state.engine == nullptr          ? std::string_view(state.plan.format)
+                                  : state.engine->format().empty() ? state.engine->describe().name
+                                                                   : state.engine->format();
+  if (mode == Mode::change && state.engine != nullptr)
+    return {Code::unsupported,
+            fmt::format("engine '{}' writes files anew: reopen '{}' with a transport", state.plan.engine, state.path)};
+  if ((mode == Mode::change || state.engine != nullptr) && wanted != there)
+    return {Code::mismatch, fmt::format("'{}' is {}, the plan says {}: {}", state.path, there, wanted,
+                                        mode == Mode::change ? "reopen keeps the format" : "name another plan")};
+  if (state.engine == nullptr && find_format(there) == nullptr)
+    return {Code::unsupported, fmt::format("only engine '{}' reads '{}': name it as the plan", there, state.path)};
+  return {};
+}
 
 Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::string path, std::string_view plan,
                                                 Mode mode) {
   auto state = new_state(comm, mode);
   Opening opening{{}, path, std::string(plan), path, random_token()};
   if (comm->rank() == 0) {
+    opening.status = choose_plan(opening);
     if (path.empty()) opening.status = {Code::invalid, "the path is empty"};
     if (!state->storage->stat(path).ok() && state->storage->stat(path + ".json").ok()) opening.path = path + ".json";
     opening.path = resolve_link(opening.path);  // the parts of a set lie beside the file, not beside the link
-    if (mode == Mode::change && opening.status.ok()) opening.status = check_target(*state->storage, opening.path);
+    opening.ground = find_ground(opening.path);
+    if (mode == Mode::change && opening.status.ok())
+      opening.status = check_target(*state->storage, opening.path, recognising_engine(opening.path) != nullptr);
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
   state->path = agreed.path;
   state->token = agreed.token;
   PENSTOCK_ASSIGN(state->contents, read_contents(comm, *state->storage, state->path));
-  PENSTOCK_TRY(set_plan(*state, plan, state->contents->format).in(fmt::format("opening '{}'", state->path)));
-  if (mode == Mode::change && state->plan.format != state->contents->format)
-    return Status(Code::mismatch, fmt::format("'{}' is {}, the plan says {}: reopen keeps the format", state->path,
-                                              state->contents->format, state->plan.format));
+  // What only an engine reads is read by it unless the plan says otherwise.
+  const bool by_engine = agreed.chosen.empty() && find_format(state->contents->format) == nullptr;
+  PENSTOCK_TRY(set_plan(*state, by_engine ? state->contents->format : agreed.chosen, state->contents->format)
+                   .in(fmt::format("opening '{}'", state->path)));
+  PENSTOCK_TRY(check_reader(*state, mode));
+  set_hints(*state, agreed);
+  PENSTOCK_TRY(set_striping(*state, agreed.ground));
   PENSTOCK_TRY(agree(comm, hold(*state)));
   if (mode == Mode::change && !state->contents->left_out.empty())
     return Status(Code::unsupported,
@@ -184,6 +220,25 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
 Result<File> File::open(const Communicator& comm, std::string path, std::string_view plan) {
   PENSTOCK_ASSIGN(auto state, open_state(comm, std::move(path), plan, Mode::read));
   return File(std::move(state));
+}
+
+Status File::copy(const Communicator& comm, std::string from, std::string to, std::string_view plan) {
+  PENSTOCK_ASSIGN(auto source, open_state(comm, std::move(from), {}, Mode::read));
+  if (!source->contents->left_out.empty())
+    return {Code::unsupported,
+            fmt::format("'{}' cannot be copied without loss: {}", source->path, source->contents->left_out)};
+  if (source->engine != nullptr)
+    return {Code::unsupported,
+            fmt::format("'{}' cannot be copied: only engine '{}' reads it", source->path, source->plan.engine)};
+  PENSTOCK_ASSIGN(File file, create(comm, std::move(to), plan));
+  File::State& state = *file.state_;
+  if (state.path == source->path)
+    return {Code::invalid, fmt::format("'{}' would be copied onto itself: name another file", state.path)};
+  if (state.engine != nullptr)
+    return {Code::unsupported, fmt::format("engine '{}' cannot make a copy: name a transport", state.plan.engine)};
+  state.contents = std::move(source->contents);
+  state.source = source->path;
+  return file.close();
 }
 
 Result<File> File::reopen(const Communicator& comm, std::string path, std::string_view plan) {

@@ -14,17 +14,26 @@ struct Output {
   std::vector<Layout::Metadata> metadata;  // keeps the bytes of metadata pieces
   int64_t virtual_bytes = 0;
   Io io = Io::buffered;
-  std::vector<std::string> created;  // by this rank; removed if the commit fails
-  Contents contents;                 // complete on rank 0; of a single file on all ranks
-  std::string partial;               // what rank 0 renames to the target
+  std::vector<Extent> cuts;                        // parts of this rank to be cut to a length, by their index
+  std::vector<std::string> created;                // by this rank; removed if the commit fails
+  Contents contents;                               // complete on rank 0; of a single file on all ranks
+  Slots slots;                                     // of the one part, where the transport has them
+  std::vector<std::pair<size_t, size_t>> in_slot;  // rank 0: dataset and block, in contents, asked for in each
+  std::string partial;                             // what rank 0 renames to the target
 };
 
+// A part of a set; parts carry the generation, so that they never meet those of the file that is still valid.
+std::string part_path(const File::State& state, std::string_view label);
+// The hidden file that becomes the target.
+std::string partial_path(const File::State& state);
 // Collective. Lays out CATALOGUE as the plan says and creates the files at their full size. MEMORY[i] belongs to
 // CLAIMS[i]. On failure OUTPUT.created still says what to remove.
 Status prepare_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
                       std::span<std::byte* const> memory, Output& output);
-// Rank 0. Writes the master file where there is one, renames it over the target, and removes generations that nobody
-// refers to.
+// Local, when all ranks have written. Parts of exact length lose what was rounded up.
+Status cut_parts(File::State& state, const Output& output);
+// Rank 0. Writes the master file where there is one and renames it over the target. The parts of the set that was there stay
+// for those who are reading them, until the next commit; those of the one before it are removed.
 Status publish(File::State& state, Output& output);
 void remove_created(File::State& state, const Output& output);
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/boxes.hpp"
 #include "core/session/methods.hpp"
 #include "core/session/state.hpp"
 #include "core/transport/move.hpp"
@@ -31,6 +32,7 @@ Result<Contents> unpack(std::span<const std::byte> bytes) {
 }
 
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
+  if (const Engine* engine = recognising_engine(path)) return engine->contents(path);
   PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
   if (info.directory) return Status(Code::invalid, fmt::format("'{}' is a folder, not a file", path));
   if (!info.regular) return Status(Code::invalid, fmt::format("'{}' is no regular file", path));
@@ -40,24 +42,26 @@ Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
   PENSTOCK_TRY(file->close());
   for (const Format* format : formats())
     if (format->recognises(head)) return format->read(path);
-  return Status(Code::damaged,
-                fmt::format("'{}' is no file that penstock can read: neither HDF5 nor the sidecar of raw data", path));
+  return Status(
+      Code::damaged,
+      fmt::format("'{}' is no file that penstock can read: neither HDF5, nor classic netCDF, nor the index of a set",
+                  path));
 }
 
 // Every part has a place in the virtual address space; ranks compute the same ones.
-std::vector<Part> parts_of(const Contents& contents, int64_t block, int64_t& virtual_bytes) {
+std::vector<Part> parts_of(const Contents& contents, int64_t block) {
   std::vector<Part> parts;
   for (const std::string& path : contents.parts) parts.push_back({path, 0, 0});
   for (size_t d = 0; d < contents.blocks.size(); ++d)
     for (const StoredBlock& stored : contents.blocks[d]) {
-      const int64_t end = stored.base + stored.where.count() * bytes(contents.catalogue.datasets[d].type);
+      const int64_t end = stored.base + span_bytes(stored, bytes(contents.catalogue.datasets[d].type));
       int64_t& size = parts[static_cast<size_t>(stored.part)].bytes;
       size = std::max(size, end);
     }
-  virtual_bytes = 0;
+  int64_t base = 0;
   for (Part& part : parts) {
-    part.virtual_base = virtual_bytes;
-    virtual_bytes += (part.bytes + block - 1) / block * block;
+    part.virtual_base = base;
+    base += (part.bytes + block - 1) / block * block;
   }
   return parts;
 }
@@ -73,8 +77,8 @@ void add_pieces(const Contents& contents, const std::vector<Part>& parts, int in
     auto common = intersect(selection, stored.where);
     if (!common) continue;
     const int64_t address = parts[static_cast<size_t>(stored.part)].virtual_base + stored.base;
-    pieces.push_back(
-        {stored.part, address, bytes(type), stored.swapped ? scalar_bytes(type) : 0, *std::move(common), memory});
+    pieces.push_back({stored.part, address, bytes(type), stored.swapped ? scalar_bytes(type) : 0, *std::move(common),
+                      memory, stored.row_stride});
   }
   if (stored_elements >= elements(contents.catalogue.datasets[d].shape)) return;  // they tile it
   const int64_t size = bytes(type);
@@ -91,45 +95,6 @@ void add_pieces(const Contents& contents, const std::vector<Part>& parts, int in
     }
 }
 
-// The boxes that a run of a row-major array is made of.
-void boxes_of_run(const Dims& shape, int64_t offset, int64_t length, std::vector<Box>& boxes) {
-  const int rank = shape.rank();
-  while (length > 0) {
-    int64_t step = 1;
-    int d = rank - 1;
-    // The slowest dimension whose whole rows fit from here.
-    while (d > 0 && offset % (step * shape[d]) == 0 && length >= step * shape[d]) step *= shape[d--];
-    const int64_t rows = d < 0 ? 1 : std::min(length / step, shape[d] - offset / step % shape[d]);
-    Box box{Dims::filled(rank, 0), Dims::filled(rank, 1)};
-    int64_t rest = offset / step;
-    for (int k = d; k >= 0; --k) {
-      box.start[k] = rest % shape[k];
-      rest /= shape[k];
-    }
-    if (d >= 0) box.count[d] = rows;
-    for (int k = d + 1; k < rank; ++k) box.count[k] = shape[k];
-    boxes.push_back(box);
-    offset += rows * step;
-    length -= rows * step;
-  }
-}
-
-// Cuts along the slowest dimensions, so that a piece stays below foreign_bytes.
-void cut_box(const Box& box, int64_t element_bytes, std::vector<Box>& boxes) {
-  if (elements(box.count) * element_bytes <= foreign_bytes) {
-    boxes.push_back(box);
-    return;
-  }
-  int d = 0;
-  while (box.count[d] == 1) ++d;
-  Box half = box;
-  half.count[d] = box.count[d] / 2;
-  cut_box(half, element_bytes, boxes);
-  half.start[d] += half.count[d];
-  half.count[d] = box.count[d] - half.count[d];
-  cut_box(half, element_bytes, boxes);
-}
-
 Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection,
                     std::byte* memory) {
   const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(index)];
@@ -140,7 +105,7 @@ Status read_foreign(const Contents& contents, const std::string& path, int index
   else
     for (const MemoryRun& run : selection.runs()) boxes_of_run(dataset.shape, run.offset, run.length, whole);
   for (const Box& box : whole)
-    if (elements(box.count) > 0) cut_box(box, bytes(dataset.type), boxes);
+    if (elements(box.count) > 0) cut_box(box, std::max<int64_t>(1, foreign_bytes / bytes(dataset.type)), boxes);
   std::vector<std::byte> buffer;
   for (const Box& box : boxes) {
     buffer.resize(static_cast<size_t>(elements(box.count) * bytes(dataset.type)));
@@ -201,6 +166,37 @@ Status broadcast_replicas(File::State& state, const Resolved& resolved) {
   return {};
 }
 
+// What lies plain in a part travels; the rest is read by the format's library, each rank for itself.
+Status transport_read(File::State& state, const Resolved& resolved) {
+  const Contents& contents = *state.contents;
+  Job job;
+  job.direction = Direction::read;
+  job.comm = state.comm;
+  job.parts = parts_of(contents, state.plan.settings.integer("block"));
+  Status foreign;
+  for (size_t i = 0; i < resolved.claims.size(); ++i) {
+    const Claim& claim = resolved.claims[i];
+    const int index = contents.catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
+    if (!contents.foreign[static_cast<size_t>(index)]) {
+      add_pieces(contents, job.parts, index, claim.selection, resolved.memory[i], job.pieces);
+    } else if (foreign.ok()) {
+      PhaseTimer timer(state.report.phases, Phase::read);
+      foreign = read_foreign(contents, state.path, index, claim.selection, resolved.memory[i]);
+    }
+  }
+  job.phases = &state.report.phases;
+  HintsOutcome outcome;
+  job.hints_outcome = &outcome;
+  PENSTOCK_ASSIGN(const auto transfer, begin_transfer(state, job, state.plan.settings));
+  const Status status = transfer->finish();
+  state.report.statistics = transfer->statistics();
+  state.report.hints = outcome.effective;
+  state.report.warnings.insert(state.report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
+  state.report.writers = transfer->touched_files() ? 1 : 0;
+  PENSTOCK_TRY(agree(state.comm, status));
+  return agree(state.comm, foreign);
+}
+
 }  // namespace
 
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path) {
@@ -210,28 +206,40 @@ Result<Contents> read_contents(const Communicator& comm, Storage& storage, const
   return unpack(bytes);
 }
 
-Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection,
+namespace {
+
+Status move_here(Direction direction, const Contents& contents, int index, const Selection& selection,
                  std::byte* memory, const std::shared_ptr<Storage>& storage) {
-  if (contents.foreign[static_cast<size_t>(index)]) return read_foreign(contents, path, index, selection, memory);
   PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", contents.format, catalog()));
   Job job;
   PhaseTimes phases;
-  job.direction = Direction::read;
+  job.direction = direction;
   job.comm = serial_communicator();
   job.storage = storage;
-  job.parts = parts_of(contents, job.block, job.virtual_bytes);
+  job.sync = false;
+  job.parts = parts_of(contents, job.block);
   job.phases = &phases;
   add_pieces(contents, job.parts, index, selection, memory, job.pieces);
   PENSTOCK_ASSIGN(const auto transfer, find_transport("independent")->begin(job, plan.settings));
   return transfer->finish();
 }
 
+}  // namespace
+
+Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection,
+                 std::byte* memory, const std::shared_ptr<Storage>& storage) {
+  if (contents.foreign[static_cast<size_t>(index)]) return read_foreign(contents, path, index, selection, memory);
+  return move_here(Direction::read, contents, index, selection, memory, storage);
+}
+
+Status write_here(const Contents& contents, int index, const Selection& selection, const std::byte* memory,
+                  const std::shared_ptr<Storage>& storage) {
+  // A piece's memory is only read when writing.
+  return move_here(Direction::write, contents, index, selection, const_cast<std::byte*>(memory), storage);
+}
+
 Status read_pending(File::State& state) {
   Resolved resolved;
-  std::vector<Part> parts;
-  std::vector<Piece> pieces;
-  int64_t virtual_bytes = 0;
-  Status foreign;
   {
     PhaseTimer timer(state.report.phases, Phase::define);
     if (state.stale) {
@@ -250,26 +258,8 @@ Status read_pending(File::State& state) {
     const Contents& contents = *state.contents;
     for (const Dataset& dataset : resolved.catalogue.datasets)
       PENSTOCK_TRY(check_claim(contents, dataset, agreed.datasets.at(dataset.name).sharing));
-    parts = parts_of(contents, state.plan.settings.integer("block"), virtual_bytes);
   }
-  const Contents& contents = *state.contents;
-  for (size_t i = 0; i < resolved.claims.size(); ++i) {
-    const Claim& claim = resolved.claims[i];
-    const int index = contents.catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
-    if (!contents.foreign[static_cast<size_t>(index)]) {
-      add_pieces(contents, parts, index, claim.selection, resolved.memory[i], pieces);
-    } else if (foreign.ok()) {
-      PhaseTimer timer(state.report.phases, Phase::read);
-      foreign = read_foreign(contents, state.path, index, claim.selection, resolved.memory[i]);
-    }
-  }
-  Job job;
-  job.direction = Direction::read;
-  job.parts = std::move(parts);
-  job.pieces = std::move(pieces);
-  job.virtual_bytes = virtual_bytes;
-  PENSTOCK_TRY(move_pieces(state, std::move(job), state.plan.settings));
-  PENSTOCK_TRY(agree(state.comm, foreign));
+  PENSTOCK_TRY(state.engine != nullptr ? engine_read(state, resolved) : transport_read(state, resolved));
   PENSTOCK_TRY(broadcast_replicas(state, resolved));
   state.gets.clear();
   return {};

@@ -10,6 +10,7 @@
 
 #include <penstock/file.hpp>
 
+#include "core/format/format.hpp"
 #include "core/session/methods.hpp"
 
 namespace penstock {
@@ -36,7 +37,8 @@ class Session : public testing::TestWithParam<std::string> {
     std::string name = fs::current_path() / "session-test-XXXXXX";
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
-    path_ = folder_ + (GetParam().starts_with("raw") ? "/f.raw" : "/f.h5");
+    const std::string_view format = std::string_view(GetParam()).substr(0, GetParam().find('/'));
+    path_ = folder_ + "/f." + std::string(find_format(format)->extension());
   }
   void TearDown() override { fs::remove_all(folder_); }
 
@@ -81,9 +83,71 @@ class Session : public testing::TestWithParam<std::string> {
   Communicator comm_ = serial_communicator();
 };
 
+// A variable of the environment for the time of a test.
+class Setting {
+ public:
+  Setting(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  ~Setting() { ::unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST_P(Session, ThePlanOfTheEnvironmentWinsOverTheCodes) {
+  const Setting setting("PENSTOCK_PLAN", GetParam());
+  auto file = File::create(comm_, path_, "two_phase:writers=3");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->plan(), parse_plan(GetParam(), "hdf5", catalog())->text(catalog()));
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  const Status status = file->close();
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(read("data", {12}), data);
+}
+
+TEST_P(Session, AMistakeInTheFileOfPlansIsNamed) {
+  const std::string plans = folder_ + "/plans.toml";
+  std::ofstream(plans) << "[[plan]]\npattern = \"f.*\"\nplan = \"hdf5/nonsense\"\n";
+  const Setting setting("PENSTOCK_PLANS", plans);
+  EXPECT_NE(create().status().message().find("there is no transport 'nonsense'"), std::string::npos);
+  std::ofstream(plans) << "[[plan]]\n";
+  EXPECT_NE(create().status().message().find(plans + ":1: this [[plan]]"), std::string::npos);
+}
+
+TEST_P(Session, StripesWhereThereAreNoneAreReported) {
+  const std::string separator = GetParam().find(':') == std::string::npos ? ":" : ",";
+  auto file = File::create(comm_, path_, GetParam() + separator + "stripe_count=4,stripe_bytes=1MiB");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_NE(file->report().filesystem.find("blocks of"), std::string::npos) << file->report().filesystem;
+  if (file->report().filesystem.starts_with("lustre")) GTEST_SKIP() << "this is Lustre";
+  ASSERT_EQ(file->report().warnings.size(), 1U);
+  EXPECT_NE(file->report().warnings[0].find("stripe_count=4, stripe_bytes=1048576"), std::string::npos);
+  EXPECT_NE(file->report().warnings[0].find("not applicable"), std::string::npos);
+  ASSERT_TRUE(file->close().ok());
+  EXPECT_EQ(File::create(comm_, path_, GetParam() + separator + "stripe_bytes=1000").status().code(), Code::invalid);
+}
+
+TEST_P(Session, AnEnvironmentOtherThanThePlanWantsIsReported) {
+  const std::string separator = GetParam().find(':') == std::string::npos ? ":" : ",";
+  auto file = File::create(comm_, path_, GetParam() + separator + "env.PENSTOCK_NEVER_SET=1");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  ASSERT_TRUE(file->commit().ok());
+  ASSERT_EQ(file->report().warnings.size(), 1U);
+  EXPECT_NE(file->report().warnings[0].find("PENSTOCK_NEVER_SET=1"), std::string::npos);
+  ASSERT_TRUE(file->close().ok());
+}
+
 INSTANTIATE_TEST_SUITE_P(Methods, Session,
                          testing::Values("hdf5/two_phase", "hdf5/independent", "raw/two_phase", "raw/independent",
-                                         "hdf5/independent:placement=per_rank", "raw/two_phase:placement=per_rank"),
+                                         "hdf5/independent:placement=per_rank", "raw/two_phase:placement=per_rank",
+                                         "netcdf/two_phase", "netcdf/two_phase:placement=per_rank"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace_if(
@@ -319,6 +383,32 @@ TEST(Methods, TheCatalogIsWhatThePlanParserReads) {
   EXPECT_EQ(format_of_path("a.json"), "raw");
   EXPECT_EQ(format_of_path("a.h5"), "hdf5");
   EXPECT_EQ(format_of_path("a"), "hdf5");
+  EXPECT_EQ(format_of_path("a.nc"), "netcdf");
+  EXPECT_EQ(format_of_path("a.cdf"), "netcdf");
+  EXPECT_EQ(format_of_path("a.nc.json"), "netcdf");
+  EXPECT_EQ(format_of_path("a.nc4"), "hdf5");
+}
+
+TEST(Methods, EveryRowIsAPlanOrSaysWhyNot) {
+  const auto rows = method_table();
+  EXPECT_GT(rows.size(), 20u);
+  for (const MethodRow& row : rows) {
+    EXPECT_FALSE(row.summary.empty()) << row.plan;
+    EXPECT_TRUE(!row.refused.empty() || parse_plan(row.plan, "raw", catalog()).ok()) << row.plan;
+  }
+}
+
+TEST(Engines, ThatAreNotBuiltAreListedAndSayWhatTheyNeed) {
+  const auto& engines = catalog().engines;
+  const auto adios2 =
+      std::find_if(engines.begin(), engines.end(), [](const Descriptor* d) { return d->name == "adios2"; });
+  ASSERT_NE(adios2, engines.end());
+  const auto plan = parse_plan("adios2:aggregators=2", "hdf5", catalog());
+  EXPECT_EQ(plan.ok(), (*adios2)->missing.empty());
+  if (plan.ok()) GTEST_SKIP() << "adios2 is built";
+  EXPECT_EQ((*adios2)->missing, "needs an MPI build of ADIOS2");
+  EXPECT_EQ(plan.status().code(), Code::unsupported);
+  EXPECT_NE(plan.status().message().find("needs an MPI build of ADIOS2"), std::string::npos) << plan.status().message();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <penstock/file.hpp>
 
+#include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
 #include "core/placement/placement.hpp"
 #include "core/plan/plan.hpp"
@@ -20,16 +21,23 @@
 
 namespace penstock {
 
+struct Writing;
+
 enum class Mode : uint8_t { create, read, change };
 
 struct File::State {
+  State();
+  ~State();
   Communicator comm;
+  Communicator behind_comm;  // of what moves while the program goes on, with this file or another; made when needed
   std::shared_ptr<TracedStorage> storage;
   Mode mode = Mode::create;
   std::string path;    // what commit publishes, with links resolved
+  std::string source;  // what contents describes, where that is another file: a copy is being made
   uint64_t token = 0;  // random, the same on all ranks: of partial names, generations and proofs
   Plan plan;
-  const Format* format = nullptr;
+  const Engine* engine = nullptr;  // or else:
+  const Format* format = nullptr;  // of the engine's files too; null for an engine that has none
   const Transport* transport = nullptr;
 
   std::optional<Contents> contents;  // of the published file
@@ -48,13 +56,19 @@ struct File::State {
   Status outcome;  // of a failed commit
   bool published = false;
   bool closed = false;
+  Hints hints;                        // for MPI-IO
+  std::string filesystem;             // that the target lies on
+  std::vector<std::string> warnings;  // of every commit's report
   int commits = 0;
+  std::unique_ptr<Writing> writing;  // a commit between its start and its end
   Report report;
 
   Status remember(Status status) {
     if (!status.ok() && misuse.ok()) misuse = status;
     return status;
   }
+  // A master is published, and parts lie beside it.
+  bool is_set() const { return engine == nullptr && (!format->self_contained() || plan.placement != "single"); }
   bool durable() const { return plan.settings.word("durability") == "full"; }
 };
 
@@ -79,21 +93,40 @@ Result<Contents> read_contents(const Communicator& comm, Storage& storage, const
 // Local. Elements of dataset INDEX of CONTENTS into MEMORY, by this rank alone, whatever way they are stored.
 Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection,
                  std::byte* memory, const std::shared_ptr<Storage>& storage);
+// Local. The other way round, into parts that exist at their full size; nothing is synced.
+Status write_here(const Contents& contents, int index, const Selection& selection, const std::byte* memory,
+                  const std::shared_ptr<Storage>& storage);
 
 // Local, of use on rank 0. From now on the file at the target's path is the one that the state's contents describe.
 Status hold(File::State& state);
 // Collective. Code::mismatch where somebody replaced the file since hold().
 Status check_held(File::State& state);
 
-// Collective. Moves the pieces of JOB (the session fills in the rest) by the state's transport with SETTINGS; the
-// same status everywhere.
-Status move_pieces(File::State& state, Job job, const Settings& settings);
+// Collective. Begins the movement of JOB's pieces (the session fills in the rest, the report of the state and the communicator apart) by the
+// state's transport with SETTINGS; the same status everywhere.
+Result<std::unique_ptr<Transfer>> begin_transfer(File::State& state, Job& job, const Settings& settings);
 
-// Collective. The two directions of commit.
-Status write_pending(File::State& state);
+// Collective. Whether the state's engine can write CATALOGUE to PATH; the same status everywhere.
+Status check_engine(File::State& state, const Catalogue& catalogue, const std::string& path, int64_t bytes);
+// Collective inside the engine's library; the status is this rank's own.
+Status engine_write(File::State& state, Problem problem);
+// Collective. Fills the claims of RESOLVED.
+Status engine_read(File::State& state, const Resolved& resolved);
+// Collective. The file that an engine wrote to PATH, as its reader describes it: complete, and with what was meant to be
+// in it.
+Result<Contents> check_written(File::State& state, const Catalogue& catalogue, const std::string& path);
+
+// Collective. Fills what was asked for by get.
 Status read_pending(File::State& state);
 
-// The folder of PATH with a slash at its end, or "".
-std::string folder_of(const std::string& path);
+// The three steps of writing what was put. Collective: from definitions to the beginning of the movement, which goes
+// on behind the program where BEHIND and the transport allow it.
+Status start_writing(File::State& state, bool behind);
+// Local. True when finish_writing will not take long.
+Result<bool> test_writing(File::State& state);
+// Local, alike on all ranks. Whether a commit is under way that needs neither this program's memory nor its time.
+bool handed_over(const File::State& state);
+// Collective. Ends the movement, publishes. Without a commit under way it does nothing.
+Status finish_writing(File::State& state);
 
 }  // namespace penstock

@@ -1,23 +1,18 @@
 // Writing: one commit, from what the ranks put to one published file.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/guarded.hpp"
-#include "core/session/output.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/state.hpp"
+#include "core/session/writing.hpp"
 
 namespace penstock {
 namespace {
 
 constexpr int64_t carry_bytes = 8 << 20;
-
-// What the new file holds, and how much of it the published one already has.
-struct Target {
-  Catalogue catalogue;
-  std::vector<int64_t> kept;  // elements of each dataset that are in the published file
-};
 
 Status add_old(const Dataset& old, Catalogue& catalogue) {
   const int index = catalogue.index_of(old.name);
@@ -60,14 +55,13 @@ Result<Target> target_of(const File::State& state, const Resolved& resolved) {
     dataset.unlimited = true;
   }
   PENSTOCK_TRY(check_names(target.catalogue));
-  PENSTOCK_TRY(state.format->check(target.catalogue));
+  PENSTOCK_TRY(state.engine != nullptr ? state.engine->check(target.catalogue, state.plan.settings)
+                                       : state.format->check(target.catalogue));
   return target;
 }
 
 // This rank's share of the published data goes to its place in the new file, in bounded pieces.
 Status carry(File::State& state, const Target& target, const Output& output) {
-  const std::string& path = output.parts[0].path;
-  PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::buffered, true));
   std::vector<std::byte> buffer;
   for (size_t d = 0; d < target.catalogue.datasets.size(); ++d) {
     const Dataset& dataset = target.catalogue.datasets[d];
@@ -81,86 +75,263 @@ Status carry(File::State& state, const Target& target, const Output& output) {
     for (int64_t at = share(state.comm->rank()), end = share(state.comm->rank() + 1); at < end; at += most) {
       const Run run{at, std::min(most, end - at)};
       buffer.resize(static_cast<size_t>(run.length * size));
-      PENSTOCK_TRY(read_here(*state.contents, state.path, old, Selection::of_runs(shape, std::span(&run, 1)),
-                             buffer.data(), state.storage));
-      PENSTOCK_TRY(file->write(output.contents.blocks[d][0].base + at * size, buffer));
+      PENSTOCK_TRY(read_here(*state.contents, state.source.empty() ? state.path : state.source, old,
+                             Selection::of_runs(shape, std::span(&run, 1)), buffer.data(), state.storage));
+      PENSTOCK_TRY(write_here(output.contents, static_cast<int>(d),
+                              Selection::of_runs(dataset.shape, std::span(&run, 1)), buffer.data(), state.storage));
     }
   }
-  if (state.durable()) PENSTOCK_TRY(file->sync());
-  return file->close();
+  if (!state.durable()) return {};
+  for (const Part& part : output.parts) {
+    PENSTOCK_ASSIGN(auto file, state.storage->open(part.path, Io::buffered, true));
+    PENSTOCK_TRY(file->sync());
+    PENSTOCK_TRY(file->close());
+  }
+  return {};
 }
 
-Status move_data(File::State& state, Output& output, bool keep) {
+Job write_job(const File::State& state, const Writing& writing, bool keep) {
+  const Output& output = writing.output;
   Job job;
+  job.comm = writing.comm;
   job.direction = Direction::write;
   job.parts = output.parts;
   job.pieces = output.pieces;
-  job.virtual_bytes = output.virtual_bytes;
   job.keep = keep;
   job.disjoint = !keep && !state.partial;  // as the tiling was proved
   job.sync = state.durable();
-  Settings settings = state.plan.settings;
-  for (const Parameter& p : state.transport->describe().parameters)
-    if (p.name == "io") PENSTOCK_TRY(settings.set(p, name(output.io)));
-  return move_pieces(state, std::move(job), settings);
+  return job;
 }
 
-Status write_output(File::State& state, const Target& target, const std::vector<Claim>& claims,
-                    const std::vector<std::byte*>& memory, Output& output) {
+// What is kept has no blocks of ranks, which these placements are made of. And a set that became a single file, or the
+// other way round, would leave its parts behind.
+Status check_keep(const File::State& state) {
+  const std::string& placement = state.plan.placement;
+  if (placement != "single" && placement != "parts")
+    return {Code::unsupported,
+            fmt::format("with placement={} a file is written anew: change or copy it with placement=single or parts",
+                        placement)};
+  const bool was_set = state.contents->parts.size() != 1 || state.contents->parts[0] != state.path;
+  if (state.source.empty() && was_set != state.is_set())
+    return {Code::unsupported, was_set ? "a set of files stays one when it is reopened: name parts=M in the plan, or "
+                                         "make one file of it with 'penstock join'"
+                                       : "a single file stays one when it is reopened: copy it to make a set of it"};
+  return {};
+}
+
+// Creates the files, carries over what is kept, and begins the movement.
+Status start_transport(File::State& state, Writing& writing) {
+  const Target& target = writing.target;
   const bool keep =
       state.contents && std::any_of(target.kept.begin(), target.kept.end(), [](int64_t n) { return n > 0; });
   {
     PhaseTimer timer(state.report.phases, Phase::define);
-    if (keep && state.plan.placement != "single")
-      return {Code::unsupported,
-              "a file can be reopened and changed with placement=single only: write a set of files anew"};
-    PENSTOCK_TRY(prepare_output(state, target.catalogue, claims, memory, output));
+    if (keep) PENSTOCK_TRY(check_keep(state));
+    PENSTOCK_TRY(
+        prepare_output(state, target.catalogue, writing.resolved.claims, writing.resolved.memory, writing.output));
   }
   if (keep) {
     PhaseTimer timer(state.report.phases, Phase::write);
-    PENSTOCK_TRY(agree(state.comm, guarded([&] { return carry(state, target, output); })));
+    PENSTOCK_TRY(agree(state.comm, guarded([&] { return carry(state, target, writing.output); })));
   }
-  PENSTOCK_TRY(move_data(state, output, keep));
+  writing.job = write_job(state, writing, keep);
+  writing.job.phases = &writing.phases;
+  writing.job.hints_outcome = &writing.hints_outcome;
+  Settings settings = state.plan.settings;
+  for (const Parameter& p : state.transport->describe().parameters)
+    if (p.name == "io") PENSTOCK_TRY(settings.set(p, name(writing.output.io)));
+  PENSTOCK_ASSIGN(auto transfer, begin_transfer(state, writing.job, settings));
+  writing.communicates = transfer->communicates();
+  writing.mover = std::make_unique<Mover>(std::move(transfer));
+  return {};
+}
+
+Status start_engine(File::State& state, Writing& writing) {
+  const Resolved& resolved = writing.resolved;
+  if (state.contents)
+    return {Code::unsupported,
+            fmt::format("engine '{}' writes files anew: it cannot commit twice to one file", state.plan.engine)};
+  Problem problem;
+  problem.path = writing.output.partial = partial_path(state);
+  problem.catalogue = writing.target.catalogue;
+  problem.comm = writing.comm;
+  problem.partial = state.partial;
+  problem.sync = state.durable();
+  problem.hints = state.hints;
+  problem.phases = &writing.phases;
+  problem.hints_outcome = &writing.hints_outcome;
+  for (size_t i = 0; i < resolved.claims.size(); ++i)
+    if (resolved.claims[i].selection.count() > 0)
+      problem.blocks.push_back({resolved.claims[i].dataset, resolved.claims[i].selection, resolved.memory[i]});
+  std::stable_sort(problem.blocks.begin(), problem.blocks.end(),
+                   [](const Block& a, const Block& b) { return a.dataset < b.dataset; });
+  int64_t total = 0;
+  for (size_t d = 0; d < problem.catalogue.datasets.size(); ++d) {
+    problem.datasets.push_back(static_cast<int>(d));
+    total += bytes(problem.catalogue.datasets[d]);
+  }
+  PENSTOCK_TRY(check_engine(state, problem.catalogue, problem.path, total));
+  if (state.comm->rank() == 0) writing.output.created.push_back(problem.path);
+  writing.communicates = true;
+  writing.mover = std::make_unique<Mover>(
+      [&state, problem = std::move(problem)]() mutable { return engine_write(state, std::move(problem)); });
+  return {};
+}
+
+// What is put from now on belongs to the next commit.
+void take_pending(File::State& state, Writing& writing) {
+  writing.puts = std::move(state.puts);
+  state.puts.clear();
+  state.attributes.clear();
+  state.unlimited.clear();
+  writing.captured_bytes = state.captured_bytes;
+}
+
+Status define(File::State& state, Writing& writing) {
+  PhaseTimer timer(state.report.phases, Phase::define);
+  if (state.contents) PENSTOCK_TRY(check_held(state));
+  if (state.stale) {
+    PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
+    state.stale = false;
+    PENSTOCK_TRY(agree(state.comm, hold(state)));
+  }
+  auto mine = local_definitions(state, state.puts);
+  const Status local = state.misuse.ok() ? mine.status() : state.misuse;
+  PENSTOCK_TRY(agree(state.comm, local));
+  PENSTOCK_ASSIGN(const Definitions agreed, agree_definitions(state.comm, *mine));
+  PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, agreed, Direction::write));
+  PENSTOCK_ASSIGN(writing.target, target_of(state, writing.resolved));
+  const Catalogue& catalogue = writing.target.catalogue;
+  for (Claim& claim : writing.resolved.claims)
+    claim.dataset = catalogue.index_of(writing.resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
+  if (state.partial) return {};
+  return prove_tiling(state.comm, catalogue, writing.resolved.claims, writing.target.kept,
+                      state.token + static_cast<uint64_t>(state.commits));
+}
+
+Status start(File::State& state, Writing& writing, bool behind) {
+  PENSTOCK_TRY(define(state, writing));
+  writing.comm = state.comm;
+  if (behind && state.comm->size() > 1) {
+    if (state.behind_comm == nullptr) {
+      PENSTOCK_ASSIGN(state.behind_comm, state.comm->duplicate());
+    }
+    writing.comm = state.behind_comm;
+  }
+  PENSTOCK_TRY(state.engine != nullptr ? start_engine(state, writing) : start_transport(state, writing));
+  take_pending(state, writing);
+  if (writing.mover->detaches()) {
+    writing.mover->hand_over();
+    writing.puts.clear();  // what was captured is with the servers
+    state.captured_bytes -= std::exchange(writing.captured_bytes, 0);
+    return {};
+  }
+  if (!behind || !state.comm->threads_allowed()) return {};
+  if (!writing.communicates || state.comm->threads_may_communicate()) writing.mover->go_behind();
+  return {};
+}
+
+Status publish_engine(File::State& state, Writing& writing) {
+  PENSTOCK_ASSIGN(Contents contents, check_written(state, writing.target.catalogue, writing.output.partial));
   PhaseTimer timer(state.report.phases, Phase::commit);
-  return agree(state.comm, state.comm->rank() == 0 ? guarded([&] { return publish(state, output); }) : Status());
+  PENSTOCK_TRY(
+      agree(state.comm, state.comm->rank() == 0 ? guarded([&] { return publish(state, writing.output); }) : Status()));
+  writing.output.contents = std::move(contents);
+  return {};
+}
+
+// Rank 0. Blocks in slots lie where the file pointer happened to be.
+Status place_slots(Writing& writing) {
+  Output& output = writing.output;
+  if (output.in_slot.empty()) return {};
+  const std::vector<int64_t> order = writing.mover->slot_order();
+  if (order.size() != output.in_slot.size())
+    return {Code::io, fmt::format("{} blocks were written, {} are in the file", output.in_slot.size(), order.size())};
+  const int64_t slot = output.slots.header + output.slots.payload;
+  for (size_t s = 0; s < order.size(); ++s) {
+    const auto [dataset, block] = output.in_slot[static_cast<size_t>(order[s])];
+    output.contents.blocks[dataset][block].base = static_cast<int64_t>(s) * slot + output.slots.header;
+  }
+  return {};
+}
+
+Status finish(File::State& state, Writing& writing) {
+  const double waiting_from = now();
+  const Status moved = writing.mover->finish();
+  Report& report = state.report;
+  if (writing.mover->done_at() > 0)
+    report.behind_seconds = std::min(writing.mover->done_at(), waiting_from) - writing.started_at;
+  report.statistics = writing.mover->statistics();
+  report.writers = writing.mover->touched_files() ? 1 : 0;
+  for (size_t p = 0; p < report.phases.seconds.size(); ++p) report.phases.seconds[p] += writing.phases.seconds[p];
+  report.hints = writing.hints_outcome.effective;
+  const auto& warnings = writing.hints_outcome.warnings;
+  report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
+  {
+    PhaseTimer timer(report.phases, Phase::commit);
+    PENSTOCK_TRY(agree(state.comm, moved));
+  }
+  if (state.engine != nullptr) return publish_engine(state, writing);
+  PENSTOCK_TRY(agree(state.comm, place_slots(writing)));
+  PhaseTimer timer(report.phases, Phase::commit);
+  PENSTOCK_TRY(agree(state.comm, cut_parts(state, writing.output)));
+  return agree(state.comm,
+               state.comm->rank() == 0 ? guarded([&] { return publish(state, writing.output); }) : Status());
+}
+
+// After a publication: what the next commit builds on.
+void settle(File::State& state, Writing& writing) {
+  state.contents = std::move(writing.output.contents);
+  const bool plain = state.engine == nullptr && state.plan.placement == "single";
+  state.stale = !plain;
+  if (plain && state.format->self_contained()) state.contents->parts = {state.path};
+  (void)hold(state);  // if that fails, the next commit says that the file was replaced
+  state.source.clear();
+  state.captured_bytes -= writing.captured_bytes;
+  state.published = true;
+  state.token += 0x9E3779B97F4A7C15;  // the next commit's generation
+  ++state.commits;
+}
+
+void give_up(File::State& state, const Status& status) {
+  if (status.code() != Code::in_doubt) remove_created(state, state.writing->output);
+  state.writing.reset();
 }
 
 }  // namespace
 
-Status write_pending(File::State& state) {
-  Target target;
-  Resolved resolved;
-  {
-    PhaseTimer timer(state.report.phases, Phase::define);
-    if (state.contents) PENSTOCK_TRY(check_held(state));
-    auto mine = local_definitions(state, state.puts);
-    const Status local = state.misuse.ok() ? mine.status() : state.misuse;
-    PENSTOCK_TRY(agree(state.comm, local));
-    PENSTOCK_ASSIGN(const Definitions agreed, agree_definitions(state.comm, *mine));
-    PENSTOCK_ASSIGN(resolved, resolve(state, state.puts, agreed, Direction::write));
-    PENSTOCK_ASSIGN(target, target_of(state, resolved));
-    for (Claim& claim : resolved.claims)
-      claim.dataset = target.catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
-    if (!state.partial)
-      PENSTOCK_TRY(prove_tiling(state.comm, target.catalogue, resolved.claims, target.kept,
-                                state.token + static_cast<uint64_t>(state.commits)));
-  }
-  Output output;
-  Status status = write_output(state, target, resolved.claims, resolved.memory, output);
+File::State::State() = default;
+
+File::State::~State() {
+  if (!writing) return;
+  writing->mover.reset();  // waits for a thread
+  remove_created(*this, writing->output);
+}
+
+Status start_writing(File::State& state, bool behind) {
+  state.writing = std::make_unique<Writing>();
+  const Status status = start(state, *state.writing, behind);
+  if (!status.ok()) give_up(state, status);
+  if (status.ok()) state.writing->started_at = now();
+  return status;
+}
+
+Result<bool> test_writing(File::State& state) {
+  if (!state.writing) return true;
+  return state.writing->mover->progress(0);
+}
+
+bool handed_over(const File::State& state) { return state.writing && state.writing->mover->detaches(); }
+
+Status finish_writing(File::State& state) {
+  if (!state.writing) return {};
+  const Status status = finish(state, *state.writing);
   if (!status.ok()) {
-    if (status.code() != Code::in_doubt) remove_created(state, output);
+    give_up(state, status);
     return status;
   }
-  state.contents = std::move(output.contents);
-  state.stale = state.plan.placement != "single";
-  if (state.format->self_contained() && !state.stale) state.contents->parts = {state.path};
-  (void)hold(state);  // if that fails, the next commit says that the file was replaced
-  state.puts.clear();
-  state.attributes.clear();
-  state.captured_bytes = 0;
-  state.published = true;
-  state.token += 0x9E3779B97F4A7C15;  // the next commit's generation
-  ++state.commits;
+  settle(state, *state.writing);
+  state.writing.reset();
   return {};
 }
 

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -255,9 +257,16 @@ Result<StorageFilePtr> make_file(const std::string& path, Descriptor fd, Io io, 
 
 class PosixStorage : public Storage {
  public:
+  explicit PosixStorage(FileMaker make) : make_(std::move(make)) {}
+
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override {
-    Descriptor fd = open_retrying(path, O_RDWR | O_CREAT | O_EXCL);
-    if (fd.get() < 0) return failed("creating", path);
+    if (make_) PENSTOCK_TRY(make_(path));
+    Descriptor fd = open_retrying(path, make_ ? O_RDWR : O_RDWR | O_CREAT | O_EXCL);
+    if (fd.get() < 0) {
+      const Status status = failed("creating", path);
+      if (make_) ::unlink(path.c_str());  // made just now
+      return status;
+    }
     Status status = preallocate || io == Io::mmap ? allocate(fd.get(), path, bytes, io) : extend(fd.get(), path, bytes);
     if (status.ok()) {
       auto file = make_file(path, std::move(fd), io, true);
@@ -274,12 +283,29 @@ class PosixStorage : public Storage {
     return make_file(path, std::move(fd), io, writable);
   }
 
+  Status truncate(const std::string& path, int64_t bytes) override {
+    return ::truncate(path.c_str(), bytes) == 0 ? Status() : failed(fmt::format("cutting to {} bytes", bytes), path);
+  }
+
   Status rename(const std::string& from, const std::string& to) override {
     return ::rename(from.c_str(), to.c_str()) == 0 ? Status() : failed(fmt::format("renaming '{}' to", from), to);
   }
 
   Status remove(const std::string& path) override {
     return ::unlink(path.c_str()) == 0 || errno == ENOENT ? Status() : failed("removing", path);
+  }
+
+  Status remove_tree(const std::string& path) override {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+    return error ? Status::from_errno(error.value(), fmt::format("removing '{}'", path)) : Status();
+  }
+
+  Status exchange(const std::string& a, const std::string& b) override {
+    if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return {};
+    if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+      return {Code::unsupported, fmt::format("exchanging '{}' and '{}': the file system cannot", a, b)};
+    return failed(fmt::format("exchanging '{}' and", a), b);
   }
 
   Status sync_directory(const std::string& path) override {
@@ -298,7 +324,8 @@ class PosixStorage : public Storage {
                     info.st_ino,
                     S_ISDIR(info.st_mode) != 0,
                     S_ISREG(info.st_mode) != 0,
-                    ::access(path.c_str(), W_OK) == 0};
+                    ::access(path.c_str(), W_OK) == 0,
+                    info.st_blksize};
   }
 
   Result<std::vector<std::string>> list(const std::string& folder) override {
@@ -329,10 +356,12 @@ class PosixStorage : public Storage {
   static Status extend(int fd, const std::string& path, int64_t bytes) {
     return ::ftruncate(fd, bytes) == 0 ? Status() : failed(fmt::format("extending to {} bytes", bytes), path);
   }
+
+  FileMaker make_;
 };
 
 }  // namespace
 
-std::shared_ptr<Storage> posix_storage() { return std::make_shared<PosixStorage>(); }
+std::shared_ptr<Storage> posix_storage(FileMaker make) { return std::make_shared<PosixStorage>(std::move(make)); }
 
 }  // namespace penstock

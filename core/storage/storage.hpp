@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,7 +39,8 @@ struct FileStat {
   uint64_t inode = 0;
   bool directory = false;
   bool regular = false;
-  bool writable = false;  // by this process
+  bool writable = false;    // by this process
+  int64_t block_bytes = 0;  // what the file system likes to be written at a time: its block or stripe
 };
 
 // Paths are as the user gave them; every error message names the path and the call.
@@ -49,8 +51,12 @@ class Storage {
   // and the file system can (fallocate(2) only). io = mmap always asks, and is Code::unsupported where it cannot.
   virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
   virtual Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) = 0;
+  virtual Status truncate(const std::string& path, int64_t bytes) = 0;  // nothing is synced
   virtual Status rename(const std::string& from, const std::string& to) = 0;
-  virtual Status remove(const std::string& path) = 0;          // absence is ok
+  virtual Status remove(const std::string& path) = 0;       // absence is ok
+  virtual Status remove_tree(const std::string& path) = 0;  // a file, or a folder and all in it; absence is ok
+  // What lies at A and at B, files or folders, change places in one step; Code::unsupported where the file system cannot.
+  virtual Status exchange(const std::string& a, const std::string& b) = 0;
   virtual Status sync_directory(const std::string& path) = 0;  // the folder of PATH
   virtual Result<FileStat> stat(const std::string& path) = 0;  // Code::not_found where absent
   virtual Result<std::vector<std::string>> list(const std::string& folder) = 0;
@@ -58,12 +64,14 @@ class Storage {
 
 // The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer
 // where memory is not aligned, and the ragged ends buffered; a file system without O_DIRECT is Code::unsupported.
-std::shared_ptr<Storage> posix_storage();
+// MAKE, where given, makes each new empty file (exclusively), for file systems that want to know more than open(2) says.
+using FileMaker = std::function<Status(const std::string& path)>;
+std::shared_ptr<Storage> posix_storage(FileMaker make = {});
 
 // What passed through a traced storage.
 struct StorageCounts {
   int64_t writes = 0, write_bytes = 0, reads = 0, read_bytes = 0;
-  int64_t metadata = 0;  // create, open, sync, close, rename, remove, stat, list
+  int64_t metadata = 0;  // create, open, sync, close, truncate, rename, remove, stat, list
 };
 
 // Counts every call on its way to INNER. Thread-safe.
@@ -75,8 +83,11 @@ class TracedStorage : public Storage {
 
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override;
   Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) override;
+  Status truncate(const std::string& path, int64_t bytes) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
+  Status remove_tree(const std::string& path) override;
+  Status exchange(const std::string& a, const std::string& b) override;
   Status sync_directory(const std::string& path) override;
   Result<FileStat> stat(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& folder) override;

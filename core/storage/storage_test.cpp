@@ -3,11 +3,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "core/storage/storage.hpp"
+#include "core/storage/target.hpp"
 
 namespace penstock {
 namespace {
@@ -174,6 +177,74 @@ TEST_P(StorageErrors, TheTraceCountsWhatPasses) {
   EXPECT_TRUE(traced.remove(path("g")).ok());
   EXPECT_EQ(traced.counts().metadata, 6);
 }
+
+class Folders : public StorageTest {
+ protected:
+  void make_folder(const char* name, const char* content) {
+    fs::create_directories(path(name) + "/deep");
+    std::ofstream(path(name) + "/deep/file") << content;
+  }
+  std::string content(const char* name) const {
+    std::string text;
+    std::ifstream(path(name)) >> text;
+    return text;
+  }
+};
+
+TEST_P(Folders, RemoveTreeRemovesAllAndFollowsNoLink) {
+  make_folder("kept", "kept");
+  make_folder("tree", "gone");
+  fs::create_directory_symlink(path("kept"), path("tree") + "/link");
+  EXPECT_TRUE(storage_->remove_tree(path("tree")).ok());
+  EXPECT_FALSE(fs::exists(path("tree")));
+  EXPECT_EQ(content("kept/deep/file"), "kept");
+  EXPECT_TRUE(storage_->remove_tree(path("tree")).ok());  // absence is ok
+  EXPECT_FALSE(storage_->remove_tree(path("kept/deep/file/below")).ok());
+}
+
+class WithoutExchange : public TracedStorage {
+ public:
+  WithoutExchange() : TracedStorage(posix_storage()) {}
+  Status exchange(const std::string&, const std::string&) override { return {Code::unsupported, "no exchange here"}; }
+  Status rename(const std::string& from, const std::string& to) override {
+    return from == refused ? Status(Code::io, "this rename fails") : TracedStorage::rename(from, to);
+  }
+  std::string refused;
+};
+
+TEST_P(Folders, TakeThePlaceOfFoldersAndFiles) {
+  for (const bool exchanges : {true, false}) {
+    std::shared_ptr<Storage> storage = exchanges ? storage_ : std::make_shared<WithoutExchange>();
+    make_folder("new", "first");
+    auto placed = put_in_place(*storage, path("new"), path("target"));
+    ASSERT_TRUE(placed.ok()) << placed.status().message();
+    EXPECT_FALSE(*placed);
+    make_folder("new", "second");
+    placed = put_in_place(*storage, path("new"), path("target"));
+    ASSERT_TRUE(placed.ok()) << placed.status().message();
+    EXPECT_TRUE(*placed);
+    EXPECT_EQ(content("target/deep/file"), "second");
+    EXPECT_EQ(content("new/deep/file"), "first");
+    std::ofstream(path("file")) << "plain";
+    placed = put_in_place(*storage, path("file"), path("target"));
+    ASSERT_TRUE(placed.ok()) << placed.status().message();
+    EXPECT_TRUE(*placed);
+    EXPECT_EQ(content("target"), "plain");
+    for (const char* name : {"new", "file", "target"}) fs::remove_all(path(name));
+    EXPECT_TRUE(fs::is_empty(folder_));
+  }
+}
+
+TEST_P(Folders, WhatWasThereComesBackWhenTheSecondRenameFails) {
+  WithoutExchange storage;
+  make_folder("new", "second");
+  make_folder("target", "first");
+  storage.refused = path("new");
+  EXPECT_EQ(put_in_place(storage, path("new"), path("target")).status().code(), Code::io);
+  EXPECT_EQ(content("target/deep/file"), "first");
+}
+
+INSTANTIATE_TEST_SUITE_P(Buffered, Folders, testing::Values(Io::buffered));
 
 }  // namespace
 }  // namespace penstock

@@ -63,6 +63,11 @@ Result<StorageFilePtr> TracedStorage::open(const std::string& path, Io io, bool 
   return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
 }
 
+Status TracedStorage::truncate(const std::string& path, int64_t bytes) {
+  ++counters_->metadata;
+  return inner_->truncate(path, bytes);
+}
+
 Status TracedStorage::rename(const std::string& from, const std::string& to) {
   ++counters_->metadata;
   return inner_->rename(from, to);
@@ -71,6 +76,16 @@ Status TracedStorage::rename(const std::string& from, const std::string& to) {
 Status TracedStorage::remove(const std::string& path) {
   ++counters_->metadata;
   return inner_->remove(path);
+}
+
+Status TracedStorage::remove_tree(const std::string& path) {
+  ++counters_->metadata;
+  return inner_->remove_tree(path);
+}
+
+Status TracedStorage::exchange(const std::string& a, const std::string& b) {
+  ++counters_->metadata;
+  return inner_->exchange(a, b);
 }
 
 Status TracedStorage::sync_directory(const std::string& path) {

@@ -4,30 +4,55 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/transport/swap.hpp"
+
 namespace penstock {
 namespace {
 
-int64_t element_floor(const Piece& piece, int64_t address) {
-  return address <= piece.address ? 0 : (address - piece.address) / piece.element_bytes;
+// Elements of one row of the first dimension, where rows lie apart.
+int64_t row_elements(const Piece& piece) {
+  int64_t n = 1;
+  for (int d = 1; d < piece.selection.shape().rank(); ++d) n *= piece.selection.shape()[d];
+  return n;
 }
 
+int64_t address_of(const Piece& piece, int64_t element) {
+  if (piece.row_stride == 0) return piece.address + element * piece.element_bytes;
+  const int64_t row = row_elements(piece);
+  return piece.address + element / row * piece.row_stride + element % row * piece.element_bytes;
+}
+
+// The first element that begins at ADDRESS or behind it.
 int64_t element_ceiling(const Piece& piece, int64_t address) {
-  return address <= piece.address ? 0 : (address - piece.address - 1) / piece.element_bytes + 1;
+  if (address <= piece.address) return 0;
+  const int64_t at = address - piece.address, size = piece.element_bytes;
+  if (piece.row_stride == 0) return (at - 1) / size + 1;
+  const int64_t row = row_elements(piece), inside = at % piece.row_stride;
+  return at / piece.row_stride * row + std::min(row, (inside + size - 1) / size);
 }
 
-// Copies COUNT elements of one fixed size, FLAT being dense; the compiler makes vectors of the dense and swapped cases.
-template <typename T, bool swap>
-void copy_elements(std::byte* flat, std::byte* memory, int64_t stride, int64_t count, Direction direction) {
+// COUNT elements of UNITS values of type T each, FLAT being dense and elements in memory STRIDE apart. Dense swaps go
+// to the vectorised kernels of swap.cpp.
+template <typename T, int units, bool swap, Direction direction>
+void copy_strided(std::byte* flat, std::byte* memory, int64_t stride, int64_t count) {
+  constexpr int64_t size = units * static_cast<int64_t>(sizeof(T));
   for (int64_t i = 0; i < count; ++i) {
-    std::byte* in_memory = memory + i * stride * static_cast<int64_t>(sizeof(T));
-    std::byte* in_file = flat + i * static_cast<int64_t>(sizeof(T));
-    T value;
-    std::memcpy(&value, direction == Direction::write ? in_memory : in_file, sizeof(T));
-    if constexpr (swap && sizeof(T) == 2) value = __builtin_bswap16(value);
-    if constexpr (swap && sizeof(T) == 4) value = __builtin_bswap32(value);
-    if constexpr (swap && sizeof(T) == 8) value = __builtin_bswap64(value);
-    std::memcpy(direction == Direction::write ? in_file : in_memory, &value, sizeof(T));
+    std::byte* in_memory = memory + i * stride * size;
+    std::byte* in_file = flat + i * size;
+    T value[units];
+    std::memcpy(value, direction == Direction::write ? in_memory : in_file, sizeof value);
+    if constexpr (swap)
+      for (T& v : value) v = byte_swapped(v);
+    std::memcpy(direction == Direction::write ? in_file : in_memory, value, sizeof value);
   }
+}
+
+template <typename T, int units, bool swap>
+void copy_elements(std::byte* flat, std::byte* memory, int64_t stride, int64_t count, Direction direction) {
+  const bool writing = direction == Direction::write;
+  if (swap && stride == 1) return swap_dense<T>(writing ? flat : memory, writing ? memory : flat, count * units);
+  if (writing) return copy_strided<T, units, swap, Direction::write>(flat, memory, stride, count);
+  copy_strided<T, units, swap, Direction::read>(flat, memory, stride, count);
 }
 
 // Any element size and swap unit, from byte FROM to byte TO of the elements that begin at MEMORY.
@@ -48,20 +73,19 @@ void copy_bytes(const Piece& piece, std::byte* flat, std::byte* memory, int64_t 
 
 void copy_whole(const Piece& piece, std::byte* flat, std::byte* memory, int64_t stride, int64_t count,
                 Direction direction) {
-  const bool swap = piece.swap_bytes > 1;
-  if (piece.element_bytes == 8 && piece.swap_bytes == 8)
-    return copy_elements<uint64_t, true>(flat, memory, stride, count, direction);
-  if (piece.element_bytes == 4 && piece.swap_bytes == 4)
-    return copy_elements<uint32_t, true>(flat, memory, stride, count, direction);
-  if (piece.element_bytes == 2 && piece.swap_bytes == 2)
-    return copy_elements<uint16_t, true>(flat, memory, stride, count, direction);
-  if (!swap) {
-    switch (piece.element_bytes) {
-      case 1: return copy_elements<uint8_t, false>(flat, memory, stride, count, direction);
-      case 2: return copy_elements<uint16_t, false>(flat, memory, stride, count, direction);
-      case 4: return copy_elements<uint32_t, false>(flat, memory, stride, count, direction);
-      case 8: return copy_elements<uint64_t, false>(flat, memory, stride, count, direction);
-      case 16: return copy_elements<unsigned __int128, false>(flat, memory, stride, count, direction);
+  const int64_t size = piece.element_bytes, unit = piece.swap_bytes;
+  if (size == 8 && unit == 8) return copy_elements<uint64_t, 1, true>(flat, memory, stride, count, direction);
+  if (size == 4 && unit == 4) return copy_elements<uint32_t, 1, true>(flat, memory, stride, count, direction);
+  if (size == 2 && unit == 2) return copy_elements<uint16_t, 1, true>(flat, memory, stride, count, direction);
+  if (size == 16 && unit == 8) return copy_elements<uint64_t, 2, true>(flat, memory, stride, count, direction);
+  if (size == 8 && unit == 4) return copy_elements<uint32_t, 2, true>(flat, memory, stride, count, direction);
+  if (unit <= 1) {
+    switch (size) {
+      case 1: return copy_elements<uint8_t, 1, false>(flat, memory, stride, count, direction);
+      case 2: return copy_elements<uint16_t, 1, false>(flat, memory, stride, count, direction);
+      case 4: return copy_elements<uint32_t, 1, false>(flat, memory, stride, count, direction);
+      case 8: return copy_elements<uint64_t, 1, false>(flat, memory, stride, count, direction);
+      case 16: return copy_elements<uint64_t, 2, false>(flat, memory, stride, count, direction);
       default: break;
     }
   }
@@ -70,19 +94,31 @@ void copy_whole(const Piece& piece, std::byte* flat, std::byte* memory, int64_t 
 
 }  // namespace
 
+int64_t element_floor(const Piece& piece, int64_t address) {
+  if (address <= piece.address) return 0;
+  const int64_t at = address - piece.address;
+  if (piece.row_stride == 0) return at / piece.element_bytes;
+  const int64_t row = row_elements(piece), inside = at % piece.row_stride;
+  return at / piece.row_stride * row + std::min(row, inside / piece.element_bytes);
+}
+
 SliceCursor::SliceCursor(const Piece& piece, int64_t begin, int64_t end)
     : piece_(piece),
       begin_(begin),
       end_(end),
+      row_(piece.row_stride == 0 ? INT64_MAX : row_elements(piece)),
       cursor_(piece.selection, element_floor(piece, begin), element_ceiling(piece, end)) {}
 
 bool SliceCursor::next(Slice& slice) {
-  Segment segment;
-  if (!cursor_.next(segment)) return false;
-  const int64_t address = piece_.address + segment.offset * piece_.element_bytes;
+  if (rest_.length == 0 && !cursor_.next(rest_)) return false;
+  const int64_t address = address_of(piece_, rest_.offset);
+  const int64_t length = std::min(rest_.length, row_ - rest_.offset % row_);
   const int64_t from = std::max(address, begin_);
-  const int64_t to = std::min(address + segment.length * piece_.element_bytes, end_);
-  slice = {from, to - from, segment.memory, segment.stride, from - address};
+  const int64_t to = std::min(address + length * piece_.element_bytes, end_);
+  slice = {from, to - from, rest_.memory, rest_.stride, from - address};
+  rest_.offset += length;
+  rest_.memory += length * rest_.stride;
+  rest_.length -= length;
   return true;
 }
 
@@ -90,15 +126,18 @@ int64_t bytes_in(const Piece& piece, int64_t begin, int64_t end) {
   const auto below = [&](int64_t address) {
     const int64_t element = element_floor(piece, address);
     const int64_t whole = piece.selection.rank_of(element);
-    const int64_t partial = std::max<int64_t>(address - piece.address, 0) % piece.element_bytes;
+    const int64_t partial = std::max<int64_t>(address - address_of(piece, element), 0);
     if (partial == 0) return whole * piece.element_bytes;
     return whole * piece.element_bytes + (piece.selection.rank_of(element + 1) - whole) * partial;
   };
   return below(end) - below(begin);
 }
 
-int64_t first_address(const Piece& piece) { return piece.address + piece.selection.first() * piece.element_bytes; }
-int64_t last_address(const Piece& piece) { return piece.address + piece.selection.last() * piece.element_bytes; }
+int64_t first_address(const Piece& piece) { return address_of(piece, piece.selection.first()); }
+int64_t last_address(const Piece& piece) {
+  const int64_t last = piece.selection.last();
+  return last == 0 ? piece.address : address_of(piece, last - 1) + piece.element_bytes;
+}
 
 void copy_slice(const Piece& piece, const Slice& slice, std::byte* flat, Direction direction) {
   const int64_t size = piece.element_bytes;

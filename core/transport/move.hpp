@@ -27,8 +27,13 @@ class SliceCursor {
  private:
   const Piece& piece_;
   int64_t begin_, end_;
+  int64_t row_;  // elements of one
   Cursor cursor_;
+  Segment rest_;  // of the cursor's segment, where rows cut it
 };
+
+// The first element of PIECE's shape, selected or not, that ends behind ADDRESS.
+int64_t element_floor(const Piece& piece, int64_t address);
 
 // Bytes of PIECE within [begin, end), without walking.
 int64_t bytes_in(const Piece& piece, int64_t begin, int64_t end);

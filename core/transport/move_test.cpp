@@ -43,8 +43,9 @@ Case random_case(std::mt19937& random) {
   Case c;
   c.memory.resize(static_cast<size_t>((step + 8) * kind.size));
   for (auto& b : c.memory) b = static_cast<std::byte>(draw(0, 255));
-  c.file.assign(static_cast<size_t>(elements(shape) * kind.size), std::byte{0xEE});
-  c.piece = {0, draw(0, 40), kind.size, kind.swap, Selection::of_box(shape, box, memory), c.memory.data()};
+  const int64_t row = elements(shape) / shape[0] * kind.size, apart = draw(0, 1) * (row + draw(0, 9));
+  c.file.assign(static_cast<size_t>(shape[0] * std::max(row, apart)), std::byte{0xEE});
+  c.piece = {0, draw(0, 40), kind.size, kind.swap, Selection::of_box(shape, box, memory), c.memory.data(), apart};
   for (int64_t e = 0; e < elements(shape); ++e) {
     int64_t rest = e, at = memory.offset;
     bool inside = true;
@@ -58,7 +59,8 @@ Case random_case(std::mt19937& random) {
     for (int64_t b = 0; b < kind.size; ++b) {
       const int64_t unit = std::max<int64_t>(1, kind.swap);
       const int64_t source = kind.swap > 1 ? b / unit * unit + (unit - 1 - b % unit) : b;
-      c.file[static_cast<size_t>(e * kind.size + b)] = c.memory[static_cast<size_t>(at * kind.size + source)];
+      const int64_t in_file = apart == 0 ? e * kind.size : e * kind.size / row * apart + e * kind.size % row;
+      c.file[static_cast<size_t>(in_file + b)] = c.memory[static_cast<size_t>(at * kind.size + source)];
     }
   }
   return c;

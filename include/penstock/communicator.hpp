@@ -25,11 +25,17 @@ class Request {
    public:
     virtual ~State() = default;
     virtual Result<bool> test() = 0;
+    virtual void abandon() {}
   };
   Request() = default;
   explicit Request(std::unique_ptr<State> state) : state_(std::move(state)) {}
   // True when the buffer may be reused (send) or read (receive). An empty request is done.
   Result<bool> test() { return state_ ? state_->test() : Result<bool>(true); }
+  // Gives up a send without waiting; its buffer must stay for ever unless it was done. The request is empty then.
+  void abandon() {
+    if (state_) state_->abandon();
+    state_.reset();
+  }
 
  private:
   std::unique_ptr<State> state_;
@@ -37,6 +43,14 @@ class Request {
 
 class CommunicatorInterface;
 using Communicator = std::shared_ptr<const CommunicatorInterface>;
+
+// Ranks that were set apart as I/O servers, as the compute ranks see them. ALL has both; CLIENTS and SERVERS are ranks in it,
+// clients in the order of the compute communicator. CHANNELS counts the movements that were begun.
+struct ServerRanks {
+  Communicator all;
+  std::vector<int> clients, servers;
+  mutable int64_t channels = 0;
+};
 
 // Collective functions must be called by all ranks in the same order. Any size over 2 GiB is legal.
 // Every error is returned, none aborts. Two implementations: MPI (a private duplicate of the user's
@@ -47,8 +61,11 @@ class CommunicatorInterface {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual int node_size() const = 0;  // ranks on this node, this one included
+  virtual int node_rank() const = 0;  // among them
   // Whether other threads may exist at all (they never call MPI): false under MPI_THREAD_SINGLE.
   virtual bool threads_allowed() const = 0;
+  // Whether another thread may call this communicator, one at a time: MPI_THREAD_MULTIPLE.
+  virtual bool threads_may_communicate() const = 0;
 
   virtual Status barrier() const = 0;
   virtual Status all_reduce_min(std::span<int64_t> values) const = 0;
@@ -68,8 +85,17 @@ class CommunicatorInterface {
   virtual Result<Request> send(int peer, int tag, std::span<const std::byte> bytes) const = 0;
   virtual Result<Request> receive(int peer, int tag, std::span<std::byte> bytes) const = 0;
 
+  // Collective. One of the same ranks, whose messages and collective calls meet none of this one's.
+  virtual Result<Communicator> duplicate() const = 0;
+
   // Collective. A communicator of the ranks that pass the same COLOUR, ordered by rank; null for a colour < 0.
   virtual Result<Communicator> split(int colour) const = 0;
+
+  // Collective. A communicator of the ranks on this node, ordered by rank.
+  virtual Result<Communicator> node() const = 0;
+
+  // Null unless the communicator is, or duplicates, one of compute ranks that servers were split from.
+  virtual std::shared_ptr<const ServerRanks> server_ranks() const { return nullptr; }
 
   // Messages and bytes sent point to point by this rank since it was made.
   virtual int64_t messages_sent() const = 0;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,10 +36,17 @@ struct Report {
   int64_t metadata_calls = 0;  // open, create, allocate, sync, close, rename, ...
   int64_t messages = 0;        // point-to-point messages sent by this rank
   int64_t message_bytes = 0;
-  int64_t writers = 0;  // 1 where this rank opened files for data
+  int64_t writers = 0;        // 1 where this rank opened files for data
+  double behind_seconds = 0;  // of a commit in the background: how long data moved between commit_start and commit_wait
+  std::string filesystem;     // of the target: "ext4, blocks of 4096 bytes (statfs, mountinfo)"
+  std::map<std::string, std::string> hints;  // as the MPI-IO library has them in force
+  std::vector<std::string> warnings;  // what the plan asked for and this process, library or file system cannot give
+  std::string statistics;             // of the transport, as a JSON object, on the ranks that have any
 };
 
-// Threads: a File may be used by one thread at a time; under MPI_THREAD_SINGLE everything still works.
+// Threads: a File may be used by one thread at a time; under MPI_THREAD_SINGLE everything still works. Several threads with
+// files of their own, by format hdf5, transport mpiio or engines, call their collective functions in the same order on all
+// ranks, since one thread at a time is inside those libraries.
 // Failure: after a failed commit the target is what it was before; the File can only be closed.
 class File {
  public:
@@ -56,6 +64,10 @@ class File {
   // Collective, to read and to change: commit publishes a new file with what was there, what was put over it,
   // and what was added. An unlimited dataset grows to hold what is put beyond its end.
   static Result<File> reopen(const Communicator& comm, std::string path, std::string_view plan = {});
+
+  // Collective. A new file TO with all that is in FROM, which may be a set or another tool's, moved in bounded pieces;
+  // for a set that becomes one file, or another format. All or nothing, like a commit.
+  static Status copy(const Communicator& comm, std::string from, std::string to, std::string_view plan = {});
 
   // A put, get or attribute that fails makes the next commit fail with its error on all ranks, so that nothing is
   // lost silently.
@@ -92,9 +104,26 @@ class File {
   const std::string& path() const;
   std::string plan() const;
 
-  // Collective. Writes what was put or lent and publishes one complete file; or fills what was asked with get.
+  // Collective. Writes what was put or lent and publishes one complete file; or fills what was asked with get. With
+  // transport servers it returns when the data is handed over: the next commit, commit_wait or close publishes it, and
+  // returns what went wrong.
   Status commit();
-  // Collective. Commits what is pending, then releases everything. Any status of it is the same on all ranks.
+
+  // The same in three steps, so that the program computes meanwhile. Collective. What was put (copied) or lent (alive
+  // and unchanged until commit_wait) is on its way when this returns; what is put from now on belongs to the next
+  // commit. What was asked for by get is filled already. The data moves in a thread of the library's where the
+  // transport does not communicate (independent), or where MPI was started with MPI_THREAD_MULTIPLE; two_phase and
+  // mpiio with synchronism=nonblocking move it in calls of commit_test, as far as that goes without waiting; engines and
+  // the rest of mpiio inside commit_wait. While an engine or mpiio is at work in a thread, this library's own calls of
+  // HDF5, netCDF, PnetCDF and MPI-IO wait for it, and the program should make none. A commit under way is ended first.
+  Status commit_start();
+  // Local: never waits for another rank. False while data moves behind the program or more calls will move it, else it is
+  // time for commit_wait.
+  Result<bool> commit_test();
+  // Collective. Waits, publishes; errors of the movement arrive here. Nothing under way: ok.
+  Status commit_wait();
+
+  // Collective. Ends a commit under way, commits what is pending, then releases everything. Any status of it is the same on all ranks.
   Status close();
 
   // What the last commit did on this rank.

@@ -42,7 +42,13 @@ int64_t highest(int64_t value) { return -lowest(-value); }
 
 void ranks_begin(int *argc, char ***argv) {
 #if PENSTOCK_HAVE_MPI
-  MPI_Init(argc, argv);
+  /* PENSTOCK_TEST_THREADS: single (the default), funneled, multiple */
+  const char *threads = getenv("PENSTOCK_TEST_THREADS");
+  const int level = threads == NULL                    ? MPI_THREAD_SINGLE
+                    : strcmp(threads, "multiple") == 0 ? MPI_THREAD_MULTIPLE
+                                                       : MPI_THREAD_FUNNELED;
+  int provided = 0;
+  MPI_Init_thread(argc, argv, level, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   world = MPI_COMM_WORLD;

@@ -15,8 +15,9 @@ namespace penstock::test {
 namespace {
 
 struct Options {
-  std::string only, plan, write, read;
-  bool quick = false;  // methods with all parameters at their fallbacks only
+  std::string only, plan, write, read, engine;
+  bool quick = false;   // methods with all parameters at their fallbacks only
+  bool behind = false;  // commits in the background only
 };
 
 // One workload's content, or all of them, by one method; digests of all methods must be equal.
@@ -34,13 +35,19 @@ bool accepted(const Status& status, const Method& method, Tally& tally) {
   return false;
 }
 
-void run(World& world, const Method& method, std::string_view name, const Content& content, Tally& tally) {
+void run(World& world, const Method& method, std::string_view name, const Content& content, Tally& tally,
+         bool behind = false) {
   const std::string path = world.folder() + "/" + std::string(name) + method.extension;
-  about(fmt::format("{} by {}", name, method.plan));
-  if (accepted(write_content(world, path, method.plan, content), method, tally)) {
+  about(fmt::format("{} by {}{}", name, method.plan, behind ? " in the background" : ""));
+  if (accepted(write_content(world, path, method.plan, content, behind), method, tally)) {
     const uint64_t digest = read_content(world, path, method.reading, content, tally.cases);
     const auto first = tally.digests.try_emplace(std::string(name), digest).first;
     if (world.rank() == 0) CHECK(first->second == digest, "the digest differs from the first method's");
+    if (!method.second.empty()) {
+      about(fmt::format("{} by {}, read by {}", name, method.plan, method.second));
+      const uint64_t again = read_content(world, path, method.second, content, tally.cases + 1);
+      if (world.rank() == 0) CHECK(again == digest, "the digest differs from the first reader's");
+    }
   }
   sweep(world, world.folder());
 }
@@ -48,14 +55,18 @@ void run(World& world, const Method& method, std::string_view name, const Conten
 void run_all(World& world, const Options& options) {
   Tally tally;
   for (const Method& method : methods()) {
+    if (method.engine != options.engine) continue;
     if (!options.plan.empty() && method.plan.find(options.plan) == std::string::npos) continue;
     if (options.quick && !method.base) continue;
     for (const Workload& workload : workloads())
-      if (method.base && (options.only.empty() || workload.name == options.only))
+      if (!options.behind && method.base && (options.only.empty() || workload.name == options.only))
         run(world, method, workload.name, workload.make(world.rank(), world.size()), tally);
     if (options.only.empty() || options.only == "everything")
-      run(world, method, "everything", everything(world.rank(), world.size()), tally);
-    if (method.base && (options.only.empty() || options.only == "grow")) {
+      for (const bool behind : {false, true})
+        if (behind ? method.base : !options.behind)
+          run(world, method, "everything", everything(world.rank(), world.size()), tally, behind);
+    if (!options.behind && method.base && !method.changing.empty() &&
+        (options.only.empty() || options.only == "grow")) {
       about("grow by " + method.plan);
       ++tally.cases;
       CHECK_OK(grow(world, world.folder() + "/grow" + method.extension, method), "grow");
@@ -73,15 +84,15 @@ std::string path_of(const std::string& folder, const Method& method) {
   return folder + "/" + file;
 }
 
-// One file of everything by each base method, for readers on other numbers of ranks.
-void write_files(World& world, const std::string& folder) {
+// One file of everything by each base method, or ENGINE's only, for readers on other numbers of ranks.
+void write_files(World& world, const std::string& folder, const std::string& engine) {
   if (world.rank() == 0) std::filesystem::remove_all(folder), std::filesystem::create_directories(folder);
   CHECK_OK(world.comm()->barrier(), "barrier");
   const int64_t size = world.size();
   Content content = everything(world.rank(), world.size());
   content.attributes.push_back({"/", make_attribute("ranks", {Kind::i64}, &size, -1)});
   for (const Method& method : methods()) {
-    if (!method.base) continue;
+    if (!method.base || (!engine.empty() && method.engine != engine)) continue;
     about("writing by " + method.plan);
     CHECK_OK(write_content(world, path_of(folder, method), method.plan, content), "write");
   }
@@ -103,6 +114,7 @@ void read_files(World& world, const std::string& folder) {
     // What is in the file depends on how many ranks wrote it; who reads what, on how many read.
     const Content content = everything(0, static_cast<int>(ranks));
     (void)read_content(world, path_of(folder, method), method.reading, content, ++turn);
+    if (!method.second.empty()) (void)read_content(world, path_of(folder, method), method.second, content, turn);
   }
 }
 
@@ -115,16 +127,21 @@ Options parse(int argc, char** argv) {
       options.only = value();
     else if (word == "--plan")
       options.plan = value();
+    else if (word == "--engine")
+      options.engine = value();
     else if (word == "--write")
       options.write = value();
     else if (word == "--read")
       options.read = value();
     else if (word == "--quick")
       options.quick = true;
+    else if (word == "--behind")
+      options.behind = true;
     else {
-      std::fprintf(
-          stderr,
-          "usage: conformance [--quick] [--only WORKLOAD|everything|grow] [--plan PART] [--write DIR] [--read DIR]\n");
+      std::fprintf(stderr,
+                   "usage: conformance [--quick] [--behind] [--engine NAME] [--only WORKLOAD|everything|grow] [--plan "
+                   "PART] [--write "
+                   "DIR] [--read DIR]\n");
       std::exit(2);
     }
   }
@@ -140,7 +157,7 @@ int main(int argc, char** argv) {
   World world(&argc, &argv);
   const Options options = parse(argc, argv);
   if (!options.write.empty())
-    write_files(world, options.write);
+    write_files(world, options.write, options.engine);
   else if (!options.read.empty())
     read_files(world, options.read);
   else

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <penstock/file.hpp>
 
-#include "core/format/netcdf/header.hpp"
+#include "core/netcdf/header.hpp"
 #include "tests/conformance/method.hpp"
 #include "tests/harness/slice.hpp"
 #include "tests/harness/world.hpp"

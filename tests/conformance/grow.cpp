@@ -12,10 +12,10 @@ namespace penstock::test {
 namespace {
 
 const ElementType f64{Kind::f64}, i32{Kind::i32};
-constexpr int64_t width = 23, first_rows = 9, more_rows = 16;
+constexpr int64_t first_rows = 9, more_rows = 16;
 
-// Rows [FROM, TO) of (.., width) over the ranks, in order, as a box of a dataset of TO rows.
-Slice rows(World& world, int64_t from, int64_t to) {
+// Rows [FROM, TO) of (.., WIDTH) over the ranks, in order, as a box of a dataset of TO rows.
+Slice rows(World& world, int64_t from, int64_t to, int64_t width) {
   const Slice share = grid({to - from, width}, {world.size(), 1}, world.rank());
   Box box = share.boxes[0];
   box.start[0] += from;
@@ -24,8 +24,11 @@ Slice rows(World& world, int64_t from, int64_t to) {
 
 Content contents(World& world, int64_t series_rows, bool added) {
   Content content;
-  content.fields.push_back({"series", f64, {series_rows, width}, {}, true});
+  content.fields.push_back({"series", f64, {series_rows, 23}, {}, true});
   content.fields.push_back({"steady", i32, {31}, {grid({31}, {world.size()}, world.rank())}});
+  // In one format the rows of growing datasets of one length interleave, but not those of another length.
+  content.fields.push_back({"clock", {Kind::i16}, {series_rows, 3}, {}, true});
+  content.fields.push_back({"lagging", i32, {first_rows, 2}, {}, true});
   if (added)
     content.fields.push_back(
         {"added/later", i32, {12, 5}, {grid({12, 5}, process_grid(world.size(), 2, true), world.rank())}});
@@ -42,12 +45,14 @@ Status put_all(File& file, const Field& field, std::span<const Slice> parts) {
 }
 
 Status append(World& world, const std::string& path, const Method& method) {
-  auto file = File::reopen(world.comm(), path, method.plan);
+  auto file = File::reopen(world.comm(), path, method.changing);
   if (!file) return file.status();
   const Content after = contents(world, first_rows + more_rows, true);
-  const Slice tail[] = {rows(world, first_rows, first_rows + more_rows)};
-  CHECK_OK(put_all(*file, after.fields[0], tail), "put beyond the end");
-  CHECK_OK(put_all(*file, after.fields[2], after.fields[2].parts), "put of a new dataset");
+  for (const size_t i : {0, 2}) {
+    const Slice tail[] = {rows(world, first_rows, first_rows + more_rows, after.fields[i].shape[1])};
+    CHECK_OK(put_all(*file, after.fields[i], tail), "put beyond the end");
+  }
+  CHECK_OK(put_all(*file, after.fields[4], after.fields[4].parts), "put of a new dataset");
   const int32_t step = 2;
   CHECK_OK(file->set_attribute("/", make_attribute("step", i32, &step, -1)), "attribute");
   return file->close();
@@ -55,7 +60,7 @@ Status append(World& world, const std::string& path, const Method& method) {
 
 // The last rank alone puts zeros over elements 10 to 19 of "steady".
 Status overwrite(World& world, const std::string& path, const Method& method) {
-  auto file = File::reopen(world.comm(), path, method.plan);
+  auto file = File::reopen(world.comm(), path, method.changing);
   if (!file) return file.status();
   const int32_t zeros[10] = {};
   if (world.rank() == world.size() - 1)
@@ -80,7 +85,8 @@ void check_overwritten(World& world, const std::string& path, const Method& meth
 
 Status grow(World& world, const std::string& path, const Method& method) {
   Content before = contents(world, first_rows, false);
-  before.fields[0].parts.push_back(rows(world, 0, first_rows));
+  for (Field& field : before.fields)
+    if (field.unlimited) field.parts.push_back(rows(world, 0, first_rows, field.shape[1]));
   PENSTOCK_TRY(write_content(world, path, method.plan, before));
   (void)read_content(world, path, method.reading, before, 0);
   const Status appended = append(world, path, method);

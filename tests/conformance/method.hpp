@@ -11,10 +11,14 @@ struct Method {
   std::string reading;      // the plan to read with: the same transport and parameters
   std::string extension;    // ".h5"
   bool base = false;        // every parameter at its fallback, but for the placement
-  bool may_refuse = false;  // depends on the file system: "unsupported" is an answer
+  bool may_refuse = false;  // depends on the file system or library: "unsupported" is an answer
+  std::string changing;     // the plan to reopen with
+  std::string second = "";  // another plan that reads the file too: an engine's own reader
+  std::string engine = "";  // "" where there is a format and a transport
 };
 
-// Every format x transport x placement that is built, then each again with one parameter changed at a time.
+// Every format x transport x placement, and every engine, that is built; then each again with one parameter changed at a
+// time, and some engines with parameters that need each other.
 std::vector<Method> methods();
 
 }  // namespace penstock::test

@@ -179,10 +179,28 @@ Content attributes(int rank, int size) {
   return content;
 }
 
+// Rows that interleave in some formats: of one length or of several, of sizes that need padding.
+Content growing(int rank, int size) {
+  const auto add = [&](Content& content, const char* name, ElementType type, const Dims& shape) {
+    content.fields.push_back({name, type, shape, {grid(shape, process_grid(size, shape.rank(), false), rank)}, true});
+  };
+  Content content = of({{"fixed", f64, {29, 3}, {grid({29, 3}, {size, 1}, rank)}}});
+  add(content, "field", f64, {29, 5, 7});
+  add(content, "bytes", u8, {29, 3});
+  add(content, "shorts", {Kind::i16}, {29});
+  add(content, "complex", {Kind::complex64}, {29, 2});
+  add(content, "words", {Kind::text, 5}, {29});
+  add(content, "shorter", i32, {11, 4});
+  add(content, "no_rows", f32, {0, 4});
+  add(content, "empty_rows", f32, {29, 0});
+  return content;
+}
+
 constexpr Workload table[] = {{"grids", grids},     {"large", large},         {"memories", memories},
                               {"boxes", box_lists}, {"ragged", ragged_lists}, {"runs", index_runs},
                               {"shared", shared},   {"small", small},         {"types", types},
-                              {"ranks", ranks},     {"empty", empty},         {"attributes", attributes}};
+                              {"ranks", ranks},     {"empty", empty},         {"attributes", attributes},
+                              {"growing", growing}};
 
 }  // namespace
 

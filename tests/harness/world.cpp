@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <vector>
@@ -24,10 +25,35 @@ std::string subject;
 
 }  // namespace
 
+#if PENSTOCK_HAVE_MPI
+namespace {
+
+// PENSTOCK_TEST_THREADS: single (the default), funneled, multiple.
+int thread_level() {
+  const char* wanted = std::getenv("PENSTOCK_TEST_THREADS");
+  const std::string_view word = wanted == nullptr ? "single" : wanted;
+  return word == "multiple" ? MPI_THREAD_MULTIPLE : word == "funneled" ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
+}
+
+}  // namespace
+#endif
+
 World::World([[maybe_unused]] int* argc, [[maybe_unused]] char*** argv) : comm_(serial_communicator()) {
 #if PENSTOCK_HAVE_MPI
-  MPI_Init(argc, argv);
-  auto comm = mpi_communicator(MPI_COMM_WORLD);
+  int provided = 0;
+  MPI_Init_thread(argc, argv, thread_level(), &provided);
+  MPI_Comm ranks = MPI_COMM_WORLD;
+  if (std::getenv("PENSTOCK_SERVER_RANKS") != nullptr) {
+    if (const Status split = split_servers(MPI_COMM_WORLD, &ranks); !split.ok()) {
+      std::fprintf(stderr, "no server ranks: %s\n", split.message().c_str());
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (ranks == MPI_COMM_NULL) {  // it has served
+      MPI_Finalize();
+      std::exit(0);
+    }
+  }
+  auto comm = mpi_communicator(ranks);
   if (!comm) {
     std::fprintf(stderr, "no communicator: %s\n", comm.status().message().c_str());
     MPI_Abort(MPI_COMM_WORLD, 1);

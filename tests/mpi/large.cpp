@@ -103,6 +103,7 @@ void file(World& world, const std::string& plan, const std::string& extension) {
 int main(int argc, char** argv) {
   using namespace penstock::test;
   World world(&argc, &argv);
+  const bool mpiio_only = argc > 1 && std::string_view(argv[1]) == "mpiio";
   struct statvfs disk{};
   statvfs(".", &disk);
   int64_t room[] = {available_bytes() / world.size(),
@@ -110,9 +111,13 @@ int main(int argc, char** argv) {
   if (!world.comm()->all_reduce_min(room)) return 1;
   if (room[0] < 3 * size_bytes) return world.skip("needs 7 GiB of memory for each rank");
   if (room[1] < 2 * size_bytes) return world.skip("needs 5 GiB of disk for each rank");
-  message(world);
-  file(world, "hdf5/two_phase", ".h5");
-  file(world, "hdf5/independent", ".h5");
+  if (mpiio_only) {
+    file(world, argc > 2 ? argv[2] : "hdf5/mpiio:round_bytes=4GiB", ".h5");  // one call
+  } else {
+    message(world);
+    file(world, "hdf5/two_phase", ".h5");
+    file(world, "hdf5/independent", ".h5");
+  }
   about("");
   return world.finish("large");
 }

@@ -33,6 +33,19 @@ def test_all_default_methods_verify(penstock: Penstock) -> None:
     assert done.stdout.count(" yes") == 10
 
 
+def test_what_became_of_hints(penstock: Penstock, tmp_path: Path) -> None:
+    methods = "raw/mpiio:hint.no_such_hint=1,raw/two_phase"
+    done = penstock("bench", *SMALL, "--methods", methods, "--repetitions", "1", "--json", "out.json")
+    assert done.returncode == 0, done.stderr
+    lines = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert all(line["filesystem"] for line in lines)
+    hinted = [line for line in lines if "no_such_hint" in line["requested_plan"]]
+    assert len(hinted) == 2
+    assert all(any("no_such_hint=1" in text for text in line["warnings"]) for line in hinted)
+    assert "hint no_such_hint=1" in done.stdout
+    assert all(not line["warnings"] for line in lines if line not in hinted)
+
+
 def test_mpich(penstock: Penstock) -> None:
     if not (BUILD / "mpich" / "bin" / "penstock-bench").is_file():
         pytest.skip("build/mpich has no penstock-bench")

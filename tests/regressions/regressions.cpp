@@ -194,6 +194,45 @@ void sets_are_read_through_links(const Site& site) {
   CHECK(read_all(site, folder + "/real.h5", "x", 8) == v, "where it is");
 }
 
+// A set whose index somebody renamed keeps its parts, whatever is committed under its old name; an unnamed generation goes.
+void a_renamed_set_keeps_its_parts(const Site& site) {
+  for (const char* plan : {"raw/per_process", "hdf5/per_process", "netcdf/per_process", "raw/subfiles:parts=1"}) {
+    const std::string folder = site.path("renamed");
+    if (site.comm->rank() == 0) std::filesystem::create_directory(folder);
+    CHECK_OK(site.comm->barrier(), "barrier");
+    const auto write = [&](double first) {
+      auto file = File::create(site.comm, folder + "/x.out", plan);
+      if (!CHECK_OK(file.status(), "create")) return;
+      const auto values = numbers(8, first);
+      CHECK_OK(file->lend("x", f64, on_first(site.comm, 8, 0, 8), values.data()), "lend");
+      CHECK_OK(file->close(), "close");
+    };
+    const auto rename_to = [&](const char* name) {
+      if (site.comm->rank() == 0)
+        for (const char* index : {"x.out", "x.out.json"})
+          if (std::filesystem::exists(folder + "/" + index))
+            std::filesystem::rename(folder + "/" + index, folder + "/" + name + std::string(index).substr(5));
+      CHECK_OK(site.comm->barrier(), "barrier");
+    };
+    const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder), {}); };
+    write(1);
+    const auto parts = files() - 1;
+    CHECK_OK(site.comm->barrier(), "barrier");
+    rename_to("kept.out");
+    for (int times = 0; times < 3; ++times) write(100 + times);
+    rename_to("second.out");
+    write(200);
+    CHECK(read_all(site, folder + "/kept.out", "x", 8) == numbers(8, 1), plan);
+    CHECK(read_all(site, folder + "/second.out", "x", 8) == numbers(8, 102), plan);
+    CHECK(read_all(site, folder + "/x.out", "x", 8) == numbers(8, 200), plan);
+    // Three indexes, their parts, and those of the generation before "second", which its next commit would remove.
+    CHECK(files() == 3 + 4 * parts, "the parts of the oldest generation are gone, and no others");
+    CHECK_OK(site.comm->barrier(), "barrier");
+    if (site.comm->rank() == 0) std::filesystem::remove_all(folder);
+    CHECK_OK(site.comm->barrier(), "barrier");
+  }
+}
+
 }  // namespace
 }  // namespace penstock
 
@@ -213,6 +252,7 @@ int main(int argc, char** argv) {
       {"partial on one rank", partial_on_one_rank_is_enough},
       {"fifo", a_fifo_is_refused},
       {"links", sets_are_read_through_links},
+      {"renamed set", a_renamed_set_keeps_its_parts},
   };
   for (const auto& [name, run] : all) {
     test::about(name);

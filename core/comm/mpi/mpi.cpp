@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "core/comm/mpi/mpi_communicator.hpp"
+#include "core/comm/mpi/server_ranks.hpp"
+
 namespace penstock {
 namespace {
 
@@ -41,13 +44,17 @@ class MpiRequest : public Request::State {
                        "MPI_Testall"));
     return done != 0;
   }
+  void abandon() override {
+    for (MPI_Request& request : requests_)
+      if (!receives_ && request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+  }
 
  private:
   std::vector<MPI_Request> requests_;
   bool receives_;
 };
 
-class MpiCommunicator : public CommunicatorInterface {
+class MpiCommunicator : public MpiCommunicatorInterface {
  public:
   explicit MpiCommunicator(MPI_Comm comm) : comm_(comm) {
     MPI_Comm_rank(comm_, &rank_);
@@ -66,16 +73,25 @@ class MpiCommunicator : public CommunicatorInterface {
     PENSTOCK_TRY(
         check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type"));
     MPI_Comm_size(node, &node_size_);
+    MPI_Comm_rank(node, &node_rank_);
+    server_ranks_ = attached_servers(comm_);
     return check(MPI_Comm_free(&node), "MPI_Comm_free");
   }
 
+  MPI_Comm native() const override { return comm_; }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int node_size() const override { return node_size_; }
+  int node_rank() const override { return node_rank_; }
   bool threads_allowed() const override {
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
     return level != MPI_THREAD_SINGLE;
+  }
+  bool threads_may_communicate() const override {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE;
   }
   Status barrier() const override { return check(MPI_Barrier(comm_), "MPI_Barrier"); }
   Status all_reduce_min(std::span<int64_t> values) const override { return all_reduce(values, MPI_MIN); }
@@ -211,9 +227,28 @@ class MpiCommunicator : public CommunicatorInterface {
     return Request(std::make_unique<MpiRequest>(std::move(requests), true));
   }
 
+  Result<Communicator> duplicate() const override { return mpi_communicator(comm_); }
+
   Result<Communicator> split(int colour) const override {
     MPI_Comm part = MPI_COMM_NULL;
     PENSTOCK_TRY(check(MPI_Comm_split(comm_, colour < 0 ? MPI_UNDEFINED : colour, rank_, &part), "MPI_Comm_split"));
+    return adopt(part);
+  }
+
+  Result<Communicator> node() const override {
+    MPI_Comm part = MPI_COMM_NULL;
+    PENSTOCK_TRY(
+        check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part), "MPI_Comm_split_type"));
+    return adopt(part);
+  }
+
+  std::shared_ptr<const ServerRanks> server_ranks() const override { return server_ranks_; }
+  int64_t messages_sent() const override { return messages_; }
+  int64_t bytes_sent() const override { return bytes_; }
+
+ private:
+  // Collective. PART belongs to the result from now on.
+  static Result<Communicator> adopt(MPI_Comm part) {
     if (part == MPI_COMM_NULL) return Communicator();
     MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN);
     auto made = std::make_shared<MpiCommunicator>(part);
@@ -221,10 +256,6 @@ class MpiCommunicator : public CommunicatorInterface {
     return Communicator(std::move(made));
   }
 
-  int64_t messages_sent() const override { return messages_; }
-  int64_t bytes_sent() const override { return bytes_; }
-
- private:
   static int chunk(int64_t rest) { return static_cast<int>(std::min(rest, chunk_bytes)); }
 
   Status all_reduce(std::span<int64_t> values, MPI_Op op) const {
@@ -236,7 +267,8 @@ class MpiCommunicator : public CommunicatorInterface {
   MPI_Comm comm_;
   int rank_ = 0;
   int size_ = 1;
-  int node_size_ = 1;
+  int node_size_ = 1, node_rank_ = 0;
+  std::shared_ptr<const ServerRanks> server_ranks_;
   mutable uint64_t sparse_rounds_ = 0;
   mutable int64_t messages_ = 0;
   mutable int64_t bytes_ = 0;

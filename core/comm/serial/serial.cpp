@@ -17,7 +17,9 @@ class SerialCommunicator : public CommunicatorInterface {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   int node_size() const override { return 1; }
+  int node_rank() const override { return 0; }
   bool threads_allowed() const override { return true; }
+  bool threads_may_communicate() const override { return true; }
   Status barrier() const override { return {}; }
   Status all_reduce_min(std::span<int64_t>) const override { return {}; }
   Status all_reduce_max(std::span<int64_t>) const override { return {}; }
@@ -45,7 +47,9 @@ class SerialCommunicator : public CommunicatorInterface {
     PENSTOCK_TRY(check(peer));
     return Request(std::make_unique<Receive>(queue_[tag], bytes));
   }
+  Result<Communicator> duplicate() const override { return serial_communicator(); }
   Result<Communicator> split(int colour) const override { return colour < 0 ? Communicator() : serial_communicator(); }
+  Result<Communicator> node() const override { return serial_communicator(); }
   int64_t messages_sent() const override { return messages_; }
   int64_t bytes_sent() const override { return bytes_; }
 

@@ -4,25 +4,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/format/hdf5/attributes.hpp"
 #include "core/format/hdf5/image.hpp"
 #include "core/format/hdf5/metadata_size.hpp"
-#include "core/format/hdf5/types.hpp"
+#include "core/hdf5/attributes.hpp"
+#include "core/hdf5/definitions.hpp"
+#include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
 namespace {
-
-constexpr int64_t largest_chunk = (int64_t{1} << 32) - 1;
-
-std::string group_name(const std::string& dataset_name) {
-  const size_t slash = dataset_name.rfind('/');
-  return slash == std::string::npos ? "" : dataset_name.substr(0, slash);
-}
-
-std::string last_part(const std::string& name) {
-  const size_t slash = name.rfind('/');
-  return slash == std::string::npos ? name : name.substr(slash + 1);
-}
 
 int64_t row_bytes(const Dataset& dataset) {
   int64_t size = bytes(dataset.type);
@@ -67,28 +56,6 @@ int64_t rows_per_chunk(const Dataset& dataset, int64_t block) {
   return most / step * step;
 }
 
-Result<Properties> link_creation(const std::string& name) {
-  Properties links(H5Pcreate(H5P_LINK_CREATE));
-  const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  if (!links.ok() || (!ascii && H5Pset_char_encoding(links, H5T_CSET_UTF8) < 0))
-    return library_error(Code::internal, "setting up a link");
-  return links;
-}
-
-Space dataset_space(const Dims& shape, bool unlimited) {
-  if (shape.rank() == 0) return Space(H5Screate(H5S_SCALAR));
-  hsize_t extents[max_rank], most[max_rank];
-  std::copy(shape.begin(), shape.end(), extents);
-  std::copy(shape.begin(), shape.end(), most);
-  if (unlimited) most[0] = H5S_UNLIMITED;
-  return Space(H5Screate_simple(shape.rank(), extents, most));
-}
-
-const std::map<std::string, Attribute>* Builder::attributes_of(const std::string& object) const {
-  const auto found = catalogue_.attributes.find(object);
-  return found == catalogue_.attributes.end() ? nullptr : &found->second;
-}
-
 Status Builder::make_group(const std::string& name) {
   PENSTOCK_ASSIGN(const Properties links, link_creation(name));
   const Properties creation(H5Pcreate(H5P_GROUP_CREATE));
@@ -96,20 +63,13 @@ Status Builder::make_group(const std::string& name) {
     return library_error(Code::internal, "setting up a group");
   const Group group(H5Gcreate2(file_, name.c_str(), links, creation, H5P_DEFAULT));
   if (!group.ok()) return library_error(Code::internal, "making group '" + name + "'");
-  const auto* attributes = attributes_of(name);
+  const auto* attributes = attributes_of(catalogue_, name);
   return attributes == nullptr ? Status() : write_attributes(group, *attributes).in("group '" + name + "'");
 }
 
 Status Builder::make_groups() {
-  std::set<std::string> names;  // sorted: a group comes before what is in it
-  const auto add = [&](std::string name) {
-    while (!name.empty() && names.insert(name).second) name = group_name(name);
-  };
-  for (const Dataset& dataset : catalogue_.datasets) add(group_name(dataset.name));
-  for (const auto& [object, attributes] : catalogue_.attributes)
-    if (catalogue_.find(object) == nullptr) add(object);
-  for (const std::string& name : names) PENSTOCK_TRY(make_group(name));
-  const auto* attributes = attributes_of("");
+  for (const std::string& name : group_names(catalogue_)) PENSTOCK_TRY(make_group(name));
+  const auto* attributes = attributes_of(catalogue_, "");
   if (attributes == nullptr) return {};
   const Group root(H5Gopen2(file_, "/", H5P_DEFAULT));
   if (!root.ok()) return library_error(Code::internal, "opening the root group");
@@ -137,7 +97,8 @@ Result<DatasetHandle> Builder::make_dataset(const Dataset& dataset, bool deferre
   DatasetHandle handle(
       H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
   if (!handle.ok()) return library_error(Code::internal, "making it");
-  if (const auto* attributes = attributes_of(dataset.name)) PENSTOCK_TRY(write_attributes(handle, *attributes));
+  if (const auto* attributes = attributes_of(catalogue_, dataset.name))
+    PENSTOCK_TRY(write_attributes(handle, *attributes));
   return handle;
 }
 
@@ -205,7 +166,7 @@ Status Builder::make_datasets() {
     for (size_t i = 0; i < catalogue_.datasets.size(); ++i) {
       const Dataset& dataset = catalogue_.datasets[i];
       if (first) {
-        const auto* attributes = attributes_of(dataset.name);
+        const auto* attributes = attributes_of(catalogue_, dataset.name);
         deferred[i] = attributes != nullptr && largest_outside_header(*attributes) > 0;
         if (!deferred[i]) continue;
         auto handle = make_dataset(dataset, bytes(dataset) > 0);

@@ -1,11 +1,10 @@
 // Builder: fills an HDF5 file with the groups, datasets and attributes of a catalogue, without any data.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
-#include "core/format/hdf5/handles.hpp"
+#include "core/hdf5/handles.hpp"
 #include "core/model/layout.hpp"
 
 namespace penstock::hdf5 {
@@ -34,7 +33,6 @@ class Builder {
   Result<DatasetHandle> make_dataset(const Dataset& dataset, bool deferred);
   Status allocate(const Dataset& dataset, DatasetHandle& handle);
   Status find_chunks(const Dataset& dataset, hid_t handle, Layout::Place& place) const;
-  const std::map<std::string, Attribute>* attributes_of(const std::string& object) const;
 
   hid_t file_;
   const Catalogue& catalogue_;
@@ -44,10 +42,5 @@ class Builder {
   std::string last_name_ = "/";
   Group last_group_;
 };
-
-// The creation properties of a link to NAME.
-Result<Properties> link_creation(const std::string& name);
-// A dataspace of SHAPE; the first extent may grow where UNLIMITED.
-Space dataset_space(const Dims& shape, bool unlimited);
 
 }  // namespace penstock::hdf5

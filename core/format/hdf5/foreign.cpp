@@ -1,47 +1,13 @@
 // Foreign: what is not stored as plain bytes is read, and converted, by the library.
 #include <algorithm>
 
+#include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
-#include "core/format/hdf5/types.hpp"
+#include "core/hdf5/definitions.hpp"
+#include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
 namespace {
-
-// External and virtual storage name other files; a hostile file might name any file on the machine.
-Status check_inside(std::string name, const Dataset& dataset) {
-  if (name.starts_with("./")) name.erase(0, 2);
-  if (!name.empty() && name != ".." && name.find('/') == std::string::npos) return {};
-  return {Code::unsupported, "dataset '" + dataset.name + "' lies in '" + name +
-                                 "', outside the folder of its file; penstock does not follow"};
-}
-
-Status check_external(hid_t creation, const Dataset& dataset) {
-  for (int i = 0; i < H5Pget_external_count(creation); ++i) {
-    char name[4097] = {};
-    off_t offset = 0;
-    hsize_t size = 0;
-    if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0)
-      return library_error(Code::damaged, "reading external files' names");
-    PENSTOCK_TRY(check_inside(name, dataset));
-  }
-  return {};
-}
-
-Status check_virtual(hid_t creation, const Dataset& dataset) {
-  if (H5Pget_layout(creation) != H5D_VIRTUAL) return {};
-  size_t count = 0;
-  if (H5Pget_virtual_count(creation, &count) < 0) return library_error(Code::damaged, "counting virtual sources");
-  for (size_t i = 0; i < count; ++i) {
-    const ssize_t length = H5Pget_virtual_filename(creation, i, nullptr, 0);
-    if (length < 0) return library_error(Code::damaged, "reading virtual sources' names");
-    std::string name(static_cast<size_t>(length) + 1, '\0');
-    if (H5Pget_virtual_filename(creation, i, name.data(), name.size()) < 0)
-      return library_error(Code::damaged, "reading virtual sources' names");
-    name.resize(static_cast<size_t>(length));
-    PENSTOCK_TRY(check_inside(std::move(name), dataset));
-  }
-  return {};
-}
 
 Status select(hid_t space, const Dataset& dataset, const Box& box) {
   const int rank = H5Sget_simple_extent_ndims(space);
@@ -68,10 +34,18 @@ Status read_open(hid_t handle, const Dataset& dataset, const Box& box, std::span
   const Properties creation(H5Dget_create_plist(handle));
   if (!type.ok() || !space.ok() || !creation.ok()) return library_error(Code::damaged, "reading its definition");
   const auto match = match_type(type);
+  if (match && is_folded(dataset, match->type, H5Sget_simple_extent_ndims(space)) && dataset.shape.rank() < max_rank) {
+    const int64_t length = dataset.type.text_bytes;
+    Dataset characters{dataset.name, match->type, dataset.shape, dataset.unlimited};
+    characters.shape.push_back(length);
+    Box all = box;
+    all.start.push_back(0);
+    all.count.push_back(length);
+    return read_open(handle, characters, all, out);
+  }
   if (!match || match->variable_text || match->type != dataset.type)
     return {Code::mismatch, "it is not of type " + name(dataset.type)};
-  PENSTOCK_TRY(check_external(creation, dataset));
-  PENSTOCK_TRY(check_virtual(creation, dataset));
+  PENSTOCK_TRY(check_inside(creation, dataset));
   PENSTOCK_TRY(select(space, dataset, box));
   PENSTOCK_ASSIGN(const Type memory, memory_type(dataset.type, type));
   const hsize_t count = static_cast<hsize_t>(elements(box.count));

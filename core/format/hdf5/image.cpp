@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "core/format/hdf5/builder.hpp"
-#include "core/format/hdf5/handles.hpp"
 #include "core/format/hdf5/metadata_size.hpp"
+#include "core/hdf5/handles.hpp"
 
 namespace penstock::hdf5 {
 namespace {

@@ -2,11 +2,11 @@
 // overlaps.
 #include <chrono>
 
-#include "core/format/hdf5/handles.hpp"
 #include "core/format/hdf5/image.hpp"
 #include "core/format/hdf5/metadata_size.hpp"
-#include "core/format/hdf5/types.hpp"
 #include "core/format/testing.hpp"
+#include "core/hdf5/handles.hpp"
+#include "core/hdf5/types.hpp"
 
 namespace penstock {
 const Format& hdf5_format();

@@ -5,13 +5,14 @@
 #include <map>
 
 #include "core/format/format.hpp"
-#include "core/format/hdf5/attributes.hpp"
 #include "core/format/hdf5/builder.hpp"
 #include "core/format/hdf5/private_file.hpp"
 #include "core/format/hdf5/read.hpp"
-#include "core/format/hdf5/types.hpp"
 #include "core/format/index.hpp"
 #include "core/format/regular_file.hpp"
+#include "core/hdf5/attributes.hpp"
+#include "core/hdf5/definitions.hpp"
+#include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
 namespace {

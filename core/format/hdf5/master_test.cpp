@@ -1,6 +1,6 @@
 // The master of a set: penstock reads its index, h5py and libhdf5 its virtual datasets, from any working directory.
-#include "core/format/hdf5/handles.hpp"
 #include "core/format/testing.hpp"
+#include "core/hdf5/handles.hpp"
 
 namespace penstock {
 const Format& hdf5_format();
@@ -151,9 +151,9 @@ TEST(Hdf5Master, IsReadByPenstockAndByOthers) {
 
 TEST(PartDatasetName, NeverClashes) {
   EXPECT_EQ(part_dataset_name("a", 0), "a");
-  EXPECT_EQ(part_dataset_name("a", 1), "a#1");
+  EXPECT_EQ(part_dataset_name("a", 1), "a#000001");
   EXPECT_EQ(part_dataset_name("a#1", 0), "a##1");
-  EXPECT_EQ(part_dataset_name("a#", 1), "a###1");
+  EXPECT_EQ(part_dataset_name("a#", 1), "a###000001");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/format/hdf5/handles.hpp"
+#include "core/hdf5/handles.hpp"
 #include "core/model/layout.hpp"
 
 namespace penstock::hdf5 {

@@ -1,9 +1,9 @@
 // Reading HDF5 files that others wrote, and files that are damaged, cut off, or lead elsewhere.
 #include <array>
 
-#include "core/format/hdf5/handles.hpp"
-#include "core/format/hdf5/types.hpp"
 #include "core/format/testing.hpp"
+#include "core/hdf5/handles.hpp"
+#include "core/hdf5/types.hpp"
 
 namespace penstock {
 const Format& hdf5_format();

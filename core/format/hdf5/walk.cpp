@@ -3,11 +3,12 @@
 #include <numeric>
 #include <set>
 
-#include "core/format/hdf5/attributes.hpp"
+#include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
-#include "core/format/hdf5/types.hpp"
 #include "core/format/index.hpp"
 #include "core/format/regular_file.hpp"
+#include "core/hdf5/attributes.hpp"
+#include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -94,7 +95,7 @@ class Walker {
       leave_out(name, "a second link to a group");
       return {};
     }
-    PENSTOCK_TRY(add_attributes(group, name));
+    PENSTOCK_TRY(add_attributes(group, name).status());
     PENSTOCK_ASSIGN(const Links links, list_links(group));
     if (!links.other.empty()) leave_out(name + "/" + links.other, "a soft or external link");
     if (links.hard.empty() && !name.empty() && !contents_.catalogue.attributes.contains(name))
@@ -130,6 +131,9 @@ class Walker {
       return {};
     }
     found.dataset.type = match->type;
+    PENSTOCK_ASSIGN(const Extra extra, add_attributes(object, name));
+    if (extra.dimension_only) return {};
+    apply_note(extra.note, found.dataset);
     if (!match->direct) leave_out(name, "a dataset whose type would be converted");
     if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
       return {Code::damaged, legal.message()};
@@ -140,7 +144,7 @@ class Walker {
       if (found.foreign) found.blocks.clear();
     }
     found_.push_back(std::move(found));
-    return add_attributes(object, name);
+    return {};
   }
 
   static bool read_shape(hid_t space, Dataset& dataset) {
@@ -162,13 +166,29 @@ class Walker {
     return true;
   }
 
-  Status add_attributes(hid_t object, const std::string& name) {
-    std::map<std::string, Attribute> attributes;
+  // Of netCDF-4's files a note too, and whether the object is no dataset after all.
+  struct Extra {
+    netcdf::Note note;
+    bool dimension_only = false;
+  };
+
+  Result<Extra> add_attributes(hid_t object, const std::string& name) {
+    AttributeMap attributes;
     std::string skipped;
+    Extra extra;
     PENSTOCK_TRY(read_attributes(object, file_bytes_, attributes, skipped));
+    if (name.empty() && is_netcdf4(attributes)) {
+      netcdf4_ = true;
+      noted_ = is_noted(attributes);
+      leave_out("/", "a netCDF-4 file: its dimensions would be lost");
+    }
+    if (netcdf4_) {
+      extra.dimension_only = is_dimension_only(attributes);
+      extra.note = take_note(attributes, noted_);
+    }
     if (!skipped.empty()) leave_out(name + "@" + skipped, "an attribute of a type that penstock does not have");
-    if (!attributes.empty()) contents_.catalogue.attributes[name] = std::move(attributes);
-    return {};
+    if (!attributes.empty() && !extra.dimension_only) contents_.catalogue.attributes[name] = std::move(attributes);
+    return extra;
   }
 
   void leave_out(const std::string& name, std::string_view what) {
@@ -180,6 +200,7 @@ class Walker {
   Contents contents_;
   std::vector<Found> found_;
   std::set<std::string> seen_;
+  bool netcdf4_ = false, noted_ = false;  // written by netCDF-4, by our engine
 };
 
 // The JSON of a set's master; "" where the file is none.

@@ -1,5 +1,5 @@
 // The classic netCDF header: E3SM's real maps, small files made by ncgen, and every way to cut or flip one.
-#include "core/format/netcdf/header.hpp"
+#include "core/netcdf/header.hpp"
 
 #include "core/format/testing.hpp"
 

@@ -4,7 +4,6 @@
 
 #include "core/format/format.hpp"
 #include "core/format/index.hpp"
-#include "core/format/regular_file.hpp"
 
 namespace penstock {
 namespace {
@@ -25,6 +24,8 @@ class Raw final : public Format {
   }
 
   bool self_contained() const override { return false; }
+  std::string_view extension() const override { return "raw"; }
+  std::string_view master_extension() const override { return "json"; }
 
   Status check(const Catalogue& catalogue) const override { return check_names(catalogue); }
 
@@ -46,28 +47,11 @@ class Raw final : public Format {
     return layout;
   }
 
-  Result<std::vector<std::byte>> master(const Contents& contents) const override {
-    PENSTOCK_ASSIGN(const std::string text, encode_index(contents));
-    const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-    return std::vector<std::byte>(begin, begin + text.size());
-  }
+  Result<std::vector<std::byte>> master(const Contents& contents) const override { return index_bytes(contents); }
 
-  bool recognises(std::span<const std::byte> head) const override {
-    const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-    if (!text.starts_with('{') || text.find("\"penstock.index/1\"") == std::string_view::npos) return false;
-    size_t at = text.find("\"format\"");
-    if (at == std::string_view::npos) return false;
-    at = text.find_first_not_of(" \t\r\n:", at + 8);
-    return at != std::string_view::npos && text.substr(at, 5) == "\"raw\"";
-  }
+  bool recognises(std::span<const std::byte> head) const override { return is_index(head, "raw"); }
 
-  Result<Contents> read(const std::string& path) const override {
-    PENSTOCK_ASSIGN(const std::string text, read_regular_file(path));
-    auto contents = decode_index(text, "raw", folder_of(path));
-    if (!contents.ok()) return contents.status().in("'" + path + "'");
-    PENSTOCK_TRY(check_parts(*contents).in("'" + path + "'"));
-    return contents;
-  }
+  Result<Contents> read(const std::string& path) const override { return read_index(path, "raw"); }
 
   Status read_foreign(const std::string& path, const Dataset& dataset, const Box&,
                       std::span<std::byte>) const override {

@@ -5,6 +5,7 @@
 
 #include "core/transport/move.hpp"
 #include "core/transport/open_parts.hpp"
+#include "core/transport/relay.hpp"
 
 namespace penstock {
 namespace {
@@ -14,7 +15,8 @@ const Descriptor descriptor{
     "every rank writes its own runs: for large contiguous blocks, or separate files",
     {{"io", Parameter::Type::choice, "buffered|direct|mmap", "buffered", "how the file system is called"},
      {"buffer_bytes", Parameter::Type::bytes, "4096", "4MiB",
-      "neighbouring runs that are apart in memory are gathered into one call of at most this size"}},
+      "neighbouring runs that are apart in memory are gathered into one call of at most this size"},
+     max_concurrent_writers},
     ""};
 
 class IndependentTransfer : public Transfer {
@@ -22,10 +24,15 @@ class IndependentTransfer : public Transfer {
   IndependentTransfer(const Job& job, const Settings& settings)
       : job_(job),
         files_(job.storage, parse_io(settings.word("io")), job.direction == Direction::write),
-        buffer_bytes_(settings.integer("buffer_bytes")) {}
+        buffer_bytes_(settings.integer("buffer_bytes")),
+        relay_(job.comm, settings.integer("max_concurrent_writers")) {}
+
+  Status start() { return relay_.start(); }
 
   Result<bool> progress(double seconds) override {
     const double deadline = now() + seconds;
+    PENSTOCK_ASSIGN(const bool mine, relay_.my_turn());
+    if (!mine) return false;
     while (piece_ < job_.pieces.size()) {
       PENSTOCK_TRY(move_piece(job_.pieces[piece_++]));
       if (now() > deadline) break;
@@ -34,6 +41,17 @@ class IndependentTransfer : public Transfer {
   }
 
   Status finish() override {
+    Status status = relay_.wait();
+    if (status.ok()) status = move_all();
+    const Status passed = relay_.pass_on();
+    return status.ok() ? passed : status;
+  }
+
+  bool communicates() const override { return relay_.waits(); }
+  bool touched_files() const override { return touched_; }
+
+ private:
+  Status move_all() {
     Status status;
     while (status.ok() && piece_ < job_.pieces.size()) status = move_piece(job_.pieces[piece_++]);
     touched_ = files_.any();
@@ -42,9 +60,6 @@ class IndependentTransfer : public Transfer {
     return status.ok() ? closed : status;
   }
 
-  bool touched_files() const override { return touched_; }
-
- private:
   // Slices that follow one another in the file are one batch; a batch is one call.
   Status move_piece(const Piece& piece) {
     const Part& part = job_.parts[static_cast<size_t>(piece.part)];
@@ -118,6 +133,7 @@ class IndependentTransfer : public Transfer {
   const Job& job_;
   OpenParts files_;
   int64_t buffer_bytes_;
+  Relay relay_;
   size_t piece_ = 0;
   std::vector<Slice> batch_;
   std::vector<std::byte> buffer_;
@@ -128,7 +144,9 @@ class Independent : public Transport {
  public:
   const Descriptor& describe() const override { return descriptor; }
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
-    return std::unique_ptr<Transfer>(std::make_unique<IndependentTransfer>(job, settings));
+    auto transfer = std::make_unique<IndependentTransfer>(job, settings);
+    PENSTOCK_TRY(transfer->start());
+    return std::unique_ptr<Transfer>(std::move(transfer));
   }
 };
 

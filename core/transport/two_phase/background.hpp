@@ -52,6 +52,17 @@ class Background {
     return before;
   }
 
+  // Whether wait() would return at once.
+  bool idle() {
+    std::lock_guard lock(mutex_);
+    return !busy_;
+  }
+
+  void wait_idle() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !busy_; });
+  }
+
   // The status of the last task, once.
   Status wait() {
     std::unique_lock lock(mutex_);

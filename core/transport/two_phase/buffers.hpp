@@ -28,6 +28,7 @@ class Buffer {
   }
   std::byte* data() const { return data_.get(); }
   int64_t bytes() const { return bytes_; }
+  void leak() { (void)data_.release(); }  // to somebody who may still read it at any time
 
  private:
   static constexpr int64_t huge = 2 << 20;

@@ -10,10 +10,6 @@
 namespace penstock {
 namespace {
 
-int64_t element_at(const Piece& piece, int64_t address) {
-  return address <= piece.address ? 0 : (address - piece.address) / piece.element_bytes;
-}
-
 std::vector<Route> find_routes(const Job& job, const Domains& domains) {
   std::map<int, Route> routes;
   for (size_t i = 0; i < job.pieces.size(); ++i) {
@@ -55,7 +51,8 @@ std::vector<std::byte> describe_route(const Job& job, const Domains& domains, co
     out.value(number[piece.part]);
     out.value(piece.address);
     out.value(piece.element_bytes);
-    piece.selection.packed(element_at(piece, begin), element_at(piece, end - 1) + 1).encode(out);
+    out.value(piece.row_stride);
+    piece.selection.packed(element_floor(piece, begin), element_floor(piece, end - 1) + 1).encode(out);
   }
   return out.take();
 }
@@ -89,6 +86,7 @@ Status read_client(ExchangePlan& plan, const Message& message) {
     piece.part = in.value<int32_t>();
     piece.address = in.value<int64_t>();
     piece.element_bytes = in.value<int64_t>();
+    piece.row_stride = in.value<int64_t>();
     piece.selection = Selection::decode(in);
     client.pieces.push_back(std::move(piece));
   }

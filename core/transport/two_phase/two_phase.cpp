@@ -13,6 +13,7 @@
 
 #include "core/transport/move.hpp"
 #include "core/transport/open_parts.hpp"
+#include "core/transport/relay.hpp"
 #include "core/transport/two_phase/background.hpp"
 #include "core/transport/two_phase/buffers.hpp"
 #include "core/transport/two_phase/exchange.hpp"
@@ -27,7 +28,8 @@ const Descriptor descriptor{
      {"io", Parameter::Type::choice, "auto|buffered|direct|mmap", "auto",
       "how the file system is called; auto: direct for large durable writes where the file system can, else buffered"},
      {"buffer_bytes", Parameter::Type::bytes, "4096", "8MiB",
-      "what a writer assembles at once; it has two such buffers"}},
+      "what a writer assembles at once; it has two such buffers"},
+     max_concurrent_writers},
     ""};
 
 constexpr int64_t send_budget = 64 << 20;  // bytes of packed messages under way, beyond the first
@@ -50,6 +52,18 @@ class TwoPhaseTransfer : public Transfer {
         writer_(domains.writer_of(rank_)),
         rounds_(domains.rounds()),
         background_(job.comm->threads_allowed()) {}
+
+  // Given up between its steps: other ranks may never take what was sent.
+  ~TwoPhaseTransfer() override {
+    for (Outgoing& out : outgoing_) {
+      const auto done = out.request.test();
+      if (done.ok() && *done) continue;
+      out.request.abandon();
+      out.buffer.leak();
+    }
+  }
+  TwoPhaseTransfer(const TwoPhaseTransfer&) = delete;
+  TwoPhaseTransfer& operator=(const TwoPhaseTransfer&) = delete;
 
   // Local. All the memory that the rounds will need, taken before anybody waits for a message of this rank.
   Status reserve() {
@@ -80,16 +94,19 @@ class TwoPhaseTransfer : public Transfer {
   Result<bool> progress(double seconds) override {
     const double deadline = now() + seconds;
     while (round_ < rounds_) {
-      PENSTOCK_TRY(do_round(round_));
-      ++round_;
-      if (now() > deadline) break;
+      const int64_t round = round_;
+      PENSTOCK_ASSIGN(const bool moved, try_step());
+      if (!moved || (round_ > round && now() > deadline)) break;
     }
-    return round_ == rounds_;
+    if (round_ == rounds_) PENSTOCK_TRY(try_step());
+    return round_ == rounds_ && outgoing_.empty() && background_.idle();
   }
 
   Status finish() override {
-    for (; round_ < rounds_; ++round_) PENSTOCK_TRY(do_round(round_));
-    PENSTOCK_TRY(drain(0));
+    while (round_ < rounds_ || !outgoing_.empty()) {
+      PENSTOCK_ASSIGN(const bool moved, try_step());
+      if (!moved) wait_a_little();
+    }
     {
       PhaseTimer timer(*job_.phases, reading() ? Phase::read : Phase::write);
       fail(background_.wait());
@@ -100,19 +117,19 @@ class TwoPhaseTransfer : public Transfer {
     return failure_;
   }
 
+  bool communicates() const override { return true; }
   bool touched_files() const override { return touched_; }
 
  private:
-  struct Outgoing {
-    Request request;
+  struct Outgoing {  // the request goes before its buffer
     Buffer buffer;
+    Request request;
     int64_t bytes = 0;
   };
   struct Incoming {
-    Request request;
     Buffer buffer;
+    Request request;
     size_t peer = 0;  // index of the client or route
-    bool done = false;
   };
 
   bool reading() const { return job_.direction == Direction::read; }
@@ -146,39 +163,95 @@ class TwoPhaseTransfer : public Transfer {
     return largest;
   }
 
-  // Receives are posted before anything is sent, so a rank that waits for its sends never keeps another from its own.
-  Status do_round(int64_t round) {
-    std::vector<Incoming> incoming;
-    PENSTOCK_TRY(post_receives(round, incoming));
-    if (!reading()) {
-      for (size_t i = 0; i < plan_.routes.size(); ++i) {
-        const Route& route = plan_.routes[(i + start_route()) % plan_.routes.size()];
-        if (route.rank != rank_)
-          PENSTOCK_TRY(
-              send_pieces(route.rank, round, bytes_to(route, round), [&](std::byte* to) { pack(route, round, to); }));
-      }
-      begin_window(round);
-      place_own(round);
-      PENSTOCK_TRY(
-          finish_receives(incoming, [&](Incoming& in) { place(plan_.clients[in.peer], round, in.buffer.data()); }));
-      write_window(round);
-    } else {
-      if (!plan_.clients.empty()) {
-        {
-          PhaseTimer timer(*job_.phases, Phase::read);
-          fail(background_.wait());
-        }
-        if (round + 1 < rounds_) read_ahead(round + 1);
-        for (const Client& client : plan_.clients)
-          if (client.rank != rank_)
-            PENSTOCK_TRY(send_pieces(client.rank, round, bytes_from(client, round),
-                                     [&](std::byte* to) { place(client, round, to); }));
-        place_own(round);
-      }
-      PENSTOCK_TRY(
-          finish_receives(incoming, [&](Incoming& in) { pack(plan_.routes[in.peer], round, in.buffer.data()); }));
+  // Messages that failed once are not tried again: others may be waiting for what comes after them.
+  Result<bool> try_step() {
+    PENSTOCK_TRY(broken_);
+    Result<bool> moved = round_ < rounds_ ? step() : collect_last();
+    if (!moved.ok()) broken_ = moved.status();
+    return moved;
+  }
+
+  Result<bool> collect_last() {
+    const size_t before = outgoing_.size();
+    PENSTOCK_TRY(collect_sent());
+    return outgoing_.size() < before;
+  }
+
+  // Of the round under way, what can be done without waiting for another rank or for the file system; whether that was
+  // anything. Receives are posted before anything is sent, so a rank that waits for its sends never keeps another from its
+  // own.
+  Result<bool> step() {
+    bool moved = false;
+    if (!posted_) {
+      PENSTOCK_TRY(post_receives());
+      posted_ = moved = true;
     }
-    return {};
+    if (reading() && !filled_) {  // the window that the helper has read
+      if (!plan_.clients.empty()) {
+        if (!background_.idle()) return moved;
+        fail(background_.wait());
+        if (round_ + 1 < rounds_) read_ahead(round_ + 1);
+        place_own();
+      }
+      filled_ = moved = true;
+    }
+    PENSTOCK_ASSIGN(const bool sent, send_next());
+    moved = moved || sent;
+    if (!reading() && !filled_) {
+      if (job_.keep && !background_.idle()) return moved;
+      begin_window();
+      place_own();
+      filled_ = moved = true;
+    }
+    PENSTOCK_ASSIGN(const bool received, take_received());
+    moved = moved || received;
+    if (next_peer_ < peers() || !incoming_.empty()) return moved;
+    if (!reading()) {
+      if (!background_.idle()) return moved;
+      write_window();
+    }
+    ++round_;
+    next_peer_ = 0;
+    posted_ = filled_ = false;
+    return true;
+  }
+
+  // Without keeping a core busy where only the file system can end it.
+  void wait_a_little() {
+    const bool for_file = posted_ && (!filled_ || (incoming_.empty() && outgoing_.empty()));
+    PhaseTimer timer(*job_.phases, for_file ? file_phase() : Phase::exchange);
+    if (for_file) background_.wait_idle();
+    sched_yield();
+  }
+
+  Phase file_phase() const { return reading() ? Phase::read : Phase::write; }
+
+  // Those that this rank sends to: writing, its writers; reading, its clients.
+  size_t peers() const { return reading() ? plan_.clients.size() : plan_.routes.size(); }
+
+  // Sends as far as the budget goes; whether anything was sent.
+  Result<bool> send_next() {
+    bool moved = false;
+    PENSTOCK_TRY(collect_sent());
+    while (next_peer_ < peers()) {
+      const size_t i = reading() ? next_peer_ : (next_peer_ + start_route()) % plan_.routes.size();
+      const int peer = reading() ? plan_.clients[i].rank : plan_.routes[i].rank;
+      const int64_t bytes = peer == rank_ ? 0
+                            : reading()   ? bytes_from(plan_.clients[i], round_)
+                                          : bytes_to(plan_.routes[i], round_);
+      if (bytes > 0) {
+        PENSTOCK_ASSIGN(const bool sent, send(peer, bytes, [&](std::byte* to) {
+                          if (reading())
+                            place(plan_.clients[i], to);
+                          else
+                            pack(plan_.routes[i], to);
+                        }));
+        if (!sent) return moved;
+      }
+      ++next_peer_;
+      moved = true;
+    }
+    return moved;
   }
 
   // Sources begin with different writers, so that a writer does not get everybody's messages at once.
@@ -186,7 +259,7 @@ class TwoPhaseTransfer : public Transfer {
     return static_cast<size_t>(rank_) * plan_.routes.size() / static_cast<size_t>(job_.comm->size());
   }
 
-  Status post_receives(int64_t round, std::vector<Incoming>& incoming) {
+  Status post_receives() {
     const auto post = [&](int peer, size_t index, int64_t bytes) -> Status {
       if (bytes == 0 || peer == rank_) return {};
       Incoming in;
@@ -194,105 +267,99 @@ class TwoPhaseTransfer : public Transfer {
       in.peer = index;
       if (in.buffer.data() == nullptr) return {Code::memory, fmt::format("no memory for a message of {} bytes", bytes)};
       PENSTOCK_ASSIGN(in.request,
-                      job_.comm->receive(peer, tag(round), std::span(in.buffer.data(), static_cast<size_t>(bytes))));
-      incoming.push_back(std::move(in));
+                      job_.comm->receive(peer, tag(round_), std::span(in.buffer.data(), static_cast<size_t>(bytes))));
+      incoming_.push_back(std::move(in));
       return {};
     };
     if (reading()) {
       for (size_t i = 0; i < plan_.routes.size(); ++i)
-        PENSTOCK_TRY(post(plan_.routes[i].rank, i, bytes_to(plan_.routes[i], round)));
+        PENSTOCK_TRY(post(plan_.routes[i].rank, i, bytes_to(plan_.routes[i], round_)));
     } else {
       for (size_t i = 0; i < plan_.clients.size(); ++i)
-        PENSTOCK_TRY(post(plan_.clients[i].rank, i, bytes_from(plan_.clients[i], round)));
+        PENSTOCK_TRY(post(plan_.clients[i].rank, i, bytes_from(plan_.clients[i], round_)));
     }
     return {};
   }
 
-  template <typename Take>
-  Status finish_receives(std::vector<Incoming>& incoming, Take take) {
-    size_t left = incoming.size();
-    while (left > 0) {
-      bool any = false;
-      for (Incoming& in : incoming) {
-        if (in.done) continue;
-        {
-          PhaseTimer timer(*job_.phases, Phase::exchange);
-          PENSTOCK_ASSIGN(in.done, in.request.test());
-        }
-        if (!in.done) continue;
-        any = true;
-        --left;
-        take(in);
-        pool_.give(std::move(in.buffer));
-      }
-      if (!any) {
+  Result<bool> take_received() {
+    bool moved = false;
+    for (size_t i = 0; i < incoming_.size();) {
+      Incoming& in = incoming_[i];
+      bool done = false;
+      {
         PhaseTimer timer(*job_.phases, Phase::exchange);
-        sched_yield();
+        PENSTOCK_ASSIGN(done, in.request.test());
       }
+      if (!done) {
+        ++i;
+        continue;
+      }
+      if (reading())
+        pack(plan_.routes[in.peer], in.buffer.data());
+      else
+        place(plan_.clients[in.peer], in.buffer.data());
+      pool_.give(std::move(in.buffer));
+      if (i + 1 < incoming_.size()) in = std::move(incoming_.back());
+      incoming_.pop_back();
+      moved = true;
     }
-    return {};
+    return moved;
   }
 
+  // False where other messages must have gone first.
   template <typename Fill>
-  Status send_pieces(int peer, int64_t round, int64_t bytes, Fill fill) {
-    if (bytes == 0) return {};
-    PENSTOCK_TRY(drain(std::max<int64_t>(0, send_budget - bytes)));
+  Result<bool> send(int peer, int64_t bytes, Fill fill) {
+    if (!outgoing_.empty() && in_flight_ + bytes > send_budget) return false;
     Outgoing out;
     out.buffer = pool_.take(bytes);
-    if (out.buffer.data() == nullptr) {
-      PENSTOCK_TRY(drain(0));  // what was reserved comes back
-      out.buffer = pool_.take(bytes);
-    }
     out.bytes = bytes;
-    if (out.buffer.data() == nullptr) return {Code::memory, fmt::format("no memory for a message of {} bytes", bytes)};
+    if (out.buffer.data() == nullptr) {
+      if (!outgoing_.empty()) return false;  // what was reserved comes back
+      return Status(Code::memory, fmt::format("no memory for a message of {} bytes", bytes));
+    }
     fill(out.buffer.data());
     PhaseTimer timer(*job_.phases, Phase::exchange);
     PENSTOCK_ASSIGN(
         out.request,
-        job_.comm->send(peer, tag(round), std::span<const std::byte>(out.buffer.data(), static_cast<size_t>(bytes))));
+        job_.comm->send(peer, tag(round_), std::span<const std::byte>(out.buffer.data(), static_cast<size_t>(bytes))));
     in_flight_ += bytes;
     outgoing_.push_back(std::move(out));
-    return {};
+    return true;
   }
 
-  // Until at most BYTES are under way.
-  Status drain(int64_t bytes) {
+  Status collect_sent() {
     PhaseTimer timer(*job_.phases, Phase::exchange);
-    while (!outgoing_.empty()) {
-      for (size_t i = 0; i < outgoing_.size();) {
-        PENSTOCK_ASSIGN(const bool done, outgoing_[i].request.test());
-        if (!done) {
-          ++i;
-          continue;
-        }
-        in_flight_ -= outgoing_[i].bytes;
-        pool_.give(std::move(outgoing_[i].buffer));
-        outgoing_.erase(outgoing_.begin() + static_cast<std::ptrdiff_t>(i));
+    for (size_t i = 0; i < outgoing_.size();) {
+      PENSTOCK_ASSIGN(const bool done, outgoing_[i].request.test());
+      if (!done) {
+        ++i;
+        continue;
       }
-      if (in_flight_ <= bytes) break;
-      sched_yield();
+      in_flight_ -= outgoing_[i].bytes;
+      pool_.give(std::move(outgoing_[i].buffer));
+      outgoing_.erase(outgoing_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     return {};
   }
 
   // Between this rank's memory and a packed message: writing packs, reading unpacks.
-  void pack(const Route& route, int64_t round, std::byte* flat) {
+  void pack(const Route& route, std::byte* flat) {
     PhaseTimer timer(*job_.phases, Phase::pack);
     for (const int i : route.pieces) {
       const Piece& piece = job_.pieces[static_cast<size_t>(i)];
-      SliceCursor cursor(piece, window_begin(route.writer, round), window_end(route.writer, round));
+      SliceCursor cursor(piece, window_begin(route.writer, round_), window_end(route.writer, round_));
       for (Slice slice; cursor.next(slice); flat += slice.bytes) copy_slice(piece, slice, flat, job_.direction);
     }
   }
 
   // Between a packed message and the staging buffer.
-  void place(const Client& client, int64_t round, std::byte* flat) {
+  void place(const Client& client, std::byte* flat) {
     PhaseTimer timer(*job_.phases, Phase::pack);
-    const int64_t begin = window_begin(writer_, round);
-    std::byte* staging = staging_[round % 2].data();
+    const int64_t begin = window_begin(writer_, round_);
+    std::byte* staging = staging_[round_ % 2].data();
     if (staging == nullptr) return;
     for (const Piece& piece : client.pieces) {
-      SliceCursor cursor(piece, begin, window_end(writer_, round));
+      SliceCursor cursor(piece, begin, window_end(writer_, round_));
       for (Slice slice; cursor.next(slice); flat += slice.bytes) {
         std::byte* at = staging + (slice.address - begin);
         if (reading())
@@ -304,15 +371,15 @@ class TwoPhaseTransfer : public Transfer {
   }
 
   // What this rank has in its own domain goes without a message.
-  void place_own(int64_t round) {
+  void place_own() {
     PhaseTimer timer(*job_.phases, Phase::pack);
-    std::byte* staging = staging_[round % 2].data();
+    std::byte* staging = staging_[round_ % 2].data();
     if (writer_ < 0 || staging == nullptr) return;
-    const int64_t begin = window_begin(writer_, round);
+    const int64_t begin = window_begin(writer_, round_);
     for (const Client& client : plan_.clients) {
       if (client.rank != rank_) continue;
       for (const Piece& piece : client.pieces) {
-        SliceCursor cursor(piece, begin, window_end(writer_, round));
+        SliceCursor cursor(piece, begin, window_end(writer_, round_));
         for (Slice slice; cursor.next(slice);)
           copy_slice(piece, slice, staging + (slice.address - begin), job_.direction);
       }
@@ -345,13 +412,13 @@ class TwoPhaseTransfer : public Transfer {
   }
 
   // Zeros, or what the file has, under the gaps between pieces.
-  void begin_window(int64_t round) {
-    ranges_ = ranges(round);
+  void begin_window() {
+    ranges_ = ranges(round_);
     if (!failure_.ok()) return;
-    const int64_t begin = window_begin(writer_, round);
+    const int64_t begin = window_begin(writer_, round_);
     for (const Range& range : ranges_) {
       if (job_.disjoint && range.bytes >= range.end - range.begin) continue;
-      const std::span<std::byte> gap(staging_[round % 2].data() + (range.begin - begin),
+      const std::span<std::byte> gap(staging_[round_ % 2].data() + (range.begin - begin),
                                      static_cast<size_t>(range.end - range.begin));
       if (job_.keep) {
         fail(background_.wait());  // files_ is used by one thread at a time
@@ -367,12 +434,13 @@ class TwoPhaseTransfer : public Transfer {
     return file->read(range.begin - range.part->virtual_base, bytes);
   }
 
-  void write_window(int64_t round) {
+  void write_window() {
     if (ranges_.empty()) return fail(background_.wait());  // the next round fills the buffer of two rounds ago
     PhaseTimer timer(*job_.phases, Phase::write);
+    fail(background_.wait());
     if (!failure_.ok()) return;
-    std::byte* staging = staging_[round % 2].data();
-    const int64_t begin = window_begin(writer_, round);
+    std::byte* staging = staging_[round_ % 2].data();
+    const int64_t begin = window_begin(writer_, round_);
     fail(background_.submit([this, staging, begin, list = ranges_]() -> Status {
       for (const Range& range : list) {
         PENSTOCK_ASSIGN(StorageFile * file, files_.at(range.part->path));
@@ -402,13 +470,17 @@ class TwoPhaseTransfer : public Transfer {
   OpenParts files_;
   const int rank_, writer_;
   const int64_t rounds_;
-  int64_t round_ = 0;
+  int64_t round_ = 0;  // under way, and how far:
+  bool posted_ = false, filled_ = false;
+  size_t next_peer_ = 0;
+  std::vector<Incoming> incoming_;
   Buffer staging_[2];
   std::vector<Range> ranges_;
   BufferPool pool_;
   std::deque<Outgoing> outgoing_;
   int64_t in_flight_ = 0;
-  Status failure_;
+  Status failure_;  // of the file system: this rank goes on receiving
+  Status broken_;   // of messages
   bool touched_ = false;
   Background background_;  // last: its task uses the others
 };
@@ -428,9 +500,13 @@ class TwoPhase : public Transport {
     PhaseTimer timer(*job.phases, Phase::exchange);
     PENSTOCK_TRY(job.comm->all_reduce_max(bounds));
     if (bounds[1] == INT64_MIN) bounds[0] = bounds[1] = 0;
-    const Domains domains =
-        cut_domains(-bounds[0], bounds[1], job.block, settings.integer("buffer_bytes"),
-                    static_cast<int>(std::min<int64_t>(settings.integer("writers"), INT32_MAX)), job.comm->size());
+    const auto cut = [&](int64_t writers) {
+      return cut_domains(-bounds[0], bounds[1], job.block, settings.integer("buffer_bytes"),
+                         static_cast<int>(std::min<int64_t>(writers, INT32_MAX)), job.comm->size());
+    };
+    Domains domains = cut(settings.integer("writers"));
+    const int64_t most = settings.integer("max_concurrent_writers");
+    if (most > 0 && domains.writers > most) domains = cut(most);
     PENSTOCK_ASSIGN(ExchangePlan plan, plan_exchange(job, domains));
     auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, domains, std::move(plan));
     PENSTOCK_TRY(transfer->reserve());

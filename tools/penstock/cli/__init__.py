@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import penstock
-from penstock.cli import bench, picture
+from penstock.cli import bench, hints, join, methods, picture, streams
 from penstock.errors import UserError
 
 app = typer.Typer(
@@ -20,7 +20,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 bench.register(app)
+hints.register(app)
+join.register(app)
+methods.register(app)
 picture.register(app)
+streams.register(app)
 
 
 @app.callback(invoke_without_command=True)

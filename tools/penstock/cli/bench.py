@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 
 from penstock.campaign import launch
 from penstock.campaign.run import run
@@ -72,9 +74,10 @@ def bench(
 def explain(path: Path) -> None:
     """Prints the record in PATH as a table with its advice. Status 1 if a method failed or did not verify."""
     record = read_record(path)
-    console = _console()
+    rows = table(record)
+    console = _console(rows)
     console.print(f"\n{headline(record)}", highlight=False, soft_wrap=True)
-    console.print(table(record))
+    console.print(rows)
     for remark in remarks(record):
         console.print(remark, style="dim", highlight=False, markup=False, soft_wrap=True)
     console.print()
@@ -86,9 +89,11 @@ def explain(path: Path) -> None:
         raise typer.Exit(1)
 
 
-def _console() -> Console:
+def _console(rows: Table) -> Console:
+    """Wide enough that no method's name is cut."""
     console = Console()
-    return Console(width=max(console.width, LEAST_WIDTH))
+    needed = Measurement.get(console, console.options.update(width=1000), rows).maximum
+    return Console(width=max(console.width, LEAST_WIDTH, needed))
 
 
 @contextlib.contextmanager

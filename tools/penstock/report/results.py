@@ -37,6 +37,7 @@ class Line:
     ratio: Ratio | None
     verified: bool
     error: str | None
+    visible_to_copy: float | None = None  # behind a compute phase: time added, over that of copying the data once
 
     @property
     def usable(self) -> bool:
@@ -101,8 +102,14 @@ def _record(record: dict[str, Any]) -> Record:
         smallest_claimable={
             operation: float(control["smallest_claimable"]) for operation, control in (record.get("aa") or {}).items()
         },
-        warnings=tuple(str(warning) for warning in record.get("warnings", [])),
+        warnings=tuple(str(warning) for warning in record.get("warnings", [])) + _warnings(record["results"]),
     )
+
+
+def _warnings(results: list[dict[str, Any]]) -> tuple[str, ...]:
+    """What the library said of single methods, each once."""
+    said = [f"{line['method']}: {line['operation']}: {text}" for line in results for text in line.get("warnings", [])]
+    return tuple(dict.fromkeys(said))
 
 
 def _line(line: dict[str, Any]) -> Line:
@@ -119,6 +126,7 @@ def _line(line: dict[str, Any]) -> Line:
         ratio=_ratio(line["ratio"]),
         verified=bool(line["verified"]),
         error=None if line.get("error") is None else str(line["error"]),
+        visible_to_copy=_number((line.get("behind") or {}).get("visible_to_copy")),
     )
 
 

@@ -46,6 +46,12 @@ def remarks(record: Record) -> list[str]:
     if record.smallest_claimable:
         spreads = [f"{words.digits(100 * s)} % ({operation})" for operation, s in record.smallest_claimable.items()]
         said.append(f"The same method run twice (A/A) differs by up to {', '.join(spreads)}: less is not claimed.")
+    for line in record.lines:
+        if line.visible_to_copy is not None and not line.control:
+            said.append(
+                f"{line.method}: writing behind the computation adds {line.visible_to_copy:.2f} times "
+                "the time of copying the data once."
+            )
     return said + [f"Warning: {warning}." for warning in record.warnings]
 
 

@@ -1,0 +1,89 @@
+// A netCDF file as the netCDF library reads it; built where that library was found.
+#include <fmt/format.h>
+#include <netcdf.h>
+#include <algorithm>
+
+#include "bench/verify/library.hpp"
+#include "core/model/catalogue.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+constexpr int64_t piece_bytes = 8 << 20;
+
+Status failed(int error, const std::string& what) {
+  return Status(Code::damaged, fmt::format("netCDF cannot {}: {}", what, nc_strerror(error)));
+}
+
+class File {
+ public:
+  explicit File(const std::string& path) : error_(nc_open(path.c_str(), NC_NOWRITE, &id_)) {}
+  ~File() {
+    if (error_ == NC_NOERR) nc_close(id_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int error() const { return error_; }
+  int id() const { return id_; }
+
+ private:
+  int id_ = -1;
+  int error_;
+};
+
+Status check_definition(int file, int variable, const Field& field, const Truth& truth) {
+  nc_type type = NC_NAT;
+  int rank = 0, dimensions[NC_MAX_VAR_DIMS] = {};
+  if (const int error = nc_inq_var(file, variable, nullptr, &type, &rank, dimensions, nullptr); error != NC_NOERR)
+    return failed(error, fmt::format("describe '{}'", field.name));
+  if (type != (truth.type.kind == Kind::f64 ? NC_DOUBLE : NC_FLOAT))
+    return Status(Code::mismatch, fmt::format("netCDF: '{}' is not of type {}", field.name, name(truth.type)));
+  bool same = rank == field.shape.rank();
+  for (int d = 0; d < rank && same; ++d) {
+    size_t extent = 0;
+    same = nc_inq_dimlen(file, dimensions[d], &extent) == NC_NOERR && static_cast<int64_t>(extent) == field.shape[d];
+  }
+  if (!same)
+    return Status(Code::mismatch, fmt::format("netCDF: '{}' is not of shape {}", field.name, describe(field.shape)));
+  return {};
+}
+
+Status check_field(int file, int index, const Truth& truth, Faults& faults) {
+  const Field& field = truth.workload->fields()[static_cast<size_t>(index)];
+  int variable = -1;
+  if (const int error = nc_inq_varid(file, field.name.c_str(), &variable); error != NC_NOERR)
+    return failed(error, fmt::format("find '{}'", field.name));
+  PENSTOCK_TRY(check_definition(file, variable, field, truth));
+  if (field.elements == 0) return {};
+  const int64_t size = bytes(truth.type), row = field.elements / field.shape[0];
+  const int64_t step = std::clamp<int64_t>(piece_bytes / (row * size), 1, field.shape[0]);
+  std::vector<std::byte> piece(static_cast<size_t>(step * row * size));
+  for (int64_t at = 0; at < field.shape[0]; at += step) {
+    size_t start[max_rank] = {static_cast<size_t>(at)}, count[max_rank] = {};
+    for (int d = 0; d < field.shape.rank(); ++d) count[d] = static_cast<size_t>(field.shape[d]);
+    count[0] = static_cast<size_t>(std::min(step, field.shape[0] - at));
+    if (const int error = nc_get_vara(file, variable, start, count, piece.data()); error != NC_NOERR)
+      return failed(error, fmt::format("read '{}'", field.name));
+    const auto length = count[0] * static_cast<size_t>(row * size);
+    check(truth, index, at * row, std::span(piece).first(length), faults);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string netcdf_version() {
+  const std::string text = nc_inq_libvers();
+  return "netCDF " + text.substr(0, text.find(' '));
+}
+
+Status check_netcdf(const std::string& path, const Truth& truth, Faults& faults) {
+  const File file(path);
+  if (file.error() != NC_NOERR) return failed(file.error(), fmt::format("open {}", path));
+  for (size_t i = 0; i < truth.workload->fields().size(); ++i)
+    PENSTOCK_TRY(check_field(file.id(), static_cast<int>(i), truth, faults));
+  return {};
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,33 @@
+// Border: the thread's message, and communicators from the caller's.
+#include "bindings/c/border.hpp"
+
+#include <fmt/format.h>
+
+#if PENSTOCK_HAVE_MPI
+#include <penstock/mpi.hpp>
+#endif
+
+namespace penstock::c {
+
+std::string& last_message() {
+  thread_local std::string message;
+  return message;
+}
+
+penstock_status leave(const Status& status) {
+  if (!status.ok()) last_message() = status.message();
+  return static_cast<penstock_status>(status.code());
+}
+
+Status null(const char* what) { return {Code::invalid, fmt::format("{} is NULL", what)}; }
+
+Result<Communicator> communicator(penstock_comm comm) {
+#if PENSTOCK_HAVE_MPI
+  return mpi_communicator(comm);
+#else
+  (void)comm;
+  return serial_communicator();
+#endif
+}
+
+}  // namespace penstock::c

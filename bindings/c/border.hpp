@@ -1,0 +1,44 @@
+// Border: what the sources of the C ABI share: results and exceptions become statuses and a thread's message.
+#pragma once
+
+#include <penstock.h>
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include <penstock/communicator.hpp>
+#include <penstock/status.hpp>
+
+namespace penstock::c {
+
+// This thread's last error, in words.
+std::string& last_message();
+penstock_status leave(const Status& status);
+// "WHAT is NULL".
+Status null(const char* what);
+Result<Communicator> communicator(penstock_comm comm);
+
+// Runs BODY, which returns a Status; no exception passes.
+template <typename Body>
+penstock_status border(Body body) noexcept {
+  try {
+    return leave(body());
+  } catch (const std::bad_alloc&) {
+    try {
+      return leave({Code::memory, "no memory"});
+    } catch (...) {
+      return PENSTOCK_MEMORY;
+    }
+  } catch (const std::exception& error) {
+    try {
+      return leave({Code::internal, error.what()});
+    } catch (...) {
+      return PENSTOCK_INTERNAL;
+    }
+  } catch (...) {
+    return PENSTOCK_INTERNAL;
+  }
+}
+
+}  // namespace penstock::c

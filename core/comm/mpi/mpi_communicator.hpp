@@ -1,0 +1,15 @@
+// MpiCommunicatorInterface: a communicator that has an MPI communicator behind it.
+#pragma once
+
+#include <mpi.h>
+
+#include <penstock/communicator.hpp>
+
+namespace penstock {
+
+class MpiCommunicatorInterface : public CommunicatorInterface {
+ public:
+  virtual MPI_Comm native() const = 0;
+};
+
+}  // namespace penstock

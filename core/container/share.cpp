@@ -1,0 +1,44 @@
+// Sharing: what rank 0 says, and whether all were asked for the same.
+#include "core/container/share.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/encode.hpp"
+
+namespace penstock::container {
+
+Status same_arguments(const Communicator& comm, std::string_view path, std::string_view options) {
+  Encoder out;
+  out.text(path);
+  out.text(options);
+  auto bytes = out.take();
+  PENSTOCK_TRY(comm->broadcast(bytes, 0));
+  Decoder in(bytes);
+  const std::string path_0 = in.text(), options_0 = in.text();
+  Status alike;
+  if (path_0 != path || options_0 != options)
+    alike = {
+        Code::mismatch,
+        fmt::format("this rank opens '{}' with options '{}', rank 0 '{}' with '{}': all ranks must ask for the same",
+                    path, options, path_0, options_0)};
+  return agree(comm, alike);
+}
+
+Result<std::vector<std::byte>> from_rank_0(const Communicator& comm, const Status& status,
+                                           std::vector<std::byte> bytes) {
+  Encoder out;
+  out.value(status.code());
+  out.text(status.message());
+  out.list(std::span<const std::byte>(bytes));
+  auto message = out.take();
+  PENSTOCK_TRY(comm->broadcast(message, 0));
+  Decoder in(message);
+  const auto code = in.value<Code>();
+  std::string text = in.text();
+  if (code != Code::ok) return Status(code, std::move(text));
+  bytes = in.list<std::byte>();
+  if (!in.ok()) return Status(Code::internal, "a message from rank 0 cannot be decoded");
+  return bytes;
+}
+
+}  // namespace penstock::container

@@ -1,0 +1,158 @@
+// Transfer: a box is one put or get; what has gaps in memory is packed, at most 16 MiB at a time.
+#include "core/engine/adios2/transfer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/engine/adios2/attributes.hpp"
+#include "core/engine/portions.hpp"
+
+namespace penstock::bp5 {
+namespace {
+
+constexpr int64_t staged_bytes = int64_t{16} << 20;
+constexpr size_t gets_at_once = 1024;
+
+PortionLimits limits() {
+  PortionLimits limits;
+  limits.staged_bytes = staged_bytes;
+  limits.boxes = 1;
+  return limits;
+}
+
+const Dataset& definition(const Problem& problem, size_t at) {
+  return problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])];
+}
+
+Status select(adios2_variable* variable, const Dataset& dataset, const Portion& portion) {
+  const Box box = boxes_of(portion).front();
+  const auto start = extents(box.start, dataset.type, true), count = extents(box.count, dataset.type);
+  return check(adios2_set_selection(variable, start.size(), start.data(), count.data()), "adios2_set_selection");
+}
+
+bool is_value(const Dataset& dataset) { return dataset.shape.rank() == 0 && dataset.type.kind != Kind::text; }
+
+class Getter {
+ public:
+  Getter(const Problem& problem, const Folder& folder) : problem_(problem), folder_(folder) {}
+
+  Status get(size_t at) {
+    const Dataset& dataset = definition(problem_, at);
+    const auto portions = portions_of(problem_, problem_.datasets[at], limits());
+    if (portions.empty()) return {};
+    adios2_variable* variable = find_variable(folder_.io(), dataset.name);
+    if (variable != nullptr) PENSTOCK_TRY(check_variable(variable, dataset));
+    for (const Portion& portion : portions) PENSTOCK_TRY(get(dataset, variable, portion));
+    return {};
+  }
+
+  Status finish() {
+    {
+      const PhaseTimer timer(*problem_.phases, Phase::read);
+      if (posted_ > 0) PENSTOCK_TRY(check(adios2_perform_gets(folder_.engine()), "adios2_perform_gets"));
+    }
+    const PhaseTimer timer(*problem_.phases, Phase::pack);
+    for (Staged& one : staged_) copy(one.portion, one.element_bytes, one.buffer.data(), Direction::read);
+    staged_.clear();
+    posted_ = 0;
+    in_stage_ = 0;
+    return {};
+  }
+
+ private:
+  struct Staged {
+    Portion portion;
+    int64_t element_bytes = 0;
+    std::vector<std::byte> buffer;
+  };
+
+  static Status check_variable(adios2_variable* variable, const Dataset& dataset) {
+    adios2_type type = adios2_type_unknown;
+    size_t rank = 0;
+    PENSTOCK_TRY(check(adios2_variable_type(&type, variable), "asking for its type"));
+    PENSTOCK_TRY(check(adios2_variable_ndims(&rank, variable), "asking for its dimensions"));
+    std::vector<size_t> shape(rank);
+    if (rank > 0) PENSTOCK_TRY(check(adios2_variable_shape(shape.data(), variable), "asking for its shape"));
+    if (type != stored_type(dataset.type) || shape != extents(dataset.shape, dataset.type))
+      return {Code::mismatch, "its variable has another type or shape"};
+    return {};
+  }
+
+  // Where nobody wrote the library leaves memory as it is: it must be zero.
+  Status get(const Dataset& dataset, adios2_variable* variable, const Portion& portion) {
+    const auto size = static_cast<size_t>(portion.count * bytes(dataset.type));
+    if (in_stage_ + static_cast<int64_t>(size) > staged_bytes || posted_ == gets_at_once) PENSTOCK_TRY(finish());
+    std::byte* data = portion.packed;
+    if (data == nullptr) {
+      staged_.push_back({portion, bytes(dataset.type), std::vector<std::byte>(size)});
+      data = staged_.back().buffer.data();
+      in_stage_ += static_cast<int64_t>(size);
+    } else {
+      std::memset(data, 0, size);
+    }
+    if (variable == nullptr) return {};
+    const PhaseTimer timer(*problem_.phases, Phase::read);
+    if (!is_value(dataset)) PENSTOCK_TRY(select(variable, dataset, portion));
+    ++posted_;
+    return check(adios2_get(folder_.engine(), variable, data, adios2_mode_deferred), "adios2_get");
+  }
+
+  const Problem& problem_;
+  const Folder& folder_;
+  std::vector<Staged> staged_;
+  int64_t in_stage_ = 0;
+  size_t posted_ = 0;
+};
+
+adios2_variable* define(const Folder& folder, const Dataset& dataset) {
+  const auto shape = extents(dataset.shape, dataset.type);
+  return adios2_define_variable(folder.io(), dataset.name.c_str(), stored_type(dataset.type), shape.size(),
+                                shape.data(), nullptr, nullptr, adios2_constant_dims_false);
+}
+
+// Deferred, the library takes the elements when the step ends; at once, it copies them.
+Status put_portion(const Problem& problem, const Folder& folder, const Dataset& dataset, adios2_variable* variable,
+                   const Portion& portion) {
+  PENSTOCK_TRY(select(variable, dataset, portion));
+  std::vector<std::byte> buffer;
+  if (portion.packed == nullptr) {
+    const PhaseTimer timer(*problem.phases, Phase::pack);
+    buffer.resize(static_cast<size_t>(portion.count * bytes(dataset.type)));
+    copy(portion, bytes(dataset.type), buffer.data(), Direction::write);
+  }
+  const PhaseTimer timer(*problem.phases, Phase::write);
+  const bool packed = portion.packed != nullptr;
+  return check(adios2_put(folder.engine(), variable, packed ? portion.packed : buffer.data(),
+                          packed ? adios2_mode_deferred : adios2_mode_sync),
+               "adios2_put");
+}
+
+}  // namespace
+
+Status put(const Problem& problem, const Folder& folder, const std::vector<std::vector<std::byte>>& scalars) {
+  for (size_t at = 0; at < problem.datasets.size(); ++at) {
+    const Dataset& dataset = definition(problem, at);
+    const bool value = is_value(dataset);
+    std::vector<Portion> portions;
+    if (!value) portions = portions_of(problem, problem.datasets[at], limits());
+    if (value ? scalars[at].empty() : portions.empty()) continue;
+    adios2_variable* variable = define(folder, dataset);
+    if (variable == nullptr) return {Code::io, "dataset '" + dataset.name + "': ADIOS2 does not take it"};
+    if (value)
+      PENSTOCK_TRY(check(adios2_put(folder.engine(), variable, scalars[at].data(), adios2_mode_sync), "adios2_put")
+                       .in("dataset '" + dataset.name + "'"));
+    for (const Portion& portion : portions)
+      PENSTOCK_TRY(put_portion(problem, folder, dataset, variable, portion).in("dataset '" + dataset.name + "'"));
+  }
+  return {};
+}
+
+Status get(const Problem& problem, const Folder& folder) {
+  Getter getter(problem, folder);
+  for (size_t at = 0; at < problem.datasets.size(); ++at)
+    if (elements(definition(problem, at).shape) > 0)
+      PENSTOCK_TRY(getter.get(at).in("dataset '" + definition(problem, at).name + "'"));
+  return getter.finish();
+}
+
+}  // namespace penstock::bp5

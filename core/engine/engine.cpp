@@ -1,0 +1,28 @@
+// Engine: what engines have in common, and the stand-in for those that are not built.
+#include "core/engine/engine.hpp"
+
+#include <fmt/format.h>
+
+namespace penstock {
+
+bool Engine::recognises(const std::string&) const { return false; }
+
+Result<Contents> Engine::contents(const std::string& path) const {
+  return Status(Code::internal, fmt::format("engine {} does not describe '{}'", describe().name, path));
+}
+
+const Engine* recognising_engine(const std::string& path) {
+  for (const Engine* engine : engines())
+    if (engine->recognises(path)) return engine;
+  return nullptr;
+}
+
+AbsentEngine::AbsentEngine(Descriptor descriptor, std::string_view missing) : descriptor_(std::move(descriptor)) {
+  descriptor_.missing = missing;
+}
+
+Status AbsentEngine::absence() const {
+  return {Code::unsupported, fmt::format("engine '{}' is not built: {}", descriptor_.name, descriptor_.missing)};
+}
+
+}  // namespace penstock

@@ -1,0 +1,87 @@
+// Engine: somebody else's whole stack, used as it is; it solves one whole problem at a time.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/communicator.hpp>
+#include <penstock/phase.hpp>
+#include <penstock/status.hpp>
+
+#include "core/base/hints.hpp"
+#include "core/model/catalogue.hpp"
+#include "core/model/descriptor.hpp"
+#include "core/model/layout.hpp"
+#include "core/model/selection.hpp"
+#include "core/model/settings.hpp"
+
+namespace penstock {
+
+// Some elements of one dataset in this rank's memory.
+struct Block {
+  int dataset = 0;  // index into Problem::catalogue
+  Selection selection;
+  std::byte* memory = nullptr;  // only read when writing
+};
+
+// One file to be written or read. All but BLOCKS and the pointers is the same on all ranks.
+struct Problem {
+  Communicator comm;
+  std::string path;           // to write: nothing is there yet
+  Catalogue catalogue;        // of the whole file
+  std::vector<int> datasets;  // those that some rank has blocks of, ascending
+  std::vector<Block> blocks;  // of this rank, ordered by dataset; none may be empty
+  bool partial = false;       // writing: elements that no block has must read as zero
+  bool sync = true;           // writing: the library's own flush before close; the session syncs the file besides
+  Hints hints;                // for MPI-IO
+  PhaseTimes* phases = nullptr;
+  HintsOutcome* hints_outcome = nullptr;
+};
+
+// Functions are collective over Problem::comm unless they are called local. A status is this rank's own: the session
+// agrees. Collective calls inside somebody's library cannot be timed out: a rank that fails still takes part in them
+// (with nothing to move) as far as that library lets it.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual const Descriptor& describe() const = 0;
+  // The format whose reader describes this engine's files; "" where only contents() can.
+  virtual std::string_view format() const = 0;
+  virtual std::string_view extension() const = 0;  // "h5"
+  // Local. Why this engine cannot hold CATALOGUE with SETTINGS, naming the dataset or attribute.
+  virtual Status check(const Catalogue& catalogue, const Settings& settings) const = 0;
+  // Creates the file (or folder), writes everything, closes it.
+  virtual Status write(const Problem& problem, const Settings& settings) const = 0;
+  // Fills the blocks.
+  virtual Status read(const Problem& problem, const Settings& settings) const = 0;
+  // Local. For engines without a format: whether PATH is theirs, and what is in it (no blocks; all foreign).
+  virtual bool recognises(const std::string& path) const;
+  virtual Result<Contents> contents(const std::string& path) const;
+};
+
+// The engines of core/engine/CMakeLists.txt in its order; those that are not built say what they need.
+std::span<const Engine* const> engines();
+const Engine* find_engine(std::string_view name);
+// Local. The engine without a format whose file or folder lies at PATH; null where there is none.
+const Engine* recognising_engine(const std::string& path);
+
+// Stands in for an engine whose library was not found.
+class AbsentEngine final : public Engine {
+ public:
+  AbsentEngine(Descriptor descriptor, std::string_view missing);
+  const Descriptor& describe() const override { return descriptor_; }
+  std::string_view format() const override { return {}; }
+  std::string_view extension() const override { return {}; }
+  Status check(const Catalogue&, const Settings&) const override { return absence(); }
+  Status write(const Problem&, const Settings&) const override { return absence(); }
+  Status read(const Problem&, const Settings&) const override { return absence(); }
+
+ private:
+  Status absence() const;
+  Descriptor descriptor_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,201 @@
+// netcdf4: netCDF-4 through its parallel library: define, write, sync, close.
+#include <algorithm>
+
+#include "core/base/guarded.hpp"
+#include "core/comm/mpi/io_library.hpp"
+#include "core/comm/mpi/native.hpp"
+#include "core/comm/mpi/sieving.hpp"
+#include "core/engine/netcdf4/file.hpp"
+#include "core/engine/portions.hpp"
+#include "core/engine/reserve.hpp"
+#include "core/hdf5/handles.hpp"
+
+namespace penstock {
+
+Descriptor netcdf4_descriptor();
+
+namespace netcdf4 {
+namespace {
+
+// Its calls take one box, packed in memory.
+PortionLimits limits() {
+  PortionLimits limits;
+  limits.boxes = 1;
+  return limits;
+}
+
+const Dataset& definition(const Problem& problem, size_t at) {
+  return problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])];
+}
+
+// One call. PORTION null: this rank takes part without elements.
+Status move_portion(const Problem& problem, const Variable& variable, const Dataset& dataset, const Portion* portion,
+                    Direction direction) {
+  static std::byte nothing;
+  size_t start[max_rank + 1] = {}, count[max_rank + 1] = {};
+  const int64_t size = bytes(dataset.type);
+  std::vector<std::byte> buffer;
+  std::byte* data = &nothing;
+  const Status ready = guarded([&]() -> Status {
+    if (portion == nullptr) return {};
+    data = portion->packed;
+    if (data == nullptr) {
+      buffer.resize(static_cast<size_t>(portion->count * size));
+      data = buffer.data();
+      const PhaseTimer timer(*problem.phases, Phase::pack);
+      if (direction == Direction::write) copy(*portion, size, data, direction);
+    }
+    const Box box = boxes_of(*portion).front();
+    std::copy(box.start.begin(), box.start.end(), start);
+    std::copy(box.count.begin(), box.count.end(), count);
+    if (dataset.type.kind == Kind::text) count[dataset.shape.rank()] = static_cast<size_t>(dataset.type.text_bytes);
+    return {};
+  });
+  const bool writes = direction == Direction::write;
+  int error = NC_NOERR;
+  {
+    const PhaseTimer timer(*problem.phases, writes ? Phase::write : Phase::read);
+    error = writes ? nc_put_vara(variable.group, variable.id, start, count, data)
+                   : nc_get_vara(variable.group, variable.id, start, count, data);
+  }
+  PENSTOCK_TRY(ready);
+  PENSTOCK_TRY(check(error, writes ? "nc_put_vara" : "nc_get_vara"));
+  if (writes || portion == nullptr || buffer.empty()) return {};
+  const PhaseTimer timer(*problem.phases, Phase::pack);
+  copy(*portion, size, data, direction);
+  return {};
+}
+
+// A scalar has no call without elements: who has it moves it alone.
+bool is_collective(const Dataset& dataset, const Settings& settings, IoLibrary library, Direction direction) {
+  if (direction == Direction::read && library == IoLibrary::ompio) return false;
+  return dataset.shape.rank() > 0 && (dataset.unlimited || settings.word("mode") == "collective");
+}
+
+Status move_dataset(const Problem& problem, const Settings& settings, IoLibrary library, size_t at,
+                    const Variable& variable, int64_t rounds, Direction direction) {
+  const Dataset& dataset = definition(problem, at);
+  const bool collective = is_collective(dataset, settings, library, direction);
+  Status failure = check(nc_var_par_access(variable.group, variable.id, collective ? NC_COLLECTIVE : NC_INDEPENDENT),
+                         "nc_var_par_access");
+  std::vector<Portion> portions;
+  const Status cut = guarded([&] {
+    portions = portions_of(problem, problem.datasets[at], limits());
+    return Status();
+  });
+  if (failure.ok()) failure = cut;
+  const auto calls = collective ? static_cast<size_t>(rounds) : portions.size();
+  for (size_t round = 0; round < calls; ++round) {
+    const Portion* portion = round < portions.size() ? &portions[round] : nullptr;
+    const Status moved = move_portion(problem, variable, dataset, portion, direction);
+    if (failure.ok()) failure = moved;
+  }
+  return failure.in("dataset '" + dataset.name + "'");
+}
+
+Status move(const Problem& problem, const Settings& settings, IoLibrary library, const std::vector<Variable>& variables,
+            Direction direction) {
+  PENSTOCK_ASSIGN(const auto rounds, rounds_of(problem, limits()));
+  Status failure;
+  for (size_t at = 0; at < problem.datasets.size(); ++at) {
+    if (elements(definition(problem, at).shape) == 0) continue;
+    const Status moved = move_dataset(problem, settings, library, at, variables[at], rounds[at], direction);
+    if (failure.ok()) failure = moved;
+  }
+  return agree(problem.comm, failure);
+}
+
+Status fill(const Problem& problem, const Settings& settings, IoLibrary library, const std::vector<Dims>& chunks,
+            File& file) {
+  int64_t total = 0;
+  for (const Dataset& dataset : problem.catalogue.datasets) total += bytes(dataset);
+  {
+    const PhaseTimer timer(*problem.phases, Phase::define);
+    PENSTOCK_TRY(agree(problem.comm, guarded([&]() -> Status {
+                         PENSTOCK_TRY(file.define(problem.catalogue, chunks));
+                         if (!settings.boolean("preallocate") || problem.comm->rank() != 0) return {};
+                         return reserve(problem.path, total);
+                       })));
+  }
+  PENSTOCK_TRY(move(problem, settings, library, file.variables(), Direction::write));
+  if (!problem.sync) return {};
+  const PhaseTimer timer(*problem.phases, Phase::sync);
+  return check(nc_sync(file.id()), "nc_sync");
+}
+
+// The library does not tell what became of hints.
+void say_of_hints(const Problem& problem, IoLibrary library) {
+  if (problem.hints_outcome == nullptr || problem.hints.empty()) return;
+  judge_hints(problem.hints, problem.hints, library, *problem.comm, *problem.hints_outcome);
+  problem.hints_outcome->effective.clear();
+  problem.hints_outcome->warnings.emplace_back(
+      "hints were passed on, but netCDF-4 does not tell what became of them: see 'penstock hints'");
+}
+
+Status write(const Problem& problem, const Settings& settings) {
+  if (problem.partial)
+    return {Code::unsupported,
+            "netcdf4 cannot promise zeros where nothing is put: put every element, or use phdf5 or pnetcdf"};
+  PENSTOCK_ASSIGN(const auto blocks, largest_blocks(problem));
+  File file;
+  PENSTOCK_ASSIGN(const Hints hints, hints_for_writing(problem.comm, problem.hints, problem.hints_outcome));
+  PENSTOCK_TRY(agree(problem.comm, file.create(problem, hints)));
+  const IoLibrary library = io_library_of(problem.comm, problem.path);
+  say_of_hints(problem, library);
+  Status status = guarded([&] { return fill(problem, settings, library, blocks, file); });
+  const PhaseTimer timer(*problem.phases, Phase::write);
+  const Status closed = file.close();
+  return status.ok() ? closed : status;
+}
+
+Status read(const Problem& problem, const Settings& settings) {
+  File file;
+  PENSTOCK_TRY(agree(problem.comm, file.open(problem)));
+  const IoLibrary library = io_library_of(problem.comm, problem.path);
+  say_of_hints(problem, library);
+  if (settings.word("mode") == "collective" && library == IoLibrary::ompio) warn_of_ompio(problem.hints_outcome);
+  std::vector<Variable> variables;
+  Status status = agree(problem.comm, guarded([&]() -> Status {
+                          for (size_t at = 0; at < problem.datasets.size(); ++at) {
+                            PENSTOCK_ASSIGN(const Variable found, file.find(definition(problem, at)));
+                            variables.push_back(found);
+                          }
+                          return {};
+                        }));
+  if (status.ok()) status = move(problem, settings, library, variables, Direction::read);
+  const Status closed = file.close();
+  return status.ok() ? closed : status;
+}
+
+class Netcdf4 final : public Engine {
+ public:
+  const Descriptor& describe() const override {
+    static const Descriptor descriptor = netcdf4_descriptor();
+    return descriptor;
+  }
+  std::string_view format() const override { return "hdf5"; }
+  std::string_view extension() const override { return "nc"; }
+  Status check(const Catalogue& catalogue, const Settings&) const override { return check_definitions(catalogue); }
+  Status write(const Problem& problem, const Settings& settings) const override {
+    const hdf5::QuietErrors quiet;
+    PENSTOCK_TRY(mpi_running());
+    PENSTOCK_TRY(check_hints(problem.hints));
+    return netcdf4::write(problem, settings);
+  }
+  Status read(const Problem& problem, const Settings& settings) const override {
+    const hdf5::QuietErrors quiet;
+    PENSTOCK_TRY(mpi_running());
+    PENSTOCK_TRY(check_hints(problem.hints));
+    return netcdf4::read(problem, settings);
+  }
+};
+
+}  // namespace
+}  // namespace netcdf4
+
+const Engine& netcdf4_engine() {
+  static const netcdf4::Netcdf4 engine;
+  return engine;
+}
+
+}  // namespace penstock

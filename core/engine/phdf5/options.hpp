@@ -1,0 +1,31 @@
+// Options: the parameters of phdf5 as one value, and the property lists that they come to.
+#pragma once
+
+#include <optional>
+
+#include "core/engine/engine.hpp"
+#include "core/hdf5/handles.hpp"
+
+namespace penstock::phdf5 {
+
+struct Options {
+  bool collective = false, chunked = false, fill = false, multi = false, coll_metadata = false, preallocate = true;
+  std::optional<Dims> chunk;  // nothing: the largest rank's block
+  std::string filter;
+  int64_t level = 0;
+  H5F_libver_t oldest = H5F_LIBVER_EARLIEST;
+  int64_t alignment = 1, alignment_threshold = 1, meta_block_size = 2048, sieve_buf_size = 65536;
+};
+
+// Code::unsupported for what parallel HDF5, or this one, does not do; Code::invalid for what makes no sense.
+Result<Options> parse_options(const Settings& settings);
+
+// Collective: how all ranks of PROBLEM open its file.
+Result<hdf5::Properties> file_access(const Problem& problem, const Hints& hints, const Options& options);
+Result<hdf5::Properties> transfer(const Options& options);
+// CHUNK is nothing for contiguous storage.
+Result<hdf5::Properties> dataset_creation(const std::optional<Dims>& chunk, bool fill, const Options& options);
+// The extents of DATASET's chunks, nothing where it is stored in one run; LARGEST is the largest rank's block of it.
+std::optional<Dims> chunk_of(const Dataset& dataset, const Dims& largest, const Options& options);
+
+}  // namespace penstock::phdf5

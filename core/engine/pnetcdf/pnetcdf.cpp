@@ -1,0 +1,169 @@
+// pnetcdf: Parallel-NetCDF, with the definitions of our own format netcdf: define, write, sync, close.
+#include <algorithm>
+
+#include "core/base/guarded.hpp"
+#include "core/base/library_gate.hpp"
+#include "core/comm/mpi/io_library.hpp"
+#include "core/comm/mpi/native.hpp"
+#include "core/comm/mpi/sieving.hpp"
+#include "core/engine/pnetcdf/file.hpp"
+#include "core/engine/pnetcdf/transfer.hpp"
+#include "core/engine/reserve.hpp"
+#include "core/netcdf/define.hpp"
+#include "core/netcdf/names.hpp"
+
+namespace penstock {
+
+Descriptor pnetcdf_descriptor();
+
+namespace pnetcdf {
+namespace {
+
+Way way_of(const Settings& settings) {
+  const std::string& mode = settings.word("mode");
+  return mode == "collective" ? Way::collective : mode == "independent" ? Way::independent : Way::nonblocking;
+}
+
+Way way_to_read(const Problem& problem, const Settings& settings, IoLibrary library) {
+  const Way way = way_of(settings);
+  if (way == Way::independent || library != IoLibrary::ompio) return way;
+  warn_of_ompio(problem.hints_outcome);
+  return Way::independent;
+}
+
+// What the user asks for wins. Without the first one the library swaps bytes in the caller's memory.
+Hints hints_of(const Problem& problem, const Settings& settings) {
+  Hints hints{{"nc_in_place_swap", "disable"}};
+  constexpr std::pair<const char*, const char*> named[] = {{"header_align", "nc_header_align_size"},
+                                                           {"var_align", "nc_var_align_size"},
+                                                           {"aggrs_per_node", "nc_num_aggrs_per_node"}};
+  for (const auto& [parameter, hint] : named)
+    if (settings.integer(parameter) > 0) hints[hint] = settings.word(parameter);
+  for (const auto& [name, value] : problem.hints) hints[name] = value;
+  return hints;
+}
+
+const Dataset& definition(const Problem& problem, size_t at) {
+  return problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])];
+}
+
+// Where rows may be missing, a zero in the last one makes the file hold them all.
+Status touch_last_rows(const Problem& problem, const File& file, const netcdf::Header& header) {
+  for (size_t i = 0; i < header.variables.size(); ++i) {
+    const netcdf::Variable& variable = header.variables[i];
+    const Dataset& dataset = problem.catalogue.datasets[i];
+    if (!variable.record || elements(dataset.shape) == 0) continue;
+    std::vector<MPI_Offset> start(variable.dimensions.size(), 0), count(variable.dimensions.size(), 1);
+    start[0] = header.records - 1;
+    if (problem.comm->rank() != 0) count[0] = 0;
+    const std::byte zeros[8] = {};
+    PENSTOCK_TRY(check(ncmpi_put_vara_all(file.id(), static_cast<int>(i), start.data(), count.data(), zeros,
+                                          problem.comm->rank() == 0 ? 1 : 0, memory_type(dataset.type)),
+                       "writing a first zero of '" + dataset.name + "'"));
+  }
+  return {};
+}
+
+Status fill(const Problem& problem, const Settings& settings, const netcdf::Header& header, File& file, int64_t& end) {
+  {
+    const PhaseTimer timer(*problem.phases, Phase::define);
+    PENSTOCK_TRY(agree(problem.comm, guarded([&]() -> Status {
+                         PENSTOCK_TRY(file.define(header));
+                         PENSTOCK_ASSIGN(end, file.end(header));
+                         const bool wanted = settings.boolean("preallocate") || problem.partial;
+                         return wanted && problem.comm->rank() == 0 ? reserve(problem.path, end) : Status();
+                       })));
+    if (problem.partial) PENSTOCK_TRY(agree(problem.comm, touch_last_rows(problem, file, header)));
+  }
+  std::vector<int> variables;
+  for (size_t at = 0; at < problem.datasets.size(); ++at)
+    variables.push_back(elements(definition(problem, at).shape) == 0 ? -1 : problem.datasets[at]);
+  PENSTOCK_TRY(agree(problem.comm, move(problem, file, variables, way_of(settings), Direction::write)));
+  if (!problem.sync) return {};
+  const PhaseTimer timer(*problem.phases, Phase::sync);
+  return check(ncmpi_sync(file.id()), "ncmpi_sync");
+}
+
+Status write(const Problem& problem, const Settings& settings) {
+  PENSTOCK_ASSIGN(const netcdf::Defined defined, netcdf::define(problem.catalogue, Alignment{1}));
+  const Hints asked = hints_of(problem, settings);
+  PENSTOCK_ASSIGN(const Hints hints, hints_for_writing(problem.comm, asked, problem.hints_outcome));
+  File file;
+  {
+    const PhaseTimer timer(*problem.phases, Phase::define);
+    PENSTOCK_TRY(agree(problem.comm, file.create(problem, hints)));
+  }
+  file.report(problem, asked, io_library_of(problem.comm, problem.path));
+  int64_t end = 0;
+  Status status = guarded([&] { return fill(problem, settings, defined.header, file, end); });
+  const PhaseTimer timer(*problem.phases, Phase::write);
+  const Status closed = file.close();
+  if (status.ok()) status = closed;
+  if (status.ok() && problem.comm->rank() == 0) status = check_size(problem.path, problem.partial ? end : 0);
+  return status;
+}
+
+Result<std::vector<int>> find_variables(const Problem& problem, const File& file) {
+  std::vector<int> variables;
+  int note = -1;
+  const bool encoded =
+      ncmpi_inq_attid(file.id(), NC_GLOBAL, std::string(netcdf::own_attribute).c_str(), &note) == NC_NOERR;
+  for (size_t at = 0; at < problem.datasets.size(); ++at) {
+    const Dataset& dataset = definition(problem, at);
+    variables.push_back(-1);
+    if (elements(dataset.shape) == 0) continue;
+    const std::string name = encoded ? netcdf::encode_name(dataset.name) : dataset.name;
+    PENSTOCK_TRY(
+        check(ncmpi_inq_varid(file.id(), name.c_str(), &variables.back()), "looking for variable '" + name + "'"));
+  }
+  return variables;
+}
+
+Status read(const Problem& problem, const Settings& settings) {
+  File file;
+  const Hints hints = hints_of(problem, settings);
+  PENSTOCK_TRY(agree(problem.comm, file.open(problem, hints)));
+  const IoLibrary library = io_library_of(problem.comm, problem.path);
+  file.report(problem, hints, library);
+  auto variables = find_variables(problem, file);
+  Status status = agree(problem.comm, variables.status());
+  if (status.ok()) status = move(problem, file, *variables, way_to_read(problem, settings, library), Direction::read);
+  const Status closed = file.close();
+  return status.ok() ? closed : status;
+}
+
+class Pnetcdf final : public Engine {
+ public:
+  const Descriptor& describe() const override {
+    static const Descriptor descriptor = pnetcdf_descriptor();
+    return descriptor;
+  }
+  std::string_view format() const override { return "netcdf"; }
+  std::string_view extension() const override { return "nc"; }
+  Status check(const Catalogue& catalogue, const Settings&) const override {
+    PENSTOCK_TRY(check_names(catalogue));
+    return netcdf::define(catalogue, Alignment{1}).status();
+  }
+  Status write(const Problem& problem, const Settings& settings) const override {
+    const LibraryGate gate;
+    PENSTOCK_TRY(mpi_running());
+    PENSTOCK_TRY(check_hints(problem.hints));
+    return pnetcdf::write(problem, settings);
+  }
+  Status read(const Problem& problem, const Settings& settings) const override {
+    const LibraryGate gate;
+    PENSTOCK_TRY(mpi_running());
+    PENSTOCK_TRY(check_hints(problem.hints));
+    return pnetcdf::read(problem, settings);
+  }
+};
+
+}  // namespace
+}  // namespace pnetcdf
+
+const Engine& pnetcdf_engine() {
+  static const pnetcdf::Pnetcdf engine;
+  return engine;
+}
+
+}  // namespace penstock

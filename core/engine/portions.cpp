@@ -1,0 +1,165 @@
+// Portions: cutting, and copying where a library does not take what lies in memory as it is.
+#include "core/engine/portions.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/model/boxes.hpp"
+
+namespace penstock {
+namespace {
+
+bool is_dense(const Selection& box) {
+  int64_t step = 1;
+  for (int i = box.box().count.rank() - 1; i >= 0; --i) {
+    if (box.box().count[i] != 1 && box.stride()[i] != step) return false;
+    step *= box.box().count[i];
+  }
+  return true;
+}
+
+Selection part_of(const Selection& whole, const Box& box) {
+  int64_t offset = whole.memory_offset();
+  for (int i = 0; i < box.start.rank(); ++i) offset += (box.start[i] - whole.box().start[i]) * whole.stride()[i];
+  return Selection::of_box(whole.shape(), box, Memory{offset, whole.stride()});
+}
+
+void cut_boxes(const Block& block, int64_t element_bytes, const PortionLimits& limits, std::vector<Portion>& out) {
+  const bool dense = is_dense(block.selection);
+  const bool direct = dense || (limits.takes != nullptr && limits.takes(block.selection));
+  std::vector<Box> boxes;
+  cut_box(block.selection.box(), (direct ? limits.direct_bytes : limits.staged_bytes) / element_bytes, boxes);
+  for (const Box& box : boxes) {
+    Portion portion;
+    portion.selection = part_of(block.selection, box);
+    portion.count = elements(box.count);
+    portion.memory = block.memory;
+    if (dense) portion.packed = block.memory + portion.selection.memory_offset() * element_bytes;
+    out.push_back(std::move(portion));
+  }
+}
+
+void cut_runs(const Block& block, int64_t element_bytes, const PortionLimits& limits, std::vector<Portion>& out) {
+  const int64_t most = std::max<int64_t>(1, limits.staged_bytes / element_bytes);
+  std::vector<Box> boxes;
+  Portion portion;
+  int64_t next_memory = 0;
+  const auto close = [&](int64_t end) {
+    if (portion.count == 0) return;
+    portion.end = end;
+    out.push_back(portion);
+    portion.count = 0;
+    boxes.clear();
+  };
+  for (const MemoryRun& run : block.selection.runs())
+    for (int64_t done = 0; done < run.length;) {
+      if (portion.count == most || static_cast<int64_t>(boxes.size()) >= limits.boxes) close(run.offset + done);
+      if (portion.count == 0) {
+        portion = {
+            block.selection, run.offset + done, 0, 0, block.memory, block.memory + (run.memory + done) * element_bytes};
+        next_memory = run.memory + done;
+      }
+      int64_t length = std::min(run.length - done, most - portion.count);
+      if (run.memory + done != next_memory) portion.packed = nullptr;
+      boxes_of_run(block.selection.shape(), run.offset + done, length, boxes);
+      if (limits.boxes == 1) length = elements(boxes.front().count);
+      next_memory = run.memory + done + length;
+      portion.count += length;
+      done += length;
+    }
+  close(block.selection.last());
+}
+
+template <typename T>
+void copy_strided(std::byte* memory, int64_t stride, int64_t count, std::byte* dense, Direction direction) {
+  for (int64_t i = 0; i < count; ++i) {
+    std::byte* there = memory + i * stride * static_cast<int64_t>(sizeof(T));
+    std::byte* here = dense + i * static_cast<int64_t>(sizeof(T));
+    std::memcpy(direction == Direction::write ? here : there, direction == Direction::write ? there : here, sizeof(T));
+  }
+}
+
+struct Sixteen {
+  std::byte bytes[16];
+};
+
+}  // namespace
+
+std::vector<Portion> portions_of(const Problem& problem, int index, const PortionLimits& limits) {
+  const int64_t size = bytes(problem.catalogue.datasets[static_cast<size_t>(index)].type);
+  const auto [first, last] = std::equal_range(problem.blocks.begin(), problem.blocks.end(), Block{index, {}, nullptr},
+                                              [](const Block& a, const Block& b) { return a.dataset < b.dataset; });
+  std::vector<Portion> portions;
+  for (auto block = first; block != last; ++block)
+    if (block->selection.is_box())
+      cut_boxes(*block, size, limits, portions);
+    else
+      cut_runs(*block, size, limits, portions);
+  return portions;
+}
+
+std::vector<Box> boxes_of(const Portion& portion) {
+  if (portion.selection.is_box()) return {portion.selection.box()};
+  std::vector<Box> boxes;
+  Cursor cursor(portion.selection, portion.begin, portion.end);
+  for (Segment segment; cursor.next(segment);)
+    boxes_of_run(portion.selection.shape(), segment.offset, segment.length, boxes);
+  return boxes;
+}
+
+void copy(const Portion& portion, int64_t element_bytes, std::byte* buffer, Direction direction) {
+  Cursor cursor(portion.selection, portion.begin, portion.end);
+  for (Segment segment; cursor.next(segment);) {
+    std::byte* memory = portion.memory + segment.memory * element_bytes;
+    const auto size = static_cast<size_t>(element_bytes);
+    if (segment.stride == 1) {
+      std::byte* to = direction == Direction::write ? buffer : memory;
+      std::memcpy(to, direction == Direction::write ? memory : buffer, static_cast<size_t>(segment.length) * size);
+    } else if (size == 4) {
+      copy_strided<uint32_t>(memory, segment.stride, segment.length, buffer, direction);
+    } else if (size == 8) {
+      copy_strided<uint64_t>(memory, segment.stride, segment.length, buffer, direction);
+    } else if (size == 16) {
+      copy_strided<Sixteen>(memory, segment.stride, segment.length, buffer, direction);
+    } else {
+      for (int64_t i = 0; i < segment.length; ++i) {
+        std::byte* there = memory + i * segment.stride * element_bytes;
+        std::byte* here = buffer + i * element_bytes;
+        std::memcpy(direction == Direction::write ? here : there, direction == Direction::write ? there : here, size);
+      }
+    }
+    buffer += segment.length * element_bytes;
+  }
+}
+
+Result<std::vector<int64_t>> rounds_of(const Problem& problem, const PortionLimits& limits) {
+  std::vector<int64_t> rounds;
+  for (const int index : problem.datasets)
+    rounds.push_back(static_cast<int64_t>(portions_of(problem, index, limits).size()));
+  PENSTOCK_TRY(problem.comm->all_reduce_max(rounds));
+  return rounds;
+}
+
+Result<std::vector<Dims>> largest_blocks(const Problem& problem) {
+  const int ranks = problem.comm->size();
+  std::vector<int64_t> extents(problem.datasets.size() * max_rank, 1);
+  for (const Block& block : problem.blocks) {
+    const auto at = static_cast<size_t>(
+        std::lower_bound(problem.datasets.begin(), problem.datasets.end(), block.dataset) - problem.datasets.begin());
+    const Dims& shape = block.selection.shape();
+    for (int i = 0; i < shape.rank(); ++i) {
+      const int64_t share = i == 0 ? (shape[0] + ranks - 1) / ranks : shape[i];
+      int64_t& extent = extents[at * max_rank + static_cast<size_t>(i)];
+      extent = std::max(extent, block.selection.is_box() ? block.selection.box().count[i] : share);
+    }
+  }
+  PENSTOCK_TRY(problem.comm->all_reduce_max(extents));
+  std::vector<Dims> blocks;
+  for (size_t at = 0; at < problem.datasets.size(); ++at) {
+    const int rank = problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])].shape.rank();
+    blocks.emplace_back(std::span(extents).subspan(at * max_rank, static_cast<size_t>(rank)));
+  }
+  return blocks;
+}
+
+}  // namespace penstock

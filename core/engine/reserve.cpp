@@ -1,0 +1,54 @@
+// Reserve: fallocate(2), without glibc's emulation.
+#include "core/engine/reserve.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "core/base/units.hpp"
+
+namespace penstock {
+namespace {
+
+Status look(int fd, const std::string& path, int64_t bytes) {
+  struct statvfs disk = {};
+  struct stat file = {};
+  if (::fstatvfs(fd, &disk) != 0 || ::fstat(fd, &file) != 0) return {};  // what cannot be asked is not refused
+  const int64_t free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
+  const int64_t missing = bytes - file.st_blocks * 512;
+  if (missing <= free) return {};
+  return {Code::no_space, fmt::format("'{}' needs {} more, the file system has {} free", path, format_bytes(missing),
+                                      format_bytes(free))};
+}
+
+}  // namespace
+
+Status reserve(const std::string& path, int64_t bytes) {
+  if (bytes <= 0) return {};
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return Status::from_errno(errno, fmt::format("opening '{}' to reserve its space", path));
+  Status status;
+  if (::fallocate(fd, 0, 0, bytes) != 0) {
+    const int error = errno;
+    status = error == EOPNOTSUPP || error == ENOSYS
+                 ? look(fd, path, bytes)
+                 : Status::from_errno(error, fmt::format("reserving {} for '{}'", format_bytes(bytes), path));
+  }
+  ::close(fd);
+  return status;
+}
+
+Status check_size(const std::string& path, int64_t bytes) {
+  struct stat file = {};
+  if (::stat(path.c_str(), &file) != 0) return Status::from_errno(errno, fmt::format("looking at '{}'", path));
+  if (file.st_size >= bytes) return {};
+  return {Code::io, fmt::format("the library reported success, but '{}' has {} bytes where {} were written", path,
+                                file.st_size, bytes)};
+}
+
+}  // namespace penstock

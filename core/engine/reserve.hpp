@@ -1,0 +1,17 @@
+// Reserve: space for what an engine is about to write, since MPI-IO libraries hang or lose data on a full disk.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <penstock/status.hpp>
+
+namespace penstock {
+
+// Local, rank 0. Makes the file at PATH at least BYTES long with its blocks allocated; Code::no_space where the disk has
+// not so much. Where the file system cannot allocate, its free space is looked at.
+Status reserve(const std::string& path, int64_t bytes);
+// Local, rank 0. Code::io where the file at PATH is shorter than BYTES.
+Status check_size(const std::string& path, int64_t bytes);
+
+}  // namespace penstock

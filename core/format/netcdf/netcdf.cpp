@@ -1,0 +1,62 @@
+// netCDF: one classic CDF-5 file, whose header we encode and decode ourselves, so that every build has it.
+#include <algorithm>
+
+#include "core/format/format.hpp"
+#include "core/format/index.hpp"
+#include "core/format/netcdf/contents.hpp"
+#include "core/format/regular_file.hpp"
+#include "core/netcdf/define.hpp"
+
+namespace penstock {
+namespace {
+
+class Netcdf final : public Format {
+ public:
+  const Descriptor& describe() const override {
+    static const Descriptor descriptor{
+        "netcdf", "one classic netCDF file (CDF-5) that ncdump, xarray, PnetCDF and CF tools read", {}, ""};
+    return descriptor;
+  }
+
+  bool self_contained() const override { return true; }
+  std::string_view extension() const override { return "nc"; }
+  std::string_view master_extension() const override { return "json"; }
+
+  Status check(const Catalogue& catalogue) const override {
+    PENSTOCK_TRY(check_names(catalogue));
+    return netcdf::define(catalogue, {}).status();
+  }
+
+  Result<Layout> layout(const Catalogue& catalogue, const Alignment& alignment) const override {
+    PENSTOCK_TRY(check_names(catalogue));
+    PENSTOCK_ASSIGN(auto defined, netcdf::define(catalogue, alignment));
+    return std::move(defined.layout);
+  }
+
+  Result<std::vector<std::byte>> master(const Contents& contents) const override { return index_bytes(contents); }
+
+  bool recognises(std::span<const std::byte> head) const override {
+    if (is_index(head, "netcdf")) return true;
+    const std::string_view text(reinterpret_cast<const char*>(head.data()), std::min<size_t>(head.size(), 4));
+    return text == "CDF\1" || text == "CDF\2" || text == "CDF\5";
+  }
+
+  Result<Contents> read(const std::string& path) const override {
+    PENSTOCK_ASSIGN(const std::string first, read_regular_file(path, 1));
+    return first == "{" ? read_index(path, "netcdf") : netcdf::read_contents(path);
+  }
+
+  Status read_foreign(const std::string& path, const Dataset& dataset, const Box&,
+                      std::span<std::byte>) const override {
+    return {Code::internal, "'" + path + "', dataset '" + dataset.name + "': nothing in a netCDF file is foreign"};
+  }
+};
+
+}  // namespace
+
+const Format& netcdf_format() {
+  static const Netcdf format;
+  return format;
+}
+
+}  // namespace penstock

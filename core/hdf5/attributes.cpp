@@ -1,0 +1,186 @@
+// Attributes: written with fixed-length types, read from whatever h5py, netCDF-4 and others write.
+#include "core/hdf5/attributes.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/hdf5/types.hpp"
+#include "core/model/catalogue.hpp"
+
+namespace penstock::hdf5 {
+namespace {
+
+constexpr int64_t largest_bytes = int64_t{256} << 20;
+
+bool has_high_bytes(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
+Space space_of(const Dims& shape) {
+  if (shape.rank() == 0) return Space(H5Screate(H5S_SCALAR));
+  hsize_t extents[max_rank];
+  std::copy(shape.begin(), shape.end(), extents);
+  return Space(H5Screate_simple(shape.rank(), extents, nullptr));
+}
+
+Status write_attribute(hid_t object, const Attribute& attribute) {
+  const std::string what = "writing attribute '" + attribute.name + "'";
+  const bool utf8 = attribute.type.kind == Kind::text &&
+                    has_high_bytes({reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size()});
+  PENSTOCK_ASSIGN(const Type type, library_type(attribute.type, utf8));
+  const Space space = space_of(attribute.shape);
+  const Properties creation(H5Pcreate(H5P_ATTRIBUTE_CREATE));
+  if (!space.ok() || !creation.ok()) return library_error(Code::internal, what);
+  if (has_high_bytes(attribute.name)) H5Pset_char_encoding(creation, H5T_CSET_UTF8);
+  AttributeHandle handle(H5Acreate2(object, attribute.name.c_str(), type, space, creation, H5P_DEFAULT));
+  if (!handle.ok()) return library_error(Code::internal, what);
+  if (!attribute.value.empty() && H5Awrite(handle, type, attribute.value.data()) < 0)
+    return library_error(Code::internal, what);
+  return handle.close() ? Status() : library_error(Code::internal, what);
+}
+
+struct Opened {
+  AttributeHandle handle;
+  Type type;
+  Space space;
+  TypeMatch match;
+  Dims shape;
+  int64_t count = 0;
+  bool null_space = false;
+};
+
+// False where the attribute's shape is none of ours.
+bool read_shape(Opened& opened) {
+  const H5S_class_t space_class = H5Sget_simple_extent_type(opened.space);
+  opened.null_space = space_class == H5S_NULL;
+  if (opened.null_space) return true;
+  const int rank = H5Sget_simple_extent_ndims(opened.space);
+  if (rank < 0 || rank > max_rank) return false;
+  hsize_t extents[max_rank] = {};
+  if (rank > 0 && H5Sget_simple_extent_dims(opened.space, extents, nullptr) < 0) return false;
+  int64_t count = 1;
+  for (int i = 0; i < rank; ++i) {
+    if (extents[i] > static_cast<hsize_t>(largest_bytes)) return false;
+    opened.shape.push_back(static_cast<int64_t>(extents[i]));
+    count *= opened.shape[i];
+    if (count > largest_bytes) return false;
+  }
+  opened.count = count;
+  return true;
+}
+
+Status read_fixed(const Opened& opened, int64_t file_bytes, Attribute& attribute) {
+  const int64_t stored = opened.count * static_cast<int64_t>(H5Tget_size(opened.type));
+  if (stored > file_bytes) return {Code::damaged, "it claims more bytes than the file has"};
+  PENSTOCK_ASSIGN(const Type memory, memory_type(attribute.type, opened.type));
+  attribute.value.resize(static_cast<size_t>(opened.count * bytes(attribute.type)));
+  if (!attribute.value.empty() && H5Aread(opened.handle, memory, attribute.value.data()) < 0)
+    return library_error(Code::damaged, "reading it");
+  return {};
+}
+
+// Frees what the library allocated for the strings of one attribute.
+class StringList {
+ public:
+  StringList(hid_t type, hid_t space, int64_t count)
+      : type_(type), space_(space), text_(static_cast<size_t>(count), nullptr) {}
+  ~StringList() {
+#if H5_VERSION_GE(1, 12, 0)
+    H5Treclaim(type_, space_, H5P_DEFAULT, text_.data());
+#else
+    H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, text_.data());
+#endif
+  }
+  StringList(const StringList&) = delete;
+  StringList& operator=(const StringList&) = delete;
+  std::vector<char*>& list() { return text_; }
+
+ private:
+  hid_t type_, space_;
+  std::vector<char*> text_;
+};
+
+Status read_variable_text(const Opened& opened, int64_t file_bytes, Attribute& attribute, bool& too_large) {
+  if (opened.count * 16 > file_bytes) return {Code::damaged, "it claims more texts than the file has room for"};
+  if (opened.count == 0) {
+    attribute.type.text_bytes = 1;
+    return {};
+  }
+  const Type memory(H5Tcopy(H5T_C_S1));
+  if (!memory.ok() || H5Tset_size(memory, H5T_VARIABLE) < 0 || H5Tset_cset(memory, H5Tget_cset(opened.type)) < 0)
+    return library_error(Code::internal, "making a text type");
+  StringList strings(memory, opened.space, opened.count);
+  if (H5Aread(opened.handle, memory, strings.list().data()) < 0) return library_error(Code::damaged, "reading it");
+  size_t longest = 1;
+  for (const char* text : strings.list()) longest = std::max(longest, text == nullptr ? 0 : std::strlen(text));
+  attribute.type.text_bytes = static_cast<int64_t>(longest);
+  too_large = static_cast<int64_t>(longest) > largest_bytes / opened.count;
+  if (too_large) return {};
+  attribute.value.assign(longest * static_cast<size_t>(opened.count), std::byte{0});
+  for (size_t i = 0; i < strings.list().size(); ++i)
+    if (const char* text = strings.list()[i]; text != nullptr)
+      std::memcpy(attribute.value.data() + i * longest, text, std::strlen(text));
+  return {};
+}
+
+// An attribute that no Attribute can hold is left out, and named in SKIPPED.
+Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, AttributeMap& out,
+                      std::string& skipped) {
+  Opened opened;
+  opened.handle = AttributeHandle(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+  if (!opened.handle.ok()) return library_error(Code::damaged, "opening it");
+  opened.type = Type(H5Aget_type(opened.handle));
+  opened.space = Space(H5Aget_space(opened.handle));
+  if (!opened.type.ok() || !opened.space.ok()) return library_error(Code::damaged, "reading its definition");
+  const auto match = match_type(opened.type);
+  const auto skip = [&] {
+    skipped = name;
+    return Status();
+  };
+  if (!match || !read_shape(opened)) return skip();
+  Attribute attribute{name, match->type, opened.shape, {}};
+  if (opened.null_space) {
+    // How netCDF-4 and h5py write an empty text; an empty number can only be an empty list.
+    if (attribute.type.kind == Kind::text)
+      attribute = text_attribute(name, std::string_view());
+    else
+      attribute.shape = Dims{0};
+  } else if (match->variable_text) {
+    bool too_large = false;
+    PENSTOCK_TRY(read_variable_text(opened, file_bytes, attribute, too_large));
+    if (too_large) return skip();
+  } else {
+    if (opened.count > largest_bytes / std::max<int64_t>(bytes(attribute.type), 1)) return skip();
+    PENSTOCK_TRY(read_fixed(opened, file_bytes, attribute));
+  }
+  out.insert_or_assign(name, std::move(attribute));
+  return {};
+}
+
+}  // namespace
+
+Status write_attributes(hid_t object, const AttributeMap& attributes) {
+  for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(write_attribute(object, attribute));
+  return {};
+}
+
+Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::string& skipped) {
+  // Names first: the iteration must not be left through a C frame by an exception.
+  std::vector<std::string> names;
+  const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
+    try {
+      static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    } catch (...) {
+      return -1;
+    }
+    return 0;
+  };
+  hsize_t index = 0;
+  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, &index, collect, &names) < 0)
+    return library_error(Code::damaged, "listing attributes");
+  for (const std::string& name : names)
+    PENSTOCK_TRY(read_attribute(object, name, file_bytes, out, skipped).in("attribute '" + name.substr(0, 200) + "'"));
+  return {};
+}
+
+}  // namespace penstock::hdf5

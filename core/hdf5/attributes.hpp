@@ -1,0 +1,22 @@
+// Attributes: between the catalogue and an open HDF5 object.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <penstock/attribute.hpp>
+
+#include "core/hdf5/handles.hpp"
+
+namespace penstock::hdf5 {
+
+using AttributeMap = std::map<std::string, Attribute>;
+
+Status write_attributes(hid_t object, const AttributeMap& attributes);
+
+// Adds OBJECT's attributes to OUT. Those whose type has no Kind (references, variable-length lists), of more than 8
+// dimensions or of more than 256 MiB are left out, the last of them named in SKIPPED. Code::damaged where one cannot be read or claims more than
+// FILE_BYTES.
+Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::string& skipped);
+
+}  // namespace penstock::hdf5

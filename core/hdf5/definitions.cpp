@@ -1,0 +1,124 @@
+// Definitions: names, shapes and attributes, as the format's files and the engines have them alike.
+#include "core/hdf5/definitions.hpp"
+
+#include <algorithm>
+
+namespace penstock::hdf5 {
+namespace {
+
+constexpr int64_t largest_attribute = int64_t{1} << 30;
+constexpr size_t longest_attribute_name = 1000;
+constexpr int64_t largest_text = INT32_MAX;  // HDF5 keeps a type's size in 32 bits
+
+Status check_attribute(const std::string& object, const Attribute& attribute) {
+  const std::string what = "attribute '" + attribute.name.substr(0, longest_attribute_name) + "' of '" + object + "'";
+  if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos ||
+      attribute.name.size() > longest_attribute_name)
+    return {Code::invalid, what + " has a name that HDF5 cannot hold: 1 to 1000 bytes without NUL"};
+  if (static_cast<int64_t>(attribute.value.size()) > largest_attribute || attribute.type.text_bytes > largest_text)
+    return {Code::unsupported, what + " is larger than 1 GiB; make it a dataset"};
+  if (attribute.shape.rank() > 0 && elements(attribute.shape) == 0 && attribute.type.kind == Kind::text &&
+      attribute.type.text_bytes == 0)
+    return {Code::invalid, what + " has texts of no bytes"};
+  return {};
+}
+
+Status check_name(std::string name, const Dataset& dataset) {
+  if (name.starts_with("./")) name.erase(0, 2);
+  if (!name.empty() && name != ".." && name.find('/') == std::string::npos) return {};
+  return {Code::unsupported, "dataset '" + dataset.name + "' lies in '" + name +
+                                 "', outside the folder of its file; penstock does not follow"};
+}
+
+Status check_external(hid_t creation, const Dataset& dataset) {
+  for (int i = 0; i < H5Pget_external_count(creation); ++i) {
+    char name[4097] = {};
+    off_t offset = 0;
+    hsize_t size = 0;
+    if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0)
+      return library_error(Code::damaged, "reading external files' names");
+    PENSTOCK_TRY(check_name(name, dataset));
+  }
+  return {};
+}
+
+Status check_virtual(hid_t creation, const Dataset& dataset) {
+  if (H5Pget_layout(creation) != H5D_VIRTUAL) return {};
+  size_t count = 0;
+  if (H5Pget_virtual_count(creation, &count) < 0) return library_error(Code::damaged, "counting virtual sources");
+  for (size_t i = 0; i < count; ++i) {
+    const ssize_t length = H5Pget_virtual_filename(creation, i, nullptr, 0);
+    if (length < 0) return library_error(Code::damaged, "reading virtual sources' names");
+    std::string name(static_cast<size_t>(length) + 1, '\0');
+    if (H5Pget_virtual_filename(creation, i, name.data(), name.size()) < 0)
+      return library_error(Code::damaged, "reading virtual sources' names");
+    name.resize(static_cast<size_t>(length));
+    PENSTOCK_TRY(check_name(std::move(name), dataset));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_definitions(const Catalogue& catalogue) {
+  PENSTOCK_TRY(check_names(catalogue));
+  for (const Dataset& dataset : catalogue.datasets) {
+    if (dataset.type.text_bytes > largest_text)
+      return {Code::unsupported, "dataset '" + dataset.name + "' has texts of more than 2 GiB each"};
+    if (dataset.unlimited && dataset.shape.rank() == 0)
+      return {Code::invalid, "dataset '" + dataset.name + "' is a scalar and cannot grow"};
+  }
+  for (const auto& [object, attributes] : catalogue.attributes)
+    for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(check_attribute(object, attribute));
+  return {};
+}
+
+std::string group_name(const std::string& dataset_name) {
+  const size_t slash = dataset_name.rfind('/');
+  return slash == std::string::npos ? "" : dataset_name.substr(0, slash);
+}
+
+std::string last_part(const std::string& name) {
+  const size_t slash = name.rfind('/');
+  return slash == std::string::npos ? name : name.substr(slash + 1);
+}
+
+std::set<std::string> group_names(const Catalogue& catalogue) {
+  std::set<std::string> names;  // sorted: a group comes before what is in it
+  const auto add = [&](std::string name) {
+    while (!name.empty() && names.insert(name).second) name = group_name(name);
+  };
+  for (const Dataset& dataset : catalogue.datasets) add(group_name(dataset.name));
+  for (const auto& [object, attributes] : catalogue.attributes)
+    if (catalogue.find(object) == nullptr) add(object);
+  return names;
+}
+
+const std::map<std::string, Attribute>* attributes_of(const Catalogue& catalogue, const std::string& object) {
+  const auto found = catalogue.attributes.find(object);
+  return found == catalogue.attributes.end() ? nullptr : &found->second;
+}
+
+Result<Properties> link_creation(const std::string& name) {
+  Properties links(H5Pcreate(H5P_LINK_CREATE));
+  const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (!links.ok() || (!ascii && H5Pset_char_encoding(links, H5T_CSET_UTF8) < 0))
+    return library_error(Code::internal, "setting up a link");
+  return links;
+}
+
+Space dataset_space(const Dims& shape, bool unlimited) {
+  if (shape.rank() == 0) return Space(H5Screate(H5S_SCALAR));
+  hsize_t extents[max_rank], most[max_rank];
+  std::copy(shape.begin(), shape.end(), extents);
+  std::copy(shape.begin(), shape.end(), most);
+  if (unlimited) most[0] = H5S_UNLIMITED;
+  return Space(H5Screate_simple(shape.rank(), extents, most));
+}
+
+Status check_inside(hid_t creation, const Dataset& dataset) {
+  PENSTOCK_TRY(check_external(creation, dataset));
+  return check_virtual(creation, dataset);
+}
+
+}  // namespace penstock::hdf5

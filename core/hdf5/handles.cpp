@@ -1,0 +1,52 @@
+// Handles: what goes wrong inside libhdf5, and how it is told.
+#include "core/hdf5/handles.hpp"
+
+namespace penstock::hdf5 {
+
+QuietErrors::QuietErrors() {
+  stack_ = H5Eget_current_stack();
+  H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+QuietErrors::~QuietErrors() {
+  H5Eset_auto2(H5E_DEFAULT, function_, data_);
+  if (stack_ >= 0) H5Eset_current_stack(stack_);  // closes it too
+}
+
+Status library_error(Code code, std::string_view what) {
+  std::string message(what);
+  const auto innermost = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {
+    if (n == 0 && error->desc != nullptr && *error->desc != '\0')
+      static_cast<std::string*>(out)->append(": ").append(error->desc);
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &message);
+  H5Eclear2(H5E_DEFAULT);
+  return {code, message};
+}
+
+Status library_ready() {
+  unsigned major = 0, minor = 0, release = 0;
+  if (H5get_libversion(&major, &minor, &release) < 0) return {Code::unsupported, "libhdf5 could not be initialised"};
+  if (major == H5_VERS_MAJOR && minor == H5_VERS_MINOR) return {};
+  const auto version = [](unsigned a, unsigned b, unsigned c) {
+    return std::to_string(a) + "." + std::to_string(b) + "." + std::to_string(c);
+  };
+  return {Code::unsupported, "penstock was compiled for HDF5 " +
+                                 version(H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE) + ", but HDF5 " +
+                                 version(major, minor, release) + " is loaded"};
+}
+
+Result<Properties> file_access(H5F_libver_t bound) {
+  Properties access(H5Pcreate(H5P_FILE_ACCESS));
+  if (!access.ok() || H5Pset_fapl_sec2(access) < 0 || H5Pset_libver_bounds(access, bound, bound) < 0)
+    return library_error(Code::internal, "setting up access to an HDF5 file");
+#if H5_VERSION_GE(1, 10, 7)
+  // Penstock's own commit protocol makes locks needless, and on network file systems they may fail or hang.
+  if (H5Pset_file_locking(access, false, true) < 0) return library_error(Code::internal, "turning off file locking");
+#endif
+  return access;
+}
+
+}  // namespace penstock::hdf5

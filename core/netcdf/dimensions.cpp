@@ -1,0 +1,206 @@
+// Dimensions: names from the user, from coordinate datasets, or from lengths; the record dimension from growing datasets.
+#include "core/netcdf/dimensions.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/netcdf/names.hpp"
+
+namespace penstock::netcdf {
+namespace {
+
+constexpr std::string_view default_record = "record", no_elements = "_penstock_empty", parts_of_complex = "complex";
+
+using Names = std::vector<std::string>;
+
+const Attribute* find(const Catalogue& catalogue, const std::string& object, std::string_view name) {
+  const auto list = catalogue.attributes.find(object);
+  if (list == catalogue.attributes.end()) return nullptr;
+  const auto found = list->second.find(std::string(name));
+  return found == list->second.end() ? nullptr : &found->second;
+}
+
+Names words(const Attribute& attribute) {
+  Names list;
+  const auto size = static_cast<size_t>(std::max<int64_t>(1, attribute.type.text_bytes));
+  const std::string_view all(reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size());
+  for (size_t at = 0; at < all.size(); at += size) {
+    std::string_view one = all.substr(at, size);
+    one = one.substr(0, one.find_last_not_of('\0') + 1);
+    if (attribute.shape.rank() > 0) {
+      list.emplace_back(one);
+      continue;
+    }
+    while (!(one = one.substr(std::min(one.find_first_not_of(' '), one.size()))).empty()) {
+      const size_t end = std::min(one.find(' '), one.size());
+      list.emplace_back(one.substr(0, end));
+      one.remove_prefix(end);
+    }
+  }
+  return list;
+}
+
+bool grows_as_records(const Dataset& dataset) {
+  const auto rest = dataset.shape.begin() + 1;
+  return dataset.unlimited && dataset.shape.rank() > 0 &&
+         std::find(rest, dataset.shape.end(), 0) == dataset.shape.end();
+}
+
+class Namer {
+ public:
+  explicit Namer(const Catalogue& catalogue) : catalogue_(catalogue) {}
+
+  Result<Shapes> name() {
+    const auto& datasets = catalogue_.datasets;
+    for (const Dataset& dataset : datasets) {
+      PENSTOCK_ASSIGN(auto names, given(dataset));
+      given_.push_back(std::move(names));
+    }
+    for (size_t i = 0; i < datasets.size(); ++i) PENSTOCK_TRY(note_lengths(i));
+    for (size_t i = 0; i < datasets.size(); ++i) adopt_own_name(i);
+    choose_record();
+    for (size_t i = 0; i < datasets.size(); ++i) PENSTOCK_TRY(define_all(i));
+    return std::move(shapes_);
+  }
+
+ private:
+  // Blocks of a set's part are cut from larger datasets: names that fit those may not fit here.
+  Result<std::optional<Names>> given(const Dataset& dataset) {
+    const Attribute* attribute = find(catalogue_, dataset.name, naming_attribute);
+    if (attribute == nullptr || attribute->type.kind != Kind::text || attribute->shape.rank() > 1 ||
+        find(catalogue_, dataset.name, "penstock_shape") != nullptr)
+      return std::optional<Names>();
+    Names names = words(*attribute);
+    if (static_cast<int>(names.size()) != dataset.shape.rank())
+      return Status(Code::invalid, fmt::format("attribute '{}' of '{}' names {} dimensions, but the dataset has {}",
+                                               naming_attribute, dataset.name, names.size(), dataset.shape.rank()));
+    for (std::string& name : names) {
+      if (name.empty())
+        return Status(Code::invalid, fmt::format("a dimension of '{}' has an empty name", dataset.name));
+      name = encode_name(name);
+    }
+    return std::optional(std::move(names));
+  }
+
+  Status note_lengths(size_t i) {
+    const Dataset& dataset = catalogue_.datasets[i];
+    if (!given_[i] || (elements(dataset.shape) == 0 && !grows_as_records(dataset))) return {};
+    for (size_t d = 0; d < given_[i]->size(); ++d) {
+      const std::string& name = (*given_[i])[d];
+      const auto [at, is_new] = lengths_.try_emplace(name, dataset.shape[static_cast<int>(d)], dataset.name);
+      if (!is_new) PENSTOCK_TRY(check_length(name, at->second.second, at->second.first, dataset, static_cast<int>(d)));
+    }
+    return {};
+  }
+
+  static Status check_length(const std::string& name, const std::string& first, int64_t length, const Dataset& dataset,
+                             int d) {
+    if (length == dataset.shape[d]) return {};
+    return {Code::invalid, fmt::format("dimension '{}' has length {} in '{}' but {} in '{}': use another name in the "
+                                       "attribute '{}'",
+                                       name, length, first, dataset.shape[d], dataset.name, naming_attribute)};
+  }
+
+  // A list named like a dimension is that dimension's coordinates.
+  void adopt_own_name(size_t i) {
+    const Dataset& dataset = catalogue_.datasets[i];
+    if (given_[i] || dataset.shape.rank() != 1) return;
+    const std::string name = encode_name(dataset.name);
+    const auto found = lengths_.find(name);
+    if (found != lengths_.end() && found->second.first == dataset.shape[0]) given_[i] = Names{name};
+  }
+
+  std::string first_name(size_t i) const { return given_[i] ? (*given_[i])[0] : std::string(default_record); }
+
+  // There is one record dimension: that of the most rows. What grows otherwise is of fixed size, with a note.
+  void choose_record() {
+    const auto& datasets = catalogue_.datasets;
+    const Dataset* longest = nullptr;
+    for (size_t i = 0; i < datasets.size(); ++i) {
+      if (!grows_as_records(datasets[i]) || (longest != nullptr && longest->shape[0] >= datasets[i].shape[0])) continue;
+      longest = &datasets[i];
+      record_ = first_name(i);
+    }
+    shapes_.records = longest == nullptr ? 0 : longest->shape[0];
+    for (size_t i = 0; i < datasets.size(); ++i) {
+      const bool has_rows = datasets[i].shape.rank() > 0 && datasets[i].shape[0] == shapes_.records;
+      const bool grows = grows_as_records(datasets[i]);
+      // Others on the same dimension have to be record variables too.
+      const bool shares = given_[i] && elements(datasets[i].shape) > 0;
+      shapes_.record.push_back(longest != nullptr && has_rows && (grows || shares) && first_name(i) == *record_);
+    }
+  }
+
+  Status define_all(size_t i) {
+    const Dataset& dataset = catalogue_.datasets[i];
+    auto& of = shapes_.of.emplace_back();
+    if (elements(dataset.shape) == 0 && !shapes_.record[i]) {
+      PENSTOCK_TRY(define(std::string(no_elements), 1, dataset, of));
+    } else {
+      std::map<int64_t, int> times;
+      for (int d = 0; d < dataset.shape.rank(); ++d) {
+        const int64_t length = dataset.shape[d];
+        const bool record = shapes_.record[i] && d == 0;
+        std::string name = record ? *record_ : given_[i] ? (*given_[i])[static_cast<size_t>(d)] : "";
+        if (name.empty()) {
+          const int time = ++times[length];
+          name = time == 1 ? fmt::format("dim_{}", length) : fmt::format("dim_{}_{}", length, time);
+        }
+        if (!record && record_ && name == *record_)
+          return {Code::invalid, fmt::format("dimension '{}' of '{}' grows, so it can only be the first: use another "
+                                             "name in the attribute '{}'",
+                                             name, dataset.name, naming_attribute)};
+        PENSTOCK_TRY(define(name, record ? 0 : length, dataset, of));
+      }
+    }
+    const Kind kind = dataset.type.kind;
+    if (kind == Kind::complex64 || kind == Kind::complex128)
+      return define(std::string(parts_of_complex), 2, dataset, of);
+    if (kind != Kind::text) return {};
+    return define(fmt::format("string{}", dataset.type.text_bytes), dataset.type.text_bytes, dataset, of);
+  }
+
+  Status define(const std::string& name, int64_t length, const Dataset& dataset, std::vector<int64_t>& of) {
+    if (name.size() > longest_name)
+      return {Code::unsupported, fmt::format("dimension '{}' of '{}' has a name of more than {} bytes, which netCDF "
+                                             "does not have",
+                                             name, dataset.name, longest_name)};
+    const auto [at, is_new] = index_.try_emplace(name, static_cast<int64_t>(shapes_.dimensions.size()));
+    of.push_back(at->second);
+    if (is_new) {
+      shapes_.dimensions.push_back({name, length});
+      return {};
+    }
+    const int64_t known = shapes_.dimensions[static_cast<size_t>(at->second)].length;
+    if (known == length) return {};
+    return {Code::invalid, fmt::format("dimension '{}' has length {}, but {} in '{}': use another name in the "
+                                       "attribute '{}'",
+                                       name, known, length, dataset.name, naming_attribute)};
+  }
+
+  const Catalogue& catalogue_;
+  std::vector<std::optional<Names>> given_;                         // of each dataset, encoded
+  std::map<std::string, std::pair<int64_t, std::string>> lengths_;  // of names given, with the first dataset to use it
+  std::optional<std::string> record_;
+  std::map<std::string, int64_t> index_;
+  Shapes shapes_;
+};
+
+}  // namespace
+
+Attribute dimension_names(const std::vector<Dimension>& dimensions, const std::vector<int64_t>& of, size_t count,
+                          bool decoded) {
+  Names names;
+  for (size_t d = 0; d < count; ++d) {
+    const std::string& name = dimensions[static_cast<size_t>(of[d])].name;
+    names.push_back(decoded ? decode_name(name) : name);
+  }
+  return text_attribute(std::string(naming_attribute), names);
+}
+
+Result<Shapes> name_dimensions(const Catalogue& catalogue) { return Namer(catalogue).name(); }
+
+}  // namespace penstock::netcdf

@@ -1,0 +1,32 @@
+// Dimensions: their names, and which of them is the record dimension; what xarray will call the axes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <penstock/status.hpp>
+
+#include "core/model/catalogue.hpp"
+#include "core/netcdf/header.hpp"
+
+namespace penstock::netcdf {
+
+// The attribute of a dataset that names its dimensions: a list of texts, or one text with spaces between.
+inline constexpr std::string_view naming_attribute = "dimensions";
+
+// That attribute, as a list, of a dataset that has the first COUNT of the dimensions OF; DECODED where penstock made the
+// names.
+Attribute dimension_names(const std::vector<Dimension>& dimensions, const std::vector<int64_t>& of, size_t count,
+                          bool decoded);
+
+struct Shapes {
+  std::vector<Dimension> dimensions;     // in the order of their first use
+  std::vector<std::vector<int64_t>> of;  // each dataset's, with that for the parts of a complex number or a text
+  std::vector<bool> record;              // whether each dataset is a record variable
+  int64_t records = 0;
+};
+
+// Code::invalid where a "dimensions" attribute does not fit its dataset, or one name stands for two lengths.
+Result<Shapes> name_dimensions(const Catalogue& catalogue);
+
+}  // namespace penstock::netcdf

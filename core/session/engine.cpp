@@ -1,0 +1,103 @@
+// Engines in a session: what is checked before and after somebody else's stack has done the work.
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/base/guarded.hpp"
+#include "core/base/units.hpp"
+#include "core/session/state.hpp"
+#include "core/storage/target.hpp"
+
+namespace penstock {
+namespace {
+
+// Some MPI-IO libraries hang, or report success, on a full disk: better to find out before.
+Status check_space(const std::string& path, int64_t bytes) {
+  const std::string folder = folder_of(path).empty() ? "." : folder_of(path);
+  struct statvfs info = {};
+  if (::statvfs(folder.c_str(), &info) != 0) return {};  // what cannot be asked is not refused
+  const int64_t free = static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
+  if (free >= bytes) return {};
+  return {Code::no_space,
+          fmt::format("'{}' has {} free, {} are to be written", folder, format_bytes(free), format_bytes(bytes))};
+}
+
+Status same_catalogue(const Catalogue& meant, const Catalogue& found, std::string_view engine) {
+  for (const Dataset& dataset : meant.datasets) {
+    const Dataset* there = found.find(dataset.name);
+    if (there == nullptr)
+      return {Code::io, fmt::format("engine '{}' reported success, but '{}' is not in the file", engine, dataset.name)};
+    if (there->type != dataset.type || !(there->shape == dataset.shape))
+      return {Code::io,
+              fmt::format("engine '{}' made {} of '{}' {}", engine, describe(*there), dataset.name, describe(dataset))};
+  }
+  return {};
+}
+
+// What this rank wrote of the files of a folder, and the folder.
+Status sync_written(Storage& storage, const std::string& path) {
+  const auto info = storage.stat(path);
+  if (!info.ok()) return {};  // nothing that this rank wrote
+  if (!info->directory) {
+    PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, true));
+    PENSTOCK_TRY(file->sync());
+    return file->close();
+  }
+  PENSTOCK_ASSIGN(const auto names, storage.list(path));
+  for (const std::string& name : names)
+    if (name != "." && name != "..") PENSTOCK_TRY(sync_written(storage, path + "/" + name));
+  return storage.sync_directory(path + "/");
+}
+
+}  // namespace
+
+Status check_engine(File::State& state, const Catalogue& catalogue, const std::string& path, int64_t bytes) {
+  PENSTOCK_TRY(agree(state.comm, guarded([&] { return state.engine->check(catalogue, state.plan.settings); })));
+  return agree(state.comm, state.comm->rank() == 0 ? check_space(path, bytes) : Status());
+}
+
+Status engine_write(File::State& state, Problem problem) {
+  PENSTOCK_TRY(guarded([&] { return state.engine->write(problem, state.plan.settings); }));
+  if (!state.durable()) return {};
+  PhaseTimer timer(*problem.phases, Phase::sync);
+  return sync_written(*state.storage, problem.path);
+}
+
+Result<Contents> check_written(File::State& state, const Catalogue& catalogue, const std::string& path) {
+  PENSTOCK_ASSIGN(Contents contents, read_contents(state.comm, *state.storage, path));
+  PENSTOCK_TRY(same_catalogue(catalogue, contents.catalogue, state.plan.engine));
+  return contents;
+}
+
+Status engine_read(File::State& state, const Resolved& resolved) {
+  Problem problem;
+  problem.comm = state.comm;
+  problem.path = state.path;
+  problem.catalogue = state.contents->catalogue;
+  problem.hints = state.hints;
+  problem.phases = &state.report.phases;
+  HintsOutcome outcome;
+  problem.hints_outcome = &outcome;
+  const auto index_of = [&](int dataset) {
+    return problem.catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(dataset)].name);
+  };
+  std::set<int> used;
+  for (size_t d = 0; d < resolved.catalogue.datasets.size(); ++d) used.insert(index_of(static_cast<int>(d)));
+  problem.datasets.assign(used.begin(), used.end());
+  for (size_t i = 0; i < resolved.claims.size(); ++i)
+    if (resolved.claims[i].selection.count() > 0)
+      problem.blocks.push_back(
+          {index_of(resolved.claims[i].dataset), resolved.claims[i].selection, resolved.memory[i]});
+  std::stable_sort(problem.blocks.begin(), problem.blocks.end(),
+                   [](const Block& a, const Block& b) { return a.dataset < b.dataset; });
+  const Status status = guarded([&] { return state.engine->read(problem, state.plan.settings); });
+  state.report.hints = outcome.effective;
+  state.report.warnings.insert(state.report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
+  state.report.writers = 1;
+  return agree(state.comm, status);
+}
+
+}  // namespace penstock

@@ -1,0 +1,58 @@
+// Mover: the thread and the calls.
+#include "core/session/mover.hpp"
+
+#include <system_error>
+
+#include "core/base/guarded.hpp"
+
+namespace penstock {
+
+Mover::~Mover() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void Mover::go_behind() {
+  if (task_ || transfer_->needs_gate()) gate_.emplace();
+  try {
+    thread_ = std::thread([this] {
+      if (gate_) gate_->adopt();
+      run_now();
+      if (gate_) gate_->release();
+    });
+  } catch (const std::system_error&) {
+    const bool others_wait = gate_.has_value();
+    gate_.reset();
+    if (others_wait) run_now();
+  }
+}
+
+void Mover::run_now() {
+  status_ = guarded([this] { return run(); });
+  done_at_ = now();
+  done_ = true;
+}
+
+Result<bool> Mover::progress(double seconds) {
+  if (thread_.joinable() || done_) return done_.load();
+  return transfer_ ? transfer_->progress(seconds) : Result<bool>(true);
+}
+
+void Mover::hand_over() {
+  while (!transfer_->detached()) {
+    const auto done = transfer_->progress(1);
+    if (!done.ok() || *done) return;
+  }
+}
+
+Status Mover::finish() {
+  if (!thread_.joinable() && !done_) return run();
+  if (thread_.joinable()) thread_.join();
+  return status_;
+}
+
+Status Mover::run() {
+  if (task_) return task_();
+  return transfer_->finish();
+}
+
+}  // namespace penstock

@@ -1,0 +1,36 @@
+// Striping: from the plan's parameters to the maker of new files.
+#include "core/session/striping.hpp"
+
+#include <fmt/format.h>
+
+#include "core/storage/filesystem.hpp"
+#include "core/storage/target.hpp"
+
+namespace penstock {
+
+Ground find_ground(const std::string& path) {
+  const std::string folder = folder_of(path).empty() ? "." : folder_of(path);
+  const auto info = detect_file_system(folder, *system_calls());
+  if (!info.ok()) return {};
+  return {info->text(), info->has_stripes()};
+}
+
+Status set_striping(File::State& state, const Ground& ground) {
+  state.filesystem = ground.text;
+  if (state.engine != nullptr) return {};  // its hints make stripes
+  const Striping striping{state.plan.settings.integer("stripe_count"), state.plan.settings.integer("stripe_bytes"),
+                          state.plan.settings.integer("stripe_offset")};
+  if (striping.count == 0 && striping.bytes == 0 && striping.offset < 0) return {};
+  PENSTOCK_TRY(check_striping(striping));
+  if (!ground.has_stripes) {
+    state.warnings.push_back(fmt::format(
+        "stripe_count={}, stripe_bytes={}, stripe_offset={} are not applicable: '{}' is on {}", striping.count,
+        striping.bytes, striping.offset, state.path, ground.text.empty() ? "an unknown file system" : ground.text));
+    return {};
+  }
+  state.storage = std::make_shared<TracedStorage>(
+      posix_storage([striping](const std::string& path) { return create_striped(path, striping, *system_calls()); }));
+  return {};
+}
+
+}  // namespace penstock

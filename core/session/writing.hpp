@@ -1,0 +1,34 @@
+// Writing: all that belongs to one commit between its start and its end.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/session/mover.hpp"
+#include "core/session/output.hpp"
+#include "core/session/state.hpp"
+
+namespace penstock {
+
+// What the new file holds, and how much of it the published one already has.
+struct Target {
+  Catalogue catalogue;
+  std::vector<int64_t> kept;  // elements of each dataset that are in the published file
+};
+
+struct Writing {
+  Target target;
+  Resolved resolved;
+  Output output;
+  std::vector<Pending> puts;  // they own what was captured
+  int64_t captured_bytes = 0;
+  Job job;
+  PhaseTimes phases;  // of the movement, which may run in a thread
+  HintsOutcome hints_outcome;
+  Communicator comm;  // of the movement
+  bool communicates = false;
+  double started_at = 0;
+  std::unique_ptr<Mover> mover;  // last: it uses the others
+};
+
+}  // namespace penstock

@@ -1,0 +1,56 @@
+// File systems: what a folder lies on, its blocks and stripes, and how to make a file with given stripes on Lustre.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <penstock/status.hpp>
+
+struct statfs;
+
+namespace penstock {
+
+struct FileSystemInfo {
+  std::string
+      type;  // as in mountinfo: "ext4", "xfs", "lustre", "gpfs", "tmpfs", "nfs4", "fuse.glusterfs"; else "0x..."
+  int64_t block_bytes = 0;   // GPFS: its block size, the unit of its locks
+  int64_t stripe_bytes = 0;  // of new files; 0: no stripes, or not known
+  int64_t stripe_count = 0;  // -1: over all targets
+  std::string source;        // "statfs, mountinfo, Lustre ioctl"; "emulated: ..." in tests
+
+  bool has_stripes() const { return type == "lustre"; }
+  std::string text() const;  // "lustre, blocks of 4096 bytes, 4 stripes of 1048576 bytes (statfs, ...)"
+};
+
+// What a new file asks of Lustre; zeros and an offset of -1 leave the choice to the folder's defaults.
+struct Striping {
+  int64_t count = 0;  // -1: over all targets
+  int64_t bytes = 0;  // a multiple of 64 KiB, less than 4 GiB
+  int64_t offset = -1;
+};
+
+// The system calls underneath, so that a test can play a file system that is not here. As their namesakes; failure is
+// -1 and errno.
+class FileSystemCalls {
+ public:
+  virtual ~FileSystemCalls() = default;
+  virtual int statfs(const char* path, struct statfs* result) const = 0;
+  virtual std::string mountinfo() const = 0;  // /proc/self/mountinfo
+  virtual int open(const char* path, int flags, int mode) const = 0;
+  virtual int ioctl(int fd, unsigned long request, void* argument) const = 0;
+  virtual int close(int fd) const = 0;
+  virtual int unlink(const char* path) const = 0;
+  virtual std::string_view source_prefix() const { return ""; }
+};
+std::shared_ptr<const FileSystemCalls> system_calls();
+
+// Local. PATH must exist; it is a folder where stripes are asked about. Stripes that cannot be read are left 0.
+Result<FileSystemInfo> detect_file_system(const std::string& path, const FileSystemCalls& calls);
+// Local. Code::invalid where Lustre has no such stripes.
+Status check_striping(const Striping& striping);
+// Local. A new empty file (O_EXCL) with these stripes; nothing is left behind on failure.
+Status create_striped(const std::string& path, const Striping& striping, const FileSystemCalls& calls);
+
+}  // namespace penstock

@@ -1,0 +1,94 @@
+// RoundCall: packing, calling, unpacking.
+#include "core/transport/mpiio/call.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace penstock::mpiio {
+namespace {
+
+const std::byte zeros[most_padding] = {};
+
+// Neighbours in memory become one entry.
+void add_entry(std::vector<MemoryEntry>& entries, const MemoryEntry& entry) {
+  if (!entries.empty() && entry.stride == 1) {
+    MemoryEntry& last = entries.back();
+    if (last.stride == 1 && last.element_bytes == entry.element_bytes &&
+        last.address + last.count * last.element_bytes == entry.address) {
+      last.count += entry.count;
+      return;
+    }
+  }
+  entries.push_back(entry);
+}
+
+bool staged(const Stretch& stretch, const Limits& limits, bool alone) {
+  return stretch.piece->swap_bytes > 1 || (limits.stage_scattered && !(alone && stretch.flat()));
+}
+
+}  // namespace
+
+Status RoundCall::prepare(Round round, const Limits& limits, int64_t unit, Direction direction, PhaseTimes& phases,
+                          int64_t padding) {
+  PhaseTimer timer(phases, Phase::pack);
+  round_ = std::move(round);
+  direction_ = direction;
+  const bool alone = round_.stretches.size() == 1;
+  int64_t staging_bytes = 0;
+  for (const Stretch& stretch : round_.stretches)
+    if (staged(stretch, limits, alone)) staging_bytes += stretch.slice.bytes;
+  staging_.resize(static_cast<size_t>(staging_bytes));
+
+  std::vector<MemoryEntry> entries;
+  if (!header_.empty()) entries.push_back({header_.data(), unit, static_cast<int64_t>(header_.size()) / unit, 1});
+  std::byte* at = staging_.data();
+  for (const Stretch& stretch : round_.stretches) {
+    const Slice& slice = stretch.slice;
+    const int64_t size = stretch.piece->element_bytes;
+    if (!staged(stretch, limits, alone)) {
+      add_entry(entries, {stretch.piece->memory + slice.memory * size, size, slice.bytes / size, slice.stride});
+      continue;
+    }
+    if (direction == Direction::write) copy_slice(*stretch.piece, slice, at, direction);
+    add_entry(entries, {at, unit, slice.bytes / unit, 1});
+    staged_.push_back(stretch);
+    at += slice.bytes;
+  }
+  for (int64_t left = padding; left > 0; left -= most_padding)
+    entries.push_back({const_cast<std::byte*>(zeros), unit, std::min(left, most_padding) / unit, 1});  // only written
+  bytes_ = static_cast<int64_t>(header_.size()) + round_.bytes + padding;
+  PENSTOCK_ASSIGN(memory_, memory_type(entries, unit));
+  return {};
+}
+
+Status RoundCall::start(const Cell& cell, MPI_File file, int64_t offset) {
+  static std::byte nothing;
+  Call call{file, offset, &nothing, 0, MPI_BYTE};
+  if (memory_.count > 0) {
+    call.memory = memory_.address;
+    call.count = memory_.count;
+    call.type = memory_.type.get();
+  }
+  const Status status = access_.start(cell, call);
+  started_ = status.ok();
+  return status;
+}
+
+Status RoundCall::finish(PhaseTimes& phases) {
+  started_ = false;
+  PENSTOCK_ASSIGN(const int64_t moved, access_.finish());
+  if (bytes_ > 0 && moved != bytes_)  // ROMIO leaves the count of the call before where a split call moves nothing
+    return {direction_ == Direction::write ? Code::io : Code::damaged,
+            fmt::format("MPI-IO moved {} bytes of {}", moved, bytes_)};
+  if (direction_ == Direction::write) return {};
+  PhaseTimer timer(phases, Phase::pack);
+  std::byte* at = staging_.data();
+  for (const Stretch& stretch : staged_) {
+    copy_slice(*stretch.piece, stretch.slice, at, direction_);
+    at += stretch.slice.bytes;
+  }
+  return {};
+}
+
+}  // namespace penstock::mpiio

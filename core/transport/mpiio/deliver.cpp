@@ -1,0 +1,126 @@
+// Deliver: one sparse exchange of what is wanted, as selections, and one of the bytes.
+#include "core/transport/mpiio/deliver.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "core/base/encode.hpp"
+#include "core/transport/move.hpp"
+
+namespace penstock::mpiio {
+namespace {
+
+constexpr int64_t most_held = 256 << 20;  // by all ranks of one round
+
+int64_t element_at(const Piece& piece, int64_t address) {
+  return address <= piece.address ? 0 : (address - piece.address) / piece.element_bytes;
+}
+
+using Pieces = std::vector<const Piece*>;
+
+Pieces meeting(const Pieces& pieces, const Holding& holding) {
+  Pieces found;
+  for (const Piece* piece : pieces)
+    if (piece->selection.count() > 0 && first_address(*piece) < holding.end && last_address(*piece) > holding.begin &&
+        bytes_in(*piece, holding.begin, holding.end) > 0)
+      found.push_back(piece);
+  return found;
+}
+
+std::vector<std::byte> ask(const Pieces& pieces, const Holding& holding) {
+  Encoder out;
+  out.value(static_cast<int64_t>(pieces.size()));
+  for (const Piece* piece : pieces) {
+    out.value(piece->address);
+    out.value(piece->element_bytes);
+    piece->selection.packed(element_at(*piece, holding.begin), element_at(*piece, holding.end - 1) + 1).encode(out);
+  }
+  return out.take();
+}
+
+Result<std::vector<std::byte>> answer(const Message& question, const Holding& holding,
+                                      std::span<const std::byte> mine) {
+  Decoder in(question.bytes);
+  std::vector<std::byte> bytes;
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    Piece piece;
+    piece.address = in.value<int64_t>();
+    piece.element_bytes = in.value<int64_t>();
+    piece.selection = Selection::decode(in);
+    if (!in.ok() || mine.empty()) break;
+    SliceCursor cursor(piece, holding.begin, holding.end);
+    for (Slice slice; cursor.next(slice);) {
+      const auto from =
+          mine.subspan(static_cast<size_t>(slice.address - holding.begin), static_cast<size_t>(slice.bytes));
+      bytes.insert(bytes.end(), from.begin(), from.end());
+    }
+  }
+  if (!in.ok()) return Status(Code::internal, "what another rank wants cannot be decoded");
+  return bytes;
+}
+
+// BYTES are what HOLDING has of PIECES, packed.
+Status unpack(const Pieces& pieces, const Holding& holding, std::span<const std::byte> bytes) {
+  for (const Piece* piece : pieces) {
+    SliceCursor cursor(*piece, holding.begin, holding.end);
+    for (Slice slice; cursor.next(slice);) {
+      const auto size = static_cast<size_t>(slice.bytes);
+      if (bytes.size() < size) return {Code::elsewhere, "another rank could not read what this one wants"};
+      copy_slice(*piece, slice, const_cast<std::byte*>(bytes.data()), Direction::read);  // which only reads it
+      bytes = bytes.subspan(size);
+    }
+  }
+  return {};
+}
+
+void unpack_own(const Pieces& pieces, const Holding& holding, std::span<const std::byte> mine) {
+  for (const Piece* piece : pieces) {
+    SliceCursor cursor(*piece, holding.begin, holding.end);
+    for (Slice slice; cursor.next(slice);)
+      copy_slice(*piece, slice, const_cast<std::byte*>(mine.data()) + (slice.address - holding.begin), Direction::read);
+  }
+}
+
+}  // namespace
+
+int64_t holding_bytes(const Job& job, int64_t wanted) {
+  return std::clamp<int64_t>(most_held / job.comm->size(), 4096, std::max<int64_t>(wanted, 4096));
+}
+
+Status deliver(const Job& job, const std::vector<const Piece*>& pieces, std::span<const Holding> holdings,
+               std::span<const std::byte> mine) {
+  PhaseTimer timer(*job.phases, Phase::exchange);
+  const int rank = job.comm->rank();
+  Holding own;
+  Status status;
+  std::map<int, std::pair<Holding, Pieces>> wanted;
+  std::vector<Message> questions;
+  for (const Holding& holding : holdings) {
+    if (holding.rank == rank) own = holding;
+    Pieces met = meeting(pieces, holding);
+    if (met.empty()) continue;
+    if (holding.rank == rank) {
+      if (!mine.empty()) unpack_own(met, holding, mine);
+      continue;
+    }
+    questions.push_back({holding.rank, ask(met, holding)});
+    wanted.emplace(holding.rank, std::pair(holding, std::move(met)));
+  }
+  PENSTOCK_ASSIGN(const auto asked, job.comm->sparse_exchange(std::move(questions)));
+  std::vector<Message> answers;
+  for (const Message& question : asked) {
+    auto bytes = answer(question, own, mine);
+    if (!bytes.ok() && status.ok()) status = bytes.status();
+    answers.push_back({question.peer, bytes.ok() ? *std::move(bytes) : std::vector<std::byte>()});
+  }
+  PENSTOCK_ASSIGN(const auto answered, job.comm->sparse_exchange(std::move(answers)));
+  for (const Message& message : answered) {
+    const auto& [holding, met] = wanted.at(message.peer);
+    const Status unpacked = unpack(met, holding, message.bytes);
+    if (status.ok()) status = unpacked;
+  }
+  return status;
+}
+
+}  // namespace penstock::mpiio

@@ -1,0 +1,247 @@
+// Ordered: the shared file pointer, moved by all ranks in the order of their numbers.
+//
+// The routines write the ranks' data one after another, without gaps. So a round is made of those next runs of the ranks
+// whose addresses ascend with the rank number; the pointer is set before each. When reading, every rank gets a slab of equal size, and
+// hands on what others want.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/library_gate.hpp"
+#include "core/comm/mpi/native.hpp"
+#include "core/transport/mpiio/call.hpp"
+#include "core/transport/mpiio/deliver.hpp"
+#include "core/transport/mpiio/transfers.hpp"
+#include "core/transport/mpiio/verify.hpp"
+
+namespace penstock::mpiio {
+namespace {
+
+// The ranks from the last to the first, so that a prefix is over all higher ranks.
+class Reversed {
+ public:
+  Reversed() = default;
+  ~Reversed() {
+    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  }
+  Reversed(const Reversed&) = delete;
+  Reversed& operator=(const Reversed&) = delete;
+  // Collective.
+  Status start(const Job& job) {
+    PENSTOCK_TRY(mpi_status(MPI_Comm_split(native(*job.comm), 0, -job.comm->rank(), &comm_), "MPI_Comm_split"));
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm_, &rank_);
+    return {};
+  }
+  // Collective. The least VALUE of all higher ranks; INT64_MAX on the last.
+  Result<int64_t> least_above(int64_t value) const {
+    int64_t least = INT64_MAX;
+    PENSTOCK_TRY(mpi_status(MPI_Exscan(&value, &least, 1, MPI_INT64_T, MPI_MIN, comm_), "MPI_Exscan"));
+    return rank_ == 0 ? INT64_MAX : least;
+  }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+};
+
+// All calls are collective and wait for the others, so nothing is done in progress().
+class OrderedTransfer : public Transfer {
+ public:
+  OrderedTransfer(const Job& job, const Options& options)
+      : job_(job), options_(options), cell_{Positioning::shared, true, options.synchronism, job.direction} {}
+
+  Status begin() {
+    PENSTOCK_ASSIGN(plan_, plan_parts(job_, options_));
+    if (!plan_.together)
+      return {Code::unsupported, "mpiio: positioning=shared needs files that all ranks share, not one for each rank"};
+    PENSTOCK_TRY(reversed_.start(job_));
+    return plan_.open.empty() ? Status() : open_part(0);
+  }
+
+  Result<bool> progress(double) override { return true; }
+
+  Status finish() override {
+    const LibraryGate gate;
+    for (size_t i = 0; i < plan_.open.size(); ++i) {
+      if (i > 0) PENSTOCK_TRY(open_part(i));
+      PENSTOCK_TRY(job_.direction == Direction::write ? write_part() : read_part());
+      PENSTOCK_TRY(close_part());
+    }
+    return failure_;
+  }
+
+  bool communicates() const override { return true; }
+  bool needs_gate() const override { return true; }
+  bool touched_files() const override { return !plan_.open.empty(); }
+
+ private:
+  void fail(const Status& status) {
+    if (failure_.ok()) failure_ = status;
+  }
+
+  Status open_part(size_t index) {
+    part_ = &job_.parts[plan_.open[index]];
+    pieces_.clear();
+    for (const Piece& piece : job_.pieces)
+      if (static_cast<size_t>(piece.part) == plan_.open[index] && piece.selection.count() > 0)
+        pieces_.push_back(&piece);
+    PENSTOCK_ASSIGN(file_, OpenFile::open(job_, *part_, options_, true));
+    return {};
+  }
+
+  Status close_part() {
+    const bool writing = job_.direction == Direction::write;
+    PhaseTimer timer(*job_.phases, Phase::sync);
+    fail(file_->close(writing && job_.sync));
+    file_ = nullptr;
+    PENSTOCK_TRY(job_.comm->barrier());
+    if (writing && failure_.ok()) fail(verify_part(job_, *part_, pieces_, options_.verify));
+    return {};
+  }
+
+  Limits limits() const {
+    Limits limits;
+    limits.contiguous = true;
+    limits.stage_scattered = !options_.datatype;
+    limits.runs = options_.round_runs;
+    limits.bytes = options_.round_bytes;
+    limits.staged = std::min(options_.buffer_bytes, options_.round_bytes);
+    return limits;
+  }
+
+  // Collective. Only communication that fails ends it early; a rank that fails otherwise goes on with nothing.
+  Status write_part() {
+    Rounds rounds(pieces_, *part_, limits(), false);
+    Round mine, following;
+    if (!rounds.next(mine)) mine = {};
+    if (!rounds.next(following)) following = {};
+    while (true) {
+      PENSTOCK_ASSIGN(const Turn turn, next_turn(mine, following));
+      if (turn.done) return {};
+      PENSTOCK_TRY(call(turn.begin, turn.takes_part ? std::move(mine) : Round(), turn.padding));
+      if (!turn.takes_part) continue;
+      mine = std::move(following);
+      if (!rounds.next(following)) following = {};
+    }
+  }
+
+  struct Turn {
+    bool done = false;
+    int64_t begin = 0;  // where the round begins
+    bool takes_part = false;
+    int64_t padding = 0;  // bytes between this rank's run and that of the next rank in the round
+  };
+
+  // Collective. The longest beginning of the ranks' remaining runs, by address, that ascends with the rank number.
+  Result<Turn> next_turn(const Round& mine, const Round& following) {
+    constexpr int64_t never = INT64_MAX;
+    const bool any = !mine.empty() && failure_.ok();
+    const int64_t begin = any ? mine.begin() : never;
+    PENSTOCK_ASSIGN(const int64_t above, reversed_.least_above(begin));
+    int64_t limit = never;  // no run from here on can be in this round
+    bool overlap = false;
+    if (any) {
+      limit = following.empty() ? never : following.begin();
+      overlap = limit < mine.end() || (above >= begin && above < mine.end());
+      if (above < begin) {
+        limit = begin;
+      } else if (above != never) {
+        const int64_t gap = above - mine.end();
+        if (gap > most_padding || (gap > 0 && job_.keep)) limit = std::min(limit, above);
+      }
+    }
+    int64_t least[] = {begin, limit, overlap ? 0 : 1};
+    PENSTOCK_TRY(job_.comm->all_reduce_min(least));
+    if (least[2] == 0)
+      fail({Code::unsupported, "mpiio: positioning=shared cannot write blocks that overlap in the file"});
+    Turn turn;
+    turn.done = least[0] == never || least[2] == 0;
+    turn.begin = least[0];
+    turn.takes_part = any && begin < least[1];
+    if (turn.takes_part && above < least[1]) turn.padding = above - mine.end();
+    return turn;
+  }
+
+  // Collective.
+  Status call(int64_t begin, Round round, int64_t padding) {
+    PENSTOCK_TRY(seek(begin));
+    RoundCall call;
+    const Status prepared = call.prepare(std::move(round), limits(), 1, job_.direction, *job_.phases, padding);
+    fail(prepared);
+    RoundCall nothing;
+    access(prepared.ok() ? call : nothing);
+    return {};
+  }
+
+  Status seek(int64_t begin) {
+    return mpi_status(MPI_File_seek_shared(file_->get(), begin - part_->virtual_base, MPI_SEEK_SET),
+                      "MPI_File_seek_shared");
+  }
+
+  void access(RoundCall& call) {
+    PhaseTimer timer(*job_.phases, job_.direction == Direction::write ? Phase::write : Phase::read);
+    fail(call.start(cell_, file_->get(), 0));
+    if (call.started()) fail(call.finish(*job_.phases));
+  }
+
+  // Collective.
+  Status read_part() {
+    int64_t bounds[] = {INT64_MIN, INT64_MIN};
+    for (const Piece* piece : pieces_) {
+      bounds[0] = std::max(bounds[0], -first_address(*piece));
+      bounds[1] = std::max(bounds[1], last_address(*piece));
+    }
+    PENSTOCK_TRY(job_.comm->all_reduce_max(bounds));
+    const int64_t begin = -bounds[0], end = bounds[1];
+    const int64_t slab = holding_bytes(job_, options_.buffer_bytes);
+    PENSTOCK_TRY(seek(begin));
+    std::vector<std::byte> buffer(static_cast<size_t>(slab));
+    for (int64_t at = begin; at < end; at += slab * job_.comm->size()) PENSTOCK_TRY(read_round(at, end, slab, buffer));
+    return {};
+  }
+
+  Status read_round(int64_t begin, int64_t end, int64_t slab, std::vector<std::byte>& buffer) {
+    std::vector<Holding> holdings;
+    for (int r = 0; r < job_.comm->size(); ++r) {
+      const int64_t from = std::min(begin + r * slab, end);
+      if (from < end) holdings.push_back({r, from, std::min(from + slab, end)});
+    }
+    const int rank = job_.comm->rank();
+    const bool any = static_cast<size_t>(rank) < holdings.size();
+    const Holding mine = any ? holdings[static_cast<size_t>(rank)] : Holding{rank, 0, 0};
+    // A piece of plain bytes: this rank's slab.
+    const Piece piece{0, mine.begin, 1, 0, Selection::whole(Dims{mine.end - mine.begin}), buffer.data()};
+    Rounds rounds(any ? std::vector<const Piece*>{&piece} : std::vector<const Piece*>{}, *part_, slab_limits(), false);
+    Round round;
+    RoundCall call;
+    if (rounds.next(round)) fail(call.prepare(std::move(round), slab_limits(), 1, Direction::read, *job_.phases));
+    access(call);
+    const auto bytes = std::span<const std::byte>(buffer).first(
+        failure_.ok() ? static_cast<size_t>(mine.end - mine.begin) : size_t{0});
+    fail(deliver(job_, pieces_, holdings, bytes));
+    return {};
+  }
+
+  static Limits slab_limits() { return {true, false, 1, INT64_MAX, INT64_MAX}; }
+
+  const Job& job_;
+  const Options options_;
+  const Cell cell_;
+  PartPlan plan_;
+  Reversed reversed_;
+  const Part* part_ = nullptr;
+  std::vector<const Piece*> pieces_;
+  std::unique_ptr<OpenFile> file_;
+  Status failure_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Transfer>> begin_ordered(const Job& job, const Options& options) {
+  auto transfer = std::make_unique<OrderedTransfer>(job, options);
+  PENSTOCK_TRY(transfer->begin());
+  return std::unique_ptr<Transfer>(std::move(transfer));
+}
+
+}  // namespace penstock::mpiio

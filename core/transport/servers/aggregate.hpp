@@ -1,0 +1,85 @@
+// Aggregator and BlockCache: many short runs of a file become few large calls, in bounded memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <penstock/status.hpp>
+
+#include "core/transport/servers/aligned.hpp"
+
+namespace penstock {
+
+// How large the blocks of a cache of BUFFER_BYTES are: a power of two from 4 KiB to 1 MiB, of which several fit.
+int64_t cache_block_bytes(int64_t buffer_bytes);
+
+// Write-behind: short runs meet in blocks of the file, aligned in file and memory. A block that is complete is written
+// at once; otherwise the one unused longest goes when memory is short. Only bytes that were put are ever written, so
+// several aggregators, on any nodes, may share a file and even its blocks. Of overlapping runs the last put wins.
+class Aggregator {
+ public:
+  using Write = std::function<Status(int64_t part, int64_t offset, std::span<const std::byte> bytes)>;
+  Aggregator(Write write, int64_t buffer_bytes);
+
+  // Runs of LARGE bytes go straight on, apart from ends off the grid of direct I/O, which may meet their neighbours.
+  Status put(int64_t part, int64_t offset, std::span<const std::byte> run);
+  Status flush();
+  int64_t most_buffered() const { return most_blocks_ * block_bytes_; }
+
+ private:
+  using Key = std::pair<int64_t, int64_t>;  // part, block number
+  struct Block {
+    AlignedMemory memory;
+    std::vector<uint64_t> put;  // one bit for each byte
+    int64_t count = 0;          // of the bits
+    std::list<Key>::iterator used;
+  };
+  using Blocks = std::map<Key, Block>;
+
+  Status put_short(int64_t part, int64_t offset, std::span<const std::byte> run);
+  void forget(int64_t part, int64_t offset, int64_t length);
+  Result<Block*> block_at(const Key& key);
+  Status write_block(Blocks::iterator at);
+
+  Write write_;
+  int64_t block_bytes_, most_;
+  Blocks blocks_;
+  std::list<Key> order_;  // unused longest first
+  std::vector<Block> spare_;
+  Block* last_ = nullptr;  // of LAST_KEY_: the next run mostly falls there
+  Key last_key_;
+  int64_t most_blocks_ = 0;
+};
+
+// Reading: runs of several ranks from blocks that are read once.
+class BlockCache {
+ public:
+  // BYTES may end early at the end of the file: the function says how many bytes PART has.
+  using Read = std::function<Status(int64_t part, int64_t offset, std::span<std::byte> bytes)>;
+  using Size = std::function<Result<int64_t>(int64_t part)>;
+  BlockCache(Read read, Size size, int64_t buffer_bytes);
+  Status get(int64_t part, int64_t offset, std::span<std::byte> run);
+
+ private:
+  using Key = std::pair<int64_t, int64_t>;
+  struct Block {
+    AlignedMemory memory;
+    int64_t bytes = 0;
+    std::list<Key>::iterator used;
+  };
+  Result<Block*> block_at(const Key& key);
+
+  Read read_;
+  Size size_;
+  int64_t block_bytes_, most_;
+  std::map<Key, Block> blocks_;
+  std::list<Key> order_;
+};
+
+}  // namespace penstock

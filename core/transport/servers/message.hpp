@@ -1,0 +1,72 @@
+// Messages: what a client (a compute rank) and a server tell each other; the same over a socket and over MPI.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <penstock/status.hpp>
+
+#include "core/base/encode.hpp"
+
+namespace penstock {
+
+struct ServerMessage {
+  enum class Kind : int32_t {
+    // From a client
+    hello,  // NUMBER: its rank; A: bytes of its segment, whose descriptor comes along; B: bytes of a slot
+    job,  // a movement begins: A: bytes that this client will move; B: flags; C: buffer_bytes; TEXT: the scratch folder
+    part,    // file NUMBER of this client: A: bytes that it moves there; TEXT: the absolute path
+    chunk,   // slot NUMBER: A: where its data begins; B: bytes of data; C: where its strips begin; D: bytes of strips
+    urgent,  // this client's slots run out: do not wait for the others
+    // (ready, too: may the movement begin?)
+    end,  // nothing more of this movement comes from this client
+    bye,  // the client will not move anything any more
+    // From a server
+    welcome,  // every client is there; A: the process number
+    ready,    // the answer to the same question of every client, asked where a scratch folder is used: CODE, TEXT
+    freed,    // slot NUMBER may be used again (writing), or is filled (reading, unless CODE says not)
+    done,     // CODE, TEXT: how the movement ended, for all clients; the numbers of ServerStatistics
+  };
+  Kind kind = Kind::end;
+  int32_t number = 0;
+  int64_t a = 0, b = 0, c = 0, d = 0;
+  double x = 0, y = 0;
+  Code code = Code::ok;
+  std::string text;
+};
+
+// Flags of a job.
+inline constexpr int64_t job_reads = 1, job_syncs = 2, job_direct = 4;
+
+inline constexpr size_t most_message_bytes = 12 << 10;  // a path has at most 4 KiB
+inline constexpr size_t most_text_bytes = 8 << 10;
+
+inline std::vector<std::byte> encode_message(const ServerMessage& m) {
+  Encoder out;
+  out.value(m.kind);
+  out.value(m.number);
+  for (const int64_t v : {m.a, m.b, m.c, m.d}) out.value(v);
+  out.value(m.x);
+  out.value(m.y);
+  out.value(m.code);
+  out.text(std::string_view(m.text).substr(0, most_text_bytes));
+  return out.take();
+}
+
+inline Result<ServerMessage> decode_message(std::span<const std::byte> bytes) {
+  Decoder in(bytes);
+  ServerMessage m;
+  m.kind = in.value<ServerMessage::Kind>();
+  m.number = in.value<int32_t>();
+  for (int64_t* v : {&m.a, &m.b, &m.c, &m.d}) *v = in.value<int64_t>();
+  m.x = in.value<double>();
+  m.y = in.value<double>();
+  m.code = in.value<Code>();
+  m.text = in.text();
+  if (!in.ok()) return Status(Code::internal, "a message between a rank and an I/O server cannot be decoded");
+  return m;
+}
+
+}  // namespace penstock

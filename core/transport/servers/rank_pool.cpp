@@ -1,0 +1,167 @@
+// Server ranks as their clients see them: slots are memory of this rank, and chunks are messages.
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include <penstock/phase.hpp>
+
+#include "core/transport/servers/aligned.hpp"
+#include "core/transport/servers/rank_messages.hpp"
+#include "core/transport/servers/ranks.hpp"
+
+namespace penstock {
+namespace {
+
+using Kind = ServerMessage::Kind;
+
+// The place of this rank among the clients of one server.
+struct Seat {
+  int server = 0;  // rank in ALL
+  int index = 0;   // of this client
+  int clients = 1;
+};
+
+class RankLink : public ServerLink {
+ public:
+  RankLink(const Communicator& all, const Seat& seat, int32_t channel, const std::vector<std::span<std::byte>>& slots)
+      : sends_(all),
+        receive_(all, seat.server, to_client(channel)),
+        seat_(seat),
+        channel_(channel),
+        slots_(slots),
+        chunks_(slots.size()) {}
+
+  // What is read is asked for by its strips alone; what is written goes along from where its data begins.
+  Status send(const ServerMessage& message, std::span<std::byte> slot) override {
+    ServerMessage m = message;
+    std::span<const std::byte> data;
+    if (m.kind == Kind::job) {
+      m.number = seat_.index;
+      m.d = seat_.clients;
+      reads_ = (m.b & job_reads) != 0;
+    }
+    if (m.kind == Kind::chunk) {
+      chunks_[static_cast<size_t>(m.number)] = m;
+      const int64_t from = reads_ ? m.c : m.a;
+      data = slot.subspan(static_cast<size_t>(from), static_cast<size_t>(m.c + m.d - from));
+    }
+    return sends_.send(seat_.server, to_server, m, channel_, data);
+  }
+
+  Result<std::optional<ServerMessage>> receive(int wait_ms) override {
+    const double deadline = now() + wait_ms * 1e-3;
+    while (true) {
+      PENSTOCK_TRY(sends_.progress());
+      PENSTOCK_ASSIGN(const bool there, receive_.header());
+      if (there) {
+        PENSTOCK_ASSIGN(const bool complete, receive_.rest(place()));
+        if (complete) return std::optional(receive_.take());
+      }
+      if (now() >= deadline) return std::optional<ServerMessage>();
+      ::sched_yield();
+    }
+  }
+
+  bool idle() { return sends_.progress().ok() && sends_.empty(); }
+
+ private:
+  // Where in its slot a server's data goes.
+  std::span<std::byte> place() const {
+    const RankHeader& h = receive_.get();
+    const auto number = static_cast<size_t>(h.number);
+    if (h.data_bytes == 0 || h.kind != Kind::freed || number >= slots_.size()) return {};
+    return slots_[number].subspan(static_cast<size_t>(chunks_[number].a), static_cast<size_t>(h.data_bytes));
+  }
+
+  RankSends sends_;
+  RankReceive receive_;
+  Seat seat_;
+  int32_t channel_;
+  const std::vector<std::span<std::byte>>& slots_;
+  std::vector<ServerMessage> chunks_;  // the last of each slot
+  bool reads_ = false;
+};
+
+struct RankPool : ServerPool {
+  AlignedMemory memory;
+  int64_t bytes = 0;
+  std::shared_ptr<const ServerRanks> ranks;
+};
+
+// Memory of earlier movements, whose pages are there already.
+struct Spare {
+  AlignedMemory memory;
+  int64_t bytes = 0;
+};
+std::mutex spare_mutex;
+Spare& spare() {
+  static Spare one;
+  return one;
+}
+
+Status take_memory(RankPool& pool, int64_t bytes) {
+  pool.bytes = bytes;
+  {
+    std::lock_guard lock(spare_mutex);
+    if (spare().bytes == bytes) pool.memory = std::move(spare().memory);
+  }
+  if (!pool.memory) {
+    pool.memory = aligned_memory(bytes);
+    if (!pool.memory) return {Code::memory, "no memory for what is handed to server ranks: lower buffer_bytes"};
+    for (int64_t at = 0; at < bytes; at += direct_alignment) pool.memory.get()[at] = {};
+  }
+  pool.slots = cut_slots(std::span(pool.memory.get(), static_cast<size_t>(bytes)));
+  return {};
+}
+
+}  // namespace
+
+Result<ServerPoolPtr> take_server_ranks(const Communicator& comm, const Settings& settings) {
+  const auto ranks = comm->server_ranks();
+  if (!ranks)
+    return Status(Code::unsupported,
+                  "servers:kind=ranks needs penstock_split(comm, &compute), and a file on the communicator compute");
+  auto pool = std::make_unique<RankPool>();
+  pool->ranks = ranks;
+  pool->disposable = false;
+  pool->communicates = true;
+  pool->cache_bytes = settings.integer("buffer_bytes");
+  const int64_t unit = least_slots_bytes, share = settings.integer("buffer_bytes") / comm->node_size();
+  PENSTOCK_TRY(take_memory(*pool, std::max(unit, share / unit * unit)));
+  const auto channel = static_cast<int32_t>(ranks->channels++ % rank_channels);
+  const auto n = static_cast<int64_t>(ranks->clients.size()), m = static_cast<int64_t>(ranks->servers.size());
+  const bool any = settings.word("assignment") == "any";
+  for (int64_t s = 0; s < m; ++s) {
+    const auto first = static_cast<int>(n * s / m), end = static_cast<int>(n * (s + 1) / m);
+    const bool mine = any || (comm->rank() >= first && comm->rank() < end);
+    if (!mine) continue;
+    const Seat seat{ranks->servers[static_cast<size_t>(s)], any ? comm->rank() : comm->rank() - first,
+                    any ? static_cast<int>(n) : end - first};
+    auto link = std::make_unique<RankLink>(ranks->all, seat, channel, pool->slots);
+    pool->links.push_back(std::move(link));
+    pool->first_client = pool->first_client || comm->rank() == first;
+  }
+  return ServerPoolPtr(std::move(pool));
+}
+
+void keep_server_ranks(ServerPoolPtr pool) {
+  auto& mine = static_cast<RankPool&>(*pool);
+  for (const auto& link : pool->links)  // everything was answered, so what is left needs no answer
+    while (!static_cast<RankLink&>(*link).idle()) ::sched_yield();
+  std::lock_guard lock(spare_mutex);
+  spare() = {std::move(mine.memory), mine.bytes};
+}
+
+Status say_goodbye(const ServerRanks& ranks) {
+  RankSends sends(ranks.all);
+  for (const int server : ranks.servers) PENSTOCK_TRY(sends.send(server, to_server, {.kind = Kind::bye}, 0, {}));
+  while (!sends.empty()) {
+    PENSTOCK_TRY(sends.progress());
+    ::sched_yield();
+  }
+  return {};
+}
+
+}  // namespace penstock

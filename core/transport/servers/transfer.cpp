@@ -1,0 +1,297 @@
+// ServersTransfer: packing, handing over, waiting for room, and the end.
+#include "core/transport/servers/transfer.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "core/transport/open_parts.hpp"
+#include "core/transport/servers/stream.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int patience_ms = 20;  // between looks at the other servers
+
+std::string absolute(const std::string& path) {
+  char folder[PATH_MAX];
+  if (path.starts_with('/') || ::getcwd(folder, sizeof folder) == nullptr) return path;
+  return fmt::format("{}/{}", folder, path);
+}
+
+}  // namespace
+
+ServersTransfer::ServersTransfer(const Job& job, const Settings& settings, ServerPoolPtr pool,
+                                 std::function<void(ServerPoolPtr)> keep)
+    : job_(job), settings_(settings), pool_(std::move(pool)), keep_(std::move(keep)) {
+  for (const auto& memory : pool_->slots) slots_.push_back({memory});
+  servers_.resize(pool_->links.size());
+}
+
+// A movement that is given up takes its servers along: they have half of it. Those that cannot be had again are told
+// that nothing more comes.
+ServersTransfer::~ServersTransfer() {
+  if (!finished_ && !pool_->disposable) {
+    fail({Code::internal, "given up"});
+    (void)finish();
+  }
+  if (finished_ && pool_->healthy) keep_(std::move(pool_));
+}
+
+void ServersTransfer::tell(size_t link, const ServerMessage& message, std::span<std::byte> slot) {
+  if (servers_[link].lost) return;
+  if (const Status sent = pool_->links[link]->send(message, slot); !sent.ok()) {
+    take_replies(0);  // why it went, where it said so
+    lose(link, sent);
+  }
+}
+
+void ServersTransfer::tell_all(const ServerMessage& message) {
+  for (size_t link = 0; link < servers_.size(); ++link) tell(link, message);
+}
+
+// The slots of a server that is gone come back at once: nothing will read them.
+void ServersTransfer::lose(size_t link, const Status& status) {
+  pool_->healthy = false;
+  if (servers_[link].lost) return;
+  servers_[link].lost = true;
+  if (!servers_[link].done || servers_[link].answer.code == Code::ok) fail(status);
+  for (Slot& slot : slots_) {
+    if (!slot.busy || slot.link != link) continue;
+    slot.busy = false;
+    --in_flight_;
+  }
+}
+
+Status ServersTransfer::begin() {
+  std::vector<int64_t> bytes(job_.parts.size(), 0);
+  int64_t total = 0;
+  for (const Piece& piece : job_.pieces) {
+    const int64_t size = piece.selection.count() * piece.element_bytes;
+    bytes[static_cast<size_t>(piece.part)] += size;
+    total += size;
+  }
+  moved_anything_ = total > 0;
+  const auto servers = static_cast<int64_t>(servers_.size());
+  const bool syncs = job_.sync && !reading();
+  const std::string& scratch = settings_.word("scratch");
+  const int64_t flags = (reading() ? job_reads : 0) | (syncs ? job_syncs : 0) |
+                        (parse_io(settings_.word("io")) == Io::direct ? job_direct : 0);
+  tell_all({.kind = ServerMessage::Kind::job,
+            .a = total / servers,
+            .b = flags,
+            .c = pool_->cache_bytes,
+            .text = scratch.empty() ? scratch : absolute(scratch)});
+  for (size_t p = 0; p < bytes.size(); ++p)
+    if (bytes[p] > 0)
+      tell_all({.kind = ServerMessage::Kind::part,
+                .number = static_cast<int32_t>(p),
+                .a = bytes[p] / servers,
+                .text = absolute(job_.parts[p].path)});
+  if (!scratch.empty() && !reading()) {
+    tell_all({.kind = ServerMessage::Kind::ready});
+    await_answers(ServerMessage::Kind::ready);
+  }
+  return {};
+}
+
+void ServersTransfer::await_answers(ServerMessage::Kind kind) {
+  const auto waiting = [&] {
+    return std::any_of(servers_.begin(), servers_.end(),
+                       [&](const Server& s) { return !s.lost && s.answer.kind != kind; });
+  };
+  while (waiting()) wait(patience_ms);
+}
+
+// Any of the servers; one that is alone is waited for.
+bool ServersTransfer::take_replies(int wait_ms) {
+  bool any = false;
+  for (size_t link = 0; link < servers_.size(); ++link) {
+    while (!servers_[link].lost) {
+      auto message = pool_->links[link]->receive(any || servers_.size() > 1 ? 0 : wait_ms);
+      if (!message.ok()) {
+        lose(link, message.status());
+        break;
+      }
+      if (!*message) break;
+      any = true;
+      take_reply(link, **message);
+    }
+  }
+  return any;
+}
+
+void ServersTransfer::wait(int wait_ms) {
+  PhaseTimer timer(*job_.phases, reading() ? Phase::read : Phase::write);
+  if (!take_replies(wait_ms) && servers_.size() > 1) ::usleep(200);
+}
+
+void ServersTransfer::take_reply(size_t link, const ServerMessage& message) {
+  Server& server = servers_[link];
+  if (message.kind == ServerMessage::Kind::freed) {
+    const auto number = static_cast<size_t>(message.number);
+    if (number >= slots_.size() || !slots_[number].busy) return;
+    Slot& slot = slots_[number];
+    if (reading() && message.code == Code::ok) unpack(slot);
+    slot.busy = false;
+    --server.in_flight;
+    --in_flight_;
+    return;
+  }
+  server.answer = message;
+  if (message.kind == ServerMessage::Kind::done) server.done = true;
+  if (message.code != Code::ok) fail({message.code, message.text});
+}
+
+ServersTransfer::Slot* ServersTransfer::free_slot() {
+  const auto at = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.busy; });
+  return at == slots_.end() ? nullptr : &*at;
+}
+
+// Of those that have as little to do, ranks begin with different ones.
+size_t ServersTransfer::least_loaded() const {
+  const size_t n = servers_.size(), start = static_cast<size_t>(job_.comm->rank()) % n;
+  size_t best = start;
+  for (size_t i = 1; i < n; ++i)
+    if (servers_[(start + i) % n].in_flight < servers_[best].in_flight) best = (start + i) % n;
+  return best;
+}
+
+bool ServersTransfer::done() const {
+  return handed_over_ &&
+         std::all_of(servers_.begin(), servers_.end(), [](const Server& s) { return s.lost || s.done; });
+}
+
+// Hands over one slot, or waits for something to happen.
+void ServersTransfer::step(int wait_ms) {
+  const bool any = take_replies(0);
+  Slot* slot = handed_over_ ? nullptr : free_slot();
+  if (slot == nullptr) {
+    if (!any) wait(wait_ms);
+    return;
+  }
+  ServerMessage chunk{.kind = ServerMessage::Kind::chunk, .number = static_cast<int32_t>(slot - slots_.data())};
+  const bool filled = failure_.ok() && fill(*slot, chunk);
+  if (!filled) {
+    handed_over_ = true;
+    return tell_all({.kind = ServerMessage::Kind::end});
+  }
+  slot->link = least_loaded();
+  slot->busy = true;
+  ++servers_[slot->link].in_flight;
+  ++in_flight_;
+  tell(slot->link, chunk, slot->memory);
+  if (urgent_ || in_flight_ * 2 <= static_cast<int64_t>(slots_.size())) return;
+  urgent_ = true;
+  tell_all({.kind = ServerMessage::Kind::urgent});
+}
+
+Result<bool> ServersTransfer::progress(double seconds) {
+  const double deadline = now() + seconds;
+  if (detached()) {
+    take_replies(0);
+    return done();
+  }
+  do step(std::clamp(static_cast<int>((deadline - now()) * 1000), 0, patience_ms));
+  while (!detached() && now() < deadline);
+  return done();
+}
+
+Status ServersTransfer::finish() {
+  while (!done() || in_flight_ > 0) step(patience_ms);
+  finished_ = true;
+  return failure_;
+}
+
+std::string ServersTransfer::statistics() const {
+  if (!pool_->first_client) return {};
+  std::string list;
+  for (const Server& s : servers_)
+    list += fmt::format(
+        "{}{{\"bytes\": {}, \"calls\": {}, \"buffered_bytes\": {}, \"scratch_seconds\": {:.6f}, "
+        "\"target_seconds\": {:.6f}}}",
+        list.empty() ? "" : ", ", s.answer.a, s.answer.b, s.answer.c, s.answer.x, s.answer.y);
+  return fmt::format("{{\"servers\": [{}]}}", list);
+}
+
+bool ServersTransfer::next_slice() {
+  while (slice_.bytes == 0) {
+    if (piece_ == job_.pieces.size()) return false;
+    const Piece& piece = job_.pieces[piece_];
+    const Part& part = job_.parts[static_cast<size_t>(piece.part)];
+    if (!cursor_) cursor_.emplace(piece, part.virtual_base, part.virtual_base + part.bytes);
+    if (cursor_->next(slice_)) continue;
+    slice_ = {};
+    cursor_.reset();
+    ++piece_;
+  }
+  return true;
+}
+
+// As much as fits: packed data, and behind it its strips. The data begins where a page of the file would, so that
+// direct calls can use it as it lies.
+bool ServersTransfer::fill(Slot& slot, ServerMessage& chunk) {
+  PhaseTimer timer(*job_.phases, Phase::pack);
+  const auto size = static_cast<int64_t>(slot.memory.size());
+  slot.windows.clear();
+  int64_t at = -1;
+  while (next_slice()) {
+    const Piece& piece = job_.pieces[piece_];
+    const int64_t offset = slice_.address - job_.parts[static_cast<size_t>(piece.part)].virtual_base;
+    if (at < 0) chunk.a = slot.data_at = at = offset % direct_alignment;
+    const int64_t room = size - at - strips_.most_bytes();
+    if (room <= 0) break;
+    Slice head = slice_;
+    if (head.bytes > room) {
+      const int64_t aligned = (offset + room) / direct_alignment * direct_alignment - offset;
+      head.bytes = aligned > 0 ? aligned : room;
+    }
+    strips_.add(piece.part, offset, head.bytes);
+    add_run(slot, head, slot.memory.data() + at);
+    at += head.bytes;
+    slice_.address += head.bytes;
+    slice_.skip += head.bytes;
+    slice_.bytes -= head.bytes;
+    if (slice_.bytes > 0) break;  // the slot is full
+  }
+  if (at < 0) return false;
+  const auto strips = strips_.take();
+  chunk.b = at - chunk.a;
+  chunk.c = at;
+  chunk.d = static_cast<int64_t>(strips.size());
+  std::memcpy(slot.memory.data() + at, strips.data(), strips.size());
+  stream_fence();
+  return true;
+}
+
+void ServersTransfer::add_run(Slot& slot, const Slice& slice, std::byte* at) {
+  if (!reading()) {
+    const Piece& piece = job_.pieces[piece_];
+    const bool flat = slice.stride == 1 && piece.swap_bytes <= 1;
+    if (!flat) return copy_slice(piece, slice, at, Direction::write);
+    return stream_copy(at, piece.memory + slice.memory * piece.element_bytes + slice.skip,
+                       static_cast<size_t>(slice.bytes));
+  }
+  const int64_t end = slice.address + slice.bytes;
+  if (slot.windows.empty() || slot.windows.back().piece != piece_)
+    slot.windows.push_back({piece_, slice.address, end});
+  else
+    slot.windows.back().end = end;
+}
+
+// The same walk again.
+void ServersTransfer::unpack(const Slot& slot) {
+  PhaseTimer timer(*job_.phases, Phase::pack);
+  std::byte* at = slot.memory.data() + slot.data_at;
+  for (const Window& window : slot.windows) {
+    const Piece& piece = job_.pieces[window.piece];
+    SliceCursor cursor(piece, window.begin, window.end);
+    for (Slice slice; cursor.next(slice); at += slice.bytes) copy_slice(piece, slice, at, Direction::read);
+  }
+}
+
+}  // namespace penstock

@@ -1,0 +1,92 @@
+// ServersTransfer: one movement through servers, as a compute rank sees it; the same for node servers and server ranks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/transport/move.hpp"
+#include "core/transport/servers/pool.hpp"
+#include "core/transport/servers/strips.hpp"
+#include "core/transport/transport.hpp"
+
+namespace penstock {
+
+// Local throughout. What is written is copied once, into a slot that the server reads; what is read is asked for slot by
+// slot, filled by the server and copied from there.
+class ServersTransfer : public Transfer {
+ public:
+  // KEEP is given the pool back after a movement that ended well.
+  ServersTransfer(const Job& job, const Settings& settings, ServerPoolPtr pool,
+                  std::function<void(ServerPoolPtr)> keep);
+  ~ServersTransfer() override;
+
+  // Tells the servers what comes. With a scratch folder, waits for their answer.
+  Status begin();
+  Result<bool> progress(double seconds) override;
+  Status finish() override;
+  bool touched_files() const override { return pool_->first_client && moved_anything_; }
+  bool communicates() const override { return pool_->communicates; }
+  bool detaches() const override { return !reading(); }
+  bool detached() const override { return handed_over_ && (!reading() || in_flight_ == 0); }
+  std::string statistics() const override;
+
+ private:
+  struct Window {
+    size_t piece = 0;
+    int64_t begin = 0, end = 0;  // addresses
+  };
+  struct Slot {
+    std::span<std::byte> memory;
+    bool busy = false;
+    size_t link = 0;
+    int64_t data_at = 0;
+    std::vector<Window> windows;  // reading: what is unpacked from it
+  };
+  struct Server {
+    int64_t in_flight = 0;  // slots
+    bool lost = false, done = false;
+    ServerMessage answer;
+  };
+
+  bool reading() const { return job_.direction == Direction::read; }
+  void fail(const Status& status) {
+    if (failure_.ok()) failure_ = status;
+  }
+  void tell(size_t link, const ServerMessage& message, std::span<std::byte> slot = {});
+  void tell_all(const ServerMessage& message);
+  void lose(size_t link, const Status& status);
+  void await_answers(ServerMessage::Kind kind);
+
+  bool take_replies(int wait_ms);
+  void take_reply(size_t link, const ServerMessage& message);
+  void wait(int wait_ms);
+  Slot* free_slot();
+  size_t least_loaded() const;
+  void step(int wait_ms);
+  bool done() const;
+
+  bool next_slice();
+  bool fill(Slot& slot, ServerMessage& chunk);
+  void add_run(Slot& slot, const Slice& slice, std::byte* at);
+  void unpack(const Slot& slot);
+
+  const Job& job_;
+  const Settings settings_;
+  ServerPoolPtr pool_;
+  std::function<void(ServerPoolPtr)> keep_;
+  std::vector<Slot> slots_;
+  std::vector<Server> servers_;
+  int64_t in_flight_ = 0;
+  bool handed_over_ = false, finished_ = false, moved_anything_ = false, urgent_ = false;
+  Status failure_;
+
+  size_t piece_ = 0;  // what comes next: CURSOR_ walks this one
+  std::optional<SliceCursor> cursor_;
+  Slice slice_;  // the rest of the current one; none where it has no bytes
+  StripWriter strips_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,43 @@
+"""methods.py: `penstock methods` lists every way of writing that this build has, or why it has it not."""
+
+import json
+import subprocess
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from penstock.campaign import launch
+from penstock.errors import UserError
+from penstock.report.methods import Methods, cells, parameters, ways
+
+PROGRAM = "penstock-bench"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(methods)
+
+
+def methods(
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The build to ask.")] = launch.Mpi.openmpi,
+    json_wanted: Annotated[bool, typer.Option("--json", help="The whole table as JSON.")] = False,
+) -> None:
+    """List formats, placements, transports and engines: parameters, what is built, and when each is good."""
+    program = launch.program(PROGRAM, mpi)
+    command = [*launch.mpiexec(mpi, 1), str(program), "--methods-json"]
+    ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise UserError(ran.stderr.strip() or f"{PROGRAM} failed", 1)
+    if json_wanted:
+        typer.echo(ran.stdout, nl=False)
+        return
+    found: Methods = json.loads(ran.stdout)
+    console = Console()
+    console = Console(width=max(console.width, 120))
+    for title, table in (
+        ("A plan is FORMAT/TRANSPORT[:name=value,...] or ENGINE[:name=value,...]", ways(found)),
+        ("The accesses of the MPI standard's table: raw/mpiio:positioning=...,coordination=...", cells(found)),
+        ("Parameters", parameters(found)),
+    ):
+        console.print(f"\n{title}", style="bold", highlight=False, markup=False)
+        console.print(table)
