@@ -293,6 +293,13 @@ void settle(File::State& state, Writing& writing) {
   ++state.commits;
 }
 
+// Messages that nobody received stay in MPI, under the number of their communicator. MPICH gives that of a freed one to
+// the next duplicate, whose receives would take them.
+void never_free(const Communicator& comm) {
+  static std::vector<Communicator>& kept = *new std::vector<Communicator>;
+  if (comm != nullptr) kept.push_back(comm);
+}
+
 void give_up(File::State& state, const Status& status) {
   if (status.code() != Code::in_doubt) remove_created(state, state.writing->output);
   state.writing.reset();
@@ -304,6 +311,7 @@ File::State::State() = default;
 
 File::State::~State() {
   if (!writing) return;
+  if (writing->communicates) never_free(behind_comm);
   writing->mover.reset();  // waits for a thread
   remove_created(*this, writing->output);
 }
