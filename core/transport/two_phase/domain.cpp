@@ -38,6 +38,10 @@ int64_t Domains::rounds() const {
   return (largest + window - 1) / window;
 }
 
+int64_t Domains::window_begin(int writer, int64_t round) const {
+  return std::min(cut(writer) + round * window, cut(writer + 1));
+}
+
 Domains cut_domains(int64_t begin, int64_t end, int64_t block, int64_t window, int writers, int ranks) {
   Domains d;
   d.begin = begin / block * block;

@@ -19,6 +19,9 @@ struct Domains {
   int rank_of(int writer) const;
   int writer_of(int rank) const;  // -1 where the rank is none
   int64_t rounds() const;         // of the largest domain
+  // What WRITER handles in ROUND; empty behind the end of its domain.
+  int64_t window_begin(int writer, int64_t round) const;
+  int64_t window_end(int writer, int64_t round) const { return window_begin(writer, round + 1); }
 };
 
 // WRITERS = 0 chooses: one for each rank, but none for less than a few MiB, and never more than ranks.

@@ -5,18 +5,12 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstring>
-#include <deque>
-#include <optional>
-
-#include <fmt/format.h>
 
 #include "core/transport/move.hpp"
-#include "core/transport/open_parts.hpp"
 #include "core/transport/relay.hpp"
-#include "core/transport/two_phase/background.hpp"
-#include "core/transport/two_phase/buffers.hpp"
 #include "core/transport/two_phase/exchange.hpp"
+#include "core/transport/two_phase/mailbox.hpp"
+#include "core/transport/two_phase/staging.hpp"
 
 namespace penstock {
 namespace {
@@ -32,47 +26,20 @@ const Descriptor descriptor{
      max_concurrent_writers},
     ""};
 
-constexpr int64_t send_budget = 64 << 20;  // bytes of packed messages under way, beyond the first
-
-// A range of one part inside a window, in virtual addresses.
-struct Range {
-  const Part* part = nullptr;
-  int64_t begin = 0, end = 0;
-  int64_t bytes = 0;  // of pieces inside
-};
-
 class TwoPhaseTransfer : public Transfer {
  public:
-  TwoPhaseTransfer(const Job& job, const Settings& settings, const Domains& domains, ExchangePlan plan)
+  TwoPhaseTransfer(const Job& job, Io io, const Domains& domains, ExchangePlan plan)
       : job_(job),
         domains_(domains),
         plan_(std::move(plan)),
-        files_(job.storage, parse_io(settings.word("io")), job.direction == Direction::write),
         rank_(job.comm->rank()),
-        writer_(domains.writer_of(rank_)),
         rounds_(domains.rounds()),
-        background_(job.comm->threads_allowed()) {}
-
-  // Given up between its steps: other ranks may never take what was sent.
-  ~TwoPhaseTransfer() override {
-    for (Outgoing& out : outgoing_) {
-      const auto done = out.request.test();
-      if (done.ok() && *done) continue;
-      out.request.abandon();
-      out.buffer.leak();
-    }
-  }
-  TwoPhaseTransfer(const TwoPhaseTransfer&) = delete;
-  TwoPhaseTransfer& operator=(const TwoPhaseTransfer&) = delete;
+        staging_(job, domains_, plan_, io),
+        mailbox_(job.comm, *job.phases) {}
 
   // Local. All the memory that the rounds will need, taken before anybody waits for a message of this rank.
   Status reserve() {
-    if (!plan_.clients.empty()) {
-      for (Buffer& staging : staging_) {
-        staging = Buffer(std::min(domains_.window, domains_.cut(writer_ + 1) - domains_.cut(writer_)));
-        if (staging.data() == nullptr) return {Code::memory, "no memory for a writer's buffers: lower buffer_bytes"};
-      }
-    }
+    PENSTOCK_TRY(staging_.reserve());
     std::vector<int64_t> largest;
     for (const Client& client : plan_.clients)
       if (client.rank != rank_)
@@ -80,14 +47,8 @@ class TwoPhaseTransfer : public Transfer {
     for (const Route& route : plan_.routes)
       if (route.rank != rank_)
         largest.push_back(largest_message([&](int64_t round) { return bytes_to(route, round); }));
-    std::vector<Buffer> taken;
-    for (const int64_t bytes : largest) {
-      taken.emplace_back(bytes);
-      if (taken.back().data() == nullptr)
-        return {Code::memory, fmt::format("no memory for a message of {} bytes: lower buffer_bytes", bytes)};
-    }
-    for (Buffer& buffer : taken) pool_.give(std::move(buffer));
-    if (reading() && rounds_ > 0) read_ahead(0);
+    PENSTOCK_TRY(mailbox_.reserve(largest));
+    if (reading() && rounds_ > 0) staging_.read_ahead(0);
     return {};
   }
 
@@ -99,60 +60,36 @@ class TwoPhaseTransfer : public Transfer {
       if (!moved || (round_ > round && now() > deadline)) break;
     }
     if (round_ == rounds_) PENSTOCK_TRY(try_step());
-    return round_ == rounds_ && outgoing_.empty() && background_.idle();
+    return round_ == rounds_ && !mailbox_.sending() && !staging_.busy();
   }
 
   Status finish() override {
-    while (round_ < rounds_ || !outgoing_.empty()) {
+    while (round_ < rounds_ || mailbox_.sending()) {
       PENSTOCK_ASSIGN(const bool moved, try_step());
       if (!moved) wait_a_little();
     }
-    {
-      PhaseTimer timer(*job_.phases, reading() ? Phase::read : Phase::write);
-      fail(background_.wait());
-    }
-    touched_ = files_.any();
-    PhaseTimer timer(*job_.phases, Phase::sync);
-    fail(files_.finish(failure_.ok() && job_.sync && !reading()));
-    return failure_;
+    return staging_.finish();
   }
 
   bool communicates() const override { return true; }
-  bool touched_files() const override { return touched_; }
+  bool touched_files() const override { return staging_.touched_files(); }
 
  private:
-  struct Outgoing {  // the request goes before its buffer
-    Buffer buffer;
-    Request request;
-    int64_t bytes = 0;
-  };
-  struct Incoming {
-    Buffer buffer;
-    Request request;
-    size_t peer = 0;  // index of the client or route
-  };
-
   bool reading() const { return job_.direction == Direction::read; }
-  void fail(const Status& status) {
-    if (failure_.ok()) failure_ = status;
-  }
-  int64_t window_begin(int writer, int64_t round) const {
-    return std::min(domains_.cut(writer) + round * domains_.window, domains_.cut(writer + 1));
-  }
-  int64_t window_end(int writer, int64_t round) const { return window_begin(writer, round + 1); }
-  static int tag(int64_t round) { return static_cast<int>(round % 1000); }
+  int tag() const { return static_cast<int>(round_ % 1000); }
 
   int64_t bytes_from(const Client& client, int64_t round) const {
+    const int writer = domains_.writer_of(rank_);
     int64_t bytes = 0;
     for (const Piece& piece : client.pieces)
-      bytes += bytes_in(piece, window_begin(writer_, round), window_end(writer_, round));
+      bytes += bytes_in(piece, domains_.window_begin(writer, round), domains_.window_end(writer, round));
     return bytes;
   }
   int64_t bytes_to(const Route& route, int64_t round) const {
     int64_t bytes = 0;
     for (const int i : route.pieces)
-      bytes += bytes_in(job_.pieces[static_cast<size_t>(i)], window_begin(route.writer, round),
-                        window_end(route.writer, round));
+      bytes += bytes_in(job_.pieces[static_cast<size_t>(i)], domains_.window_begin(route.writer, round),
+                        domains_.window_end(route.writer, round));
     return bytes;
   }
 
@@ -166,15 +103,9 @@ class TwoPhaseTransfer : public Transfer {
   // Messages that failed once are not tried again: others may be waiting for what comes after them.
   Result<bool> try_step() {
     PENSTOCK_TRY(broken_);
-    Result<bool> moved = round_ < rounds_ ? step() : collect_last();
+    Result<bool> moved = round_ < rounds_ ? step() : mailbox_.collect();
     if (!moved.ok()) broken_ = moved.status();
     return moved;
-  }
-
-  Result<bool> collect_last() {
-    const size_t before = outgoing_.size();
-    PENSTOCK_TRY(collect_sent());
-    return outgoing_.size() < before;
   }
 
   // Of the round under way, what can be done without waiting for another rank or for the file system; whether that was
@@ -187,28 +118,26 @@ class TwoPhaseTransfer : public Transfer {
       posted_ = moved = true;
     }
     if (reading() && !filled_) {  // the window that the helper has read
-      if (!plan_.clients.empty()) {
-        if (!background_.idle()) return moved;
-        fail(background_.wait());
-        if (round_ + 1 < rounds_) read_ahead(round_ + 1);
-        place_own();
-      }
+      if (staging_.busy()) return moved;
+      staging_.settle();
+      if (round_ + 1 < rounds_) staging_.read_ahead(round_ + 1);
+      staging_.place_own(round_);
       filled_ = moved = true;
     }
     PENSTOCK_ASSIGN(const bool sent, send_next());
     moved = moved || sent;
     if (!reading() && !filled_) {
-      if (job_.keep && !background_.idle()) return moved;
-      begin_window();
-      place_own();
+      if (job_.keep && staging_.busy()) return moved;
+      staging_.begin(round_);
+      staging_.place_own(round_);
       filled_ = moved = true;
     }
     PENSTOCK_ASSIGN(const bool received, take_received());
     moved = moved || received;
-    if (next_peer_ < peers() || !incoming_.empty()) return moved;
+    if (next_peer_ < peers() || mailbox_.expecting()) return moved;
     if (!reading()) {
-      if (!background_.idle()) return moved;
-      write_window();
+      if (staging_.busy()) return moved;
+      staging_.write(round_);
     }
     ++round_;
     next_peer_ = 0;
@@ -218,40 +147,38 @@ class TwoPhaseTransfer : public Transfer {
 
   // Without keeping a core busy where only the file system can end it.
   void wait_a_little() {
-    const bool for_file = posted_ && (!filled_ || (incoming_.empty() && outgoing_.empty()));
-    PhaseTimer timer(*job_.phases, for_file ? file_phase() : Phase::exchange);
-    if (for_file) background_.wait_idle();
+    const bool for_file = posted_ && (!filled_ || !(mailbox_.expecting() || mailbox_.sending()));
+    PhaseTimer timer(*job_.phases, !for_file ? Phase::exchange : reading() ? Phase::read : Phase::write);
+    if (for_file) staging_.wait_idle();
     sched_yield();
   }
-
-  Phase file_phase() const { return reading() ? Phase::read : Phase::write; }
 
   // Those that this rank sends to: writing, its writers; reading, its clients.
   size_t peers() const { return reading() ? plan_.clients.size() : plan_.routes.size(); }
 
-  // Sends as far as the budget goes; whether anything was sent.
+  // Sends as far as the mailbox takes it; whether anything was sent.
   Result<bool> send_next() {
+    PENSTOCK_TRY(mailbox_.collect());
     bool moved = false;
-    PENSTOCK_TRY(collect_sent());
-    while (next_peer_ < peers()) {
-      const size_t i = reading() ? next_peer_ : (next_peer_ + start_route()) % plan_.routes.size();
-      const int peer = reading() ? plan_.clients[i].rank : plan_.routes[i].rank;
-      const int64_t bytes = peer == rank_ ? 0
-                            : reading()   ? bytes_from(plan_.clients[i], round_)
-                                          : bytes_to(plan_.routes[i], round_);
-      if (bytes > 0) {
-        PENSTOCK_ASSIGN(const bool sent, send(peer, bytes, [&](std::byte* to) {
-                          if (reading())
-                            place(plan_.clients[i], to);
-                          else
-                            pack(plan_.routes[i], to);
-                        }));
-        if (!sent) return moved;
-      }
-      ++next_peer_;
+    for (; next_peer_ < peers(); ++next_peer_) {
+      PENSTOCK_ASSIGN(const bool sent, reading() ? send_to(plan_.clients[next_peer_])
+                                                 : send_to(plan_.routes[(next_peer_ + start_route()) % peers()]));
+      if (!sent) break;
       moved = true;
     }
     return moved;
+  }
+
+  Result<bool> send_to(const Client& client) {
+    const int64_t bytes = client.rank == rank_ ? 0 : bytes_from(client, round_);
+    if (bytes == 0) return true;
+    return mailbox_.send(client.rank, tag(), bytes, [&](std::byte* to) { staging_.place(client, round_, to); });
+  }
+
+  Result<bool> send_to(const Route& route) {
+    const int64_t bytes = route.rank == rank_ ? 0 : bytes_to(route, round_);
+    if (bytes == 0) return true;
+    return mailbox_.send(route.rank, tag(), bytes, [&](std::byte* to) { pack(route, to); });
   }
 
   // Sources begin with different writers, so that a writer does not get everybody's messages at once.
@@ -261,15 +188,7 @@ class TwoPhaseTransfer : public Transfer {
 
   Status post_receives() {
     const auto post = [&](int peer, size_t index, int64_t bytes) -> Status {
-      if (bytes == 0 || peer == rank_) return {};
-      Incoming in;
-      in.buffer = pool_.take(bytes);
-      in.peer = index;
-      if (in.buffer.data() == nullptr) return {Code::memory, fmt::format("no memory for a message of {} bytes", bytes)};
-      PENSTOCK_ASSIGN(in.request,
-                      job_.comm->receive(peer, tag(round_), std::span(in.buffer.data(), static_cast<size_t>(bytes))));
-      incoming_.push_back(std::move(in));
-      return {};
+      return bytes == 0 || peer == rank_ ? Status() : mailbox_.expect(peer, tag(), bytes, index);
     };
     if (reading()) {
       for (size_t i = 0; i < plan_.routes.size(); ++i)
@@ -282,64 +201,12 @@ class TwoPhaseTransfer : public Transfer {
   }
 
   Result<bool> take_received() {
-    bool moved = false;
-    for (size_t i = 0; i < incoming_.size();) {
-      Incoming& in = incoming_[i];
-      bool done = false;
-      {
-        PhaseTimer timer(*job_.phases, Phase::exchange);
-        PENSTOCK_ASSIGN(done, in.request.test());
-      }
-      if (!done) {
-        ++i;
-        continue;
-      }
+    return mailbox_.take([&](size_t index, std::byte* from) {
       if (reading())
-        pack(plan_.routes[in.peer], in.buffer.data());
+        pack(plan_.routes[index], from);
       else
-        place(plan_.clients[in.peer], in.buffer.data());
-      pool_.give(std::move(in.buffer));
-      if (i + 1 < incoming_.size()) in = std::move(incoming_.back());
-      incoming_.pop_back();
-      moved = true;
-    }
-    return moved;
-  }
-
-  // False where other messages must have gone first.
-  template <typename Fill>
-  Result<bool> send(int peer, int64_t bytes, Fill fill) {
-    if (!outgoing_.empty() && in_flight_ + bytes > send_budget) return false;
-    Outgoing out;
-    out.buffer = pool_.take(bytes);
-    out.bytes = bytes;
-    if (out.buffer.data() == nullptr) {
-      if (!outgoing_.empty()) return false;  // what was reserved comes back
-      return Status(Code::memory, fmt::format("no memory for a message of {} bytes", bytes));
-    }
-    fill(out.buffer.data());
-    PhaseTimer timer(*job_.phases, Phase::exchange);
-    PENSTOCK_ASSIGN(
-        out.request,
-        job_.comm->send(peer, tag(round_), std::span<const std::byte>(out.buffer.data(), static_cast<size_t>(bytes))));
-    in_flight_ += bytes;
-    outgoing_.push_back(std::move(out));
-    return true;
-  }
-
-  Status collect_sent() {
-    PhaseTimer timer(*job_.phases, Phase::exchange);
-    for (size_t i = 0; i < outgoing_.size();) {
-      PENSTOCK_ASSIGN(const bool done, outgoing_[i].request.test());
-      if (!done) {
-        ++i;
-        continue;
-      }
-      in_flight_ -= outgoing_[i].bytes;
-      pool_.give(std::move(outgoing_[i].buffer));
-      outgoing_.erase(outgoing_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    return {};
+        staging_.place(plan_.clients[index], round_, from);
+    });
   }
 
   // Between this rank's memory and a packed message: writing packs, reading unpacks.
@@ -347,142 +214,22 @@ class TwoPhaseTransfer : public Transfer {
     PhaseTimer timer(*job_.phases, Phase::pack);
     for (const int i : route.pieces) {
       const Piece& piece = job_.pieces[static_cast<size_t>(i)];
-      SliceCursor cursor(piece, window_begin(route.writer, round_), window_end(route.writer, round_));
+      SliceCursor cursor(piece, domains_.window_begin(route.writer, round_), domains_.window_end(route.writer, round_));
       for (Slice slice; cursor.next(slice); flat += slice.bytes) copy_slice(piece, slice, flat, job_.direction);
     }
-  }
-
-  // Between a packed message and the staging buffer.
-  void place(const Client& client, std::byte* flat) {
-    PhaseTimer timer(*job_.phases, Phase::pack);
-    const int64_t begin = window_begin(writer_, round_);
-    std::byte* staging = staging_[round_ % 2].data();
-    if (staging == nullptr) return;
-    for (const Piece& piece : client.pieces) {
-      SliceCursor cursor(piece, begin, window_end(writer_, round_));
-      for (Slice slice; cursor.next(slice); flat += slice.bytes) {
-        std::byte* at = staging + (slice.address - begin);
-        if (reading())
-          std::memcpy(flat, at, static_cast<size_t>(slice.bytes));
-        else
-          std::memcpy(at, flat, static_cast<size_t>(slice.bytes));
-      }
-    }
-  }
-
-  // What this rank has in its own domain goes without a message.
-  void place_own() {
-    PhaseTimer timer(*job_.phases, Phase::pack);
-    std::byte* staging = staging_[round_ % 2].data();
-    if (writer_ < 0 || staging == nullptr) return;
-    const int64_t begin = window_begin(writer_, round_);
-    for (const Client& client : plan_.clients) {
-      if (client.rank != rank_) continue;
-      for (const Piece& piece : client.pieces) {
-        SliceCursor cursor(piece, begin, window_end(writer_, round_));
-        for (Slice slice; cursor.next(slice);)
-          copy_slice(piece, slice, staging + (slice.address - begin), job_.direction);
-      }
-    }
-  }
-
-  // The ranges of parts that a window has to move, in whole blocks; a window without pieces has none.
-  std::vector<Range> ranges(int64_t round) const {
-    if (writer_ < 0) return {};
-    const int64_t begin = window_begin(writer_, round), end = window_end(writer_, round);
-    std::vector<Range> found;
-    for (const Client& client : plan_.clients) {
-      for (const Piece& piece : client.pieces) {
-        const int64_t bytes = bytes_in(piece, begin, end);
-        if (bytes == 0) continue;
-        const Part& part = plan_.parts[static_cast<size_t>(piece.part)];
-        auto range = std::find_if(found.begin(), found.end(), [&](const Range& r) { return r.part == &part; });
-        if (range == found.end()) range = found.insert(found.end(), Range{&part, INT64_MAX, 0, 0});
-        range->begin = std::min(range->begin, std::max(begin, first_address(piece)));
-        range->end = std::max(range->end, std::min(end, last_address(piece)));
-        range->bytes += bytes;
-      }
-    }
-    for (Range& range : found) {
-      range.begin = range.begin / domains_.block * domains_.block;
-      range.end = (range.end + domains_.block - 1) / domains_.block * domains_.block;
-      range.end = std::min({range.end, end, range.part->virtual_base + range.part->bytes});
-    }
-    return found;
-  }
-
-  // Zeros, or what the file has, under the gaps between pieces.
-  void begin_window() {
-    ranges_ = ranges(round_);
-    if (!failure_.ok()) return;
-    const int64_t begin = window_begin(writer_, round_);
-    for (const Range& range : ranges_) {
-      if (job_.disjoint && range.bytes >= range.end - range.begin) continue;
-      const std::span<std::byte> gap(staging_[round_ % 2].data() + (range.begin - begin),
-                                     static_cast<size_t>(range.end - range.begin));
-      if (job_.keep) {
-        fail(background_.wait());  // files_ is used by one thread at a time
-        fail(read_range(range, gap));
-      } else {
-        std::memset(gap.data(), 0, gap.size());
-      }
-    }
-  }
-
-  Status read_range(const Range& range, std::span<std::byte> bytes) {
-    PENSTOCK_ASSIGN(StorageFile * file, files_.at(range.part->path));
-    return file->read(range.begin - range.part->virtual_base, bytes);
-  }
-
-  void write_window() {
-    if (ranges_.empty()) return fail(background_.wait());  // the next round fills the buffer of two rounds ago
-    PhaseTimer timer(*job_.phases, Phase::write);
-    fail(background_.wait());
-    if (!failure_.ok()) return;
-    std::byte* staging = staging_[round_ % 2].data();
-    const int64_t begin = window_begin(writer_, round_);
-    fail(background_.submit([this, staging, begin, list = ranges_]() -> Status {
-      for (const Range& range : list) {
-        PENSTOCK_ASSIGN(StorageFile * file, files_.at(range.part->path));
-        PENSTOCK_TRY(file->write(
-            range.begin - range.part->virtual_base,
-            std::span<const std::byte>(staging + (range.begin - begin), static_cast<size_t>(range.end - range.begin))));
-      }
-      return {};
-    }));
-  }
-
-  void read_ahead(int64_t round) {
-    if (plan_.clients.empty() || !failure_.ok()) return;
-    std::byte* staging = staging_[round % 2].data();
-    const int64_t begin = window_begin(writer_, round);
-    fail(background_.submit([this, staging, begin, list = ranges(round)]() -> Status {
-      for (const Range& range : list)
-        PENSTOCK_TRY(read_range(
-            range, std::span(staging + (range.begin - begin), static_cast<size_t>(range.end - range.begin))));
-      return {};
-    }));
   }
 
   const Job& job_;
   const Domains domains_;
   const ExchangePlan plan_;
-  OpenParts files_;
-  const int rank_, writer_;
+  const int rank_;
   const int64_t rounds_;
   int64_t round_ = 0;  // under way, and how far:
   bool posted_ = false, filled_ = false;
   size_t next_peer_ = 0;
-  std::vector<Incoming> incoming_;
-  Buffer staging_[2];
-  std::vector<Range> ranges_;
-  BufferPool pool_;
-  std::deque<Outgoing> outgoing_;
-  int64_t in_flight_ = 0;
-  Status failure_;  // of the file system: this rank goes on receiving
-  Status broken_;   // of messages
-  bool touched_ = false;
-  Background background_;  // last: its task uses the others
+  Status broken_;  // of messages; those of the file system are staging's
+  Staging staging_;
+  Mailbox mailbox_;
 };
 
 class TwoPhase : public Transport {
@@ -508,7 +255,7 @@ class TwoPhase : public Transport {
     const int64_t most = settings.integer("max_concurrent_writers");
     if (most > 0 && domains.writers > most) domains = cut(most);
     PENSTOCK_ASSIGN(ExchangePlan plan, plan_exchange(job, domains));
-    auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, domains, std::move(plan));
+    auto transfer = std::make_unique<TwoPhaseTransfer>(job, parse_io(settings.word("io")), domains, std::move(plan));
     PENSTOCK_TRY(transfer->reserve());
     return std::unique_ptr<Transfer>(std::move(transfer));
   }

@@ -1,0 +1,105 @@
+// Mailbox: sends up to a budget, receives, and uses their buffers again.
+#include "core/transport/two_phase/mailbox.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace penstock {
+namespace {
+
+constexpr int64_t send_budget = 64 << 20;  // bytes of packed messages under way, beyond the first
+
+Status no_memory(int64_t bytes) {
+  return {Code::memory, fmt::format("no memory for a message of {} bytes: lower buffer_bytes", bytes)};
+}
+
+}  // namespace
+
+Mailbox::~Mailbox() {
+  for (Outgoing& out : outgoing_) {
+    const auto done = out.request.test();
+    if (done.ok() && *done) continue;
+    out.request.abandon();
+    out.buffer.leak();
+  }
+}
+
+Status Mailbox::reserve(std::span<const int64_t> sizes) {
+  std::vector<Buffer> taken;
+  for (const int64_t bytes : sizes) {
+    taken.emplace_back(bytes);
+    if (taken.back().data() == nullptr) return no_memory(bytes);
+  }
+  for (Buffer& buffer : taken) pool_.give(std::move(buffer));
+  return {};
+}
+
+Status Mailbox::expect(int peer, int tag, int64_t bytes, size_t number) {
+  Incoming in;
+  in.buffer = pool_.take(bytes);
+  in.number = number;
+  if (in.buffer.data() == nullptr) return no_memory(bytes);
+  PENSTOCK_ASSIGN(in.request, comm_->receive(peer, tag, std::span(in.buffer.data(), static_cast<size_t>(bytes))));
+  incoming_.push_back(std::move(in));
+  return {};
+}
+
+Result<bool> Mailbox::take(const std::function<void(size_t number, std::byte* data)>& take) {
+  bool any = false;
+  for (size_t i = 0; i < incoming_.size();) {
+    Incoming& in = incoming_[i];
+    bool done = false;
+    {
+      PhaseTimer timer(phases_, Phase::exchange);
+      PENSTOCK_ASSIGN(done, in.request.test());
+    }
+    if (!done) {
+      ++i;
+      continue;
+    }
+    take(in.number, in.buffer.data());
+    pool_.give(std::move(in.buffer));
+    if (i + 1 < incoming_.size()) in = std::move(incoming_.back());
+    incoming_.pop_back();
+    any = true;
+  }
+  return any;
+}
+
+Result<bool> Mailbox::send(int peer, int tag, int64_t bytes, const std::function<void(std::byte* data)>& fill) {
+  if (sending() && in_flight_ + bytes > send_budget) return false;
+  Outgoing out;
+  out.buffer = pool_.take(bytes);
+  out.bytes = bytes;
+  if (out.buffer.data() == nullptr) {
+    if (sending()) return false;  // what was reserved comes back
+    return no_memory(bytes);
+  }
+  fill(out.buffer.data());
+  PhaseTimer timer(phases_, Phase::exchange);
+  const std::span<const std::byte> message(out.buffer.data(), static_cast<size_t>(bytes));
+  PENSTOCK_ASSIGN(out.request, comm_->send(peer, tag, message));
+  in_flight_ += bytes;
+  outgoing_.push_back(std::move(out));
+  return true;
+}
+
+Result<bool> Mailbox::collect() {
+  PhaseTimer timer(phases_, Phase::exchange);
+  bool any = false;
+  for (auto out = outgoing_.begin(); out != outgoing_.end();) {
+    PENSTOCK_ASSIGN(const bool done, out->request.test());
+    if (!done) {
+      ++out;
+      continue;
+    }
+    in_flight_ -= out->bytes;
+    pool_.give(std::move(out->buffer));
+    out = outgoing_.erase(out);
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace penstock

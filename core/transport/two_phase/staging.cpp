@@ -1,0 +1,142 @@
+// Staging: which ranges a window has, and their way between its buffer and the files.
+#include "core/transport/two_phase/staging.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/transport/move.hpp"
+
+namespace penstock {
+
+Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, Io io)
+    : job_(job),
+      domains_(domains),
+      plan_(plan),
+      writer_(domains.writer_of(job.comm->rank())),
+      files_(job.storage, io, job.direction == Direction::write),
+      helper_(job.comm->threads_allowed()) {}
+
+Status Staging::reserve() {
+  if (plan_.clients.empty()) return {};
+  for (Buffer& buffer : buffers_) {
+    buffer = Buffer(std::min(domains_.window, domains_.cut(writer_ + 1) - domains_.cut(writer_)));
+    if (buffer.data() == nullptr) return {Code::memory, "no memory for a writer's buffers: lower buffer_bytes"};
+  }
+  return {};
+}
+
+void Staging::begin(int64_t round) {
+  ranges_ = ranges(round);
+  if (!failure_.ok()) return;
+  for (const Range& range : ranges_) {
+    if (job_.disjoint && range.bytes >= range.end - range.begin) continue;
+    const std::span<std::byte> gap = bytes_of(range, round);
+    if (job_.keep) {
+      settle();
+      fail(read_range(range, gap));
+    } else {
+      std::memset(gap.data(), 0, gap.size());
+    }
+  }
+}
+
+void Staging::write(int64_t round) {
+  PhaseTimer timer(*job_.phases, Phase::write);
+  settle();  // also where there is nothing to write: the next round fills the buffer of the one before
+  if (ranges_.empty() || !failure_.ok()) return;
+  fail(helper_.submit([this, round, list = ranges_]() -> Status {
+    for (const Range& range : list) {
+      PENSTOCK_ASSIGN(StorageFile * file, files_.at(range.part->path));
+      PENSTOCK_TRY(file->write(range.begin - range.part->virtual_base, bytes_of(range, round)));
+    }
+    return {};
+  }));
+}
+
+void Staging::read_ahead(int64_t round) {
+  if (plan_.clients.empty() || !failure_.ok()) return;
+  fail(helper_.submit([this, round, list = ranges(round)]() -> Status {
+    for (const Range& range : list) PENSTOCK_TRY(read_range(range, bytes_of(range, round)));
+    return {};
+  }));
+}
+
+void Staging::place(const Client& client, int64_t round, std::byte* flat) {
+  if (window(round) == nullptr) return;
+  PhaseTimer timer(*job_.phases, Phase::pack);
+  const int64_t begin = domains_.window_begin(writer_, round);
+  for (const Piece& piece : client.pieces) {
+    SliceCursor cursor(piece, begin, domains_.window_end(writer_, round));
+    for (Slice slice; cursor.next(slice); flat += slice.bytes) {
+      std::byte* at = window(round) + (slice.address - begin);
+      if (reading())
+        std::memcpy(flat, at, static_cast<size_t>(slice.bytes));
+      else
+        std::memcpy(at, flat, static_cast<size_t>(slice.bytes));
+    }
+  }
+}
+
+void Staging::place_own(int64_t round) {
+  if (window(round) == nullptr) return;
+  PhaseTimer timer(*job_.phases, Phase::pack);
+  const int64_t begin = domains_.window_begin(writer_, round);
+  for (const Client& client : plan_.clients) {
+    if (client.rank != job_.comm->rank()) continue;
+    for (const Piece& piece : client.pieces) {
+      SliceCursor cursor(piece, begin, domains_.window_end(writer_, round));
+      for (Slice slice; cursor.next(slice);)
+        copy_slice(piece, slice, window(round) + (slice.address - begin), job_.direction);
+    }
+  }
+}
+
+void Staging::settle() { fail(helper_.wait()); }
+
+Status Staging::finish() {
+  {
+    PhaseTimer timer(*job_.phases, reading() ? Phase::read : Phase::write);
+    settle();
+  }
+  touched_ = files_.any();
+  PhaseTimer timer(*job_.phases, Phase::sync);
+  fail(files_.finish(failure_.ok() && job_.sync && !reading()));
+  return failure_;
+}
+
+std::span<std::byte> Staging::bytes_of(const Range& range, int64_t round) const {
+  return {window(round) + (range.begin - domains_.window_begin(writer_, round)),
+          static_cast<size_t>(range.end - range.begin)};
+}
+
+// What has to be moved, in whole blocks; a window without pieces has no range.
+std::vector<Staging::Range> Staging::ranges(int64_t round) const {
+  if (writer_ < 0) return {};
+  const int64_t begin = domains_.window_begin(writer_, round), end = domains_.window_end(writer_, round);
+  std::vector<Range> found;
+  for (const Client& client : plan_.clients) {
+    for (const Piece& piece : client.pieces) {
+      const int64_t bytes = bytes_in(piece, begin, end);
+      if (bytes == 0) continue;
+      const Part& part = plan_.parts[static_cast<size_t>(piece.part)];
+      auto range = std::find_if(found.begin(), found.end(), [&](const Range& r) { return r.part == &part; });
+      if (range == found.end()) range = found.insert(found.end(), Range{&part, INT64_MAX, 0, 0});
+      range->begin = std::min(range->begin, std::max(begin, first_address(piece)));
+      range->end = std::max(range->end, std::min(end, last_address(piece)));
+      range->bytes += bytes;
+    }
+  }
+  for (Range& range : found) {
+    range.begin = range.begin / domains_.block * domains_.block;
+    range.end = (range.end + domains_.block - 1) / domains_.block * domains_.block;
+    range.end = std::min({range.end, end, range.part->virtual_base + range.part->bytes});
+  }
+  return found;
+}
+
+Status Staging::read_range(const Range& range, std::span<std::byte> bytes) {
+  PENSTOCK_ASSIGN(StorageFile * file, files_.at(range.part->path));
+  return file->read(range.begin - range.part->virtual_base, bytes);
+}
+
+}  // namespace penstock

@@ -1,0 +1,75 @@
+// Staging: a writer's two window buffers and the files behind them. While messages fill or empty one buffer, a helper
+// thread writes or reads the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/transport/open_parts.hpp"
+#include "core/transport/transport.hpp"
+#include "core/transport/two_phase/background.hpp"
+#include "core/transport/two_phase/buffers.hpp"
+#include "core/transport/two_phase/domain.hpp"
+#include "core/transport/two_phase/exchange.hpp"
+
+namespace penstock {
+
+// Of a rank that is no writer, or in whose domain nothing lies, every window is empty. All functions are local. A failure
+// of the file system is kept until finish: windows come and go as if there were none, since other ranks count on that.
+class Staging {
+ public:
+  // The arguments must outlive it.
+  Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, Io io);
+  Status reserve();
+
+  // Writing: zeros, or what the file has, under the gaps between the pieces of ROUND's window.
+  void begin(int64_t round);
+  // Writing: ROUND's window is complete; the helper writes it when it has done the one before.
+  void write(int64_t round);
+  // Reading: the helper fetches ROUND's window.
+  void read_ahead(int64_t round);
+
+  // Between ROUND's window and a packed message with the pieces of CLIENT.
+  void place(const Client& client, int64_t round, std::byte* flat);
+  // What this rank has in its own domain goes without a message.
+  void place_own(int64_t round);
+
+  bool busy() { return !helper_.idle(); }    // the helper is
+  void wait_idle() { helper_.wait_idle(); }  // without keeping a core busy
+  void settle();                             // waits for the helper, and keeps its failure
+  // Settles, syncs and closes: the first failure.
+  Status finish();
+  bool touched_files() const { return touched_; }
+
+ private:
+  // A range of one part inside a window, in virtual addresses.
+  struct Range {
+    const Part* part = nullptr;
+    int64_t begin = 0, end = 0;
+    int64_t bytes = 0;  // of pieces inside
+  };
+
+  bool reading() const { return job_.direction == Direction::read; }
+  void fail(const Status& status) {
+    if (failure_.ok()) failure_ = status;
+  }
+  std::byte* window(int64_t round) const { return buffers_[round % 2].data(); }
+  std::span<std::byte> bytes_of(const Range& range, int64_t round) const;
+  std::vector<Range> ranges(int64_t round) const;
+  Status read_range(const Range& range, std::span<std::byte> bytes);
+
+  const Job& job_;
+  const Domains& domains_;
+  const ExchangePlan& plan_;
+  const int writer_;
+  OpenParts files_;  // used by one thread at a time
+  Buffer buffers_[2];
+  std::vector<Range> ranges_;  // of the window that is being filled
+  Status failure_;
+  bool touched_ = false;
+  Background helper_;  // last: its task uses the others
+};
+
+}  // namespace penstock
