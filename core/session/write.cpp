@@ -293,8 +293,8 @@ void settle(File::State& state, Writing& writing) {
   ++state.commits;
 }
 
-// Messages that nobody received stay in MPI, under the number of their communicator. MPICH gives that of a freed one to
-// the next duplicate, whose receives would take them.
+// What is given up on its way may leave messages in MPI that nobody received, under the number of their communicator.
+// MPICH gives that of a freed one to the next duplicate, whose receives would take them.
 void never_free(const Communicator& comm) {
   static std::vector<Communicator>& kept = *new std::vector<Communicator>;
   if (comm != nullptr) kept.push_back(comm);
@@ -311,7 +311,7 @@ File::State::State() = default;
 
 File::State::~State() {
   if (!writing) return;
-  if (writing->communicates) never_free(behind_comm);
+  never_free(behind_comm);
   writing->mover.reset();  // waits for a thread
   remove_created(*this, writing->output);
 }

@@ -71,7 +71,10 @@ class TwoPhaseTransfer : public Transfer {
     return staging_.finish();
   }
 
-  bool communicates() const override { return true; }
+  bool communicates() const override {
+    const auto is_other = [&](const auto& peer) { return peer.rank != rank_; };
+    return std::ranges::any_of(plan_.routes, is_other) || std::ranges::any_of(plan_.clients, is_other);
+  }
   bool touched_files() const override { return staging_.touched_files(); }
 
  private:
