@@ -79,7 +79,7 @@ std::unique_ptr<File::State> new_state(const Communicator& comm, Mode mode) {
   auto state = std::make_unique<File::State>();
   state->comm = comm;
   state->mode = mode;
-  state->storage = std::make_shared<TracedStorage>(posix_storage());
+  state->storage = std::make_shared<TracedStorage>(posix_storage({}, comm->threads_allowed()));
   state->capture_bytes = default_capture_bytes(comm);
   return state;
 }

@@ -29,7 +29,8 @@ Status set_striping(File::State& state, const Ground& ground) {
     return {};
   }
   state.storage = std::make_shared<TracedStorage>(
-      posix_storage([striping](const std::string& path) { return create_striped(path, striping, *system_calls()); }));
+      posix_storage([striping](const std::string& path) { return create_striped(path, striping, *system_calls()); },
+                    state.comm->threads_allowed()));
   return {};
 }
 

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "core/storage/freed_behind.hpp"
 #include "core/storage/storage.hpp"
 
 namespace penstock {
@@ -257,7 +258,7 @@ Result<StorageFilePtr> make_file(const std::string& path, Descriptor fd, Io io, 
 
 class PosixStorage : public Storage {
  public:
-  explicit PosixStorage(FileMaker make) : make_(std::move(make)) {}
+  PosixStorage(FileMaker make, bool free_behind) : make_(std::move(make)), free_behind_(free_behind) {}
 
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override {
     if (make_) PENSTOCK_TRY(make_(path));
@@ -288,10 +289,12 @@ class PosixStorage : public Storage {
   }
 
   Status rename(const std::string& from, const std::string& to) override {
+    take_away(to);
     return ::rename(from.c_str(), to.c_str()) == 0 ? Status() : failed(fmt::format("renaming '{}' to", from), to);
   }
 
   Status remove(const std::string& path) override {
+    take_away(path);
     return ::unlink(path.c_str()) == 0 || errno == ENOENT ? Status() : failed("removing", path);
   }
 
@@ -313,7 +316,9 @@ class PosixStorage : public Storage {
     const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
     const Descriptor fd = open_retrying(folder, O_RDONLY | O_DIRECTORY);
     if (fd.get() < 0) return failed("opening folder", folder);
-    return ::fsync(fd.get()) == 0 ? Status() : failed("syncing folder", folder);
+    const Status synced = ::fsync(fd.get()) == 0 ? Status() : failed("syncing folder", folder);
+    taken_.let_go();
+    return synced;
   }
 
   Result<FileStat> stat(const std::string& path) override {
@@ -357,11 +362,20 @@ class PosixStorage : public Storage {
     return ::ftruncate(fd, bytes) == 0 ? Status() : failed(fmt::format("extending to {} bytes", bytes), path);
   }
 
+  // The folder is synced before the blocks are freed, or that would wait.
+  void take_away(const std::string& path) {
+    if (free_behind_) taken_.hold(path);
+  }
+
   FileMaker make_;
+  bool free_behind_;
+  FreedBehind taken_;
 };
 
 }  // namespace
 
-std::shared_ptr<Storage> posix_storage(FileMaker make) { return std::make_shared<PosixStorage>(std::move(make)); }
+std::shared_ptr<Storage> posix_storage(FileMaker make, bool free_behind) {
+  return std::make_shared<PosixStorage>(std::move(make), free_behind);
+}
 
 }  // namespace penstock

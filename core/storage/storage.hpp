@@ -65,8 +65,9 @@ class Storage {
 // The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer
 // where memory is not aligned, and the ragged ends buffered; a file system without O_DIRECT is Code::unsupported.
 // MAKE, where given, makes each new empty file (exclusively), for file systems that want to know more than open(2) says.
+// FREE_BEHIND: rename and remove do not wait until the blocks of a large file are free again; a thread does.
 using FileMaker = std::function<Status(const std::string& path)>;
-std::shared_ptr<Storage> posix_storage(FileMaker make = {});
+std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_behind = false);
 
 // What passed through a traced storage.
 struct StorageCounts {
