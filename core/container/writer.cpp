@@ -58,7 +58,7 @@ struct Free {
 class Writer : public Stream::State {
  public:
   Writer(Communicator comm, Settings settings)
-      : comm_(std::move(comm)), storage_(posix_storage({}, comm_->threads_allowed())), settings_(std::move(settings)) {}
+      : comm_(std::move(comm)), storage_(posix_storage()), settings_(std::move(settings)) {}
   ~Writer() override { drop(); }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;

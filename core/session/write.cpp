@@ -286,6 +286,7 @@ void settle(File::State& state, Writing& writing) {
   state.stale = !plain;
   if (plain && state.format->self_contained()) state.contents->parts = {state.path};
   (void)hold(state);  // if that fails, the next commit says that the file was replaced
+  state.storage->let_go();
   state.source.clear();
   state.captured_bytes -= writing.captured_bytes;
   state.published = true;
@@ -296,12 +297,12 @@ void settle(File::State& state, Writing& writing) {
 // What is given up on its way may leave messages in MPI that nobody received, under the number of their communicator.
 // MPICH gives that of a freed one to the next duplicate, whose receives would take them.
 void never_free(const Communicator& comm) {
-  static std::vector<Communicator>& kept = *new std::vector<Communicator>;
-  if (comm != nullptr) kept.push_back(comm);
+  if (comm != nullptr) new Communicator(comm);
 }
 
 void give_up(File::State& state, const Status& status) {
   if (status.code() != Code::in_doubt) remove_created(state, state.writing->output);
+  state.storage->let_go();
   state.writing.reset();
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <system_error>
+#include <exception>
 #include <thread>
 
 #ifndef XFS_SUPER_MAGIC
@@ -19,19 +19,24 @@ namespace penstock {
 namespace {
 
 constexpr int64_t large = 4 << 20;
-constexpr int64_t plenty = 4;  // times the file's size
+constexpr int64_t plenty = 4;  // times what is held
 
 // Others free the blocks elsewhere, or rename a file that is held (NFS).
 bool frees_within_the_call(const struct statfs& system) {
   return system.f_type == EXT4_SUPER_MAGIC || system.f_type == XFS_SUPER_MAGIC || system.f_type == BTRFS_SUPER_MAGIC;
 }
 
-bool worth_holding(int fd) {
+// Bytes of the file, if it is worth holding beside HELD bytes of others; else 0.
+int64_t worth_holding(int fd, int64_t held) {
   struct stat file{};
   struct statfs system{};
-  if (::fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink != 1 || file.st_size < large) return false;
-  return ::fstatfs(fd, &system) == 0 && frees_within_the_call(system) &&
-         static_cast<int64_t>(system.f_bavail) > plenty * file.st_size / system.f_bsize;
+  if (::fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink != 1 || file.st_size < large) return 0;
+  if (::fstatfs(fd, &system) != 0 || !frees_within_the_call(system)) return 0;
+  return static_cast<int64_t>(system.f_bavail) > plenty * (file.st_size + held) / system.f_bsize ? file.st_size : 0;
+}
+
+void close_all(const std::vector<int>& files) {
+  for (const int fd : files) ::close(fd);
 }
 
 }  // namespace
@@ -39,12 +44,14 @@ bool worth_holding(int fd) {
 bool FreedBehind::hold(const std::string& path) {
   const int fd = ::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return false;
-  if (!worth_holding(fd)) {
+  const std::lock_guard lock(mutex_);
+  const int64_t bytes = worth_holding(fd, bytes_);
+  if (bytes == 0) {
     ::close(fd);
     return false;
   }
-  const std::lock_guard lock(mutex_);
   held_.push_back(fd);
+  bytes_ += bytes;
   return true;
 }
 
@@ -53,15 +60,13 @@ void FreedBehind::let_go() {
   {
     const std::lock_guard lock(mutex_);
     files.swap(held_);
+    bytes_ = 0;
   }
   if (files.empty()) return;
-  const auto close_all = [files] {
-    for (const int fd : files) ::close(fd);
-  };
   try {
-    std::thread(close_all).detach();
-  } catch (const std::system_error&) {  // no thread to be had
-    close_all();
+    std::thread([files] { close_all(files); }).detach();
+  } catch (const std::exception&) {  // no thread, or no memory, to be had
+    close_all(files);
   }
 }
 

@@ -3,6 +3,7 @@
 // program goes on.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -18,13 +19,14 @@ class FreedBehind {
   FreedBehind& operator=(const FreedBehind&) = delete;
 
   // Holds the file at PATH, about to be taken away, until let_go; whether it does. It must be large, on ext4, XFS or Btrfs,
-  // and the file system must have several times its size free, since nobody gets its space meanwhile.
+  // and the file system must have several times as much free as is held, since nobody gets that space meanwhile.
   bool hold(const std::string& path);
   void let_go();
 
  private:
   std::mutex mutex_;
   std::vector<int> held_;
+  int64_t bytes_ = 0;  // of what is held
 };
 
 }  // namespace penstock

@@ -316,10 +316,10 @@ class PosixStorage : public Storage {
     const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
     const Descriptor fd = open_retrying(folder, O_RDONLY | O_DIRECTORY);
     if (fd.get() < 0) return failed("opening folder", folder);
-    const Status synced = ::fsync(fd.get()) == 0 ? Status() : failed("syncing folder", folder);
-    taken_.let_go();
-    return synced;
+    return ::fsync(fd.get()) == 0 ? Status() : failed("syncing folder", folder);
   }
+
+  void let_go() override { taken_.let_go(); }
 
   Result<FileStat> stat(const std::string& path) override {
     struct stat info{};
@@ -362,7 +362,6 @@ class PosixStorage : public Storage {
     return ::ftruncate(fd, bytes) == 0 ? Status() : failed(fmt::format("extending to {} bytes", bytes), path);
   }
 
-  // The folder is synced before the blocks are freed, or that would wait.
   void take_away(const std::string& path) {
     if (free_behind_) taken_.hold(path);
   }

@@ -58,6 +58,8 @@ class Storage {
   // What lies at A and at B, files or folders, change places in one step; Code::unsupported where the file system cannot.
   virtual Status exchange(const std::string& a, const std::string& b) = 0;
   virtual Status sync_directory(const std::string& path) = 0;  // the folder of PATH
+  // What rename and remove have taken away may be freed now. Before a sync_directory, that would wait for the freeing.
+  virtual void let_go() {}
   virtual Result<FileStat> stat(const std::string& path) = 0;  // Code::not_found where absent
   virtual Result<std::vector<std::string>> list(const std::string& folder) = 0;
 };
@@ -65,7 +67,7 @@ class Storage {
 // The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer
 // where memory is not aligned, and the ragged ends buffered; a file system without O_DIRECT is Code::unsupported.
 // MAKE, where given, makes each new empty file (exclusively), for file systems that want to know more than open(2) says.
-// FREE_BEHIND: rename and remove do not wait until the blocks of a large file are free again; a thread does.
+// FREE_BEHIND: rename and remove do not wait until the blocks of a large file are free again; after let_go a thread does.
 using FileMaker = std::function<Status(const std::string& path)>;
 std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_behind = false);
 
@@ -90,6 +92,7 @@ class TracedStorage : public Storage {
   Status remove_tree(const std::string& path) override;
   Status exchange(const std::string& a, const std::string& b) override;
   Status sync_directory(const std::string& path) override;
+  void let_go() override { inner_->let_go(); }
   Result<FileStat> stat(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& folder) override;
 

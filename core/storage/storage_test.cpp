@@ -157,6 +157,17 @@ TEST_P(StorageErrors, RenameReplacesRemoveRemovesListLists) {
   EXPECT_FALSE(fs::exists(path("b")));
 }
 
+// Descriptors of this process to files in FOLDER that have no name any more.
+int64_t unnamed_files(const std::string& folder) {
+  int64_t found = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = fs::read_symlink(entry.path(), gone).string();
+    found += target.starts_with(folder) && target.ends_with(" (deleted)");
+  }
+  return found;
+}
+
 TEST_P(StorageErrors, ALargeFileIsFreedBehind) {
   const auto storage = posix_storage({}, true);
   FreedBehind freed;
@@ -173,6 +184,11 @@ TEST_P(StorageErrors, ALargeFileIsFreedBehind) {
   EXPECT_FALSE(fs::exists(path("other")));
   EXPECT_TRUE(storage->remove(path("other")).ok());
   if (!holds) GTEST_SKIP() << "the file system frees blocks elsewhere, or is nearly full";
+  EXPECT_EQ(unnamed_files(folder_), 3);
+  freed.let_go();
+  storage->let_go();
+  for (int tenths = 0; unnamed_files(folder_) > 0 && tenths < 100; ++tenths) usleep(100000);
+  EXPECT_EQ(unnamed_files(folder_), 0);
 }
 
 TEST_P(StorageErrors, TheTraceCountsWhatPasses) {

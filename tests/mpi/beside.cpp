@@ -84,6 +84,21 @@ void give_up(World& world, const std::string& plan) {
   if (world.rank() == 0) std::filesystem::remove(path);
 }
 
+// A rank without messages needs no thread level to move while the program computes.
+void alone(World& world) {
+  if (world.size() > 1) return;
+  about("alone");
+  const Field large = field(world, 400, 4);
+  auto file = start(world, world.folder() + "/alone.h5", "hdf5/two_phase", large, 20);
+  if (!CHECK_OK(file.status(), "start")) return;
+  while (true) {
+    const auto done = file->commit_test();
+    if (!CHECK_OK(done.status(), "test") || *done) break;
+  }
+  CHECK_OK(file->commit_wait(), "wait");
+  CHECK(file->report().behind_seconds > 0, "nothing moved behind the program");
+}
+
 }  // namespace
 }  // namespace penstock::test
 
@@ -92,6 +107,7 @@ int main(int argc, char** argv) {
   test::World world(&argc, &argv);
   for (const char* plan : {"hdf5/two_phase", "hdf5/two_phase:writers=1", "hdf5/independent"})
     test::give_up(world, plan);
+  test::alone(world);
   for (const char* plan : {"hdf5/two_phase", "hdf5/two_phase:buffer_bytes=65536", "hdf5/mpiio:synchronism=nonblocking",
                            "hdf5/mpiio", "hdf5/servers", "hdf5/per_process"})
     test::write_beside(world, plan, "h5", "");
