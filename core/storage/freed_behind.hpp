@@ -1,6 +1,6 @@
-// FreedBehind: large files that renames and unlinks take away. Local file systems free their blocks within that call, 20
-// to 160 ms for 128 MiB on ext4, and whoever syncs meanwhile waits too; held here, they are freed by a thread while the
-// program goes on.
+// FreedBehind: large files that renames and unlinks take away. Local file systems free their blocks within that call, 30
+// to 40 ms for 128 MiB on ext4, and whoever syncs meanwhile waits too; held here, they are freed by a thread while the
+// program goes on (docs/decisions/0010).
 #pragma once
 
 #include <cstdint>
