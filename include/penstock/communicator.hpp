@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
+#include <typeindex>
 #include <vector>
 
 #include <penstock/status.hpp>
@@ -50,6 +52,21 @@ struct ServerRanks {
   Communicator all;
   std::vector<int> clients, servers;
   mutable int64_t channels = 0;
+};
+
+// What the layers above keep between collective calls of the same ranks (memory, plans): one value of each type, made when
+// it is first asked for, freed with the communicator.
+class Attachments {
+ public:
+  template <typename T>
+  T& get() {
+    std::shared_ptr<void>& slot = values_[std::type_index(typeid(T))];
+    if (!slot) slot = std::make_shared<T>();
+    return *static_cast<T*>(slot.get());
+  }
+
+ private:
+  std::map<std::type_index, std::shared_ptr<void>> values_;
 };
 
 // Collective functions must be called by all ranks in the same order. Any size over 2 GiB is legal.
@@ -100,6 +117,12 @@ class CommunicatorInterface {
   // Messages and bytes sent point to point by this rank since it was made.
   virtual int64_t messages_sent() const = 0;
   virtual int64_t bytes_sent() const = 0;
+
+  // Local.
+  Attachments& attachments() const { return attachments_; }
+
+ private:
+  mutable Attachments attachments_;
 };
 
 // One rank, without MPI.
