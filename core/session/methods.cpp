@@ -22,6 +22,8 @@ const Descriptor common{
      {"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
      {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
      {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"},
+     {"memory_bytes", Parameter::Type::bytes, "65536", "64MiB",
+      "what the library holds on one rank beyond the program's data and captured puts, at most"},
      {"stripe_count", Parameter::Type::integer, "-1", "0", "Lustre: targets of a new file; -1 is all, 0 the default"},
      {"stripe_bytes", Parameter::Type::bytes, "0", "0", "Lustre: size of a stripe, by 64 KiB; 0 is the default"},
      {"stripe_offset", Parameter::Type::integer, "-1", "-1", "Lustre: the first target; -1 is any"}},

@@ -14,8 +14,9 @@ namespace penstock {
 
 class Background {
  public:
-  // Without THREADED, tasks run inside submit().
-  explicit Background(bool threaded) : threaded_(threaded) {}
+  // Without THREADED, tasks run inside submit(). RESTED is called on the thread after each task.
+  explicit Background(bool threaded, std::function<void()> rested = {})
+      : threaded_(threaded), rested_(std::move(rested)) {}
   ~Background() {
     if (!thread_.joinable()) return;
     {
@@ -82,10 +83,12 @@ class Background {
       status_ = std::move(status);
       busy_ = false;
       changed_.notify_all();
+      if (rested_) rested_();
     }
   }
 
   bool threaded_;
+  std::function<void()> rested_;
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable changed_;

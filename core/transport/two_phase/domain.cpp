@@ -2,14 +2,22 @@
 #include "core/transport/two_phase/domain.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace penstock {
 namespace {
 
 constexpr int64_t least_domain = 2 << 20;  // below this a writer's own open, sync and close cost more than its writing
-constexpr int64_t most_in_flight = 256 << 20;  // over all windows of one round, which one rank may have to fill alone
+constexpr int64_t writers_of_a_node = 4;
 
 int64_t round_up(int64_t n, int64_t block) { return (n + block - 1) / block * block; }
+
+int64_t choose_writers(const Cut& cut, int64_t bytes) {
+  int64_t writers = std::min(bytes / least_domain, cut.nodes * writers_of_a_node);
+  const int64_t met = std::max<int64_t>(writers_of_a_node, std::bit_width(static_cast<uint64_t>(cut.ranks)));
+  if (cut.span > 0) writers = std::min(writers, static_cast<int64_t>(static_cast<__int128>(bytes) * met / cut.span));
+  return writers;
+}
 
 }  // namespace
 
@@ -38,20 +46,26 @@ int64_t Domains::rounds() const {
   return (largest + window - 1) / window;
 }
 
+int64_t Domains::largest_window() const {
+  int64_t largest = 0;
+  for (int w = 0; w < writers; ++w) largest = std::max(largest, cut(w + 1) - cut(w));
+  return std::min(largest, window);
+}
+
 int64_t Domains::window_begin(int writer, int64_t round) const {
   return std::min(cut(writer) + round * window, cut(writer + 1));
 }
 
-Domains cut_domains(int64_t begin, int64_t end, int64_t block, int64_t window, int writers, int ranks) {
+Domains cut_domains(const Cut& cut) {
   Domains d;
-  d.begin = begin / block * block;
-  d.end = std::max(round_up(end, block), d.begin);
-  d.block = block;
-  d.ranks = ranks;
-  const int64_t bytes = d.end - d.begin;
-  const int64_t wanted = writers > 0 ? writers : std::max<int64_t>(1, bytes / least_domain);
-  d.writers = static_cast<int>(std::min<int64_t>(wanted, ranks));
-  d.window = std::max(block, round_up(std::min(window, most_in_flight / d.writers), block));
+  d.begin = cut.begin / cut.block * cut.block;
+  d.end = std::max(round_up(cut.end, cut.block), d.begin);
+  d.block = cut.block;
+  d.ranks = cut.ranks;
+  int64_t writers = cut.writers > 0 ? cut.writers : choose_writers(cut, d.end - d.begin);
+  if (cut.most_writers > 0) writers = std::min(writers, cut.most_writers);
+  d.writers = static_cast<int>(std::clamp<int64_t>(writers, 1, cut.ranks));
+  d.window = std::max(cut.block, round_up(cut.window, cut.block));
   return d;
 }
 

@@ -5,6 +5,18 @@
 
 namespace penstock {
 
+// What is to be cut, for whom.
+struct Cut {
+  int64_t begin = 0, end = 0;
+  int64_t block = 4096;      // no two writers share one
+  int64_t window = 8 << 20;  // what a writer handles at once, at most
+  int64_t writers = 0;       // 0 chooses
+  int64_t most_writers = 0;  // 0: no limit
+  int ranks = 1;
+  int64_t nodes = 1;
+  int64_t span = 0;  // over which the data of one rank is spread; 0: not known
+};
+
 struct Domains {
   int64_t begin = 0, end = 0;  // what is cut; multiples of BLOCK
   int64_t block = 4096;
@@ -17,14 +29,17 @@ struct Domains {
   int writer_at(int64_t address) const;  // REQUIRES: begin <= address < end
   // Writers are spread evenly over the ranks, so that every node has its share.
   int rank_of(int writer) const;
-  int writer_of(int rank) const;  // -1 where the rank is none
-  int64_t rounds() const;         // of the largest domain
+  int writer_of(int rank) const;   // -1 where the rank is none
+  int64_t rounds() const;          // of the largest domain
+  int64_t largest_window() const;  // of any writer in any round
   // What WRITER handles in ROUND; empty behind the end of its domain.
   int64_t window_begin(int writer, int64_t round) const;
   int64_t window_end(int writer, int64_t round) const { return window_begin(writer, round + 1); }
 };
 
-// WRITERS = 0 chooses: one for each rank, but none for less than a few MiB, and never more than ranks.
-Domains cut_domains(int64_t begin, int64_t end, int64_t block, int64_t window, int writers, int ranks);
+// Where nobody chose a number: a few writers on each node, since more only share its way to the disk; none for less than a
+// few MiB; and so few that the data of one rank meets the domains of about log2(ranks) of them, which bounds the messages
+// of a rank and what writers must know. Never more than ranks.
+Domains cut_domains(const Cut& cut);
 
 }  // namespace penstock

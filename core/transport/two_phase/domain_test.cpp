@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <set>
 
@@ -18,7 +19,15 @@ TEST(Domains, TileTheRangeInBlocks) {
     const int64_t block = int64_t{4096} << draw(0, 4), begin = draw(0, 1 << 20),
                   end = begin + draw(0, int64_t{1} << draw(1, 40));
     const int ranks = static_cast<int>(draw(1, 300)), writers = static_cast<int>(draw(0, 310));
-    const Domains d = cut_domains(begin, end, block, draw(1, 64 << 20), writers, ranks);
+    const Domains d = cut_domains({.begin = begin,
+                                   .end = end,
+                                   .block = block,
+                                   .window = draw(1, 64 << 20),
+                                   .writers = writers,
+                                   .most_writers = draw(0, 20),
+                                   .ranks = ranks,
+                                   .nodes = draw(1, ranks),
+                                   .span = draw(0, end - begin)});
     ASSERT_LE(d.begin, begin);
     ASSERT_GE(d.end, end);
     ASSERT_EQ(d.cut(0), d.begin);
@@ -47,13 +56,31 @@ TEST(Domains, TileTheRangeInBlocks) {
 }
 
 TEST(Domains, OneRankIsTheOnlyWriterOfGather) {
-  const Domains d = cut_domains(0, 1 << 30, 4096, 16 << 20, 1, 7);
+  const Domains d = cut_domains({.end = 1 << 30, .window = 16 << 20, .writers = 1, .ranks = 7});
   EXPECT_EQ(d.writers, 1);
   EXPECT_EQ(d.rank_of(0), 0);
   EXPECT_EQ(d.rounds(), 64);
 }
 
-TEST(Domains, NothingToMoveHasNoRounds) { EXPECT_EQ(cut_domains(0, 0, 4096, 16 << 20, 0, 4).rounds(), 0); }
+TEST(Domains, NothingToMoveHasNoRounds) { EXPECT_EQ(cut_domains({.ranks = 4}).rounds(), 0); }
+
+TEST(Domains, ANodeHasAFewWriters) {
+  EXPECT_EQ(cut_domains({.end = int64_t{1} << 40, .ranks = 64, .nodes = 1}).writers, 4);
+  EXPECT_EQ(cut_domains({.end = int64_t{1} << 40, .ranks = 64, .nodes = 8}).writers, 32);
+  EXPECT_EQ(cut_domains({.end = 5 << 20, .ranks = 64, .nodes = 8}).writers, 2);
+  EXPECT_EQ(cut_domains({.end = 1000, .ranks = 64, .nodes = 8}).writers, 1);
+}
+
+// Of column slabs, every rank's data is spread over all of the file; of row slabs, over a part of it.
+TEST(Domains, ARankMeetsAboutLogOfRanksWriters) {
+  for (int ranks = 64; ranks <= 4096; ranks *= 8) {
+    const int64_t bytes = int64_t{ranks} << 23;
+    const Cut columns{.end = bytes, .ranks = ranks, .nodes = ranks, .span = bytes};
+    EXPECT_LE(cut_domains(columns).writers, 2 + std::log2(ranks));
+    const Cut rows{.end = bytes, .ranks = ranks, .nodes = ranks, .span = bytes / ranks};
+    EXPECT_EQ(cut_domains(rows).writers, ranks);
+  }
+}
 
 }  // namespace
 }  // namespace penstock

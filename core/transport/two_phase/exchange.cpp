@@ -4,115 +4,244 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
-#include "core/transport/move.hpp"
 
 namespace penstock {
 namespace {
 
-std::vector<Route> find_routes(const Job& job, const Domains& domains) {
-  std::map<int, Route> routes;
-  for (size_t i = 0; i < job.pieces.size(); ++i) {
-    const Piece& piece = job.pieces[i];
-    if (piece.selection.count() == 0 || piece.element_bytes == 0) continue;
-    const int first = domains.writer_at(first_address(piece));
-    const int last = domains.writer_at(last_address(piece) - 1);
-    for (int w = first; w <= last; ++w) {
-      if (bytes_in(piece, domains.cut(w), domains.cut(w + 1)) == 0) continue;
-      Route& route = routes[w];
-      route.writer = w;
-      route.rank = domains.rank_of(w);
-      route.pieces.push_back(static_cast<int>(i));
-    }
-  }
-  std::vector<Route> list;
-  for (auto& [writer, route] : routes) list.push_back(std::move(route));
-  return list;
-}
+// What many pieces have in common: everything but their place.
+struct Pattern {
+  int64_t element_bytes = 1;
+  int64_t row_stride = 0;
+  Selection selection;
+};
 
-std::vector<std::byte> describe_route(const Job& job, const Domains& domains, const Route& route) {
-  const int64_t begin = domains.cut(route.writer), end = domains.cut(route.writer + 1);
+std::vector<std::byte> encode(const Pattern& pattern) {
   Encoder out;
-  std::map<int32_t, int32_t> number;  // of a part in this message
-  std::vector<int32_t> used;
-  for (const int i : route.pieces)
-    if (number.try_emplace(job.pieces[static_cast<size_t>(i)].part, static_cast<int32_t>(used.size())).second)
-      used.push_back(job.pieces[static_cast<size_t>(i)].part);
-  out.value(static_cast<int64_t>(used.size()));
-  for (const int32_t index : used) {
-    const Part& part = job.parts[static_cast<size_t>(index)];
-    out.text(part.path);
-    out.value(part.bytes);
-    out.value(part.virtual_base);
-  }
-  out.value(static_cast<int64_t>(route.pieces.size()));
-  for (const int i : route.pieces) {
-    const Piece& piece = job.pieces[static_cast<size_t>(i)];
-    out.value(number[piece.part]);
-    out.value(piece.address);
-    out.value(piece.element_bytes);
-    out.value(piece.row_stride);
-    piece.selection.packed(element_floor(piece, begin), element_floor(piece, end - 1) + 1).encode(out);
-  }
+  out.value(pattern.element_bytes);
+  out.value(pattern.row_stride);
+  pattern.selection.encode(out);
   return out.take();
 }
 
-// Parts of one client become parts of the plan; pieces are renumbered.
-void add_client(ExchangePlan& plan, Client client, const std::vector<Part>& parts) {
-  for (Piece& piece : client.pieces) {
-    const Part& part = parts[static_cast<size_t>(piece.part)];
-    const auto known = std::find_if(plan.parts.begin(), plan.parts.end(),
-                                    [&](const Part& p) { return p.virtual_base == part.virtual_base; });
-    piece.part = static_cast<int32_t>(known - plan.parts.begin());
-    if (known == plan.parts.end()) plan.parts.push_back(part);
+Pattern decode_pattern(std::span<const std::byte> bytes) {
+  Decoder in(bytes);
+  Pattern pattern;
+  pattern.element_bytes = in.value<int64_t>();
+  pattern.row_stride = in.value<int64_t>();
+  pattern.selection = Selection::decode(in);
+  return pattern;
+}
+
+// Numbers different values in the order in which they come.
+template <typename Key>
+class Numbers {
+ public:
+  int32_t of(Key key) {
+    const auto [at, isnew] = numbers_.try_emplace(std::move(key), static_cast<int32_t>(order_.size()));
+    if (isnew) order_.push_back(&at->first);
+    return at->second;
   }
-  plan.clients.push_back(std::move(client));
+  const std::vector<const Key*>& order() const { return order_; }
+
+ private:
+  std::map<Key, int32_t> numbers_;
+  std::vector<const Key*> order_;
+};
+
+// Parts of one client become parts of the plan; pieces are renumbered.
+void add_client(ExchangePlan& plan, int rank, std::vector<Piece> pieces, const std::vector<Part>& parts) {
+  std::vector<int32_t> number(parts.size(), -1);
+  for (Piece& piece : pieces) {
+    int32_t& known = number[static_cast<size_t>(piece.part)];
+    if (known < 0) {
+      const Part& part = parts[static_cast<size_t>(piece.part)];
+      const auto at = std::find_if(plan.parts.begin(), plan.parts.end(),
+                                   [&](const Part& p) { return p.virtual_base == part.virtual_base; });
+      known = static_cast<int32_t>(at - plan.parts.begin());
+      if (at == plan.parts.end()) plan.parts.push_back(part);
+    }
+    piece.part = known;
+  }
+  plan.clients.push_back({rank, PieceList(std::move(pieces))});
 }
 
 Status read_client(ExchangePlan& plan, const Message& message) {
   Decoder in(message.bytes);
   std::vector<Part> parts;
-  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
-    Part part;
-    part.path = in.text();
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) parts.push_back({in.text()});
+  bool good = in.value<int64_t>() == static_cast<int64_t>(parts.size());
+  for (Part& part : parts) {
     part.bytes = in.value<int64_t>();
     part.virtual_base = in.value<int64_t>();
-    parts.push_back(std::move(part));
   }
-  Client client;
-  client.rank = message.peer;
-  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+  std::vector<Pattern> patterns;
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) patterns.push_back(decode_pattern(in.list<std::byte>()));
+  std::vector<Piece> pieces;
+  const auto count = in.value<int64_t>();
+  const auto bytes = in.list<std::byte>();
+  Decoder places(bytes);
+  for (auto n = count; n > 0 && places.ok(); --n) {
+    const auto pattern = static_cast<size_t>(places.value<int32_t>());
     Piece piece;
-    piece.part = in.value<int32_t>();
-    piece.address = in.value<int64_t>();
-    piece.element_bytes = in.value<int64_t>();
-    piece.row_stride = in.value<int64_t>();
-    piece.selection = Selection::decode(in);
-    client.pieces.push_back(std::move(piece));
+    piece.part = places.value<int32_t>();
+    piece.address = places.value<int64_t>();
+    good = good && pattern < patterns.size() && static_cast<size_t>(piece.part) < parts.size();
+    if (!good) break;
+    piece.element_bytes = patterns[pattern].element_bytes;
+    piece.row_stride = patterns[pattern].row_stride;
+    piece.selection = patterns[pattern].selection;
+    pieces.push_back(std::move(piece));
   }
-  if (!in.ok() || !in.done()) return {Code::internal, "a plan of exchange cannot be decoded"};
-  add_client(plan, std::move(client), parts);
+  if (!good || !in.ok() || !in.done() || !places.done())
+    return {Code::internal, "a plan of exchange cannot be decoded"};
+  add_client(plan, message.peer, std::move(pieces), parts);
   return {};
 }
 
 }  // namespace
 
-Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains) {
-  ExchangePlan plan;
-  plan.routes = find_routes(job, domains);
-  std::vector<Message> messages;
-  const int rank = job.comm->rank();
-  for (const Route& route : plan.routes) {
-    if (route.rank != rank) {
-      messages.push_back({route.rank, describe_route(job, domains, route)});
-      continue;
-    }
-    Client self{rank, {}};
-    for (const int i : route.pieces) self.pieces.push_back(job.pieces[static_cast<size_t>(i)]);
-    add_client(plan, std::move(self), job.parts);
+PieceList::PieceList(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+  reach_.reserve(pieces_.size());
+  for (const Piece& piece : pieces_)
+    reach_.push_back(std::max(last_address(piece), reach_.empty() ? INT64_MIN : reach_.back()));
+  start_.resize(pieces_.size());
+  int64_t lowest = INT64_MAX;
+  for (size_t i = pieces_.size(); i-- > 0;) start_[i] = lowest = std::min(lowest, first_address(pieces_[i]));
+}
+
+std::span<const Piece> PieceList::near(AddressRange range) const {
+  const auto from = std::upper_bound(reach_.begin(), reach_.end(), range.begin) - reach_.begin();
+  const auto to = std::lower_bound(start_.begin() + from, start_.end(), range.end) - start_.begin();
+  return {pieces_.begin() + from, pieces_.begin() + to};
+}
+
+int64_t PieceList::bytes_in(AddressRange range) const {
+  int64_t bytes = 0;
+  for (const Piece& piece : near(range)) bytes += penstock::bytes_in(piece, range.begin, range.end);
+  return bytes;
+}
+
+std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains) {
+  std::erase_if(pieces, [](const Piece& piece) { return piece.selection.count() == 0 || piece.element_bytes == 0; });
+  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.address < b.address; });
+  std::map<int, std::vector<Piece>> by_writer;
+  for (const Piece& piece : pieces) {
+    const int first = domains.writer_at(first_address(piece));
+    const int last = domains.writer_at(last_address(piece) - 1);
+    for (int w = first; w <= last; ++w)
+      if (first == last || bytes_in(piece, domains.cut(w), domains.cut(w + 1)) > 0) by_writer[w].push_back(piece);
   }
-  PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(std::move(messages)));
-  for (const Message& message : received) PENSTOCK_TRY(read_client(plan, message));
+  std::vector<Route> routes;
+  for (auto& [writer, list] : by_writer)
+    routes.push_back({writer, domains.rank_of(writer), PieceList(std::move(list))});
+  return routes;
+}
+
+Description describe_route(const std::vector<Part>& all_parts, const Domains& domains, const Route& route) {
+  const int64_t begin = domains.cut(route.writer), end = domains.cut(route.writer + 1);
+  Numbers<int32_t> parts;
+  Numbers<std::vector<std::byte>> patterns;
+  Encoder places;
+  for (const Piece& piece : route.pieces.all()) {
+    places.value(
+        patterns.of(encode({piece.element_bytes, piece.row_stride,
+                            piece.selection.packed(element_floor(piece, begin), element_floor(piece, end - 1) + 1)})));
+    places.value(parts.of(piece.part));
+    places.value(piece.address);
+  }
+  Encoder named, out;
+  named.value(static_cast<int64_t>(parts.order().size()));
+  out.value(static_cast<int64_t>(parts.order().size()));
+  for (const int32_t* index : parts.order()) {
+    const Part& part = all_parts[static_cast<size_t>(*index)];
+    named.text(part.path);
+    out.value(part.bytes);
+    out.value(part.virtual_base);
+  }
+  out.value(static_cast<int64_t>(patterns.order().size()));
+  for (const auto* pattern : patterns.order()) out.list(std::span<const std::byte>(*pattern));
+  out.value(static_cast<int64_t>(route.pieces.all().size()));
+  out.list(std::span<const std::byte>(places.take()));
+  return {named.take(), out.take()};
+}
+
+namespace {
+
+// What this rank would tell others, and what it knows of itself.
+struct Told {
+  std::vector<Message> messages;
+  uint64_t key = 0;
+};
+
+Told tell(const Job& job, const Domains& domains, const std::vector<Route>& routes) {
+  Told told;
+  const int64_t cut[] = {domains.begin, domains.end, domains.block, domains.writers, job.direction == Direction::read};
+  told.key = crc64(std::as_bytes(std::span(cut)));
+  for (const Route& route : routes) {
+    Description description = describe_route(job.parts, domains, route);
+    told.key = crc64(std::as_bytes(std::span(&route.rank, 1)), told.key);
+    told.key = crc64(description.pieces, told.key);
+    if (route.rank == job.comm->rank()) continue;
+    Message message{route.rank, std::move(description.parts)};
+    message.bytes.insert(message.bytes.end(), description.pieces.begin(), description.pieces.end());
+    told.messages.push_back(std::move(message));
+  }
+  return told;
+}
+
+// Null unless every rank has told before, in one exchange, what it would tell now, and knows the parts' names of now.
+Result<const PlanCache::Entry*> find_cached(const Job& job, const PlanCache& cache, uint64_t key) {
+  const auto entry = std::find_if(cache.entries.rbegin(), cache.entries.rend(),
+                                  [&](const PlanCache::Entry& e) { return e.key == key; });
+  const bool found =
+      entry != cache.entries.rend() && std::ranges::all_of(entry->parts, [&](const Part& part) {
+        return std::ranges::any_of(job.parts, [&](const Part& p) { return p.virtual_base == part.virtual_base; });
+      });
+  int64_t number[2] = {found ? entry->number : -1, found ? -entry->number : 1};
+  PENSTOCK_TRY(job.comm->all_reduce_max(number));
+  return found && number[0] == -number[1] ? &*entry : nullptr;
+}
+
+void keep(PlanCache& cache, const ExchangePlan& plan, uint64_t key) {
+  constexpr size_t most_entries = 4, most_pieces = 20000;
+  ++cache.exchanges;
+  size_t pieces = 0;
+  for (const Client& client : plan.clients) pieces += client.pieces.all().size();
+  if (pieces > most_pieces) return;
+  if (cache.entries.size() == most_entries) cache.entries.erase(cache.entries.begin());
+  cache.entries.push_back({cache.exchanges, key, plan.clients, plan.parts});
+}
+
+// With the names that the parts have now.
+void use(ExchangePlan& plan, const PlanCache::Entry& entry, const Job& job) {
+  plan.clients = entry.clients;
+  plan.parts = entry.parts;
+  for (Part& part : plan.parts) part.path = std::ranges::find(job.parts, part.virtual_base, &Part::virtual_base)->path;
+}
+
+}  // namespace
+
+Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains, PlanCache& cache) {
+  ExchangePlan plan;
+  plan.routes = find_routes(job.pieces, domains);
+  const int rank = job.comm->rank();
+  if (job.comm->size() > 1) {
+    Told told = tell(job, domains, plan.routes);
+    PENSTOCK_ASSIGN(const PlanCache::Entry* cached, find_cached(job, cache, told.key));
+    if (cached != nullptr) {
+      use(plan, *cached, job);
+    } else {
+      PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(std::move(told.messages)));
+      for (const Message& message : received) PENSTOCK_TRY(read_client(plan, message));
+      keep(cache, plan, told.key);
+    }
+  }
+  for (const Route& route : plan.routes) {
+    const auto own = route.pieces.all();
+    if (route.rank == rank) add_client(plan, rank, {own.begin(), own.end()}, job.parts);
+  }
   std::stable_sort(plan.clients.begin(), plan.clients.end(),
                    [](const Client& a, const Client& b) { return a.rank < b.rank; });
   return plan;

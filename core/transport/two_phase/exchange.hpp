@@ -2,35 +2,72 @@
 // could compute.
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "core/transport/move.hpp"
 #include "core/transport/transport.hpp"
 #include "core/transport/two_phase/domain.hpp"
 
 namespace penstock {
 
-// Pieces of this rank that lie in one writer's domain.
-struct Route {
-  int writer = 0;
-  int rank = 0;             // the writer's
-  std::vector<int> pieces;  // indices into Job::pieces
+// Pieces in the order of their datasets' addresses, so that those of a window are found without looking at all.
+class PieceList {
+ public:
+  PieceList() = default;
+  explicit PieceList(std::vector<Piece> pieces);  // their order stays: both ends of a route have the same
+  // All that have bytes in RANGE, and perhaps others; neighbours in the list.
+  std::span<const Piece> near(AddressRange range) const;
+  std::span<const Piece> all() const { return pieces_; }
+  int64_t bytes_in(AddressRange range) const;
+
+ private:
+  std::vector<Piece> pieces_;
+  std::vector<int64_t> reach_;  // the highest address of all pieces up to each
+  std::vector<int64_t> start_;  // the lowest address of all pieces from each on
 };
 
-// Pieces of one rank that lie in this writer's domain; their elements travel packed in file order, piece after piece.
-struct Client {
+// One end of the way between a rank and a writer. Elements travel packed, piece after piece, each in file order.
+struct Route {  // this rank as a source, reading as a sink
+  int writer = 0;
+  int rank = 0;  // the writer's
+  PieceList pieces;
+};
+struct Client {  // this rank as a writer
   int rank = 0;
-  std::vector<Piece> pieces;  // memory only where the client is this rank; part indexes ExchangePlan::parts
+  PieceList pieces;  // memory only where the client is this rank; part indexes ExchangePlan::parts
 };
 
 struct ExchangePlan {
-  std::vector<Route> routes;    // this rank as a source, by writer
-  std::vector<Client> clients;  // this rank as a writer, by rank
-  std::vector<Part> parts;      // that this writer has data of, by address
+  std::vector<Route> routes;    // by writer
+  std::vector<Client> clients;  // by rank
+  std::vector<Part> parts;      // that this writer has data of
 };
 
-// Collective. One sparse exchange: each source sends each of its writers the selections that meet the writer's
-// domain: a box as it is, runs cut to the domain. Afterwards both sides compute every message of every round by
-// themselves.
-Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains);
+// Plans of earlier transfers of the same ranks, without memory; kept with their communicator.
+struct PlanCache {
+  struct Entry {
+    int64_t number = 0;  // of the exchange that made it, counted alike on all ranks
+    uint64_t key = 0;    // of all that this rank told others then
+    std::vector<Client> clients;
+    std::vector<Part> parts;
+  };
+  std::vector<Entry> entries;
+  int64_t exchanges = 0;
+};
+
+// Collective. One sparse exchange: each source sends each of its writers what meets the writer's domain. Pieces of many
+// datasets that are cut alike name their common selection, which is sent once; a box goes as it is, runs cut to the
+// domain. Afterwards both sides compute every message of every round by themselves. Where one reduction says that every
+// rank would send again what it sent in one earlier exchange, nothing is sent.
+Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains, PlanCache& cache);
+
+// Local. The routes of PIECES.
+std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains);
+// Local. What the writer of ROUTE is told of it: the parts, whose names are new with every commit, and the pieces.
+struct Description {
+  std::vector<std::byte> parts, pieces;
+};
+Description describe_route(const std::vector<Part>& parts, const Domains& domains, const Route& route);
 
 }  // namespace penstock

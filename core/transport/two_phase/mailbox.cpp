@@ -8,8 +8,6 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t send_budget = 64 << 20;  // bytes of packed messages under way, beyond the first
-
 Status no_memory(int64_t bytes) {
   return {Code::memory, fmt::format("no memory for a message of {} bytes: lower buffer_bytes", bytes)};
 }
@@ -27,7 +25,9 @@ Mailbox::~Mailbox() {
 
 Status Mailbox::reserve(std::span<const int64_t> sizes) {
   std::vector<Buffer> taken;
+  int64_t sum = 0;
   for (const int64_t bytes : sizes) {
+    if ((sum += bytes) > 2 * budget_ && !taken.empty()) break;
     taken.emplace_back(bytes);
     if (taken.back().data() == nullptr) return no_memory(bytes);
   }
@@ -39,8 +39,10 @@ Status Mailbox::expect(int peer, int tag, int64_t bytes, size_t number) {
   Incoming in;
   in.buffer = pool_.take(bytes);
   in.number = number;
+  in.bytes = bytes;
   if (in.buffer.data() == nullptr) return no_memory(bytes);
   PENSTOCK_ASSIGN(in.request, comm_->receive(peer, tag, std::span(in.buffer.data(), static_cast<size_t>(bytes))));
+  coming_ += bytes;
   incoming_.push_back(std::move(in));
   return {};
 }
@@ -60,6 +62,7 @@ Result<bool> Mailbox::take(const std::function<void(size_t number, std::byte* da
     }
     take(in.number, in.buffer.data());
     pool_.give(std::move(in.buffer));
+    coming_ -= in.bytes;
     if (i + 1 < incoming_.size()) in = std::move(incoming_.back());
     incoming_.pop_back();
     any = true;
@@ -68,7 +71,7 @@ Result<bool> Mailbox::take(const std::function<void(size_t number, std::byte* da
 }
 
 Result<bool> Mailbox::send(int peer, int tag, int64_t bytes, const std::function<void(std::byte* data)>& fill) {
-  if (sending() && in_flight_ + bytes > send_budget) return false;
+  if (sending() && going_ + bytes > budget_) return false;
   Outgoing out;
   out.buffer = pool_.take(bytes);
   out.bytes = bytes;
@@ -80,7 +83,7 @@ Result<bool> Mailbox::send(int peer, int tag, int64_t bytes, const std::function
   PhaseTimer timer(phases_, Phase::exchange);
   const std::span<const std::byte> message(out.buffer.data(), static_cast<size_t>(bytes));
   PENSTOCK_ASSIGN(out.request, comm_->send(peer, tag, message));
-  in_flight_ += bytes;
+  going_ += bytes;
   outgoing_.push_back(std::move(out));
   return true;
 }
@@ -94,7 +97,7 @@ Result<bool> Mailbox::collect() {
       ++out;
       continue;
     }
-    in_flight_ -= out->bytes;
+    going_ -= out->bytes;
     pool_.give(std::move(out->buffer));
     out = outgoing_.erase(out);
     any = true;

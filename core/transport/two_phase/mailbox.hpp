@@ -19,7 +19,9 @@ namespace penstock {
 // All functions are local, and none waits.
 class Mailbox {
  public:
-  Mailbox(Communicator comm, PhaseTimes& phases) : comm_(std::move(comm)), phases_(phases) {}
+  // BUDGET: bytes of messages under way in each direction, beyond the first.
+  Mailbox(Communicator comm, PhaseTimes& phases, int64_t budget)
+      : comm_(std::move(comm)), phases_(phases), budget_(budget) {}
   // Given up while something is under way, it leaves MPI the buffers that other ranks may never take.
   ~Mailbox();
   Mailbox(const Mailbox&) = delete;
@@ -33,6 +35,8 @@ class Mailbox {
   // TAKE(NUMBER, data) for each message that has come; whether any has.
   Result<bool> take(const std::function<void(size_t number, std::byte* data)>& take);
   bool expecting() const { return !incoming_.empty(); }
+  // Whether BYTES more may come within the budget.
+  bool has_room(int64_t bytes) const { return !expecting() || coming_ + bytes <= budget_; }
 
   // FILL(data) packs the message. False, and nothing done, where others must have gone first.
   Result<bool> send(int peer, int tag, int64_t bytes, const std::function<void(std::byte* data)>& fill);
@@ -50,6 +54,7 @@ class Mailbox {
     Buffer buffer;
     Request request;
     size_t number = 0;
+    int64_t bytes = 0;
   };
 
   Communicator comm_;
@@ -57,7 +62,8 @@ class Mailbox {
   BufferPool pool_;
   std::vector<Incoming> incoming_;
   std::list<Outgoing> outgoing_;
-  int64_t in_flight_ = 0;
+  const int64_t budget_;
+  int64_t coming_ = 0, going_ = 0;  // bytes
 };
 
 }  // namespace penstock

@@ -8,27 +8,31 @@
 
 namespace penstock {
 
-Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, Io io)
+Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, Io io, std::function<void()> rested)
     : job_(job),
       domains_(domains),
       plan_(plan),
       writer_(domains.writer_of(job.comm->rank())),
       files_(job.storage, io, job.direction == Direction::write),
-      helper_(job.comm->threads_allowed()) {}
+      helper_(job.comm->threads_allowed(), std::move(rested)) {}
 
-Status Staging::reserve() {
+Status Staging::reserve(std::byte* shared) {
   if (plan_.clients.empty()) return {};
-  for (Buffer& buffer : buffers_) {
-    buffer = Buffer(std::min(domains_.window, domains_.cut(writer_ + 1) - domains_.cut(writer_)));
-    if (buffer.data() == nullptr) return {Code::memory, "no memory for a writer's buffers: lower buffer_bytes"};
+  const int64_t bytes = domains_.largest_window();
+  if (shared == nullptr) {
+    own_ = Buffer(2 * bytes);
+    shared = own_.data();
   }
+  if (shared == nullptr) return {Code::memory, "no memory for a writer's windows: lower buffer_bytes"};
+  windows_[0] = shared;
+  windows_[1] = shared + bytes;
   return {};
 }
 
 void Staging::begin(int64_t round) {
-  ranges_ = ranges(round);
+  std::vector<Range>& list = ranges_[round % 2] = ranges(round);
   if (!failure_.ok()) return;
-  for (const Range& range : ranges_) {
+  for (const Range& range : list) {
     if (job_.disjoint && range.bytes >= range.end - range.begin) continue;
     const std::span<std::byte> gap = bytes_of(range, round);
     if (job_.keep) {
@@ -43,8 +47,9 @@ void Staging::begin(int64_t round) {
 void Staging::write(int64_t round) {
   PhaseTimer timer(*job_.phases, Phase::write);
   settle();  // also where there is nothing to write: the next round fills the buffer of the one before
-  if (ranges_.empty() || !failure_.ok()) return;
-  fail(helper_.submit([this, round, list = ranges_]() -> Status {
+  const std::vector<Range>& list = ranges_[round % 2];
+  if (list.empty() || !failure_.ok()) return;
+  fail(helper_.submit([this, round, list]() -> Status {
     for (const Range& range : list) {
       PENSTOCK_ASSIGN(StorageFile * file, files_.at(range.part->path));
       PENSTOCK_TRY(file->write(range.begin - range.part->virtual_base, bytes_of(range, round)));
@@ -64,31 +69,17 @@ void Staging::read_ahead(int64_t round) {
 void Staging::place(const Client& client, int64_t round, std::byte* flat) {
   if (window(round) == nullptr) return;
   PhaseTimer timer(*job_.phases, Phase::pack);
-  const int64_t begin = domains_.window_begin(writer_, round);
-  for (const Piece& piece : client.pieces) {
-    SliceCursor cursor(piece, begin, domains_.window_end(writer_, round));
-    for (Slice slice; cursor.next(slice); flat += slice.bytes) {
-      std::byte* at = window(round) + (slice.address - begin);
-      if (reading())
-        std::memcpy(flat, at, static_cast<size_t>(slice.bytes));
-      else
-        std::memcpy(at, flat, static_cast<size_t>(slice.bytes));
-    }
-  }
+  for (const Piece& piece : client.pieces.near(addresses(round)))
+    flat = copy_between(piece, addresses(round), flat, window(round), job_.direction);
 }
 
 void Staging::place_own(int64_t round) {
   if (window(round) == nullptr) return;
   PhaseTimer timer(*job_.phases, Phase::pack);
-  const int64_t begin = domains_.window_begin(writer_, round);
-  for (const Client& client : plan_.clients) {
-    if (client.rank != job_.comm->rank()) continue;
-    for (const Piece& piece : client.pieces) {
-      SliceCursor cursor(piece, begin, domains_.window_end(writer_, round));
-      for (Slice slice; cursor.next(slice);)
-        copy_slice(piece, slice, window(round) + (slice.address - begin), job_.direction);
-    }
-  }
+  for (const Client& client : plan_.clients)
+    if (client.rank == job_.comm->rank())
+      for (const Piece& piece : client.pieces.near(addresses(round)))
+        copy_window(piece, addresses(round), window(round), job_.direction);
 }
 
 void Staging::settle() { fail(helper_.wait()); }
@@ -115,7 +106,7 @@ std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   const int64_t begin = domains_.window_begin(writer_, round), end = domains_.window_end(writer_, round);
   std::vector<Range> found;
   for (const Client& client : plan_.clients) {
-    for (const Piece& piece : client.pieces) {
+    for (const Piece& piece : client.pieces.near(addresses(round))) {
       const int64_t bytes = bytes_in(piece, begin, end);
       if (bytes == 0) continue;
       const Part& part = plan_.parts[static_cast<size_t>(piece.part)];

@@ -1,12 +1,14 @@
-// Staging: a writer's two window buffers and the files behind them. While messages fill or empty one buffer, a helper
-// thread writes or reads the other.
+// Staging: a writer's two windows and the files behind them. While ranks fill or empty one window, a helper thread writes
+// or reads the other.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "core/transport/move.hpp"
 #include "core/transport/open_parts.hpp"
 #include "core/transport/transport.hpp"
 #include "core/transport/two_phase/background.hpp"
@@ -20,9 +22,10 @@ namespace penstock {
 // of the file system is kept until finish: windows come and go as if there were none, since other ranks count on that.
 class Staging {
  public:
-  // The arguments must outlive it.
-  Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, Io io);
-  Status reserve();
+  // The arguments must outlive it. RESTED is called, on the helper thread, when that has ended a task.
+  Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, Io io, std::function<void()> rested);
+  // SHARED: memory for both windows, or null where the staging takes its own.
+  Status reserve(std::byte* shared);
 
   // Writing: zeros, or what the file has, under the gaps between the pieces of ROUND's window.
   void begin(int64_t round);
@@ -55,7 +58,10 @@ class Staging {
   void fail(const Status& status) {
     if (failure_.ok()) failure_ = status;
   }
-  std::byte* window(int64_t round) const { return buffers_[round % 2].data(); }
+  std::byte* window(int64_t round) const { return windows_[round % 2]; }
+  AddressRange addresses(int64_t round) const {
+    return {domains_.window_begin(writer_, round), domains_.window_end(writer_, round)};
+  }
   std::span<std::byte> bytes_of(const Range& range, int64_t round) const;
   std::vector<Range> ranges(int64_t round) const;
   Status read_range(const Range& range, std::span<std::byte> bytes);
@@ -65,8 +71,9 @@ class Staging {
   const ExchangePlan& plan_;
   const int writer_;
   OpenParts files_;  // used by one thread at a time
-  Buffer buffers_[2];
-  std::vector<Range> ranges_;  // of the window that is being filled
+  Buffer own_;
+  std::byte* windows_[2] = {};
+  std::vector<Range> ranges_[2];  // of the windows that are being filled
   Status failure_;
   bool touched_ = false;
   Background helper_;  // last: its task uses the others

@@ -10,6 +10,7 @@
 #include "core/transport/relay.hpp"
 #include "core/transport/two_phase/exchange.hpp"
 #include "core/transport/two_phase/mailbox.hpp"
+#include "core/transport/two_phase/neighbours.hpp"
 #include "core/transport/two_phase/staging.hpp"
 
 namespace penstock {
@@ -23,77 +24,146 @@ const Descriptor descriptor{
       "how the file system is called; auto: direct for large durable writes where the file system can, else buffered"},
      {"buffer_bytes", Parameter::Type::bytes, "4096", "8MiB",
       "what a writer assembles at once; it has two such buffers"},
+     {"neighbours", Parameter::Type::choice, "shared|messages", "shared",
+      "how ranks reach a writer of their own node: its windows lie in memory that they share, or by messages"},
      max_concurrent_writers},
     ""};
 
+// What one rank may hold in windows, in messages that come and in those that go: a quarter each, the last for the plan.
+int64_t share_of_memory(const Settings& settings) { return settings.integer("memory_bytes") / 4; }
+
+// Collective. Only what somebody moves is cut into domains, so that reading one dataset of many occupies all writers.
+Result<Cut> agree_cut(const Job& job, const Settings& settings, NodeMemory& kept) {
+  int64_t begin = INT64_MAX, end = INT64_MIN, bytes = 0;
+  double spread = 0;
+  for (const Piece& piece : job.pieces) {
+    if (piece.selection.count() == 0) continue;
+    const int64_t first = first_address(piece), last = last_address(piece),
+                  own = piece.selection.count() * piece.element_bytes;
+    begin = std::min(begin, first);
+    end = std::max(end, last);
+    bytes += own;
+    spread += static_cast<double>(last - first) * static_cast<double>(own);
+  }
+  const auto span = bytes > 0 ? static_cast<int64_t>(spread / static_cast<double>(bytes)) : 0;
+  int64_t most[4] = {bytes > 0 ? -begin : INT64_MIN, end, span, kept.in_doubt};
+  PENSTOCK_TRY(job.comm->all_reduce_max(most));
+  if (most[3] != 0) kept.memory.reset();
+  kept.in_doubt = false;
+  Cut cut;
+  if (most[1] != INT64_MIN) {
+    cut.begin = -most[0];
+    cut.end = most[1];
+  }
+  cut.block = job.block;
+  cut.window = std::min(settings.integer("buffer_bytes"), share_of_memory(settings) / 2);
+  cut.writers = settings.integer("writers");
+  cut.most_writers = settings.integer("max_concurrent_writers");
+  cut.ranks = job.comm->size();
+  cut.nodes = kept.nodes;
+  cut.span = most[2];
+  return cut;
+}
+
 class TwoPhaseTransfer : public Transfer {
  public:
-  TwoPhaseTransfer(const Job& job, Io io, const Domains& domains, ExchangePlan plan)
+  TwoPhaseTransfer(const Job& job, const Settings& settings, const Domains& domains)
       : job_(job),
         domains_(domains),
-        plan_(std::move(plan)),
         rank_(job.comm->rank()),
         rounds_(domains.rounds()),
-        staging_(job, domains_, plan_, io),
-        mailbox_(job.comm, *job.phases) {}
+        kept_(job.comm->attachments().get<NodeMemory>()),
+        staging_(job, domains_, plan_, parse_io(settings.word("io")), [this] { wake(); }),
+        mailbox_(job.comm, *job.phases, share_of_memory(settings)) {}
 
-  // Local. All the memory that the rounds will need, taken before anybody waits for a message of this rank.
-  Status reserve() {
-    PENSTOCK_TRY(staging_.reserve());
-    std::vector<int64_t> largest;
-    for (const Client& client : plan_.clients)
-      if (client.rank != rank_)
-        largest.push_back(largest_message([&](int64_t round) { return bytes_from(client, round); }));
+  // Whoever gives up a transfer that is under way leaves the node's memory to those who may still be in it.
+  ~TwoPhaseTransfer() override {
+    if (neighbours_.any() && !finished_) kept_.in_doubt = true;
+  }
+  TwoPhaseTransfer(const TwoPhaseTransfer&) = delete;
+  TwoPhaseTransfer& operator=(const TwoPhaseTransfer&) = delete;
+
+  // Collective.
+  Status prepare(bool share) {
+    if (share) PENSTOCK_TRY(neighbours_.prepare(kept_, domains_, rank_));
+    PENSTOCK_ASSIGN(plan_, plan_exchange(job_, domains_, job_.comm->attachments().get<PlanCache>()));
     for (const Route& route : plan_.routes)
-      if (route.rank != rank_)
-        largest.push_back(largest_message([&](int64_t round) { return bytes_to(route, round); }));
-    PENSTOCK_TRY(mailbox_.reserve(largest));
-    if (reading() && rounds_ > 0) staging_.read_ahead(0);
-    return {};
+      if (neighbours_.reaches(route.rank)) near_.push_back({&route, 0});
+    for (const Client& client : plan_.clients)
+      if (neighbours_.reaches(client.rank)) near_clients_.push_back(client.rank);
+    return reserve();
   }
 
   Result<bool> progress(double seconds) override {
     const double deadline = now() + seconds;
-    while (round_ < rounds_) {
+    while (!done()) {
       const int64_t round = round_;
       PENSTOCK_ASSIGN(const bool moved, try_step());
       if (!moved || (round_ > round && now() > deadline)) break;
     }
-    if (round_ == rounds_) PENSTOCK_TRY(try_step());
-    return round_ == rounds_ && !mailbox_.sending() && !staging_.busy();
+    return done() && !staging_.busy();
   }
 
   Status finish() override {
-    while (round_ < rounds_ || mailbox_.sending()) {
+    while (!done()) {
+      const uint32_t bell = neighbours_.any() ? neighbours_.bell() : 0;
       PENSTOCK_ASSIGN(const bool moved, try_step());
-      if (!moved) wait_a_little();
+      if (!moved) wait_a_little(bell);
     }
-    return staging_.finish();
+    const Status status = staging_.finish();
+    finished_ = true;
+    if (neighbours_.any()) wait_for_writers();
+    return status;
   }
 
   bool communicates() const override {
-    const auto is_other = [&](const auto& peer) { return peer.rank != rank_; };
-    return std::ranges::any_of(plan_.routes, is_other) || std::ranges::any_of(plan_.clients, is_other);
+    const auto is_far = [&](const auto& peer) { return needs_message(peer.rank); };
+    return std::ranges::any_of(plan_.routes, is_far) || std::ranges::any_of(plan_.clients, is_far);
   }
   bool touched_files() const override { return staging_.touched_files(); }
 
  private:
+  // A writer of this node, and the next round that this rank has to do with it.
+  struct Near {
+    const Route* route;
+    int64_t round;
+  };
+
   bool reading() const { return job_.direction == Direction::read; }
   int tag() const { return static_cast<int>(round_ % 1000); }
+  bool needs_message(int rank) const { return rank != rank_ && !neighbours_.reaches(rank); }
+  bool done() const {
+    const auto has_done = [&](const Near& near) { return near.round == rounds_; };
+    return round_ == rounds_ && !mailbox_.sending() && std::ranges::all_of(near_, has_done);
+  }
+  void wake() {
+    if (neighbours_.any()) neighbours_.ring(rank_);
+  }
 
+  AddressRange window(int writer, int64_t round) const {
+    return {domains_.window_begin(writer, round), domains_.window_end(writer, round)};
+  }
   int64_t bytes_from(const Client& client, int64_t round) const {
-    const int writer = domains_.writer_of(rank_);
-    int64_t bytes = 0;
-    for (const Piece& piece : client.pieces)
-      bytes += bytes_in(piece, domains_.window_begin(writer, round), domains_.window_end(writer, round));
-    return bytes;
+    return client.pieces.bytes_in(window(domains_.writer_of(rank_), round));
   }
   int64_t bytes_to(const Route& route, int64_t round) const {
-    int64_t bytes = 0;
-    for (const int i : route.pieces)
-      bytes += bytes_in(job_.pieces[static_cast<size_t>(i)], domains_.window_begin(route.writer, round),
-                        domains_.window_end(route.writer, round));
-    return bytes;
+    return route.pieces.bytes_in(window(route.writer, round));
+  }
+
+  // Local. All the memory that the rounds will need, taken before anybody waits for this rank.
+  Status reserve() {
+    PENSTOCK_TRY(
+        staging_.reserve(neighbours_.any() && domains_.writer_of(rank_) >= 0 ? neighbours_.window(0) : nullptr));
+    std::vector<int64_t> largest;
+    for (const Client& client : plan_.clients)
+      if (needs_message(client.rank))
+        largest.push_back(largest_message([&](int64_t round) { return bytes_from(client, round); }));
+    for (const Route& route : plan_.routes)
+      if (needs_message(route.rank))
+        largest.push_back(largest_message([&](int64_t round) { return bytes_to(route, round); }));
+    PENSTOCK_TRY(mailbox_.reserve(largest));
+    if (reading() && rounds_ > 0) staging_.read_ahead(0);
+    return {};
   }
 
   template <typename Bytes>
@@ -105,67 +175,124 @@ class TwoPhaseTransfer : public Transfer {
 
   // Messages that failed once are not tried again: others may be waiting for what comes after them.
   Result<bool> try_step() {
+    if (broken_.ok() && neighbours_.any() && neighbours_.failed())
+      broken_ = Status(Code::elsewhere, "messages of another rank of this node failed");
     PENSTOCK_TRY(broken_);
-    Result<bool> moved = round_ < rounds_ ? step() : mailbox_.collect();
-    if (!moved.ok()) broken_ = moved.status();
+    Result<bool> moved = step();
+    if (moved.ok()) return moved;
+    broken_ = moved.status();
+    if (neighbours_.any()) neighbours_.fail();
     return moved;
   }
 
-  // Of the round under way, what can be done without waiting for another rank or for the file system; whether that was
-  // anything. Receives are posted before anything is sent, so a rank that waits for its sends never keeps another from its
-  // own.
+  // All that can be done without waiting for another rank or for the file system; whether that was anything.
   Result<bool> step() {
+    bool moved = serve_neighbours();
+    PENSTOCK_ASSIGN(const bool more, round_ < rounds_ ? advance() : mailbox_.collect());
+    return moved || more;
+  }
+
+  // Between this rank's memory and the windows that are open on this node.
+  bool serve_neighbours() {
     bool moved = false;
-    if (!posted_) {
-      PENSTOCK_TRY(post_receives());
-      posted_ = moved = true;
+    for (Near& near : near_) {
+      for (; near.round < rounds_; ++near.round) {
+        const AddressRange range = window(near.route->writer, near.round);
+        if (near.route->pieces.bytes_in(range) == 0) continue;
+        std::byte* open = neighbours_.opened(near.route->rank, near.round);
+        if (open == nullptr) break;
+        PhaseTimer timer(*job_.phases, Phase::pack);
+        for (const Piece& piece : near.route->pieces.near(range)) copy_window(piece, range, open, job_.direction);
+        neighbours_.done(near.route->rank, near.round);
+        moved = true;
+      }
     }
-    if (reading() && !filled_) {  // the window that the helper has read
-      if (staging_.busy()) return moved;
-      staging_.settle();
-      if (round_ + 1 < rounds_) staging_.read_ahead(round_ + 1);
-      staging_.place_own(round_);
-      filled_ = moved = true;
-    }
+    return moved;
+  }
+
+  // This rank's own round: as a writer, and in messages. Receives are posted before anything is sent, so a rank that waits
+  // for its sends never keeps another from its own.
+  Result<bool> advance() {
+    bool moved = false;
+    PENSTOCK_ASSIGN(const bool posted, post_receives());
+    moved = posted;
+    moved = (reading() ? fill() : open()) || moved;
+    if (reading() && opened_ <= round_) return moved;
     PENSTOCK_ASSIGN(const bool sent, send_next());
-    moved = moved || sent;
-    if (!reading() && !filled_) {
-      if (job_.keep && staging_.busy()) return moved;
-      staging_.begin(round_);
-      staging_.place_own(round_);
-      filled_ = moved = true;
-    }
     PENSTOCK_ASSIGN(const bool received, take_received());
-    moved = moved || received;
-    if (next_peer_ < peers() || mailbox_.expecting()) return moved;
+    moved = moved || sent || received;
+    if (next_post_ < sources() || next_peer_ < sinks() || mailbox_.expecting()) return moved;
+    if (!near_clients_.empty() && neighbours_.done_with(round_) < near_in_[round_ % 2]) return moved;
     if (!reading()) {
       if (staging_.busy()) return moved;
       staging_.write(round_);
     }
     ++round_;
-    next_peer_ = 0;
-    posted_ = filled_ = false;
+    next_peer_ = next_post_ = 0;
     return true;
   }
 
-  // Without keeping a core busy where only the file system can end it.
-  void wait_a_little() {
-    const bool for_file = posted_ && (!filled_ || !(mailbox_.expecting() || mailbox_.sending()));
+  // Reading: the window that the helper has read is for everybody.
+  bool fill() {
+    if (opened_ > round_ || staging_.busy()) return false;
+    staging_.settle();
+    if (round_ + 1 < rounds_) staging_.read_ahead(round_ + 1);
+    staging_.place_own(round_);
+    show(round_);
+    return true;
+  }
+
+  // Writing: windows are opened as soon as they are free, the next one while this round's still fills.
+  bool open() {
+    bool moved = false;
+    while (opened_ < rounds_ && opened_ <= round_ + 1) {
+      const bool must_rest = opened_ > round_ || job_.keep;  // its window is being written; or the files are needed
+      if (must_rest && staging_.busy()) break;
+      staging_.begin(opened_);
+      show(opened_);
+      staging_.place_own(opened_ - 1);
+      moved = true;
+    }
+    return moved;
+  }
+
+  void show(int64_t round) {
+    opened_ = round + 1;
+    if (near_clients_.empty()) return;
+    near_in_[round % 2] = 0;
+    for (const Client& client : plan_.clients)
+      if (neighbours_.reaches(client.rank) && bytes_from(client, round) > 0) ++near_in_[round % 2];
+    neighbours_.open(round, near_clients_);
+  }
+
+  // Without keeping a core busy where only a neighbour or the file system can end it.
+  void wait_a_little(uint32_t bell) {
+    const bool messages = mailbox_.expecting() || mailbox_.sending();
+    const bool for_file = round_ < rounds_ && !messages && staging_.busy();
     PhaseTimer timer(*job_.phases, !for_file ? Phase::exchange : reading() ? Phase::read : Phase::write);
+    if (neighbours_.any()) return neighbours_.sleep(bell, messages ? 50e-6 : 10e-3);
     if (for_file) staging_.wait_idle();
     sched_yield();
   }
 
-  // Those that this rank sends to: writing, its writers; reading, its clients.
-  size_t peers() const { return reading() ? plan_.clients.size() : plan_.routes.size(); }
+  void wait_for_writers() {
+    PhaseTimer timer(*job_.phases, reading() ? Phase::read : Phase::sync);
+    neighbours_.leave();
+    for (uint32_t bell = neighbours_.bell(); !neighbours_.writers_left() && !neighbours_.failed();
+         bell = neighbours_.bell())
+      neighbours_.sleep(bell, 10e-3);
+  }
+
+  // Those that this rank sends to (writing, its writers; reading, its clients) and receives from.
+  size_t sinks() const { return reading() ? plan_.clients.size() : plan_.routes.size(); }
+  size_t sources() const { return reading() ? plan_.routes.size() : plan_.clients.size(); }
 
   // Sends as far as the mailbox takes it; whether anything was sent.
   Result<bool> send_next() {
-    PENSTOCK_TRY(mailbox_.collect());
-    bool moved = false;
-    for (; next_peer_ < peers(); ++next_peer_) {
+    PENSTOCK_ASSIGN(bool moved, mailbox_.collect());
+    for (; next_peer_ < sinks(); ++next_peer_) {
       PENSTOCK_ASSIGN(const bool sent, reading() ? send_to(plan_.clients[next_peer_])
-                                                 : send_to(plan_.routes[(next_peer_ + start_route()) % peers()]));
+                                                 : send_to(plan_.routes[(next_peer_ + start_route()) % sinks()]));
       if (!sent) break;
       moved = true;
     }
@@ -173,13 +300,13 @@ class TwoPhaseTransfer : public Transfer {
   }
 
   Result<bool> send_to(const Client& client) {
-    const int64_t bytes = client.rank == rank_ ? 0 : bytes_from(client, round_);
+    const int64_t bytes = needs_message(client.rank) ? bytes_from(client, round_) : 0;
     if (bytes == 0) return true;
     return mailbox_.send(client.rank, tag(), bytes, [&](std::byte* to) { staging_.place(client, round_, to); });
   }
 
   Result<bool> send_to(const Route& route) {
-    const int64_t bytes = route.rank == rank_ ? 0 : bytes_to(route, round_);
+    const int64_t bytes = needs_message(route.rank) ? bytes_to(route, round_) : 0;
     if (bytes == 0) return true;
     return mailbox_.send(route.rank, tag(), bytes, [&](std::byte* to) { pack(route, to); });
   }
@@ -189,18 +316,21 @@ class TwoPhaseTransfer : public Transfer {
     return static_cast<size_t>(rank_) * plan_.routes.size() / static_cast<size_t>(job_.comm->size());
   }
 
-  Status post_receives() {
-    const auto post = [&](int peer, size_t index, int64_t bytes) -> Status {
-      return bytes == 0 || peer == rank_ ? Status() : mailbox_.expect(peer, tag(), bytes, index);
-    };
-    if (reading()) {
-      for (size_t i = 0; i < plan_.routes.size(); ++i)
-        PENSTOCK_TRY(post(plan_.routes[i].rank, i, bytes_to(plan_.routes[i], round_)));
-    } else {
-      for (size_t i = 0; i < plan_.clients.size(); ++i)
-        PENSTOCK_TRY(post(plan_.clients[i].rank, i, bytes_from(plan_.clients[i], round_)));
+  // A writer takes all that comes for its window. A reader takes what its budget allows, in the order of writers: all wait
+  // for the same writer first, so that one is never waited for in vain.
+  Result<bool> post_receives() {
+    bool moved = false;
+    for (; next_post_ < sources(); ++next_post_) {
+      const int peer = reading() ? plan_.routes[next_post_].rank : plan_.clients[next_post_].rank;
+      if (!needs_message(peer)) continue;
+      const int64_t bytes =
+          reading() ? bytes_to(plan_.routes[next_post_], round_) : bytes_from(plan_.clients[next_post_], round_);
+      if (bytes == 0) continue;
+      if (reading() && !mailbox_.has_room(bytes)) break;
+      PENSTOCK_TRY(mailbox_.expect(peer, tag(), bytes, next_post_));
+      moved = true;
     }
-    return {};
+    return moved;
   }
 
   Result<bool> take_received() {
@@ -215,21 +345,24 @@ class TwoPhaseTransfer : public Transfer {
   // Between this rank's memory and a packed message: writing packs, reading unpacks.
   void pack(const Route& route, std::byte* flat) {
     PhaseTimer timer(*job_.phases, Phase::pack);
-    for (const int i : route.pieces) {
-      const Piece& piece = job_.pieces[static_cast<size_t>(i)];
-      SliceCursor cursor(piece, domains_.window_begin(route.writer, round_), domains_.window_end(route.writer, round_));
-      for (Slice slice; cursor.next(slice); flat += slice.bytes) copy_slice(piece, slice, flat, job_.direction);
-    }
+    const AddressRange range = window(route.writer, round_);
+    for (const Piece& piece : route.pieces.near(range)) flat = copy_packed(piece, range, flat, job_.direction);
   }
 
   const Job& job_;
   const Domains domains_;
-  const ExchangePlan plan_;
+  ExchangePlan plan_;
   const int rank_;
   const int64_t rounds_;
-  int64_t round_ = 0;  // under way, and how far:
-  bool posted_ = false, filled_ = false;
-  size_t next_peer_ = 0;
+  NodeMemory& kept_;
+  Neighbours neighbours_;
+  std::vector<Near> near_;
+  std::vector<int> near_clients_;  // as a writer: ranks of this node with data here
+  int64_t near_in_[2] = {};        // so many of them in the window
+  int64_t round_ = 0;              // under way, and how far:
+  int64_t opened_ = 0;             // windows of the rounds before this one were filled, or may be
+  size_t next_peer_ = 0, next_post_ = 0;
+  bool finished_ = false;
   Status broken_;  // of messages; those of the file system are staging's
   Staging staging_;
   Mailbox mailbox_;
@@ -240,26 +373,12 @@ class TwoPhase : public Transport {
   const Descriptor& describe() const override { return descriptor; }
 
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
-    // Only what somebody moves is cut into domains, so that reading one dataset of many occupies all writers.
-    int64_t bounds[2] = {INT64_MIN, INT64_MIN};  // -begin, end
-    for (const Piece& piece : job.pieces) {
-      if (piece.selection.count() == 0) continue;
-      bounds[0] = std::max(bounds[0], -first_address(piece));
-      bounds[1] = std::max(bounds[1], last_address(piece));
-    }
     PhaseTimer timer(*job.phases, Phase::exchange);
-    PENSTOCK_TRY(job.comm->all_reduce_max(bounds));
-    if (bounds[1] == INT64_MIN) bounds[0] = bounds[1] = 0;
-    const auto cut = [&](int64_t writers) {
-      return cut_domains(-bounds[0], bounds[1], job.block, settings.integer("buffer_bytes"),
-                         static_cast<int>(std::min<int64_t>(writers, INT32_MAX)), job.comm->size());
-    };
-    Domains domains = cut(settings.integer("writers"));
-    const int64_t most = settings.integer("max_concurrent_writers");
-    if (most > 0 && domains.writers > most) domains = cut(most);
-    PENSTOCK_ASSIGN(ExchangePlan plan, plan_exchange(job, domains));
-    auto transfer = std::make_unique<TwoPhaseTransfer>(job, parse_io(settings.word("io")), domains, std::move(plan));
-    PENSTOCK_TRY(transfer->reserve());
+    NodeMemory& kept = job.comm->attachments().get<NodeMemory>();
+    PENSTOCK_TRY(kept.meet(job.comm));
+    PENSTOCK_ASSIGN(const Cut cut, agree_cut(job, settings, kept));
+    auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, cut_domains(cut));
+    PENSTOCK_TRY(transfer->prepare(settings.word("neighbours") == "shared"));
     return std::unique_ptr<Transfer>(std::move(transfer));
   }
 };

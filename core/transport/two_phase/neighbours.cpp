@@ -1,0 +1,155 @@
+// Neighbours: flags and bells in the shared memory.
+#include "core/transport/two_phase/neighbours.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <ctime>
+
+namespace penstock {
+namespace {
+
+constexpr int64_t line = 64, page = 4096;
+
+int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+// Between processes, so not of the private kind.
+void futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
+  static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
+  ::syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
+}
+
+}  // namespace
+
+struct alignas(line) Neighbours::Header {
+  std::atomic<uint32_t> failed;  // number of the transfer
+};
+
+struct alignas(line) Neighbours::Slot {
+  std::atomic<uint32_t> bell;
+  std::atomic<uint32_t> sleepers;
+};
+
+struct alignas(line) Neighbours::Flags {
+  std::atomic<uint64_t> open[2];
+  std::atomic<int64_t> done[2];
+  std::atomic<uint32_t> left;  // number of the transfer
+};
+
+Status NodeMemory::meet(const Communicator& comm) {
+  if (node != nullptr) return {};
+  PENSTOCK_ASSIGN(node, comm->node());
+  const int rank = comm->rank();
+  PENSTOCK_ASSIGN(const auto all, node->gather(std::as_bytes(std::span(&rank, 1)), 0));
+  std::vector<std::byte> list;
+  for (const auto& one : all) list.insert(list.end(), one.begin(), one.end());
+  PENSTOCK_TRY(node->broadcast(list, 0));
+  ranks.resize(list.size() / sizeof(int));
+  std::memcpy(ranks.data(), list.data(), list.size());
+  nodes = node->rank() == 0 ? 1 : 0;
+  return comm->all_reduce_sum(std::span(&nodes, 1));
+}
+
+Status Neighbours::prepare(NodeMemory& kept, const Domains& domains, int rank) {
+  const auto count = static_cast<int64_t>(kept.ranks.size());
+  if (count < 2 || kept.refused) return {};
+  int64_t bytes =
+      round_up(static_cast<int64_t>(sizeof(Header)) + count * static_cast<int64_t>(sizeof(Slot) + sizeof(Flags)), page);
+  const int64_t window = domains.largest_window();
+  for (const int neighbour : kept.ranks) {
+    windows_.push_back(bytes);
+    if (domains.writer_of(neighbour) < 0) continue;
+    writers_.push_back(static_cast<int>(windows_.size()) - 1);
+    bytes += 2 * window;
+  }
+  if (kept.memory == nullptr || kept.memory->bytes() < bytes) {
+    kept.memory.reset();
+    PENSTOCK_ASSIGN(kept.memory, SharedMemory::create(kept.node, bytes));
+    kept.refused = kept.memory == nullptr;
+    if (kept.refused) return {};
+  }
+  ranks_ = kept.ranks;
+  window_bytes_ = window;
+  transfer_ = ++kept.transfers;
+  rank_ = rank;
+  memory_ = kept.memory;
+  own_ = slot_of(rank);
+  return {};
+}
+
+void Neighbours::open(int64_t round, const std::vector<int>& clients) {
+  Flags& mine = flags(own_);
+  mine.done[round % 2].store(0);
+  mine.open[round % 2].store(word(round));
+  for (const int client : clients) ring(client);
+}
+
+int64_t Neighbours::done_with(int64_t round) const { return flags(own_).done[round % 2].load(); }
+
+std::byte* Neighbours::opened(int writer, int64_t round) const {
+  const int number = slot_of(writer);
+  return flags(number).open[round % 2].load() == word(round) ? window_of(number, round % 2) : nullptr;
+}
+
+void Neighbours::done(int writer, int64_t round) {
+  flags(slot_of(writer)).done[round % 2].fetch_add(1);
+  ring(writer);
+}
+
+void Neighbours::leave() {
+  if (std::ranges::find(writers_, own_) == writers_.end()) return;
+  flags(own_).left.store(transfer_);
+  for (const int rank : ranks_) ring(rank);
+}
+
+bool Neighbours::writers_left() const {
+  return std::ranges::all_of(writers_, [&](int writer) { return flags(writer).left.load() == transfer_; });
+}
+
+void Neighbours::fail() {
+  reinterpret_cast<Header*>(memory_->data())->failed.store(transfer_);
+  for (const int rank : ranks_) ring(rank);
+}
+
+bool Neighbours::failed() const { return reinterpret_cast<Header*>(memory_->data())->failed.load() == transfer_; }
+
+uint32_t Neighbours::bell() const { return slot(own_).bell.load(); }
+
+void Neighbours::sleep(uint32_t bell, double seconds) const {
+  Slot& mine = slot(own_);
+  const timespec limit{static_cast<time_t>(seconds),
+                       static_cast<long>((seconds - static_cast<int64_t>(seconds)) * 1e9)};
+  mine.sleepers.fetch_add(1);
+  futex(mine.bell, FUTEX_WAIT, bell, &limit);
+  mine.sleepers.fetch_sub(1);
+}
+
+void Neighbours::ring(int rank) const {
+  Slot& there = slot(slot_of(rank));
+  there.bell.fetch_add(1);
+  if (there.sleepers.load() > 0) futex(there.bell, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+int Neighbours::slot_of(int rank) const {
+  const auto at = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
+  return at != ranks_.end() && *at == rank ? static_cast<int>(at - ranks_.begin()) : -1;
+}
+
+Neighbours::Slot& Neighbours::slot(int number) const {
+  return reinterpret_cast<Slot*>(memory_->data() + sizeof(Header))[number];
+}
+
+Neighbours::Flags& Neighbours::flags(int number) const {
+  return reinterpret_cast<Flags*>(memory_->data() + sizeof(Header) + ranks_.size() * sizeof(Slot))[number];
+}
+
+std::byte* Neighbours::window_of(int number, int64_t buffer) const {
+  return memory_->data() + windows_[static_cast<size_t>(number)] + buffer * window_bytes_;
+}
+
+}  // namespace penstock
