@@ -192,6 +192,7 @@ Status transport_read(File::State& state, const Resolved& resolved) {
   state.report.statistics = transfer->statistics();
   state.report.hints = outcome.effective;
   state.report.warnings.insert(state.report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
+  state.report.memory_peak = std::max(state.report.memory_peak, transfer->memory_peak());
   state.report.writers = transfer->touched_files() ? 1 : 0;
   PENSTOCK_TRY(agree(state.comm, status));
   return agree(state.comm, foreign);

@@ -262,6 +262,7 @@ Status finish(File::State& state, Writing& writing) {
   if (writing.mover->done_at() > 0)
     report.behind_seconds = std::min(writing.mover->done_at(), waiting_from) - writing.started_at;
   report.statistics = writing.mover->statistics();
+  report.memory_peak = std::max(report.memory_peak, writing.mover->memory_peak());
   report.writers = writing.mover->touched_files() ? 1 : 0;
   for (size_t p = 0; p < report.phases.seconds.size(); ++p) report.phases.seconds[p] += writing.phases.seconds[p];
   report.hints = writing.hints_outcome.effective;

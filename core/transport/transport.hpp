@@ -77,6 +77,8 @@ class Transfer {
   // Local. Whether the movement goes on by itself, without the pieces' memory and without calls of progress, until
   // finish; progress then tells, at no cost, when finish will not wait.
   virtual bool detached() const { return false; }
+  // After finish: the most bytes that this rank held for the movement, beyond the pieces' own; 0 where nobody counts.
+  virtual int64_t memory_peak() const { return 0; }
   // After finish: what a transport counts that nobody else does, as a JSON object; "" for nothing.
   virtual std::string statistics() const { return {}; }
   // Whether the movement will be detached once everything is handed over; the same on all ranks.

@@ -37,6 +37,7 @@ struct Report {
   int64_t messages = 0;        // point-to-point messages sent by this rank
   int64_t message_bytes = 0;
   int64_t writers = 0;        // 1 where this rank opened files for data
+  int64_t memory_peak = 0;    // bytes that two_phase and independent held beyond the program's data and captured puts
   double behind_seconds = 0;  // of a commit in the background: how long data moved between commit_start and commit_wait
   std::string filesystem;     // of the target: "ext4, blocks of 4096 bytes (statfs, mountinfo)"
   std::map<std::string, std::string> hints;  // as the MPI-IO library has them in force

@@ -24,7 +24,8 @@ class IndependentTransfer : public Transfer {
   IndependentTransfer(const Job& job, const Settings& settings)
       : job_(job),
         files_(job.storage, parse_io(settings.word("io")), job.direction == Direction::write),
-        buffer_bytes_(settings.integer("buffer_bytes")),
+        buffer_bytes_(std::min(settings.integer("buffer_bytes"), settings.integer("memory_bytes") / 2)),
+        most_slices_(static_cast<size_t>(settings.integer("memory_bytes") / 2) / sizeof(Slice)),
         relay_(job.comm, settings.integer("max_concurrent_writers")) {}
 
   Status start() { return relay_.start(); }
@@ -49,6 +50,9 @@ class IndependentTransfer : public Transfer {
 
   bool communicates() const override { return relay_.waits(); }
   bool touched_files() const override { return touched_; }
+  int64_t memory_peak() const override {
+    return static_cast<int64_t>(buffer_.capacity() + batch_.capacity() * sizeof(Slice));
+  }
 
  private:
   Status move_all() {
@@ -83,8 +87,8 @@ class IndependentTransfer : public Transfer {
         continue;
       }
       while (slice.bytes > 0) {
-        if (!batch_.empty() &&
-            (batch_.back().address + batch_.back().bytes != slice.address || batch_bytes == buffer_bytes_))
+        if (!batch_.empty() && (batch_.back().address + batch_.back().bytes != slice.address ||
+                                batch_bytes == buffer_bytes_ || batch_.size() >= most_slices_))
           PENSTOCK_TRY(flush());
         Slice head = slice;
         head.bytes = std::min(slice.bytes, buffer_bytes_ - batch_bytes);
@@ -133,6 +137,7 @@ class IndependentTransfer : public Transfer {
   const Job& job_;
   OpenParts files_;
   int64_t buffer_bytes_;
+  size_t most_slices_;
   Relay relay_;
   size_t piece_ = 0;
   std::vector<Slice> batch_;

@@ -1,6 +1,8 @@
 // Options of mpiio: the standard's table of accesses has holes, and some of its rows suit some files only.
 #include "core/transport/mpiio/options.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace penstock::mpiio {
@@ -37,6 +39,11 @@ Options::Options(const Settings& settings)
       round_runs(settings.integer("round_runs")),
       record_bytes(settings.integer("record_bytes")),
       verify(verify_of(settings.word("verify"))) {
+  // Up to eight non-blocking calls are under way, each with a buffer; an entry of a type takes about 48 bytes.
+  const int64_t memory = settings.integer("memory_bytes");
+  buffer_bytes =
+      std::min(buffer_bytes, std::max<int64_t>(4096, memory / (synchronism == Synchronism::nonblocking ? 16 : 2)));
+  round_runs = std::min(round_runs, std::max<int64_t>(64, memory / 4 / 48));
   const std::string& level = settings.word("level");
   if (level == "none") return;
   collective = level == "1" || level == "3";

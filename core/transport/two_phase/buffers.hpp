@@ -43,15 +43,20 @@ class BufferPool {
     size_t best = free_.size();
     for (size_t i = 0; i < free_.size(); ++i)
       if (free_[i].bytes() >= bytes && (best == free_.size() || free_[i].bytes() < free_[best].bytes())) best = i;
-    if (best == free_.size()) return Buffer(bytes);
+    if (best == free_.size()) {
+      made_ += bytes;
+      return Buffer(bytes);
+    }
     Buffer buffer = std::move(free_[best]);
     free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(best));
     return buffer;
   }
   void give(Buffer buffer) { free_.push_back(std::move(buffer)); }
+  int64_t made() const { return made_; }  // bytes of all that it ever made
 
  private:
   std::vector<Buffer> free_;
+  int64_t made_ = 0;
 };
 
 }  // namespace penstock

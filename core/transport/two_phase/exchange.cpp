@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
@@ -120,6 +121,16 @@ std::span<const Piece> PieceList::near(AddressRange range) const {
 int64_t PieceList::bytes_in(AddressRange range) const {
   int64_t bytes = 0;
   for (const Piece& piece : near(range)) bytes += penstock::bytes_in(piece, range.begin, range.end);
+  return bytes;
+}
+
+// Runs that many pieces share are counted once; those of this rank's own pieces are the decomposition's.
+int64_t PieceList::bytes() const {
+  std::set<const MemoryRun*> runs;
+  auto bytes = static_cast<int64_t>(pieces_.size() * (sizeof(Piece) + 2 * sizeof(int64_t)));
+  for (const Piece& piece : pieces_)
+    if (!piece.selection.is_box() && runs.insert(piece.selection.runs().data()).second)
+      bytes += static_cast<int64_t>(piece.selection.runs().size_bytes());
   return bytes;
 }
 
@@ -244,6 +255,8 @@ Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains, PlanC
   }
   std::stable_sort(plan.clients.begin(), plan.clients.end(),
                    [](const Client& a, const Client& b) { return a.rank < b.rank; });
+  for (const Route& route : plan.routes) plan.bytes += route.pieces.bytes();
+  for (const Client& client : plan.clients) plan.bytes += client.pieces.bytes();
   return plan;
 }
 

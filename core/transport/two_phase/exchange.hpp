@@ -20,6 +20,7 @@ class PieceList {
   std::span<const Piece> near(AddressRange range) const;
   std::span<const Piece> all() const { return pieces_; }
   int64_t bytes_in(AddressRange range) const;
+  int64_t bytes() const;  // of memory
 
  private:
   std::vector<Piece> pieces_;
@@ -42,6 +43,7 @@ struct ExchangePlan {
   std::vector<Route> routes;    // by writer
   std::vector<Client> clients;  // by rank
   std::vector<Part> parts;      // that this writer has data of
+  int64_t bytes = 0;            // that all of this takes, about
 };
 
 // Plans of earlier transfers of the same ranks, without memory; kept with their communicator.

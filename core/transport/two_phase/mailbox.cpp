@@ -28,7 +28,7 @@ Status Mailbox::reserve(std::span<const int64_t> sizes) {
   int64_t sum = 0;
   for (const int64_t bytes : sizes) {
     if ((sum += bytes) > 2 * budget_ && !taken.empty()) break;
-    taken.emplace_back(bytes);
+    taken.push_back(pool_.take(bytes));
     if (taken.back().data() == nullptr) return no_memory(bytes);
   }
   for (Buffer& buffer : taken) pool_.give(std::move(buffer));

@@ -43,6 +43,7 @@ class Mailbox {
   // Takes back the buffers of what has gone; whether anything has.
   Result<bool> collect();
   bool sending() const { return !outgoing_.empty(); }
+  int64_t bytes() const { return pool_.made(); }  // of all its buffers
 
  private:
   struct Outgoing {  // the request goes before its buffer

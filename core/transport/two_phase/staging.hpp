@@ -45,6 +45,7 @@ class Staging {
   // Settles, syncs and closes: the first failure.
   Status finish();
   bool touched_files() const { return touched_; }
+  int64_t bytes() const { return windows_[0] == nullptr ? 0 : 2 * domains_.largest_window(); }  // of its windows
 
  private:
   // A range of one part inside a window, in virtual addresses.

@@ -121,6 +121,7 @@ class TwoPhaseTransfer : public Transfer {
     return std::ranges::any_of(plan_.routes, is_far) || std::ranges::any_of(plan_.clients, is_far);
   }
   bool touched_files() const override { return staging_.touched_files(); }
+  int64_t memory_peak() const override { return plan_.bytes + staging_.bytes() + mailbox_.bytes(); }
 
  private:
   // A writer of this node, and the next round that this rank has to do with it.
