@@ -1,9 +1,12 @@
 // Tests of the base: statuses, sums, sizes, and values to bytes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <random>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <penstock/phase.hpp>
 #include <penstock/status.hpp>
@@ -77,6 +80,38 @@ TEST(Crc64, AnySplitContinuesAndCombines) {
     // Unaligned starts.
     const std::string shifted = "x" + data;
     EXPECT_EQ(crc64(bytes_of(std::string_view(shifted).substr(1))), whole);
+  }
+}
+
+// Which ways there are depends on the machine: lengths around every border between them, and any alignment.
+TEST(Crc64, EveryLengthAndAlignmentIsAsByTheTable) {
+  std::mt19937_64 random(20261122);
+  std::vector<std::byte> data(10000 + 64);
+  for (std::byte& b : data) b = static_cast<std::byte>(random());
+  const auto expect_same = [&](size_t at, size_t length) {
+    const auto bytes = std::span<const std::byte>(data).subspan(at, length);
+    const uint64_t previous = random();
+    ASSERT_EQ(crc64(bytes, previous), crc64_by_table(bytes, previous)) << length << " bytes at " << at;
+  };
+  for (size_t length = 0; length < 1200; ++length) expect_same(length % 64, length);
+  for (int round = 0; round < 1000; ++round) expect_same(random() % 64, random() % 10001);
+}
+
+TEST(Crc64, ManyPiecesContinueOneAnother) {
+  std::mt19937_64 random(20261123);
+  std::vector<std::byte> data(1 << 20);
+  for (std::byte& b : data) b = static_cast<std::byte>(random());
+  const uint64_t whole = crc64_by_table(data);
+  for (const size_t most : {100, 3000, 70000}) {
+    uint64_t continued = 0, combined = 0;
+    for (std::span<const std::byte> rest = data; !rest.empty();) {
+      const auto piece = rest.first(std::min<size_t>(rest.size(), 1 + random() % most));
+      continued = crc64(piece, continued);
+      combined = crc64_combine(combined, crc64(piece), static_cast<int64_t>(piece.size()));
+      rest = rest.subspan(piece.size());
+    }
+    EXPECT_EQ(continued, whole);
+    EXPECT_EQ(combined, whole);
   }
 }
 

@@ -1,4 +1,4 @@
-// CRC-64/XZ by slicing over 16 bytes, and combination by the matrix of a run of zero bytes (as in zlib's
+// CRC-64/XZ by folding or, where the processor cannot, by slicing over 16 bytes; and combination by the matrix of a run of zero bytes (as in zlib's
 // crc32_combine).
 #include "core/base/crc64.hpp"
 
@@ -6,10 +6,12 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/crc64_fold.hpp"
+
 namespace penstock {
 namespace {
 
-constexpr uint64_t polynomial = 0xC96C5795D7870F42;  // reflected ECMA-182
+constexpr uint64_t polynomial = crc64_polynomial;
 constexpr int slices = 16;
 using Tables = std::array<std::array<uint64_t, 256>, slices>;
 
@@ -52,9 +54,11 @@ Matrix square(const Matrix& m) {
   return r;
 }
 
+constexpr size_t least_folded = 64;  // below, the table is as fast
+
 }  // namespace
 
-uint64_t crc64(std::span<const std::byte> bytes, uint64_t previous) {
+uint64_t crc64_by_table(std::span<const std::byte> bytes, uint64_t previous) {
   const Tables& t = tables();
   uint64_t c = ~previous;
   const std::byte* p = bytes.data();
@@ -67,6 +71,13 @@ uint64_t crc64(std::span<const std::byte> bytes, uint64_t previous) {
   }
   for (; n > 0; --n, ++p) c = t[0][(c ^ static_cast<uint64_t>(*p)) & 0xFF] ^ (c >> 8);
   return ~c;
+}
+
+uint64_t crc64(std::span<const std::byte> bytes, uint64_t previous) {
+  const size_t multiple = bytes.size() / sizeof(Folded) * sizeof(Folded);
+  if (multiple < least_folded || !can_fold()) return crc64_by_table(bytes, previous);
+  const Folded folded = crc64_fold(bytes.first(multiple), ~previous);
+  return crc64_by_table(bytes.subspan(multiple), crc64_by_table(folded, ~uint64_t{0}));
 }
 
 uint64_t crc64_combine(uint64_t a, uint64_t b, int64_t b_bytes) {
