@@ -1,164 +1,279 @@
-// Moving the elements of a piece between memory and flat buffers.
+// Moving: a piece is cut into planes of rows, or into runs, that a kernel copies at once; what a range cuts off a row is
+// copied apart.
 #include "core/transport/move.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
-#include "core/transport/swap.hpp"
+#include "core/transport/kernels.hpp"
 
 namespace penstock {
 namespace {
 
-// Elements of one row of the first dimension, where rows lie apart.
-int64_t row_elements(const Piece& piece) {
-  int64_t n = 1;
-  for (int d = 1; d < piece.selection.shape().rank(); ++d) n *= piece.selection.shape()[d];
-  return n;
-}
+// The two sides of a copy. WINDOW null: the file's side is PACKED; MEMORY null: the memory's side is. What is packed is
+// used up from front to back.
+struct Sides {
+  std::byte* window = nullptr;
+  std::byte* memory = nullptr;
+  std::byte* packed = nullptr;
+  Direction direction = Direction::write;
+};
 
-int64_t address_of(const Piece& piece, int64_t element) {
-  if (piece.row_stride == 0) return piece.address + element * piece.element_bytes;
-  const int64_t row = row_elements(piece);
-  return piece.address + element / row * piece.row_stride + element % row * piece.element_bytes;
-}
+// In bytes.
+struct Axis {
+  int64_t count = 1, file_step = 0, memory_step = 0;
+};
 
-// The first element that begins at ADDRESS or behind it.
-int64_t element_ceiling(const Piece& piece, int64_t address) {
-  if (address <= piece.address) return 0;
-  const int64_t at = address - piece.address, size = piece.element_bytes;
-  if (piece.row_stride == 0) return (at - 1) / size + 1;
-  const int64_t row = row_elements(piece), inside = at % piece.row_stride;
-  return at / piece.row_stride * row + std::min(row, (inside + size - 1) / size);
-}
+// A box in bytes, its innermost axis first. Axis 0 is a row, which is dense on both sides: one element at least.
+struct Grid {
+  int rank = 0;
+  Axis axis[max_rank + 1];
+  int64_t span[max_rank + 1] = {};  // of the file, from the first to behind the last byte of these axes
+  int64_t file = 0, memory = 0;     // where it begins
 
-// COUNT elements of UNITS values of type T each, FLAT being dense and elements in memory STRIDE apart. Dense swaps go
-// to the vectorised kernels of swap.cpp.
-template <typename T, int units, bool swap, Direction direction>
-void copy_strided(std::byte* flat, std::byte* memory, int64_t stride, int64_t count) {
-  constexpr int64_t size = units * static_cast<int64_t>(sizeof(T));
-  for (int64_t i = 0; i < count; ++i) {
-    std::byte* in_memory = memory + i * stride * size;
-    std::byte* in_file = flat + i * size;
-    T value[units];
-    std::memcpy(value, direction == Direction::write ? in_memory : in_file, sizeof value);
-    if constexpr (swap)
-      for (T& v : value) v = byte_swapped(v);
-    std::memcpy(direction == Direction::write ? in_file : in_memory, value, sizeof value);
-  }
-}
-
-template <typename T, int units, bool swap>
-void copy_elements(std::byte* flat, std::byte* memory, int64_t stride, int64_t count, Direction direction) {
-  const bool writing = direction == Direction::write;
-  if (swap && stride == 1) return swap_dense<T>(writing ? flat : memory, writing ? memory : flat, count * units);
-  if (writing) return copy_strided<T, units, swap, Direction::write>(flat, memory, stride, count);
-  copy_strided<T, units, swap, Direction::read>(flat, memory, stride, count);
-}
-
-// Any element size and swap unit, from byte FROM to byte TO of the elements that begin at MEMORY.
-void copy_bytes(const Piece& piece, std::byte* flat, std::byte* memory, int64_t stride, int64_t from, int64_t to,
-                Direction direction) {
-  const int64_t size = piece.element_bytes, unit = std::max<int64_t>(piece.swap_bytes, 1);
-  for (int64_t b = from; b < to; ++b) {
-    const int64_t in_element = b % size;
-    const int64_t swapped = in_element / unit * unit + (unit - 1 - in_element % unit);
-    std::byte& in_memory = memory[b / size * stride * size + (piece.swap_bytes > 1 ? swapped : in_element)];
-    std::byte& in_file = flat[b - from];
-    if (direction == Direction::write)
-      in_file = in_memory;
-    else
-      in_memory = in_file;
-  }
-}
-
-void copy_whole(const Piece& piece, std::byte* flat, std::byte* memory, int64_t stride, int64_t count,
-                Direction direction) {
-  const int64_t size = piece.element_bytes, unit = piece.swap_bytes;
-  if (size == 8 && unit == 8) return copy_elements<uint64_t, 1, true>(flat, memory, stride, count, direction);
-  if (size == 4 && unit == 4) return copy_elements<uint32_t, 1, true>(flat, memory, stride, count, direction);
-  if (size == 2 && unit == 2) return copy_elements<uint16_t, 1, true>(flat, memory, stride, count, direction);
-  if (size == 16 && unit == 8) return copy_elements<uint64_t, 2, true>(flat, memory, stride, count, direction);
-  if (size == 8 && unit == 4) return copy_elements<uint32_t, 2, true>(flat, memory, stride, count, direction);
-  if (unit <= 1) {
-    switch (size) {
-      case 1: return copy_elements<uint8_t, 1, false>(flat, memory, stride, count, direction);
-      case 2: return copy_elements<uint16_t, 1, false>(flat, memory, stride, count, direction);
-      case 4: return copy_elements<uint32_t, 1, false>(flat, memory, stride, count, direction);
-      case 8: return copy_elements<uint64_t, 1, false>(flat, memory, stride, count, direction);
-      case 16: return copy_elements<uint64_t, 2, false>(flat, memory, stride, count, direction);
-      default: break;
+  void add(const Axis& next) {
+    const int last = rank - 1;
+    if (next.count == 1) return;
+    if (last >= 0 && next.file_step == axis[last].count * axis[last].file_step &&
+        next.memory_step == axis[last].count * axis[last].memory_step) {
+      axis[last].count *= next.count;
+    } else {
+      axis[rank++] = next;
     }
+    const Axis& a = axis[rank - 1];
+    span[rank - 1] = (a.count - 1) * a.file_step + (rank > 1 ? span[rank - 2] : 1);
   }
-  copy_bytes(piece, flat, memory, stride, 0, count * piece.element_bytes, direction);
+};
+
+Grid grid_of_row(int64_t bytes) {
+  Grid grid;
+  grid.rank = 1;
+  grid.axis[0] = {bytes, 1, 1};
+  grid.span[0] = bytes;
+  return grid;
+}
+
+// Where memory is packed, each stride is what the dimensions below it fill.
+Grid grid_of_box(const Piece& piece, bool packed) {
+  const Selection& selection = piece.selection;
+  const Dims& shape = selection.shape();
+  const int64_t size = piece.element_bytes;
+  Grid grid = grid_of_row(size);
+  grid.file = piece.address;
+  grid.memory = packed ? 0 : selection.memory_offset() * size;
+  int64_t file_step = size, memory_step = size;
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    if (d == 0 && piece.row_stride > 0) file_step = piece.row_stride;
+    const int64_t count = selection.box().count[d];
+    grid.file += selection.box().start[d] * file_step;
+    grid.add({count, file_step, packed ? memory_step : selection.stride()[d] * size});
+    file_step *= shape[d];
+    memory_step *= count;
+  }
+  return grid;
+}
+
+class Copy {
+ public:
+  Copy(const Piece& piece, AddressRange range, const Sides& sides)
+      : sides_(sides),
+        begin_(range.begin),
+        bytes_(range.end - range.begin),
+        swap_bytes_(sides.memory == nullptr ? 0 : piece.swap_bytes) {}
+
+  // From axis A inwards, where these begin at FILE and MEMORY.
+  void axes(const Grid& grid, int a, int64_t file, int64_t memory);
+  void runs(const Piece& piece);
+  std::byte* end() const { return sides_.packed; }
+
+ private:
+  // Elements of which each begins ELEMENT_BYTES behind the one before.
+  struct Stretch {
+    int64_t begin = 0, end = 0;
+    int64_t file = 0;  // of the first
+    int64_t element_bytes = 1;
+  };
+
+  void rows(const Grid& grid, int64_t file, int64_t memory, int64_t count);
+  void whole_rows(const Grid& grid, int64_t file, int64_t memory, int64_t count);
+  void row(int64_t file, int64_t memory, int64_t bytes);
+  void units(std::byte* in_file, std::byte* in_memory, int64_t bytes);
+  void cut_units(std::byte* in_file, std::byte* row, int64_t from, int64_t to);
+  size_t runs_of(const Stretch& stretch, std::span<const MemoryRun> runs);
+  size_t whole_runs(const Stretch& stretch, std::span<const MemoryRun> runs);
+
+  std::byte* in_file(int64_t at) const { return sides_.window == nullptr ? sides_.packed : sides_.window + at; }
+  std::byte* in_memory(int64_t at) const { return sides_.memory == nullptr ? sides_.packed : sides_.memory + at; }
+  bool writing() const { return sides_.direction == Direction::write; }
+  void use(int64_t bytes) {
+    if (sides_.packed != nullptr) sides_.packed += bytes;
+  }
+
+  Sides sides_;
+  const int64_t begin_, bytes_;  // of the range
+  const int64_t swap_bytes_;
+};
+
+// Places in the file count from the range's begin from here on.
+void Copy::axes(const Grid& grid, int a, int64_t file, int64_t memory) {
+  if (a == 0) return row(file, memory, grid.axis[0].count);
+  const Axis& axis = grid.axis[a];
+  const int64_t inner = grid.span[a - 1];
+  int64_t low = 0, high = axis.count;
+  if (file + inner <= 0) low = (-file - inner) / axis.file_step + 1;
+  if (file + grid.span[a] > bytes_)
+    high = file >= bytes_ ? 0 : std::min(high, (bytes_ - file - 1) / axis.file_step + 1);
+  if (a == 1) return rows(grid, file + low * axis.file_step, memory + low * axis.memory_step, high - low);
+  for (int64_t i = low; i < high; ++i) axes(grid, a - 1, file + i * axis.file_step, memory + i * axis.memory_step);
+}
+
+// The range may cut the first and the last.
+void Copy::rows(const Grid& grid, int64_t file, int64_t memory, int64_t count) {
+  const Axis& axis = grid.axis[1];
+  const int64_t bytes = grid.axis[0].count;
+  if (count > 0 && file < 0) {
+    row(file, memory, bytes);
+    file += axis.file_step;
+    memory += axis.memory_step;
+    --count;
+  }
+  const int64_t last = count - 1;
+  const bool cut = count > 0 && file + last * axis.file_step + bytes > bytes_;
+  if (const int64_t whole = cut ? last : count; whole > 0) whole_rows(grid, file, memory, whole);
+  if (cut) row(file + last * axis.file_step, memory + last * axis.memory_step, bytes);
+}
+
+void Copy::whole_rows(const Grid& grid, int64_t file, int64_t memory, int64_t count) {
+  const int64_t bytes = grid.axis[0].count;
+  const int64_t file_step = sides_.window == nullptr ? bytes : grid.axis[1].file_step;
+  const int64_t memory_step = sides_.memory == nullptr ? bytes : grid.axis[1].memory_step;
+  if (writing())
+    copy_rows({in_file(file), in_memory(memory), count, bytes, file_step, memory_step}, swap_bytes_);
+  else
+    copy_rows({in_memory(memory), in_file(file), count, bytes, memory_step, file_step}, swap_bytes_);
+  use(count * bytes);
+}
+
+// What the range has of a row. It may cut units that are swapped as a whole.
+void Copy::row(int64_t file, int64_t memory, int64_t bytes) {
+  const int64_t from = std::max<int64_t>(0, -file), to = std::min(bytes, bytes_ - file);
+  if (from >= to) return;
+  std::byte* there = in_file(file + from);
+  if (swap_bytes_ <= 1) {
+    units(there, in_memory(memory + from), to - from);
+  } else {
+    const int64_t first = std::min(to, (from + swap_bytes_ - 1) / swap_bytes_ * swap_bytes_);
+    const int64_t last = std::max(first, to / swap_bytes_ * swap_bytes_);
+    std::byte* here = sides_.memory + memory;
+    cut_units(there, here, from, first);
+    units(there + (first - from), here + first, last - first);
+    cut_units(there + (last - from), here, last, to);
+  }
+  use(to - from);
+}
+
+// Whole ones.
+void Copy::units(std::byte* in_file, std::byte* in_memory, int64_t bytes) {
+  if (writing())
+    copy_rows({in_file, in_memory, 1, bytes, 0, 0}, swap_bytes_);
+  else
+    copy_rows({in_memory, in_file, 1, bytes, 0, 0}, swap_bytes_);
+}
+
+// Bytes FROM to TO of the row that begins at ROW, one by one.
+void Copy::cut_units(std::byte* in_file, std::byte* row, int64_t from, int64_t to) {
+  for (int64_t b = from; b < to; ++b, ++in_file) {
+    std::byte& in_memory = row[b / swap_bytes_ * swap_bytes_ + (swap_bytes_ - 1 - b % swap_bytes_)];
+    if (writing())
+      *in_file = in_memory;
+    else
+      in_memory = *in_file;
+  }
+}
+
+void Copy::runs(const Piece& piece) {
+  const auto all = piece.selection.runs();
+  const int64_t row = piece.row_stride > 0 ? row_elements(piece) : INT64_MAX;
+  const int64_t first = element_floor(piece, begin_);
+  auto i = static_cast<size_t>(
+      std::partition_point(all.begin(), all.end(), [&](const MemoryRun& r) { return r.offset + r.length <= first; }) -
+      all.begin());
+  for (int64_t r = first / row; i < all.size(); ++r) {
+    r = std::max(r, all[i].offset / row);
+    const int64_t file = piece.address - begin_ + r * piece.row_stride;
+    if (file >= bytes_) return;
+    i += runs_of({r * row, r * row + row, file, piece.element_bytes}, all.subspan(i));
+    if (piece.row_stride == 0) return;
+  }
+}
+
+// How many of RUNS end in STRETCH.
+size_t Copy::runs_of(const Stretch& stretch, std::span<const MemoryRun> runs) {
+  size_t i = 0;
+  while (i < runs.size() && runs[i].offset < stretch.end) {
+    i += whole_runs(stretch, runs.subspan(i));
+    if (i == runs.size() || runs[i].offset >= stretch.end) break;
+    const MemoryRun& run = runs[i];  // which the range cuts, or the stretch's end
+    const int64_t from = std::max(run.offset, stretch.begin), to = std::min(run.offset + run.length, stretch.end);
+    const int64_t file = stretch.file + (from - stretch.begin) * stretch.element_bytes;
+    if (file >= bytes_) break;
+    row(file, (run.memory + from - run.offset) * stretch.element_bytes, (to - from) * stretch.element_bytes);
+    if (run.offset + run.length > stretch.end) break;
+    ++i;
+  }
+  return i;
+}
+
+size_t Copy::whole_runs(const Stretch& stretch, std::span<const MemoryRun> runs) {
+  const int64_t size = stretch.element_bytes, before = runs.front().before;
+  const RunSide packed{sides_.packed, -before * size, &MemoryRun::before};
+  const RunSide window{sides_.window, stretch.file - stretch.begin * size, &MemoryRun::offset};
+  const RunSide memory{sides_.memory, 0, &MemoryRun::memory};
+  Runs work{runs, {}, {}, size, stretch.begin, stretch.end};
+  if (stretch.file < 0) work.begin += (-stretch.file + size - 1) / size;
+  work.end = std::min(work.end, stretch.begin + std::max<int64_t>(0, bytes_ - stretch.file) / size);
+  work.to = sides_.window == nullptr ? packed : window;
+  work.from = sides_.memory == nullptr ? packed : memory;
+  if (!writing()) std::swap(work.to, work.from);
+  const size_t done = copy_runs(work, swap_bytes_);
+  if (done > 0) use((runs[done - 1].before + runs[done - 1].length - before) * size);
+  return done;
+}
+
+std::byte* copy(const Piece& piece, AddressRange range, const Sides& sides) {
+  if (piece.selection.count() == 0 || piece.element_bytes == 0 || range.begin >= range.end) return sides.packed;
+  Copy copy(piece, range, sides);
+  if (piece.selection.is_box()) {
+    const Grid grid = grid_of_box(piece, sides.memory == nullptr);
+    copy.axes(grid, grid.rank - 1, grid.file - range.begin, grid.memory);
+  } else {
+    copy.runs(piece);
+  }
+  return copy.end();
 }
 
 }  // namespace
 
-int64_t element_floor(const Piece& piece, int64_t address) {
-  if (address <= piece.address) return 0;
-  const int64_t at = address - piece.address;
-  if (piece.row_stride == 0) return at / piece.element_bytes;
-  const int64_t row = row_elements(piece), inside = at % piece.row_stride;
-  return at / piece.row_stride * row + std::min(row, inside / piece.element_bytes);
+void copy_window(const Piece& piece, AddressRange range, std::byte* window, Direction direction) {
+  (void)copy(piece, range, {window, piece.memory, nullptr, direction});
 }
 
-SliceCursor::SliceCursor(const Piece& piece, int64_t begin, int64_t end)
-    : piece_(piece),
-      begin_(begin),
-      end_(end),
-      row_(piece.row_stride == 0 ? INT64_MAX : row_elements(piece)),
-      cursor_(piece.selection, element_floor(piece, begin), element_ceiling(piece, end)) {}
-
-bool SliceCursor::next(Slice& slice) {
-  if (rest_.length == 0 && !cursor_.next(rest_)) return false;
-  const int64_t address = address_of(piece_, rest_.offset);
-  const int64_t length = std::min(rest_.length, row_ - rest_.offset % row_);
-  const int64_t from = std::max(address, begin_);
-  const int64_t to = std::min(address + length * piece_.element_bytes, end_);
-  slice = {from, to - from, rest_.memory, rest_.stride, from - address};
-  rest_.offset += length;
-  rest_.memory += length * rest_.stride;
-  rest_.length -= length;
-  return true;
+std::byte* copy_packed(const Piece& piece, AddressRange range, std::byte* flat, Direction direction) {
+  return copy(piece, range, {nullptr, piece.memory, flat, direction});
 }
 
-int64_t bytes_in(const Piece& piece, int64_t begin, int64_t end) {
-  const auto below = [&](int64_t address) {
-    const int64_t element = element_floor(piece, address);
-    const int64_t whole = piece.selection.rank_of(element);
-    const int64_t partial = std::max<int64_t>(address - address_of(piece, element), 0);
-    if (partial == 0) return whole * piece.element_bytes;
-    return whole * piece.element_bytes + (piece.selection.rank_of(element + 1) - whole) * partial;
-  };
-  return below(end) - below(begin);
+std::byte* copy_between(const Piece& piece, AddressRange range, std::byte* flat, std::byte* window,
+                        Direction direction) {
+  return copy(piece, range, {window, nullptr, flat, direction});
 }
 
-int64_t first_address(const Piece& piece) { return address_of(piece, piece.selection.first()); }
-int64_t last_address(const Piece& piece) {
-  const int64_t last = piece.selection.last();
-  return last == 0 ? piece.address : address_of(piece, last - 1) + piece.element_bytes;
-}
-
+// As a window that the slice alone fills.
 void copy_slice(const Piece& piece, const Slice& slice, std::byte* flat, Direction direction) {
   const int64_t size = piece.element_bytes;
-  std::byte* memory = piece.memory + slice.memory * size;
-  if (slice.stride == 1 && piece.swap_bytes <= 1) {
-    std::byte* at = memory + slice.skip;
-    if (direction == Direction::write)
-      std::memcpy(flat, at, static_cast<size_t>(slice.bytes));
-    else
-      std::memcpy(at, flat, static_cast<size_t>(slice.bytes));
-    return;
-  }
-  const int64_t from = slice.skip, to = slice.skip + slice.bytes;
-  const int64_t first = (from + size - 1) / size, last = to / size;  // whole elements
-  if (first > last) return copy_bytes(piece, flat, memory, slice.stride, from, to, direction);
-  if (first * size > from) copy_bytes(piece, flat, memory, slice.stride, from, first * size, direction);
-  copy_whole(piece, flat + (first * size - from), memory + first * slice.stride * size, slice.stride, last - first,
-             direction);
-  if (to > last * size)
-    copy_bytes(piece, flat + (last * size - from), memory + last * slice.stride * size, slice.stride, 0,
-               to - last * size, direction);
+  Grid grid = grid_of_row(size);
+  grid.add({(slice.skip + slice.bytes + size - 1) / size, size, slice.stride * size});
+  Copy copy(piece, {0, slice.bytes}, {flat, piece.memory, nullptr, direction});
+  copy.axes(grid, grid.rank - 1, -slice.skip, slice.memory * size);
 }
 
 void copy_window(const Piece& piece, AddressRange range, std::byte* window, Direction direction) {

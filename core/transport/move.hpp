@@ -1,4 +1,4 @@
-// Moving the elements of a piece between memory and flat buffers: the one pack and unpack loop of every transport.
+// Moving the elements of a piece between memory, packed buffers and windows of a file: the one way of every transport.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,20 @@
 #include "core/transport/transport.hpp"
 
 namespace penstock {
+
+// The half-open range [begin, end) of the virtual address space; it may cut elements.
+struct AddressRange {
+  int64_t begin = 0, end = 0;
+};
+
+// Between PIECE's memory and WINDOW, which holds RANGE of the address space byte for byte. Swapped on the way.
+void copy_window(const Piece& piece, AddressRange range, std::byte* window, Direction direction);
+// Between PIECE's memory and a packed buffer of its elements in RANGE; one past the last byte used.
+std::byte* copy_packed(const Piece& piece, AddressRange range, std::byte* flat, Direction direction);
+// Between such a packed buffer and a window; the piece's memory is not used. direction write: flat -> window; read:
+// window -> flat.
+std::byte* copy_between(const Piece& piece, AddressRange range, std::byte* flat, std::byte* window,
+                        Direction direction);
 
 // BYTES consecutive bytes of the virtual address space, the part of one segment that lies in a window. A window may
 // cut an element, so the first and last element may be there in part.
@@ -32,6 +46,8 @@ class SliceCursor {
   Segment rest_;  // of the cursor's segment, where rows cut it
 };
 
+// Elements of one row of the first dimension, where rows lie apart.
+int64_t row_elements(const Piece& piece);
 // The first element of PIECE's shape, selected or not, that ends behind ADDRESS.
 int64_t element_floor(const Piece& piece, int64_t address);
 

@@ -1,10 +1,12 @@
-// Moving: slices of random windows against brute force, for every element size, stride and byte swap.
+// Moving: slices of random windows against brute force, and copies in planes against slices, byte by byte.
 #include "core/transport/move.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
+#include <vector>
 
 #include "core/model/catalogue.hpp"
 
@@ -103,6 +105,156 @@ TEST(Move, ReadingPutsBackWhatWritingTook) {
         copy_slice(c.piece, slice, c.file.data() + (slice.address - c.piece.address), Direction::read);
     }
     ASSERT_EQ(c.memory, original) << "seed " << seed;
+  }
+}
+
+// Bytes of a piece in a range, one by one, as SliceCursor finds them.
+struct Place {
+  int64_t address = 0;
+  size_t memory = 0;  // byte in the piece's memory
+};
+
+std::vector<Place> places(const Piece& piece, AddressRange range) {
+  std::vector<Place> found;
+  const int64_t size = piece.element_bytes, unit = std::max<int64_t>(1, piece.swap_bytes);
+  SliceCursor cursor(piece, range.begin, range.end);
+  for (Slice slice; cursor.next(slice);)
+    for (int64_t i = 0; i < slice.bytes; ++i) {
+      const int64_t at = slice.skip + i, b = at % size;
+      const int64_t in_element = piece.swap_bytes > 1 ? b / unit * unit + (unit - 1 - b % unit) : b;
+      found.push_back(
+          {slice.address + i, static_cast<size_t>((slice.memory + at / size * slice.stride) * size + in_element)});
+    }
+  return found;
+}
+
+class Planes {
+ public:
+  explicit Planes(unsigned seed) : random_(seed) {
+    static constexpr struct {
+      int64_t size, swap;
+    } kinds[] = {{1, 0}, {2, 2}, {4, 4}, {8, 8}, {8, 0}, {16, 8}, {8, 4}, {3, 0}, {16, 0}, {12, 4}, {12, 0}, {24, 8}};
+    const auto kind = kinds[draw(0, 11)];
+    piece.address = draw(0, 40);
+    piece.element_bytes = kind.size;
+    piece.swap_bytes = kind.swap;
+    const int rank = static_cast<int>(draw(1, 4));
+    Dims shape;
+    for (int d = 0; d < rank; ++d) shape.push_back(draw(1, d == rank - 1 && draw(0, 3) == 0 ? 300 : 7));
+    const int64_t reach = draw(0, 2) == 0 ? runs(shape) : box(shape);
+    if (draw(0, 2) == 0) piece.row_stride = elements(shape) / shape[0] * kind.size + draw(0, 50);
+    memory = bytes(reach * kind.size);
+    piece.memory = memory.data();
+  }
+
+  int64_t draw(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
+  std::vector<std::byte> bytes(int64_t count) {
+    std::vector<std::byte> made(static_cast<size_t>(count));
+    for (auto& b : made) b = static_cast<std::byte>(random_());
+    return made;
+  }
+  AddressRange range() {
+    const int64_t end = last_address(piece);
+    switch (draw(0, 2)) {
+      case 0: return {0, end + draw(0, 9)};
+      case 1: return {draw(0, end), draw(0, end + 9)};
+      default: {
+        const int64_t begin = draw(0, end);
+        return {begin, begin + draw(0, 40)};
+      }
+    }
+  }
+
+  Piece piece;
+  std::vector<std::byte> memory;
+
+ private:
+  // Memory has ghost layers round the box, or gaps between its elements. Elements of memory.
+  int64_t box(const Dims& shape) {
+    Box box{Dims::filled(shape.rank(), 0), shape};
+    Memory memory{0, Dims::filled(shape.rank(), 0)};
+    int64_t step = draw(0, 3) == 0 ? draw(2, 3) : 1;
+    const bool ghosts = draw(0, 1) == 1;
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      const int64_t start = draw(0, 2) == 0 ? draw(0, shape[d] - 1) : 0, most = shape[d] - start;
+      const int64_t count = draw(0, 2) == 0 ? draw(1, most) : most, before = ghosts ? draw(0, 2) : 0;
+      box.start[d] = start;
+      box.count[d] = count;
+      memory.stride[d] = step;
+      memory.offset += before * step;
+      step *= before + count + (ghosts ? draw(0, 2) : 0);
+    }
+    piece.selection = Selection::of_box(shape, box, memory);
+    return step;
+  }
+
+  int64_t runs(const Dims& shape) {
+    std::vector<Run> list;
+    int64_t reach = 0;
+    const int64_t longest = draw(1, 100);
+    for (int64_t offset = draw(0, 3); offset < elements(shape);) {
+      const int64_t length = draw(1, std::min(longest, elements(shape) - offset));
+      list.push_back({offset, length});
+      reach += length;
+      offset += length + draw(0, 3);
+    }
+    if (draw(0, 1) == 1) std::shuffle(list.begin(), list.end(), random_);
+    piece.selection = Selection::of_runs(shape, list);
+    return reach;
+  }
+
+  std::mt19937 random_;
+};
+
+TEST(Move, PlanesGoWhereTheirBytesGoOneByOne) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    Planes c(seed);
+    const AddressRange range = c.range();
+    const auto found = places(c.piece, range);
+    const int64_t span = std::max<int64_t>(0, range.end - range.begin);
+    auto window = c.bytes(span), flat = c.bytes(static_cast<int64_t>(found.size()) + 3);
+    auto memory_wanted = c.memory, window_wanted = window, flat_wanted = flat;
+    const auto at = [&](const Place& place) { return static_cast<size_t>(place.address - range.begin); };
+
+    // Memory to window, memory to packed; then packed, from other bytes, to window.
+    for (size_t i = 0; i < found.size(); ++i) flat_wanted[i] = window_wanted[at(found[i])] = c.memory[found[i].memory];
+    copy_window(c.piece, range, window.data(), Direction::write);
+    ASSERT_EQ(window, window_wanted) << "seed " << seed;
+    ASSERT_EQ(copy_packed(c.piece, range, flat.data(), Direction::write) - flat.data(), std::ssize(found));
+    ASSERT_EQ(flat, flat_wanted) << "seed " << seed;
+    flat = c.bytes(std::ssize(flat));
+    for (size_t i = 0; i < found.size(); ++i) window_wanted[at(found[i])] = flat[i];
+    ASSERT_EQ(copy_between(c.piece, range, flat.data(), window.data(), Direction::write) - flat.data(),
+              std::ssize(found));
+    ASSERT_EQ(window, window_wanted) << "seed " << seed;
+    ASSERT_EQ(c.memory, memory_wanted) << "seed " << seed;
+  }
+}
+
+TEST(Move, PlanesComeFromWhereTheirBytesComeOneByOne) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    Planes c(seed);
+    const AddressRange range = c.range();
+    const auto found = places(c.piece, range);
+    const int64_t span = std::max<int64_t>(0, range.end - range.begin);
+    auto window = c.bytes(span), flat = c.bytes(static_cast<int64_t>(found.size()) + 3);
+    auto memory_wanted = c.memory, flat_wanted = flat;
+    const auto window_wanted = window;
+    const auto at = [&](const Place& place) { return static_cast<size_t>(place.address - range.begin); };
+
+    for (const Place& place : found) memory_wanted[place.memory] = window[at(place)];
+    copy_window(c.piece, range, window.data(), Direction::read);
+    ASSERT_EQ(c.memory, memory_wanted) << "seed " << seed;
+    for (size_t i = 0; i < found.size(); ++i) flat_wanted[i] = window[at(found[i])];
+    ASSERT_EQ(copy_between(c.piece, range, flat.data(), window.data(), Direction::read) - flat.data(),
+              std::ssize(found));
+    ASSERT_EQ(flat, flat_wanted) << "seed " << seed;
+    flat_wanted = flat = c.bytes(std::ssize(flat));
+    for (size_t i = 0; i < found.size(); ++i) memory_wanted[found[i].memory] = flat[i];
+    ASSERT_EQ(copy_packed(c.piece, range, flat.data(), Direction::read) - flat.data(), std::ssize(found));
+    ASSERT_EQ(c.memory, memory_wanted) << "seed " << seed;
+    ASSERT_EQ(window, window_wanted) << "seed " << seed;
+    ASSERT_EQ(flat, flat_wanted) << "seed " << seed;
   }
 }
 
