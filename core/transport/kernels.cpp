@@ -128,6 +128,7 @@ auto run(const Work& work) {
 }
 
 void copy_plain(const Rows& rows) {
+  if (rows.count == 1) return void(std::memcpy(rows.to, rows.from, static_cast<size_t>(rows.bytes)));
   switch (rows.bytes) {
     case 1: return run<FixedRows<Plain, 1>>(rows);
     case 2: return run<FixedRows<Plain, 2>>(rows);

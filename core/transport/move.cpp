@@ -267,11 +267,16 @@ std::byte* copy_between(const Piece& piece, AddressRange range, std::byte* flat,
   return copy(piece, range, {window, nullptr, flat, direction});
 }
 
-// As a window that the slice alone fills.
+// Most slices are one row; others are as a window that the slice alone fills.
 void copy_slice(const Piece& piece, const Slice& slice, std::byte* flat, Direction direction) {
-  const int64_t size = piece.element_bytes;
+  const int64_t size = piece.element_bytes, end = slice.skip + slice.bytes;
+  if (slice.stride == 1 && (piece.swap_bytes <= 1 || (slice.skip % size == 0 && slice.bytes % size == 0))) {
+    std::byte* memory = piece.memory + slice.memory * size + slice.skip;
+    const bool writing = direction == Direction::write;
+    return copy_rows({writing ? flat : memory, writing ? memory : flat, 1, slice.bytes, 0, 0}, piece.swap_bytes);
+  }
   Grid grid = grid_of_row(size);
-  grid.add({(slice.skip + slice.bytes + size - 1) / size, size, slice.stride * size});
+  grid.add({(end + size - 1) / size, size, slice.stride * size});
   Copy copy(piece, {0, slice.bytes}, {flat, piece.memory, nullptr, direction});
   copy.axes(grid, grid.rank - 1, -slice.skip, slice.memory * size);
 }
