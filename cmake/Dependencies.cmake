@@ -1,4 +1,4 @@
-# What penstock stands on: MPI, the HDF5 that belongs to it, fmt, nlohmann-json, toml++, threads; GoogleTest and CLI11 for its programs.
+# What penstock stands on: MPI, the HDF5 that belongs to it, fmt, nlohmann-json, toml++, threads; GoogleTest, CLI11 and Google Benchmark for its programs.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -88,4 +88,8 @@ if(PENSTOCK_TESTS)
 endif()
 if(PENSTOCK_BENCH)
   find_package(CLI11 REQUIRED)
+  find_package(benchmark QUIET)
+  if(NOT benchmark_FOUND)
+    message(STATUS "penstock: no penstock-bench-kernels: needs Google Benchmark")
+  endif()
 endif()
