@@ -55,9 +55,7 @@ Status capture(Pending& pending) {
     piece.selection =
         strided ? Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, pending.memory)
                 : Selection::of_box(Dims{count}, Box{Dims{0}, Dims{count}}, Memory{pending.memory.offset, Dims{1}});
-    SliceCursor cursor(piece, 0, count * size);
-    for (Slice slice; cursor.next(slice);)
-      copy_slice(piece, slice, pending.captured.get() + slice.address, Direction::write);
+    copy_window(piece, {0, count * size}, pending.captured.get(), Direction::write);
   }
   pending.data = pending.captured.get();
   pending.memory = {};

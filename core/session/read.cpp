@@ -113,8 +113,7 @@ Status read_foreign(const Contents& contents, const std::string& path, int index
     const auto common = intersect(selection, Selection::of_box(dataset.shape, box));
     if (!common) continue;
     const Piece piece{0, 0, bytes(dataset.type), 0, *common, memory};
-    SliceCursor cursor(piece, 0, static_cast<int64_t>(buffer.size()));
-    for (Slice slice; cursor.next(slice);) copy_slice(piece, slice, buffer.data() + slice.address, Direction::read);
+    copy_window(piece, {0, std::ssize(buffer)}, buffer.data(), Direction::read);
   }
   return {};
 }
@@ -154,10 +153,7 @@ Status broadcast_replicas(File::State& state, const Resolved& resolved) {
               0,
               Selection::of_box(dataset.shape, Box{Dims::filled(dataset.shape.rank(), 0), dataset.shape}, p.memory),
               p.data};
-          SliceCursor cursor(piece, at, end);
-          for (Slice slice; cursor.next(slice);)
-            copy_slice(piece, slice, bytes.data() + (slice.address - at),
-                       direction == 0 ? Direction::write : Direction::read);
+          copy_window(piece, {at, end}, bytes.data(), direction == 0 ? Direction::write : Direction::read);
           if (direction == 0) break;  // the first request is what was read
         }
       }

@@ -1,7 +1,8 @@
 // independent: every rank moves its own runs by its own system calls. Best for large contiguous blocks and for
 // separate files; poor for many short runs, since neighbours then share file blocks.
 #include <algorithm>
-#include <cstring>
+#include <span>
+#include <vector>
 
 #include "core/transport/move.hpp"
 #include "core/transport/open_parts.hpp"
@@ -25,7 +26,6 @@ class IndependentTransfer : public Transfer {
       : job_(job),
         files_(job.storage, parse_io(settings.word("io")), job.direction == Direction::write),
         buffer_bytes_(std::min(settings.integer("buffer_bytes"), settings.integer("memory_bytes") / 2)),
-        most_slices_(static_cast<size_t>(settings.integer("memory_bytes") / 2) / sizeof(Slice)),
         relay_(job.comm, settings.integer("max_concurrent_writers")) {}
 
   Status start() { return relay_.start(); }
@@ -50,9 +50,7 @@ class IndependentTransfer : public Transfer {
 
   bool communicates() const override { return relay_.waits(); }
   bool touched_files() const override { return touched_; }
-  int64_t memory_peak() const override {
-    return static_cast<int64_t>(buffer_.capacity() + batch_.capacity() * sizeof(Slice));
-  }
+  int64_t memory_peak() const override { return static_cast<int64_t>(buffer_.capacity()); }
 
  private:
   Status move_all() {
@@ -64,83 +62,67 @@ class IndependentTransfer : public Transfer {
     return status.ok() ? closed : status;
   }
 
-  // Slices that follow one another in the file are one batch; a batch is one call.
+  // Slices that follow one another in the file are one call.
+  struct Batch {
+    AddressRange range;
+    std::byte* memory = nullptr;  // that of the only slice, where it can go as it lies
+
+    int64_t bytes() const { return range.end - range.begin; }
+  };
+
   Status move_piece(const Piece& piece) {
     const Part& part = job_.parts[static_cast<size_t>(piece.part)];
     PENSTOCK_ASSIGN(StorageFile * file, files_.at(part.path));
     SliceCursor cursor(piece, part.virtual_base, part.virtual_base + part.bytes);
-    batch_.clear();
-    int64_t batch_bytes = 0;
-    const auto flush = [&] {
-      const Status status = move_batch(piece, part, *file, batch_bytes);
-      batch_.clear();
-      batch_bytes = 0;
-      return status;
-    };
+    Batch batch;
     for (Slice slice; cursor.next(slice);) {
       const bool flat = slice.stride == 1 && piece.swap_bytes <= 1;
+      const int64_t end = slice.address + slice.bytes;
+      std::byte* memory = flat ? piece.memory + slice.memory * piece.element_bytes + slice.skip : nullptr;
       if (flat && slice.bytes >= buffer_bytes_ / 4) {  // large enough to go without a copy
-        PENSTOCK_TRY(flush());
-        batch_ = {slice};
-        batch_bytes = slice.bytes;
-        PENSTOCK_TRY(flush());
+        PENSTOCK_TRY(move_batch(piece, part, *file, batch));
+        PENSTOCK_TRY(move_batch(piece, part, *file, {{slice.address, end}, memory}));
+        batch = {};
         continue;
       }
-      while (slice.bytes > 0) {
-        if (!batch_.empty() && (batch_.back().address + batch_.back().bytes != slice.address ||
-                                batch_bytes == buffer_bytes_ || batch_.size() >= most_slices_))
-          PENSTOCK_TRY(flush());
-        Slice head = slice;
-        head.bytes = std::min(slice.bytes, buffer_bytes_ - batch_bytes);
-        batch_.push_back(head);
-        batch_bytes += head.bytes;
-        slice.address += head.bytes;
-        slice.skip += head.bytes;
-        slice.bytes -= head.bytes;
+      for (int64_t at = slice.address; at < end; at = batch.range.end) {
+        if (batch.bytes() == 0 || batch.range.end != at || batch.bytes() == buffer_bytes_) {
+          PENSTOCK_TRY(move_batch(piece, part, *file, batch));
+          batch = {{at, at}, flat ? memory + (at - slice.address) : nullptr};
+        } else {
+          batch.memory = nullptr;
+        }
+        batch.range.end = std::min(end, batch.range.begin + buffer_bytes_);
       }
     }
-    return flush();
+    return move_batch(piece, part, *file, batch);
   }
 
-  Status move_batch(const Piece& piece, const Part& part, StorageFile& file, int64_t bytes) {
-    if (batch_.empty()) return {};
-    const bool writing = job_.direction == Direction::write;
-    const int64_t offset = batch_.front().address - part.virtual_base;
-    const Slice& only = batch_.front();
-    std::byte* flat = piece.memory + only.memory * piece.element_bytes + only.skip;
-    const bool staged = batch_.size() > 1 || only.stride != 1 || piece.swap_bytes > 1;
-    if (staged) {
-      buffer_.resize(static_cast<size_t>(buffer_bytes_));
-      flat = buffer_.data();
-      if (writing) copy_batch(piece);
-    }
+  Status move_batch(const Piece& piece, const Part& part, StorageFile& file, const Batch& batch) {
+    if (batch.bytes() == 0) return {};
+    const bool writing = job_.direction == Direction::write, staged = batch.memory == nullptr;
+    if (staged) buffer_.resize(static_cast<size_t>(buffer_bytes_));
+    if (staged && writing) copy_batch(piece, batch);
     {
       PhaseTimer timer(*job_.phases, writing ? Phase::write : Phase::read);
-      if (writing)
-        PENSTOCK_TRY(file.write(offset, std::span(flat, static_cast<size_t>(bytes))));
-      else
-        PENSTOCK_TRY(file.read(offset, std::span(flat, static_cast<size_t>(bytes))));
+      const std::span flat(staged ? buffer_.data() : batch.memory, static_cast<size_t>(batch.bytes()));
+      const int64_t offset = batch.range.begin - part.virtual_base;
+      PENSTOCK_TRY(writing ? file.write(offset, flat) : file.read(offset, flat));
     }
-    if (staged && !writing) copy_batch(piece);
+    if (staged && !writing) copy_batch(piece, batch);
     return {};
   }
 
-  void copy_batch(const Piece& piece) {
+  void copy_batch(const Piece& piece, const Batch& batch) {
     PhaseTimer timer(*job_.phases, Phase::pack);
-    std::byte* at = buffer_.data();
-    for (const Slice& slice : batch_) {
-      copy_slice(piece, slice, at, job_.direction);
-      at += slice.bytes;
-    }
+    copy_window(piece, batch.range, buffer_.data(), job_.direction);
   }
 
   const Job& job_;
   OpenParts files_;
   int64_t buffer_bytes_;
-  size_t most_slices_;
   Relay relay_;
   size_t piece_ = 0;
-  std::vector<Slice> batch_;
   std::vector<std::byte> buffer_;
   bool touched_ = false;
 };
