@@ -15,7 +15,8 @@
 namespace penstock {
 namespace {
 
-constexpr int patience_ms = 20;  // between looks at the other servers
+constexpr int patience_ms = 20;           // between looks at the other servers
+constexpr int64_t least_streamed = 4096;  // bytes of a run
 
 std::string absolute(const std::string& path) {
   char folder[PATH_MAX];
@@ -136,7 +137,10 @@ void ServersTransfer::take_reply(size_t link, const ServerMessage& message) {
     const auto number = static_cast<size_t>(message.number);
     if (number >= slots_.size() || !slots_[number].busy) return;
     Slot& slot = slots_[number];
-    if (reading() && message.code == Code::ok) unpack(slot);
+    if (reading() && message.code == Code::ok) {
+      PhaseTimer timer(*job_.phases, Phase::pack);
+      copy_windows(slot);
+    }
     slot.busy = false;
     --server.in_flight;
     --in_flight_;
@@ -242,7 +246,7 @@ bool ServersTransfer::fill(Slot& slot, ServerMessage& chunk) {
   while (next_slice()) {
     const Piece& piece = job_.pieces[piece_];
     const int64_t offset = slice_.address - job_.parts[static_cast<size_t>(piece.part)].virtual_base;
-    if (at < 0) chunk.a = slot.data_at = at = offset % direct_alignment;
+    if (at < 0) chunk.a = at = offset % direct_alignment;
     const int64_t room = size - at - strips_.most_bytes();
     if (room <= 0) break;
     Slice head = slice_;
@@ -264,34 +268,26 @@ bool ServersTransfer::fill(Slot& slot, ServerMessage& chunk) {
   chunk.c = at;
   chunk.d = static_cast<int64_t>(strips.size());
   std::memcpy(slot.memory.data() + at, strips.data(), strips.size());
+  if (!reading()) copy_windows(slot);
   stream_fence();
   return true;
 }
 
+// Long runs go past the caches, whose use ends here; the others are left for copy_windows().
 void ServersTransfer::add_run(Slot& slot, const Slice& slice, std::byte* at) {
-  if (!reading()) {
-    const Piece& piece = job_.pieces[piece_];
-    const bool flat = slice.stride == 1 && piece.swap_bytes <= 1;
-    if (!flat) return copy_slice(piece, slice, at, Direction::write);
+  const Piece& piece = job_.pieces[piece_];
+  if (!reading() && slice.bytes >= least_streamed && slice.stride == 1 && piece.swap_bytes <= 1)
     return stream_copy(at, piece.memory + slice.memory * piece.element_bytes + slice.skip,
                        static_cast<size_t>(slice.bytes));
-  }
-  const int64_t end = slice.address + slice.bytes;
-  if (slot.windows.empty() || slot.windows.back().piece != piece_)
-    slot.windows.push_back({piece_, slice.address, end});
-  else
-    slot.windows.back().end = end;
+  if (slot.windows.empty() || slot.windows.back().piece != piece_ || slot.windows.back().end != at)
+    slot.windows.push_back({piece_, {slice.address, slice.address}, at, at});
+  slot.windows.back().range.end = slice.address + slice.bytes;
+  slot.windows.back().end = at + slice.bytes;
 }
 
-// The same walk again.
-void ServersTransfer::unpack(const Slot& slot) {
-  PhaseTimer timer(*job_.phases, Phase::pack);
-  std::byte* at = slot.memory.data() + slot.data_at;
-  for (const Window& window : slot.windows) {
-    const Piece& piece = job_.pieces[window.piece];
-    SliceCursor cursor(piece, window.begin, window.end);
-    for (Slice slice; cursor.next(slice); at += slice.bytes) copy_slice(piece, slice, at, Direction::read);
-  }
+void ServersTransfer::copy_windows(const Slot& slot) {
+  for (const Window& window : slot.windows)
+    (void)copy_packed(job_.pieces[window.piece], window.range, window.begin, job_.direction);
 }
 
 }  // namespace penstock

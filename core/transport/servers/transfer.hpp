@@ -34,16 +34,18 @@ class ServersTransfer : public Transfer {
   std::string statistics() const override;
 
  private:
+  // What a slot has of one piece, packed.
   struct Window {
     size_t piece = 0;
-    int64_t begin = 0, end = 0;  // addresses
+    AddressRange range;
+    std::byte* begin = nullptr;
+    std::byte* end = nullptr;
   };
   struct Slot {
     std::span<std::byte> memory;
     bool busy = false;
     size_t link = 0;
-    int64_t data_at = 0;
-    std::vector<Window> windows;  // reading: what is unpacked from it
+    std::vector<Window> windows;  // what is copied in planes
   };
   struct Server {
     int64_t in_flight = 0;  // slots
@@ -71,7 +73,7 @@ class ServersTransfer : public Transfer {
   bool next_slice();
   bool fill(Slot& slot, ServerMessage& chunk);
   void add_run(Slot& slot, const Slice& slice, std::byte* at);
-  void unpack(const Slot& slot);
+  void copy_windows(const Slot& slot);
 
   const Job& job_;
   const Settings settings_;
