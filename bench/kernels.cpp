@@ -1,9 +1,10 @@
 // penstock-bench-kernels: how fast one core packs windows and sums bytes; GB/s of what is copied, memory from and to RAM.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstring>
-#include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -126,6 +127,24 @@ void add_sum(const char* name, uint64_t (*sum)(std::span<const std::byte>, uint6
   benchmark::RegisterBenchmark(name, run)->Arg(32)->Arg(64)->Arg(1024)->Arg(65536)->Arg(total_bytes);
 }
 
+// What a checksum adds to a copy, block by block while a block is in the cache.
+void copy_blocks(benchmark::State& state, bool summed) {
+  constexpr size_t block = 64 << 10;
+  const std::vector<std::byte> from(total_bytes, std::byte{7});
+  std::vector<std::byte> window(window_bytes);
+  for (auto _ : state) {
+    uint64_t sum = 0;
+    for (size_t at = 0; at < from.size(); at += block) {
+      const std::span to = std::span(window).subspan(at % window.size(), block);
+      std::memcpy(to.data(), from.data() + at, block);
+      if (summed) sum = crc64(to, sum);
+    }
+    benchmark::DoNotOptimize(sum);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * total_bytes);
+}
+
 }  // namespace
 }  // namespace penstock
 
@@ -133,6 +152,9 @@ int main(int argc, char** argv) {
   penstock::add_packing();
   penstock::add_sum("crc64 by table", penstock::crc64_by_table);
   penstock::add_sum("crc64", penstock::crc64);
+  for (const bool summed : {false, true})
+    benchmark::RegisterBenchmark(summed ? "copy, and crc64 of each block" : "copy",
+                                 [=](benchmark::State& state) { penstock::copy_blocks(state, summed); });
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();
