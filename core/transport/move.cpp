@@ -281,26 +281,4 @@ void copy_slice(const Piece& piece, const Slice& slice, std::byte* flat, Directi
   copy.axes(grid, grid.rank - 1, -slice.skip, slice.memory * size);
 }
 
-void copy_window(const Piece& piece, AddressRange range, std::byte* window, Direction direction) {
-  SliceCursor cursor(piece, range.begin, range.end);
-  for (Slice slice; cursor.next(slice);) copy_slice(piece, slice, window + (slice.address - range.begin), direction);
-}
-
-std::byte* copy_packed(const Piece& piece, AddressRange range, std::byte* flat, Direction direction) {
-  SliceCursor cursor(piece, range.begin, range.end);
-  for (Slice slice; cursor.next(slice); flat += slice.bytes) copy_slice(piece, slice, flat, direction);
-  return flat;
-}
-
-std::byte* copy_between(const Piece& piece, AddressRange range, std::byte* flat, std::byte* window,
-                        Direction direction) {
-  SliceCursor cursor(piece, range.begin, range.end);
-  for (Slice slice; cursor.next(slice); flat += slice.bytes) {
-    std::byte* at = window + (slice.address - range.begin);
-    std::memcpy(direction == Direction::write ? at : flat, direction == Direction::write ? flat : at,
-                static_cast<size_t>(slice.bytes));
-  }
-  return flat;
-}
-
 }  // namespace penstock

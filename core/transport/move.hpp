@@ -56,19 +56,6 @@ int64_t bytes_in(const Piece& piece, int64_t begin, int64_t end);
 int64_t first_address(const Piece& piece);
 int64_t last_address(const Piece& piece);  // one past
 
-// The half-open range [begin, end) of the virtual address space.
-struct AddressRange {
-  int64_t begin = 0, end = 0;
-};
-
-// Between PIECE's memory and WINDOW, which holds RANGE of the address space byte for byte. Swapped on the way.
-void copy_window(const Piece& piece, AddressRange range, std::byte* window, Direction direction);
-// Between PIECE's memory and a packed buffer of its elements in RANGE; one past the last byte used.
-std::byte* copy_packed(const Piece& piece, AddressRange range, std::byte* flat, Direction direction);
-// Between such a packed buffer and a window; the piece's memory is not used. write: flat -> window; read: window -> flat.
-std::byte* copy_between(const Piece& piece, AddressRange range, std::byte* flat, std::byte* window,
-                        Direction direction);
-
 // Copies a slice from the piece's memory to FLAT (write) or back (read), swapping on the way.
 void copy_slice(const Piece& piece, const Slice& slice, std::byte* flat, Direction direction);
 
