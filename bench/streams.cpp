@@ -1,0 +1,119 @@
+// Streams: aligned transfers, one after another.
+#include "bench/streams.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include <penstock/phase.hpp>
+
+#include "bench/workload/numbering.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+constexpr int64_t alignment = 4096;
+constexpr int awake_tag = 1000;
+
+// CALL(bytes, offset) for each transfer of S, until one is short.
+template <typename Call>
+void transfer(Stream& s, Call call) {
+  for (int64_t at = 0; at < s.bytes && s.error == 0; at += transfer_bytes) {
+    const int64_t length = std::min(transfer_bytes, s.bytes - at);
+    if (call(length, at) != length) s.error = errno ? errno : EIO;
+  }
+}
+
+}  // namespace
+
+Transfer::Transfer()
+    : memory_(::mmap(nullptr, transfer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+  if (memory_ != MAP_FAILED) Numbering(Kind::f64, 0, 0).fill(0, {static_cast<std::byte*>(memory_), transfer_bytes});
+}
+
+Transfer::~Transfer() {
+  if (memory_ != MAP_FAILED) ::munmap(memory_, transfer_bytes);
+}
+
+void* Transfer::get() const { return memory_ == MAP_FAILED ? nullptr : memory_; }
+
+StreamSet::StreamSet(const std::string& folder, int64_t all, int count, bool direct) {
+  const int64_t share = (all / count + alignment - 1) / alignment * alignment;
+  for (int i = 0; i < count; ++i) {
+    memory.push_back(std::make_unique<Transfer>());
+    streams.push_back({fmt::format("{}/stream{}", folder, i), share, direct, memory.back()->get()});
+  }
+  bytes = share * count;
+}
+
+int StreamSet::error() const {
+  for (const Stream& stream : streams)
+    if (stream.error != 0) return stream.error;
+  return 0;
+}
+
+void write_stream(Stream& s) {
+  const int fd = ::open(s.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | (s.direct ? O_DIRECT : 0), 0600);
+  if (fd < 0) {
+    s.error = errno;
+    return;
+  }
+  (void)!::fallocate(fd, 0, 0, s.bytes);  // where it is unsupported, the file grows as it is written
+  transfer(s, [&](int64_t length, int64_t at) { return ::pwrite(fd, s.memory, static_cast<size_t>(length), at); });
+  if (s.error == 0 && ::fdatasync(fd) != 0) s.error = errno;
+  if (::close(fd) != 0 && s.error == 0) s.error = errno;
+}
+
+void read_stream(Stream& s) {
+  const int fd = ::open(s.path.c_str(), O_RDONLY | O_CLOEXEC | (s.direct ? O_DIRECT : 0));
+  if (fd < 0) {
+    s.error = errno;
+    return;
+  }
+  transfer(s, [&](int64_t length, int64_t at) { return ::pread(fd, s.memory, static_cast<size_t>(length), at); });
+  ::close(fd);
+}
+
+void drop(const Stream& s) {
+  const int fd = ::open(s.path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(fd);
+}
+
+double run_all(StreamSet& set, void (*run)(Stream&)) {
+  const double start = now();
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < set.streams.size(); ++i) threads.emplace_back(run, std::ref(set.streams[i]));
+  run(set.streams[0]);
+  for (std::thread& thread : threads) thread.join();
+  return now() - start;
+}
+
+Status while_others_sleep(const Communicator& comm, const std::function<void()>& work) {
+  std::byte token[1] = {};
+  if (comm->rank() != 0) {
+    PENSTOCK_ASSIGN(Request woken, comm->receive(0, awake_tag, token));
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool done, woken.test());
+      if (done) return {};
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  work();
+  std::vector<Request> requests;
+  for (int rank = 1; rank < comm->size(); ++rank) {
+    PENSTOCK_ASSIGN(Request sent, comm->send(rank, awake_tag, token));
+    requests.push_back(std::move(sent));
+  }
+  return wait_all(requests);
+}
+
+}  // namespace penstock::bench

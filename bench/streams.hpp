@@ -1,0 +1,57 @@
+// Streams: sequential system calls by threads of one rank, each with a file of its own, as fio's jobs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <penstock/communicator.hpp>
+
+namespace penstock::bench {
+
+inline constexpr int64_t transfer_bytes = 4 << 20;
+
+// Page-aligned memory of one transfer, full of bytes that no device can compress.
+class Transfer {
+ public:
+  Transfer();
+  ~Transfer();
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+  void* get() const;
+
+ private:
+  void* memory_;
+};
+
+struct Stream {
+  std::string path;
+  int64_t bytes = 0;  // a multiple of 4096
+  bool direct = false;
+  void* memory = nullptr;
+  int error = 0;
+};
+
+// COUNT streams to new files in FOLDER, which share BYTES evenly, rounded up to 4096, with memory of their own.
+struct StreamSet {
+  StreamSet(const std::string& folder, int64_t bytes, int count, bool direct);
+  std::vector<std::unique_ptr<Transfer>> memory;
+  std::vector<Stream> streams;
+  int64_t bytes = 0;  // of all
+  int error() const;  // errno of the first that failed; 0
+};
+
+// Preallocated; ends with fdatasync and close.
+void write_stream(Stream& stream);
+void read_stream(Stream& stream);
+// Asks the kernel to drop the file's pages.
+void drop(const Stream& stream);
+// Seconds until the last of SET has ended.
+double run_all(StreamSet& set, void (*run)(Stream&));
+
+// Collective. Rank 0 calls WORK while the others sleep: in a barrier they would spin on cores that its threads need.
+Status while_others_sleep(const Communicator& comm, const std::function<void()>& work);
+
+}  // namespace penstock::bench
