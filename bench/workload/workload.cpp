@@ -10,6 +10,8 @@ namespace {
 
 constexpr WorkloadKind table[] = {
     {"block2d", "one square 2-D array in the squarest grid of blocks (Haefele's test)", make_block2d},
+    {"block3d", "one 3-D array, a cube, in the most cubic grid of blocks", make_block3d},
+    {"many", "hundreds of small 2-D arrays in blocks, slabs of rows and slabs of columns in turn", make_many},
     {"map", "irregular runs of elements from an E3SM decomposition map", make_map},
 };
 

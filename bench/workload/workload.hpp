@@ -48,6 +48,10 @@ struct WorkloadRequest {
   std::string map;
   std::vector<std::string> decompositions;
   int variables = 1;
+  int ranks = 1;                      // that write
+  int64_t row_bytes = 0;              // of a rank's contiguous rows in the file; 0: as the total gives them
+  int datasets = 400;                 // of many
+  int64_t dataset_bytes = 128 << 10;  // of each of them
 };
 
 struct WorkloadKind {
@@ -60,6 +64,8 @@ struct WorkloadKind {
 std::span<const WorkloadKind> workloads();
 Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_block2d(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_block3d(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_many(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_map(const WorkloadRequest& request);
 
 int64_t total_elements(const Workload& workload);
