@@ -1,4 +1,4 @@
-// penstock-bench: measures ways of writing and reading one workload, and proves that every byte arrived.
+// penstock-bench: measures ways of writing and reading a workload, and proves that every byte arrived.
 #include <fmt/format.h>
 #include <cstdio>
 
@@ -9,6 +9,7 @@
 #include "bench/preconditions.hpp"
 #include "bench/provenance.hpp"
 #include "bench/report/methods.hpp"
+#include "bench/report/ratios.hpp"
 #include "bench/report/record.hpp"
 
 namespace {
@@ -24,16 +25,12 @@ int complain(const Communicator& comm, const Status& status, Exit exit) {
   return exit;
 }
 
-WorkloadRequest request(const Options& o) {
-  return {o.total_bytes, o.type, o.fortran, o.map, o.decompositions, o.variables};
-}
-
-std::vector<std::string> warnings(const Options& options, const Results& results, int64_t bytes) {
+std::vector<std::string> warnings(const Case& what, const Results& results, int64_t bytes) {
   std::vector<std::string> list;
-  if (options.regime == Regime::cached && available_memory() > 0 && bytes > available_memory() / 2)
+  if (what.regime == Regime::cached && available_memory() > 0 && bytes > available_memory() / 2)
     list.push_back("cached: the file is larger than half of the available memory, so the kernel may write it out");
-  for (const Sample& sample : results.outcomes[options.baseline].series[1].samples)
-    if (options.regime == Regime::durable && sample.resident > 0.05) {
+  for (const Sample& sample : results.outcomes[what.baseline].series[1].samples)
+    if (what.regime == Regime::durable && sample.resident > 0.05) {
       list.push_back("durable: the page cache could not be dropped, reads are warm");
       break;
     }
@@ -41,30 +38,47 @@ std::vector<std::string> warnings(const Options& options, const Results& results
   return list;
 }
 
+// On rank 0. A case by itself, beside the device's ceiling.
+Status report_case(const Options& options, const Results& results, const Ceiling& ceiling,
+                   const nlohmann::json& where) {
+  const Case& what = options.cases[0];
+  const int64_t bytes = what.total_bytes();
+  const Summary summary =
+      summarise(results, what.methods[what.baseline].label, {ceiling.best_write, ceiling.best_read}, bytes);
+  const Record record{&options, &what, &results, &ceiling, &where, &summary, warnings(what, results, bytes)};
+  if (!options.progress) fmt::print("{}", to_table(record));
+  return options.json.empty() ? Status() : write_json(options.json, to_json(record));
+}
+
+// On rank 0. The cases of a preset, and its ratios.
+Status report_preset(const Options& options, const Measured& measured, const nlohmann::json& where) {
+  if (!options.progress) fmt::print("{}", preset_table(options, measured));
+  return options.json.empty() ? Status() : write_json(options.json, preset_json(options, measured, where));
+}
+
 // Measures, and on rank 0 reports.
-Result<Exit> measure(const Launch& launch, const Options& options, const Workload& workload, const Ranks& ranks) {
+Result<Exit> measure(const Launch& launch, const Options& options, const Ranks& ranks) {
   const Communicator& comm = ranks.all;
   const bool root = comm->rank() == 0;
   PENSTOCK_ASSIGN(const nlohmann::json where, provenance(comm, options, launch.library()));
   PENSTOCK_ASSIGN(const Scratch scratch, Scratch::create(comm, options.directory));
-  const int64_t bytes = total_elements(workload) * penstock::bytes(options.type);
-  const double budget = options.time_limit_seconds > 0 ? options.time_limit_seconds / 5 : 30;
-  PENSTOCK_ASSIGN(const Ceiling ceiling, measure_ceiling(comm, {scratch.folder(), bytes, budget}));
+  Ceiling ceiling;
+  if (options.preset == nullptr) {  // a preset has the device among its methods
+    const double budget = options.time_limit_seconds > 0 ? options.time_limit_seconds / 5 : 30;
+    PENSTOCK_ASSIGN(ceiling, measure_ceiling(comm, {scratch.folder(), options.cases[0].total_bytes(), budget}));
+  }
   Progress progress(options.progress && root);
-  const auto results = Campaign(options, workload, ranks, scratch, progress).run();
+  const auto measured = Campaign(options, ranks, scratch, progress).run();
   if (!options.keep) PENSTOCK_TRY(scratch.remove(comm));
-  if (!results) return results.status();
+  if (!measured) return measured.status();
 
   Status status;
   int64_t good = 1;
   if (root) {
-    const Summary summary =
-        summarise(*results, options.methods[options.baseline].label, {ceiling.best_write, ceiling.best_read}, bytes);
-    const Record record{&options, &workload, &*results, &ceiling, &where, &summary, warnings(options, *results, bytes)};
-    if (!options.json.empty()) status = write_json(options.json, to_json(record));
-    if (!options.progress) fmt::print("{}", to_table(record));
+    status = options.preset != nullptr ? report_preset(options, *measured, where)
+                                       : report_case(options, measured->cases[0], ceiling, where);
     if (options.keep) fmt::print(stderr, "files are kept in {}\n", scratch.folder());
-    good = results->ok();
+    good = measured->ok();
   }
   PENSTOCK_TRY(agree(comm, status));
   PENSTOCK_TRY(comm->all_reduce_min(std::span(&good, 1)));
@@ -78,7 +92,7 @@ int run(const Launch& launch, int argc, char** argv) {
   }
   const Communicator& comm = *launch.communicator();
 
-  const auto options = parse_options(argc, argv);
+  auto options = parse_options(argc, argv, launch);
   if (!options) return complain(comm, options.status(), usage);
   if (!options->help.empty()) {
     if (comm->rank() == 0) fmt::print("{}", options->help);
@@ -88,15 +102,13 @@ int run(const Launch& launch, int argc, char** argv) {
     if (comm->rank() == 0) fmt::print("{}\n", methods_json().dump(1));
     return success;
   }
-  const auto workload = make_workload(options->workload, request(*options));
-  if (const Status status = agree(comm, workload ? Status() : workload.status()); !status.ok())
+  if (const Status status = agree(comm, make_workloads(*options, comm->size())); !status.ok())
     return complain(comm, status, usage);
   const auto ranks = choose_ranks(comm, options->readers);
   if (!ranks) return complain(comm, ranks.status(), usage);
-  if (const Status status = check_preconditions(comm, *options, **workload); !status.ok())
-    return complain(comm, status, usage);
+  if (const Status status = check_preconditions(comm, *options); !status.ok()) return complain(comm, status, usage);
 
-  const auto exit = measure(launch, *options, **workload, *ranks);
+  const auto exit = measure(launch, *options, *ranks);
   return exit ? *exit : complain(comm, exit.status(), failure);
 }
 

@@ -13,6 +13,7 @@
 #include "bench/measure/scratch.hpp"
 #include "bench/provenance.hpp"
 #include "bench/shared_status.hpp"
+#include "bench/workload/piece.hpp"
 #include "core/base/units.hpp"
 
 namespace penstock::bench {
@@ -47,13 +48,23 @@ Status check_json(const std::string& path) {
 }
 
 Status check_disk(const Options& options, int64_t bytes) {
+  if (options.cases.empty()) return {};
   PENSTOCK_ASSIGN(const int64_t free, free_bytes(options.directory));
   // A commit that replaces nothing holds one copy; a tenth more for alignment and checksums.
-  const int64_t files = options.keep ? static_cast<int64_t>(options.methods.size()) : 1;
+  const int64_t files = options.keep ? static_cast<int64_t>(options.cases[0].methods.size()) : 1;
   const int64_t need = std::max(files * (bytes + bytes / 10) + slack_bytes, ceiling_bytes(bytes));
   if (free >= need) return {};
   return Status(Code::no_space, fmt::format("{} has {} free, this needs {}", options.directory, format_bytes(free),
                                             format_bytes(need)));
+}
+
+// Of all ranks, with ghost cells, once.
+int64_t memory_bytes(const Case& one, int ranks) {
+  int64_t sum = 0;
+  for (int field = 0; field < static_cast<int>(one.workload->fields().size()); ++field)
+    for (int rank = 0; rank < ranks && one.ghosts > 0; ++rank)
+      if (const auto part = one.workload->part(field, rank, ranks)) sum += memory_elements(*part, one.ghosts);
+  return std::max(one.total_bytes(), sum * bytes(one.request.type));
 }
 
 Status check_memory(const Communicator& comm, int64_t bytes) {
@@ -67,15 +78,19 @@ Status check_memory(const Communicator& comm, int64_t bytes) {
 
 }  // namespace
 
-Status check_preconditions(const Communicator& comm, const Options& options, const Workload& workload) {
-  const int64_t size = total_elements(workload) * bytes(options.type);
+Status check_preconditions(const Communicator& comm, const Options& options) {
   Status status;
   if (comm->rank() == 0) {
+    int64_t size = 0, memory = 0;
+    for (const Case& one : options.cases) {
+      size = std::max(size, one.total_bytes());
+      memory = std::max(memory, memory_bytes(one, comm->size()));
+    }
     status = check_environment();
     if (status.ok()) status = check_directory(options.directory);
     if (status.ok()) status = check_json(options.json);
     if (status.ok()) status = check_disk(options, size);
-    if (status.ok()) status = check_memory(comm, size);
+    if (status.ok()) status = check_memory(comm, memory);
   }
   return from_root(comm, status);
 }

@@ -19,4 +19,11 @@ Status from_root(const Communicator& comm, const Status& status) {
   return Status(code, decoder.text());
 }
 
+Result<std::string> from_root(const Communicator& comm, const std::string& text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  std::vector<std::byte> bytes(begin, begin + (comm->rank() == 0 ? text.size() : 0));
+  PENSTOCK_TRY(comm->broadcast(bytes, 0));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
 }  // namespace penstock::bench

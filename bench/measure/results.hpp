@@ -11,7 +11,7 @@
 #include <penstock/phase.hpp>
 #include <penstock/status.hpp>
 
-#include "bench/options.hpp"
+#include "bench/case.hpp"
 
 namespace penstock::bench {
 
@@ -53,19 +53,37 @@ struct Outcome {
   Method method;
   std::array<Series, operation_count> series;
   Status error;                   // the first; a method that failed takes no further part
+  std::string dropped;            // why it was not measured after the warm-up; "" where it was
   int checks = 0;                 // read-backs whose every element and digest was right
   int library_checks = 0;         // the same by a reader that is not ours
   std::string library;            // its name; "" where the bench knows none
   std::vector<uint64_t> digests;  // by repetition, the warm-up first
-  bool verified() const { return error.ok() && checks > 0; }
+  bool verified() const { return error.ok() && (checks > 0 || method.reference); }
+  // Whether it goes on taking part.
+  bool runs() const { return error.ok() && dropped.empty(); }
 };
 
+// Of one case.
 struct Results {
-  std::vector<Outcome> outcomes;           // in the order of Options::methods
+  std::vector<Outcome> outcomes;           // in the order of Case::methods
   std::vector<std::vector<size_t>> order;  // of the methods, by repetition, the warm-up first
   std::vector<uint64_t> expected_digests;  // by repetition, from the formula alone
   bool stopped = false;                    // at the time limit, before all repetitions were made
   int writers = 0, readers = 0;            // ranks
+  bool ok() const;
+};
+
+// One method of one case, in one repetition.
+struct Turn {
+  size_t case_index = 0;
+  size_t method = 0;
+};
+
+// Of a whole run.
+struct Measured {
+  std::vector<Results> cases;            // in the order of Options::cases
+  std::vector<std::vector<Turn>> order;  // by repetition, the warm-up first
+  bool stopped = false;
   bool ok() const;
 };
 

@@ -16,8 +16,8 @@ Status write(const Communicator& comm, const Target& target, const Pieces& piece
   const std::vector<Field>& fields = target.workload->fields();
   Status status;
   for (size_t i = 0; i < fields.size() && status.ok(); ++i)
-    status = put ? file.put(fields[i].name, target.type, pieces.parts[i], pieces.buffers[i].data())
-                 : file.lend(fields[i].name, target.type, pieces.parts[i], pieces.buffers[i].data());
+    status = put ? file.put(fields[i].name, target.type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory())
+                 : file.lend(fields[i].name, target.type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory());
   if (compute != nullptr && status.ok()) status = file.commit_start();
   if (compute != nullptr) compute->run([&] { (void)file.commit_test(); });
   const Status closed = file.close();
@@ -25,12 +25,12 @@ Status write(const Communicator& comm, const Target& target, const Pieces& piece
   return status.ok() ? closed : status;
 }
 
-Status read(const Communicator& readers, const Target& target, Pieces& pieces, Report& report) {
+Status read(const Communicator& readers, const Target& target, const Pieces& pieces, Report& report) {
   PENSTOCK_ASSIGN(File file, File::open(readers, target.path, target.plan));
   const std::vector<Field>& fields = target.workload->fields();
   Status status;
   for (size_t i = 0; i < fields.size() && status.ok(); ++i)
-    status = file.get(fields[i].name, target.type, pieces.parts[i], pieces.buffers[i].data());
+    status = file.get(fields[i].name, target.type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory());
   const Status closed = file.close();
   report = file.report();
   return status.ok() ? closed : status;
@@ -70,10 +70,10 @@ namespace {
 // Into memory that was touched before, as that of a library which keeps its buffers.
 double copy_time(const Pieces& pieces) {
   static std::vector<std::byte> copy;
-  for (const auto& buffer : pieces.buffers)
-    if (copy.size() < buffer.size()) copy.resize(buffer.size());
+  for (const Piece& piece : pieces)
+    if (copy.size() < piece.bytes.size()) copy.resize(piece.bytes.size());
   const double start = now();
-  for (const auto& buffer : pieces.buffers) std::memcpy(copy.data(), buffer.data(), buffer.size());
+  for (const Piece& piece : pieces) std::memcpy(copy.data(), piece.bytes.data(), piece.bytes.size());
   return now() - start;
 }
 
@@ -108,7 +108,8 @@ Result<Timing> timed_write(const Communicator& comm, const Target& target, const
   return timing;
 }
 
-Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const Target& target, Pieces& pieces) {
+Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const Target& target,
+                          const Pieces& pieces) {
   Timing timing;
   Status status;
   PENSTOCK_TRY(comm->barrier());

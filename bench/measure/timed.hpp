@@ -10,15 +10,11 @@
 #include <penstock/communicator.hpp>
 #include <penstock/file.hpp>
 
-#include "bench/workload/workload.hpp"
+#include "bench/workload/piece.hpp"
 
 namespace penstock::bench {
 
-// This rank's part of every field, and the memory that holds it.
-struct Pieces {
-  std::vector<Decomposition> parts;
-  std::vector<std::vector<std::byte>> buffers;
-};
+using Pieces = std::vector<Piece>;  // of every field
 
 struct Target {
   std::string path;
@@ -55,6 +51,7 @@ Result<Timing> timed_write_behind(const Communicator& comm, const Target& target
                                   const Compute& compute, bool put);
 // Collective over COMM; READERS, which is null on ranks that do not read, is a part of it. Between two barriers: open,
 // get every field, close. Ranks that do not read take no time.
-Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const Target& target, Pieces& pieces);
+Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const Target& target,
+                          const Pieces& pieces);
 
 }  // namespace penstock::bench

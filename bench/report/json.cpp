@@ -20,16 +20,17 @@ using Json = nlohmann::json;
 Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
 Json workload_json(const Record& record) {
-  const Options& options = *record.options;
-  const int64_t elements = total_elements(*record.workload);
-  const Numbering numbering(options.type.kind, options.seed, 0);
-  Json json = record.workload->describe(record.results->writers);
-  json["name"] = options.workload;
-  json["total_bytes"] = elements * bytes(options.type);
-  json["type"] = options.type.kind == Kind::f32 ? "real32" : "real64";
-  json["partial"] = has_holes(*record.workload);
+  const Case& what = *record.what;
+  const int64_t elements = total_elements(*what.workload);
+  const Numbering numbering(what.request.type.kind, record.options->seed, 0);
+  Json json = what.workload->describe(record.results->writers);
+  json["name"] = what.workload_name;
+  json["total_bytes"] = what.total_bytes();
+  json["type"] = what.request.type.kind == Kind::f32 ? "real32" : "real64";
+  json["partial"] = has_holes(*what.workload);
+  json["ghosts"] = what.ghosts;
   json["numbering"] = {{"bits", numbering.bits()}, {"injective", numbering.injective(elements)}};
-  json["datasets"] = record.workload->fields().size();
+  json["datasets"] = what.workload->fields().size();
   return json;
 }
 
@@ -92,8 +93,8 @@ void add_plan(Json& json, const Series& series, const Method& method) {
 }
 
 // A rate needs a name: reading back what memory still holds says nothing about a device.
-bool cold(const Options& options, const std::vector<Sample>& samples) {
-  if (options.regime != Regime::durable) return false;
+bool cold(const Case& what, const std::vector<Sample>& samples) {
+  if (what.regime != Regime::durable) return false;
   for (const Sample& sample : samples)
     if (sample.resident > 0.05) return false;
   return true;
@@ -118,13 +119,13 @@ void add_behind(Json& json, const std::vector<Sample>& samples) {
 Json line_json(const Record& record, const Line& line) {
   const Outcome& outcome = *line.outcome;
   const Series& series = outcome.series[static_cast<size_t>(line.operation)];
-  Json json{{"workload", record.options->workload},
+  Json json{{"workload", record.what->workload_name},
             {"method", outcome.method.label},
             {"control", outcome.method.control},
             {"operation", name(line.operation)},
-            {"regime", name(record.options->regime)},
+            {"regime", name(record.what->regime)},
             {"np", line.operation == Operation::write ? record.results->writers : record.results->readers},
-            {"bytes", total_elements(*record.workload) * bytes(record.options->type)},
+            {"bytes", record.what->total_bytes()},
             {"seconds", line.seconds}};
   add_plan(json, series, outcome.method);
   Json rank_seconds = Json::array(), resident = Json::array();
@@ -139,21 +140,25 @@ Json line_json(const Record& record, const Line& line) {
   json["low"] = line.time ? number(line.time->low) : Json(nullptr);
   json["high"] = line.time ? number(line.time->high) : Json(nullptr);
   json["coverage"] = line.time ? line.time->coverage : 0;
+  if (const auto define = define_seconds_per_dataset(line, *record.what->workload))
+    json["define_seconds_per_dataset"] = *define;
   json["best"] = line.time ? Json(line.best) : Json(nullptr);
   json["ratio"] = line.ratio ? ratio_json(*line.ratio, record.summary->baseline) : Json(nullptr);
   json["bwMiB"] = line.time ? Json(line.mebibytes_per_second) : Json(nullptr);
-  json["rate_label"] = line.above_ceiling || record.options->regime == Regime::cached ? "cached" : "device";
+  json["rate_label"] = line.above_ceiling || record.what->regime == Regime::cached ? "cached" : "device";
   json["above_ceiling"] = line.above_ceiling;
   add_counts(json, series.samples.empty() ? Counts() : series.samples.back().counts);
-  if (line.operation == Operation::write && record.options->compute_seconds > 0) add_behind(json, series.samples);
+  if (line.operation == Operation::write && record.what->compute_seconds > 0) add_behind(json, series.samples);
   if (line.operation == Operation::read) {
     json["resident"] = std::move(resident);
-    json["cold"] = cold(*record.options, series.samples);
+    json["cold"] = cold(*record.what, series.samples);
   } else {
     json["cold"] = false;
   }
   json["digest"] = outcome.digests.empty() ? Json(nullptr) : Json(fmt::format("{:016x}", outcome.digests.back()));
   json["verified"] = outcome.verified();
+  if (outcome.method.reference) json["reference"] = true;
+  if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
   json["checks"] = outcome.checks;
   json["library"] = outcome.library.empty() ? Json(nullptr) : Json(outcome.library);
   json["library_checks"] = outcome.library_checks;
@@ -212,7 +217,7 @@ nlohmann::json to_json(const Record& record) {
           {"workload", workload_json(record)},
           {"np", results.writers},
           {"readers", results.readers},
-          {"regime", name(options.regime)},
+          {"regime", name(record.what->regime)},
           {"repetitions", order.size()},
           {"repetitions_asked", options.repetitions},
           {"stopped", results.stopped ? Json("time limit") : Json(nullptr)},
@@ -224,9 +229,9 @@ nlohmann::json to_json(const Record& record) {
           {"verified", results.ok()},
           {"results", std::move(lines)},
           {"aa", control_json(*record.summary)},
-          {"ceiling", ceiling_json(*record.ceiling)},
+          {"ceiling", record.ceiling ? ceiling_json(*record.ceiling) : Json(nullptr)},
           {"warnings", record.warnings},
-          {"provenance", *record.provenance}};
+          {"provenance", record.provenance ? *record.provenance : Json(nullptr)}};
 }
 
 Status write_json(const std::string& path, const nlohmann::json& json) {

@@ -8,17 +8,16 @@
 #include "bench/measure/results.hpp"
 #include "bench/options.hpp"
 #include "bench/report/summary.hpp"
-#include "bench/workload/workload.hpp"
 
 namespace penstock::bench {
 
-// Everything that is known in the end, on rank 0.
+// Everything that is known in the end of one case, on rank 0.
 struct Record {
   const Options* options = nullptr;
-  const Workload* workload = nullptr;
+  const Case* what = nullptr;
   const Results* results = nullptr;
-  const Ceiling* ceiling = nullptr;
-  const nlohmann::json* provenance = nullptr;
+  const Ceiling* ceiling = nullptr;            // null for a case of a preset
+  const nlohmann::json* provenance = nullptr;  // null for a case of a preset, which has one for all
   const Summary* summary = nullptr;
   std::vector<std::string> warnings;
 };

@@ -5,15 +5,20 @@
 
 namespace penstock::bench {
 
-namespace {
-
 std::vector<double> seconds_of(const Outcome& outcome, Operation operation) {
   std::vector<double> seconds;
   for (const Sample& sample : outcome.series[static_cast<size_t>(operation)].samples) seconds.push_back(sample.seconds);
   return seconds;
 }
 
-}  // namespace
+std::optional<double> define_seconds_per_dataset(const Line& line, const Workload& workload) {
+  const size_t datasets = workload.fields().size();
+  const auto& samples = line.outcome->series[static_cast<size_t>(line.operation)].samples;
+  if (datasets < 2 || samples.empty()) return std::nullopt;
+  std::vector<double> seconds;
+  for (const Sample& sample : samples) seconds.push_back(sample.phases[Phase::define]);
+  return summarise(seconds).median / static_cast<double>(datasets);
+}
 
 Summary summarise(const Results& results, const std::string& baseline, const DeviceRates& ceiling, int64_t bytes) {
   Summary summary;
@@ -31,6 +36,7 @@ Summary summarise(const Results& results, const std::string& baseline, const Dev
       summary.controls.push_back({operation, compare(seconds, base_seconds, smallest), smallest});
     }
     for (const Outcome& outcome : results.outcomes) {
+      if (outcome.method.reference && operation == Operation::read) continue;
       Line line{.outcome = &outcome, .operation = operation, .seconds = seconds_of(outcome, operation)};
       if (!line.seconds.empty()) {
         line.time = summarise(line.seconds);

@@ -7,6 +7,7 @@
 
 #include "bench/measure/results.hpp"
 #include "bench/stats/stats.hpp"
+#include "bench/workload/workload.hpp"
 
 namespace penstock::bench {
 
@@ -35,9 +36,14 @@ struct Summary {
   std::vector<Control> controls;  // empty without an A/A pair
 };
 
+// Of OUTCOME's repetitions, by OPERATION, that of the slowest rank.
+std::vector<double> seconds_of(const Outcome& outcome, Operation operation);
+
 struct DeviceRates {
   double write = 0, read = 0;  // MiB/s; 0 where unknown
 };
+// Of the medians: what defining costs where there are several datasets to define; nothing elsewhere.
+std::optional<double> define_seconds_per_dataset(const Line& line, const Workload& workload);
 Summary summarise(const Results& results, const std::string& baseline, const DeviceRates& ceiling, int64_t bytes);
 
 }  // namespace penstock::bench

@@ -36,21 +36,24 @@ std::string row(const Line& line, size_t width, const std::string& baseline) {
 }  // namespace
 
 std::string to_table(const Record& record) {
-  const Options& options = *record.options;
+  const Case& what = *record.what;
   const Results& results = *record.results;
-  const int64_t size = total_elements(*record.workload) * bytes(options.type);
-  std::string text = fmt::format("{}: {} on {} ranks, read back on {}; {}; {} repetitions{}\n", options.workload,
-                                 format_bytes(size), results.writers, results.readers, name(options.regime),
+  std::string text = fmt::format("{}: {} on {} ranks, read back on {}; {}; {} repetitions{}\n", what.workload_name,
+                                 format_bytes(what.total_bytes()), results.writers, results.readers, name(what.regime),
                                  results.order.size() - 1, results.stopped ? " (time limit)" : "");
   text += fmt::format("device: writes {:.1f} MiB/s, reads {:.1f} MiB/s at best\n", record.ceiling->best_write,
                       record.ceiling->best_read);
   size_t width = 6;
   for (const Line& line : record.summary->lines) width = std::max(width, line.outcome->method.label.size());
-  if (options.compute_seconds > 0)
-    text += fmt::format("write: the time added to a compute phase of {} s\n", options.compute_seconds);
+  if (what.compute_seconds > 0)
+    text += fmt::format("write: the time added to a compute phase of {} s\n", what.compute_seconds);
   text += fmt::format("\n{:<5}  {:<{}}  {:<30}  {:<22}  {:<8}  time / {}\n", "", "method", width, "median [95 %]",
                       "rate", "", record.summary->baseline);
   for (const Line& line : record.summary->lines) text += row(line, width, record.summary->baseline);
+  for (const Line& line : record.summary->lines)
+    if (const auto define = define_seconds_per_dataset(line, *what.workload))
+      text += fmt::format("{} {}: define: {:.3g} us per dataset\n", name(line.operation), line.outcome->method.label,
+                          *define * 1e6);
   for (const Control& control : record.summary->controls)
     text += fmt::format("\nA/A {}: the same method twice differs by up to {:.1f} %; less is not claimed",
                         name(control.operation), control.smallest_difference * 100);

@@ -76,15 +76,12 @@ void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> 
   }
 }
 
-void fill_part(const Truth& truth, int field, const Decomposition& part, std::span<std::byte> out) {
+void fill_piece(const Truth& truth, int field, const Piece& piece) {
   const Numbering numbering = truth.numbering();
   const int64_t first = field_of(truth, field).first;
-  size_t at = 0;
-  for_each_run(part, [&](int64_t offset, int64_t length) {
-    const auto size = static_cast<size_t>(length * bytes(truth.type));
-    numbering.fill(first + offset, out.subspan(at, size));
-    at += size;
-  });
+  if (piece.ghosts > 0) std::fill(piece.bytes.begin(), piece.bytes.end(), ghost_byte);
+  for_each_stretch(piece, bytes(truth.type),
+                   [&](int64_t offset, std::span<std::byte> stretch) { numbering.fill(first + offset, stretch); });
 }
 
 void merge(Faults& into, const Faults& other) {
@@ -127,6 +124,16 @@ std::string explain(const Truth& truth, const Faults& faults, int writers) {
 void Digest::append(const Digest& next) {
   crc = crc64_combine(crc, next.crc, next.bytes);
   bytes += next.bytes;
+}
+
+Digest check_piece(const Truth& truth, int field, const Piece& piece, Faults& faults) {
+  Digest sum;
+  for_each_stretch(piece, bytes(truth.type), [&](int64_t offset, std::span<const std::byte> stretch) {
+    check(truth, field, offset, stretch, faults);
+    sum.crc = crc64(stretch, sum.crc);
+    sum.bytes += static_cast<int64_t>(stretch.size());
+  });
+  return sum;
 }
 
 Digest digest(std::span<const std::byte> data) { return {crc64(data), static_cast<int64_t>(data.size())}; }

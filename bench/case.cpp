@@ -1,0 +1,157 @@
+// Case: its words, checked and understood.
+#include "bench/case.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "bench/measure/reference.hpp"
+#include "core/base/units.hpp"
+#include "core/engine/engine.hpp"
+#include "core/format/format.hpp"
+#include "core/plan/plan.hpp"
+#include "core/session/methods.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+constexpr std::string_view baseline_method = "raw/per_process";
+
+Status invalid(std::string message) { return Status(Code::invalid, std::move(message)); }
+
+// "all" is every method that this build has.
+std::vector<std::string> named_methods(const std::string& text) {
+  if (text != "all") return split_methods(text);
+  std::vector<std::string> names;
+  for (const MethodRow& row : method_table())
+    if (row.refused.empty()) names.push_back(row.plan);
+  return names;
+}
+
+Status choose_methods(const CaseWords& words, Case& made) {
+  for (const std::string& text : words.methods)
+    for (const std::string& label : named_methods(text)) {
+      const auto same = [&](const Method& m) { return m.label == label; };
+      if (std::any_of(made.methods.begin(), made.methods.end(), same))
+        return invalid(fmt::format("method '{}' is given twice; --aa runs the baseline twice", label));
+      PENSTOCK_ASSIGN(Method method, make_method(label, made.regime));
+      made.methods.push_back(std::move(method));
+    }
+  if (made.methods.empty()) return invalid("--methods names no method");
+  const auto found = std::find_if(made.methods.begin(), made.methods.end(),
+                                  [](const Method& m) { return m.label == baseline_method; });
+  made.baseline = found == made.methods.end() ? 0 : static_cast<size_t>(found - made.methods.begin());
+  if (words.control) add_control(made);
+  return {};
+}
+
+Status check_workload(const std::string& name) {
+  if (name.empty()) return invalid("which workload? (see --help)");
+  const auto known = [&](const WorkloadKind& kind) { return kind.name == name; };
+  if (std::any_of(workloads().begin(), workloads().end(), known)) return {};
+  std::string names;
+  for (const WorkloadKind& kind : workloads()) names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+  return invalid(fmt::format("no workload '{}'; there are {}", name, names));
+}
+
+Status understand_request(const CaseWords& words, WorkloadRequest& request) {
+  PENSTOCK_ASSIGN(request.total_bytes, parse_bytes(words.total));
+  if (request.total_bytes <= 0) return invalid("--total must be positive");
+  if (words.type != "real32" && words.type != "real64")
+    return invalid(fmt::format("--type is real32 or real64, not '{}'", words.type));
+  request.type = ElementType{words.type == "real32" ? Kind::f32 : Kind::f64};
+  if (words.order != "C" && words.order != "Fortran")
+    return invalid(fmt::format("--order is C or Fortran, not '{}'", words.order));
+  request.fortran = words.order == "Fortran";
+  PENSTOCK_ASSIGN(request.row_bytes, parse_bytes(words.row_bytes));
+  if (request.row_bytes < 0) return invalid("--row-bytes must be positive");
+  PENSTOCK_ASSIGN(request.dataset_bytes, parse_bytes(words.dataset_bytes));
+  request.datasets = words.datasets;
+  if (request.datasets < 1) return invalid("--datasets must be at least 1");
+  request.map = words.map;
+  request.decompositions = words.decompositions;
+  request.variables = words.variables;
+  return request.variables < 1 ? invalid("--variables must be at least 1") : Status();
+}
+
+}  // namespace
+
+std::string_view name(Regime regime) { return regime == Regime::durable ? "durable" : "cached"; }
+
+Result<Method> make_method(const std::string& label, Regime regime) {
+  if (label.find("durability=") != std::string::npos)
+    return invalid(fmt::format("method '{}': durability is set by --regime", label));
+  Method method;
+  method.label = label;
+  if (is_reference(label)) {
+    PENSTOCK_TRY(parse_reference(label).status());
+    method.reference = true;
+    return method;
+  }
+  method.plan = label + (label.find(':') == std::string::npos ? ":" : ",") +
+                (regime == Regime::durable ? "durability=full" : "durability=none");
+  const auto plan = parse_plan(method.plan, "hdf5", catalog());
+  if (!plan) return plan.status().in(fmt::format("method '{}'", label));
+  if (plan->engine.empty()) {
+    const Format& format = *find_format(plan->format);
+    const bool set = !format.self_contained() || plan->placement != "single";
+    method.format = plan->format;
+    method.extension = set ? format.master_extension() : format.extension();
+  } else {
+    method.format = find_engine(plan->engine)->format();
+    method.extension = find_engine(plan->engine)->extension();
+  }
+  return method;
+}
+
+void add_control(Case& made) {
+  Method control = made.methods[made.baseline];
+  control.label += " (A/A)";
+  control.control = true;
+  control.rivals.clear();
+  made.methods.push_back(std::move(control));
+}
+
+Result<Case> make_case(const CaseWords& words) {
+  PENSTOCK_ASSIGN(Case made, make_case_without_methods(words));
+  PENSTOCK_TRY(choose_methods(words, made));
+  return made;
+}
+
+Result<Case> make_case_without_methods(const CaseWords& words) {
+  Case made;
+  PENSTOCK_TRY(check_workload(words.workload));
+  made.name = made.group = made.workload_name = words.workload;
+  PENSTOCK_TRY(understand_request(words, made.request));
+  if (words.regime != "durable" && words.regime != "cached")
+    return invalid(fmt::format("--regime is durable or cached, not '{}'", words.regime));
+  made.regime = words.regime == "durable" ? Regime::durable : Regime::cached;
+  if (words.ghosts < 0) return invalid("--ghosts must be positive");
+  if (words.ghosts > 0 && words.workload == "map")
+    return invalid("--ghosts: the runs of a map are contiguous in memory, without ghost cells");
+  made.ghosts = words.ghosts;
+  if (words.compute_seconds < 0) return invalid("--compute must be positive");
+  made.compute_seconds = words.compute_seconds;
+  made.own_ranks = words.own_ranks;
+  made.put = words.put;
+  return made;
+}
+
+std::vector<std::string> split_methods(std::string_view text) {
+  std::vector<std::string> methods;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find_first_of(",; "), text.size());
+    const std::string_view piece = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    if (piece.empty()) continue;
+    const size_t mark = piece.find_first_of("=/:");
+    const bool parameter = mark != std::string_view::npos && piece[mark] == '=';
+    if (parameter && !methods.empty())
+      methods.back().append(",").append(piece);
+    else
+      methods.emplace_back(piece);
+  }
+  return methods;
+}
+
+}  // namespace penstock::bench

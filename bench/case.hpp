@@ -1,0 +1,72 @@
+// Case: a workload under a regime, and the methods that are compared on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/status.hpp>
+
+#include "bench/workload/workload.hpp"
+
+namespace penstock::bench {
+
+// durable: fdatasync inside the clock, and reading starts from a dropped page cache. cached: neither.
+enum class Regime : uint8_t { durable, cached };
+std::string_view name(Regime regime);
+
+// One way of writing that takes part in the comparison.
+struct Method {
+  std::string label;      // as the user wrote it; "LABEL (A/A)" for the control
+  std::string plan;       // the plan's text with the regime's durability in it; "" for a reference
+  std::string format;     // whose readers read it: "hdf5", "raw", ...; "" for none but the engine
+  std::string extension;  // of what is published: "h5", "json"
+  bool control = false;
+  bool reference = false;  // system calls of the bench's own, which only write; see measure/reference.hpp
+  std::string rivals;      // one of several under that name, of which the best counts: the hopeless are dropped
+};
+
+struct Case {
+  std::string name;   // "block2d cached"; in an ordinary run that of the workload
+  std::string group;  // cases of one group are measured close to each other in time
+  std::string workload_name;
+  WorkloadRequest request;
+  std::shared_ptr<const Workload> workload;  // null until make_workloads
+  Regime regime = Regime::durable;
+  int ghosts = 0;              // layers of ghost cells around each rank's data in memory
+  bool own_ranks = false;      // every rank reads back what it wrote itself
+  double compute_seconds = 0;  // > 0: writes go on in the background of a compute phase of that length
+  bool put = false;            // put, which copies, instead of lend
+  std::vector<Method> methods;
+  size_t baseline = 0;  // the method to which the others are compared
+
+  int64_t total_bytes() const { return total_elements(*workload) * bytes(request.type); }
+};
+
+// A case as the command line has it, not yet understood.
+struct CaseWords {
+  std::string workload;
+  std::string total = "512MiB", type = "real64", order = "C", regime = "durable";
+  std::string map;
+  std::string row_bytes = "0", dataset_bytes = "128KiB";
+  std::vector<std::string> methods, decompositions;
+  int variables = 1, datasets = 400, ghosts = 0;
+  bool own_ranks = false, put = false;
+  double compute_seconds = 0;
+  bool control = false;  // the baseline takes part twice, to learn the smallest difference that may be claimed
+};
+
+// Local. Code::invalid explains itself in one line. The second leaves the methods to the caller, and words.control too.
+Result<Case> make_case(const CaseWords& words);
+Result<Case> make_case_without_methods(const CaseWords& words);
+// Lets the baseline take part once more, under another name.
+void add_control(Case& made);
+// The method LABEL, in the regime given.
+Result<Method> make_method(const std::string& label, Regime regime);
+
+// "a/b:x=1,y=2,c/d" -> {"a/b:x=1,y=2", "c/d"}: a piece NAME=VALUE belongs to the method before it.
+std::vector<std::string> split_methods(std::string_view text);
+
+}  // namespace penstock::bench

@@ -1,0 +1,260 @@
+// CaseRun: one write and one read-back at a time, between the filling and the verifying.
+#include "bench/measure/case_run.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cstring>
+
+#include "bench/measure/reference.hpp"
+#include "bench/shared_status.hpp"
+#include "bench/verify/library.hpp"
+#include "bench/verify/verdict.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+constexpr int64_t buffer_alignment = 64;
+
+// A rank's part of a sample, as it travels to rank 0.
+struct RankSample {
+  double seconds = 0;
+  PhaseTimes phases;
+  Counts counts;
+  double copy_seconds = 0, compute_seconds = 0, behind_seconds = 0;
+};
+
+RankSample summary(const Timing& timing) {
+  const Report& r = timing.report;
+  return {timing.seconds,
+          r.phases,
+          {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.writers},
+          timing.copy_seconds,
+          timing.compute_seconds,
+          r.behind_seconds};
+}
+
+void add(Sample& sample, const RankSample& rank) {
+  sample.rank_seconds.push_back(rank.seconds);
+  sample.seconds = std::max(sample.seconds, rank.seconds);
+  for (size_t p = 0; p < sample.phases.seconds.size(); ++p)
+    sample.phases.seconds[p] = std::max(sample.phases.seconds[p], rank.phases.seconds[p]);
+  sample.copy_seconds = std::max(sample.copy_seconds, rank.copy_seconds);
+  sample.compute_seconds = std::max(sample.compute_seconds, rank.compute_seconds);
+  sample.behind_seconds = std::max(sample.behind_seconds, rank.behind_seconds);
+  sample.counts.bytes += rank.counts.bytes;
+  sample.counts.file_calls += rank.counts.file_calls;
+  sample.counts.file_bytes += rank.counts.file_bytes;
+  sample.counts.metadata_calls += rank.counts.metadata_calls;
+  sample.counts.messages += rank.counts.messages;
+  sample.counts.message_bytes += rank.counts.message_bytes;
+  sample.counts.writers += rank.counts.writers;
+}
+
+int64_t aligned(int64_t bytes) { return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment; }
+
+int64_t memory_bytes(const Pieces& pieces, int64_t size) {
+  int64_t sum = 0;
+  for (const Piece& piece : pieces) sum += aligned(memory_elements(piece.part, piece.ghosts) * size);
+  return sum;
+}
+
+void bind(Pieces& pieces, int64_t size, std::span<std::byte> memory) {
+  size_t at = 0;
+  for (Piece& piece : pieces) {
+    const int64_t length = memory_elements(piece.part, piece.ghosts) * size;
+    piece.bytes = memory.subspan(at, static_cast<size_t>(length));
+    at += static_cast<size_t>(aligned(length));
+  }
+}
+
+}  // namespace
+
+CaseRun::CaseRun(const Case& what, const Ground& ground, size_t first_folder)
+    : case_(what), ground_(ground), ranks_(ground.ranks), first_folder_(first_folder) {
+  if (what.own_ranks) ranks_ = {ranks_.all, ranks_.all, ranks_.all->size()};
+  results_.writers = ranks_.all->size();
+  results_.readers = ranks_.reader_count;
+  for (const Method& method : what.methods) results_.outcomes.push_back({.method = method});
+}
+
+int CaseRun::fields() const { return static_cast<int>(case_.workload->fields().size()); }
+
+Truth CaseRun::truth(int repetition) const {
+  return {case_.workload.get(), case_.request.type, ground_.seed, repetition};
+}
+
+Status CaseRun::prepare() {
+  const Workload& workload = *case_.workload;
+  for (int field = 0; field < fields(); ++field) {
+    PENSTOCK_ASSIGN(Decomposition part, workload.part(field, ranks_.all->rank(), ranks_.all->size()));
+    written_.push_back({std::move(part), case_.ghosts, {}});
+    if (!ranks_.readers) continue;
+    if (case_.own_ranks) {
+      read_.push_back(written_.back());
+      continue;
+    }
+    const Slab own = slab(workload, field, ranks_.readers->rank(), ranks_.readers->size());
+    PENSTOCK_ASSIGN(Decomposition piece, slab_decomposition(workload, field, own));
+    read_.push_back({std::move(piece), case_.ghosts, {}});
+  }
+  return {};
+}
+
+Status CaseRun::calibrate() {
+  if (case_.compute_seconds == 0) return {};
+  PENSTOCK_ASSIGN(compute_, Compute::calibrate(ranks_.all, case_.compute_seconds));
+  return {};
+}
+
+int64_t CaseRun::written_bytes() const { return memory_bytes(written_, bytes(case_.request.type)); }
+int64_t CaseRun::read_bytes() const { return memory_bytes(read_, bytes(case_.request.type)); }
+
+void CaseRun::lie_in(std::span<std::byte> written, std::span<std::byte> read) {
+  bind(written_, bytes(case_.request.type), written);
+  bind(read_, bytes(case_.request.type), read);
+}
+
+Status CaseRun::fill(int repetition) {
+  for (int field = 0; field < fields(); ++field)
+    fill_piece(truth(repetition), field, written_[static_cast<size_t>(field)]);
+  if (static_cast<int>(results_.expected_digests.size()) > repetition) return {};
+  return expect_digest(repetition);
+}
+
+std::string CaseRun::title(size_t method) const {
+  const std::string& label = case_.methods[method].label;
+  return ground_.many_cases ? fmt::format("{}: {}", case_.name, label) : label;
+}
+
+Status CaseRun::take(const OneRun& run) {
+  Outcome& outcome = results_.outcomes[run.method];
+  outcome.error = live(run);
+  if (!outcome.error.ok()) ground_.progress->failed(title(run.method), run.repetition, outcome.error);
+  if (ground_.keep && run.last) return {};
+  return ground_.scratch->discard(ranks_.all, folder(run));
+}
+
+Status CaseRun::live(const OneRun& run) {
+  const Method& method = case_.methods[run.method];
+  const Scratch& scratch = *ground_.scratch;
+  const Target target{scratch.path(folder(run), "." + method.extension), method.plan, case_.workload.get(),
+                      case_.request.type};
+  PENSTOCK_TRY(scratch.prepare(ranks_.all, folder(run)));
+  PENSTOCK_TRY(scratch.settle(ranks_.all));
+  PENSTOCK_TRY(write(run, target));
+  if (method.reference) return {};
+  PENSTOCK_TRY(read(run, target));
+  PENSTOCK_TRY(verify(run));
+  return run.repetition == 0 || run.last ? verify_by_library(run, target) : Status();
+}
+
+Result<Timing> CaseRun::time_write(const OneRun& run, const Target& target) const {
+  const Method& method = case_.methods[run.method];
+  if (method.reference) {
+    PENSTOCK_ASSIGN(const Reference reference, parse_reference(method.label));
+    return timed_reference(ranks_.all, reference, target.path, truth(run.repetition));
+  }
+  return case_.compute_seconds > 0 ? timed_write_behind(ranks_.all, target, written_, compute_, case_.put)
+                                   : timed_write(ranks_.all, target, written_, case_.put);
+}
+
+Status CaseRun::write(const OneRun& run, const Target& target) {
+  auto timing = time_write(run, target);
+  if (!timing) return timing.status().in("writing");
+  return record(run, Operation::write, *timing, 0);
+}
+
+Status CaseRun::read(const OneRun& run, const Target& target) {
+  // What an earlier read left in the buffers must not pass for what this one read.
+  for (const Piece& piece : read_) std::fill(piece.bytes.begin(), piece.bytes.end(), ghost_byte);
+  if (case_.regime == Regime::durable) PENSTOCK_TRY(ground_.scratch->drop_cache(ranks_.all, folder(run)));
+  PENSTOCK_ASSIGN(const double resident, ground_.scratch->resident(ranks_.all, folder(run)));
+  auto timing = timed_read(ranks_.all, ranks_.readers, target, read_);
+  if (!timing) return timing.status().in("reading back");
+  return record(run, Operation::read, *timing, resident);
+}
+
+Status CaseRun::record(const OneRun& run, Operation operation, const Timing& timing, double resident) {
+  const RankSample own = summary(timing);
+  PENSTOCK_ASSIGN(const auto all, ranks_.all->gather(std::as_bytes(std::span(&own, 1)), 0));
+  if (ranks_.all->rank() != 0) return {};
+  Sample sample;
+  sample.resident = resident;
+  for (int rank = 0; rank < (operation == Operation::write ? results_.writers : results_.readers); ++rank) {
+    RankSample one;
+    std::memcpy(&one, all[static_cast<size_t>(rank)].data(), sizeof one);
+    add(sample, one);
+  }
+  Series& series = results_.outcomes[run.method].series[static_cast<size_t>(operation)];
+  series.plan = timing.report.plan;
+  series.report = timing.report;
+  ground_.progress->run(title(run.method), operation, run.repetition, sample.seconds);
+  if (run.repetition == 0)
+    series.warmup = std::move(sample);
+  else
+    series.samples.push_back(std::move(sample));
+  return {};
+}
+
+// The digest that every method's file must have, from the formula alone.
+Status CaseRun::expect_digest(int repetition) {
+  std::vector<Digest> own;
+  for (int field = 0; !case_.own_ranks && ranks_.readers && field < fields(); ++field)
+    own.push_back(expected_digest(truth(repetition), field,
+                                  slab(*case_.workload, field, ranks_.readers->rank(), ranks_.readers->size())));
+  PENSTOCK_ASSIGN(const Digest joined, join_digests(ranks_.all, own, results_.readers));
+  results_.expected_digests.push_back(joined.crc);
+  return {};
+}
+
+// Every reader judges its part; rank 0 joins the verdicts and the digests and tells everybody. Parts of ranks that read
+// what they wrote are no slabs, whose digests could be joined: there every element is compared, and that is all.
+Status CaseRun::verify(const OneRun& run) {
+  const Truth expected = truth(run.repetition);
+  Faults own;
+  std::vector<Digest> digests;
+  bool whole = true;
+  for (int field = 0; ranks_.readers && field < fields(); ++field) {
+    const Piece& piece = read_[static_cast<size_t>(field)];
+    digests.push_back(check_piece(expected, field, piece, own));
+    whole = whole && (piece.ghosts == 0 || ghosts_are_whole(piece, bytes(case_.request.type)));
+  }
+  PENSTOCK_TRY(agree(ranks_.all, whole ? Status() : Status(Code::damaged, "reading back changed ghost cells")));
+  PENSTOCK_ASSIGN(const Faults faults, join_faults(ranks_.all, own));
+  if (case_.own_ranks) digests.clear();
+  PENSTOCK_ASSIGN(const Digest found, join_digests(ranks_.all, digests, results_.readers));
+  return from_root(ranks_.all, ranks_.all->rank() == 0 ? judge(run, faults, found) : Status());
+}
+
+Status CaseRun::judge(const OneRun& run, const Faults& faults, const Digest& found) {
+  Outcome& outcome = results_.outcomes[run.method];
+  const uint64_t formula = results_.expected_digests[static_cast<size_t>(run.repetition)];
+  if (!case_.own_ranks) outcome.digests.push_back(found.crc);
+  if (faults.wrong > 0)
+    return Status(Code::damaged,
+                  "verification by reading back: " + explain(truth(run.repetition), faults, results_.writers));
+  if (found.crc != formula)
+    return Status(Code::damaged, fmt::format("verification: digest {:016x}, not {:016x}", found.crc, formula));
+  ++outcome.checks;
+  return {};
+}
+
+Status CaseRun::verify_by_library(const OneRun& run, const Target& target) {
+  Outcome& outcome = results_.outcomes[run.method];
+  const Library* library = find_library(outcome.method.format, outcome.method.extension);
+  Status status;
+  if (ranks_.all->rank() == 0 && library != nullptr) {
+    const Truth expected = truth(run.repetition);
+    Faults faults;
+    outcome.library = library->version();
+    status = library->check(target.path, expected, faults).in("verification");
+    if (status.ok() && faults.wrong > 0)
+      status = Status(Code::damaged, fmt::format("verification by {}: {}", outcome.library,
+                                                 explain(expected, faults, results_.writers)));
+    if (status.ok()) ++outcome.library_checks;
+  }
+  return from_root(ranks_.all, status);
+}
+
+}  // namespace penstock::bench

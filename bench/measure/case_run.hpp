@@ -1,0 +1,86 @@
+// CaseRun: one case under way: the data of its workload in memory, and the life of one file at a time.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <penstock/communicator.hpp>
+
+#include "bench/case.hpp"
+#include "bench/measure/results.hpp"
+#include "bench/measure/scratch.hpp"
+#include "bench/measure/timed.hpp"
+#include "bench/report/progress.hpp"
+#include "bench/verify/truth.hpp"
+
+namespace penstock::bench {
+
+// The ranks that write (all) and those that read back (the first K; null on the others).
+struct Ranks {
+  Communicator all, readers;
+  int reader_count = 1;
+};
+
+// What all cases of a run have in common.
+struct Ground {
+  Ranks ranks;
+  const Scratch* scratch = nullptr;
+  Progress* progress = nullptr;
+  uint64_t seed = 1;
+  bool keep = false;
+  bool many_cases = false;  // methods are then told apart by the case's name
+};
+
+struct OneRun {
+  size_t method = 0;
+  int repetition = 0;  // 0 is the warm-up
+  bool last = false;
+};
+
+class CaseRun {
+ public:
+  // WHAT and GROUND stay alive. Methods write to the folders from number FIRST_FOLDER on.
+  CaseRun(const Case& what, const Ground& ground, size_t first_folder);
+
+  // Local. Finds out this rank's parts; then the memory they need is known, and must be given before fill.
+  Status prepare();
+  int64_t written_bytes() const;
+  int64_t read_bytes() const;
+  void lie_in(std::span<std::byte> written, std::span<std::byte> read);
+  // Collective. How long the compute phase is, where the case has one.
+  Status calibrate();
+
+  // Collective. The contents of REPETITION in the memory that is written.
+  Status fill(int repetition);
+  // Collective. The whole life of one file: write, drop or keep its pages, read, verify, remove. A method that fails is
+  // recorded; a status that is not ok means that measuring itself is impossible. REQUIRES: the memory is filled.
+  Status take(const OneRun& run);
+
+  // Only rank 0's are filled, except for errors.
+  Results& results() { return results_; }
+
+ private:
+  Status live(const OneRun& run);
+  Result<Timing> time_write(const OneRun& run, const Target& target) const;
+  Status write(const OneRun& run, const Target& target);
+  Status read(const OneRun& run, const Target& target);
+  Status expect_digest(int repetition);
+  Status verify(const OneRun& run);
+  Status judge(const OneRun& run, const Faults& faults, const Digest& found);
+  Status verify_by_library(const OneRun& run, const Target& target);
+  Status record(const OneRun& run, Operation operation, const Timing& timing, double resident);
+  Truth truth(int repetition) const;
+  int fields() const;
+  size_t folder(const OneRun& run) const { return first_folder_ + run.method; }
+  std::string title(size_t method) const;
+
+  const Case& case_;
+  const Ground& ground_;
+  Ranks ranks_;
+  size_t first_folder_;
+  Pieces written_, read_;
+  Compute compute_;
+  Results results_;
+};
+
+}  // namespace penstock::bench

@@ -1,0 +1,107 @@
+// Reference: the calls between two readings of the clock.
+#include "bench/measure/reference.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <vector>
+
+#include "bench/shared_status.hpp"
+#include "bench/streams.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+constexpr std::string_view prefix = "reference/", device = "reference/device:streams=", plain = "reference/pwrite";
+constexpr int most_streams = 64;
+
+Status write_whole(const std::string& path, const std::vector<std::byte>& data) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return Status::from_errno(errno, fmt::format("creating {}", path));
+  Status status;
+  for (size_t at = 0; at < data.size() && status.ok();) {
+    const ssize_t put = ::pwrite(fd, data.data() + at, data.size() - at, static_cast<off_t>(at));
+    if (put <= 0) status = Status::from_errno(put < 0 ? errno : EIO, fmt::format("writing {}", path));
+    at += static_cast<size_t>(std::max<ssize_t>(put, 0));
+  }
+  if (status.ok() && ::fsync(fd) != 0) status = Status::from_errno(errno, fmt::format("syncing {}", path));
+  if (::close(fd) != 0 && status.ok()) status = Status::from_errno(errno, fmt::format("closing {}", path));
+  return status;
+}
+
+Status check_whole(const std::string& path, std::vector<std::byte> data) {
+  const std::vector<std::byte> written = data;
+  std::fill(data.begin(), data.end(), std::byte{0});
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Status::from_errno(errno, fmt::format("opening {}", path));
+  ssize_t got = 1;
+  for (size_t at = 0; at < data.size() && got > 0; at += static_cast<size_t>(std::max<ssize_t>(got, 0)))
+    got = ::pread(fd, data.data() + at, data.size() - at, static_cast<off_t>(at));
+  ::close(fd);
+  return data == written ? Status() : Status(Code::damaged, "what was read back is not what was written");
+}
+
+// Every field, one after another.
+std::vector<std::byte> contents(const Truth& truth) {
+  const int64_t size = bytes(truth.type);
+  std::vector<std::byte> data(static_cast<size_t>(total_elements(*truth.workload) * size));
+  for (const Field& field : truth.workload->fields())
+    expect(
+        truth, static_cast<int>(&field - truth.workload->fields().data()), 0,
+        std::span(data).subspan(static_cast<size_t>(field.first * size), static_cast<size_t>(field.elements * size)));
+  return data;
+}
+
+Status run_pwrite(const std::string& path, const Truth& truth, Timing& timing) {
+  const std::vector<std::byte> data = contents(truth);
+  const double start = now();
+  PENSTOCK_TRY(write_whole(path, data));
+  timing.seconds = now() - start;
+  timing.report.bytes = timing.report.file_bytes = static_cast<int64_t>(data.size());
+  return check_whole(path, data);
+}
+
+Status run_streams(int count, const std::string& folder, int64_t size, Timing& timing) {
+  StreamSet set(folder, size, count, true);
+  timing.seconds = run_all(set, write_stream);
+  timing.report.bytes = timing.report.file_bytes = set.bytes;
+  return set.error() == 0 ? Status() : Status::from_errno(set.error(), fmt::format("{} streams in {}", count, folder));
+}
+
+}  // namespace
+
+bool is_reference(std::string_view label) { return label.starts_with(prefix); }
+
+Result<Reference> parse_reference(std::string_view label) {
+  if (label == plain) return Reference{};
+  Reference reference;
+  if (label.starts_with(device)) {
+    const std::string_view number = label.substr(device.size());
+    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), reference.streams);
+    if (parsed.ec == std::errc() && parsed.ptr == number.data() + number.size() && reference.streams >= 1 &&
+        reference.streams <= most_streams)
+      return reference;
+  }
+  return Status(Code::invalid, fmt::format("no reference '{}'; there are {} and {}N, N from 1 to {}", label, plain,
+                                           device, most_streams));
+}
+
+Result<Timing> timed_reference(const Communicator& comm, const Reference& reference, const std::string& path,
+                               const Truth& truth) {
+  Timing timing;
+  Status status;
+  PENSTOCK_TRY(while_others_sleep(comm, [&] {
+    const int64_t size = total_elements(*truth.workload) * bytes(truth.type);
+    status = reference.streams > 0 ? run_streams(reference.streams, path.substr(0, path.rfind('/')), size, timing)
+                                   : run_pwrite(path, truth, timing);
+  }));
+  PENSTOCK_TRY(from_root(comm, status));
+  return timing;
+}
+
+}  // namespace penstock::bench

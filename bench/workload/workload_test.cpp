@@ -1,0 +1,124 @@
+// The workloads' arithmetic: grids, shapes, parts that tile, and memory with ghost cells.
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "bench/verify/truth.hpp"
+#include "bench/workload/blocks.hpp"
+#include "bench/workload/piece.hpp"
+
+namespace penstock::bench {
+namespace {
+
+WorkloadRequest request_of(int64_t total, Kind kind = Kind::f64) {
+  WorkloadRequest request;
+  request.total_bytes = total;
+  request.type = ElementType{kind};
+  return request;
+}
+
+TEST(Workload, GridsAreAsSquareAsTheirDivisorsAllow) {
+  EXPECT_EQ(squarest_grid(1, 3), (Dims{1, 1, 1}));
+  EXPECT_EQ(squarest_grid(6, 2), (Dims{3, 2}));
+  EXPECT_EQ(squarest_grid(7, 3), (Dims{7, 1, 1}));
+  EXPECT_EQ(squarest_grid(16, 3), (Dims{4, 2, 2}));
+  EXPECT_EQ(squarest_grid(64, 3), (Dims{4, 4, 4}));
+  EXPECT_EQ(squarest_grid(4096, 2), (Dims{64, 64}));
+}
+
+TEST(Workload, RootsAreExact) {
+  for (const int power : {1, 2, 3})
+    for (const int64_t n : {1, 2, 3, 9, 999, 1 << 20}) {
+      const auto raised = [&](int64_t value) {
+        return power == 1 ? value : power == 2 ? value * value : value * value * value;
+      };
+      EXPECT_EQ(integer_root(raised(n), power), n);
+      EXPECT_EQ(integer_root(raised(n + 1) - 1, power), n);
+    }
+  EXPECT_EQ(integer_root(0, 2), 0);
+}
+
+TEST(Workload, RowsHaveTheBytesAskedFor) {
+  for (const int dimensions : {2, 3})
+    for (const bool fortran : {false, true})
+      for (const int ranks : {1, 6, 16}) {
+        WorkloadRequest request = request_of(int64_t{64} << 20, Kind::f32);
+        request.row_bytes = 512;
+        request.ranks = ranks;
+        request.fortran = fortran;
+        const auto made = make_workload(dimensions == 2 ? "block2d" : "block3d", request);
+        ASSERT_TRUE(made.ok());
+        const auto part = (*made)->part(0, 0, ranks);
+        EXPECT_EQ(part->box_list()[0].count[dimensions - 1] * 4, 512);
+        const auto total = static_cast<double>(total_elements(**made) * 4);
+        EXPECT_NEAR(total / static_cast<double>(request.total_bytes), 1, 0.05) << ranks;
+      }
+}
+
+TEST(Workload, TooSmallIsNamed) {
+  EXPECT_NE(make_workload("block3d", request_of(7)).status().message().find("less than one element"),
+            std::string::npos);
+  WorkloadRequest request = request_of(1 << 20);
+  request.dataset_bytes = 7;
+  EXPECT_NE(make_workload("many", request).status().message().find("--dataset-bytes"), std::string::npos);
+}
+
+TEST(Workload, EveryElementHasOneOwner) {
+  for (const char* name : {"block2d", "block3d", "many"})
+    for (const int ranks : {1, 2, 6, 7, 16}) {  // the datasets of many have 5 rows: some ranks have nothing
+      WorkloadRequest request = request_of(5 * 5 * 5 * 8);
+      request.datasets = 4;
+      request.dataset_bytes = 5 * 5 * 8;
+      const auto made = make_workload(name, request);
+      ASSERT_TRUE(made.ok());
+      for (int field = 0; field < static_cast<int>((*made)->fields().size()); ++field) {
+        std::vector<int> owners(static_cast<size_t>((*made)->fields()[static_cast<size_t>(field)].elements));
+        for (int rank = 0; rank < ranks; ++rank)
+          for_each_run(*(*made)->part(field, rank, ranks), [&](int64_t offset, int64_t length) {
+            for (int64_t i = offset; i < offset + length; ++i) ++owners[static_cast<size_t>(i)];
+          });
+        EXPECT_EQ(std::count(owners.begin(), owners.end(), 1), static_cast<int64_t>(owners.size())) << name << ranks;
+      }
+    }
+}
+
+TEST(Workload, ManyTakesDecompositionsInTurn) {
+  WorkloadRequest request = request_of(1 << 20);
+  request.datasets = 3;
+  request.dataset_bytes = 8 * 8 * 8;
+  const auto made = make_workload("many", request);
+  const auto count = [&](int field) { return (*made)->part(field, 0, 4)->box_list()[0].count; };
+  EXPECT_EQ(count(0), (Dims{4, 4}));
+  EXPECT_EQ(count(1), (Dims{2, 8}));
+  EXPECT_EQ(count(2), (Dims{8, 2}));
+}
+
+TEST(Workload, GhostCellsLieAroundTheData) {
+  const auto made = make_workload("block3d", request_of(6 * 6 * 6 * 8));
+  const Truth truth{made->get(), ElementType{Kind::f64}, 3, 1};
+  for (const int ghosts : {0, 1, 3})
+    for (int rank = 0; rank < 4; ++rank) {
+      const auto part = *(*made)->part(0, rank, 4);
+      std::vector<std::byte> memory(static_cast<size_t>(memory_elements(part, ghosts) * 8));
+      const Piece piece{part, ghosts, memory};
+      fill_piece(truth, 0, piece);
+      Faults faults;
+      EXPECT_EQ(check_piece(truth, 0, piece, faults).bytes, part.elements() * 8);
+      EXPECT_EQ(faults.wrong, 0);
+      EXPECT_TRUE(ghosts_are_whole(piece, 8));
+      // The library's own words for the same memory lead to the same first and last element.
+      const Dims& count = part.box_list()[0].count;
+      if (ghosts == 0) continue;
+      const Memory words = piece.memory();
+      EXPECT_EQ(words.offset, row_in_memory(piece, 0));
+      EXPECT_EQ(words.offset + (count[0] - 1) * words.stride[0] + (count[1] - 1) * words.stride[1],
+                row_in_memory(piece, count[0] * count[1] - 1));
+      memory.back() = std::byte{0};
+      EXPECT_FALSE(ghosts_are_whole(piece, 8));
+      memory.back() = ghost_byte;
+      memory[static_cast<size_t>(row_in_memory(piece, 1) - 1) * 8] = std::byte{0};
+      EXPECT_FALSE(ghosts_are_whole(piece, 8));
+    }
+}
+
+}  // namespace
+}  // namespace penstock::bench
