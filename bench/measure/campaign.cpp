@@ -55,7 +55,7 @@ Result<Measured> Campaign::run() {
     PENSTOCK_ASSIGN(last, is_last(repetition));
     PENSTOCK_TRY(repeat(repetition, last));
     measured_.stopped = last && repetition < options_.repetitions;
-    if (repetition == 0 && options_.preset != nullptr) PENSTOCK_TRY(drop_hopeless());
+    if (repetition == 0 && options_.preset != nullptr) PENSTOCK_TRY(lose_patience());
   }
   ground_.progress->done();
   for (const auto& run : runs_) {
@@ -87,7 +87,7 @@ Status Campaign::repeat(int repetition, bool last) {
   for (const Turn& turn : measured_.order.back()) {
     Results& results = runs_[turn.case_index]->results();
     results.order.back().push_back(turn.method);
-    if (results.outcomes[turn.method].runs())
+    if (results.outcomes[turn.method].runs(repetition))
       PENSTOCK_TRY(take(turn, repetition, last));
     else
       ground_.progress->skip(operations(turn));
@@ -104,12 +104,13 @@ Status Campaign::take(const Turn& turn, int repetition, bool last) {
 }
 
 // Rank 0 knows the times.
-Status Campaign::drop_hopeless() {
+Status Campaign::lose_patience() {
   for (const auto& run : runs_) {
     Results& results = run->results();
-    const std::vector<std::string> reasons = hopeless(results, options_.preset->drop_factor);
-    for (size_t method = 0; method < reasons.size(); ++method) {
-      PENSTOCK_ASSIGN(results.outcomes[method].dropped, from_root(ground_.ranks.all, reasons[method]));
+    const std::vector<Patience> all = patience(results, options_.preset->slow_factor);
+    for (size_t method = 0; method < all.size(); ++method) {
+      PENSTOCK_ASSIGN(results.outcomes[method].dropped, from_root(ground_.ranks.all, all[method].dropped));
+      PENSTOCK_ASSIGN(results.outcomes[method].slow, from_root(ground_.ranks.all, all[method].slow));
     }
   }
   return {};

@@ -27,7 +27,7 @@ class Campaign {
   Status prepare();
   Status repeat(int repetition, bool last);
   Status take(const Turn& turn, int repetition, bool last);
-  Status drop_hopeless();
+  Status lose_patience();
   Result<bool> is_last(int repetition) const;
   int operations(const Turn& turn) const;
 

@@ -49,18 +49,24 @@ struct Series {
   std::vector<Sample> samples;
 };
 
+// As many as an interval needs.
+inline constexpr int slow_repetitions = 6;
+
 struct Outcome {
   Method method;
   std::array<Series, operation_count> series;
   Status error;                   // the first; a method that failed takes no further part
   std::string dropped;            // why it was not measured after the warm-up; "" where it was
+  std::string slow;               // why it was measured in slow_repetitions only; "" where it was not
   int checks = 0;                 // read-backs whose every element and digest was right
   int library_checks = 0;         // the same by a reader that is not ours
   std::string library;            // its name; "" where the bench knows none
   std::vector<uint64_t> digests;  // by repetition, the warm-up first
   bool verified() const { return error.ok() && (checks > 0 || method.reference); }
-  // Whether it goes on taking part.
-  bool runs() const { return error.ok() && dropped.empty(); }
+  // Whether it takes part in REPETITION.
+  bool runs(int repetition) const {
+    return error.ok() && dropped.empty() && (slow.empty() || repetition <= slow_repetitions);
+  }
 };
 
 // Of one case.

@@ -50,18 +50,20 @@ std::vector<Turn> shuffled_turns(const std::vector<Case>& cases, uint64_t seed, 
   return order;
 }
 
-std::vector<std::string> hopeless(const Results& results, double factor) {
-  std::vector<std::string> reasons(results.outcomes.size());
+std::vector<Patience> patience(const Results& results, double factor) {
+  std::vector<Patience> all(results.outcomes.size());
   const Outcome& first = results.outcomes[0];
   const auto whole = [](const Outcome& o) { return warmup(o, Operation::write) + warmup(o, Operation::read); };
-  for (size_t i = 1; i < reasons.size() && first.error.ok(); ++i) {
+  for (size_t i = 1; i < all.size() && first.error.ok(); ++i) {
     const Outcome& outcome = results.outcomes[i];
     const double times = whole(outcome) / std::max(whole(first), std::numeric_limits<double>::min());
-    if (!outcome.error.ok() || outcome.method.rivals.empty() || times <= factor) continue;
-    if (is_fastest(results, outcome, Operation::write) || is_fastest(results, outcome, Operation::read)) continue;
-    reasons[i] = fmt::format("took {:.3g} times as long as {} in the warm-up", times, first.method.label);
+    if (!outcome.error.ok() || outcome.method.control || times <= factor) continue;
+    const bool needed = outcome.method.rivals.empty() || is_fastest(results, outcome, Operation::write) ||
+                        is_fastest(results, outcome, Operation::read);
+    (needed ? all[i].slow : all[i].dropped) =
+        fmt::format("took {:.3g} times as long as {} in the warm-up", times, first.method.label);
   }
-  return reasons;
+  return all;
 }
 
 }  // namespace penstock::bench

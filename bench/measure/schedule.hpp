@@ -14,8 +14,12 @@ namespace penstock::bench {
 // in each group all methods of all its cases in shuffled order, so that what is compared lies close in time.
 std::vector<Turn> shuffled_turns(const std::vector<Case>& cases, uint64_t seed, int repetition);
 
-// For each method "", or why it need not be measured after the warm-up: it took over FACTOR times as long as the first
-// method, and among its rivals others both write and read faster.
-std::vector<std::string> hopeless(const Results& results, double factor);
+// What the warm-up says of a method that took over FACTOR times as long as the first one; "" for the others.
+struct Patience {
+  std::string dropped;  // among its rivals others both write and read faster: it need not be measured
+  std::string slow;     // it must be, but in few repetitions
+};
+// For each method.
+std::vector<Patience> patience(const Results& results, double factor);
 
 }  // namespace penstock::bench

@@ -43,7 +43,7 @@ struct Preset {
   std::string_view name;
   std::vector<PresetCase> cases;
   std::vector<RatioRow> ratios;
-  double drop_factor = 10;  // a rival that takes so many times our time in the warm-up is dropped
+  double slow_factor = 10;  // what takes so many times our time in the warm-up is dropped, or measured less often
 };
 
 // Null where there is none.

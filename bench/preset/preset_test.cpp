@@ -144,13 +144,18 @@ TEST(Ratios, WhatFailedOrWasDroppedDoesNotStand) {
   EXPECT_NE(result.skipped.find("a: out of cheese; b: hopeless"), std::string::npos) << result.skipped;
 }
 
-TEST(Schedule, HopelessRivalsAreDroppedButNeverTheBest) {
+TEST(Schedule, SlowRivalsAreDroppedButNeverTheBest) {
   Results results;
   results.outcomes = {outcome("ours", {1}), outcome("slow", {50}, "x"), outcome("slower", {60}, "x"),
                       outcome("alone", {99})};
-  const std::vector<std::string> reasons = hopeless(results, 10);
-  EXPECT_EQ(reasons[0] + reasons[1] + reasons[3], "");
-  EXPECT_EQ(reasons[2], "took 60 times as long as ours in the warm-up");
+  const std::vector<Patience> all = patience(results, 10);
+  EXPECT_EQ(all[0].dropped + all[1].dropped + all[3].dropped + all[0].slow + all[2].slow, "");
+  EXPECT_EQ(all[2].dropped, "took 60 times as long as ours in the warm-up");
+  EXPECT_EQ(all[1].slow, "took 50 times as long as ours in the warm-up");
+  EXPECT_EQ(all[3].slow, "took 99 times as long as ours in the warm-up");
+  results.outcomes[1].slow = all[1].slow;
+  EXPECT_TRUE(results.outcomes[1].runs(slow_repetitions));
+  EXPECT_FALSE(results.outcomes[1].runs(slow_repetitions + 1));
 }
 
 TEST(Schedule, EveryMethodComesOnceAndGroupsStayTogether) {

@@ -159,6 +159,7 @@ Json line_json(const Record& record, const Line& line) {
   json["verified"] = outcome.verified();
   if (outcome.method.reference) json["reference"] = true;
   if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
+  if (!outcome.slow.empty()) json["slow"] = outcome.slow;
   json["checks"] = outcome.checks;
   json["library"] = outcome.library.empty() ? Json(nullptr) : Json(outcome.library);
   json["library_checks"] = outcome.library_checks;

@@ -112,6 +112,7 @@ Json ratio_json(const RatioResult& result, const Options& options, int ranks) {
             {"np", ranks},
             {"pairs", result.pairs},
             {"skipped", result.skipped.empty() ? Json(nullptr) : Json(result.skipped)}};
+  if (row.romio && !result.skipped.empty()) json["needs"] = "romio";
   if (!result.interval) return json;
   json["value"] = result.interval->median;
   json["low"] = number(result.interval->low);

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,11 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from penstock.campaign import launch
+from penstock.campaign.preset import Job, run_preset
 from penstock.campaign.run import run
 from penstock.cli.progress import make_progress
 from penstock.errors import UserError
+from penstock.report import ratios
 from penstock.report.advice import advice, failures
 from penstock.report.results import read_record
 from penstock.report.table import headline, remarks, table
@@ -36,7 +39,19 @@ def bench(
     context: typer.Context,
     np: Annotated[int, typer.Option("--np", help="Ranks.")] = 4,
     mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
-    methods: Annotated[str, typer.Option("--methods", help="FORMAT/TRANSPORT[:name=value,...],...")] = METHODS,
+    methods: Annotated[
+        str | None, typer.Option("--methods", help=f"FORMAT/TRANSPORT[:name=value,...],...; by default {METHODS}")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="Instead of WORKLOAD: many cases in one run, and ratios from it.")
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="IDS", help="Of a preset: only these ratios, 1a,4,...")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="SECONDS", help="Start no repetition that would end later."),
+    ] = None,
     directory: Annotated[
         Path,
         typer.Option("--dir", metavar="DIR", help="On the file system to measure; holds a scratch folder meanwhile."),
@@ -53,13 +68,31 @@ def bench(
         return
     if np < 1:
         raise UserError(f"--np must be at least 1, not {np}")
+    if preset is not None:
+        if methods is not None:
+            raise UserError(f"--preset {preset} brings its own cases: --methods cannot stand beside it")
+        with _scratch(directory, keep=False) as scratch:
+            job = Job(mpi, np, ["--preset", preset, *context.args], only, time_limit, scratch)
+            explain_preset(job, json)
+        return
     if not context.args:
         raise UserError("which workload? See penstock bench --help")
+    context.args += ["--only", only] if only is not None else []
+    context.args += ["--time-limit", str(time_limit)] if time_limit is not None else []
     program = launch.program(PROGRAM, mpi)
     with _scratch(directory, keep="--keep" in context.args) as scratch:
         record_path = json if json is not None else scratch / "record.json"
         before = _identity(record_path)
-        given = [*context.args, "--methods", methods, "--dir", str(scratch), "--json", str(record_path), "--progress"]
+        given = [
+            *context.args,
+            "--methods",
+            methods or METHODS,
+            "--dir",
+            str(scratch),
+            "--json",
+            str(record_path),
+            "--progress",
+        ]
         with make_progress(Console()) as progress:
             outcome = run([*launch.mpiexec(mpi, np), str(program), *given], launch.environment(), progress.show)
         if outcome.status != 0 and _identity(record_path) == before:
@@ -68,6 +101,31 @@ def bench(
         if json is not None:
             typer.echo(f"The whole record is in {json}")
     if outcome.status != 0:
+        raise typer.Exit(1)
+
+
+def explain_preset(job: Job, keep: Path | None) -> None:
+    """Runs JOB and prints its ratios; the whole record goes to KEEP. Status 1 if a method failed or did not verify."""
+    with make_progress(Console()) as progress:
+        outcome, content = run_preset(job, progress.show)
+    if content is None:
+        raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
+    if keep is not None:
+        partial = keep.with_name(keep.name + ".partial")
+        partial.write_text(dumps(content, indent=1) + "\n", encoding="utf-8")
+        partial.replace(keep)
+    preset = ratios.preset_of(content, keep or job.scratch)
+    rows = ratios.table(preset)
+    console = _console(rows)
+    console.print(f"\n{ratios.headline(preset)}", highlight=False, soft_wrap=True)
+    console.print(rows)
+    for remark in ratios.remarks(preset):
+        console.print(remark, style="dim", highlight=False, markup=False, soft_wrap=True)
+    if keep is not None:
+        typer.echo(f"The whole record is in {keep}")
+    for sentence in ratios.troubles(preset):
+        typer.echo(f"penstock: {sentence}", err=True)
+    if outcome.status != 0 or not preset.verified:
         raise typer.Exit(1)
 
 

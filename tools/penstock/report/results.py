@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UserError
+from penstock.report import words
 
 SCHEMA = "penstock.bench/1"
 
@@ -38,6 +39,7 @@ class Line:
     verified: bool
     error: str | None
     visible_to_copy: float | None = None  # behind a compute phase: time added, over that of copying the data once
+    define_per_dataset: float | None = None  # seconds, where there are several
 
     @property
     def usable(self) -> bool:
@@ -66,6 +68,14 @@ class Record:
     def of(self, operation: str) -> list[Line]:
         return [line for line in self.lines if line.operation == operation]
 
+    def defining(self) -> list[str]:
+        """What the define phase of writes costs for each of several datasets."""
+        return [
+            f"{line.method}: define: {words.seconds(line.define_per_dataset)} per dataset."
+            for line in self.of("write")
+            if line.define_per_dataset is not None and not line.control
+        ]
+
 
 def read_record(path: Path) -> Record:
     """The record in the file PATH, or a UserError that says what is wrong with it."""
@@ -79,12 +89,13 @@ def read_record(path: Path) -> Record:
     if schema != SCHEMA:
         raise UserError(f"{path}: its schema is {schema!r}, not {SCHEMA!r}")
     try:
-        return _record(record)
+        return record_of(record)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: not a whole {SCHEMA} record: {type(error).__name__} {error}") from None
 
 
-def _record(record: dict[str, Any]) -> Record:
+def record_of(record: dict[str, Any]) -> Record:
+    """The record in the JSON object RECORD; KeyError and the like where it is none."""
     ceiling = record.get("ceiling") or {}
     rates = {operation: ceiling.get(f"best_{operation}") or 0.0 for operation in ("write", "read")}
     return Record(
@@ -127,6 +138,7 @@ def _line(line: dict[str, Any]) -> Line:
         verified=bool(line["verified"]),
         error=None if line.get("error") is None else str(line["error"]),
         visible_to_copy=_number((line.get("behind") or {}).get("visible_to_copy")),
+        define_per_dataset=_number(line.get("define_seconds_per_dataset")),
     )
 
 

@@ -1,0 +1,139 @@
+"""test_bench_preset.py: `penstock bench --preset` and the workloads it needs, on real ranks, with few bytes."""
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Penstock
+
+ONLY = "1a,3,7a,7c,8b,10,11"
+SMALL = ("bench", "--preset", "ratios", "--total", "1MiB", "--json", "out.json")
+
+
+def read(path: Path) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((path / "out.json").read_text())
+    return record
+
+
+def times(record: dict[str, Any], side: dict[str, Any]) -> list[float]:
+    """The raw seconds of one side of a ratio."""
+    results = next(case["results"] for case in record["cases"] if case["case"] == side["case"])
+    found = [line for line in results if line["method"] == side["method"] and line["operation"] == side["measure"]]
+    assert len(found) == 1
+    seconds: list[float] = found[0]["seconds"]
+    return seconds
+
+
+def recomputed(record: dict[str, Any], ratio: dict[str, Any]) -> float:
+    ours, other = (times(record, side) for side in ratio["sides"])
+    return statistics.median(a / b for a, b in zip(ours, other, strict=True))
+
+
+def test_ratios_are_those_of_the_raw_times(penstock: Penstock, tmp_path: Path) -> None:
+    done = penstock(*SMALL, "--np", "3", "--repetitions", "2", "--only", ONLY)
+    assert done.returncode == 0, done.stderr
+    record = read(tmp_path)
+    assert record["verified"]
+    assert [ratio["id"] for ratio in record["ratios"]] == ONLY.split(",")
+    measured = [ratio for ratio in record["ratios"] if ratio["value"] is not None]
+    assert [ratio["id"] for ratio in record["ratios"] if ratio not in measured] == ["10"]
+    for ratio in measured:
+        assert ratio["value"] == pytest.approx(recomputed(record, ratio))
+        assert (ratio["low"], ratio["high"], ratio["pairs"], ratio["better"]) == (None, None, 2, "lower")
+        assert ratio["met"] == (ratio["value"] <= ratio["target"])
+    device = next(ratio for ratio in measured if ratio["id"] == "3")
+    medians = {
+        line["method"]: line["median"]
+        for line in record["cases"][0]["results"]
+        if line["method"].startswith("reference/device")
+    }
+    assert device["other"] == min(medians, key=lambda method: medians[method])
+    assert "10 was skipped: counted by penstock-bench --count-only." in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_every_repetition_has_every_method_once(penstock: Penstock, tmp_path: Path) -> None:
+    done = penstock(*SMALL, "--np", "2", "--repetitions", "1", "--only", "7")
+    assert done.returncode == 0, done.stderr
+    record = read(tmp_path)
+    methods = {f"{case['case']}: {line['method']}" for case in record["cases"] for line in case["results"]}
+    assert len(record["order"]) == 2
+    for order in record["order"]:
+        assert sorted(order) == sorted(methods)
+
+
+def test_another_mpi_io_library_has_a_second_job(penstock: Penstock, tmp_path: Path) -> None:
+    done = penstock(*SMALL, "--np", "2", "--repetitions", "1", "--only", "4a,4b")
+    assert done.returncode == 0, done.stderr
+    record = read(tmp_path)
+    other = record["ratios"][1]
+    if other["value"] is None:
+        pytest.skip("this MPI has no ROMIO")
+    assert [side["case"] for side in other["sides"]] == ["short rows (ROMIO)"] * 2
+    assert other["value"] == pytest.approx(recomputed(record, other))
+    assert "4b comes from a second job" in done.stdout
+
+
+def test_a_ratio_without_its_data_is_skipped_by_name(
+    penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PENSTOCK_DATA", str(tmp_path))
+    done = penstock(*SMALL, "--np", "2", "--repetitions", "1", "--only", "6")
+    assert done.returncode == 0, done.stderr
+    assert "needs an E3SM map: --map FILE" in read(tmp_path)["ratios"][0]["skipped"]
+    assert "6 was skipped" in done.stdout
+
+
+def test_defining_has_a_price_for_each_dataset(penstock: Penstock, tmp_path: Path) -> None:
+    words = ("many", "--datasets", "7", "--dataset-bytes", "1KiB", "--np", "3", "--repetitions", "1")
+    done = penstock("bench", *words, "--methods", "hdf5/two_phase,raw/per_process", "--json", "out.json")
+    assert done.returncode == 0, done.stderr
+    lines = read(tmp_path)["results"]
+    for line in lines:
+        assert line["define_seconds_per_dataset"] == pytest.approx(statistics.median(line["phases"]["define"]) / 7)
+    assert "hdf5/two_phase: define: " in done.stdout
+
+
+@pytest.mark.parametrize("np", ["1", "6"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("block3d", "--ghosts", "2"),
+        ("block2d", "--ghosts", "1", "--row-bytes", "512", "--type", "real32"),
+        ("block2d", "--total", "32B"),  # more ranks than rows
+        ("many", "--datasets", "5", "--dataset-bytes", "200", "--ghosts", "1"),
+        ("block3d", "--own-ranks", "--order", "Fortran"),
+    ],
+)
+def test_workloads_verify(penstock: Penstock, tmp_path: Path, words: tuple[str, ...], np: str) -> None:
+    total = () if "--total" in words else ("--total", "100KiB")
+    methods = "hdf5/two_phase,raw/mpiio"
+    done = penstock("bench", *words, *total, "--np", np, "--methods", methods, "--repetitions", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" yes") == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--preset", "no-such"], "no preset 'no-such'; there is ratios"),
+        (["block2d", "--preset", "ratios"], "brings its own cases: the workload 'block2d' cannot stand beside it"),
+        (["--preset", "ratios", "--methods", "phdf5"], "--methods cannot stand beside it"),
+        (["--preset", "ratios", "--regime", "cached"], "--regime cannot stand beside it"),
+        (["--preset", "ratios", "--only", "1a,99"], "--only: no ratio '99'; there are 1a, 1b"),
+        (["block2d", "--only", "1a"], "--only chooses from a --preset"),
+        (["map", "--ghosts", "1"], "--ghosts: the runs of a map are contiguous"),
+        (["block2d", "--own-ranks", "--readers", "1"], "--own-ranks: all that write read"),
+        (["block2d", "--methods", "reference/pigeon"], "no reference 'reference/pigeon'; there are reference/pwrite"),
+        (["many", "--dataset-bytes", "7"], "many: --dataset-bytes is less than one element"),
+    ],
+)
+def test_bad_input_is_one_line(penstock: Penstock, tmp_path: Path, words: list[str], complaint: str) -> None:
+    done = penstock("bench", "--np", "1", *words)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

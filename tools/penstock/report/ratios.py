@@ -1,0 +1,157 @@
+"""ratios.py: the record of a preset's run ("penstock.preset/1"): its ratios as a table, and remarks on it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from penstock.errors import UserError
+from penstock.report import words
+from penstock.report.advice import failures
+from penstock.report.results import Record, record_of
+
+SCHEMA = "penstock.preset/1"
+
+
+@dataclass(frozen=True)
+class RatioRow:
+    """Seconds of OURS over those of OTHER; VALUE is None where it was skipped."""
+
+    id: str
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    target: float | None
+    met: bool | None
+    ours: str
+    other: str
+    seconds: tuple[float, ...]  # medians of both; empty where it was skipped
+    skipped: str | None
+
+
+@dataclass(frozen=True)
+class Preset:
+    name: str
+    np: int
+    repetitions: int
+    stopped: bool
+    verified: bool
+    ratios: tuple[RatioRow, ...]
+    cases: dict[str, Record]
+    slow: tuple[str, ...]  # methods that were dropped or measured less often, and why
+    defining: tuple[str, ...]  # what defining one dataset costs
+    remarks: tuple[str, ...]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object in the file PATH, or a UserError that says why it is no such record."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON: {error}") from None
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        raise UserError(f"{path}: it is no {SCHEMA!r}")
+    return content
+
+
+def preset_of(content: dict[str, Any], path: Path) -> Preset:
+    try:
+        return _preset(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path}: not a whole {SCHEMA} record: {type(error).__name__} {error}") from None
+
+
+def headline(preset: Preset) -> str:
+    repetitions = f"{preset.repetitions} repetition{'' if preset.repetitions == 1 else 's'}"
+    limit = " until the time limit" if preset.stopped else ""
+    return f"{preset.name}: seconds of ours over seconds of the other, on {preset.np} ranks; {repetitions}{limit}"
+
+
+def table(preset: Preset) -> Table:
+    """One row for each ratio; a missed target is red, a skipped ratio dim."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    made.add_column("", no_wrap=True)
+    made.add_column("ratio", no_wrap=True)
+    for name in ("value", "95 % interval", "target"):
+        made.add_column(name, justify="right", no_wrap=True)
+    made.add_column("", no_wrap=True)
+    made.add_column("medians", justify="right", no_wrap=True)
+    made.add_column("the other", no_wrap=True)
+    for row in preset.ratios:
+        made.add_row(*(Text(cell) for cell in _cells(row)), style=_style(row))
+    return made
+
+
+def remarks(preset: Preset) -> list[str]:
+    skipped = [f"{row.id} was skipped: {row.skipped}." for row in preset.ratios if row.skipped is not None]
+    for name, record in preset.cases.items():
+        for operation, spread in record.smallest_claimable.items():
+            share = words.digits(100 * spread)
+            skipped.append(f"The same method run twice (A/A, {name}) differs by up to {share} % ({operation}).")
+    return [*skipped, *(f"{text}." for text in preset.slow), *preset.defining, *preset.remarks]
+
+
+def troubles(preset: Preset) -> list[str]:
+    """One sentence for each method that failed or whose file was wrong."""
+    return [f"{name}: {sentence}" for name, record in preset.cases.items() for sentence in failures(record)]
+
+
+def _cells(row: RatioRow) -> list[str]:
+    target = "" if row.target is None else f"<= {words.digits(row.target)}"
+    if row.value is None:
+        return [row.id, row.name, "skipped", "", target, "", "", ""]
+    verdict = {None: "", True: "met", False: "MISSED"}[row.met]
+    medians = " / ".join(words.seconds(value) for value in row.seconds)
+    interval = words.interval(row.low, row.high)
+    return [row.id, row.name, words.digits(row.value), interval, target, verdict, medians, row.other]
+
+
+def _style(row: RatioRow) -> str:
+    if row.value is None:
+        return "dim"
+    return {None: "", True: "green", False: "red"}[row.met]
+
+
+def _preset(content: dict[str, Any]) -> Preset:
+    cases = {str(case["case"]): record_of(case) for case in content["cases"]}
+    lines = [(str(case["case"]), line) for case in content["cases"] for line in case["results"]]
+    slow = [f"{name}: {line['method']}: dropped, it {line['dropped']}" for name, line in lines if line.get("dropped")]
+    slow += [f"{name}: {line['method']}: in fewer runs, it {line['slow']}" for name, line in lines if line.get("slow")]
+    return Preset(
+        name=str(content["preset"]),
+        np=int(content["np"]),
+        repetitions=int(content["repetitions"]),
+        stopped=content.get("stopped") is not None,
+        verified=bool(content["verified"]),
+        ratios=tuple(_row(ratio) for ratio in content["ratios"]),
+        cases=cases,
+        slow=tuple(dict.fromkeys(slow)),
+        defining=tuple(f"{name}: {text}" for name, record in cases.items() for text in record.defining()),
+        remarks=tuple(str(text) for text in content.get("remarks", [])),
+    )
+
+
+def _row(ratio: dict[str, Any]) -> RatioRow:
+    def number(name: str) -> float | None:
+        return None if ratio.get(name) is None else float(ratio[name])
+
+    return RatioRow(
+        id=str(ratio["id"]),
+        name=str(ratio["name"]),
+        value=number("value"),
+        low=number("low"),
+        high=number("high"),
+        target=number("target"),
+        met=ratio["met"],
+        ours=str(ratio.get("ours", "")),
+        other=str(ratio.get("other", "")),
+        seconds=tuple(float(side["median_seconds"]) for side in ratio.get("sides", [])),
+        skipped=None if ratio.get("skipped") is None else str(ratio["skipped"]),
+    )
