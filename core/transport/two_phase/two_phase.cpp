@@ -76,9 +76,11 @@ class TwoPhaseTransfer : public Transfer {
         staging_(job, domains_, plan_, parse_io(settings.word("io")), [this] { wake(); }),
         mailbox_(job.comm, *job.phases, share_of_memory(settings)) {}
 
-  // Whoever gives up a transfer that is under way leaves the node's memory to those who may still be in it.
+  // Whoever gives up a transfer that is under way leaves the node's memory to those who may still be in it, and tells them.
   ~TwoPhaseTransfer() override {
-    if (neighbours_.any() && !finished_) kept_.in_doubt = true;
+    if (!neighbours_.any() || finished_) return;
+    kept_.in_doubt = true;
+    neighbours_.fail();
   }
   TwoPhaseTransfer(const TwoPhaseTransfer&) = delete;
   TwoPhaseTransfer& operator=(const TwoPhaseTransfer&) = delete;

@@ -1,0 +1,159 @@
+// neighbours: ranks of a node reach the writers' windows without messages, in bounded memory; where they cannot, with them.
+//
+//   neighbours [private | tiny]      with a /dev/shm for each rank, or one without room (needs root)
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <penstock/file.hpp>
+
+#include "tests/harness/world.hpp"
+
+namespace penstock::test {
+
+namespace {
+
+constexpr int64_t rows = 96, columns = 4096;
+const ElementType type{Kind::i64};
+
+// Columns by rank, cut after FIRST of the even share, so that every window has bytes of every rank.
+Decomposition columns_of(const World& world, int64_t shift) {
+  const auto edge = [&](int rank) {
+    return rank == 0 ? 0 : rank == world.size() ? columns : columns * rank / world.size() + shift;
+  };
+  const int64_t from = edge(world.rank()), to = edge(world.rank() + 1);
+  return *Decomposition::block(Dims{rows, columns}, Dims{0, from}, Dims{rows, to - from});
+}
+
+std::vector<int64_t> numbers(const Decomposition& part) {
+  const Box& box = part.box_list().front();
+  std::vector<int64_t> values;
+  for (int64_t r = 0; r < box.count[0]; ++r)
+    for (int64_t c = 0; c < box.count[1]; ++c) values.push_back(r * columns + box.start[1] + c);
+  return values;
+}
+
+// Of all ranks.
+int64_t sum(const World& world, int64_t value) {
+  CHECK_OK(world.comm()->all_reduce_sum(std::span(&value, 1)), "sum");
+  return value;
+}
+
+struct Cost {
+  int64_t messages = 0;     // of all ranks
+  int64_t memory_peak = 0;  // of this one
+};
+
+Cost cost(const World& world, const File& file) {
+  return {sum(world, file.report().messages), file.report().memory_peak};
+}
+
+Cost write(World& world, const std::string& plan, int64_t shift) {
+  const Decomposition part = columns_of(world, shift);
+  const auto values = numbers(part);
+  auto file = File::create(world.comm(), world.folder() + "/file.h5", plan);
+  if (!CHECK_OK(file.status(), plan)) return {};
+  CHECK_OK(file->lend("numbers", type, part, values.data()), plan);
+  CHECK_OK(file->commit(), plan);
+  const Cost spent = cost(world, *file);
+  CHECK_OK(file->close(), plan);
+  return spent;
+}
+
+Cost read(World& world, const std::string& plan, int64_t shift) {
+  const Decomposition part = columns_of(world, shift);
+  std::vector<int64_t> values(static_cast<size_t>(part.elements()), -1);
+  auto file = File::open(world.comm(), world.folder() + "/file.h5", plan);
+  if (!CHECK_OK(file.status(), plan)) return {};
+  CHECK_OK(file->get("numbers", type, part, values.data()), plan);
+  CHECK_OK(file->commit(), plan);
+  CHECK(values == numbers(part), plan + ": values");
+  const Cost spent = cost(world, *file);
+  CHECK_OK(file->close(), plan);
+  return spent;
+}
+
+// Every window has bytes of every rank, and there are dozens of rounds.
+const std::string small = "two_phase:writers=2,buffer_bytes=16KiB";
+
+void without_messages(World& world) {
+  about("shared");
+  write(world, small, 0);
+  read(world, "independent", 5);
+  CHECK(write(world, small, 0).messages == 0, "the second time, nothing is sent");
+  read(world, small, 3);
+  CHECK(read(world, small, 3).messages == 0, "nor in reading");
+  if (world.size() > 1) {
+    CHECK(write(world, small, 7).messages > 0, "another decomposition is told to the writers");
+    CHECK(write(world, small + ",neighbours=messages", 7).messages > 0, "messages are messages");
+  }
+  read(world, small + ",neighbours=messages", 1);
+}
+
+void in_bounded_memory(World& world) {
+  about("memory");
+  for (const std::string more : {"", ",neighbours=messages"}) {
+    const std::string plan = "two_phase:memory_bytes=256KiB" + more;
+    CHECK(write(world, plan, 0).memory_peak <= 256 << 10, plan + ": peak of writing");
+    CHECK(read(world, plan, 1).memory_peak <= 256 << 10, plan + ": peak of reading");
+  }
+  const int64_t peak = write(world, small, 0).memory_peak;
+  CHECK(sum(world, peak) > 0, "something is counted");
+}
+
+// What was given up leaves windows behind in which the others may still be.
+void after_one_given_up(World& world) {
+  about("given up");
+  for (int turn = 0; turn < 3; ++turn) {
+    const Decomposition part = columns_of(world, 0);
+    const auto values = numbers(part);
+    {
+      auto file = File::create(world.comm(), world.folder() + "/dropped.h5", small);
+      if (!CHECK_OK(file.status(), "create")) return;
+      CHECK_OK(file->lend("numbers", type, part, values.data()), "lend");
+      CHECK_OK(file->commit_start(), "start");
+    }
+    write(world, small, turn);
+    read(world, small, turn + 1);
+  }
+}
+
+bool own_shared_memory(const char* size) {
+  return ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("tmpfs", "/dev/shm", "tmpfs", 0, size) == 0;
+}
+
+void with_messages(World& world) {
+  about("another /dev/shm");
+  for (int turn = 0; turn < 2; ++turn) {
+    const Cost spent = write(world, small, 0);
+    if (world.size() > 1) CHECK(spent.messages > 0, "data went by messages");
+    read(world, small, 3);
+  }
+}
+
+int run(int argc, char** argv) {
+  World world(&argc, &argv);
+  if (argc > 1) {
+    const bool tiny = std::strcmp(argv[1], "tiny") == 0;
+    int64_t all = own_shared_memory(tiny ? "size=16k" : "size=64m");
+    if (!CHECK_OK(world.comm()->all_reduce_min(std::span(&all, 1)), "min")) return 1;
+    if (all == 0) return world.skip("a /dev/shm of its own needs root");
+    with_messages(world);
+  } else {
+    without_messages(world);
+    in_bounded_memory(world);
+    after_one_given_up(world);
+  }
+  return world.finish("neighbours");
+}
+
+}  // namespace
+
+}  // namespace penstock::test
+
+int main(int argc, char** argv) { return penstock::test::run(argc, argv); }
