@@ -1,0 +1,125 @@
+// What a commit costs for each dataset that it defines: its own time on each rank, apart from waiting for the others.
+//
+//   definition_cost DATASETS [ATTRIBUTES [ELEMENTS [REPEATS [PLAN [PATH]]]]]
+//
+// Each of DATASETS has ATTRIBUTES attributes and ELEMENTS doubles for each rank. Prints microseconds per dataset, of the
+// fastest of REPEATS rounds; a development tool, no test: nothing is judged by time.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <penstock/file.hpp>
+
+#include "tests/cost/timed_communicator.hpp"
+#include "tests/harness/world.hpp"
+
+namespace penstock {
+namespace {
+
+struct Options {
+  int64_t datasets = 400, attributes = 3, elements = 16, repeats = 5;
+  std::string plan = "hdf5/two_phase:durability=none", path = "/dev/shm/definition_cost.h5";
+};
+
+enum Row { put, attribute, define_wall, define_own, commit, open, list, get, row_count };
+constexpr const char* row_names[row_count] = {"put",    "attributes", "define",     "define, own",
+                                              "commit", "open",       "list in it", "get and commit"};
+
+// Of the define phase's SECONDS those outside collective calls. A commit's first call is the agreement on what there is to
+// do; the phase follows it.
+double own_seconds(const TimedCommunicator& comm, double seconds) {
+  double own = seconds;
+  const auto& calls = comm.calls();
+  for (size_t i = 1; i < calls.size(); ++i)
+    if (calls[i].end - calls[0].end < seconds) own -= calls[i].end - calls[i].begin;
+  return own;
+}
+
+Status write_once(const std::shared_ptr<TimedCommunicator>& comm, const Options& o, std::vector<double>& seconds) {
+  const Dims shape{o.elements * comm->size()};
+  PENSTOCK_ASSIGN(const auto part, Decomposition::block(shape, Dims{o.elements * comm->rank()}, Dims{o.elements}));
+  const std::vector<double> values(static_cast<size_t>(o.elements), 1.5);
+  PENSTOCK_ASSIGN(File file, File::create(comm, o.path, o.plan));
+  double from = now();
+  for (int64_t i = 0; i < o.datasets; ++i)
+    PENSTOCK_TRY(file.put(fmt::format("level{}/field{:05d}", i % 10, i), {Kind::f64}, part, values.data()));
+  seconds[put] = now() - from;
+  from = now();
+  for (int64_t i = 0; i < o.datasets; ++i)
+    for (int64_t a = 0; a < o.attributes; ++a)
+      PENSTOCK_TRY(file.set_attribute(fmt::format("level{}/field{:05d}", i % 10, i),
+                                      text_attribute(fmt::format("attribute{}", a), fmt::format("value {}", i))));
+  seconds[attribute] = now() - from;
+  PENSTOCK_TRY(comm->barrier());
+  comm->forget();
+  from = now();
+  PENSTOCK_TRY(file.commit());
+  seconds[commit] = now() - from;
+  seconds[define_wall] = file.report().phases[Phase::define];
+  seconds[define_own] = own_seconds(*comm, seconds[define_wall]);
+  return file.close();
+}
+
+Status read_once(const std::shared_ptr<TimedCommunicator>& comm, const Options& o, std::vector<double>& seconds) {
+  const Dims shape{o.elements * comm->size()};
+  PENSTOCK_ASSIGN(const auto part, Decomposition::block(shape, Dims{o.elements * comm->rank()}, Dims{o.elements}));
+  std::vector<double> values(static_cast<size_t>(o.elements * o.datasets));
+  double from = now();
+  PENSTOCK_ASSIGN(File file, File::open(comm, o.path));
+  seconds[open] = now() - from;
+  from = now();
+  size_t attributes = 0;
+  const auto all = file.datasets();
+  for (const DatasetInfo& dataset : all) attributes += file.attributes(dataset.name).size();
+  seconds[list] = now() - from;
+  if (attributes != static_cast<size_t>(o.datasets * o.attributes)) return {Code::internal, "attributes are missing"};
+  from = now();
+  for (size_t i = 0; i < all.size(); ++i)
+    PENSTOCK_TRY(file.get(all[i].name, {Kind::f64}, part, values.data() + i * static_cast<size_t>(o.elements)));
+  PENSTOCK_TRY(file.commit());
+  seconds[get] = now() - from;
+  for (const double value : values)
+    if (value != 1.5) return {Code::internal, "other values were read than written"};
+  return file.close();
+}
+
+Status measure(const Communicator& world, const Options& o) {
+  const auto comm = std::make_shared<TimedCommunicator>(world);
+  std::vector<double> best(row_count, 1e30);
+  for (int64_t r = 0; r < o.repeats; ++r) {
+    std::vector<double> seconds(row_count);
+    PENSTOCK_TRY(write_once(comm, o, seconds));
+    PENSTOCK_TRY(read_once(comm, o, seconds));
+    for (size_t i = 0; i < seconds.size(); ++i) best[i] = std::min(best[i], seconds[i]);
+  }
+  std::vector<int64_t> others;  // picoseconds: the slowest of them
+  for (const double s : best) others.push_back(world->rank() == 0 ? 0 : static_cast<int64_t>(s * 1e12));
+  PENSTOCK_TRY(world->all_reduce_max(others));
+  if (world->rank() != 0) return {};
+  std::remove(o.path.c_str());
+  fmt::print("{} datasets, {} attributes each, {} ranks, {}: microseconds per dataset\n", o.datasets, o.attributes,
+             world->size(), o.plan);
+  fmt::print("{:16}{:>10}{:>20}\n", "", "rank 0", "slowest of others");
+  for (size_t i = 0; i < best.size(); ++i)
+    fmt::print("{:16}{:10.2f}{:20.2f}\n", row_names[i], best[i] * 1e6 / static_cast<double>(o.datasets),
+               static_cast<double>(others[i]) * 1e-6 / static_cast<double>(o.datasets));
+  return {};
+}
+
+}  // namespace
+}  // namespace penstock
+
+int main(int argc, char** argv) {
+  penstock::Options o;
+  int64_t* const numbers[] = {&o.datasets, &o.attributes, &o.elements, &o.repeats};
+  for (int i = 1; i < argc && i <= 4; ++i) *numbers[i - 1] = std::atoll(argv[i]);
+  if (argc > 5) o.plan = argv[5];
+  if (argc > 6) o.path = argv[6];
+  penstock::test::World world(&argc, &argv);
+  const penstock::Status status = penstock::measure(world.comm(), o);
+  if (!status.ok()) fmt::print(stderr, "{}\n", status.message());
+  return status.ok() ? 0 : 1;
+}
