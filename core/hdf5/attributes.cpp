@@ -16,27 +16,17 @@ bool has_high_bytes(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
-Space space_of(const Dims& shape) {
-  if (shape.rank() == 0) return Space(H5Screate(H5S_SCALAR));
-  hsize_t extents[max_rank];
-  std::copy(shape.begin(), shape.end(), extents);
-  return Space(H5Screate_simple(shape.rank(), extents, nullptr));
-}
-
-Status write_attribute(hid_t object, const Attribute& attribute) {
-  const std::string what = "writing attribute '" + attribute.name + "'";
+Status write_attribute(hid_t object, const Attribute& attribute, Shared& shared) {
+  const auto failed = [&] { return library_error(Code::internal, "writing attribute '" + attribute.name + "'"); };
   const bool utf8 = attribute.type.kind == Kind::text &&
                     has_high_bytes({reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size()});
-  PENSTOCK_ASSIGN(const Type type, library_type(attribute.type, utf8));
-  const Space space = space_of(attribute.shape);
-  const Properties creation(H5Pcreate(H5P_ATTRIBUTE_CREATE));
-  if (!space.ok() || !creation.ok()) return library_error(Code::internal, what);
-  if (has_high_bytes(attribute.name)) H5Pset_char_encoding(creation, H5T_CSET_UTF8);
+  PENSTOCK_ASSIGN(const hid_t type, shared.type(attribute.type, utf8));
+  PENSTOCK_ASSIGN(const hid_t space, shared.space(attribute.shape));
+  PENSTOCK_ASSIGN(const hid_t creation, shared.attribute_creation(attribute.name));
   AttributeHandle handle(H5Acreate2(object, attribute.name.c_str(), type, space, creation, H5P_DEFAULT));
-  if (!handle.ok()) return library_error(Code::internal, what);
-  if (!attribute.value.empty() && H5Awrite(handle, type, attribute.value.data()) < 0)
-    return library_error(Code::internal, what);
-  return handle.close() ? Status() : library_error(Code::internal, what);
+  if (!handle.ok()) return failed();
+  if (!attribute.value.empty() && H5Awrite(handle, type, attribute.value.data()) < 0) return failed();
+  return handle.close() ? Status() : failed();
 }
 
 struct Opened {
@@ -159,8 +149,8 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
 
 }  // namespace
 
-Status write_attributes(hid_t object, const AttributeMap& attributes) {
-  for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(write_attribute(object, attribute));
+Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& shared) {
+  for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(write_attribute(object, attribute, shared));
   return {};
 }
 

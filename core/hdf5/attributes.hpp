@@ -7,12 +7,13 @@
 #include <penstock/attribute.hpp>
 
 #include "core/hdf5/handles.hpp"
+#include "core/hdf5/shared.hpp"
 
 namespace penstock::hdf5 {
 
 using AttributeMap = std::map<std::string, Attribute>;
 
-Status write_attributes(hid_t object, const AttributeMap& attributes);
+Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& shared);
 
 // Adds OBJECT's attributes to OUT. Those whose type has no Kind (references, variable-length lists), of more than 8
 // dimensions or of more than 256 MiB are left out, the last of them named in SKIPPED. Code::damaged where one cannot be read or claims more than

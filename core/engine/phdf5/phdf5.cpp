@@ -105,7 +105,7 @@ class Writer {
     for (const std::string& name : hdf5::group_names(problem_.catalogue))
       PENSTOCK_TRY(make_group(name).in("group '" + name + "'"));
     const auto* attributes = hdf5::attributes_of(problem_.catalogue, "");
-    return attributes == nullptr ? Status() : hdf5::write_attributes(file_, *attributes);
+    return attributes == nullptr ? Status() : hdf5::write_attributes(file_, *attributes, shared_);
   }
 
   Status make_group(const std::string& name) {
@@ -113,7 +113,7 @@ class Writer {
     const Group group(H5Gcreate2(file_, ("/" + name).c_str(), links, H5P_DEFAULT, H5P_DEFAULT));
     if (!group.ok()) return library_error(Code::io, "making it");
     const auto* attributes = hdf5::attributes_of(problem_.catalogue, name);
-    return attributes == nullptr ? Status() : hdf5::write_attributes(group, *attributes);
+    return attributes == nullptr ? Status() : hdf5::write_attributes(group, *attributes, shared_);
   }
 
   // All ranks fail together, or with a status of their own after the last collective call.
@@ -150,7 +150,7 @@ class Writer {
     one.handle = DatasetHandle(H5Dcreate2(file_, path.c_str(), one.type, space, links, creation, H5P_DEFAULT));
     if (!one.handle.ok()) return library_error(Code::io, "making it");
     if (const auto* attributes = hdf5::attributes_of(problem_.catalogue, dataset.name))
-      PENSTOCK_TRY(hdf5::write_attributes(one.handle, *attributes));
+      PENSTOCK_TRY(hdf5::write_attributes(one.handle, *attributes, shared_));
     if (elements(dataset.shape) > 0) open.push_back(std::move(one));
     return {};
   }
@@ -173,6 +173,7 @@ class Writer {
   std::vector<Dims> blocks_;
   int64_t stored_ = 0;
   File file_;
+  hdf5::Shared shared_;
 };
 
 // --- reading ---

@@ -8,7 +8,6 @@
 #include "core/format/hdf5/metadata_size.hpp"
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
-#include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -19,22 +18,25 @@ int64_t row_bytes(const Dataset& dataset) {
   return size;
 }
 
-Result<Properties> dataset_creation(const Dataset& dataset, int64_t block, bool deferred) {
+// Properties of datasets that get their storage LATE, or when they are made.
+Result<Properties> dataset_creation(bool late) {
   Properties creation(H5Pcreate(H5P_DATASET_CREATE));
-  const bool late = deferred && !dataset.unlimited;
-  bool ok = creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
-            H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0;
-  if (ok && dataset.unlimited) {
-    hsize_t chunk[max_rank];
-    for (int i = 0; i < dataset.shape.rank(); ++i)
-      chunk[i] = static_cast<hsize_t>(std::max<int64_t>(dataset.shape[i], 1));
-    chunk[0] = static_cast<hsize_t>(rows_per_chunk(dataset, block));
-    ok = H5Pset_chunk(creation, dataset.shape.rank(), chunk) >= 0;
-  } else if (ok) {
-    ok = H5Pset_layout(creation, H5D_CONTIGUOUS) >= 0;
-  }
-  ok = ok && H5Pset_alloc_time(creation, late ? H5D_ALLOC_TIME_LATE : H5D_ALLOC_TIME_EARLY) >= 0;
+  const bool ok = creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
+                  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0 &&
+                  H5Pset_layout(creation, H5D_CONTIGUOUS) >= 0 &&
+                  H5Pset_alloc_time(creation, late ? H5D_ALLOC_TIME_LATE : H5D_ALLOC_TIME_EARLY) >= 0;
   if (!ok) return library_error(Code::internal, "setting up storage");
+  return creation;
+}
+
+Result<Properties> growing_creation(const Dataset& dataset, int64_t block) {
+  PENSTOCK_ASSIGN(Properties creation, dataset_creation(false));
+  hsize_t chunk[max_rank];
+  for (int i = 0; i < dataset.shape.rank(); ++i)
+    chunk[i] = static_cast<hsize_t>(std::max<int64_t>(dataset.shape[i], 1));
+  chunk[0] = static_cast<hsize_t>(rows_per_chunk(dataset, block));
+  if (H5Pset_chunk(creation, dataset.shape.rank(), chunk) < 0)
+    return library_error(Code::internal, "setting up chunks");
   return creation;
 }
 
@@ -57,14 +59,14 @@ int64_t rows_per_chunk(const Dataset& dataset, int64_t block) {
 }
 
 Status Builder::make_group(const std::string& name) {
-  PENSTOCK_ASSIGN(const Properties links, link_creation(name));
+  PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(name));
   const Properties creation(H5Pcreate(H5P_GROUP_CREATE));
   if (!creation.ok() || H5Pset_obj_track_times(creation, false) < 0)
     return library_error(Code::internal, "setting up a group");
   const Group group(H5Gcreate2(file_, name.c_str(), links, creation, H5P_DEFAULT));
   if (!group.ok()) return library_error(Code::internal, "making group '" + name + "'");
   const auto* attributes = attributes_of(catalogue_, name);
-  return attributes == nullptr ? Status() : write_attributes(group, *attributes).in("group '" + name + "'");
+  return attributes == nullptr ? Status() : write_attributes(group, *attributes, shared_).in("group '" + name + "'");
 }
 
 Status Builder::make_groups() {
@@ -73,7 +75,7 @@ Status Builder::make_groups() {
   if (attributes == nullptr) return {};
   const Group root(H5Gopen2(file_, "/", H5P_DEFAULT));
   if (!root.ok()) return library_error(Code::internal, "opening the root group");
-  return write_attributes(root, *attributes);
+  return write_attributes(root, *attributes, shared_);
 }
 
 Result<Group> Builder::group_of(const std::string& dataset_name) const {
@@ -87,19 +89,35 @@ Result<DatasetHandle> Builder::make_dataset(const Dataset& dataset, bool deferre
     PENSTOCK_ASSIGN(last_group_, group_of(dataset.name));
     last_name_ = name;
   }
-  PENSTOCK_ASSIGN(const Type type, library_type(dataset.type));
-  PENSTOCK_ASSIGN(const Properties creation, dataset_creation(dataset, block_, deferred));
-  PENSTOCK_ASSIGN(const Properties links, link_creation(dataset.name));
-  Dims shape = dataset.shape;
-  if (deferred && dataset.unlimited) shape[0] = 0;
-  const Space space = dataset_space(shape, dataset.unlimited);
-  if (!space.ok()) return library_error(Code::internal, "making a dataspace");
-  DatasetHandle handle(
-      H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
+  PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type));
+  PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(dataset.name));
+  DatasetHandle handle;
+  if (dataset.unlimited) {
+    PENSTOCK_ASSIGN(const Properties creation, growing_creation(dataset, block_));
+    Dims shape = dataset.shape;
+    if (deferred) shape[0] = 0;
+    const Space space = dataset_space(shape, true);
+    if (!space.ok()) return library_error(Code::internal, "making a dataspace");
+    handle = DatasetHandle(
+        H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
+  } else {
+    PENSTOCK_ASSIGN(const hid_t creation, plain_creation(deferred));
+    PENSTOCK_ASSIGN(const hid_t space, shared_.space(dataset.shape));
+    handle = DatasetHandle(
+        H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
+  }
   if (!handle.ok()) return library_error(Code::internal, "making it");
   if (const auto* attributes = attributes_of(catalogue_, dataset.name))
-    PENSTOCK_TRY(write_attributes(handle, *attributes));
+    PENSTOCK_TRY(write_attributes(handle, *attributes, shared_));
   return handle;
+}
+
+Result<hid_t> Builder::plain_creation(bool late) {
+  Properties& list = plain_[late ? 1 : 0];
+  if (!list.ok()) {
+    PENSTOCK_ASSIGN(list, dataset_creation(late));
+  }
+  return hid_t{list};
 }
 
 Status Builder::allocate(const Dataset& dataset, DatasetHandle& handle) {
@@ -111,7 +129,7 @@ Status Builder::allocate(const Dataset& dataset, DatasetHandle& handle) {
     return H5Dset_extent(handle, extents) < 0 ? library_error(Code::internal, "allocating it") : Status();
   }
   // Storage comes with the first write: one element of zeros, which is no data of ours, nor is it read.
-  PENSTOCK_ASSIGN(const Type type, library_type(dataset.type));
+  PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type));
   const Space memory(H5Screate(H5S_SCALAR)), file(H5Dget_space(handle));
   const std::vector<std::byte> zeros(static_cast<size_t>(bytes(dataset.type)));
   bool ok = memory.ok() && file.ok();

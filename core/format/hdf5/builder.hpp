@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/hdf5/handles.hpp"
+#include "core/hdf5/shared.hpp"
 #include "core/model/layout.hpp"
 
 namespace penstock::hdf5 {
@@ -26,9 +27,13 @@ class Builder {
 
   // An open group or the root; made by make_groups(). For masters, which make their datasets themselves.
   Result<Group> group_of(const std::string& dataset_name) const;
+  // What its objects are made with; a master's datasets too.
+  Shared& shared() { return shared_; }
 
  private:
   Status make_group(const std::string& name);
+  // Of datasets that cannot grow, LATE or early in getting their storage.
+  Result<hid_t> plain_creation(bool late);
   Status make_storage(const Dataset& dataset, DatasetHandle& handle, Layout::Place& place);
   Result<DatasetHandle> make_dataset(const Dataset& dataset, bool deferred);
   Status allocate(const Dataset& dataset, DatasetHandle& handle);
@@ -37,6 +42,8 @@ class Builder {
   hid_t file_;
   const Catalogue& catalogue_;
   int64_t block_;
+  Shared shared_;
+  Properties plain_[2];  // late or not
   std::vector<Layout::Place> places_;
   // The group of the last dataset stays open: neighbours in the order of names share it.
   std::string last_name_ = "/";

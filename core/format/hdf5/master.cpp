@@ -57,7 +57,8 @@ class MasterBuilder {
     DatasetHandle handle(H5Dcreate2(group, name.c_str(), type, space, links, creation, H5P_DEFAULT));
     if (!handle.ok()) return library_error(Code::internal, "making it");
     const auto attributes = visible_.attributes.find(dataset.name);
-    if (attributes != visible_.attributes.end()) PENSTOCK_TRY(write_attributes(handle, attributes->second));
+    if (attributes != visible_.attributes.end())
+      PENSTOCK_TRY(write_attributes(handle, attributes->second, builder_.shared()));
     return handle.close() ? Status() : library_error(Code::internal, "closing it");
   }
 
