@@ -1,6 +1,8 @@
 // Timed communicator: another communicator, and when this rank was inside its collective calls.
 #pragma once
 
+#include <time.h>
+
 #include <utility>
 #include <vector>
 
@@ -9,19 +11,31 @@
 
 namespace penstock {
 
+// Seconds that this thread has had a processor.
+inline double processor_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+struct Moment {
+  double wall = now();
+  double processor = processor_seconds();
+};
+
 class TimedCommunicator : public CommunicatorInterface {
  private:
   template <typename Body>
   auto timed(Body body) const {
-    const double begin = now();
+    const Moment begin;
     auto result = body();
-    calls_.push_back({begin, now()});
+    calls_.push_back({begin, Moment()});
     return result;
   }
 
  public:
   struct Call {
-    double begin, end;  // as now()
+    Moment begin, end;
   };
 
   explicit TimedCommunicator(Communicator inner) : inner_(std::move(inner)) {}
