@@ -62,10 +62,14 @@ bool read_shape(Opened& opened) {
 Status read_fixed(const Opened& opened, int64_t file_bytes, Attribute& attribute) {
   const int64_t stored = opened.count * static_cast<int64_t>(H5Tget_size(opened.type));
   if (stored > file_bytes) return {Code::damaged, "it claims more bytes than the file has"};
-  PENSTOCK_ASSIGN(const Type memory, memory_type(attribute.type, opened.type));
   attribute.value.resize(static_cast<size_t>(opened.count * bytes(attribute.type)));
-  if (!attribute.value.empty() && H5Aread(opened.handle, memory, attribute.value.data()) < 0)
-    return library_error(Code::damaged, "reading it");
+  if (attribute.value.empty()) return {};
+  Type converted;
+  if (!opened.match.direct || opened.match.swapped) {
+    PENSTOCK_ASSIGN(converted, memory_type(attribute.type, opened.type));
+  }
+  const hid_t memory = converted.ok() ? hid_t{converted} : hid_t{opened.type};
+  if (H5Aread(opened.handle, memory, attribute.value.data()) < 0) return library_error(Code::damaged, "reading it");
   return {};
 }
 
@@ -128,6 +132,7 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
     return Status();
   };
   if (!match || !read_shape(opened)) return skip();
+  opened.match = *match;
   Attribute attribute{name, match->type, opened.shape, {}};
   if (opened.null_space) {
     // How netCDF-4 and h5py write an empty text; an empty number can only be an empty list.

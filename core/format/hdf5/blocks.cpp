@@ -11,11 +11,8 @@ namespace {
 // the library.
 constexpr hsize_t most_chunks = 2048;
 
-Status find_contiguous(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped,
-                       std::vector<StoredBlock>& blocks, bool& foreign) {
-  const haddr_t address = H5Dget_offset(dataset);
-  foreign = address == HADDR_UNDEF;  // never written, or in external files
-  if (foreign) return {};
+Status add_contiguous(haddr_t address, const Dataset& definition, int64_t file_bytes, bool swapped,
+                      std::vector<StoredBlock>& blocks) {
   const int64_t size = bytes(definition);
   if (address > static_cast<haddr_t>(file_bytes) || size > file_bytes - static_cast<int64_t>(address))
     return {Code::damaged, "its data lie beyond the end of the file"};
@@ -103,16 +100,15 @@ Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, in
 
 Status find_blocks(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped,
                    std::vector<StoredBlock>& blocks, bool& foreign) {
-  foreign = true;
+  // Only contiguous storage in this file has an address, so that its creation properties need not be copied, which costs
+  // as much as all else that is read of it.
+  const haddr_t address = H5Dget_offset(dataset);
+  foreign = address == HADDR_UNDEF;
+  if (!foreign) return add_contiguous(address, definition, file_bytes, swapped, blocks);
   const Properties creation(H5Dget_create_plist(dataset));
   if (!creation.ok()) return library_error(Code::damaged, "reading how it is stored");
-  switch (H5Pget_layout(creation)) {
-    case H5D_CONTIGUOUS:
-      if (H5Pget_external_count(creation) != 0) return {};
-      return find_contiguous(dataset, definition, file_bytes, swapped, blocks, foreign);
-    case H5D_CHUNKED: return find_chunked(dataset, creation, definition, file_bytes, swapped, blocks, foreign);
-    default: return {};
-  }
+  if (H5Pget_layout(creation) != H5D_CHUNKED) return {};  // compact, virtual, in other files or never written
+  return find_chunked(dataset, creation, definition, file_bytes, swapped, blocks, foreign);
 }
 
 }  // namespace penstock::hdf5
