@@ -13,7 +13,11 @@ namespace {
 
 constexpr int tag_length = 1001, tag_payload = 1002;
 
-void encode(Encoder& out, const Definitions& d, bool with_ranks) {
+// The rank that set each attribute: where ranks differ, so that an error can name them.
+using Setters = std::map<std::pair<std::string, std::string>, int>;
+
+// With the ranks that said so where SETTERS are given; without them to be compared.
+void encode(Encoder& out, const Definitions& d, const Setters* setters) {
   out.value(static_cast<int64_t>(d.datasets.size()));
   for (const auto& [name, definition] : d.datasets) {
     out.text(name);
@@ -22,27 +26,34 @@ void encode(Encoder& out, const Definitions& d, bool with_ranks) {
     out.value(definition.sharing);
     out.dims(definition.shape);
     out.value(definition.unlimited);
-    if (with_ranks) out.value(definition.rank);
+    if (setters != nullptr) out.value(definition.rank);
   }
   out.value(static_cast<int64_t>(d.attributes.size()));
   for (const auto& [object, list] : d.attributes) {
     out.text(object);
     out.value(static_cast<int64_t>(list.size()));
-    for (const auto& [name, set] : list) {
+    for (const auto& [name, attribute] : list) {
       out.text(name);
-      out.value(set.attribute.type.kind);
-      out.value(set.attribute.type.text_bytes);
-      out.dims(set.attribute.shape);
-      out.list(std::span<const std::byte>(set.attribute.value));
-      if (with_ranks) out.value(set.rank);
+      out.value(attribute.type.kind);
+      out.value(attribute.type.text_bytes);
+      out.dims(attribute.shape);
+      out.list(std::span<const std::byte>(attribute.value));
+      if (setters != nullptr) out.value(setters->at({object, name}));
     }
   }
   out.value(static_cast<int64_t>(d.unlimited.size()));
   for (const std::string& name : d.unlimited) out.text(name);
 }
 
-Result<Definitions> decode(Decoder& in) {
-  Definitions d;
+// What is merged up the tree.
+struct Said {
+  Definitions all;
+  Setters setters;
+};
+
+Result<Said> decode(Decoder& in) {
+  Said said;
+  Definitions& d = said.all;
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     Definition& definition = d.datasets[in.text()];
     definition.type.kind = in.value<Kind>();
@@ -53,21 +64,22 @@ Result<Definitions> decode(Decoder& in) {
     definition.rank = in.value<int>();
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
-    auto& list = d.attributes[in.text()];
+    const std::string object = in.text();
+    auto& list = d.attributes[object];
     for (auto m = in.value<int64_t>(); m > 0 && in.ok(); --m) {
       const std::string name = in.text();
-      SetAttribute& set = list[name];
-      set.attribute.name = name;
-      set.attribute.type.kind = in.value<Kind>();
-      set.attribute.type.text_bytes = in.value<int64_t>();
-      set.attribute.shape = in.dims();
-      set.attribute.value = in.list<std::byte>();
-      set.rank = in.value<int>();
+      Attribute& attribute = list[name];
+      attribute.name = name;
+      attribute.type.kind = in.value<Kind>();
+      attribute.type.text_bytes = in.value<int64_t>();
+      attribute.shape = in.dims();
+      attribute.value = in.list<std::byte>();
+      said.setters[{object, name}] = in.value<int>();
     }
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) d.unlimited.insert(in.text());
   if (!in.ok()) return Status(Code::internal, "definitions from another rank cannot be decoded");
-  return d;
+  return said;
 }
 
 std::string describe(const Attribute& attribute) {
@@ -76,15 +88,15 @@ std::string describe(const Attribute& attribute) {
 }
 
 // A status or definitions, as one message up or down the tree.
-std::vector<std::byte> pack(const Status& status, const Definitions& d) {
+std::vector<std::byte> pack(const Status& status, const Said& said) {
   Encoder out;
   out.value(status.code());
   out.text(status.message());
-  if (status.ok()) encode(out, d, true);
+  if (status.ok()) encode(out, said.all, &said.setters);
   return out.take();
 }
 
-Result<Definitions> unpack(std::span<const std::byte> bytes) {
+Result<Said> unpack(std::span<const std::byte> bytes) {
   Decoder in(bytes);
   const auto code = in.value<Code>();
   std::string message = in.text();
@@ -110,24 +122,46 @@ Result<std::vector<std::byte>> receive_from(const Communicator& comm, int child)
   return bytes;
 }
 
-Result<Definitions> merge_up_tree(const Communicator& comm, const Definitions& mine) {
-  Definitions all = mine;
+Status merge(Said& ours, const Said& theirs) {
+  for (const auto& [name, definition] : theirs.all.datasets) PENSTOCK_TRY(add(ours.all, name, definition));
+  ours.all.unlimited.insert(theirs.all.unlimited.begin(), theirs.all.unlimited.end());
+  for (const auto& [object, list] : theirs.all.attributes) {
+    auto& own_list = ours.all.attributes[object];
+    for (const auto& [name, attribute] : list) {
+      const int rank = theirs.setters.at({object, name});
+      const auto [at, added] = own_list.try_emplace(name, attribute);
+      const auto setter = ours.setters.try_emplace({object, name}, rank).first;
+      if (added || at->second == attribute) continue;
+      return {Code::mismatch,
+              fmt::format(
+                  "attribute '{}' of '{}' is {} on rank {} but {} on rank {}: set it alike, or on one rank only", name,
+                  object.empty() ? "/" : object, describe(at->second), setter->second, describe(attribute), rank)};
+    }
+  }
+  return {};
+}
+
+Result<Definitions> merge_up_tree(const Communicator& comm, Definitions mine) {
+  Said said{std::move(mine), {}};
   Status status;
   const int rank = comm->rank();
+  for (const auto& [object, list] : said.all.attributes)
+    for (const auto& [name, attribute] : list) said.setters[{object, name}] = rank;
   for (int step = 1; step < comm->size(); step *= 2) {
     if (rank % (2 * step) == step) {
-      PENSTOCK_TRY(send_up(comm, rank - step, pack(status, all)));
+      PENSTOCK_TRY(send_up(comm, rank - step, pack(status, said)));
       break;
     }
     if (rank + step >= comm->size()) continue;
     PENSTOCK_ASSIGN(const auto bytes, receive_from(comm, rank + step));
     const auto theirs = unpack(bytes);
-    if (status.ok()) status = theirs.ok() ? merge(all, *theirs) : theirs.status();
+    if (status.ok()) status = theirs.ok() ? merge(said, *theirs) : theirs.status();
   }
   std::vector<std::byte> bytes;
-  if (rank == 0) bytes = pack(status, all);
+  if (rank == 0) bytes = pack(status, said);
   PENSTOCK_TRY(comm->broadcast(bytes, 0));
-  return unpack(bytes);
+  PENSTOCK_ASSIGN(Said agreed, unpack(bytes));
+  return std::move(agreed.all);
 }
 
 }  // namespace
@@ -152,49 +186,35 @@ std::string describe(const Definition& d) {
   return fmt::format("{} {}", type, describe(d.shape));
 }
 
-Status merge(Definitions& all, const Definitions& more) {
-  for (const auto& [name, theirs] : more.datasets) {
-    const auto [at, added] = all.datasets.try_emplace(name, theirs);
-    if (added) continue;
-    Definition& ours = at->second;
-    Definition a = ours, b = theirs;
-    const bool unlimited = a.unlimited || b.unlimited;
-    const bool grows = unlimited && a.sharing == Sharing::partitioned && a.shape.rank() > 0 && b.shape.rank() > 0;
-    if (grows) a.shape[0] = b.shape[0] = std::max(a.shape[0], b.shape[0]);
-    if (a.type != b.type || a.sharing != b.sharing || !(a.shape == b.shape)) {
-      if (ours.rank == theirs.rank)
-        return {Code::mismatch,
-                fmt::format("'{}' is {} and then {}: define it alike", name, describe(ours), describe(theirs))};
-      return {Code::mismatch, fmt::format("'{}' is {} on rank {} but {} on rank {}: define it alike on all ranks", name,
-                                          describe(ours), ours.rank, describe(theirs), theirs.rank)};
-    }
-    ours.shape = a.shape;
-    ours.unlimited = unlimited;
-    ours.rank = std::min(ours.rank, theirs.rank);
+Status add(Definitions& all, const std::string& name, const Definition& theirs) {
+  const auto [at, added] = all.datasets.try_emplace(name, theirs);
+  if (added) return {};
+  Definition& ours = at->second;
+  Definition a = ours, b = theirs;
+  const bool unlimited = a.unlimited || b.unlimited;
+  const bool grows = unlimited && a.sharing == Sharing::partitioned && a.shape.rank() > 0 && b.shape.rank() > 0;
+  if (grows) a.shape[0] = b.shape[0] = std::max(a.shape[0], b.shape[0]);
+  if (a.type != b.type || a.sharing != b.sharing || !(a.shape == b.shape)) {
+    if (ours.rank == theirs.rank)
+      return {Code::mismatch,
+              fmt::format("'{}' is {} and then {}: define it alike", name, describe(ours), describe(theirs))};
+    return {Code::mismatch, fmt::format("'{}' is {} on rank {} but {} on rank {}: define it alike on all ranks", name,
+                                        describe(ours), ours.rank, describe(theirs), theirs.rank)};
   }
-  all.unlimited.insert(more.unlimited.begin(), more.unlimited.end());
-  for (const auto& [object, list] : more.attributes) {
-    for (const auto& [name, theirs] : list) {
-      const auto [at, added] = all.attributes[object].try_emplace(name, theirs);
-      if (added || at->second.attribute == theirs.attribute) continue;
-      return {
-          Code::mismatch,
-          fmt::format("attribute '{}' of '{}' is {} on rank {} but {} on rank {}: set it alike, or on one rank only",
-                      name, object.empty() ? "/" : object, describe(at->second.attribute), at->second.rank,
-                      describe(theirs.attribute), theirs.rank)};
-    }
-  }
+  ours.shape = a.shape;
+  ours.unlimited = unlimited;
+  ours.rank = std::min(ours.rank, theirs.rank);
   return {};
 }
 
-Result<Definitions> agree_definitions(const Communicator& comm, const Definitions& mine) {
+Result<Definitions> agree_definitions(const Communicator& comm, Definitions mine) {
   Encoder out;
-  encode(out, mine, false);
+  encode(out, mine, nullptr);
   const auto hash = static_cast<int64_t>(crc64(out.take()) >> 2);
   int64_t bounds[2] = {hash, -hash};
   PENSTOCK_TRY(comm->all_reduce_max(bounds));
   if (bounds[0] == -bounds[1]) return mine;
-  return merge_up_tree(comm, mine);
+  return merge_up_tree(comm, std::move(mine));
 }
 
 }  // namespace penstock

@@ -25,25 +25,20 @@ struct Definition {
   int rank = 0;  // the lowest that said so
 };
 
-struct SetAttribute {
-  Attribute attribute;
-  int rank = 0;
-};
-
 struct Definitions {
   std::map<std::string, Definition> datasets;
-  std::map<std::string, std::map<std::string, SetAttribute>> attributes;  // by object, then name
+  std::map<std::string, std::map<std::string, Attribute>> attributes;  // as in a catalogue
   std::set<std::string> unlimited;  // datasets whose first extent may grow, put by this rank or not
 };
 
 // "f64 (10, 20)", "ragged f32 rows of (3)", ...
 std::string describe(const Definition& definition);
-// Adds MORE to ALL; the same name defined differently is Code::mismatch, absence is not. The first extent of an
-// unlimited dataset is not compared: the larger one stays.
-Status merge(Definitions& all, const Definitions& more);
+// Adds the DEFINITION of NAME to ALL, where it may be already; defined differently it is Code::mismatch. The first extent
+// of an unlimited dataset is not compared: the larger one stays.
+Status add(Definitions& all, const std::string& name, const Definition& definition);
 
-// Collective. The union of all ranks' definitions. One reduction where they are alike; else sorted lists are merged
-// up a binomial tree.
-Result<Definitions> agree_definitions(const Communicator& comm, const Definitions& mine);
+// Collective. The union of all ranks' definitions; the same name defined differently is Code::mismatch, absence is not.
+// One reduction where they are alike; else sorted lists are merged up a binomial tree.
+Result<Definitions> agree_definitions(const Communicator& comm, Definitions mine);
 
 }  // namespace penstock

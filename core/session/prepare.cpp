@@ -125,7 +125,6 @@ void begin_contents(const File::State& state, const Catalogue& catalogue, Output
   output.contents = {};
   output.contents.format = std::string(state.format->describe().name);
   output.contents.generation = fmt::format("{:016x}", state.token);
-  output.contents.catalogue = catalogue;
   output.contents.blocks.resize(catalogue.datasets.size());
   output.contents.foreign.assign(catalogue.datasets.size(), false);
   for (const Part& part : output.parts) output.contents.parts.push_back(part.path);
@@ -137,9 +136,9 @@ void add_piece(Output& output, int32_t part, const Layout::Place& place, const E
                            swap_unit(type, place.swapped), std::move(selection), memory, place.row_stride});
 }
 
-Status check_counts(const Contents& contents) {
+Status check_counts(const Catalogue& catalogue, const Contents& contents) {
   for (size_t d = 0; d < contents.blocks.size(); ++d) {
-    const Dataset& dataset = contents.catalogue.datasets[d];
+    const Dataset& dataset = catalogue.datasets[d];
     int64_t count = 0;
     for (const StoredBlock& block : contents.blocks[d]) count += block.where.count();
     if (count > elements(dataset.shape))

@@ -28,10 +28,11 @@ Status create_part(File::State& state, Output& output, const std::string& path, 
 void add_metadata(Output& output, int32_t part, std::vector<Layout::Metadata> metadata);
 void add_piece(Output& output, int32_t part, const Layout::Place& place, const ElementType& type, Selection selection,
                std::byte* memory);
-// Contents of this generation with OUTPUT's parts and no blocks yet.
+// Contents of this generation with OUTPUT's parts, no blocks yet and without the CATALOGUE, which they get when all is
+// laid out.
 void begin_contents(const File::State& state, const Catalogue& catalogue, Output& output);
 // What partial leaves unproved: a set whose blocks hold more elements than there are could not be read again.
-Status check_counts(const Contents& contents);
+Status check_counts(const Catalogue& catalogue, const Contents& contents);
 
 // The placements; each as prepare_output.
 using Prepare = Status(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,

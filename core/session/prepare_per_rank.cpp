@@ -100,7 +100,7 @@ Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::spa
   Status status;
   for (const auto& one : all)
     if (status.ok()) status = read_index(one, output.contents);
-  if (status.ok()) status = check_counts(output.contents);
+  if (status.ok()) status = check_counts(catalogue, output.contents);
   return agree(state.comm, status);
 }
 

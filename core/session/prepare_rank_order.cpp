@@ -136,7 +136,7 @@ Status prepare_rank_order(File::State& state, const Catalogue& catalogue, std::s
     output.contents.blocks[static_cast<size_t>(order.claims[i].dataset)].push_back(
         {0, order.places[i].base, order.places[i].swapped, order.claims[i].selection});
   if (output.slots.payload > 0) number_slots(output);
-  return agree(state.comm, state.comm->rank() == 0 ? check_counts(output.contents) : Status());
+  return agree(state.comm, state.comm->rank() == 0 ? check_counts(catalogue, output.contents) : Status());
 }
 
 }  // namespace penstock

@@ -249,12 +249,10 @@ Status read_pending(File::State& state) {
     auto mine = local_definitions(state, state.gets);
     const Status local = state.misuse.ok() ? mine.status() : state.misuse;
     PENSTOCK_TRY(agree(state.comm, local));
-    mine->attributes.clear();
-    PENSTOCK_ASSIGN(const Definitions agreed, agree_definitions(state.comm, *mine));
-    PENSTOCK_ASSIGN(resolved, resolve(state, state.gets, agreed, Direction::read));
-    const Contents& contents = *state.contents;
-    for (const Dataset& dataset : resolved.catalogue.datasets)
-      PENSTOCK_TRY(check_claim(contents, dataset, agreed.datasets.at(dataset.name).sharing));
+    PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, *std::move(mine)));
+    PENSTOCK_ASSIGN(resolved, resolve(state, state.gets, std::move(agreed), Direction::read));
+    for (size_t d = 0; d < resolved.sharing.size(); ++d)
+      PENSTOCK_TRY(check_claim(*state.contents, resolved.catalogue.datasets[d], resolved.sharing[d]));
   }
   PENSTOCK_TRY(state.engine != nullptr ? engine_read(state, resolved) : transport_read(state, resolved));
   PENSTOCK_TRY(broadcast_replicas(state, resolved));

@@ -93,33 +93,29 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
   Definitions mine;
   const int rank = state.comm->rank();
   for (const Pending& p : pending) {
-    Definitions one;
-    const bool known_unlimited =
-        state.contents && state.contents->catalogue.find(p.name) && state.contents->catalogue.find(p.name)->unlimited;
-    one.datasets[p.name] = {p.type, sharing_of(p.part), p.part.shape(),
-                            known_unlimited || state.unlimited.contains(p.name), rank};
-    PENSTOCK_TRY(merge(mine, one));
+    const Dataset* there = state.contents ? state.contents->catalogue.find(p.name) : nullptr;
+    const bool unlimited = (there != nullptr && there->unlimited) || state.unlimited.contains(p.name);
+    PENSTOCK_TRY(add(mine, p.name, {p.type, sharing_of(p.part), p.part.shape(), unlimited, rank}));
   }
   mine.unlimited = state.unlimited;
-  for (const auto& [object, list] : state.attributes)
-    for (const auto& [name, attribute] : list) mine.attributes[object][name] = {attribute, rank};
   return mine;
 }
 
-Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, const Definitions& agreed,
-                         Direction direction) {
+Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Definitions agreed, Direction direction) {
   Resolved out;
   PENSTOCK_ASSIGN(RowCounts rows, count_rows(state, pending, agreed));
   PENSTOCK_TRY(compare_replicas(state, pending, agreed, direction, out.speaker));
+  out.catalogue.datasets.reserve(agreed.datasets.size());
   for (const auto& [name, definition] : agreed.datasets) {
     const Dims shape = final_shape(definition, name, rows, state.comm->size());
-    PENSTOCK_TRY(check_shape(definition.type, shape).in(fmt::format("'{}'", name)));
+    if (const Status legal = check_shape(definition.type, shape); !legal.ok())
+      return legal.in(fmt::format("'{}'", name));
     out.catalogue.datasets.push_back(
         {name, definition.type, shape, definition.unlimited || agreed.unlimited.contains(name)});
+    out.sharing.push_back(definition.sharing);
   }
-  out.unlimited = agreed.unlimited;
-  for (const auto& [object, list] : agreed.attributes)
-    for (const auto& [name, set] : list) out.catalogue.attributes[object][name] = set.attribute;
+  out.unlimited = std::move(agreed.unlimited);
+  out.catalogue.attributes = std::move(agreed.attributes);
 
   std::set<std::string> spoken;
   for (Pending& p : pending) {

@@ -78,14 +78,14 @@ struct Resolved {
   Catalogue catalogue;
   std::vector<Claim> claims;
   std::vector<std::byte*> memory;      // of each claim
+  std::vector<Sharing> sharing;        // of each dataset
   std::set<std::string> unlimited;     // as declared by any rank
   std::map<std::string, int> speaker;  // replicated datasets: the rank whose copy moves
 };
 
 // Collective. Ragged rows, per-rank rows and growing extents get their final numbers; replicated data is compared.
-Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, const Definitions& agreed,
-                         Direction direction);
-// The definitions in PENDING as this rank sees them.
+Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Definitions agreed, Direction direction);
+// The definitions in PENDING as this rank sees them, without attributes.
 Result<Definitions> local_definitions(const File::State& state, const std::vector<Pending>& pending);
 
 // Collective. Rank 0 reads the header, all ranks know it then.

@@ -14,37 +14,52 @@ namespace {
 
 constexpr int64_t carry_bytes = 8 << 20;
 
-Status add_old(const Dataset& old, Catalogue& catalogue) {
-  const int index = catalogue.index_of(old.name);
-  if (index < 0) {
-    const auto at = std::lower_bound(catalogue.datasets.begin(), catalogue.datasets.end(), old,
-                                     [](const Dataset& a, const Dataset& b) { return a.name < b.name; });
-    catalogue.datasets.insert(at, old);
-    return {};
-  }
-  Dataset& now = catalogue.datasets[static_cast<size_t>(index)];
-  Dims shape = now.shape;
+// What was PUT now over the OLD dataset of its name.
+Status join(const Dataset& old, Dataset& put) {
+  Dims shape = put.shape;
   if (old.unlimited && shape.rank() == old.shape.rank() && shape.rank() > 0) shape[0] = old.shape[0];
-  if (now.type != old.type || !(shape == old.shape))
+  if (put.type != old.type || !(shape == old.shape))
     return {Code::mismatch,
-            fmt::format("'{}' is {} in the file but put as {}{}", old.name, describe(old), describe(now),
+            fmt::format("'{}' is {} in the file but put as {}{}", old.name, describe(old), describe(put),
                         old.unlimited ? "" : ": only the first extent of an unlimited dataset can change")};
-  if (old.unlimited) now.shape[0] = std::max(now.shape[0], old.shape[0]);
-  now.unlimited = now.unlimited || old.unlimited;
+  if (old.unlimited) put.shape[0] = std::max(put.shape[0], old.shape[0]);
+  put.unlimited = put.unlimited || old.unlimited;
   return {};
 }
 
-Result<Target> target_of(const File::State& state, const Resolved& resolved) {
-  Target target{resolved.catalogue, {}};
-  if (state.contents) {
-    for (const Dataset& old : state.contents->catalogue.datasets) PENSTOCK_TRY(add_old(old, target.catalogue));
-    for (const auto& [object, list] : state.contents->catalogue.attributes)
-      target.catalogue.attributes[object].insert(list.begin(), list.end());  // what is set now wins
+// The datasets of OLD come between those of TARGET; both are sorted. CLAIMS keep to theirs.
+Status add_old(const Catalogue& old, Target& target, std::vector<Claim>& claims) {
+  std::vector<Dataset> put = std::exchange(target.catalogue.datasets, {});
+  std::vector<int> index;  // in the target, of each that was put
+  auto from = old.datasets.begin();
+  const auto keep_below = [&](const std::string* name) {
+    for (; from != old.datasets.end() && (name == nullptr || from->name < *name); ++from) {
+      target.catalogue.datasets.push_back(*from);
+      target.kept.push_back(elements(from->shape));
+    }
+  };
+  for (Dataset& dataset : put) {
+    keep_below(&dataset.name);
+    const bool there = from != old.datasets.end() && from->name == dataset.name;
+    if (there) PENSTOCK_TRY(join(*from, dataset));
+    index.push_back(static_cast<int>(target.catalogue.datasets.size()));
+    target.catalogue.datasets.push_back(std::move(dataset));
+    target.kept.push_back(there ? elements((from++)->shape) : 0);
   }
-  for (const Dataset& dataset : target.catalogue.datasets) {
-    const Dataset* old = state.contents ? state.contents->catalogue.find(dataset.name) : nullptr;
-    target.kept.push_back(old == nullptr ? 0 : elements(old->shape));
-  }
+  keep_below(nullptr);
+  for (Claim& claim : claims) claim.dataset = index[static_cast<size_t>(claim.dataset)];
+  for (const auto& [object, list] : old.attributes)
+    target.catalogue.attributes[object].insert(list.begin(), list.end());  // what is set now wins
+  return {};
+}
+
+// RESOLVED keeps its claims, which count the target's datasets from now on.
+Result<Target> target_of(const File::State& state, Resolved& resolved) {
+  Target target{std::move(resolved.catalogue), {}};
+  if (state.contents)
+    PENSTOCK_TRY(add_old(state.contents->catalogue, target, resolved.claims));
+  else
+    target.kept.assign(target.catalogue.datasets.size(), 0);
   for (const std::string& name : resolved.unlimited) {
     const int index = target.catalogue.index_of(name);
     if (index < 0)
@@ -61,14 +76,14 @@ Result<Target> target_of(const File::State& state, const Resolved& resolved) {
 }
 
 // This rank's share of the published data goes to its place in the new file, in bounded pieces.
-Status carry(File::State& state, const Target& target, const Output& output) {
+Status carry(File::State& state, const std::vector<int64_t>& kept, const Output& output) {
   std::vector<std::byte> buffer;
-  for (size_t d = 0; d < target.catalogue.datasets.size(); ++d) {
-    const Dataset& dataset = target.catalogue.datasets[d];
+  for (size_t d = 0; d < kept.size(); ++d) {
+    const Dataset& dataset = output.contents.catalogue.datasets[d];
     const int old = state.contents->catalogue.index_of(dataset.name);
     if (old < 0) continue;
     const auto share = [&](int rank) {
-      return static_cast<int64_t>(static_cast<__int128>(target.kept[d]) * rank / state.comm->size());
+      return static_cast<int64_t>(static_cast<__int128>(kept[d]) * rank / state.comm->size());
     };
     const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, carry_bytes / size);
     const Dims& shape = state.contents->catalogue.datasets[static_cast<size_t>(old)].shape;
@@ -90,13 +105,13 @@ Status carry(File::State& state, const Target& target, const Output& output) {
   return {};
 }
 
-Job write_job(const File::State& state, const Writing& writing, bool keep) {
-  const Output& output = writing.output;
+Job write_job(const File::State& state, Writing& writing, bool keep) {
+  Output& output = writing.output;
   Job job;
   job.comm = writing.comm;
   job.direction = Direction::write;
   job.parts = output.parts;
-  job.pieces = output.pieces;
+  job.pieces = std::move(output.pieces);
   job.keep = keep;
   job.disjoint = !keep && !state.partial;  // as the tiling was proved
   job.sync = state.durable();
@@ -121,7 +136,7 @@ Status check_keep(const File::State& state) {
 
 // Creates the files, carries over what is kept, and begins the movement.
 Status start_transport(File::State& state, Writing& writing) {
-  const Target& target = writing.target;
+  Target& target = writing.target;
   const bool keep =
       state.contents && std::any_of(target.kept.begin(), target.kept.end(), [](int64_t n) { return n > 0; });
   {
@@ -129,10 +144,11 @@ Status start_transport(File::State& state, Writing& writing) {
     if (keep) PENSTOCK_TRY(check_keep(state));
     PENSTOCK_TRY(
         prepare_output(state, target.catalogue, writing.resolved.claims, writing.resolved.memory, writing.output));
+    writing.output.contents.catalogue = std::move(target.catalogue);
   }
   if (keep) {
     PhaseTimer timer(state.report.phases, Phase::write);
-    PENSTOCK_TRY(agree(state.comm, guarded([&] { return carry(state, target, writing.output); })));
+    PENSTOCK_TRY(agree(state.comm, guarded([&] { return carry(state, target.kept, writing.output); })));
   }
   writing.job = write_job(state, writing, keep);
   writing.job.phases = &writing.phases;
@@ -182,7 +198,6 @@ Status start_engine(File::State& state, Writing& writing) {
 void take_pending(File::State& state, Writing& writing) {
   writing.puts = std::move(state.puts);
   state.puts.clear();
-  state.attributes.clear();
   state.unlimited.clear();
   writing.captured_bytes = state.captured_bytes;
 }
@@ -198,14 +213,12 @@ Status define(File::State& state, Writing& writing) {
   auto mine = local_definitions(state, state.puts);
   const Status local = state.misuse.ok() ? mine.status() : state.misuse;
   PENSTOCK_TRY(agree(state.comm, local));
-  PENSTOCK_ASSIGN(const Definitions agreed, agree_definitions(state.comm, *mine));
-  PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, agreed, Direction::write));
+  mine->attributes = std::exchange(state.attributes, {});  // of this commit, whatever becomes of it
+  PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, *std::move(mine)));
+  PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, std::move(agreed), Direction::write));
   PENSTOCK_ASSIGN(writing.target, target_of(state, writing.resolved));
-  const Catalogue& catalogue = writing.target.catalogue;
-  for (Claim& claim : writing.resolved.claims)
-    claim.dataset = catalogue.index_of(writing.resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
   if (state.partial) return {};
-  return prove_tiling(state.comm, catalogue, writing.resolved.claims, writing.target.kept,
+  return prove_tiling(state.comm, writing.target.catalogue, writing.resolved.claims, writing.target.kept,
                       state.token + static_cast<uint64_t>(state.commits));
 }
 
