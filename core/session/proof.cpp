@@ -1,6 +1,7 @@
 // Proof of exact tiling, by sums of powers.
 #include "core/session/proof.hpp"
 
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -48,6 +49,43 @@ uint64_t whole_sum(const Question& q, int64_t limit) {
   return difference(tiling_sum(q.elements, q.base, limit), tiling_sum(q.elements, q.base, q.kept));
 }
 
+// The sums of one commit. Many datasets mostly have one shape and one decomposition, one after another: the last claim's
+// sum, and the last whole one, serve again.
+class Sums {
+ public:
+  explicit Sums(uint64_t base) : base_(base) {}
+
+  uint64_t of(const Selection& selection, int64_t kept) {
+    if (!selection.is_box()) return sum(selection, kept);
+    if (!last_ || kept != kept_ || !(selection.box() == last_->box()) || !(selection.shape() == last_->shape())) {
+      sum_ = sum(selection, kept);
+      last_ = selection;
+      kept_ = kept;
+    }
+    return sum_;
+  }
+
+  uint64_t of_whole(const Question& q) {
+    if (q.elements != whole_.elements || q.kept != whole_.kept) {
+      whole_sum_ = whole_sum(q, q.elements);
+      whole_ = q;
+    }
+    return whole_sum_;
+  }
+
+ private:
+  uint64_t sum(const Selection& selection, int64_t kept) const {
+    return difference(tiling_sum(selection, base_), tiling_sum(selection, base_, kept));
+  }
+
+  uint64_t base_;
+  std::optional<Selection> last_;
+  int64_t kept_ = 0;
+  uint64_t sum_ = 0;
+  Question whole_{-1, -1, -1, 0};
+  uint64_t whole_sum_ = 0;
+};
+
 // The smallest prefix whose sums differ ends with the first wrong element.
 Status name_first_wrong(const Communicator& comm, const Dataset& dataset, std::span<const Claim> claims,
                         const Question& q) {
@@ -81,16 +119,16 @@ Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::s
                     std::span<const int64_t> kept, uint64_t base) {
   base = base % (tiling_modulus - 2) + 2;  // neither 0 nor 1
   std::vector<uint64_t> sums(catalogue.datasets.size());
+  Sums memory(base);
   for (const Claim& claim : claims) {
     const auto d = static_cast<size_t>(claim.dataset);
-    const uint64_t sum = difference(tiling_sum(claim.selection, base), tiling_sum(claim.selection, base, kept[d]));
-    sums[d] = tiling_add(sums[d], sum);
+    sums[d] = tiling_add(sums[d], memory.of(claim.selection, kept[d]));
   }
   PENSTOCK_TRY(sum_residues(comm, sums));
   for (size_t d = 0; d < sums.size(); ++d) {
     const Dataset& dataset = catalogue.datasets[d];
     const Question q{static_cast<int>(d), kept[d], elements(dataset.shape), base};
-    if (sums[d] != whole_sum(q, q.elements)) return name_first_wrong(comm, dataset, claims, q);
+    if (sums[d] != memory.of_whole(q)) return name_first_wrong(comm, dataset, claims, q);
   }
   return {};
 }

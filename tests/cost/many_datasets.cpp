@@ -1,0 +1,114 @@
+// Many datasets in one commit take no more collective calls than few, and each of them is proved and kept by itself.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <penstock/file.hpp>
+
+#include "tests/cost/timed_communicator.hpp"
+#include "tests/harness/world.hpp"
+
+using namespace penstock;
+using namespace penstock::test;
+
+namespace {
+
+const ElementType f64{Kind::f64};
+constexpr int64_t rows = 3;  // of each rank
+
+std::string name_of(int64_t i) { return fmt::format("group{}/data{:04d}", i % 3, i); }
+
+// Neighbours that are alike, and neighbours that differ.
+bool is_list(int64_t i) { return i / 2 % 2 == 0; }
+Dims row_of(int64_t i) { return is_list(i) ? Dims{} : Dims{2}; }
+
+Decomposition part_of(const Communicator& comm, int64_t i, int64_t count) {
+  Dims shape{rows * comm->size()}, start{rows * comm->rank()}, box{count};
+  for (const int64_t extent : row_of(i)) {
+    shape.push_back(extent);
+    start.push_back(0);
+    box.push_back(extent);
+  }
+  return *Decomposition::block(shape, start, box);
+}
+
+std::vector<double> values_of(const Communicator& comm, int64_t i) {
+  return std::vector<double>(rows * 2, static_cast<double>(10 * i + comm->rank()));
+}
+
+// Of this rank, all in all, to write DATASETS, to change every second of them where CHANGE, and to read them.
+size_t calls_for(const Communicator& world, const std::string& path, const std::string& plan, int64_t datasets,
+                 bool change) {
+  const auto comm = std::make_shared<TimedCommunicator>(world);
+  for (int64_t step = 1; step <= (change ? 2 : 1); ++step) {
+    auto file = step == 1 ? File::create(comm, path, plan) : File::reopen(comm, path, plan);
+    if (!CHECK_OK(file.status(), "create or reopen")) return 0;
+    for (int64_t i = 0; i < datasets; i += step) {
+      const auto values = values_of(comm, i + step);
+      CHECK_OK(file->put(name_of(i), f64, part_of(comm, i, rows), values.data()), "put");
+      if (comm->rank() == 0) CHECK_OK(file->set_attribute(name_of(i), text_attribute("units", "m")), "attribute");
+    }
+    CHECK_OK(file->close(), "close");
+  }
+  auto file = File::open(comm, path);
+  if (!CHECK_OK(file.status(), "open")) return 0;
+  CHECK(static_cast<int64_t>(file->datasets().size()) == datasets, "all datasets are there");
+  std::vector<std::vector<double>> read(static_cast<size_t>(datasets), std::vector<double>(rows * 2));
+  for (int64_t i = 0; i < datasets; ++i) {
+    CHECK(file->attributes(name_of(i)).size() == 1, "one attribute");
+    CHECK_OK(file->get(name_of(i), f64, part_of(comm, i, rows), read[static_cast<size_t>(i)].data()), "get");
+  }
+  CHECK_OK(file->close(), "close what was read");
+  for (int64_t i = 0; i < datasets; ++i) {
+    auto expected = values_of(comm, i + (change && i % 2 == 0 ? 2 : 1));
+    auto& got = read[static_cast<size_t>(i)];
+    got.resize(is_list(i) ? rows : 2 * rows);
+    expected.resize(got.size());
+    CHECK(got == expected, "values of " + name_of(i));
+  }
+  return comm->calls().size();
+}
+
+void test_calls(World& world, const std::string& plan, bool change) {
+  about(plan);
+  const std::string path = world.folder() + "/" + std::to_string(std::hash<std::string>{}(plan)) + ".file";
+  const size_t few = calls_for(world.comm(), path, plan, 8, change);
+  const size_t many = calls_for(world.comm(), path, plan, 200, change);
+  CHECK(few > 0 && few == many, fmt::format("{} collective calls for 8 datasets, {} for 200", few, many));
+}
+
+// One dataset of many alike has a hole, or is put twice in part.
+void test_proof(World& world) {
+  constexpr int64_t datasets = 40, wrong = 27;
+  for (const bool twice : {false, true}) {
+    about(twice ? "put twice" : "a hole");
+    auto file = File::create(world.comm(), world.folder() + "/proof.h5");
+    if (!CHECK_OK(file.status(), "create")) return;
+    const auto values = values_of(world.comm(), 0);
+    const bool here = world.rank() == world.size() - 1;
+    for (int64_t i = 0; i < datasets; ++i) {
+      const bool hole = here && !twice && i == wrong;
+      CHECK_OK(file->put(name_of(i), f64, part_of(world.comm(), i, rows - (hole ? 1 : 0)), values.data()), "put");
+    }
+    if (here && twice)
+      CHECK_OK(file->put(name_of(wrong), f64, part_of(world.comm(), wrong, 1), values.data()), "put again");
+    const Status status = file->close();
+    CHECK(status.code() == (twice ? Code::overlap : Code::incomplete), "the code");
+    CHECK(status.message().find(name_of(wrong)) != std::string::npos, "the dataset's name: " + status.message());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  World world(&argc, &argv);
+  for (const char* plan :
+       {"hdf5/two_phase", "hdf5/independent", "netcdf/two_phase", "hdf5/two_phase:placement=parts,parts=2"})
+    test_calls(world, plan, true);
+  for (const char* plan :
+       {"raw/two_phase", "hdf5/independent:placement=per_rank", "raw/two_phase:placement=rank_order"})
+    test_calls(world, plan, false);
+  test_proof(world);
+  return world.finish("many_datasets");
+}
