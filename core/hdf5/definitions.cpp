@@ -11,15 +11,17 @@ constexpr size_t longest_attribute_name = 1000;
 constexpr int64_t largest_text = INT32_MAX;  // HDF5 keeps a type's size in 32 bits
 
 Status check_attribute(const std::string& object, const Attribute& attribute) {
-  const std::string what = "attribute '" + attribute.name.substr(0, longest_attribute_name) + "' of '" + object + "'";
+  const auto what = [&] {
+    return "attribute '" + attribute.name.substr(0, longest_attribute_name) + "' of '" + object + "'";
+  };
   if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos ||
       attribute.name.size() > longest_attribute_name)
-    return {Code::invalid, what + " has a name that HDF5 cannot hold: 1 to 1000 bytes without NUL"};
+    return {Code::invalid, what() + " has a name that HDF5 cannot hold: 1 to 1000 bytes without NUL"};
   if (static_cast<int64_t>(attribute.value.size()) > largest_attribute || attribute.type.text_bytes > largest_text)
-    return {Code::unsupported, what + " is larger than 1 GiB; make it a dataset"};
+    return {Code::unsupported, what() + " is larger than 1 GiB; make it a dataset"};
   if (attribute.shape.rank() > 0 && elements(attribute.shape) == 0 && attribute.type.kind == Kind::text &&
       attribute.type.text_bytes == 0)
-    return {Code::invalid, what + " has texts of no bytes"};
+    return {Code::invalid, what() + " has texts of no bytes"};
   return {};
 }
 

@@ -84,18 +84,30 @@ Status check_shape(const ElementType& type, const Dims& shape) {
   return {};
 }
 
+namespace {
+
+// The first group of NAME that is a dataset, "" where none is. Neighbours in the order of names mostly share their group:
+// LAST is that of the name before, which had none.
+std::string_view dataset_above(const Catalogue& catalogue, std::string_view name, std::string_view& last) {
+  const size_t end = name.rfind('/');
+  if (end == std::string_view::npos || name.substr(0, end) == last) return {};
+  last = name.substr(0, end);
+  for (size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/', slash + 1))
+    if (catalogue.find(name.substr(0, slash)) != nullptr) return name.substr(0, slash);
+  return {};
+}
+
+}  // namespace
+
 Status check_names(const Catalogue& catalogue) {
+  std::string_view last;
   for (const Dataset& dataset : catalogue.datasets)
-    for (size_t slash = dataset.name.find('/'); slash != std::string::npos; slash = dataset.name.find('/', slash + 1))
-      if (catalogue.find(std::string_view(dataset.name).substr(0, slash)) != nullptr)
-        return {Code::invalid, fmt::format("'{}' is a dataset, so it cannot be the group of '{}'",
-                                           dataset.name.substr(0, slash), dataset.name)};
+    if (const auto above = dataset_above(catalogue, dataset.name, last); !above.empty())
+      return {Code::invalid, fmt::format("'{}' is a dataset, so it cannot be the group of '{}'", above, dataset.name)};
   for (const auto& [object, attributes] : catalogue.attributes)
-    for (size_t slash = object.find('/'); slash != std::string::npos; slash = object.find('/', slash + 1))
-      if (catalogue.find(std::string_view(object).substr(0, slash)) != nullptr)
-        return {Code::invalid,
-                fmt::format("'{}' is a dataset, so it cannot be the group of '{}', which has an attribute",
-                            object.substr(0, slash), object)};
+    if (const auto above = dataset_above(catalogue, object, last); !above.empty())
+      return {Code::invalid, fmt::format("'{}' is a dataset, so it cannot be the group of '{}', which has an attribute",
+                                         above, object)};
   return {};
 }
 
