@@ -205,8 +205,8 @@ Result<Contents> read_contents(const Communicator& comm, Storage& storage, const
 
 namespace {
 
-Status move_here(Direction direction, const Contents& contents, int index, const Selection& selection,
-                 std::byte* memory, const std::shared_ptr<Storage>& storage) {
+Status move_here(Direction direction, const Contents& contents, std::span<const Claim> claims,
+                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
   PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", contents.format, catalog()));
   Job job;
   PhaseTimes phases;
@@ -216,23 +216,26 @@ Status move_here(Direction direction, const Contents& contents, int index, const
   job.sync = false;
   job.parts = parts_of(contents, job.block);
   job.phases = &phases;
-  add_pieces(contents, job.parts, index, selection, memory, job.pieces);
+  for (size_t i = 0; i < claims.size(); ++i)
+    if (!contents.foreign[static_cast<size_t>(claims[i].dataset)])
+      add_pieces(contents, job.parts, claims[i].dataset, claims[i].selection, memory[i], job.pieces);
   PENSTOCK_ASSIGN(const auto transfer, find_transport("independent")->begin(job, plan.settings));
   return transfer->finish();
 }
 
 }  // namespace
 
-Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection,
-                 std::byte* memory, const std::shared_ptr<Storage>& storage) {
-  if (contents.foreign[static_cast<size_t>(index)]) return read_foreign(contents, path, index, selection, memory);
-  return move_here(Direction::read, contents, index, selection, memory, storage);
+Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
+                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
+  for (size_t i = 0; i < claims.size(); ++i)
+    if (contents.foreign[static_cast<size_t>(claims[i].dataset)])
+      PENSTOCK_TRY(read_foreign(contents, path, claims[i].dataset, claims[i].selection, memory[i]));
+  return move_here(Direction::read, contents, claims, memory, storage);
 }
 
-Status write_here(const Contents& contents, int index, const Selection& selection, const std::byte* memory,
+Status write_here(const Contents& contents, std::span<const Claim> claims, std::span<std::byte* const> memory,
                   const std::shared_ptr<Storage>& storage) {
-  // A piece's memory is only read when writing.
-  return move_here(Direction::write, contents, index, selection, const_cast<std::byte*>(memory), storage);
+  return move_here(Direction::write, contents, claims, memory, storage);
 }
 
 Status read_pending(File::State& state) {

@@ -90,11 +90,11 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
 
 // Collective. Rank 0 reads the header, all ranks know it then.
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path);
-// Local. Elements of dataset INDEX of CONTENTS into MEMORY, by this rank alone, whatever way they are stored.
-Status read_here(const Contents& contents, const std::string& path, int index, const Selection& selection,
-                 std::byte* memory, const std::shared_ptr<Storage>& storage);
+// Local. CLAIMS of datasets of CONTENTS, each into its MEMORY, by this rank alone, whatever way they are stored.
+Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
+                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage);
 // Local. The other way round, into parts that exist at their full size; nothing is synced.
-Status write_here(const Contents& contents, int index, const Selection& selection, const std::byte* memory,
+Status write_here(const Contents& contents, std::span<const Claim> claims, std::span<std::byte* const> memory,
                   const std::shared_ptr<Storage>& storage);
 
 // Local, of use on rank 0. From now on the file at the target's path is the one that the state's contents describe.

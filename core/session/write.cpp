@@ -13,6 +13,7 @@ namespace penstock {
 namespace {
 
 constexpr int64_t carry_bytes = 8 << 20;
+constexpr size_t most_carried = 4096;  // pieces at once, which need memory too
 
 // What was PUT now over the OLD dataset of its name.
 Status join(const Dataset& old, Dataset& put) {
@@ -75,13 +76,32 @@ Result<Target> target_of(const File::State& state, Resolved& resolved) {
   return target;
 }
 
-// This rank's share of the published data goes to its place in the new file, in bounded pieces.
+// What of the published data goes to its place in the new file at once.
+struct Load {
+  std::vector<Claim> from, to;  // of the same elements, in the published file and in the new one
+  std::vector<int64_t> at;      // bytes in the buffer, of each
+  int64_t bytes = 0;
+};
+
+Status move_load(File::State& state, const Output& output, Load& load, std::vector<std::byte>& buffer) {
+  buffer.resize(static_cast<size_t>(load.bytes));
+  std::vector<std::byte*> memory;
+  for (const int64_t at : load.at) memory.push_back(buffer.data() + at);
+  PENSTOCK_TRY(
+      read_here(*state.contents, state.source.empty() ? state.path : state.source, load.from, memory, state.storage));
+  PENSTOCK_TRY(write_here(output.contents, load.to, memory, state.storage));
+  load = {};
+  return {};
+}
+
+// This rank's share of the published data.
 Status carry(File::State& state, const std::vector<int64_t>& kept, const Output& output) {
   std::vector<std::byte> buffer;
+  Load load;
   for (size_t d = 0; d < kept.size(); ++d) {
+    if (kept[d] == 0) continue;
     const Dataset& dataset = output.contents.catalogue.datasets[d];
     const int old = state.contents->catalogue.index_of(dataset.name);
-    if (old < 0) continue;
     const auto share = [&](int rank) {
       return static_cast<int64_t>(static_cast<__int128>(kept[d]) * rank / state.comm->size());
     };
@@ -89,13 +109,15 @@ Status carry(File::State& state, const std::vector<int64_t>& kept, const Output&
     const Dims& shape = state.contents->catalogue.datasets[static_cast<size_t>(old)].shape;
     for (int64_t at = share(state.comm->rank()), end = share(state.comm->rank() + 1); at < end; at += most) {
       const Run run{at, std::min(most, end - at)};
-      buffer.resize(static_cast<size_t>(run.length * size));
-      PENSTOCK_TRY(read_here(*state.contents, state.source.empty() ? state.path : state.source, old,
-                             Selection::of_runs(shape, std::span(&run, 1)), buffer.data(), state.storage));
-      PENSTOCK_TRY(write_here(output.contents, static_cast<int>(d),
-                              Selection::of_runs(dataset.shape, std::span(&run, 1)), buffer.data(), state.storage));
+      if (load.bytes + run.length * size > carry_bytes || load.at.size() == most_carried)
+        PENSTOCK_TRY(move_load(state, output, load, buffer));
+      load.from.push_back({old, Selection::of_runs(shape, std::span(&run, 1))});
+      load.to.push_back({static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1))});
+      load.at.push_back(load.bytes);
+      load.bytes += run.length * size;
     }
   }
+  PENSTOCK_TRY(move_load(state, output, load, buffer));
   if (!state.durable()) return {};
   for (const Part& part : output.parts) {
     PENSTOCK_ASSIGN(auto file, state.storage->open(part.path, Io::buffered, true));

@@ -25,9 +25,10 @@ struct Options {
   std::string plan = "hdf5/two_phase:durability=none", path = "/dev/shm/definition_cost.h5";
 };
 
-enum Row { put, attribute, define, define_elapsed, commit_elapsed, open, list, get, row_count };
+enum Row { put, attribute, define, define_elapsed, commit_elapsed, open, list, get, change, row_count };
 constexpr const char* row_names[row_count] = {
-    "put", "set attributes", "define", "define, elapsed", "commit, elapsed", "open", "list", "get, commit"};
+    "put",  "set attributes", "define",      "define, elapsed", "commit, elapsed",
+    "open", "list",           "get, commit", "change one"};
 
 // Processor seconds outside the collective calls of COMM since BEGIN, for SECONDS of elapsed time.
 double own_seconds(const TimedCommunicator& comm, const Moment& begin, double seconds) {
@@ -97,6 +98,19 @@ Status read_once(const std::shared_ptr<TimedCommunicator>& comm, const Options& 
   return file.close();
 }
 
+// One dataset anew in a file that keeps all others.
+Status change_once(const std::shared_ptr<TimedCommunicator>& comm, const Options& o, std::vector<double>& seconds) {
+  comm->forget();
+  const Moment begin;
+  PENSTOCK_ASSIGN(File file, File::reopen(comm, o.path, o.plan));
+  const double value = 2;
+  PENSTOCK_ASSIGN(const auto part, Decomposition::ragged(1, {}));
+  PENSTOCK_TRY(file.put("new", {Kind::f64}, part, &value));
+  PENSTOCK_TRY(file.close());
+  seconds[change] = own_seconds(*comm, begin, now() - begin.wall);
+  return {};
+}
+
 Status measure(const Communicator& world, const Options& o) {
   const auto comm = std::make_shared<TimedCommunicator>(world);
   std::vector<double> best(row_count, 1e30);
@@ -104,6 +118,7 @@ Status measure(const Communicator& world, const Options& o) {
     std::vector<double> seconds(row_count);
     PENSTOCK_TRY(write_once(comm, o, seconds));
     PENSTOCK_TRY(read_once(comm, o, seconds));
+    PENSTOCK_TRY(change_once(comm, o, seconds));
     for (size_t i = 0; i < seconds.size(); ++i) best[i] = std::min(best[i], seconds[i]);
   }
   std::vector<int64_t> others;  // picoseconds: the slowest of them
