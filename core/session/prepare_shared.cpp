@@ -54,16 +54,17 @@ Status prepare_slabs(File::State& state, const Catalogue& catalogue, std::span<c
                     return {};
                   }));
   begin_contents(state, catalogue, output);
+  std::vector<std::vector<size_t>> claims_of(catalogue.datasets.size());
+  for (size_t i = 0; i < claims.size(); ++i) claims_of[static_cast<size_t>(claims[i].dataset)].push_back(i);
   for (size_t p = 0; p < held.size(); ++p)
     for (size_t k = 0; k < held[p].size(); ++k) {  // sorted by dataset, as the part's catalogue is
       const auto d = static_cast<size_t>(held[p][k].dataset);
       const Layout::Place& place = parts[p].layout.places[k];
       const auto part = static_cast<int32_t>(p);
       output.contents.blocks[d].push_back({part, place.base, place.swapped, held[p][k].selection});
-      for (size_t i = 0; i < claims.size(); ++i)
-        if (claims[i].dataset == held[p][k].dataset)
-          if (auto common = intersect(claims[i].selection, held[p][k].selection))
-            add_piece(output, part, place, catalogue.datasets[d].type, *std::move(common), memory[i]);
+      for (const size_t i : claims_of[d])
+        if (auto common = intersect(claims[i].selection, held[p][k].selection))
+          add_piece(output, part, place, catalogue.datasets[d].type, *std::move(common), memory[i]);
     }
   return {};
 }
