@@ -1,7 +1,7 @@
 // The C ABI of files.
 #include <algorithm>
 #include <cstring>
-#include <list>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,8 +13,10 @@
 
 struct penstock_file {
   penstock::File file;
-  std::list<std::string> names;  // handed out by penstock_name
-  std::string plan;
+  std::set<std::string> names;                // handed out by penstock_name
+  std::vector<const std::string*> list = {};  // of the datasets, each in NAMES
+  bool listed = false;                        // LIST is that of the file as it is now
+  std::string plan = {};
 };
 
 struct penstock_decomposition {
@@ -47,6 +49,26 @@ penstock_status remembered(penstock_file* file, Body body) noexcept {
     file->file.remember_failure(failure);
     return failure;
   });
+}
+
+// Afterwards there may be other datasets.
+template <typename Commit>
+penstock_status committing(penstock_file* file, Commit commit) {
+  return border([&]() -> Status {
+    if (file == nullptr) return null("file");
+    file->listed = false;
+    return commit();
+  });
+}
+
+// The names of the datasets; those handed out before stay where they are.
+const std::vector<const std::string*>& list_of(penstock_file& file) {
+  if (file.listed) return file.list;
+  file.list.clear();
+  for (penstock::DatasetInfo& info : file.file.datasets())
+    file.list.push_back(&*file.names.insert(std::move(info.name)).first);
+  file.listed = true;
+  return file.list;
 }
 
 Result<ElementType> element_type(penstock_type type) {
@@ -104,7 +126,7 @@ penstock_status open_with(Opener opener, penstock_comm comm, const char* path, c
     auto opened_file = opener(ranks, usable ? path : "", plan == nullptr ? "" : plan);
     if (file == nullptr) return null("file");
     PENSTOCK_ASSIGN(auto opened, std::move(opened_file));
-    *file = new penstock_file{std::move(opened), {}, {}};
+    *file = new penstock_file{std::move(opened), {}};
     return {};
   });
 }
@@ -186,11 +208,11 @@ penstock_status penstock_unsplit(penstock_comm* compute) {
 }
 
 penstock_status penstock_commit(penstock_file* file) {
-  return border([&]() -> Status { return file == nullptr ? null("file") : file->file.commit(); });
+  return committing(file, [&] { return file->file.commit(); });
 }
 
 penstock_status penstock_commit_start(penstock_file* file) {
-  return border([&]() -> Status { return file == nullptr ? null("file") : file->file.commit_start(); });
+  return committing(file, [&] { return file->file.commit_start(); });
 }
 
 penstock_status penstock_commit_test(penstock_file* file, int* done) {
@@ -205,7 +227,7 @@ penstock_status penstock_commit_test(penstock_file* file, int* done) {
 }
 
 penstock_status penstock_commit_wait(penstock_file* file) {
-  return border([&]() -> Status { return file == nullptr ? null("file") : file->file.commit_wait(); });
+  return committing(file, [&] { return file->file.commit_wait(); });
 }
 
 penstock_status penstock_close(penstock_file* file) {
@@ -400,16 +422,13 @@ penstock_status penstock_attribute_get(penstock_file* file, const char* object, 
 }
 
 int64_t penstock_count(penstock_file* file) {
-  return file == nullptr ? 0 : static_cast<int64_t>(file->file.datasets().size());
+  return file == nullptr ? 0 : static_cast<int64_t>(list_of(*file).size());
 }
 
 const char* penstock_name(penstock_file* file, int64_t index) {
   if (file == nullptr || index < 0) return nullptr;
-  const auto all = file->file.datasets();
-  if (index >= static_cast<int64_t>(all.size())) return nullptr;
-  const std::string& wanted = all[static_cast<size_t>(index)].name;
-  const auto known = std::find(file->names.begin(), file->names.end(), wanted);
-  return known != file->names.end() ? known->c_str() : file->names.emplace_back(wanted).c_str();
+  const auto& all = list_of(*file);
+  return index < static_cast<int64_t>(all.size()) ? all[static_cast<size_t>(index)]->c_str() : nullptr;
 }
 
 penstock_status penstock_describe(penstock_file* file, const char* name, penstock_type* type, int* rank, int64_t* shape,

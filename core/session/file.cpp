@@ -164,8 +164,13 @@ std::vector<Attribute> File::attributes(std::string_view object) const {
 }
 
 Result<Attribute> File::attribute(std::string_view object, std::string_view name) const {
-  for (Attribute& attribute : attributes(object))
-    if (attribute.name == name) return std::move(attribute);
+  const auto stored = object_name(object);
+  if (stored.ok() && state_->contents) {
+    const auto& all = state_->contents->catalogue.attributes;
+    const auto list = all.find(*stored);
+    if (list != all.end())
+      if (const auto at = list->second.find(std::string(name)); at != list->second.end()) return at->second;
+  }
   return Status(Code::not_found, fmt::format("there is no attribute '{}' of '{}' in '{}'", name,
                                              object.empty() ? "/" : object, state_->path));
 }

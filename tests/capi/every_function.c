@@ -159,6 +159,10 @@ static void reopen_and_abandon(const char *path) {
   CHECK_OK(penstock_block(1, (int64_t[]){3 * size}, (int64_t[]){3 * rank}, (int64_t[]){1}, &few));
   CHECK_OK(penstock_put(f, "sparse", PENSTOCK_INT32, few, more, NULL));
   CHECK_OK(penstock_capture_bytes(f, 1 << 20));
+  const char *first = penstock_name(f, 0);
+  CHECK(penstock_count(f) == 6 && !strcmp(first, "group/lent"));
+  CHECK_OK(penstock_commit(f));
+  CHECK(penstock_count(f) == 7 && penstock_name(f, 0) == first && !strcmp(penstock_name(f, 5), "sparse"));
   CHECK_OK(penstock_close(f));
 
   CHECK_OK(penstock_open(world, path, NULL, &f));
