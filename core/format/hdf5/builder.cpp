@@ -21,8 +21,7 @@ int64_t row_bytes(const Dataset& dataset) {
 // Properties of datasets that get their storage LATE, or when they are made.
 Result<Properties> dataset_creation(bool late) {
   Properties creation(H5Pcreate(H5P_DATASET_CREATE));
-  const bool ok = creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
-                  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0 &&
+  const bool ok = creation.ok() && set_object(creation) && H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0 &&
                   H5Pset_layout(creation, H5D_CONTIGUOUS) >= 0 &&
                   H5Pset_alloc_time(creation, late ? H5D_ALLOC_TIME_LATE : H5D_ALLOC_TIME_EARLY) >= 0;
   if (!ok) return library_error(Code::internal, "setting up storage");
@@ -41,6 +40,11 @@ Result<Properties> growing_creation(const Dataset& dataset, int64_t block) {
 }
 
 }  // namespace
+
+bool set_object(hid_t creation) {
+  constexpr auto most = static_cast<unsigned>(most_in_header);
+  return H5Pset_obj_track_times(creation, false) >= 0 && H5Pset_attr_phase_change(creation, most, most) >= 0;
+}
 
 int64_t rows_per_chunk(const Dataset& dataset, int64_t block) {
   const int64_t row = row_bytes(dataset);
@@ -61,8 +65,7 @@ int64_t rows_per_chunk(const Dataset& dataset, int64_t block) {
 Status Builder::make_group(const std::string& name) {
   PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(name));
   const Properties creation(H5Pcreate(H5P_GROUP_CREATE));
-  if (!creation.ok() || H5Pset_obj_track_times(creation, false) < 0)
-    return library_error(Code::internal, "setting up a group");
+  if (!creation.ok() || !set_object(creation)) return library_error(Code::internal, "setting up a group");
   const Group group(H5Gcreate2(file_, name.c_str(), links, creation, H5P_DEFAULT));
   if (!group.ok()) return library_error(Code::internal, "making group '" + name + "'");
   const auto* attributes = attributes_of(catalogue_, name);

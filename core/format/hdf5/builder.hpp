@@ -10,6 +10,10 @@
 
 namespace penstock::hdf5 {
 
+// Sets up a creation property list of any object, the file's root included: without times, so that equal contents make
+// equal bytes, and with its attributes in its header. False where the library refuses.
+bool set_object(hid_t creation);
+
 // All metadata must come to lie before all data, and HDF5 stores very large attributes as if they were data. So groups
 // and all objects that have such attributes are made first; the data of the latter are allocated only after that, in
 // their turn.

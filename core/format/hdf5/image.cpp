@@ -39,8 +39,7 @@ Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Attem
   PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V18));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
   const bool ok =
-      creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
-      H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
+      creation.ok() && set_object(creation) && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
       H5Pset_meta_block_size(access, static_cast<hsize_t>(attempt.metadata_bytes)) >= 0 &&
       // Blocks of small data would hide datasets from the alignment; without them small ones are packed too.
       H5Pset_small_data_block_size(access, 0) >= 0 &&

@@ -227,6 +227,46 @@ TEST(Hdf5Image, TheFirstEstimateIsEnoughAndNotFarOff) {
   }
 }
 
+// 100 datasets of COUNT attributes each, with values of VALUE bytes.
+Catalogue attributed(int count, int value) {
+  Catalogue catalogue;
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "set/d" + std::to_string(1000 + i);
+    catalogue.datasets.push_back({name, {Kind::f64, 0}, Dims{2, 3}, false});
+    for (int a = 0; a < count; ++a) {
+      const std::string attribute = "attribute_" + std::to_string(a);
+      catalogue.attributes[name][attribute] = text_attribute(attribute, std::string(static_cast<size_t>(value), 'x'));
+    }
+  }
+  return catalogue;
+}
+
+TEST(Hdf5Image, TheEstimateHoldsForAnyNumberOfAttributes) {
+  for (const int count : {1, 3, 8, 9, 20, 64, 65, 120})
+    for (const int value : {1, 40, 600, 3000}) {
+      SCOPED_TRACE(std::to_string(count) + " of " + std::to_string(value));
+      const Catalogue catalogue = attributed(count, value);
+      const auto layout = hdf5_format().layout(catalogue, {4096});
+      ASSERT_TRUE(layout.ok()) << layout.status().message();
+      const auto& head = layout->metadata[0].bytes;
+      const auto used = std::find_if(head.rbegin(), head.rend(), [](std::byte b) { return b != std::byte{0}; });
+      const int64_t estimate = hdf5::estimate_metadata_bytes(catalogue);
+      EXPECT_LE(static_cast<int64_t>(head.size()), estimate + 3 * 4096);
+      EXPECT_LE(estimate, 2 * (head.rend() - used) + 8192);
+    }
+}
+
+TEST(Hdf5Image, AttributesStayInTheirObjectsHeader) {
+  const auto bytes_with = [](int count) {
+    const auto layout = hdf5_format().layout(attributed(count, 8), {4096});
+    EXPECT_TRUE(layout.ok()) << layout.status().message();
+    const auto& head = layout->metadata[0].bytes;
+    return head.rend() - std::find_if(head.rbegin(), head.rend(), [](std::byte b) { return b != std::byte{0}; });
+  };
+  // A heap and its B-tree would be 1.5 KiB for each of the 100 objects.
+  EXPECT_LT(bytes_with(16) - bytes_with(8), 100 * 8 * 80);
+}
+
 TEST(Hdf5Image, TenThousandDatasetsAreQuick) {
   const Catalogue catalogue = mixed(10000);
   const auto start = std::chrono::steady_clock::now();

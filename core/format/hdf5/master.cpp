@@ -49,8 +49,7 @@ class MasterBuilder {
     PENSTOCK_ASSIGN(const Type type, library_type(dataset.type));
     PENSTOCK_ASSIGN(const Properties links, link_creation(dataset.name));
     PENSTOCK_ASSIGN(const Group group, builder_.group_of(dataset.name));
-    if (!creation.ok() || !space.ok() || H5Pset_obj_track_times(creation, false) < 0)
-      return library_error(Code::internal, "setting it up");
+    if (!creation.ok() || !space.ok() || !set_object(creation)) return library_error(Code::internal, "setting it up");
     // One without any block has never been allocated, and so reads as zero.
     PENSTOCK_TRY(add_mappings(creation, space, dataset, blocks));
     const std::string name = dataset.name.substr(dataset.name.rfind('/') + 1);
@@ -124,8 +123,7 @@ Result<std::vector<std::byte>> master_image(const Contents& contents) {
   PENSTOCK_ASSIGN(PrivateFile image, PrivateFile::make());
   PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V110));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
-  if (!creation.ok() || H5Pset_obj_track_times(creation, false) < 0 ||
-      H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0)
+  if (!creation.ok() || !set_object(creation) || H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0)
     return library_error(Code::internal, "setting up an HDF5 master");
   File file(H5Fcreate(image.path().c_str(), create_truncating, creation, access));
   if (!file.ok()) return library_error(Code::io, "making an HDF5 master in '" + image.path() + "'");

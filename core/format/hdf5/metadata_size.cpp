@@ -8,15 +8,22 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr int64_t most_in_header = 8;  // attributes, before they move to a heap: HDF5's default
 constexpr int64_t most_managed_bytes =
     3900;  // of an attribute in a heap, before it becomes a "huge object" (4 KiB less its own header)
 constexpr int64_t most_header_bytes = 65000;  // of an attribute in an object header (64 KiB less its own header)
 
+int64_t type_bytes(Kind kind) {
+  switch (kind) {
+    case Kind::complex64:
+    case Kind::complex128: return 100;
+    case Kind::text: return 8;
+    default: return 20;
+  }
+}
+
 int64_t attribute_bytes(const Attribute& attribute) {
-  const int64_t type = attribute.type.kind == Kind::complex64 || attribute.type.kind == Kind::complex128 ? 100 : 20;
-  return 40 + static_cast<int64_t>(attribute.name.size()) + type + 8 * attribute.shape.rank() +
-         static_cast<int64_t>(attribute.value.size());
+  return 24 + static_cast<int64_t>(attribute.name.size()) + type_bytes(attribute.type.kind) +
+         8 * attribute.shape.rank() + static_cast<int64_t>(attribute.value.size());
 }
 
 int64_t attributes_bytes(const std::map<std::string, Attribute>& attributes) {
