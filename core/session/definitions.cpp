@@ -207,14 +207,17 @@ Status add(Definitions& all, const std::string& name, const Definition& theirs) 
   return {};
 }
 
-Result<Definitions> agree_definitions(const Communicator& comm, Definitions mine) {
+Result<Definitions> agree_definitions(const Communicator& comm, Result<Definitions> mine) {
   Encoder out;
-  encode(out, mine, nullptr);
+  if (mine.ok()) encode(out, *mine, nullptr);
   const auto hash = static_cast<int64_t>(crc64(out.take()) >> 2);
-  int64_t bounds[2] = {hash, -hash};
+  int64_t bounds[3] = {hash, -hash, !mine.ok()};
   PENSTOCK_TRY(comm->all_reduce_max(bounds));
+  if (bounds[2] != 0) {
+    PENSTOCK_TRY(agree(comm, mine.status()));
+  }
   if (bounds[0] == -bounds[1]) return mine;
-  return merge_up_tree(comm, std::move(mine));
+  return merge_up_tree(comm, *std::move(mine));
 }
 
 }  // namespace penstock

@@ -39,6 +39,7 @@ Status add(Definitions& all, const std::string& name, const Definition& definiti
 
 // Collective. The union of all ranks' definitions; the same name defined differently is Code::mismatch, absence is not.
 // One reduction where they are alike; else sorted lists are merged up a binomial tree.
-Result<Definitions> agree_definitions(const Communicator& comm, Definitions mine);
+// MINE may be this rank's failure; then all ranks fail with it, or with that of a lower rank.
+Result<Definitions> agree_definitions(const Communicator& comm, Result<Definitions> mine);
 
 }  // namespace penstock

@@ -249,10 +249,8 @@ Status read_pending(File::State& state) {
     }
     // The parts of a set stay as they are when another index takes their place.
     if (state.contents->parts == std::vector{state.path}) PENSTOCK_TRY(check_held(state));
-    auto mine = local_definitions(state, state.gets);
-    const Status local = state.misuse.ok() ? mine.status() : state.misuse;
-    PENSTOCK_TRY(agree(state.comm, local));
-    PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, *std::move(mine)));
+    auto mine = state.misuse.ok() ? local_definitions(state, state.gets) : Result<Definitions>(state.misuse);
+    PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));
     PENSTOCK_ASSIGN(resolved, resolve(state, state.gets, std::move(agreed), Direction::read));
     for (size_t d = 0; d < resolved.sharing.size(); ++d)
       PENSTOCK_TRY(check_claim(*state.contents, resolved.catalogue.datasets[d], resolved.sharing[d]));

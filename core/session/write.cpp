@@ -232,11 +232,9 @@ Status define(File::State& state, Writing& writing) {
     state.stale = false;
     PENSTOCK_TRY(agree(state.comm, hold(state)));
   }
-  auto mine = local_definitions(state, state.puts);
-  const Status local = state.misuse.ok() ? mine.status() : state.misuse;
-  PENSTOCK_TRY(agree(state.comm, local));
-  mine->attributes = std::exchange(state.attributes, {});  // of this commit, whatever becomes of it
-  PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, *std::move(mine)));
+  auto mine = state.misuse.ok() ? local_definitions(state, state.puts) : Result<Definitions>(state.misuse);
+  if (mine.ok()) mine->attributes = std::exchange(state.attributes, {});  // of this commit, whatever becomes of it
+  PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));
   PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, std::move(agreed), Direction::write));
   PENSTOCK_ASSIGN(writing.target, target_of(state, writing.resolved));
   if (state.partial) return {};
@@ -308,11 +306,18 @@ Status finish(File::State& state, Writing& writing) {
     PENSTOCK_TRY(agree(state.comm, moved));
   }
   if (state.engine != nullptr) return publish_engine(state, writing);
-  PENSTOCK_TRY(agree(state.comm, place_slots(writing)));
   PhaseTimer timer(report.phases, Phase::commit);
-  PENSTOCK_TRY(agree(state.comm, cut_parts(state, writing.output)));
-  return agree(state.comm,
-               state.comm->rank() == 0 ? guarded([&] { return publish(state, writing.output); }) : Status());
+  // Where all parts are everybody's, rank 0 alone has something left to do.
+  const bool by_root = state.plan.placement == "single" || state.plan.placement == "parts";
+  const auto complete = [&] {
+    PENSTOCK_TRY(place_slots(writing));
+    return cut_parts(state, writing.output);
+  };
+  if (!by_root) PENSTOCK_TRY(agree(state.comm, complete()));
+  return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
+                 if (by_root) PENSTOCK_TRY(complete());
+                 return publish(state, writing.output);
+               }));
 }
 
 // After a publication: what the next commit builds on.

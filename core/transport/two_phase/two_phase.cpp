@@ -5,6 +5,8 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "core/transport/move.hpp"
 #include "core/transport/relay.hpp"
@@ -107,10 +109,13 @@ class TwoPhaseTransfer : public Transfer {
   }
 
   Status finish() override {
-    while (!done()) {
+    for (int idle = 0; !done(); ++idle) {
       const uint32_t bell = neighbours_.any() ? neighbours_.bell() : 0;
       PENSTOCK_ASSIGN(const bool moved, try_step());
-      if (!moved) wait_a_little(bell);
+      if (moved)
+        idle = 0;
+      else
+        wait_a_little(bell, idle);
     }
     const Status status = staging_.finish();
     finished_ = true;
@@ -268,14 +273,19 @@ class TwoPhaseTransfer : public Transfer {
     neighbours_.open(round, near_clients_);
   }
 
-  // Without keeping a core busy where only a neighbour or the file system can end it.
-  void wait_a_little(uint32_t bell) {
-    const bool messages = mailbox_.expecting() || mailbox_.sending();
+  // Without keeping a core busy for long: those who copy may need it.
+  void wait_a_little(uint32_t bell, int idle) {
+    constexpr int most_yields = 100;
+    constexpr double nap = 50e-6, until_bell = 10e-3;
+    const bool messages = mailbox_.expecting() || mailbox_.sending() || (round_ < rounds_ && next_post_ < sources());
     const bool for_file = round_ < rounds_ && !messages && staging_.busy();
     PhaseTimer timer(*job_.phases, !for_file ? Phase::exchange : reading() ? Phase::read : Phase::write);
-    if (neighbours_.any()) return neighbours_.sleep(bell, messages ? 50e-6 : 10e-3);
-    if (for_file) staging_.wait_idle();
-    sched_yield();
+    if (neighbours_.any()) return neighbours_.sleep(bell, messages ? nap : until_bell);
+    if (for_file) return staging_.wait_idle();
+    if (idle < most_yields)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(std::chrono::duration<double>(nap));
   }
 
   void wait_for_writers() {
