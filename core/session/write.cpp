@@ -335,12 +335,6 @@ void settle(File::State& state, Writing& writing) {
   ++state.commits;
 }
 
-// What is given up on its way may leave messages in MPI that nobody received, under the number of their communicator.
-// MPICH gives that of a freed one to the next duplicate, whose receives would take them.
-void never_free(const Communicator& comm) {
-  if (comm != nullptr) new Communicator(comm);
-}
-
 void give_up(File::State& state, const Status& status) {
   if (status.code() != Code::in_doubt) remove_created(state, state.writing->output);
   state.storage->let_go();
@@ -353,7 +347,7 @@ File::State::State() = default;
 
 File::State::~State() {
   if (!writing) return;
-  never_free(behind_comm);
+  writing->comm->spoil();
   writing->mover.reset();  // waits for a thread
   remove_created(*this, writing->output);
 }

@@ -1,6 +1,7 @@
 // Communicator: the ranks that share a file; the only thing penstock knows about message passing.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -121,8 +122,14 @@ class CommunicatorInterface {
   // Local.
   Attachments& attachments() const { return attachments_; }
 
+  // Local. Messages may be under way that nobody will receive: it is not used for another file, and never freed, since
+  // MPICH gives the number of a freed communicator to the next one, whose receives would take them.
+  void spoil() const { spoiled_ = true; }
+  bool spoiled() const { return spoiled_; }
+
  private:
   mutable Attachments attachments_;
+  mutable std::atomic<bool> spoiled_ = false;
 };
 
 // One rank, without MPI.

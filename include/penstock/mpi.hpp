@@ -9,8 +9,9 @@
 
 namespace penstock {
 
-// Collective over COMM. Makes a private duplicate whose errors are returned; it is freed with the last reference (never
-// after MPI_Finalize). MPI_COMM_NULL is the serial communicator, and needs no MPI_Init.
+// Collective over COMM. A private duplicate whose errors are returned. It is kept with COMM for the next call, together with
+// what the ranks need again (shared memory, plans of exchange), and freed with COMM (never after MPI_Finalize). Two in use at
+// once are two duplicates. MPI_COMM_NULL is the serial communicator, and needs no MPI_Init.
 Result<Communicator> mpi_communicator(MPI_Comm comm);
 
 // Collective over COMM: some of its ranks become I/O servers for transport "servers:kind=ranks": as many as

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/comm/mpi/mpi_communicator.hpp"
+#include "core/comm/mpi/reuse.hpp"
 #include "core/comm/mpi/server_ranks.hpp"
 
 namespace penstock {
@@ -63,7 +64,7 @@ class MpiCommunicator : public MpiCommunicatorInterface {
   ~MpiCommunicator() override {
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (!finalized) MPI_Comm_free(&comm_);
+    if (!finalized && !spoiled()) MPI_Comm_free(&comm_);
   }
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
@@ -283,12 +284,14 @@ Result<Communicator> mpi_communicator(MPI_Comm comm) {
   MPI_Finalized(&finalised);
   if (!initialised || finalised)
     return Status(Code::invalid, "MPI is not running: call MPI_Init before, or pass no communicator");
-  MPI_Comm copy = MPI_COMM_NULL;
-  PENSTOCK_TRY(check(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup"));
-  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
-  auto made = std::make_shared<MpiCommunicator>(copy);
-  PENSTOCK_TRY(made->start());
-  return Communicator(std::move(made));
+  return reuse_duplicate(comm, [&]() -> Result<Communicator> {
+    MPI_Comm copy = MPI_COMM_NULL;
+    PENSTOCK_TRY(check(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup"));
+    MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    auto made = std::make_shared<MpiCommunicator>(copy);
+    PENSTOCK_TRY(made->start());
+    return Communicator(std::move(made));
+  });
 }
 
 }  // namespace penstock

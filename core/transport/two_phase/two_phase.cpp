@@ -80,7 +80,9 @@ class TwoPhaseTransfer : public Transfer {
 
   // Whoever gives up a transfer that is under way leaves the node's memory to those who may still be in it, and tells them.
   ~TwoPhaseTransfer() override {
-    if (!neighbours_.any() || finished_) return;
+    if (finished_) return;
+    job_.comm->spoil();
+    if (!neighbours_.any()) return;
     kept_.in_doubt = true;
     neighbours_.fail();
   }
@@ -189,6 +191,7 @@ class TwoPhaseTransfer : public Transfer {
     Result<bool> moved = step();
     if (moved.ok()) return moved;
     broken_ = moved.status();
+    job_.comm->spoil();
     if (neighbours_.any()) neighbours_.fail();
     return moved;
   }
