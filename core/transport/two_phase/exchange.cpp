@@ -134,6 +134,43 @@ int64_t PieceList::bytes() const {
   return bytes;
 }
 
+void Reach::add(const Reach& other) {
+  begin = std::min(begin, other.begin);
+  end = std::max(end, other.end);
+  span = std::max(span, other.span);
+}
+
+Reach reach_of(std::span<const Piece> pieces) {
+  Reach reach;
+  double bytes = 0, spread = 0;
+  for (const Piece& piece : pieces) {
+    const auto own = static_cast<double>(piece.selection.count() * piece.element_bytes);
+    if (own == 0) continue;
+    const int64_t first = first_address(piece), last = last_address(piece);
+    reach.begin = std::min(reach.begin, first);
+    reach.end = std::max(reach.end, last);
+    bytes += own;
+    spread += static_cast<double>(last - first) * own;
+  }
+  if (bytes > 0) reach.span = static_cast<int64_t>(spread / bytes);
+  return reach;
+}
+
+int64_t share_of_memory(const Settings& settings) { return settings.integer("memory_bytes") / 4; }
+
+Cut make_cut(const Reach& all, const Settings& settings) {
+  Cut cut;
+  if (all.begin < all.end) {
+    cut.begin = all.begin;
+    cut.end = all.end;
+  }
+  cut.window = std::min(settings.integer("buffer_bytes"), share_of_memory(settings) / 2);
+  cut.writers = settings.integer("writers");
+  cut.most_writers = settings.integer("max_concurrent_writers");
+  cut.span = all.span;
+  return cut;
+}
+
 std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains) {
   std::erase_if(pieces, [](const Piece& piece) { return piece.selection.count() == 0 || piece.element_bytes == 0; });
   std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.address < b.address; });

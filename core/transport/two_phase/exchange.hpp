@@ -64,6 +64,19 @@ struct PlanCache {
 // rank would send again what it sent in one earlier exchange, nothing is sent.
 Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains, PlanCache& cache);
 
+// Where the pieces of one rank lie, or those of all.
+struct Reach {
+  int64_t begin = INT64_MAX, end = INT64_MIN;  // of all bytes; END <= BEGIN where there are none
+  int64_t span = 0;  // from the first byte of a piece to its last, on average; the largest of the ranks
+  void add(const Reach& other);
+};
+// Local.
+Reach reach_of(std::span<const Piece> pieces);
+// Local. What SETTINGS and the pieces of all ranks say of the cut; block, ranks and nodes are the caller's.
+Cut make_cut(const Reach& all, const Settings& settings);
+// What one rank may hold in windows, in messages that come and in those that go: a quarter each, the last for the plan.
+int64_t share_of_memory(const Settings& settings);
+
 // Local. The routes of PIECES.
 std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains);
 // Local. What the writer of ROUTE is told of it: the parts, whose names are new with every commit, and the pieces.

@@ -31,39 +31,18 @@ const Descriptor descriptor{
      max_concurrent_writers},
     ""};
 
-// What one rank may hold in windows, in messages that come and in those that go: a quarter each, the last for the plan.
-int64_t share_of_memory(const Settings& settings) { return settings.integer("memory_bytes") / 4; }
-
 // Collective. Only what somebody moves is cut into domains, so that reading one dataset of many occupies all writers.
 Result<Cut> agree_cut(const Job& job, const Settings& settings, NodeMemory& kept) {
-  int64_t begin = INT64_MAX, end = INT64_MIN, bytes = 0;
-  double spread = 0;
-  for (const Piece& piece : job.pieces) {
-    if (piece.selection.count() == 0) continue;
-    const int64_t first = first_address(piece), last = last_address(piece),
-                  own = piece.selection.count() * piece.element_bytes;
-    begin = std::min(begin, first);
-    end = std::max(end, last);
-    bytes += own;
-    spread += static_cast<double>(last - first) * static_cast<double>(own);
-  }
-  const auto span = bytes > 0 ? static_cast<int64_t>(spread / static_cast<double>(bytes)) : 0;
-  int64_t most[4] = {bytes > 0 ? -begin : INT64_MIN, end, span, kept.in_doubt};
+  const Reach own = reach_of(job.pieces);
+  int64_t most[4] = {own.begin < own.end ? -own.begin : INT64_MIN, own.end, own.span, kept.in_doubt};
   PENSTOCK_TRY(job.comm->all_reduce_max(most));
   if (most[3] != 0) kept.memory.reset();
   kept.in_doubt = false;
-  Cut cut;
-  if (most[1] != INT64_MIN) {
-    cut.begin = -most[0];
-    cut.end = most[1];
-  }
+  const Reach all = most[1] != INT64_MIN ? Reach{-most[0], most[1], most[2]} : Reach{};
+  Cut cut = make_cut(all, settings);
   cut.block = job.block;
-  cut.window = std::min(settings.integer("buffer_bytes"), share_of_memory(settings) / 2);
-  cut.writers = settings.integer("writers");
-  cut.most_writers = settings.integer("max_concurrent_writers");
   cut.ranks = job.comm->size();
   cut.nodes = kept.nodes;
-  cut.span = most[2];
   return cut;
 }
 
