@@ -56,6 +56,15 @@ Status report_preset(const Options& options, const Measured& measured, const nlo
   return options.json.empty() ? Status() : write_json(options.json, preset_json(options, measured, where));
 }
 
+// By one process, for any number of ranks.
+Result<Exit> count_only(const Communicator& comm, const Options& options) {
+  if (comm->size() != 1) return Status(Code::invalid, "--count-only is the work of one rank");
+  PENSTOCK_ASSIGN(const std::vector<CountRow> rows, count_all(*options.count));
+  if (!options.progress) fmt::print("{}", counts_table(*options.count, rows));
+  if (!options.json.empty()) PENSTOCK_TRY(write_json(options.json, counts_json(*options.count, rows)));
+  return success;
+}
+
 // Measures, and on rank 0 reports.
 Result<Exit> measure(const Launch& launch, const Options& options, const Ranks& ranks) {
   const Communicator& comm = ranks.all;
@@ -101,6 +110,10 @@ int run(const Launch& launch, int argc, char** argv) {
   if (options->list_methods) {
     if (comm->rank() == 0) fmt::print("{}\n", methods_json().dump(1));
     return success;
+  }
+  if (options->count) {
+    const auto counted = count_only(comm, *options);
+    return counted ? *counted : complain(comm, counted.status(), failure);
   }
   if (const Status status = agree(comm, make_workloads(*options, comm->size())); !status.ok())
     return complain(comm, status, usage);

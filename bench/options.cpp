@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/base/units.hpp"
+
 namespace penstock::bench {
 
 namespace {
@@ -15,6 +17,9 @@ struct Raw {
   CaseWords words;
   std::string preset;
   std::vector<std::string> only;
+  bool count_only = false;
+  CountRequest count;
+  std::string per_rank = "8MiB", stripe = "1MiB";
 };
 
 // What a preset chooses for itself.
@@ -75,6 +80,22 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_flag("--keep", options.keep, "keep the files of the last repetition");
 }
 
+void declare_count(CLI::App& app, Raw& raw) {
+  app.add_flag(
+      "--count-only", raw.count_only,
+      "write nothing: one process plans for --np-virtual ranks and counts messages, bytes of plans, bytes moved "
+      "and calls on metadata, of FORMAT/two_phase and of textbook two-phase writing");
+  app.add_option("--np-virtual", raw.count.ranks, "of --count-only: ranks, 64,256,1024,4096")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--per-rank", raw.per_rank, "of --count-only: bytes of each rank, where no --total is given")
+      ->capture_default_str();
+  app.add_option("--tasks-per-node", raw.count.ranks_per_node, "of --count-only: ranks of a node")
+      ->capture_default_str();
+  app.add_option("--stripe", raw.stripe, "of --count-only: the file system's stripes; the plan's block too")
+      ->capture_default_str();
+}
+
 Status invalid(std::string message) { return Status(Code::invalid, std::move(message)); }
 
 Status check_run(const Options& options) {
@@ -111,7 +132,35 @@ Status take_preset(const CLI::App& app, Raw& raw, const Launch& launch, Options&
   return {};
 }
 
+// What only says something of a count, or of a measurement.
+Status check_count_words(const CLI::App& app, bool counting) {
+  for (const char* option : {"--np-virtual", "--per-rank", "--tasks-per-node", "--stripe"})
+    if (!counting && app.count(option) > 0) return invalid(fmt::format("{} belongs to --count-only", option));
+  for (const char* option :
+       {"--preset", "--only", "--repetitions", "--readers", "--own-ranks", "--compute", "--ghosts"})
+    if (counting && app.count(option) > 0)
+      return invalid(fmt::format("--count-only measures nothing: {} cannot stand beside it", option));
+  if (counting && app.count("--per-rank") > 0 && app.count("--total") > 0)
+    return invalid("--per-rank and --total: one of them");
+  return {};
+}
+
+Status understand_count(const CLI::App& app, Raw& raw, Options& options) {
+  if (raw.words.methods.empty()) raw.words.methods = {"hdf5/two_phase"};
+  PENSTOCK_ASSIGN(raw.count.what, make_case(raw.words));
+  PENSTOCK_ASSIGN(raw.count.stripe, parse_bytes(raw.stripe));
+  if (app.count("--total") == 0) {
+    PENSTOCK_ASSIGN(raw.count.bytes_per_rank, parse_bytes(raw.per_rank));
+    if (raw.count.bytes_per_rank < 1) return invalid("--per-rank must be positive");
+  }
+  PENSTOCK_TRY(check(raw.count));
+  options.count = std::move(raw.count);
+  return {};
+}
+
 Status understand(const CLI::App& app, Raw& raw, const Launch& launch, Options& options) {
+  PENSTOCK_TRY(check_count_words(app, raw.count_only));
+  if (raw.count_only) return understand_count(app, raw, options);
   if (!raw.preset.empty()) {
     PENSTOCK_TRY(take_preset(app, raw, launch, options));
     return check_run(options);
@@ -135,6 +184,7 @@ Result<Options> parse_options(int argc, char** argv, const Launch& launch) {
   options.arguments.assign(argv, argv + argc);
   declare_case(app, raw);
   declare_run(app, raw, options);
+  declare_count(app, raw);
   app.footer(footer());
   try {
     app.parse(argc, argv);

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <penstock/status.hpp>
 
 #include "bench/case.hpp"
+#include "bench/count/count.hpp"
 #include "bench/launch.hpp"
 #include "bench/preset/preset.hpp"
 
@@ -18,6 +20,8 @@ struct Options {
   const Preset* preset = nullptr;        // null in an ordinary run
   std::vector<RatioRow> ratios;          // of the preset, that were asked for
   std::vector<Unavailable> unavailable;  // what the preset has and this build or this run has not
+
+  std::optional<CountRequest> count;  // instead of all that: only count
 
   int repetitions = 6;
   uint64_t seed = 1;

@@ -1,0 +1,63 @@
+// Costs: sums over ranks, and what neighbouring writers share.
+#include "bench/count/costs.hpp"
+
+#include <algorithm>
+
+namespace penstock::bench {
+
+namespace {
+
+void add_to(PerRank& sum, int64_t value) {
+  sum.mean += static_cast<double>(value);
+  sum.most = std::max(sum.most, value);
+}
+
+}  // namespace
+
+void Tally::write(int64_t writer, AddressRange range) {
+  AddressRange& all = written_[static_cast<size_t>(writer)];
+  if (all.begin == all.end) all = range;
+  all.begin = std::min(all.begin, range.begin);
+  all.end = std::max(all.end, range.end);
+}
+
+void Tally::add(const Sent& sent) {
+  add_to(sums_.plan_messages, sent.plan_messages);
+  add_to(sums_.data_messages, sent.data_messages);
+  add_to(sums_.far_messages, sent.far_messages);
+  add_to(sums_.messages, sent.plan_messages + (by_node_ ? sent.far_messages : sent.data_messages));
+  add_to(sums_.plan_bytes, sent.plan_bytes);
+  sums_.far_bytes += sent.far_bytes;
+  sums_.near_bytes += sent.near_bytes;
+}
+
+int64_t Tally::writers() const {
+  return std::count_if(written_.begin(), written_.end(), [](const AddressRange& r) { return r.begin < r.end; });
+}
+
+// Writers follow one another in the file, so a unit that several share is the first one of all but one of them.
+int64_t Tally::conflicts(int64_t unit) const {
+  int64_t found = 0, last = -1, counted = -1;
+  for (const AddressRange& range : written_) {
+    if (range.begin == range.end) continue;
+    const int64_t first = range.begin / unit;
+    if (first == last && first != counted) {
+      ++found;
+      counted = first;
+    }
+    last = (range.end - 1) / unit;
+  }
+  return found;
+}
+
+Costs Tally::costs(int64_t ranks) const {
+  Costs costs = sums_;
+  costs.writers = writers();
+  for (PerRank* of :
+       {&costs.plan_messages, &costs.data_messages, &costs.far_messages, &costs.messages, &costs.plan_bytes})
+    of->mean /= static_cast<double>(ranks);
+  for (const int64_t bytes : told_) costs.plan_received = std::max(costs.plan_received, bytes);
+  return costs;
+}
+
+}  // namespace penstock::bench

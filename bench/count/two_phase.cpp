@@ -1,0 +1,93 @@
+// two_phase: counted with the functions by which the transport itself plans.
+#include <algorithm>
+
+#include "bench/count/costs.hpp"
+#include "core/transport/two_phase/exchange.hpp"
+
+namespace penstock::bench {
+
+namespace {
+
+Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
+  Reach all;
+  for (int rank = 0; rank < job.ranks(); ++rank) {
+    PENSTOCK_ASSIGN(const std::vector<Piece> pieces, job.pieces(rank));
+    all.add(reach_of(pieces));
+  }
+  Cut cut = make_cut(all, settings);
+  cut.block = job.block();
+  cut.ranks = job.ranks();
+  cut.nodes = job.nodes();
+  return cut_domains(cut);
+}
+
+// What a writer writes of ROUTE's pieces: whole blocks of its own domain.
+AddressRange written(const Route& route, const Domains& domains) {
+  AddressRange range{INT64_MAX, INT64_MIN};
+  for (const Piece& piece : route.pieces.all()) {
+    range.begin = std::min(range.begin, first_address(piece));
+    range.end = std::max(range.end, last_address(piece));
+  }
+  const int64_t block = domains.block, begin = domains.cut(route.writer), end = domains.cut(route.writer + 1);
+  return {std::max(range.begin / block * block, begin), std::min((range.end + block - 1) / block * block, end)};
+}
+
+void count_data(const VirtualJob& job, int rank, const Route& route, const Domains& domains, Sent& sent) {
+  const bool far = job.node_of(rank) != job.node_of(route.rank);
+  const AddressRange domain{domains.cut(route.writer), domains.cut(route.writer + 1)};
+  (far ? sent.far_bytes : sent.near_bytes) += route.pieces.bytes_in(domain);
+  if (route.rank == rank) return;
+  for (int64_t round = 0; domains.window_begin(route.writer, round) < domain.end; ++round) {
+    const AddressRange window{domains.window_begin(route.writer, round), domains.window_end(route.writer, round)};
+    if (route.pieces.bytes_in(window) == 0) continue;
+    ++sent.data_messages;
+    sent.far_messages += far;
+  }
+}
+
+// Of one file in placement single, as core/session and the transport call storage: rank 0 creates and closes it, at its full
+// size; every writer opens, syncs and closes; rank 0 looks at both names, renames, syncs the folder, and holds the
+// published file open to notice that it is replaced.
+MetadataCalls metadata_calls(int64_t writers, const Settings& settings) {
+  const bool durable = settings.word("durability") == "full";
+  MetadataCalls calls;
+  calls.create = 1;
+  calls.allocate = settings.boolean("preallocate") ? 1 : 0;
+  calls.open = writers + 1;
+  calls.sync = durable ? writers : 0;
+  calls.close = writers + 1;
+  calls.stat = 3;
+  calls.rename = 1;
+  calls.sync_directory = durable ? 1 : 0;
+  return calls;
+}
+
+}  // namespace
+
+Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, int64_t stripe) {
+  PENSTOCK_ASSIGN(const Domains domains, domains_of(job, settings));
+  Tally tally(domains.writers, settings.word("neighbours") == "shared");
+  for (int rank = 0; rank < job.ranks(); ++rank) {
+    PENSTOCK_ASSIGN(std::vector<Piece> pieces, job.pieces(rank));
+    Sent sent;
+    for (const Route& route : find_routes(std::move(pieces), domains)) {
+      count_data(job, rank, route, domains, sent);
+      tally.write(route.writer, written(route, domains));
+      if (route.rank == rank) continue;
+      const Description told = describe_route(job.parts(), domains, route);
+      const auto bytes = static_cast<int64_t>(told.parts.size() + told.pieces.size());
+      ++sent.plan_messages;
+      sent.plan_bytes += bytes;
+      tally.tell(route.writer, bytes);
+    }
+    tally.add(sent);
+  }
+  Costs costs = tally.costs(job.ranks());
+  costs.bytes = job.bytes();
+  costs.stripe_conflicts = tally.conflicts(stripe);
+  costs.block_conflicts = tally.conflicts(job.block());
+  costs.metadata = metadata_calls(costs.writers, settings);
+  return costs;
+}
+
+}  // namespace penstock::bench

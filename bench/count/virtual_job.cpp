@@ -1,0 +1,44 @@
+// VirtualJob: what core/session/prepare_shared.cpp does for a single file, for any rank.
+#include "bench/count/virtual_job.hpp"
+
+#include <algorithm>
+
+#include "core/model/catalogue.hpp"
+#include "core/session/pending.hpp"
+
+namespace penstock::bench {
+
+Result<VirtualJob> VirtualJob::make(const Workload& workload, ElementType type, const Format& format,
+                                    const JobShape& shape) {
+  VirtualJob job(workload, type, shape);
+  Catalogue catalogue;
+  for (const Field& field : workload.fields()) catalogue.datasets.push_back({field.name, type, field.shape});
+  PENSTOCK_TRY(format.check(catalogue));
+  PENSTOCK_ASSIGN(job.layout_, format.layout(catalogue, Alignment{shape.block}));
+  const int64_t end = (job.layout_.end + shape.block - 1) / shape.block * shape.block;
+  // As long as the name of a partial file is.
+  job.parts_.push_back({".file.h5.0123456789abcdef.partial", end, 0});
+  job.bytes_ = total_elements(workload) * penstock::bytes(type);
+  return job;
+}
+
+Result<std::vector<Piece>> VirtualJob::pieces(int rank) const {
+  std::vector<Piece> list;
+  if (rank == 0)
+    for (const Layout::Metadata& block : layout_.metadata) {
+      const Dims shape{static_cast<int64_t>(block.bytes.size())};
+      list.push_back({0, block.offset, 1, 0, Selection::whole(shape)});
+    }
+  const std::vector<Field>& fields = workload_->fields();
+  for (size_t i = 0; i < fields.size(); ++i) {
+    PENSTOCK_ASSIGN(const Decomposition part, workload_->part(static_cast<int>(i), rank, shape_.ranks));
+    const Layout::Place& place = layout_.places[i];
+    const Pending pending{fields[i].name, type_, part, {}};
+    for (Selection& selection : selections(pending, fields[i].shape, {0, rank}))
+      list.push_back({0, place.base, penstock::bytes(type_), place.swapped ? scalar_bytes(type_) : 0,
+                      std::move(selection), nullptr, place.row_stride});
+  }
+  return list;
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,51 @@
+// VirtualJob: the pieces that every rank of a large job would hand to its transport, made by one process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <penstock/status.hpp>
+
+#include "bench/workload/workload.hpp"
+#include "core/format/format.hpp"
+#include "core/transport/move.hpp"
+
+namespace penstock::bench {
+
+struct JobShape {
+  int ranks = 1;
+  int ranks_per_node = 16;  // neighbours in rank order
+  int64_t block = 4096;     // of the plan
+};
+
+// Immutable. Real selections in the real layout of one file; no memory behind them.
+class VirtualJob {
+ public:
+  // WORKLOAD must outlive the job.
+  static Result<VirtualJob> make(const Workload& workload, ElementType type, const Format& format,
+                                 const JobShape& shape);
+
+  // What RANK writes; rank 0 writes the format's metadata as well.
+  Result<std::vector<Piece>> pieces(int rank) const;
+  const std::vector<Part>& parts() const { return parts_; }
+  int ranks() const { return shape_.ranks; }
+  int64_t block() const { return shape_.block; }
+  int64_t bytes() const { return bytes_; }  // of the workload
+  int node_of(int rank) const { return rank / shape_.ranks_per_node; }
+  int nodes() const { return node_of(shape_.ranks - 1) + 1; }
+  int first_rank_of(int node) const { return node * shape_.ranks_per_node; }
+
+ private:
+  VirtualJob(const Workload& workload, ElementType type, const JobShape& shape)
+      : workload_(&workload), type_(type), shape_(shape) {}
+
+  const Workload* workload_;
+  ElementType type_;
+  JobShape shape_;
+  Layout layout_;
+  std::vector<Part> parts_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace penstock::bench
