@@ -137,7 +137,7 @@ Status check_count_words(const CLI::App& app, bool counting) {
   for (const char* option : {"--np-virtual", "--per-rank", "--tasks-per-node", "--stripe"})
     if (!counting && app.count(option) > 0) return invalid(fmt::format("{} belongs to --count-only", option));
   for (const char* option :
-       {"--preset", "--only", "--repetitions", "--readers", "--own-ranks", "--compute", "--ghosts"})
+       {"--preset", "--only", "--time-limit", "--repetitions", "--readers", "--own-ranks", "--compute", "--ghosts"})
     if (counting && app.count(option) > 0)
       return invalid(fmt::format("--count-only measures nothing: {} cannot stand beside it", option));
   if (counting && app.count("--per-rank") > 0 && app.count("--total") > 0)

@@ -48,7 +48,7 @@ Status check(const CountRequest& request) {
   if (request.what.methods.size() != 1) return invalid("--count-only counts one method");
   const Method& method = request.what.methods[0];
   if (method.reference) return invalid(fmt::format("--count-only: '{}' has no plan", method.label));
-  PENSTOCK_ASSIGN(const Plan plan, plan_of(request));
+  PENSTOCK_ASSIGN(const Plan plan, parse_plan(method.plan, "hdf5", catalog()));
   if (plan.transport != "two_phase")
     return invalid(fmt::format("--count-only counts FORMAT/two_phase, not '{}'", method.label));
   if (plan.placement != "single" || !find_format(plan.format)->self_contained())

@@ -19,12 +19,13 @@ from penstock.campaign.preset import Job, run_preset
 from penstock.campaign.run import run
 from penstock.cli.progress import make_progress
 from penstock.errors import UserError
-from penstock.report import ratios
+from penstock.report import counts, ratios
 from penstock.report.advice import advice, failures
 from penstock.report.results import read_record
 from penstock.report.table import headline, remarks, table
 
 PROGRAM = "penstock-bench"
+RANKS = 4
 METHODS = "hdf5/two_phase,hdf5/independent,raw/two_phase,raw/per_process,raw/gather"
 LEAST_WIDTH = 120  # of a table: a log has no width of its own, and a narrow terminal may rather wrap than hide figures
 
@@ -37,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 def bench(
     context: typer.Context,
-    np: Annotated[int, typer.Option("--np", help="Ranks.")] = 4,
+    np: Annotated[int | None, typer.Option("--np", help=f"Ranks; by default {RANKS}.")] = None,
     mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
     methods: Annotated[
         str | None, typer.Option("--methods", help=f"FORMAT/TRANSPORT[:name=value,...],...; by default {METHODS}")
@@ -52,6 +53,12 @@ def bench(
         float | None,
         typer.Option("--time-limit", metavar="SECONDS", help="Start no repetition that would end later."),
     ] = None,
+    count_only: Annotated[
+        bool,
+        typer.Option(
+            "--count-only", help="Write nothing: count what WORKLOAD would send on --np-virtual 64,256,1024,4096 ranks."
+        ),
+    ] = False,
     directory: Annotated[
         Path,
         typer.Option("--dir", metavar="DIR", help="On the file system to measure; holds a scratch folder meanwhile."),
@@ -66,6 +73,13 @@ def bench(
     if wanted_help:
         _show_help(context)
         return
+    if count_only:
+        if np is not None:
+            raise UserError("--count-only is the work of one process: --np-virtual says for how many ranks")
+        given = _given({"--methods": methods, "--preset": preset, "--only": only, "--time-limit": time_limit})
+        explain_counts(mpi, [*context.args, *given], json)
+        return
+    np = RANKS if np is None else np
     if np < 1:
         raise UserError(f"--np must be at least 1, not {np}")
     if preset is not None:
@@ -77,8 +91,7 @@ def bench(
         return
     if not context.args:
         raise UserError("which workload? See penstock bench --help")
-    context.args += ["--only", only] if only is not None else []
-    context.args += ["--time-limit", str(time_limit)] if time_limit is not None else []
+    context.args += _given({"--only": only, "--time-limit": time_limit})
     program = launch.program(PROGRAM, mpi)
     with _scratch(directory, keep="--keep" in context.args) as scratch:
         record_path = json if json is not None else scratch / "record.json"
@@ -102,6 +115,26 @@ def bench(
             typer.echo(f"The whole record is in {json}")
     if outcome.status != 0:
         raise typer.Exit(1)
+
+
+def explain_counts(mpi: launch.Mpi, arguments: list[str], keep: Path | None) -> None:
+    """Has one process count what ARGUMENTS ask for, and prints it; the record goes to KEEP."""
+    with tempfile.TemporaryDirectory(prefix="penstock-counts-") as folder:
+        record = keep if keep is not None else Path(folder) / "counts.json"
+        words = ["--count-only", *arguments, "--json", str(record), "--progress"]
+        command = [*launch.mpiexec(mpi, 1), str(launch.program(PROGRAM, mpi)), *words]
+        outcome = run(command, launch.environment(), lambda _event: None)
+        if outcome.status != 0:
+            raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
+        counted = counts.read_counts(record)
+    rows = counts.table(counted)
+    console = _console(rows)
+    console.print(f"\n{counts.headline(counted)}", highlight=False, soft_wrap=True)
+    console.print(rows)
+    for remark in counts.REMARKS:
+        console.print(remark, style="dim", highlight=False, markup=False, soft_wrap=True)
+    if keep is not None:
+        typer.echo(f"The whole record is in {keep}")
 
 
 def explain_preset(job: Job, keep: Path | None) -> None:
@@ -145,6 +178,10 @@ def explain(path: Path) -> None:
         typer.echo(f"penstock: {sentence}", err=True)
     if not record.verified or failures(record):
         raise typer.Exit(1)
+
+
+def _given(options: dict[str, str | float | None]) -> list[str]:
+    return [word for name, value in options.items() if value is not None for word in (name, str(value))]
 
 
 def _console(rows: Table) -> Console:
