@@ -2,6 +2,7 @@
 #include "bench/count/count.hpp"
 
 #include <fmt/format.h>
+#include <cmath>
 #include <memory>
 
 #include "core/plan/plan.hpp"
@@ -59,6 +60,20 @@ Status check(const CountRequest& request) {
 Result<Costs> count_ours(const CountRequest& request, int ranks) {
   PENSTOCK_ASSIGN(const Made made, make_job(request, ranks));
   return count_two_phase(made.job, made.plan.settings, request.stripe);
+}
+
+Result<Growth> count_growth(const std::string& workload) {
+  CaseWords words;
+  words.workload = workload;
+  words.methods = {"hdf5/two_phase"};
+  CountRequest request;
+  PENSTOCK_ASSIGN(request.what, make_case(words));
+  request.bytes_per_rank = int64_t{8} << 20;
+  PENSTOCK_ASSIGN(const Costs few, count_ours(request, Growth::from));
+  PENSTOCK_ASSIGN(const Costs many, count_ours(request, Growth::to));
+  const double logarithms = std::log(Growth::to) / std::log(Growth::from);
+  return Growth{many.messages.mean / few.messages.mean / logarithms,
+                many.plan_bytes.mean / few.plan_bytes.mean / logarithms};
 }
 
 Result<std::vector<CountRow>> count_all(const CountRequest& request) {

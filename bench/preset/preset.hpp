@@ -22,14 +22,21 @@ struct Side {
   Measure measure = Measure::write;
 };
 
-// Seconds of OURS over those of OTHER in the same repetitions.
+// Of a ratio that is counted instead of timed: what each rank sends as their number grows.
+struct CountedSide {
+  std::string workload;
+  bool plan_bytes = false;  // bytes of plans, else messages
+};
+
+// Seconds of OURS over those of OTHER in the same repetitions; or a growth that is COUNTED, without either.
 struct RatioRow {
   std::string id, name;
   Side ours, other;
   std::optional<double> target = {};      // on 16 ranks or more; nothing where the ratio is only to be known
   std::optional<double> few_target = {};  // on fewer, where it is another
   bool romio = false;                     // only where ROMIO is this run's MPI-IO library
-  std::string skipped = {};               // why it cannot be measured here, whatever the run
+  std::optional<CountedSide> counted = {};
+  std::string skipped = {};  // why it cannot be measured here, whatever the run
 
   std::optional<double> target_on(int ranks) const { return ranks < 16 && few_target ? few_target : target; }
 };

@@ -27,7 +27,7 @@ TEST(Preset, EveryRatioNamesCasesThatThereAre) {
   for (const RatioRow& row : preset.ratios) {
     EXPECT_TRUE(ids.insert(row.id).second) << row.id;
     for (const Side* side : {&row.ours, &row.other}) {
-      if (!row.skipped.empty()) continue;
+      if (!row.skipped.empty() || row.counted) continue;
       EXPECT_TRUE(cases.contains(side->case_name)) << row.id;
       EXPECT_FALSE(side->methods.empty()) << row.id;
     }
@@ -142,6 +142,20 @@ TEST(Ratios, WhatFailedOrWasDroppedDoesNotStand) {
   const RatioResult result = ratio_results(run.options, run.measured)[0];
   EXPECT_FALSE(result.interval);
   EXPECT_NE(result.skipped.find("a: out of cheese; b: hopeless"), std::string::npos) << result.skipped;
+}
+
+TEST(Ratios, GrowthIsCountedWithoutACase) {
+  const ChosenPreset counted = chosen({"10a", "10b"});
+  EXPECT_TRUE(counted.cases.empty());
+  Options options;
+  options.ratios = counted.ratios;
+  const std::vector<RatioResult> results = ratio_results(options, {});
+  const auto growth = count_growth("block2d");
+  ASSERT_TRUE(growth.ok()) << growth.status().message();
+  EXPECT_EQ(results[0].interval->median, growth->messages);
+  EXPECT_EQ(results[1].interval->median, growth->plan_bytes);
+  EXPECT_FALSE(results[0].interval->low);
+  EXPECT_EQ(*results[1].met(), growth->plan_bytes <= 1);
 }
 
 TEST(Schedule, SlowRivalsAreDroppedButNeverTheBest) {

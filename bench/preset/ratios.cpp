@@ -2,6 +2,8 @@
 //
 // Of each rival there are the variants that were the fastest of their kind in ordinary runs of the same workload; which
 // of them counts is found by the run itself.
+#include <utility>
+
 #include "bench/preset/preset.hpp"
 #include "core/base/units.hpp"
 
@@ -48,6 +50,10 @@ std::vector<PresetCase> cases() {
           {"map F", "map F", "map", [](CaseWords& words) { words.variables = 50; }},
           {"background", "background", "block2d", [](CaseWords& words) { words.compute_seconds = 1; }},
           {"small", "small", "block2d", [](CaseWords& words) { words.total = "1MiB"; }}};
+}
+
+RatioRow grown(std::string id, std::string name, CountedSide counted) {
+  return {.id = std::move(id), .name = std::move(name), .target = 1.0, .counted = std::move(counted)};
 }
 
 std::vector<RatioRow> rows() {
@@ -102,7 +108,10 @@ std::vector<RatioRow> rows() {
        {"background", behind},
        {"background", behind, Measure::copy},
        1.2},
-      {.id = "10", .name = "counts on 64 and 4096 ranks", .skipped = "counted by penstock-bench --count-only"},
+      grown("10a", "2-D blocks: messages of a rank, 64 to 4096 ranks / log P", {"block2d"}),
+      grown("10b", "2-D blocks: bytes of plans of a rank, 64 to 4096 / log P", {"block2d", true}),
+      grown("10c", "3-D blocks: messages of a rank, 64 to 4096 ranks / log P", {"block3d"}),
+      grown("10d", "3-D blocks: bytes of plans of a rank, 64 to 4096 / log P", {"block3d", true}),
       {"11", "1 MiB, durable / pwrite and fsync by one rank", {"small", ours}, {"small", {"reference/pwrite"}}, 1.5},
   };
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "bench/count/count.hpp"
 #include "bench/report/record.hpp"
 #include "bench/report/summary.hpp"
 
@@ -63,12 +64,28 @@ Standing stand(const Side& side, const Options& options, const Measured& measure
   return standing;
 }
 
+// Exact: there are no repetitions and no interval.
+void count_ratio(const CountedSide& counted, RatioResult& result) {
+  const auto growth = count_growth(counted.workload);
+  if (!growth) {
+    result.skipped = growth.status().message();
+    return;
+  }
+  result.ours = "hdf5/two_phase";
+  result.other = "log P";
+  result.interval = Interval{.median = counted.plan_bytes ? growth->plan_bytes : growth->messages};
+}
+
 RatioResult ratio_result(const RatioRow& row, const Options& options, const Measured& measured) {
   RatioResult result;
   result.row = &row;
   result.target = row.target_on(measured.cases.empty() ? 1 : measured.cases[0].writers);
   result.skipped = row.skipped;
   if (!result.skipped.empty()) return result;
+  if (row.counted) {
+    count_ratio(*row.counted, result);
+    return result;
+  }
   const Standing ours = stand(row.ours, options, measured);
   Side other_side = row.other;
   // A copy is of the data of the run that it stands beside.
@@ -111,6 +128,7 @@ Json ratio_json(const RatioResult& result, const Options& options, int ranks) {
             {"met", result.met() ? Json(*result.met()) : Json(nullptr)},
             {"np", ranks},
             {"pairs", result.pairs},
+            {"counted", row.counted.has_value()},
             {"skipped", result.skipped.empty() ? Json(nullptr) : Json(result.skipped)}};
   if (row.romio && !result.skipped.empty()) json["needs"] = "romio";
   if (!result.interval) return json;
@@ -120,6 +138,7 @@ Json ratio_json(const RatioResult& result, const Options& options, int ranks) {
   json["coverage"] = result.interval->coverage;
   json["ours"] = result.ours;
   json["other"] = result.other;
+  if (row.counted) return json;
   json["sides"] = {
       side_json(row.ours, result.ours, result.ours_seconds),
       side_json(row.other, row.other.measure == Measure::copy ? result.ours : result.other, result.other_seconds)};
@@ -185,6 +204,15 @@ Json preset_json(const Options& options, const Measured& measured, const Json& w
           {"provenance", where}};
 }
 
+namespace {
+
+std::string interval_text(const Interval& interval, bool counted) {
+  if (counted) return "exact";
+  return interval.low ? fmt::format("[{:.3g}, {:.3g}]", *interval.low, *interval.high) : "[no 95 % interval]";
+}
+
+}  // namespace
+
 std::string preset_table(const Options& options, const Measured& measured) {
   std::string text;
   for (const RatioResult& result : ratio_results(options, measured)) {
@@ -195,8 +223,7 @@ std::string preset_table(const Options& options, const Measured& measured) {
     }
     const Interval& i = *result.interval;
     text +=
-        fmt::format("{:<8.3g} {:<20} {:<12} {} / {}\n", i.median,
-                    i.low ? fmt::format("[{:.3g}, {:.3g}]", *i.low, *i.high) : "[no 95 % interval]",
+        fmt::format("{:<8.3g} {:<20} {:<12} {} / {}\n", i.median, interval_text(i, result.row->counted.has_value()),
                     result.target ? fmt::format("<= {:.3g} {}", *result.target, *result.met() ? "met" : "MISSED") : "",
                     result.ours, result.other);
   }

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Penstock
 
-ONLY = "1a,3,7a,7c,8b,10,11"
+ONLY = "1a,3,7a,7c,8b,10a,10b,11"
 SMALL = ("bench", "--preset", "ratios", "--total", "1MiB", "--json", "out.json")
 
 
@@ -38,8 +38,11 @@ def test_ratios_are_those_of_the_raw_times(penstock: Penstock, tmp_path: Path) -
     record = read(tmp_path)
     assert record["verified"]
     assert [ratio["id"] for ratio in record["ratios"]] == ONLY.split(",")
-    measured = [ratio for ratio in record["ratios"] if ratio["value"] is not None]
-    assert [ratio["id"] for ratio in record["ratios"] if ratio not in measured] == ["10"]
+    measured = [ratio for ratio in record["ratios"] if not ratio["counted"]]
+    counted = [ratio for ratio in record["ratios"] if ratio["counted"]]
+    assert [ratio["id"] for ratio in counted] == ["10a", "10b"]
+    assert all(ratio["met"] == (ratio["value"] <= 1) and ratio["low"] is None for ratio in counted)
+    assert done.stdout.count(" exact ") == 2
     for ratio in measured:
         assert ratio["value"] == pytest.approx(recomputed(record, ratio))
         assert (ratio["low"], ratio["high"], ratio["pairs"], ratio["better"]) == (None, None, 2, "lower")
@@ -51,7 +54,6 @@ def test_ratios_are_those_of_the_raw_times(penstock: Penstock, tmp_path: Path) -
         if line["method"].startswith("reference/device")
     }
     assert device["other"] == min(medians, key=lambda method: medians[method])
-    assert "10 was skipped: counted by penstock-bench --count-only." in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 

@@ -20,7 +20,7 @@ OURS = "hdf5/two_phase"  # what a ratio is of unless it says otherwise
 
 @dataclass(frozen=True)
 class RatioRow:
-    """Seconds of OURS over those of OTHER; VALUE is None where it was skipped."""
+    """Seconds of OURS over those of OTHER, or a growth that was counted; VALUE is None where it was skipped."""
 
     id: str
     name: str
@@ -31,8 +31,9 @@ class RatioRow:
     met: bool | None
     ours: str
     other: str
-    seconds: tuple[float, ...]  # medians of both; empty where it was skipped
+    seconds: tuple[float, ...]  # medians of both; empty where it was skipped or counted
     skipped: str | None
+    counted: bool  # not timed: the value is exact
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _cells(row: RatioRow) -> list[str]:
         return [row.id, row.name, "skipped", "", target, "", "", ""]
     verdict = {None: "", True: "met", False: "MISSED"}[row.met]
     medians = " / ".join(words.seconds(value) for value in row.seconds)
-    interval = words.interval(row.low, row.high)
+    interval = "exact" if row.counted else words.interval(row.low, row.high)
     other = row.other if row.ours == OURS else f"{row.other} ({row.ours})"
     return [row.id, row.name, words.digits(row.value), interval, target, verdict, medians, other]
 
@@ -156,4 +157,5 @@ def _row(ratio: dict[str, Any]) -> RatioRow:
         other=str(ratio.get("other", "")),
         seconds=tuple(float(side["median_seconds"]) for side in ratio.get("sides", [])),
         skipped=None if ratio.get("skipped") is None else str(ratio["skipped"]),
+        counted=bool(ratio.get("counted", False)),
     )
