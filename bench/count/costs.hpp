@@ -61,9 +61,9 @@ class Tally {
   // Some rank has bytes of RANGE for WRITER.
   void write(int64_t writer, AddressRange range);
   void add(const Sent& sent);
-  int64_t writers() const;
-  int64_t conflicts(int64_t unit) const;
-  Costs costs(int64_t ranks) const;
+  int64_t writers() const;                // that have bytes
+  int64_t conflicts(int64_t unit) const;  // units of so many bytes of the file that several writers write to
+  Costs costs(int64_t ranks) const;       // what was added, as means and maxima
 
  private:
   bool by_node_;
@@ -76,7 +76,8 @@ class Tally {
 Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, int64_t stripe);
 // Local. Two-phase writing as ROMIO does it (Thakur, Gropp, Lusk 1999), of the same pieces: one aggregator on each node, the
 // range of the file cut evenly among them without alignment, lists of 16 bytes for each contiguous run, whose lengths
-// everybody tells everybody, rounds of 16 MiB; all ranks open, sync and close.
+// everybody tells everybody, rounds of 16 MiB; all ranks open, sync and close. In its favour, what ROMIO gathers from all at
+// the start and tells all again in each round is left out.
 Result<Costs> count_textbook(const VirtualJob& job, bool durable, int64_t stripe);
 
 }  // namespace penstock::bench
