@@ -1,0 +1,46 @@
+// Buffered files: system calls until everything is moved.
+#include "core/storage/buffered.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace penstock {
+
+Status BufferedFile::sync() { return ::fdatasync(fd_.get()) == 0 ? Status() : failed("syncing", path_); }
+
+Status BufferedFile::close() {
+  if (fd_.get() < 0) return {};
+  return ::close(fd_.release()) == 0 ? Status() : failed("closing", path_);
+}
+
+Status BufferedFile::write_all(int fd, int64_t offset, std::span<const std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), offset);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return failed(fmt::format("writing {} bytes at offset {} of", bytes.size(), offset), path_);
+    }
+    if (n == 0) return {Code::io, fmt::format("writing '{}' at offset {}: no byte was taken", path_, offset)};
+    bytes = bytes.subspan(static_cast<size_t>(n));
+    offset += n;
+  }
+  return {};
+}
+
+Status BufferedFile::read_all(int fd, int64_t offset, std::span<std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pread(fd, bytes.data(), bytes.size(), offset);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return failed(fmt::format("reading {} bytes at offset {} of", bytes.size(), offset), path_);
+    }
+    if (n == 0)
+      return {Code::damaged, fmt::format("'{}' ends at offset {}, {} bytes too early", path_, offset, bytes.size())};
+    bytes = bytes.subspan(static_cast<size_t>(n));
+    offset += n;
+  }
+  return {};
+}
+
+}  // namespace penstock

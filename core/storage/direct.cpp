@@ -1,0 +1,115 @@
+// Direct files: O_DIRECT for whole aligned blocks, a bounce buffer where memory is not aligned.
+#include "core/storage/direct.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "core/storage/buffered.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int64_t bounce_bytes = 4 << 20;
+
+struct AlignedFree {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+using AlignedBuffer = std::unique_ptr<std::byte, AlignedFree>;
+
+// Whole aligned blocks go through the O_DIRECT descriptor, ragged ends through a buffered one: they never share a
+// page, so the kernel keeps the two coherent on one node.
+class DirectFile : public BufferedFile {
+ public:
+  DirectFile(std::string path, FileDescriptor buffered, FileDescriptor direct)
+      : BufferedFile(std::move(path), std::move(buffered)), direct_(std::move(direct)) {}
+
+  Status write(int64_t offset, std::span<const std::byte> bytes) override {
+    return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
+      const auto piece = bytes.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(length));
+      if (!aligned) return write_all(fd_.get(), at, piece);
+      if (is_aligned(piece.data())) return write_direct(at, piece);
+      return bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
+        std::memcpy(bounce.data(), piece.data() + from, bounce.size());
+        return write_direct(at + from, bounce);
+      });
+    });
+  }
+
+  Status read(int64_t offset, std::span<std::byte> bytes) override {
+    return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
+      const auto piece = bytes.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(length));
+      if (!aligned) return read_all(fd_.get(), at, piece);
+      if (is_aligned(piece.data())) return read_all(direct_.get(), at, piece);
+      return bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
+        PENSTOCK_TRY(read_all(direct_.get(), at + from, bounce));
+        std::memcpy(piece.data() + from, bounce.data(), bounce.size());
+        return Status();
+      });
+    });
+  }
+
+  Status close() override {
+    const bool closed = direct_.get() < 0 || ::close(direct_.release()) == 0;
+    Status status = closed ? Status() : failed("closing", path_);
+    Status rest = BufferedFile::close();
+    return status.ok() ? rest : status;
+  }
+
+ private:
+  static bool is_aligned(const std::byte* p) { return reinterpret_cast<uintptr_t>(p) % direct_alignment == 0; }
+
+  // A short direct write may stop off the grid; what is left then goes buffered.
+  Status write_direct(int64_t offset, std::span<const std::byte> bytes) const {
+    while (!bytes.empty()) {
+      const bool aligned = offset % direct_alignment == 0 && is_aligned(bytes.data()) &&
+                           static_cast<int64_t>(bytes.size()) % direct_alignment == 0;
+      if (!aligned) return write_all(fd_.get(), offset, bytes);
+      const ssize_t n = ::pwrite(direct_.get(), bytes.data(), bytes.size(), offset);
+      if (n < 0) {
+        if (errno == EINTR) continue;
+        return failed(fmt::format("writing {} bytes at offset {} of", bytes.size(), offset), path_);
+      }
+      if (n == 0) return {Code::io, fmt::format("writing '{}' at offset {}: no byte was taken", path_, offset)};
+      bytes = bytes.subspan(static_cast<size_t>(n));
+      offset += n;
+    }
+    return {};
+  }
+
+  template <typename Move>
+  static Status by_parts(int64_t offset, int64_t length, Move move) {
+    const int64_t end = offset + length;
+    const int64_t first = std::min(end, (offset + direct_alignment - 1) / direct_alignment * direct_alignment);
+    const int64_t last = std::max(first, end / direct_alignment * direct_alignment);
+    if (first > offset) PENSTOCK_TRY(move(offset, first - offset, false));
+    if (last > first) PENSTOCK_TRY(move(first, last - first, true));
+    if (end > last) PENSTOCK_TRY(move(last, end - last, false));
+    return {};
+  }
+
+  template <typename Move>
+  static Status bounced(int64_t length, Move move) {
+    const int64_t size = std::min(length, bounce_bytes);
+    AlignedBuffer bounce(static_cast<std::byte*>(std::aligned_alloc(direct_alignment, static_cast<size_t>(size))));
+    if (!bounce) return {Code::memory, fmt::format("no memory for a bounce buffer of {} bytes", size)};
+    for (int64_t from = 0; from < length; from += size)
+      PENSTOCK_TRY(move(from, std::span(bounce.get(), static_cast<size_t>(std::min(size, length - from)))));
+    return {};
+  }
+
+  FileDescriptor direct_;
+};
+
+}  // namespace
+
+Result<StorageFilePtr> direct_file(const std::string& path, FileDescriptor fd, bool writable) {
+  FileDescriptor direct = open_retrying(path, (writable ? O_RDWR : O_RDONLY) | O_DIRECT);
+  if (direct.get() < 0 && errno == EINVAL)
+    return Status(Code::unsupported, fmt::format("'{}' is on a file system without O_DIRECT: use io=buffered", path));
+  if (direct.get() < 0) return failed("opening", path);
+  return StorageFilePtr(std::make_unique<DirectFile>(path, std::move(fd), std::move(direct)));
+}
+
+}  // namespace penstock
