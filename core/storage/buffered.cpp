@@ -7,6 +7,16 @@
 
 namespace penstock {
 
+Status BufferedFile::write(int64_t offset, std::span<const std::byte> bytes) {
+  return queue_.move({true, fd_.get(), offset, writable(bytes)},
+                     [this](int64_t from, std::span<std::byte> rest) { return write_all(fd_.get(), from, rest); });
+}
+
+Status BufferedFile::read(int64_t offset, std::span<std::byte> bytes) {
+  return queue_.move({false, fd_.get(), offset, bytes},
+                     [this](int64_t from, std::span<std::byte> rest) { return read_all(fd_.get(), from, rest); });
+}
+
 Status BufferedFile::sync() { return ::fdatasync(fd_.get()) == 0 ? Status() : failed("syncing", path_); }
 
 Status BufferedFile::close() {

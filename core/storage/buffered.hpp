@@ -6,27 +6,33 @@
 
 #include "core/storage/file_descriptor.hpp"
 #include "core/storage/storage.hpp"
+#include "core/storage/uring.hpp"
 
 namespace penstock {
 
 class BufferedFile : public StorageFile {
  public:
-  BufferedFile(std::string path, FileDescriptor fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  BufferedFile(std::string path, FileDescriptor fd, int64_t queue_depth)
+      : path_(std::move(path)), fd_(std::move(fd)), queue_(queue_depth) {}
 
-  Status write(int64_t offset, std::span<const std::byte> bytes) override {
-    return write_all(fd_.get(), offset, bytes);
-  }
-  Status read(int64_t offset, std::span<std::byte> bytes) override { return read_all(fd_.get(), offset, bytes); }
+  Status write(int64_t offset, std::span<const std::byte> bytes) override;
+  Status read(int64_t offset, std::span<std::byte> bytes) override;
   Status sync() override;
   Status close() override;
 
  protected:
+  // For a Movement, which only reads it.
+  static std::span<std::byte> writable(std::span<const std::byte> bytes) {
+    return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+  }
+
   // Short counts are continued; an error names what was left to be moved.
   Status write_all(int fd, int64_t offset, std::span<const std::byte> bytes) const;
   Status read_all(int fd, int64_t offset, std::span<std::byte> bytes) const;
 
   std::string path_;
   FileDescriptor fd_;
+  Uring queue_;
 };
 
 }  // namespace penstock

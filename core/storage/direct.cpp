@@ -22,17 +22,17 @@ using AlignedBuffer = std::unique_ptr<std::byte, AlignedFree>;
 // page, so the kernel keeps the two coherent on one node.
 class DirectFile : public BufferedFile {
  public:
-  DirectFile(std::string path, FileDescriptor buffered, FileDescriptor direct)
-      : BufferedFile(std::move(path), std::move(buffered)), direct_(std::move(direct)) {}
+  DirectFile(std::string path, FileDescriptor buffered, FileDescriptor direct, int64_t queue_depth)
+      : BufferedFile(std::move(path), std::move(buffered), queue_depth), direct_(std::move(direct)) {}
 
   Status write(int64_t offset, std::span<const std::byte> bytes) override {
     return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
       const auto piece = bytes.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(length));
       if (!aligned) return write_all(fd_.get(), at, piece);
-      if (is_aligned(piece.data())) return write_direct(at, piece);
+      if (is_aligned(piece.data())) return write_blocks(at, writable(piece));
       return bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
         std::memcpy(bounce.data(), piece.data() + from, bounce.size());
-        return write_direct(at + from, bounce);
+        return write_blocks(at + from, bounce);
       });
     });
   }
@@ -41,9 +41,9 @@ class DirectFile : public BufferedFile {
     return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
       const auto piece = bytes.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(length));
       if (!aligned) return read_all(fd_.get(), at, piece);
-      if (is_aligned(piece.data())) return read_all(direct_.get(), at, piece);
+      if (is_aligned(piece.data())) return read_blocks(at, piece);
       return bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
-        PENSTOCK_TRY(read_all(direct_.get(), at + from, bounce));
+        PENSTOCK_TRY(read_blocks(at + from, bounce));
         std::memcpy(piece.data() + from, bounce.data(), bounce.size());
         return Status();
       });
@@ -59,6 +59,16 @@ class DirectFile : public BufferedFile {
 
  private:
   static bool is_aligned(const std::byte* p) { return reinterpret_cast<uintptr_t>(p) % direct_alignment == 0; }
+
+  Status write_blocks(int64_t offset, std::span<std::byte> bytes) {
+    return queue_.move({true, direct_.get(), offset, bytes},
+                       [this](int64_t from, std::span<std::byte> rest) { return write_direct(from, rest); });
+  }
+
+  Status read_blocks(int64_t offset, std::span<std::byte> bytes) {
+    return queue_.move({false, direct_.get(), offset, bytes},
+                       [this](int64_t from, std::span<std::byte> rest) { return read_all(direct_.get(), from, rest); });
+  }
 
   // A short direct write may stop off the grid; what is left then goes buffered.
   Status write_direct(int64_t offset, std::span<const std::byte> bytes) const {
@@ -104,12 +114,12 @@ class DirectFile : public BufferedFile {
 
 }  // namespace
 
-Result<StorageFilePtr> direct_file(const std::string& path, FileDescriptor fd, bool writable) {
+Result<StorageFilePtr> direct_file(const std::string& path, FileDescriptor fd, bool writable, int64_t queue_depth) {
   FileDescriptor direct = open_retrying(path, (writable ? O_RDWR : O_RDONLY) | O_DIRECT);
   if (direct.get() < 0 && errno == EINVAL)
     return Status(Code::unsupported, fmt::format("'{}' is on a file system without O_DIRECT: use io=buffered", path));
   if (direct.get() < 0) return failed("opening", path);
-  return StorageFilePtr(std::make_unique<DirectFile>(path, std::move(fd), std::move(direct)));
+  return StorageFilePtr(std::make_unique<DirectFile>(path, std::move(fd), std::move(direct), queue_depth));
 }
 
 }  // namespace penstock

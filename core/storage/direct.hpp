@@ -9,6 +9,6 @@
 namespace penstock {
 
 // FD: the same file, open without O_DIRECT. Code::unsupported where the file system has no O_DIRECT.
-Result<StorageFilePtr> direct_file(const std::string& path, FileDescriptor fd, bool writable);
+Result<StorageFilePtr> direct_file(const std::string& path, FileDescriptor fd, bool writable, int64_t queue_depth);
 
 }  // namespace penstock

@@ -16,7 +16,7 @@ namespace {
 class MappedFile : public BufferedFile {
  public:
   MappedFile(std::string path, FileDescriptor fd, std::byte* base, int64_t bytes)
-      : BufferedFile(std::move(path), std::move(fd)), base_(base), bytes_(bytes) {}
+      : BufferedFile(std::move(path), std::move(fd), 1), base_(base), bytes_(bytes) {}
   ~MappedFile() override { unmap(); }
 
   Status write(int64_t offset, std::span<const std::byte> bytes) override {

@@ -32,10 +32,10 @@ std::string_view name(Io io) {
 
 namespace {
 
-Result<StorageFilePtr> make_file(const std::string& path, FileDescriptor fd, Io io, bool writable) {
-  if (io == Io::direct) return direct_file(path, std::move(fd), writable);
-  if (io == Io::mmap) return mapped_file(path, std::move(fd), writable);
-  return StorageFilePtr(std::make_unique<BufferedFile>(path, std::move(fd)));
+Result<StorageFilePtr> make_file(const std::string& path, FileDescriptor fd, IoMode mode, bool writable) {
+  if (mode.io == Io::direct) return direct_file(path, std::move(fd), writable, mode.queue_depth);
+  if (mode.io == Io::mmap) return mapped_file(path, std::move(fd), writable);
+  return StorageFilePtr(std::make_unique<BufferedFile>(path, std::move(fd), mode.queue_depth));
 }
 
 class PosixStorage : public Storage {
@@ -60,10 +60,10 @@ class PosixStorage : public Storage {
     return status;
   }
 
-  Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) override {
+  Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override {
     FileDescriptor fd = open_retrying(path, writable ? O_RDWR : O_RDONLY);
     if (fd.get() < 0) return failed("opening", path);
-    return make_file(path, std::move(fd), io, writable);
+    return make_file(path, std::move(fd), mode, writable);
   }
 
   Status truncate(const std::string& path, int64_t bytes) override {

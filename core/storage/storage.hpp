@@ -21,6 +21,15 @@ std::string_view name(Io io);
 // Buffers of this alignment may be written directly; offsets and lengths too.
 inline constexpr int64_t direct_alignment = 4096;
 
+// How an open file is called. QUEUE_DEPTH, of buffered and direct files: a long write or read is cut into requests, of
+// which so many are under way at once. It takes io_uring; where that is not built in, or the kernel or a container
+// refuses it, the depth is 1: one system call at a time.
+struct IoMode {
+  IoMode(Io way, int64_t depth = 1) : io(way), queue_depth(depth) {}  // NOLINT(google-explicit-constructor)
+  Io io;
+  int64_t queue_depth;
+};
+
 // An open file. Any number of threads may write and read disjoint ranges at once.
 // write and read move the whole span or fail; a short count is retried, a short file is Code::damaged.
 class StorageFile {
@@ -50,7 +59,7 @@ class Storage {
   // A new file (O_EXCL, mode 0666 less umask) of exactly BYTES, its blocks allocated where PREALLOCATE asks for it
   // and the file system can (fallocate(2) only). io = mmap always asks, and is Code::unsupported where it cannot.
   virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
-  virtual Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) = 0;
+  virtual Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) = 0;
   virtual Status truncate(const std::string& path, int64_t bytes) = 0;  // nothing is synced
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;       // absence is ok
@@ -85,7 +94,7 @@ class TracedStorage : public Storage {
   StorageCounts counts() const;
 
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override;
-  Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) override;
+  Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override;
   Status truncate(const std::string& path, int64_t bytes) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;

@@ -57,9 +57,9 @@ Result<StorageFilePtr> TracedStorage::create(const std::string& path, int64_t by
   return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
 }
 
-Result<StorageFilePtr> TracedStorage::open(const std::string& path, Io io, bool writable) {
+Result<StorageFilePtr> TracedStorage::open(const std::string& path, IoMode mode, bool writable) {
   ++counters_->metadata;
-  PENSTOCK_ASSIGN(auto file, inner_->open(path, io, writable));
+  PENSTOCK_ASSIGN(auto file, inner_->open(path, mode, writable));
   return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
 }
 

@@ -46,8 +46,8 @@ class Watched : public StorageFile {
 class WatchedStorage : public TracedStorage {
  public:
   explicit WatchedStorage(Occupancy* occupancy) : TracedStorage(posix_storage()), occupancy_(occupancy) {}
-  Result<StorageFilePtr> open(const std::string& path, Io io, bool writable) override {
-    PENSTOCK_ASSIGN(StorageFilePtr file, TracedStorage::open(path, io, writable));
+  Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override {
+    PENSTOCK_ASSIGN(StorageFilePtr file, TracedStorage::open(path, mode, writable));
     return StorageFilePtr(std::make_unique<Watched>(std::move(file), occupancy_));
   }
 
