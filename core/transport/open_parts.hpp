@@ -12,13 +12,13 @@ namespace penstock {
 // Opens each part when it is first used; syncs and closes them all at the end.
 class OpenParts {
  public:
-  OpenParts(std::shared_ptr<Storage> storage, Io io, bool writable)
-      : storage_(std::move(storage)), io_(io), writable_(writable) {}
+  OpenParts(std::shared_ptr<Storage> storage, IoMode mode, bool writable)
+      : storage_(std::move(storage)), mode_(mode), writable_(writable) {}
 
   Result<StorageFile*> at(const std::string& path) {
     auto& file = files_[path];
     if (!file) {
-      auto opened = storage_->open(path, io_, writable_);
+      auto opened = storage_->open(path, mode_, writable_);
       if (!opened.ok()) return opened.status();
       file = *std::move(opened);
     }
@@ -42,7 +42,7 @@ class OpenParts {
 
  private:
   std::shared_ptr<Storage> storage_;
-  Io io_;
+  IoMode mode_;
   bool writable_;
   std::map<std::string, StorageFilePtr> files_;
 };
@@ -50,6 +50,14 @@ class OpenParts {
 // The values of the parameter "io" that every transport has.
 inline Io parse_io(std::string_view word) {
   return word == "direct" ? Io::direct : word == "mmap" ? Io::mmap : Io::buffered;
+}
+
+inline constexpr Parameter queue_depth{"queue_depth", Parameter::Type::integer, "1", "1",
+                                       "requests under way at once in a long write or read, where io_uring is found"};
+
+// Of a transport that has both parameters.
+inline IoMode io_mode(const Settings& settings) {
+  return {parse_io(settings.word("io")), settings.integer("queue_depth")};
 }
 
 }  // namespace penstock

@@ -129,6 +129,7 @@ int main(int argc, char** argv) {
   for (const Method& method : all) {
     const bool interesting = method.base || method.plan.find("io=") != std::string::npos ||
                              method.plan.find("preallocate=") != std::string::npos ||
+                             method.plan.find("queue_depth=") != std::string::npos ||
                              method.plan.find("writers=") != std::string::npos;
     if (!interesting) continue;
     does_not_fit(world, disk, method, "a file larger than the disk", capacity / 8 * 3);

@@ -15,6 +15,7 @@ const Descriptor descriptor{
     "independent",
     "every rank writes its own runs: for large contiguous blocks, or separate files",
     {{"io", Parameter::Type::choice, "buffered|direct|mmap", "buffered", "how the file system is called"},
+     queue_depth,
      {"buffer_bytes", Parameter::Type::bytes, "4096", "4MiB",
       "neighbouring runs that are apart in memory are gathered into one call of at most this size"},
      max_concurrent_writers},
@@ -24,7 +25,7 @@ class IndependentTransfer : public Transfer {
  public:
   IndependentTransfer(const Job& job, const Settings& settings)
       : job_(job),
-        files_(job.storage, parse_io(settings.word("io")), job.direction == Direction::write),
+        files_(job.storage, io_mode(settings), job.direction == Direction::write),
         buffer_bytes_(std::min(settings.integer("buffer_bytes"), settings.integer("memory_bytes") / 2)),
         relay_(job.comm, settings.integer("max_concurrent_writers")) {}
 

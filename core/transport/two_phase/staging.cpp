@@ -8,12 +8,13 @@
 
 namespace penstock {
 
-Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, Io io, std::function<void()> rested)
+Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, IoMode mode,
+                 std::function<void()> rested)
     : job_(job),
       domains_(domains),
       plan_(plan),
       writer_(domains.writer_of(job.comm->rank())),
-      files_(job.storage, io, job.direction == Direction::write),
+      files_(job.storage, mode, job.direction == Direction::write),
       helper_(job.comm->threads_allowed(), std::move(rested)) {}
 
 Status Staging::reserve(std::byte* shared) {

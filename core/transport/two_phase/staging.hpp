@@ -23,7 +23,7 @@ namespace penstock {
 class Staging {
  public:
   // The arguments must outlive it. RESTED is called, on the helper thread, when that has ended a task.
-  Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, Io io, std::function<void()> rested);
+  Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, IoMode mode, std::function<void()> rested);
   // SHARED: memory for both windows, or null where the staging takes its own.
   Status reserve(std::byte* shared);
 

@@ -24,6 +24,7 @@ const Descriptor descriptor{
     {{"writers", Parameter::Type::integer, "0", "0", "ranks that call the file system; 0 chooses"},
      {"io", Parameter::Type::choice, "auto|buffered|direct|mmap", "auto",
       "how the file system is called; auto: direct for large durable writes where the file system can, else buffered"},
+     queue_depth,
      {"buffer_bytes", Parameter::Type::bytes, "4096", "8MiB",
       "what a writer assembles at once; it has two such buffers"},
      {"neighbours", Parameter::Type::choice, "shared|messages", "shared",
@@ -54,7 +55,7 @@ class TwoPhaseTransfer : public Transfer {
         rank_(job.comm->rank()),
         rounds_(domains.rounds()),
         kept_(job.comm->attachments().get<NodeMemory>()),
-        staging_(job, domains_, plan_, parse_io(settings.word("io")), [this] { wake(); }),
+        staging_(job, domains_, plan_, io_mode(settings), [this] { wake(); }),
         mailbox_(job.comm, *job.phases, share_of_memory(settings)) {}
 
   // Whoever gives up a transfer that is under way leaves the node's memory to those who may still be in it, and tells them.
