@@ -97,9 +97,19 @@ void set_hints(File::State& state, const Opening& agreed) {
   state.hints.insert(agreed.hints.begin(), agreed.hints.end());
 }
 
+// What the plan asks for and this machine has not.
+void warn_of_depth(File::State& state) {
+  const Settings& settings = state.plan.settings;
+  if (!settings.all().contains("queue_depth") || settings.integer("queue_depth") == 1 || has_io_uring()) return;
+  state.warnings.push_back(
+      fmt::format("queue_depth={} has no effect: no io_uring in this build, or the kernel or a container refuses it",
+                  settings.integer("queue_depth")));
+}
+
 Status set_plan(File::State& state, std::string_view text, std::string_view format) {
   PENSTOCK_ASSIGN(state.plan, parse_plan(text, format, catalog()));
   state.warnings = environment_warnings(state.plan.environment, process_environment());
+  warn_of_depth(state);
   state.engine = find_engine(state.plan.engine);
   state.format = find_format(state.engine ? state.engine->format() : std::string_view(state.plan.format));
   state.transport = find_transport(state.plan.transport);

@@ -1,9 +1,11 @@
 // Tests of sessions on one rank: create, put, commit, open, get, reopen, and what is refused.
 #include <gtest/gtest.h>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -12,6 +14,7 @@
 
 #include "core/format/format.hpp"
 #include "core/session/methods.hpp"
+#include "core/storage/refused_call.hpp"
 
 namespace penstock {
 namespace {
@@ -130,6 +133,27 @@ TEST_P(Session, StripesWhereThereAreNoneAreReported) {
   EXPECT_NE(file->report().warnings[0].find("not applicable"), std::string::npos);
   ASSERT_TRUE(file->close().ok());
   EXPECT_EQ(File::create(comm_, path_, GetParam() + separator + "stripe_bytes=1000").status().code(), Code::invalid);
+}
+
+TEST_P(Session, AQueueDepthThatIsNotThereIsReported) {
+  const std::string separator = GetParam().find(':') == std::string::npos ? ":" : ",";
+  const auto warnings = [&](const std::string& depth) -> std::vector<std::string> {
+    auto file = File::create(comm_, path_, GetParam() + separator + "queue_depth=" + depth);
+    if (!file.ok()) return {file.status().message()};
+    const auto data = numbers(12);
+    EXPECT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+    EXPECT_TRUE(file->commit().ok());
+    return file->report().warnings;
+  };
+  std::vector<std::string> four, one;
+  const bool ran = with_refused(SYS_io_uring_setup, EPERM, [&] {
+    four = warnings("4");
+    one = warnings("1");
+  });
+  if (!ran) GTEST_SKIP() << "this kernel takes no seccomp filter";
+  ASSERT_EQ(four.size(), 1U);
+  EXPECT_NE(four[0].find("queue_depth=4 has no effect"), std::string::npos) << four[0];
+  EXPECT_TRUE(one.empty());
 }
 
 TEST_P(Session, AnEnvironmentOtherThanThePlanWantsIsReported) {

@@ -30,6 +30,9 @@ struct IoMode {
   int64_t queue_depth;
 };
 
+// Whether it can be had in this thread: it is tried.
+bool has_io_uring();
+
 // An open file. Any number of threads may write and read disjoint ranges at once.
 // write and read move the whole span or fail; a short count is retried, a short file is Code::damaged.
 class StorageFile {

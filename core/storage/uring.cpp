@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "core/storage/storage.hpp"
+
 namespace penstock {
 
 class Uring::Ring {
@@ -102,6 +104,13 @@ class Uring::Ring {
   std::vector<int64_t> starts_;  // of each slot's request
   std::vector<unsigned> free_;   // slots
 };
+
+bool has_io_uring() {
+  io_uring ring{};
+  const bool made = io_uring_queue_init(1, &ring, 0) == 0;
+  if (made) io_uring_queue_exit(&ring);
+  return made;
+}
 
 Uring::Uring(int64_t depth) : depth_(depth) {}
 Uring::~Uring() = default;

@@ -1,7 +1,11 @@
 // Uring where liburing was not found: plain calls.
 #include "core/storage/uring.hpp"
 
+#include "core/storage/storage.hpp"
+
 namespace penstock {
+
+bool has_io_uring() { return false; }
 
 class Uring::Ring {};
 

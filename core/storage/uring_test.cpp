@@ -1,9 +1,6 @@
 // Tests of queue_depth: the same bytes and the same errors at each depth, with a ring, without one, and when it breaks.
 #include <gtest/gtest.h>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,13 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <random>
 #include <thread>
 #include <tuple>
 
+#include "core/storage/refused_call.hpp"
 #include "core/storage/storage.hpp"
 #include "core/storage/uring.hpp"
 
@@ -185,22 +181,6 @@ int rings() {
   return found;
 }
 
-// Runs WORK in a thread in which system call NUMBER fails with ERROR, as in a container that forbids it.
-void with_refused(int number, int error, const std::function<void()>& work) {
-  std::thread([&] {
-    sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{std::size(code), code};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-      return;
-    work();
-  }).join();
-}
-
 bool has_rings() {
 #if __has_include(<liburing.h>)
   return syscall(SYS_io_uring_setup, 1, nullptr) == -1 && errno == EFAULT;
@@ -208,6 +188,8 @@ bool has_rings() {
   return false;
 #endif
 }
+
+TEST(HasIoUring, IsWhatTheKernelSays) { EXPECT_EQ(has_io_uring(), has_rings()); }
 
 TEST_P(UringTest, ARingIsMadeForALongMovementOnly) {
   const auto file = create("f", 4 * request, mode());
@@ -224,9 +206,8 @@ TEST_P(UringTest, WithoutARingItIsTheSame) {
   for (const int error : {EPERM, ENOSYS, ENOMEM}) {
     const auto file = create(std::to_string(error).c_str(), size, mode());
     SKIP_WITHOUT(file);
-    bool ran = false;
-    with_refused(SYS_io_uring_setup, error, [&] {
-      ran = true;
+    const bool ran = with_refused(SYS_io_uring_setup, error, [&] {
+      EXPECT_FALSE(has_io_uring());
       round_trips(*file, size, static_cast<uint64_t>(error));
       EXPECT_EQ(rings(), 0);
     });
@@ -242,11 +223,8 @@ TEST_P(UringTest, ARingThatBreaksIsGivenUp) {
     Memory memory = random_memory(size, 3);
     ASSERT_TRUE(file->write(0, memory.bytes()).ok());
     EXPECT_EQ(rings(), mode().queue_depth > 1 && has_rings() ? 1 : 0);
-    bool ran = false;
-    with_refused(SYS_io_uring_enter, error, [&] {
-      ran = true;
-      round_trips(*file, size, static_cast<uint64_t>(error));
-    });
+    const bool ran =
+        with_refused(SYS_io_uring_enter, error, [&] { round_trips(*file, size, static_cast<uint64_t>(error)); });
     if (!ran) GTEST_SKIP() << "this kernel takes no seccomp filter";
     EXPECT_EQ(rings(), 0);
   }
