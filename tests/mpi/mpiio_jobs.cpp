@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/session/methods.hpp"
+
 namespace penstock::test {
 
 namespace {
@@ -56,10 +58,11 @@ Slice random_slice(const Dims& shape, const Box& box, Random& random) {
 
 Settings settings_of(const Words& words) {
   Settings settings;
-  for (const Parameter& p : mpiio().describe().parameters) {
-    const auto found = words.find(std::string(p.name));
-    CHECK_OK(settings.set(p, found == words.end() ? p.fallback : std::string_view(found->second)), "a parameter");
-  }
+  for (const Descriptor* table : {catalog().common, &mpiio().describe()})
+    for (const Parameter& p : table->parameters) {
+      const auto found = words.find(std::string(p.name));
+      CHECK_OK(settings.set(p, found == words.end() ? p.fallback : std::string_view(found->second)), "a parameter");
+    }
   return settings;
 }
 
