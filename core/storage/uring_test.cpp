@@ -182,7 +182,7 @@ int rings() {
 }
 
 bool has_rings() {
-#if __has_include(<liburing.h>)
+#ifdef PENSTOCK_URING
   return syscall(SYS_io_uring_setup, 1, nullptr) == -1 && errno == EFAULT;
 #else
   return false;
