@@ -1,6 +1,8 @@
 // Direct files: O_DIRECT for whole aligned blocks, a bounce buffer where memory is not aligned.
 #include "core/storage/direct.hpp"
 
+#include <sys/uio.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,7 @@ namespace penstock {
 namespace {
 
 constexpr int64_t bounce_bytes = 4 << 20;
+constexpr int64_t least_direct_read = 1 << 20;
 
 struct AlignedFree {
   void operator()(std::byte* p) const { std::free(p); }
@@ -22,8 +25,10 @@ using AlignedBuffer = std::unique_ptr<std::byte, AlignedFree>;
 // page, so the kernel keeps the two coherent on one node.
 class DirectFile : public BufferedFile {
  public:
-  DirectFile(std::string path, FileDescriptor buffered, FileDescriptor direct, int64_t queue_depth)
-      : BufferedFile(std::move(path), std::move(buffered), queue_depth), direct_(std::move(direct)) {}
+  DirectFile(std::string path, FileDescriptor buffered, FileDescriptor direct, IoMode mode)
+      : BufferedFile(std::move(path), std::move(buffered), mode.queue_depth),
+        direct_(std::move(direct)),
+        looks_first_(mode.io == Io::automatic) {}
 
   Status write(int64_t offset, std::span<const std::byte> bytes) override {
     return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
@@ -38,6 +43,7 @@ class DirectFile : public BufferedFile {
   }
 
   Status read(int64_t offset, std::span<std::byte> bytes) override {
+    if (looks_first_ && is_cached(offset, static_cast<int64_t>(bytes.size()))) return BufferedFile::read(offset, bytes);
     return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
       const auto piece = bytes.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(length));
       if (!aligned) return read_all(fd_.get(), at, piece);
@@ -109,17 +115,32 @@ class DirectFile : public BufferedFile {
     return {};
   }
 
+  // Whether it had better be read from the page cache, judged by its first, middle and last byte: not where one of them
+  // is known not to be there, and the kernel's reading ahead would be slower than its reading all at once.
+  bool is_cached(int64_t offset, int64_t length) const {
+    if (length < least_direct_read) return true;
+    for (const int64_t at : {offset, offset + length / 2, offset + length - 1}) {
+      char byte = 0;
+      const iovec place{&byte, 1};
+      if (::preadv2(fd_.get(), &place, 1, at, RWF_NOWAIT) < 0 && errno == EAGAIN) return false;
+    }
+    return true;
+  }
+
   FileDescriptor direct_;
+  bool looks_first_;
 };
 
 }  // namespace
 
-Result<StorageFilePtr> direct_file(const std::string& path, FileDescriptor fd, bool writable, int64_t queue_depth) {
+Result<StorageFilePtr> direct_file(const std::string& path, FileDescriptor fd, IoMode mode, bool writable) {
   FileDescriptor direct = open_retrying(path, (writable ? O_RDWR : O_RDONLY) | O_DIRECT);
+  if (direct.get() < 0 && errno == EINVAL && mode.io == Io::automatic)
+    return StorageFilePtr(std::make_unique<BufferedFile>(path, std::move(fd), mode.queue_depth));
   if (direct.get() < 0 && errno == EINVAL)
     return Status(Code::unsupported, fmt::format("'{}' is on a file system without O_DIRECT: use io=buffered", path));
   if (direct.get() < 0) return failed("opening", path);
-  return StorageFilePtr(std::make_unique<DirectFile>(path, std::move(fd), std::move(direct), queue_depth));
+  return StorageFilePtr(std::make_unique<DirectFile>(path, std::move(fd), std::move(direct), mode));
 }
 
 }  // namespace penstock

@@ -26,6 +26,7 @@ std::string_view name(Io io) {
     case Io::buffered: return "buffered";
     case Io::direct: return "direct";
     case Io::mmap: return "mmap";
+    case Io::automatic: return "auto";
   }
   return "unknown";
 }
@@ -33,7 +34,7 @@ std::string_view name(Io io) {
 namespace {
 
 Result<StorageFilePtr> make_file(const std::string& path, FileDescriptor fd, IoMode mode, bool writable) {
-  if (mode.io == Io::direct) return direct_file(path, std::move(fd), writable, mode.queue_depth);
+  if (mode.io == Io::direct || mode.io == Io::automatic) return direct_file(path, std::move(fd), mode, writable);
   if (mode.io == Io::mmap) return mapped_file(path, std::move(fd), writable);
   return StorageFilePtr(std::make_unique<BufferedFile>(path, std::move(fd), mode.queue_depth));
 }

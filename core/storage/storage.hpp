@@ -15,7 +15,9 @@
 
 namespace penstock {
 
-enum class Io : uint8_t { buffered, direct, mmap };
+// automatic, to read: what lies in the page cache is read from there, large stretches that do not are read directly where
+// the file system can.
+enum class Io : uint8_t { buffered, direct, mmap, automatic };
 std::string_view name(Io io);
 
 // Buffers of this alignment may be written directly; offsets and lengths too.

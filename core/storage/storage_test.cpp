@@ -1,6 +1,7 @@
 // Tests of storage: each way of access moves the same bytes, errors name call and path, and the trace counts.
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -91,6 +92,26 @@ TEST_P(StorageTest, AlignedBlocksFromAlignedMemory) {
   EXPECT_TRUE((*file)->close().ok());
 }
 
+// What lies in the page cache and what does not, and a range half of which does.
+TEST_P(StorageTest, ColdAndCachedBytesAreTheSame) {
+  constexpr int64_t size = 6 << 20;
+  const auto file = storage_->create(path("f"), size, GetParam());
+  SKIP_UNSUPPORTED(file);
+  std::vector<std::byte> bytes(size);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 2654435761u >> 13);
+  ASSERT_TRUE((*file)->write(0, bytes).ok());
+  ASSERT_TRUE((*file)->sync().ok());
+  for (const int64_t cached : {int64_t{0}, size / 2, size}) {
+    const int fd = ::open(path("f").c_str(), O_RDONLY);
+    ASSERT_EQ(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+    ::close(fd);
+    std::vector<std::byte> some(static_cast<size_t>(cached)), all(bytes.size());
+    ASSERT_TRUE((*storage_->open(path("f"), Io::buffered, false))->read(0, some).ok());
+    ASSERT_TRUE((*file)->read(0, all).ok());
+    EXPECT_EQ(all, bytes);
+  }
+}
+
 TEST_P(StorageTest, AnEmptyFile) {
   auto file = storage_->create(path("f"), 0, GetParam());
   SKIP_UNSUPPORTED(file);
@@ -100,7 +121,7 @@ TEST_P(StorageTest, AnEmptyFile) {
   EXPECT_EQ(fs::file_size(path("f")), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, StorageTest, testing::Values(Io::buffered, Io::direct, Io::mmap),
+INSTANTIATE_TEST_SUITE_P(Ways, StorageTest, testing::Values(Io::buffered, Io::direct, Io::mmap, Io::automatic),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 class StorageErrors : public StorageTest {};

@@ -49,6 +49,7 @@ class OpenParts {
 
 // The values of the parameter "io" that every transport has.
 inline Io parse_io(std::string_view word) {
+  if (word == "auto") return Io::automatic;
   return word == "direct" ? Io::direct : word == "mmap" ? Io::mmap : Io::buffered;
 }
 

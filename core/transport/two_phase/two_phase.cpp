@@ -23,7 +23,9 @@ const Descriptor descriptor{
     "ranks send to writers, which own aligned file blocks: for blocks with short rows, many ranks, many datasets",
     {{"writers", Parameter::Type::integer, "0", "0", "ranks that call the file system; 0 chooses"},
      {"io", Parameter::Type::choice, "auto|buffered|direct|mmap", "auto",
-      "how the file system is called; auto: direct for large durable writes where the file system can, else buffered"},
+      "how the file system is called; auto: direct for large durable writes, and for reading what is not in memory, "
+      "where "
+      "the file system can; else buffered"},
      queue_depth,
      {"buffer_bytes", Parameter::Type::bytes, "4096", "8MiB",
       "what a writer assembles at once; it has two such buffers"},
