@@ -19,7 +19,7 @@ struct Raw {
   std::vector<std::string> only;
   bool count_only = false;
   CountRequest count;
-  std::string per_rank = "8MiB", stripe = "1MiB";
+  std::string per_rank, stripe = "1MiB";
 };
 
 // What a preset chooses for itself.
@@ -88,8 +88,7 @@ void declare_count(CLI::App& app, Raw& raw) {
   app.add_option("--np-virtual", raw.count.ranks, "of --count-only: ranks, 64,256,1024,4096")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--per-rank", raw.per_rank, "of --count-only: bytes of each rank, where no --total is given")
-      ->capture_default_str();
+  app.add_option("--per-rank", raw.per_rank, "of --count-only: bytes of each rank, instead of --total");
   app.add_option("--tasks-per-node", raw.count.ranks_per_node, "of --count-only: ranks of a node")
       ->capture_default_str();
   app.add_option("--stripe", raw.stripe, "of --count-only: the file system's stripes; the plan's block too")
@@ -149,7 +148,7 @@ Status understand_count(const CLI::App& app, Raw& raw, Options& options) {
   if (raw.words.methods.empty()) raw.words.methods = {"hdf5/two_phase"};
   PENSTOCK_ASSIGN(raw.count.what, make_case(raw.words));
   PENSTOCK_ASSIGN(raw.count.stripe, parse_bytes(raw.stripe));
-  if (app.count("--total") == 0) {
+  if (!raw.per_rank.empty()) {
     PENSTOCK_ASSIGN(raw.count.bytes_per_rank, parse_bytes(raw.per_rank));
     if (raw.count.bytes_per_rank < 1) return invalid("--per-rank must be positive");
   }

@@ -62,13 +62,14 @@ Result<Costs> count_ours(const CountRequest& request, int ranks) {
   return count_two_phase(made.job, made.plan.settings, request.stripe);
 }
 
-Result<Growth> count_growth(const std::string& workload) {
+Result<Growth> count_growth(const std::string& workload, bool weak) {
   CaseWords words;
   words.workload = workload;
   words.methods = {"hdf5/two_phase"};
   CountRequest request;
   PENSTOCK_ASSIGN(request.what, make_case(words));
-  request.bytes_per_rank = int64_t{8} << 20;
+  request.bytes_per_rank = weak ? int64_t{8} << 20 : 0;
+  request.ranks_per_node = 1;
   PENSTOCK_ASSIGN(const Costs few, count_ours(request, Growth::from));
   PENSTOCK_ASSIGN(const Costs many, count_ours(request, Growth::to));
   const double logarithms = std::log(Growth::to) / std::log(Growth::from);

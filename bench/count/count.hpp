@@ -34,13 +34,13 @@ Result<Costs> count_ours(const CountRequest& request, int ranks);
 // Local. A row for each of REQUEST.ranks.
 Result<std::vector<CountRow>> count_all(const CountRequest& request);
 
-// How much more each rank sends on TO ranks than on FROM, with as many bytes on each, over log(TO) / log(FROM).
+// How much more each rank sends on TO ranks than on FROM, over log(TO) / log(FROM).
 struct Growth {
   static constexpr int from = 64, to = 4096;
   double messages = 0, plan_bytes = 0;
 };
-// Local. Of hdf5/two_phase with 8 MiB on each rank and 16 ranks on a node.
-Result<Growth> count_growth(const std::string& workload);
+// Local. Of hdf5/two_phase with 512 MiB in all or, WEAK, 8 MiB on each rank; and one rank on a node, so that all is messages.
+Result<Growth> count_growth(const std::string& workload, bool weak);
 
 // "penstock.counts/1".
 nlohmann::json counts_json(const CountRequest& request, std::span<const CountRow> rows);

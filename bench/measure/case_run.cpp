@@ -28,7 +28,7 @@ RankSample summary(const Timing& timing) {
   const Report& r = timing.report;
   return {timing.seconds,
           r.phases,
-          {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.writers},
+          {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.memory_peak, r.writers},
           timing.copy_seconds,
           timing.compute_seconds,
           r.behind_seconds};
@@ -48,6 +48,7 @@ void add(Sample& sample, const RankSample& rank) {
   sample.counts.metadata_calls += rank.counts.metadata_calls;
   sample.counts.messages += rank.counts.messages;
   sample.counts.message_bytes += rank.counts.message_bytes;
+  sample.counts.memory_peak = std::max(sample.counts.memory_peak, rank.counts.memory_peak);
   sample.counts.writers += rank.counts.writers;
 }
 

@@ -27,7 +27,8 @@ struct Counts {
   int64_t metadata_calls = 0;
   int64_t messages = 0;
   int64_t message_bytes = 0;
-  int64_t writers = 0;  // ranks that opened files for data
+  int64_t memory_peak = 0;  // of the rank that held most, no sum: bytes beyond the data
+  int64_t writers = 0;      // ranks that opened files for data
 };
 
 // One operation of one method in one repetition.

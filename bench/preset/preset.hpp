@@ -26,6 +26,7 @@ struct Side {
 struct CountedSide {
   std::string workload;
   bool plan_bytes = false;  // bytes of plans, else messages
+  bool weak = false;        // 8 MiB on each rank; else 512 MiB on all
 };
 
 // Seconds of OURS over those of OTHER in the same repetitions; or a growth that is COUNTED, without either.

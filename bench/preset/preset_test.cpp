@@ -150,7 +150,7 @@ TEST(Ratios, GrowthIsCountedWithoutACase) {
   Options options;
   options.ratios = counted.ratios;
   const std::vector<RatioResult> results = ratio_results(options, {});
-  const auto growth = count_growth("block2d");
+  const auto growth = count_growth("block2d", false);
   ASSERT_TRUE(growth.ok()) << growth.status().message();
   EXPECT_EQ(results[0].interval->median, growth->messages);
   EXPECT_EQ(results[1].interval->median, growth->plan_bytes);

@@ -53,7 +53,8 @@ std::vector<PresetCase> cases() {
 }
 
 RatioRow grown(std::string id, std::string name, CountedSide counted) {
-  return {.id = std::move(id), .name = std::move(name), .target = 1.0, .counted = std::move(counted)};
+  const std::optional<double> target = counted.weak ? std::nullopt : std::optional(1.0);
+  return {.id = std::move(id), .name = std::move(name), .target = target, .counted = std::move(counted)};
 }
 
 std::vector<RatioRow> rows() {
@@ -112,6 +113,10 @@ std::vector<RatioRow> rows() {
       grown("10b", "2-D blocks: bytes of plans of a rank, 64 to 4096 / log P", {"block2d", true}),
       grown("10c", "3-D blocks: messages of a rank, 64 to 4096 ranks / log P", {"block3d"}),
       grown("10d", "3-D blocks: bytes of plans of a rank, 64 to 4096 / log P", {"block3d", true}),
+      grown("10e", "as 10a with 8 MiB on each rank", {"block2d", false, true}),
+      grown("10f", "as 10b with 8 MiB on each rank", {"block2d", true, true}),
+      grown("10g", "as 10c with 8 MiB on each rank", {"block3d", false, true}),
+      grown("10h", "as 10d with 8 MiB on each rank", {"block3d", true, true}),
       {"11", "1 MiB, durable / pwrite and fsync by one rank", {"small", ours}, {"small", {"reference/pwrite"}}, 1.5},
   };
 }

@@ -66,7 +66,7 @@ Standing stand(const Side& side, const Options& options, const Measured& measure
 
 // Exact: there are no repetitions and no interval.
 void count_ratio(const CountedSide& counted, RatioResult& result) {
-  const auto growth = count_growth(counted.workload);
+  const auto growth = count_growth(counted.workload, counted.weak);
   if (!growth) {
     result.skipped = growth.status().message();
     return;
