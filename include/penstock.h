@@ -97,9 +97,9 @@ penstock_status penstock_commit(penstock_file *file);
 /* The same in three steps, so that the program computes meanwhile. penstock_commit_start, collective: what was put
  * (copied) or lent (alive and unchanged until penstock_commit_wait) is on its way when it returns, and what is put from
  * now on belongs to the next commit; gets are filled already. The data moves in a thread of the library's where the
- * rank has nothing to send or receive (independent, per_process, one rank), or where MPI runs with MPI_THREAD_MULTIPLE;
- * with transport servers it goes on by itself; two_phase and mpiio with synchronism=nonblocking move it in calls of penstock_commit_test,
- * which send and receive what they can without waiting; the rest of mpiio, and engines, inside penstock_commit_wait. While an
+ * rank has nothing to send or receive (independent, per_process; two_phase on one node, whose ranks share memory), or where
+ * MPI runs with MPI_THREAD_MULTIPLE; with transport servers it goes on by itself; two_phase with messages and mpiio with
+ * synchronism=nonblocking move it in calls of penstock_commit_test, which send and receive what they can without waiting; the rest of mpiio, and engines, inside penstock_commit_wait. While an
  * engine or mpiio is at work in a thread, this library's own calls of HDF5, netCDF, PnetCDF and MPI-IO wait for it, and the
  * program should make none. */
 penstock_status penstock_commit_start(penstock_file *file);
@@ -111,8 +111,8 @@ penstock_status penstock_commit_test(penstock_file *file, int *done);
 penstock_status penstock_commit_wait(penstock_file *file);
 /* Collective. Commits what is pending and frees FILE, whatever the status. */
 penstock_status penstock_close(penstock_file *file);
-/* Local. Frees FILE and drops what was not committed. On all ranks, or on none. Dropping a commit under way keeps one MPI
- * communicator until the program ends, since messages of it may still come. */
+/* Local. Frees FILE and drops what was not committed. On all ranks, or on none. Dropping a commit under way that sends
+ * messages keeps one MPI communicator until the program ends, since some may still come. */
 void penstock_abandon(penstock_file *file);
 
 /* --- I/O servers ------------------------------------------------------------------------------------------------- */

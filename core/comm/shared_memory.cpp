@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <random>
@@ -34,14 +36,26 @@ std::byte* map(int fd, int64_t bytes) {
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 
+// In pieces, since a signal in the middle of one undoes it. A limit of file sizes would be a signal that kills.
+bool reserve(int fd, int64_t bytes) {
+  constexpr int64_t piece = 1 << 20;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+  if (limit.rlim_cur != RLIM_INFINITY && static_cast<rlim_t>(bytes) > limit.rlim_cur) return false;
+  for (int64_t at = 0; at < bytes;) {
+    if (::fallocate(fd, 0, at, std::min(piece, bytes - at)) == 0)
+      at += piece;
+    else if (errno != EINTR)
+      return false;
+  }
+  return true;
+}
+
 // Null where there is no room. fallocate(2) and nothing that stands in for it: only reserved pages are safe to store to.
 std::byte* make(uint64_t name, uint64_t cookie, int64_t bytes) {
   const int fd = ::shm_open(path_of(name).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) return nullptr;
-  int failed = 0;
-  do failed = ::fallocate(fd, 0, 0, bytes);
-  while (failed != 0 && errno == EINTR);
-  std::byte* data = failed != 0 ? nullptr : map(fd, bytes);
+  std::byte* data = reserve(fd, bytes) ? map(fd, bytes) : nullptr;
   ::close(fd);
   if (data == nullptr)
     ::shm_unlink(path_of(name).c_str());

@@ -37,6 +37,10 @@ class Mover {
   // Until everything is done; its status.
   Status finish();
   bool touched_files() const { return transfer_ ? transfer_->touched_files() : true; }
+  // Nobody will finish it: what other ranks wait for, on this node, is told.
+  void give_up() {
+    if (transfer_) transfer_->give_up();
+  }
   int64_t memory_peak() const { return transfer_ ? transfer_->memory_peak() : 0; }
   std::string statistics() const { return transfer_ ? transfer_->statistics() : std::string(); }
   std::vector<int64_t> slot_order() const { return transfer_ ? transfer_->slot_order() : std::vector<int64_t>(); }

@@ -248,6 +248,8 @@ Status start(File::State& state, Writing& writing, bool behind) {
   if (behind && state.comm->size() > 1) {
     if (state.behind_comm == nullptr) {
       PENSTOCK_ASSIGN(state.behind_comm, state.comm->duplicate());
+      state.report.messages -= state.behind_comm->messages_sent();  // of earlier files
+      state.report.message_bytes -= state.behind_comm->bytes_sent();
     }
     writing.comm = state.behind_comm;
   }
@@ -347,7 +349,8 @@ File::State::State() = default;
 
 File::State::~State() {
   if (!writing) return;
-  writing->comm->spoil();
+  if (writing->communicates && writing->comm->size() > 1) writing->comm->spoil();
+  if (writing->mover) writing->mover->give_up();
   writing->mover.reset();  // waits for a thread
   remove_created(*this, writing->output);
 }

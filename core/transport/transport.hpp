@@ -67,6 +67,8 @@ class Transfer {
   // Local. Completes the movement, syncs and closes. The session agrees on the status: errors of one rank are known
   // to all there. A rank that fails goes on receiving and discarding, so no other rank waits for it.
   virtual Status finish() = 0;
+  // Local, at any time. Nobody will finish this movement: others must not wait for this rank.
+  virtual void give_up() {}
   // Whether progress and finish of this rank communicate: then only a thread that may call MPI can run them.
   virtual bool communicates() const = 0;
   // Whether it calls a library that is not thread-safe, so that a thread that runs it must have the gate

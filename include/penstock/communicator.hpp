@@ -103,6 +103,9 @@ class CommunicatorInterface {
   virtual Result<Request> send(int peer, int tag, std::span<const std::byte> bytes) const = 0;
   virtual Result<Request> receive(int peer, int tag, std::span<std::byte> bytes) const = 0;
 
+  // Lets messages go on that are under way, where that takes calls.
+  virtual void progress() const {}
+
   // Collective. One of the same ranks, whose messages and collective calls meet none of this one's.
   virtual Result<Communicator> duplicate() const = 0;
 
@@ -122,7 +125,7 @@ class CommunicatorInterface {
   // Local.
   Attachments& attachments() const { return attachments_; }
 
-  // Local. Messages may be under way that nobody will receive: it is not used for another file, and never freed, since
+  // Local. Messages may be under way that nobody will receive: it is not handed out again, and never freed, since
   // MPICH gives the number of a freed communicator to the next one, whose receives would take them.
   void spoil() const { spoiled_ = true; }
   bool spoiled() const { return spoiled_; }

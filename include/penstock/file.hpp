@@ -113,9 +113,9 @@ class File {
   // The same in three steps, so that the program computes meanwhile. Collective. What was put (copied) or lent (alive
   // and unchanged until commit_wait) is on its way when this returns; what is put from now on belongs to the next
   // commit. What was asked for by get is filled already. The data moves in a thread of the library's where the
-  // rank has nothing to send or receive (independent, one rank), or where MPI was started with MPI_THREAD_MULTIPLE;
-  // two_phase and mpiio with synchronism=nonblocking move it in calls of commit_test, as far as that goes without waiting; engines and
-  // the rest of mpiio inside commit_wait. While an engine or mpiio is at work in a thread, this library's own calls of
+  // rank has nothing to send or receive (independent; two_phase on one node, whose ranks share memory), or where MPI was
+  // started with MPI_THREAD_MULTIPLE; two_phase with messages and mpiio with synchronism=nonblocking move it in calls of
+  // commit_test, as far as that goes without waiting; engines and the rest of mpiio inside commit_wait. While an engine or mpiio is at work in a thread, this library's own calls of
   // HDF5, netCDF, PnetCDF and MPI-IO wait for it, and the program should make none. A commit under way is ended first.
   Status commit_start();
   // Local: never waits for another rank. False while data moves behind the program or more calls will move it, else it is

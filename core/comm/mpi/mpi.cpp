@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t chunk_bytes = int64_t{1} << 30;  // what one MPI call moves at most
 constexpr int sparse_tags = 1024;                  // above those of send and receive
+constexpr int idle_tag = sparse_tags + 2;          // of no message
 
 Status check(int error, const char* call) {
   if (error == MPI_SUCCESS) return {};
@@ -226,6 +227,11 @@ class MpiCommunicator : public MpiCommunicatorInterface {
                          "MPI_Irecv"));
     }
     return Request(std::make_unique<MpiRequest>(std::move(requests), true));
+  }
+
+  void progress() const override {
+    int found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, idle_tag, comm_, &found, MPI_STATUS_IGNORE);
   }
 
   Result<Communicator> duplicate() const override { return mpi_communicator(comm_); }

@@ -83,7 +83,10 @@ class Background {
       status_ = std::move(status);
       busy_ = false;
       changed_.notify_all();
-      if (rested_) rested_();
+      if (!rested_) continue;
+      lock.unlock();
+      rested_();
+      lock.lock();
     }
   }
 

@@ -27,7 +27,7 @@ struct Domains {
   // Writer W owns [cut(W), cut(W + 1)); empty where there are more writers than blocks.
   int64_t cut(int writer) const;
   int writer_at(int64_t address) const;  // REQUIRES: begin <= address < end
-  // Writers are spread evenly over the ranks, so that every node has its share.
+  // Writers are spread evenly over the ranks, so that every node has its share where nodes have as many ranks, in order.
   int rank_of(int writer) const;
   int writer_of(int rank) const;   // -1 where the rank is none
   int64_t rounds() const;          // of the largest domain

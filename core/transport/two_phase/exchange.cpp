@@ -239,25 +239,30 @@ Told tell(const Job& job, const Domains& domains, const std::vector<Route>& rout
   return told;
 }
 
+// What PART of an earlier job is in JOB; null where this rank does not know it.
+const Part* name_of(const Part& part, const Job& job) {
+  const auto at = std::ranges::find_if(
+      job.parts, [&](const Part& p) { return p.virtual_base == part.virtual_base && p.bytes == part.bytes; });
+  return at == job.parts.end() ? nullptr : &*at;
+}
+
 // Null unless every rank has told before, in one exchange, what it would tell now, and knows the parts' names of now.
 Result<const PlanCache::Entry*> find_cached(const Job& job, const PlanCache& cache, uint64_t key) {
   const auto entry = std::find_if(cache.entries.rbegin(), cache.entries.rend(),
                                   [&](const PlanCache::Entry& e) { return e.key == key; });
-  const bool found =
-      entry != cache.entries.rend() && std::ranges::all_of(entry->parts, [&](const Part& part) {
-        return std::ranges::any_of(job.parts, [&](const Part& p) { return p.virtual_base == part.virtual_base; });
-      });
+  const bool found = entry != cache.entries.rend() &&
+                     std::ranges::all_of(entry->parts, [&](const Part& part) { return name_of(part, job) != nullptr; });
   int64_t number[2] = {found ? entry->number : -1, found ? -entry->number : 1};
   PENSTOCK_TRY(job.comm->all_reduce_max(number));
   return found && number[0] == -number[1] ? &*entry : nullptr;
 }
 
 void keep(PlanCache& cache, const ExchangePlan& plan, uint64_t key) {
-  constexpr size_t most_entries = 4, most_pieces = 20000;
+  constexpr size_t most_entries = 4;
   ++cache.exchanges;
-  size_t pieces = 0;
-  for (const Client& client : plan.clients) pieces += client.pieces.all().size();
-  if (pieces > most_pieces) return;
+  int64_t bytes = 0;
+  for (const Client& client : plan.clients) bytes += client.pieces.bytes();
+  if (bytes > cache.most_bytes) return;
   if (cache.entries.size() == most_entries) cache.entries.erase(cache.entries.begin());
   cache.entries.push_back({cache.exchanges, key, plan.clients, plan.parts});
 }

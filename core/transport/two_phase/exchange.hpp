@@ -56,6 +56,7 @@ struct PlanCache {
   };
   std::vector<Entry> entries;
   int64_t exchanges = 0;
+  int64_t most_bytes = 1 << 20;  // of an entry; larger ones are not kept
 };
 
 // Collective. One sparse exchange: each source sends each of its writers what meets the writer's domain. Pieces of many

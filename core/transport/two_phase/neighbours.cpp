@@ -57,7 +57,7 @@ Status NodeMemory::meet(const Communicator& comm) {
 
 Status Neighbours::prepare(NodeMemory& kept, const Domains& domains, int rank) {
   const auto count = static_cast<int64_t>(kept.ranks.size());
-  if (count < 2 || kept.refused) return {};
+  if (count < 2) return {};
   int64_t bytes =
       round_up(static_cast<int64_t>(sizeof(Header)) + count * static_cast<int64_t>(sizeof(Slot) + sizeof(Flags)), page);
   const int64_t window = domains.largest_window();
@@ -68,10 +68,13 @@ Status Neighbours::prepare(NodeMemory& kept, const Domains& domains, int rank) {
     bytes += 2 * window;
   }
   if (kept.memory == nullptr || kept.memory->bytes() < bytes) {
-    kept.memory.reset();
-    PENSTOCK_ASSIGN(kept.memory, SharedMemory::create(kept.node, bytes));
-    kept.refused = kept.memory == nullptr;
-    if (kept.refused) return {};
+    if (bytes >= kept.refused) return {};
+    PENSTOCK_ASSIGN(auto memory, SharedMemory::create(kept.node, bytes));
+    if (memory == nullptr) {
+      kept.refused = bytes;
+      return {};
+    }
+    kept.memory = std::move(memory);
   }
   ranks_ = kept.ranks;
   window_bytes_ = window;

@@ -22,8 +22,8 @@ struct NodeMemory {
   std::vector<int> ranks;  // of the job's communicator, by their rank in NODE
   int64_t nodes = 1;       // of the job's communicator
   std::shared_ptr<SharedMemory> memory;
-  bool refused = false;   // the node has no such memory: it is not asked again
-  bool in_doubt = false;  // a transfer was given up on this rank: others may still use the memory
+  int64_t refused = INT64_MAX;  // the node has no such memory: it is not asked for so much again
+  bool in_doubt = false;        // a transfer was given up on this rank: others may still use the memory
   uint32_t transfers = 0;
 
   // Collective, at the first transfer.

@@ -58,12 +58,13 @@ class TwoPhaseTransfer : public Transfer {
         rounds_(domains.rounds()),
         kept_(job.comm->attachments().get<NodeMemory>()),
         staging_(job, domains_, plan_, io_mode(settings), [this] { wake(); }),
-        mailbox_(job.comm, *job.phases, share_of_memory(settings)) {}
+        budget_(share_of_memory(settings)),
+        mailbox_(job.comm, *job.phases, budget_) {}
 
   // Whoever gives up a transfer that is under way leaves the node's memory to those who may still be in it, and tells them.
   ~TwoPhaseTransfer() override {
     if (finished_) return;
-    job_.comm->spoil();
+    if (communicates()) job_.comm->spoil();
     if (!neighbours_.any()) return;
     kept_.in_doubt = true;
     neighbours_.fail();
@@ -74,7 +75,9 @@ class TwoPhaseTransfer : public Transfer {
   // Collective.
   Status prepare(bool share) {
     if (share) PENSTOCK_TRY(neighbours_.prepare(kept_, domains_, rank_));
-    PENSTOCK_ASSIGN(plan_, plan_exchange(job_, domains_, job_.comm->attachments().get<PlanCache>()));
+    PlanCache& cache = job_.comm->attachments().get<PlanCache>();
+    cache.most_bytes = budget_ / 4;
+    PENSTOCK_ASSIGN(plan_, plan_exchange(job_, domains_, cache));
     for (const Route& route : plan_.routes)
       if (neighbours_.reaches(route.rank)) near_.push_back({&route, 0});
     for (const Client& client : plan_.clients)
@@ -105,6 +108,10 @@ class TwoPhaseTransfer : public Transfer {
     finished_ = true;
     if (neighbours_.any()) wait_for_writers();
     return status;
+  }
+
+  void give_up() override {
+    if (neighbours_.any()) neighbours_.fail();
   }
 
   bool communicates() const override {
@@ -265,7 +272,7 @@ class TwoPhaseTransfer : public Transfer {
     const bool messages = mailbox_.expecting() || mailbox_.sending() || (round_ < rounds_ && next_post_ < sources());
     const bool for_file = round_ < rounds_ && !messages && staging_.busy();
     PhaseTimer timer(*job_.phases, !for_file ? Phase::exchange : reading() ? Phase::read : Phase::write);
-    if (neighbours_.any()) return neighbours_.sleep(bell, messages ? nap : until_bell);
+    if (neighbours_.any()) return sleep(bell, messages ? nap : until_bell);
     if (for_file) return staging_.wait_idle();
     if (idle < most_yields)
       sched_yield();
@@ -278,7 +285,14 @@ class TwoPhaseTransfer : public Transfer {
     neighbours_.leave();
     for (uint32_t bell = neighbours_.bell(); !neighbours_.writers_left() && !neighbours_.failed();
          bell = neighbours_.bell())
-      neighbours_.sleep(bell, 10e-3);
+      sleep(bell, 10e-3);
+  }
+
+  // Messages that this rank has sent may need calls of it to arrive.
+  void sleep(uint32_t bell, double seconds) {
+    if (!communicates()) return neighbours_.sleep(bell, seconds);
+    job_.comm->progress();
+    neighbours_.sleep(bell, std::min(seconds, 1e-3));
   }
 
   // Those that this rank sends to (writing, its writers; reading, its clients) and receives from.
@@ -363,6 +377,7 @@ class TwoPhaseTransfer : public Transfer {
   bool finished_ = false;
   Status broken_;  // of messages; those of the file system are staging's
   Staging staging_;
+  const int64_t budget_;
   Mailbox mailbox_;
 };
 
