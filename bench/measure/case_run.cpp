@@ -26,12 +26,13 @@ struct RankSample {
 
 RankSample summary(const Timing& timing) {
   const Report& r = timing.report;
-  return {timing.seconds,
-          r.phases,
-          {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.memory_peak, r.writers},
-          timing.copy_seconds,
-          timing.compute_seconds,
-          r.behind_seconds};
+  return {
+      timing.seconds,
+      r.phases,
+      {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.memory_peak, r.writers},
+      timing.copy_seconds,
+      timing.compute_seconds,
+      r.behind_seconds};
 }
 
 void add(Sample& sample, const RankSample& rank) {
