@@ -271,7 +271,7 @@ void keep(PlanCache& cache, const ExchangePlan& plan, uint64_t key) {
 void use(ExchangePlan& plan, const PlanCache::Entry& entry, const Job& job) {
   plan.clients = entry.clients;
   plan.parts = entry.parts;
-  for (Part& part : plan.parts) part.path = std::ranges::find(job.parts, part.virtual_base, &Part::virtual_base)->path;
+  for (Part& part : plan.parts) part.path = name_of(part, job)->path;
 }
 
 }  // namespace

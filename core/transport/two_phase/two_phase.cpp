@@ -24,8 +24,7 @@ const Descriptor descriptor{
     {{"writers", Parameter::Type::integer, "0", "0", "ranks that call the file system; 0 chooses"},
      {"io", Parameter::Type::choice, "auto|buffered|direct|mmap", "auto",
       "how the file system is called; auto: direct for large durable writes, and for reading what is not in memory, "
-      "where "
-      "the file system can; else buffered"},
+      "where the file system can; else buffered"},
      queue_depth,
      {"buffer_bytes", Parameter::Type::bytes, "4096", "8MiB",
       "what a writer assembles at once; it has two such buffers"},
