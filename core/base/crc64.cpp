@@ -1,5 +1,5 @@
-// CRC-64/XZ by folding or, where the processor cannot, by slicing over 16 bytes; and combination by the matrix of a run of zero bytes (as in zlib's
-// crc32_combine).
+// CRC-64/XZ by folding or, where the processor cannot, by slicing over 16 bytes; and combination by multiplication with a
+// power of x (as in zlib's crc32_combine since 1.2.12).
 #include "core/base/crc64.hpp"
 
 #include <array>
@@ -39,20 +39,25 @@ uint64_t load_little(const std::byte* p) {
   return v;
 }
 
-using Matrix = std::array<uint64_t, 64>;
+// Polynomials modulo the CRC's, reflected: the highest bit is the coefficient of x^0.
+constexpr uint64_t one = uint64_t{1} << 63;
 
-uint64_t apply(const Matrix& m, uint64_t v) {
-  uint64_t sum = 0;
-  for (size_t i = 0; v != 0; v >>= 1, ++i)
-    if (v & 1) sum ^= m[i];
-  return sum;
+constexpr uint64_t multiply(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  for (; a != 0; a <<= 1) {
+    if (a & one) product ^= b;
+    b = (b >> 1) ^ ((b & 1) ? polynomial : 0);
+  }
+  return product;
 }
 
-Matrix square(const Matrix& m) {
-  Matrix r{};
-  for (size_t i = 0; i < 64; ++i) r[i] = apply(m, m[i]);
-  return r;
+// x^8, its square, the square of that, ...: what one, two, four, ... bytes of zeros multiply a CRC by.
+constexpr std::array<uint64_t, 64> make_zero_bytes() {
+  std::array<uint64_t, 64> powers{one >> 8};
+  for (size_t i = 1; i < powers.size(); ++i) powers[i] = multiply(powers[i - 1], powers[i - 1]);
+  return powers;
 }
+constexpr std::array<uint64_t, 64> zero_bytes = make_zero_bytes();
 
 constexpr size_t least_folded = 64;  // below, the table is as fast
 
@@ -82,14 +87,9 @@ uint64_t crc64(std::span<const std::byte> bytes, uint64_t previous) {
 
 uint64_t crc64_combine(uint64_t a, uint64_t b, int64_t b_bytes) {
   if (b_bytes <= 0) return a;
-  Matrix power{};  // one zero bit
-  power[0] = polynomial;
-  for (size_t i = 1; i < 64; ++i) power[i] = uint64_t{1} << (i - 1);
-  for (int i = 0; i < 3; ++i) power = square(power);  // one zero byte
-  for (auto n = static_cast<uint64_t>(b_bytes); n != 0; n >>= 1) {
-    if (n & 1) a = apply(power, a);
-    if (n > 1) power = square(power);
-  }
+  auto n = static_cast<uint64_t>(b_bytes);
+  for (size_t i = 0; n != 0; n >>= 1, ++i)
+    if (n & 1) a = multiply(zero_bytes[i], a);
   return a ^ b;
 }
 

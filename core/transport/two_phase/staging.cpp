@@ -7,6 +7,11 @@
 #include "core/transport/move.hpp"
 
 namespace penstock {
+namespace {
+
+constexpr int64_t least_beside = 2 << 20;  // a thread takes longer to start than less of a domain takes to write
+
+}  // namespace
 
 Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, IoMode mode,
                  std::function<void()> rested)
@@ -15,18 +20,19 @@ Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& pla
       plan_(plan),
       writer_(domains.writer_of(job.comm->rank())),
       files_(job.storage, mode, job.direction == Direction::write),
-      helper_(job.comm->threads_allowed(), std::move(rested)) {}
+      helper_(job.comm->threads_allowed() && domains.rounds() * domains.largest_window() > least_beside,
+              std::move(rested)) {}
 
 Status Staging::reserve(std::byte* shared) {
   if (plan_.clients.empty()) return {};
   const int64_t bytes = domains_.largest_window();
   if (shared == nullptr) {
-    own_ = Buffer(2 * bytes);
+    own_ = Buffer(this->bytes());
     shared = own_.data();
   }
   if (shared == nullptr) return {Code::memory, "no memory for a writer's windows: lower buffer_bytes"};
   windows_[0] = shared;
-  windows_[1] = shared + bytes;
+  windows_[1] = shared + this->bytes() - bytes;  // the same where there is one round
   return {};
 }
 

@@ -2,6 +2,7 @@
 // or reads the other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,7 +46,10 @@ class Staging {
   // Settles, syncs and closes: the first failure.
   Status finish();
   bool touched_files() const { return touched_; }
-  int64_t bytes() const { return windows_[0] == nullptr ? 0 : 2 * domains_.largest_window(); }  // of its windows
+  // Of its windows.
+  int64_t bytes() const {
+    return plan_.clients.empty() ? 0 : std::min<int64_t>(2, domains_.rounds()) * domains_.largest_window();
+  }
 
  private:
   // A range of one part inside a window, in virtual addresses.
