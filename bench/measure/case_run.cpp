@@ -26,13 +26,13 @@ struct RankSample {
 
 RankSample summary(const Timing& timing) {
   const Report& r = timing.report;
-  return {
-      timing.seconds,
-      r.phases,
-      {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.memory_peak, r.writers},
-      timing.copy_seconds,
-      timing.compute_seconds,
-      r.behind_seconds};
+  return {timing.seconds,
+          r.phases,
+          {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.memory_peak,
+           timing.resident_growth, r.writers},
+          timing.copy_seconds,
+          timing.compute_seconds,
+          r.behind_seconds};
 }
 
 void add(Sample& sample, const RankSample& rank) {
@@ -50,6 +50,7 @@ void add(Sample& sample, const RankSample& rank) {
   sample.counts.messages += rank.counts.messages;
   sample.counts.message_bytes += rank.counts.message_bytes;
   sample.counts.memory_peak = std::max(sample.counts.memory_peak, rank.counts.memory_peak);
+  sample.counts.resident_growth = std::max(sample.counts.resident_growth, rank.counts.resident_growth);
   sample.counts.writers += rank.counts.writers;
 }
 

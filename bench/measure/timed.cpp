@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bench/measure/resident.hpp"
+
 namespace penstock::bench {
 
 namespace {
@@ -82,6 +84,7 @@ double copy_time(const Pieces& pieces) {
 Result<Timing> timed_write_behind(const Communicator& comm, const Target& target, const Pieces& pieces,
                                   const Compute& compute, bool put) {
   Timing timing;
+  const ResidentPeak memory;
   PENSTOCK_TRY(comm->barrier());
   timing.copy_seconds = copy_time(pieces);
   PENSTOCK_TRY(comm->barrier());
@@ -93,17 +96,20 @@ Result<Timing> timed_write_behind(const Communicator& comm, const Target& target
   const Status status = write(comm, target, pieces, put, &compute, timing.report);
   timing.seconds = std::max(0.0, now() - start - timing.compute_seconds);
   PENSTOCK_TRY(comm->barrier());
+  timing.resident_growth = memory.growth();
   PENSTOCK_TRY(agree(comm, status));
   return timing;
 }
 
 Result<Timing> timed_write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put) {
   Timing timing;
+  const ResidentPeak memory;
   PENSTOCK_TRY(comm->barrier());
   const double start = now();
   const Status status = write(comm, target, pieces, put, nullptr, timing.report);
   timing.seconds = now() - start;
   PENSTOCK_TRY(comm->barrier());
+  timing.resident_growth = memory.growth();
   PENSTOCK_TRY(agree(comm, status));
   return timing;
 }
@@ -112,6 +118,7 @@ Result<Timing> timed_read(const Communicator& comm, const Communicator& readers,
                           const Pieces& pieces) {
   Timing timing;
   Status status;
+  const ResidentPeak memory;
   PENSTOCK_TRY(comm->barrier());
   if (readers) {
     const double start = now();
@@ -119,6 +126,7 @@ Result<Timing> timed_read(const Communicator& comm, const Communicator& readers,
     timing.seconds = now() - start;
   }
   PENSTOCK_TRY(comm->barrier());
+  timing.resident_growth = memory.growth();
   PENSTOCK_TRY(agree(comm, status));
   return timing;
 }

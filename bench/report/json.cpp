@@ -67,6 +67,7 @@ void add_counts(Json& json, const Counts& counts) {
   json["messages"] = counts.messages;
   json["message_bytes"] = counts.message_bytes;
   json["memory_peak_bytes"] = counts.memory_peak;
+  json["resident_growth_bytes"] = counts.resident_growth;
   const int64_t moved = counts.file_bytes + counts.message_bytes;
   json["moved_per_byte"] = counts.bytes > 0 ? static_cast<double>(moved) / static_cast<double>(counts.bytes) : 0;
 }
@@ -99,6 +100,18 @@ bool cold(const Case& what, const std::vector<Sample>& samples) {
   for (const Sample& sample : samples)
     if (sample.resident > 0.05) return false;
   return true;
+}
+
+// The counts of the last run, with the memory of the run that grew most: what is kept for another time grows in the first.
+Counts most_memory(const Series& series) {
+  Counts counts = series.samples.empty() ? Counts() : series.samples.back().counts;
+  const auto grow = [&](const Sample& sample) {
+    counts.memory_peak = std::max(counts.memory_peak, sample.counts.memory_peak);
+    counts.resident_growth = std::max(counts.resident_growth, sample.counts.resident_growth);
+  };
+  if (series.warmup) grow(*series.warmup);
+  for (const Sample& sample : series.samples) grow(sample);
+  return counts;
 }
 
 // "seconds" is then what the write added to the compute phase.
@@ -148,7 +161,7 @@ Json line_json(const Record& record, const Line& line) {
   json["bwMiB"] = line.time ? Json(line.mebibytes_per_second) : Json(nullptr);
   json["rate_label"] = line.above_ceiling || record.what->regime == Regime::cached ? "cached" : "device";
   json["above_ceiling"] = line.above_ceiling;
-  add_counts(json, series.samples.empty() ? Counts() : series.samples.back().counts);
+  add_counts(json, most_memory(series));
   if (line.operation == Operation::write && record.what->compute_seconds > 0) add_behind(json, series.samples);
   if (line.operation == Operation::read) {
     json["resident"] = std::move(resident);

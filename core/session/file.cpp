@@ -218,9 +218,9 @@ void count(File::State& state, int sign) {
 
 Status finish_work(File::State& state) {
   if (!state.writing) return {};
-  PENSTOCK_TRY(finish_writing(state));
+  const Status status = finish_writing(state);
   count(state, 1);
-  return {};
+  return status;
 }
 
 Status start_work(File::State& state, bool behind) {
@@ -234,10 +234,10 @@ Status start_work(File::State& state, bool behind) {
   state.report.warnings = state.warnings;
   state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);
   count(state, -1);
-  if (work.read) PENSTOCK_TRY(read_pending(state));
-  if (work.write) PENSTOCK_TRY(start_writing(state, behind));
-  if (!work.write) count(state, 1);
-  return {};
+  Status status = work.read ? read_pending(state) : Status();
+  if (status.ok() && work.write) status = start_writing(state, behind);
+  if (!status.ok() || !work.write) count(state, 1);
+  return status;
 }
 
 // The first failure is the file's fate.

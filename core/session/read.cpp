@@ -1,6 +1,7 @@
 // Reading: what the ranks asked for, in one planned movement; and what one rank reads by itself.
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,8 +13,6 @@
 
 namespace penstock {
 namespace {
-
-constexpr int64_t foreign_bytes = 16 << 20;
 
 std::vector<std::byte> pack(const Result<Contents>& contents) {
   Encoder out;
@@ -95,8 +94,9 @@ void add_pieces(const Contents& contents, const std::vector<Part>& parts, int in
     }
 }
 
+// At most about MOST bytes at once.
 Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection,
-                    std::byte* memory) {
+                    std::byte* memory, int64_t most) {
   const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(index)];
   const Format* format = find_format(contents.format);
   std::vector<Box> whole, boxes;
@@ -105,7 +105,7 @@ Status read_foreign(const Contents& contents, const std::string& path, int index
   else
     for (const MemoryRun& run : selection.runs()) boxes_of_run(dataset.shape, run.offset, run.length, whole);
   for (const Box& box : whole)
-    if (elements(box.count) > 0) cut_box(box, std::max<int64_t>(1, foreign_bytes / bytes(dataset.type)), boxes);
+    if (elements(box.count) > 0) cut_box(box, std::max<int64_t>(1, most / bytes(dataset.type)), boxes);
   std::vector<std::byte> buffer;
   for (const Box& box : boxes) {
     buffer.resize(static_cast<size_t>(elements(box.count) * bytes(dataset.type)));
@@ -130,34 +130,63 @@ Status check_claim(const Contents& contents, const Dataset& wanted, Sharing shar
   return {};
 }
 
-// The speaker's copy of replicated data reaches the others, in bounded pieces.
+// Some bytes of a replicated dataset.
+struct Share {
+  const std::string* name;
+  const Dataset* dataset;
+  AddressRange range;
+};
+
+// Between BYTES, where SHARES lie one after another, and this rank's requests for them.
+void move_shares(const File::State& state, std::span<const Share> shares, std::byte* bytes, Direction direction) {
+  for (const Share& share : shares) {
+    const Dims& shape = share.dataset->shape;
+    for (const Pending& p : state.gets) {
+      if (p.name != *share.name) continue;
+      const Selection whole = Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, p.memory);
+      copy_window({0, 0, penstock::bytes(share.dataset->type), 0, whole, p.data}, share.range, bytes, direction);
+      if (direction == Direction::write) break;  // the first request is what was read
+    }
+    bytes += share.range.end - share.range.begin;
+  }
+}
+
+Status broadcast_shares(File::State& state, std::span<const Share> shares, int speaker) {
+  std::vector<std::byte> bytes;
+  if (state.comm->rank() == speaker) {
+    int64_t sum = 0;
+    for (const Share& share : shares) sum += share.range.end - share.range.begin;
+    bytes.resize(static_cast<size_t>(sum));
+    move_shares(state, shares, bytes.data(), Direction::write);
+  }
+  PENSTOCK_TRY(state.comm->broadcast(bytes, speaker));
+  move_shares(state, shares, bytes.data(), Direction::read);
+  return {};
+}
+
+// The speakers' copies of replicated data reach the others: many datasets in one message, large ones in pieces.
 Status broadcast_replicas(File::State& state, const Resolved& resolved) {
-  for (const auto& [name, speaker] : resolved.speaker) {
-    const Dataset& dataset = *resolved.catalogue.find(name);
-    const int64_t size = bytes(dataset), element = bytes(dataset.type);
-    const int64_t most = std::max<int64_t>(1, foreign_bytes / element) * element;
-    for (int64_t at = 0; at < size; at += most) {
-      const int64_t end = std::min(size, at + most);
-      std::vector<std::byte> bytes;
-      for (const int direction : {0, 1}) {
-        const bool speaks = state.comm->rank() == speaker;
-        if (direction == 1) PENSTOCK_TRY(state.comm->broadcast(bytes, speaker));
-        if (direction == 0 && !speaks) continue;
-        if (direction == 0) bytes.resize(static_cast<size_t>(end - at));
-        for (const Pending& p : state.gets) {
-          if (p.name != name) continue;
-          const Piece piece{
-              0,
-              0,
-              element,
-              0,
-              Selection::of_box(dataset.shape, Box{Dims::filled(dataset.shape.rank(), 0), dataset.shape}, p.memory),
-              p.data};
-          copy_window(piece, {at, end}, bytes.data(), direction == 0 ? Direction::write : Direction::read);
-          if (direction == 0) break;  // the first request is what was read
-        }
+  const int64_t most = state.buffer_bytes();
+  std::map<int, std::vector<Share>> of_speaker;
+  for (const auto& [name, speaker] : resolved.speaker)
+    of_speaker[speaker].push_back({&name, resolved.catalogue.find(name), {}});
+  for (auto& [speaker, datasets] : of_speaker) {
+    std::vector<Share> shares;
+    int64_t sum = 0;
+    for (Share share : datasets) {
+      const int64_t element = bytes(share.dataset->type), end = bytes(*share.dataset);
+      while (share.range.end < end) {
+        const int64_t room = std::max<int64_t>(1, (most - sum) / element) * element;
+        share.range = {share.range.end, std::min(end, share.range.end + room)};
+        shares.push_back(share);
+        sum += share.range.end - share.range.begin;
+        if (sum + element <= most) continue;
+        PENSTOCK_TRY(broadcast_shares(state, shares, speaker));
+        shares.clear();
+        sum = 0;
       }
     }
+    if (!shares.empty()) PENSTOCK_TRY(broadcast_shares(state, shares, speaker));
   }
   return {};
 }
@@ -177,7 +206,7 @@ Status transport_read(File::State& state, const Resolved& resolved) {
       add_pieces(contents, job.parts, index, claim.selection, resolved.memory[i], job.pieces);
     } else if (foreign.ok()) {
       PhaseTimer timer(state.report.phases, Phase::read);
-      foreign = read_foreign(contents, state.path, index, claim.selection, resolved.memory[i]);
+      foreign = read_foreign(contents, state.path, index, claim.selection, resolved.memory[i], state.buffer_bytes());
     }
   }
   job.phases = &state.report.phases;
@@ -227,9 +256,10 @@ Status move_here(Direction direction, const Contents& contents, std::span<const 
 
 Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
                  std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
+  constexpr int64_t most = 4 << 20;
   for (size_t i = 0; i < claims.size(); ++i)
     if (contents.foreign[static_cast<size_t>(claims[i].dataset)])
-      PENSTOCK_TRY(read_foreign(contents, path, claims[i].dataset, claims[i].selection, memory[i]));
+      PENSTOCK_TRY(read_foreign(contents, path, claims[i].dataset, claims[i].selection, memory[i], most));
   return move_here(Direction::read, contents, claims, memory, storage);
 }
 

@@ -1,6 +1,7 @@
 // State: what an open File holds, and the steps that its sources share.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -69,6 +70,11 @@ struct File::State {
   }
   // A master is published, and parts lie beside it.
   bool is_set() const { return engine == nullptr && (!format->self_contained() || plan.placement != "single"); }
+  // Of a buffer of the session's own, through which data goes in pieces.
+  int64_t buffer_bytes() const {
+    constexpr int64_t most = 16 << 20;
+    return engine != nullptr ? most : std::min(most, plan.settings.integer("memory_bytes") / 4);
+  }
   bool durable() const { return plan.settings.word("durability") == "full"; }
 };
 

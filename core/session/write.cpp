@@ -12,7 +12,6 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t carry_bytes = 8 << 20;
 constexpr size_t most_carried = 4096;  // pieces at once, which need memory too
 
 // What was PUT now over the OLD dataset of its name.
@@ -96,6 +95,7 @@ Status move_load(File::State& state, const Output& output, Load& load, std::vect
 
 // This rank's share of the published data.
 Status carry(File::State& state, const std::vector<int64_t>& kept, const Output& output) {
+  const int64_t carry_bytes = state.buffer_bytes() / 2;
   std::vector<std::byte> buffer;
   Load load;
   for (size_t d = 0; d < kept.size(); ++d) {

@@ -105,6 +105,28 @@ void in_bounded_memory(World& world) {
   CHECK(sum(world, peak) > 0, "something is counted");
 }
 
+// What every rank asks for is read from the file once, by whatever rank, and handed on.
+void each_byte_once(World& world) {
+  about("read once");
+  const Dims shape{rows, columns};
+  const int64_t bytes = rows * columns * static_cast<int64_t>(sizeof(int64_t));
+  std::vector<int64_t> expected(rows * columns);
+  std::iota(expected.begin(), expected.end(), 0);
+  write(world, "two_phase", 0);
+  for (const std::string& plan : {small, small + ",neighbours=messages"})
+    for (const auto& whole : {*Decomposition::block(shape, Dims{0, 0}, shape), *Decomposition::replicated(shape)}) {
+      std::vector<int64_t> values(rows * columns);
+      auto file = File::open(world.comm(), world.folder() + "/file.h5", plan);
+      if (!CHECK_OK(file.status(), plan)) return;
+      CHECK_OK(file->get("numbers", type, whole, values.data()), plan);
+      CHECK_OK(file->commit(), plan);
+      CHECK(values == expected, plan + ": values");
+      const int64_t from_file = sum(world, file->report().file_bytes);
+      CHECK(from_file >= bytes && from_file <= bytes + (64 << 10), fmt::format("{}: {} bytes read", plan, from_file));
+      CHECK_OK(file->close(), plan);
+    }
+}
+
 // What was given up leaves windows behind in which the others may still be.
 void after_one_given_up(World& world) {
   about("given up");
@@ -147,6 +169,7 @@ int run(int argc, char** argv) {
   } else {
     without_messages(world);
     in_bounded_memory(world);
+    each_byte_once(world);
     after_one_given_up(world);
   }
   return world.finish("neighbours");

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include <fmt/format.h>
 #include <penstock/file.hpp>
 
 #include "tests/harness/world.hpp"
@@ -135,6 +136,26 @@ void replicated_data_may_be_asked_for_twice(const Site& site) {
   CHECK(a == v && b == v, "both are filled");
 }
 
+// Many small ones travel together, a large one in pieces: nothing is mixed up, nor left out at the edges of pieces.
+void replicated_data_of_all_sizes(const Site& site) {
+  const std::string path = site.path("replicas.h5");
+  std::vector<std::vector<double>> written, read;
+  for (int64_t i = 0; i < 300; ++i) written.push_back(numbers(i == 150 ? 40000 : i % 40, i));
+  const auto name = [](size_t i) { return fmt::format("group{}/x{}", i % 3, i); };
+  const auto all = [&](size_t i) { return *Decomposition::replicated({std::ssize(written[i])}); };
+  auto file = File::create(site.comm, path);
+  for (size_t i = 0; i < written.size(); ++i) CHECK_OK(file->lend(name(i), f64, all(i), written[i].data()), "lend");
+  CHECK_OK(file->close(), "close");
+  for (const char* plan : {"two_phase", "two_phase:memory_bytes=64KiB", "independent:memory_bytes=64KiB"}) {
+    file = File::open(site.comm, path, plan);
+    read.clear();
+    for (const auto& values : written) read.emplace_back(values.size(), -1);
+    for (size_t i = 0; i < read.size(); ++i) CHECK_OK(file->get(name(i), f64, all(i), read[i].data()), "get");
+    CHECK_OK(file->close(), "close");
+    CHECK(read == written, fmt::format("{}: every copy is whole", plan));
+  }
+}
+
 // With partial, holes of a set are zero even where other elements were put twice; more elements than there are is an error.
 void partial_sets_with_overlaps(const Site& site) {
   const auto v = numbers(8, 1);
@@ -247,6 +268,7 @@ int main(int argc, char** argv) {
       {"replaced", a_replaced_file_is_noticed},
       {"other targets", a_commit_leaves_other_targets_alone},
       {"replicated twice", replicated_data_may_be_asked_for_twice},
+      {"replicated sizes", replicated_data_of_all_sizes},
       {"partial sets", partial_sets_with_overlaps},
       {"attribute size", attributes_have_the_size_of_their_shape},
       {"partial on one rank", partial_on_one_rank_is_enough},

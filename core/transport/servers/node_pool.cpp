@@ -110,8 +110,8 @@ std::vector<std::unique_ptr<NodePool>>& kept() {
 }
 
 std::string wanted_of(const Settings& settings) {
-  return fmt::format("{}/{}/{}", settings.integer("per_node"), settings.integer("buffer_bytes"),
-                     settings.word("assignment"));
+  return fmt::format("{}/{}/{}/{}", settings.integer("per_node"), settings.integer("buffer_bytes"),
+                     settings.integer("memory_bytes"), settings.word("assignment"));
 }
 
 // Between movements a server says nothing, unless it died.
@@ -269,9 +269,10 @@ Result<std::unique_ptr<NodePool>> new_pool(const Communicator& comm, const Setti
   PENSTOCK_ASSIGN(const Communicator node, comm->node());
   const Groups groups{node->size(), static_cast<int>(std::min<int64_t>(settings.integer("per_node"), node->size())),
                       settings.word("assignment") == "any"};
-  pool->cache_bytes = settings.integer("buffer_bytes") / groups.servers;
+  const int64_t buffer = node_buffer(settings, groups.ranks);
+  pool->cache_bytes = buffer / groups.servers;
   Started mine;
-  mine.share_bytes = share_of(settings.integer("buffer_bytes"), groups.ranks);
+  mine.share_bytes = share_of(buffer, groups.ranks);
   mine.status = start_servers(*pool, groups, node->rank(), mine);
   PENSTOCK_ASSIGN(const auto servers, share(node, mine, groups));
   // Nobody waits for a server's welcome, which comes when all are there, before all are known to have come.
