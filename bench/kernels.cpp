@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/kernels_vm.hpp"
 #include "core/base/crc64.hpp"
 #include "core/transport/move.hpp"
 
@@ -155,6 +156,7 @@ int main(int argc, char** argv) {
   for (const bool summed : {false, true})
     benchmark::RegisterBenchmark(summed ? "copy, and crc64 of each block" : "copy",
                                  [=](benchmark::State& state) { penstock::copy_blocks(state, summed); });
+  penstock::add_neighbour_reads();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();
