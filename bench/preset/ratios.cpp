@@ -42,6 +42,7 @@ std::vector<PresetCase> cases() {
   return {{"block2d", "block2d", "block2d", [](CaseWords& words) { words.control = true; }},
           {"block2d ghosts", "block2d", "block2d", [](CaseWords& words) { words.ghosts = 2; }},
           {"block2d own ranks", "block2d", "block2d", [](CaseWords& words) { words.own_ranks = true; }},
+          {"block2d put", "block2d", "block2d", [](CaseWords& words) { words.put = true; }},
           {"block2d cached", "block2d cached", "block2d", [](CaseWords& words) { words.regime = "cached"; }},
           {"block3d", "block3d", "block3d", [](CaseWords&) {}},
           {"block3d ghosts", "block3d", "block3d", [](CaseWords& words) { words.ghosts = 2; }},
@@ -118,6 +119,7 @@ std::vector<RatioRow> rows() {
       grown("10g", "as 10c with 8 MiB on each rank", {"block3d", false, true}),
       grown("10h", "as 10d with 8 MiB on each rank", {"block3d", true, true}),
       {"11", "1 MiB, durable / pwrite and fsync by one rank", {"small", ours}, {"small", {"reference/pwrite"}}, 1.5},
+      {"12", "2-D blocks by put / by lend", {"block2d put", ours}, {"block2d", ours}},
   };
 }
 
