@@ -1,9 +1,11 @@
-// Shared memory by POSIX: MPI's own windows neither reserve their space nor say that there is none.
+// Shared memory without a name, by memfd_create(2): not bound by the size of /dev/shm (64 MiB in many containers), and
+// nothing to leave behind. MPI's own windows neither reserve their space nor say that there is none.
 #include "core/comm/shared_memory.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,16 +17,17 @@
 
 #include <fmt/format.h>
 
+#include "core/base/file_descriptor.hpp"
+
 namespace penstock {
 namespace {
 
 // What the first rank tells the others.
 struct Offer {
-  uint64_t name = 0;  // 0: there is no room
+  int64_t process = 0;
+  int64_t fd = -1;  // of that process; -1: there is no room
   uint64_t cookie = 0;
 };
-
-std::string path_of(uint64_t name) { return fmt::format("/penstock-{:016x}", name); }
 
 uint64_t random_number() {
   std::random_device device;
@@ -51,25 +54,21 @@ bool reserve(int fd, int64_t bytes) {
   return true;
 }
 
-// Null where there is no room. fallocate(2) and nothing that stands in for it: only reserved pages are safe to store to.
-std::byte* make(uint64_t name, uint64_t cookie, int64_t bytes) {
-  const int fd = ::shm_open(path_of(name).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0) return nullptr;
-  std::byte* data = reserve(fd, bytes) ? map(fd, bytes) : nullptr;
-  ::close(fd);
-  if (data == nullptr)
-    ::shm_unlink(path_of(name).c_str());
-  else
-    std::memcpy(data, &cookie, sizeof cookie);
-  return data;
+FileDescriptor memory_file() {
+#ifdef MFD_NOEXEC_SEAL
+  if (const int fd = ::memfd_create("penstock", MFD_CLOEXEC | MFD_NOEXEC_SEAL); fd >= 0) return FileDescriptor(fd);
+#endif
+  return FileDescriptor(::memfd_create("penstock", MFD_CLOEXEC));  // kernels before 6.3
 }
 
-// Null where this rank sees another /dev/shm than the first one.
+// Null where this rank cannot see the first one's files: another process namespace, or another user.
 std::byte* look(const Offer& offer, int64_t bytes) {
-  const int fd = ::shm_open(path_of(offer.name).c_str(), O_RDWR | O_CLOEXEC, 0);
-  if (fd < 0) return nullptr;
-  std::byte* data = map(fd, bytes);
-  ::close(fd);
+  const std::string path = fmt::format("/proc/{}/fd/{}", offer.process, offer.fd);
+  const FileDescriptor fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  // Another namespace may have a process of that number, with whatever file.
+  struct stat info{};
+  if (fd.get() < 0 || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size != bytes) return nullptr;
+  std::byte* data = map(fd.get(), bytes);
   if (data != nullptr && std::memcmp(data, &offer.cookie, sizeof offer.cookie) == 0) return data;
   if (data != nullptr) ::munmap(data, static_cast<size_t>(bytes));
   return nullptr;
@@ -80,11 +79,17 @@ std::byte* look(const Offer& offer, int64_t bytes) {
 Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& node, int64_t bytes) {
   const bool first = node->rank() == 0;
   std::byte* data = nullptr;
+  FileDescriptor fd;  // open until all have looked
   std::vector<std::byte> message(sizeof(Offer));
   if (first) {
-    Offer offer{random_number(), random_number()};
-    data = make(offer.name, offer.cookie, bytes);
-    if (data == nullptr) offer.name = 0;
+    Offer offer{::getpid(), -1, random_number()};
+    fd = memory_file();
+    // Only reserved pages are safe to store to: fallocate(2), and nothing that stands in for it.
+    if (fd.get() >= 0 && reserve(fd.get(), bytes)) data = map(fd.get(), bytes);
+    if (data != nullptr) {
+      std::memcpy(data, &offer.cookie, sizeof offer.cookie);
+      offer.fd = fd.get();
+    }
     std::memcpy(message.data(), &offer, sizeof offer);
   }
   std::shared_ptr<SharedMemory> mine;  // unmaps whatever happens
@@ -95,15 +100,13 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& n
   PENSTOCK_TRY(node->broadcast(message, 0));
   Offer offer;
   std::memcpy(&offer, message.data(), sizeof offer);
-  if (offer.name == 0) return std::shared_ptr<SharedMemory>();
+  if (offer.fd < 0) return std::shared_ptr<SharedMemory>();
   if (!first) {
     data = look(offer, bytes);
     keep();
   }
   int64_t all = data != nullptr;
-  const Status agreed = node->all_reduce_min(std::span(&all, 1));
-  if (first) ::shm_unlink(path_of(offer.name).c_str());
-  PENSTOCK_TRY(agreed);
+  PENSTOCK_TRY(node->all_reduce_min(std::span(&all, 1)));
   if (all == 0) return std::shared_ptr<SharedMemory>();
   if (first) std::memset(data, 0, sizeof offer.cookie);
   return mine;

@@ -11,9 +11,9 @@ namespace penstock {
 
 class SharedMemory {
  public:
-  // Collective over NODE, the ranks of one node. BYTES of zeros, reserved in full in /dev/shm, so that no store can fail
-  // later; every rank has looked and seen the same cookie there. Null on all ranks where one of them cannot have it. It has
-  // no name any more: it is gone with the last rank that has it mapped, however that ends.
+  // Collective over NODE, the ranks of one node. BYTES of zeros, reserved in full, so that no store can fail later; every
+  // rank has looked and seen the same cookie there. Null on all ranks where one of them cannot have it. It has no name: it
+  // is gone with the last rank that has it mapped, however that ends.
   static Result<std::shared_ptr<SharedMemory>> create(const Communicator& node, int64_t bytes);
 
   ~SharedMemory();

@@ -1,6 +1,6 @@
 // neighbours: ranks of a node reach the writers' windows without messages, in bounded memory; where they cannot, with them.
 //
-//   neighbours [private | tiny]      with a /dev/shm for each rank, or one without room (needs root)
+//   neighbours [alone | tiny]    where no rank sees another's files; with a /dev/shm without room (both need root)
 #include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -144,13 +144,13 @@ void after_one_given_up(World& world) {
   }
 }
 
-bool own_shared_memory(const char* size) {
+bool mount_over(const char* folder, const char* size) {
   return ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("tmpfs", "/dev/shm", "tmpfs", 0, size) == 0;
+         ::mount("tmpfs", folder, "tmpfs", 0, size) == 0;
 }
 
 void with_messages(World& world) {
-  about("another /dev/shm");
+  about("alone");
   for (int turn = 0; turn < 2; ++turn) {
     const Cost spent = write(world, small, 0);
     if (world.size() > 1) CHECK(spent.messages > 0, "data went by messages");
@@ -161,11 +161,11 @@ void with_messages(World& world) {
 int run(int argc, char** argv) {
   World world(&argc, &argv);
   if (argc > 1) {
-    const bool tiny = std::strcmp(argv[1], "tiny") == 0;
-    int64_t all = own_shared_memory(tiny ? "size=16k" : "size=64m");
+    const bool alone = std::strcmp(argv[1], "alone") == 0;
+    int64_t all = alone ? mount_over("/proc", "size=64m") : mount_over("/dev/shm", "size=16k");
     if (!CHECK_OK(world.comm()->all_reduce_min(std::span(&all, 1)), "min")) return 1;
-    if (all == 0) return world.skip("a /dev/shm of its own needs root");
-    with_messages(world);
+    if (all == 0) return world.skip("a mount of its own needs root");
+    alone ? with_messages(world) : without_messages(world);
   } else {
     without_messages(world);
     in_bounded_memory(world);
