@@ -1,76 +1,84 @@
-// Shared memory without a name, by memfd_create(2): not bound by the size of /dev/shm (64 MiB in many containers), and
-// nothing to leave behind. MPI's own windows neither reserve their space nor say that there is none.
+// Shared memory of a node: in /dev/shm where it has room, else without a name, by descriptor. MPI's own windows neither
+// reserve their space nor say that there is none.
 #include "core/comm/shared_memory.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/base/shared_pages.hpp"
 
 namespace penstock {
 namespace {
 
-// What the first rank tells the others.
+// What the first rank tells the others: a name in /dev/shm, or else a descriptor of its own.
 struct Offer {
-  int64_t process = 0;
-  int64_t fd = -1;  // of that process; -1: there is no room
+  bool any = false;
+  uint64_t name = 0;
+  int64_t process = 0, fd = 0;
   uint64_t cookie = 0;
 };
+
+std::string path_of(const Offer& offer) {
+  return offer.name != 0 ? fmt::format("/dev/shm/penstock-{:016x}", offer.name)
+                         : fmt::format("/proc/{}/fd/{}", offer.process, offer.fd);
+}
 
 uint64_t random_number() {
   std::random_device device;
   return (uint64_t{device()} << 32 | device()) | 1;
 }
 
-std::byte* map(int fd, int64_t bytes) {
-  void* at = ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
-}
-
-// In pieces, since a signal in the middle of one undoes it. A limit of file sizes would be a signal that kills.
-bool reserve(int fd, int64_t bytes) {
-  constexpr int64_t piece = 1 << 20;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
-  if (limit.rlim_cur != RLIM_INFINITY && static_cast<rlim_t>(bytes) > limit.rlim_cur) return false;
-  for (int64_t at = 0; at < bytes;) {
-    if (::fallocate(fd, 0, at, std::min(piece, bytes - at)) == 0)
-      at += piece;
-    else if (errno != EINTR)
-      return false;
+// A file that was offered, as long as it is.
+class Offered {
+ public:
+  // Reserved; without any where there is no room.
+  explicit Offered(int64_t bytes) {
+    offer_ = {true, random_number(), ::getpid(), 0, random_number()};
+    fd_ = FileDescriptor(::open(path_of(offer_).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+    named_ = fd_.get() >= 0;
+    if (named_ && reserve_pages(fd_.get(), bytes)) return;
+    // Containers mostly have 64 MiB there. This one asks for the same user, namespace of processes, and of users.
+    take_back();
+    fd_ = memory_file();
+    offer_.name = 0;
+    offer_.fd = fd_.get();
+    offer_.any = fd_.get() >= 0 && reserve_pages(fd_.get(), bytes);
   }
-  return true;
-}
+  ~Offered() { take_back(); }
+  Offered(const Offered&) = delete;
+  Offered& operator=(const Offered&) = delete;
 
-FileDescriptor memory_file() {
-#ifdef MFD_NOEXEC_SEAL
-  if (const int fd = ::memfd_create("penstock", MFD_CLOEXEC | MFD_NOEXEC_SEAL); fd >= 0) return FileDescriptor(fd);
-#endif
-  return FileDescriptor(::memfd_create("penstock", MFD_CLOEXEC));  // kernels before 6.3
-}
+  Offer& offer() { return offer_; }
+  int fd() const { return fd_.get(); }
 
-// Null where this rank cannot see the first one's files: another process namespace, or another user.
+ private:
+  void take_back() {
+    if (std::exchange(named_, false)) ::unlink(path_of(offer_).c_str());
+  }
+
+  Offer offer_;
+  FileDescriptor fd_;
+  bool named_ = false;
+};
+
+// Null where this rank sees something else there than the first one, or nothing.
 std::byte* look(const Offer& offer, int64_t bytes) {
-  const std::string path = fmt::format("/proc/{}/fd/{}", offer.process, offer.fd);
-  const FileDescriptor fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  // Another namespace may have a process of that number, with whatever file.
+  const FileDescriptor fd(::open(path_of(offer).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info{};
   if (fd.get() < 0 || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size != bytes) return nullptr;
-  std::byte* data = map(fd.get(), bytes);
+  std::byte* data = map_pages(fd.get(), bytes);
   if (data != nullptr && std::memcmp(data, &offer.cookie, sizeof offer.cookie) == 0) return data;
-  if (data != nullptr) ::munmap(data, static_cast<size_t>(bytes));
+  unmap_pages(data, bytes);
   return nullptr;
 }
 
@@ -78,18 +86,15 @@ std::byte* look(const Offer& offer, int64_t bytes) {
 
 Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& node, int64_t bytes) {
   const bool first = node->rank() == 0;
+  std::optional<Offered> offered;  // until all have looked
   std::byte* data = nullptr;
-  FileDescriptor fd;  // open until all have looked
   std::vector<std::byte> message(sizeof(Offer));
   if (first) {
-    Offer offer{::getpid(), -1, random_number()};
-    fd = memory_file();
-    // Only reserved pages are safe to store to: fallocate(2), and nothing that stands in for it.
-    if (fd.get() >= 0 && reserve(fd.get(), bytes)) data = map(fd.get(), bytes);
-    if (data != nullptr) {
-      std::memcpy(data, &offer.cookie, sizeof offer.cookie);
-      offer.fd = fd.get();
-    }
+    offered.emplace(bytes);
+    Offer& offer = offered->offer();
+    if (offer.any) data = map_pages(offered->fd(), bytes);
+    offer.any = data != nullptr;
+    if (offer.any) std::memcpy(data, &offer.cookie, sizeof offer.cookie);
     std::memcpy(message.data(), &offer, sizeof offer);
   }
   std::shared_ptr<SharedMemory> mine;  // unmaps whatever happens
@@ -100,7 +105,7 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& n
   PENSTOCK_TRY(node->broadcast(message, 0));
   Offer offer;
   std::memcpy(&offer, message.data(), sizeof offer);
-  if (offer.fd < 0) return std::shared_ptr<SharedMemory>();
+  if (!offer.any) return std::shared_ptr<SharedMemory>();
   if (!first) {
     data = look(offer, bytes);
     keep();
@@ -112,6 +117,6 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& n
   return mine;
 }
 
-SharedMemory::~SharedMemory() { ::munmap(data_, static_cast<size_t>(bytes_)); }
+SharedMemory::~SharedMemory() { unmap_pages(data_, bytes_); }
 
 }  // namespace penstock

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/un.h>
@@ -15,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/shared_pages.hpp"
 #include "core/base/units.hpp"
 
 namespace penstock {
@@ -25,17 +25,9 @@ constexpr const char* shared_folder = "/dev/shm";
 Status failed(std::string_view what) { return Status::from_errno(errno, what); }
 
 // In /dev/shm, whose limit answers where memory alone would be promised and then not be there.
-Handle unnamed_memory() {
-  Handle fd(::open(shared_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd.get() >= 0) return fd;
-  return Handle(::memfd_create("penstock", MFD_CLOEXEC));
-}
-
-int reserve(int fd, int64_t bytes) {
-  int result = 0;
-  do result = ::fallocate(fd, 0, 0, bytes);
-  while (result != 0 && errno == EINTR);
-  return result;
+FileDescriptor unnamed_memory() {
+  FileDescriptor fd(::open(shared_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  return fd.get() >= 0 ? std::move(fd) : memory_file();
 }
 
 Status hung_up() { return {Code::io, "the other side hung up"}; }
@@ -48,17 +40,11 @@ socklen_t address_of(const std::string& name, sockaddr_un& address) {
   return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
 }
 
-Handle new_socket() { return Handle(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
+FileDescriptor new_socket() { return FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
 }  // namespace
 
-Handle::~Handle() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-SharedSegment::~SharedSegment() {
-  if (base_ != nullptr) ::munmap(base_, static_cast<size_t>(bytes_));
-}
+SharedSegment::~SharedSegment() { unmap_pages(base_, bytes_); }
 
 SharedSegment& SharedSegment::operator=(SharedSegment&& other) noexcept {
   std::swap(fd_, other.fd_);
@@ -75,9 +61,9 @@ int64_t shared_memory_free() {
 
 Result<SharedSegment> SharedSegment::create(int64_t bytes, int64_t least) {
   for (; bytes >= least; bytes /= 2) {
-    Handle fd = unnamed_memory();
+    FileDescriptor fd = unnamed_memory();
     if (fd.get() < 0) return failed("making shared memory");
-    if (reserve(fd.get(), bytes) == 0) return map(std::move(fd), bytes);
+    if (reserve_pages(fd.get(), bytes)) return map(std::move(fd), bytes);
     if (errno != ENOSPC && errno != ENOMEM)
       return failed(fmt::format("reserving {} of shared memory", format_bytes(bytes)));
   }
@@ -86,13 +72,12 @@ Result<SharedSegment> SharedSegment::create(int64_t bytes, int64_t least) {
                                           shared_folder, format_bytes(shared_memory_free()), format_bytes(least)));
 }
 
-Result<SharedSegment> SharedSegment::map(Handle fd, int64_t bytes) {
-  void* base =
-      ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd.get(), 0);
-  if (base == MAP_FAILED) return failed(fmt::format("mapping {} of shared memory", format_bytes(bytes)));
+Result<SharedSegment> SharedSegment::map(FileDescriptor fd, int64_t bytes) {
+  std::byte* base = map_pages(fd.get(), bytes, true);
+  if (base == nullptr) return failed(fmt::format("mapping {} of shared memory", format_bytes(bytes)));
   SharedSegment segment;
   segment.fd_ = std::move(fd);
-  segment.base_ = static_cast<std::byte*>(base);
+  segment.base_ = base;
   segment.bytes_ = bytes;
   return segment;
 }
@@ -118,8 +103,8 @@ bool same_user(int socket) {
   return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == ::geteuid();
 }
 
-Result<Handle> connect_to(const std::string& name) {
-  Handle socket = new_socket();
+Result<FileDescriptor> connect_to(const std::string& name) {
+  FileDescriptor socket = new_socket();
   sockaddr_un address;
   const socklen_t length = address_of(name, address);
   int result = 0;
@@ -130,10 +115,10 @@ Result<Handle> connect_to(const std::string& name) {
   return socket;
 }
 
-Result<Handle> accept_from(int listener) {
+Result<FileDescriptor> accept_from(int listener) {
   const int fd = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) return failed("accepting a rank");
-  return Handle(fd);
+  return FileDescriptor(fd);
 }
 
 Status send_message(int socket, const ServerMessage& message, int fd) {
@@ -184,7 +169,7 @@ Result<std::optional<Received>> receive_message(int socket, int wait_ms) {
   if (const cmsghdr* rights = CMSG_FIRSTHDR(&header); rights != nullptr && rights->cmsg_type == SCM_RIGHTS) {
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(rights), sizeof fd);
-    received.fd = Handle(fd);
+    received.fd = FileDescriptor(fd);
   }
   PENSTOCK_ASSIGN(received.message, decode_message(std::span<const std::byte>(bytes, static_cast<size_t>(length))));
   return Nothing(std::move(received));

@@ -10,27 +10,10 @@
 
 #include <penstock/status.hpp>
 
+#include "core/base/file_descriptor.hpp"
 #include "core/transport/servers/message.hpp"
 
 namespace penstock {
-
-// A file descriptor that is closed with its owner.
-class Handle {
- public:
-  explicit Handle(int fd = -1) : fd_(fd) {}
-  ~Handle();
-  Handle(Handle&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Handle& operator=(Handle&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // Memory that another process maps too. Its pages are reserved and touched when this returns, so that a full /dev/shm
 // is an error here and not a SIGBUS later.
@@ -39,7 +22,7 @@ class SharedSegment {
   // As many bytes as there is room for, up to BYTES; at least LEAST.
   static Result<SharedSegment> create(int64_t bytes, int64_t least);
   // Of another process; FD is its descriptor.
-  static Result<SharedSegment> map(Handle fd, int64_t bytes);
+  static Result<SharedSegment> map(FileDescriptor fd, int64_t bytes);
   SharedSegment() = default;
   ~SharedSegment();
   SharedSegment(SharedSegment&& other) noexcept { *this = std::move(other); }
@@ -51,7 +34,7 @@ class SharedSegment {
   int fd() const { return fd_.get(); }
 
  private:
-  Handle fd_;
+  FileDescriptor fd_;
   std::byte* base_ = nullptr;
   int64_t bytes_ = 0;
 };
@@ -62,19 +45,19 @@ int64_t shared_memory_free();
 // A listening socket that only this user's processes of this node are let into. NAME is chosen by the kernel and
 // abstract.
 struct Listener {
-  Handle socket;
+  FileDescriptor socket;
   std::string name;
 };
 Result<Listener> listen_here();
-Result<Handle> connect_to(const std::string& name);
-Result<Handle> accept_from(int listener);  // an invalid handle where nobody waits
+Result<FileDescriptor> connect_to(const std::string& name);
+Result<FileDescriptor> accept_from(int listener);  // an invalid handle where nobody waits
 bool same_user(int socket);
 
 // One message; FD, where there is one, goes with it. A peer that hung up is Code::io.
 Status send_message(int socket, const ServerMessage& message, int fd = -1);
 struct Received {
   ServerMessage message;
-  Handle fd;
+  FileDescriptor fd;
 };
 // Waits at most WAIT_MS for a message (-1: for ever); nothing where none came.
 Result<std::optional<Received>> receive_message(int socket, int wait_ms);

@@ -49,7 +49,7 @@ class Child {
 
 class NodeLink : public ServerLink {
  public:
-  explicit NodeLink(Handle socket) : socket_(std::move(socket)) {}
+  explicit NodeLink(FileDescriptor socket) : socket_(std::move(socket)) {}
   Status send(const ServerMessage& message, std::span<std::byte>) override {
     return named(send_message(socket_.get(), message));
   }
@@ -87,7 +87,7 @@ class NodeLink : public ServerLink {
     return {status.code(), fmt::format("the I/O server on {} (process {}) died: {}", host, process_, status.message())};
   }
 
-  Handle socket_;
+  FileDescriptor socket_;
   int64_t process_ = 0;
 };
 
@@ -110,8 +110,8 @@ std::vector<std::unique_ptr<NodePool>>& kept() {
 }
 
 std::string wanted_of(const Settings& settings) {
-  return fmt::format("{}/{}/{}/{}", settings.integer("per_node"), settings.integer("buffer_bytes"),
-                     settings.integer("memory_bytes"), settings.word("assignment"));
+  return fmt::format("{}/{}/{}", settings.integer("per_node"), settings.integer("buffer_bytes"),
+                     settings.word("assignment"));
 }
 
 // Between movements a server says nothing, unless it died.
@@ -232,7 +232,7 @@ Status connect_all(NodePool& pool, const Groups& groups, int node_rank, const st
   pool.slots = cut_slots(pool.segment.memory());
   for (int s = 0; s < groups.servers; ++s) {
     if (!groups.serves(s, node_rank)) continue;
-    PENSTOCK_ASSIGN(Handle socket, connect_to(servers[static_cast<size_t>(s)].socket));
+    PENSTOCK_ASSIGN(FileDescriptor socket, connect_to(servers[static_cast<size_t>(s)].socket));
     auto link = std::make_unique<NodeLink>(std::move(socket));
     PENSTOCK_TRY(link->greet(pool.segment, static_cast<int64_t>(pool.slots[0].size()), pool.rank));
     pool.links.push_back(std::move(link));
@@ -269,10 +269,9 @@ Result<std::unique_ptr<NodePool>> new_pool(const Communicator& comm, const Setti
   PENSTOCK_ASSIGN(const Communicator node, comm->node());
   const Groups groups{node->size(), static_cast<int>(std::min<int64_t>(settings.integer("per_node"), node->size())),
                       settings.word("assignment") == "any"};
-  const int64_t buffer = node_buffer(settings, groups.ranks);
-  pool->cache_bytes = buffer / groups.servers;
+  pool->cache_bytes = settings.integer("buffer_bytes") / groups.servers;
   Started mine;
-  mine.share_bytes = share_of(buffer, groups.ranks);
+  mine.share_bytes = share_of(settings.integer("buffer_bytes"), groups.ranks);
   mine.status = start_servers(*pool, groups, node->rank(), mine);
   PENSTOCK_ASSIGN(const auto servers, share(node, mine, groups));
   // Nobody waits for a server's welcome, which comes when all are there, before all are known to have come.

@@ -1,7 +1,6 @@
 // ServerPool: the servers of one rank, and the memory through which it hands data over; kept between movements.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,11 +26,6 @@ class ServerLink {
   // Waits at most about WAIT_MS. A server that died is an error, every time.
   virtual Result<std::optional<ServerMessage>> receive(int wait_ms) = 0;
 };
-
-// Bytes through which the RANKS of a node hand over, within what each of them may hold.
-inline int64_t node_buffer(const Settings& settings, int ranks) {
-  return std::min(settings.integer("buffer_bytes"), settings.integer("memory_bytes") * ranks);
-}
 
 struct ServerPool {
   ServerPool() = default;

@@ -15,9 +15,8 @@ const Descriptor descriptor{
      {"assignment", Parameter::Type::choice, "fixed|any", "fixed",
       "fixed: a group of ranks has its server; any: the one with the least to do takes the next hand-over"},
      {"buffer_bytes", Parameter::Type::bytes, "65536", "256MiB",
-      "memory of a node through which its ranks hand over, at most memory_bytes of each; its servers assemble in as "
-      "much "
-      "again"},
+      "memory of a node through which its ranks hand over: captured puts, beyond memory_bytes; its servers assemble in "
+      "as much again"},
      {"scratch", Parameter::Type::text, "a folder", "",
       "write to this node-local folder first, and from there to the target"},
      {"io", Parameter::Type::choice, "auto|buffered|direct", "auto",

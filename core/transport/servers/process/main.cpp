@@ -26,7 +26,7 @@ using namespace penstock;
 constexpr int listening = 3;
 
 struct Client {
-  Handle socket;
+  FileDescriptor socket;
   SharedSegment segment;
   int64_t slot_bytes = 0;
   int rank = -1;
