@@ -1,6 +1,7 @@
 // Domains: the virtual address space cut into one contiguous, block-aligned range for each writer.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace penstock {
@@ -32,6 +33,8 @@ struct Domains {
   int writer_of(int rank) const;   // -1 where the rank is none
   int64_t rounds() const;          // of the largest domain
   int64_t largest_window() const;  // of any writer in any round
+  // A writer's memory: one fills while the other is written, where there is another round.
+  int64_t windows_bytes() const { return std::min<int64_t>(2, rounds()) * largest_window(); }
   // What WRITER handles in ROUND; empty behind the end of its domain.
   int64_t window_begin(int writer, int64_t round) const;
   int64_t window_end(int writer, int64_t round) const { return window_begin(writer, round + 1); }

@@ -60,12 +60,11 @@ Status Neighbours::prepare(NodeMemory& kept, const Domains& domains, int rank) {
   if (count < 2) return {};
   int64_t bytes =
       round_up(static_cast<int64_t>(sizeof(Header)) + count * static_cast<int64_t>(sizeof(Slot) + sizeof(Flags)), page);
-  const int64_t window = domains.largest_window();
   for (const int neighbour : kept.ranks) {
     windows_.push_back(bytes);
     if (domains.writer_of(neighbour) < 0) continue;
     writers_.push_back(static_cast<int>(windows_.size()) - 1);
-    bytes += 2 * window;
+    bytes += domains.windows_bytes();
   }
   if (kept.memory == nullptr || kept.memory->bytes() < bytes) {
     if (bytes >= kept.refused) return {};
@@ -77,7 +76,7 @@ Status Neighbours::prepare(NodeMemory& kept, const Domains& domains, int rank) {
     kept.memory = std::move(memory);
   }
   ranks_ = kept.ranks;
-  window_bytes_ = window;
+  window_bytes_ = domains.largest_window();
   transfer_ = ++kept.transfers;
   rank_ = rank;
   memory_ = kept.memory;

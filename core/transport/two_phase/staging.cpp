@@ -9,7 +9,8 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t least_beside = 2 << 20;  // a thread takes longer to start than less of a domain takes to write
+// One small window leaves nothing to overlap with, and who tests a commit now and then is not kept long.
+bool beside(const Domains& domains) { return domains.rounds() > 1 || domains.largest_window() > 2 << 20; }
 
 }  // namespace
 
@@ -20,19 +21,17 @@ Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& pla
       plan_(plan),
       writer_(domains.writer_of(job.comm->rank())),
       files_(job.storage, mode, job.direction == Direction::write),
-      helper_(job.comm->threads_allowed() && domains.rounds() * domains.largest_window() > least_beside,
-              std::move(rested)) {}
+      helper_(job.comm->threads_allowed() && beside(domains), std::move(rested)) {}
 
 Status Staging::reserve(std::byte* shared) {
   if (plan_.clients.empty()) return {};
-  const int64_t bytes = domains_.largest_window();
   if (shared == nullptr) {
-    own_ = Buffer(this->bytes());
+    own_ = Buffer(bytes());
     shared = own_.data();
   }
   if (shared == nullptr) return {Code::memory, "no memory for a writer's windows: lower buffer_bytes"};
   windows_[0] = shared;
-  windows_[1] = shared + this->bytes() - bytes;  // the same where there is one round
+  windows_[1] = shared + bytes() - domains_.largest_window();  // the same where there is one round
   return {};
 }
 
@@ -67,6 +66,7 @@ void Staging::write(int64_t round) {
 
 void Staging::read_ahead(int64_t round) {
   if (plan_.clients.empty() || !failure_.ok()) return;
+  PhaseTimer timer(*job_.phases, Phase::read);
   fail(helper_.submit([this, round, list = ranges(round)]() -> Status {
     for (const Range& range : list) PENSTOCK_TRY(read_range(range, bytes_of(range, round)));
     return {};

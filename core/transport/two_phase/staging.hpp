@@ -2,7 +2,6 @@
 // or reads the other.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,10 +45,7 @@ class Staging {
   // Settles, syncs and closes: the first failure.
   Status finish();
   bool touched_files() const { return touched_; }
-  // Of its windows.
-  int64_t bytes() const {
-    return plan_.clients.empty() ? 0 : std::min<int64_t>(2, domains_.rounds()) * domains_.largest_window();
-  }
+  int64_t bytes() const { return plan_.clients.empty() ? 0 : domains_.windows_bytes(); }  // of its windows
 
  private:
   // A range of one part inside a window, in virtual addresses.

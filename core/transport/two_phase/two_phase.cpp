@@ -74,6 +74,8 @@ class TwoPhaseTransfer : public Transfer {
   // Collective.
   Status prepare(bool share) {
     if (share) PENSTOCK_TRY(neighbours_.prepare(kept_, domains_, rank_));
+    if (share && !neighbours_.any() && kept_.ranks.size() > 1 && job_.hints_outcome != nullptr)
+      job_.hints_outcome->warnings.push_back("the ranks of this node can share no memory: its data goes in messages");
     PlanCache& cache = job_.comm->attachments().get<PlanCache>();
     cache.most_bytes = budget_ / 4;
     PENSTOCK_ASSIGN(plan_, plan_exchange(job_, domains_, cache));
@@ -82,6 +84,11 @@ class TwoPhaseTransfer : public Transfer {
     for (const Client& client : plan_.clients)
       if (neighbours_.reaches(client.rank)) near_clients_.push_back(client.rank);
     return reserve();
+  }
+
+  // Local.
+  void start() {
+    if (reading() && rounds_ > 0) staging_.read_ahead(0);
   }
 
   Result<bool> progress(double seconds) override {
@@ -159,9 +166,7 @@ class TwoPhaseTransfer : public Transfer {
     for (const Route& route : plan_.routes)
       if (needs_message(route.rank))
         largest.push_back(largest_message([&](int64_t round) { return bytes_to(route, round); }));
-    PENSTOCK_TRY(mailbox_.reserve(largest));
-    if (reading() && rounds_ > 0) staging_.read_ahead(0);
-    return {};
+    return mailbox_.reserve(largest);
   }
 
   template <typename Bytes>
@@ -385,13 +390,20 @@ class TwoPhase : public Transport {
   const Descriptor& describe() const override { return descriptor; }
 
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
+    PENSTOCK_ASSIGN(auto transfer, prepare(job, settings));
+    transfer->start();
+    return std::unique_ptr<Transfer>(std::move(transfer));
+  }
+
+ private:
+  static Result<std::unique_ptr<TwoPhaseTransfer>> prepare(const Job& job, const Settings& settings) {
     PhaseTimer timer(*job.phases, Phase::exchange);
     NodeMemory& kept = job.comm->attachments().get<NodeMemory>();
     PENSTOCK_TRY(kept.meet(job.comm));
     PENSTOCK_ASSIGN(const Cut cut, agree_cut(job, settings, kept));
     auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, cut_domains(cut));
     PENSTOCK_TRY(transfer->prepare(settings.word("neighbours") == "shared"));
-    return std::unique_ptr<Transfer>(std::move(transfer));
+    return transfer;
   }
 };
 
