@@ -94,7 +94,7 @@ void add_pieces(const Contents& contents, const std::vector<Part>& parts, int in
     }
 }
 
-// At most about MOST bytes at once.
+// At most about MOST bytes at once; each time the library opens the file again.
 Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection,
                     std::byte* memory, int64_t most) {
   const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(index)];
@@ -130,63 +130,62 @@ Status check_claim(const Contents& contents, const Dataset& wanted, Sharing shar
   return {};
 }
 
-// Some bytes of a replicated dataset.
+// Some bytes of a replicated dataset, and who asked for it on this rank.
 struct Share {
-  const std::string* name;
   const Dataset* dataset;
+  std::vector<const Pending*> requests;
   AddressRange range;
 };
 
 // Between BYTES, where SHARES lie one after another, and this rank's requests for them.
-void move_shares(const File::State& state, std::span<const Share> shares, std::byte* bytes, Direction direction) {
+void move_shares(std::span<const Share> shares, std::byte* bytes, Direction direction) {
   for (const Share& share : shares) {
     const Dims& shape = share.dataset->shape;
-    for (const Pending& p : state.gets) {
-      if (p.name != *share.name) continue;
-      const Selection whole = Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, p.memory);
-      copy_window({0, 0, penstock::bytes(share.dataset->type), 0, whole, p.data}, share.range, bytes, direction);
+    for (const Pending* p : share.requests) {
+      const Selection whole = Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, p->memory);
+      copy_window({0, 0, penstock::bytes(share.dataset->type), 0, whole, p->data}, share.range, bytes, direction);
       if (direction == Direction::write) break;  // the first request is what was read
     }
     bytes += share.range.end - share.range.begin;
   }
 }
 
-Status broadcast_shares(File::State& state, std::span<const Share> shares, int speaker) {
-  std::vector<std::byte> bytes;
+// Of BYTES in all.
+Status broadcast_shares(File::State& state, std::span<const Share> shares, int64_t bytes, int speaker) {
+  std::vector<std::byte> buffer;
   if (state.comm->rank() == speaker) {
-    int64_t sum = 0;
-    for (const Share& share : shares) sum += share.range.end - share.range.begin;
-    bytes.resize(static_cast<size_t>(sum));
-    move_shares(state, shares, bytes.data(), Direction::write);
+    buffer.resize(static_cast<size_t>(bytes));
+    move_shares(shares, buffer.data(), Direction::write);
   }
-  PENSTOCK_TRY(state.comm->broadcast(bytes, speaker));
-  move_shares(state, shares, bytes.data(), Direction::read);
+  PENSTOCK_TRY(state.comm->broadcast(buffer, speaker));
+  move_shares(shares, buffer.data(), Direction::read);
+  state.report.memory_peak = std::max(state.report.memory_peak, bytes);
   return {};
 }
 
 // The speakers' copies of replicated data reach the others: many datasets in one message, large ones in pieces.
 Status broadcast_replicas(File::State& state, const Resolved& resolved) {
-  const int64_t most = state.buffer_bytes();
+  std::map<std::string_view, std::vector<const Pending*>> requests;
+  for (const Pending& p : state.gets) requests[p.name].push_back(&p);
   std::map<int, std::vector<Share>> of_speaker;
   for (const auto& [name, speaker] : resolved.speaker)
-    of_speaker[speaker].push_back({&name, resolved.catalogue.find(name), {}});
+    of_speaker[speaker].push_back({resolved.catalogue.find(name), requests[name], {}});
+  const int64_t most = state.buffer_bytes();
   for (auto& [speaker, datasets] : of_speaker) {
     std::vector<Share> shares;
     int64_t sum = 0;
-    for (Share share : datasets) {
-      const int64_t element = bytes(share.dataset->type), end = bytes(*share.dataset);
-      while (share.range.end < end) {
-        const int64_t room = std::max<int64_t>(1, (most - sum) / element) * element;
-        share.range = {share.range.end, std::min(end, share.range.end + room)};
+    for (Share& share : datasets) {
+      for (const int64_t end = bytes(*share.dataset); share.range.end < end;) {
+        share.range = {share.range.end, std::min(end, share.range.end + most - sum)};
         shares.push_back(share);
         sum += share.range.end - share.range.begin;
-        if (sum + element <= most) continue;
-        PENSTOCK_TRY(broadcast_shares(state, shares, speaker));
+        if (sum < most) continue;
+        PENSTOCK_TRY(broadcast_shares(state, shares, sum, speaker));
         shares.clear();
         sum = 0;
       }
     }
-    if (!shares.empty()) PENSTOCK_TRY(broadcast_shares(state, shares, speaker));
+    if (sum > 0) PENSTOCK_TRY(broadcast_shares(state, shares, sum, speaker));
   }
   return {};
 }
@@ -206,7 +205,8 @@ Status transport_read(File::State& state, const Resolved& resolved) {
       add_pieces(contents, job.parts, index, claim.selection, resolved.memory[i], job.pieces);
     } else if (foreign.ok()) {
       PhaseTimer timer(state.report.phases, Phase::read);
-      foreign = read_foreign(contents, state.path, index, claim.selection, resolved.memory[i], state.buffer_bytes());
+      foreign = read_foreign(contents, state.path, index, claim.selection, resolved.memory[i],
+                             std::max<int64_t>(state.buffer_bytes(), 1 << 20));
     }
   }
   job.phases = &state.report.phases;
@@ -256,7 +256,7 @@ Status move_here(Direction direction, const Contents& contents, std::span<const 
 
 Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
                  std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
-  constexpr int64_t most = 4 << 20;
+  constexpr int64_t most = 16 << 20;
   for (size_t i = 0; i < claims.size(); ++i)
     if (contents.foreign[static_cast<size_t>(claims[i].dataset)])
       PENSTOCK_TRY(read_foreign(contents, path, claims[i].dataset, claims[i].selection, memory[i], most));

@@ -84,6 +84,7 @@ struct Load {
 
 Status move_load(File::State& state, const Output& output, Load& load, std::vector<std::byte>& buffer) {
   buffer.resize(static_cast<size_t>(load.bytes));
+  state.report.memory_peak = std::max(state.report.memory_peak, load.bytes);
   std::vector<std::byte*> memory;
   for (const int64_t at : load.at) memory.push_back(buffer.data() + at);
   PENSTOCK_TRY(
