@@ -29,7 +29,7 @@ RankSample summary(const Timing& timing) {
   return {timing.seconds,
           r.phases,
           {r.bytes, r.file_calls, r.file_bytes, r.metadata_calls, r.messages, r.message_bytes, r.memory_peak,
-           timing.resident_growth, r.writers},
+           timing.resident_growth.value_or(-1), r.writers},
           timing.copy_seconds,
           timing.compute_seconds,
           r.behind_seconds};

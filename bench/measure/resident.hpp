@@ -2,18 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace penstock::bench {
 
 // By the kernel's high-water mark, which is reset for it (Linux, proc(5): clear_refs, VmHWM). So the buffers of MPI and of
-// HDF5 count too, and pages of shared memory that this process touched count for it; what was resident before does not.
+// HDF5 count, and pages of shared memory that this process touched. What was resident before does not: windows that an
+// earlier run left to the next, and what malloc kept of what was freed, are counted in the first run that needs them.
 class ResidentPeak {
  public:
   ResidentPeak();
-  int64_t growth() const;  // bytes; 0 where the kernel does not say
+  std::optional<int64_t> growth() const;  // bytes; none where the kernel does not say
 
  private:
-  int64_t before_ = 0;
+  std::optional<int64_t> before_;
 };
 
 }  // namespace penstock::bench

@@ -27,9 +27,9 @@ struct Counts {
   int64_t metadata_calls = 0;
   int64_t messages = 0;
   int64_t message_bytes = 0;
-  int64_t memory_peak = 0;      // of the rank that held most, no sum: bytes beyond the data
-  int64_t resident_growth = 0;  // of the rank whose resident memory grew most, whoever asked for it
-  int64_t writers = 0;          // ranks that opened files for data
+  int64_t memory_peak = 0;       // of the rank that held most, no sum: bytes beyond the data
+  int64_t resident_growth = -1;  // of the rank whose resident memory grew most, whoever asked for it; -1: not known
+  int64_t writers = 0;           // ranks that opened files for data
 };
 
 // One operation of one method in one repetition.

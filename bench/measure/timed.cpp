@@ -84,9 +84,9 @@ double copy_time(const Pieces& pieces) {
 Result<Timing> timed_write_behind(const Communicator& comm, const Target& target, const Pieces& pieces,
                                   const Compute& compute, bool put) {
   Timing timing;
-  const ResidentPeak memory;
   PENSTOCK_TRY(comm->barrier());
   timing.copy_seconds = copy_time(pieces);
+  const ResidentPeak memory;
   PENSTOCK_TRY(comm->barrier());
   double start = now();
   compute.run([] {});

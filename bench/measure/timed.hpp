@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,9 @@ struct Target {
 struct Timing {
   double seconds = 0;  // from the opening barrier to the return of close on this rank
   Report report;
-  int64_t resident_growth = 0;  // bytes, at most, meanwhile
-  double copy_seconds = 0;      // behind a compute phase: of copying this rank's data once
-  double compute_seconds = 0;   // of the phase alone, right before
+  std::optional<int64_t> resident_growth;  // bytes, at most, meanwhile
+  double copy_seconds = 0;                 // behind a compute phase: of copying this rank's data once
+  double compute_seconds = 0;              // of the phase alone, right before
 };
 
 // What a program does besides: so many steps of arithmetic, which take about as long on every call.

@@ -67,7 +67,7 @@ void add_counts(Json& json, const Counts& counts) {
   json["messages"] = counts.messages;
   json["message_bytes"] = counts.message_bytes;
   json["memory_peak_bytes"] = counts.memory_peak;
-  json["resident_growth_bytes"] = counts.resident_growth;
+  json["resident_growth_bytes"] = counts.resident_growth < 0 ? Json(nullptr) : Json(counts.resident_growth);
   const int64_t moved = counts.file_bytes + counts.message_bytes;
   json["moved_per_byte"] = counts.bytes > 0 ? static_cast<double>(moved) / static_cast<double>(counts.bytes) : 0;
 }
