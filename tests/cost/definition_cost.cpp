@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 #include <penstock/file.hpp>
 
-#include "tests/cost/timed_communicator.hpp"
 #include "tests/harness/world.hpp"
+#include "tests/harness/wrapped_communicator.hpp"
 
 namespace penstock {
 namespace {
@@ -31,7 +31,7 @@ constexpr const char* row_names[row_count] = {
     "open", "list",           "get, commit", "change one"};
 
 // Processor seconds outside the collective calls of COMM since BEGIN, for SECONDS of elapsed time.
-double own_seconds(const TimedCommunicator& comm, const Moment& begin, double seconds) {
+double own_seconds(const WrappedCommunicator& comm, const Moment& begin, double seconds) {
   const double until = begin.wall + seconds;
   double own = 0;
   Moment last = begin;
@@ -39,7 +39,7 @@ double own_seconds(const TimedCommunicator& comm, const Moment& begin, double se
     const double share = next.wall <= until ? 1 : std::max(0.0, (until - last.wall) / (next.wall - last.wall));
     own += share * (next.processor - last.processor);
   };
-  for (const TimedCommunicator::Call& call : comm.calls()) {
+  for (const WrappedCommunicator::Call& call : comm.calls()) {
     add_gap(call.begin);
     last = call.end;
   }
@@ -47,7 +47,7 @@ double own_seconds(const TimedCommunicator& comm, const Moment& begin, double se
   return own;
 }
 
-Status write_once(const std::shared_ptr<TimedCommunicator>& comm, const Options& o, std::vector<double>& seconds) {
+Status write_once(const std::shared_ptr<WrappedCommunicator>& comm, const Options& o, std::vector<double>& seconds) {
   const Dims shape{o.elements * comm->size()};
   PENSTOCK_ASSIGN(const auto part, Decomposition::block(shape, Dims{o.elements * comm->rank()}, Dims{o.elements}));
   const std::vector<double> values(static_cast<size_t>(o.elements), 1.5);
@@ -73,7 +73,7 @@ Status write_once(const std::shared_ptr<TimedCommunicator>& comm, const Options&
   return file.close();
 }
 
-Status read_once(const std::shared_ptr<TimedCommunicator>& comm, const Options& o, std::vector<double>& seconds) {
+Status read_once(const std::shared_ptr<WrappedCommunicator>& comm, const Options& o, std::vector<double>& seconds) {
   const Dims shape{o.elements * comm->size()};
   PENSTOCK_ASSIGN(const auto part, Decomposition::block(shape, Dims{o.elements * comm->rank()}, Dims{o.elements}));
   std::vector<double> values(static_cast<size_t>(o.elements * o.datasets));
@@ -99,7 +99,7 @@ Status read_once(const std::shared_ptr<TimedCommunicator>& comm, const Options& 
 }
 
 // One dataset anew in a file that keeps all others.
-Status change_once(const std::shared_ptr<TimedCommunicator>& comm, const Options& o, std::vector<double>& seconds) {
+Status change_once(const std::shared_ptr<WrappedCommunicator>& comm, const Options& o, std::vector<double>& seconds) {
   comm->forget();
   const Moment begin;
   PENSTOCK_ASSIGN(File file, File::reopen(comm, o.path, o.plan));
@@ -114,7 +114,7 @@ Status change_once(const std::shared_ptr<TimedCommunicator>& comm, const Options
 }
 
 Status measure(const Communicator& world, const Options& o) {
-  const auto comm = std::make_shared<TimedCommunicator>(world);
+  const auto comm = std::make_shared<WrappedCommunicator>(world);
   std::vector<double> best(row_count, 1e30);
   for (int64_t r = 0; r < o.repeats; ++r) {
     std::vector<double> seconds(row_count);

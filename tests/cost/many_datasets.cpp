@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <penstock/file.hpp>
 
-#include "tests/cost/timed_communicator.hpp"
 #include "tests/harness/world.hpp"
+#include "tests/harness/wrapped_communicator.hpp"
 
 using namespace penstock;
 using namespace penstock::test;
@@ -40,7 +40,7 @@ std::vector<double> values_of(const Communicator& comm, int64_t i) {
 // Of this rank, all in all, to write DATASETS, to change every second of them where CHANGE, and to read them.
 size_t calls_for(const Communicator& world, const std::string& path, const std::string& plan, int64_t datasets,
                  bool change) {
-  const auto comm = std::make_shared<TimedCommunicator>(world);
+  const auto comm = std::make_shared<WrappedCommunicator>(world);
   for (int64_t step = 1; step <= (change ? 2 : 1); ++step) {
     auto file = step == 1 ? File::create(comm, path, plan) : File::reopen(comm, path, plan);
     if (!CHECK_OK(file.status(), "create or reopen")) return 0;

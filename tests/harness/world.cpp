@@ -13,6 +13,8 @@
 
 #if PENSTOCK_HAVE_MPI
 #include <penstock/mpi.hpp>
+
+#include "tests/harness/wrapped_communicator.hpp"
 #endif
 
 namespace penstock::test {
@@ -33,6 +35,17 @@ int thread_level() {
   const char* wanted = std::getenv("PENSTOCK_TEST_THREADS");
   const std::string_view word = wanted == nullptr ? "single" : wanted;
   return word == "multiple" ? MPI_THREAD_MULTIPLE : word == "funneled" ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
+}
+
+// PENSTOCK_TEST_NODES: block:N or cyclic:N, so many nodes to which the ranks are dealt one after another or in turn.
+Communicator on_nodes(const Communicator& comm) {
+  const char* wanted = std::getenv("PENSTOCK_TEST_NODES");
+  if (wanted == nullptr) return comm;
+  const std::string_view word = wanted;
+  const int nodes = std::atoi(wanted + word.find(':') + 1), size = comm->size();
+  if (word.starts_with("cyclic"))
+    return std::make_shared<WrappedCommunicator>(comm, [=](int rank) { return rank % nodes; });
+  return std::make_shared<WrappedCommunicator>(comm, [=](int rank) { return rank * nodes / size; });
 }
 
 }  // namespace
@@ -58,7 +71,7 @@ World::World([[maybe_unused]] int* argc, [[maybe_unused]] char*** argv) : comm_(
     std::fprintf(stderr, "no communicator: %s\n", comm.status().message().c_str());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
-  comm_ = *comm;
+  comm_ = on_nodes(*comm);
 #endif
   world_rank = comm_->rank();
 }

@@ -1,8 +1,10 @@
-// Timed communicator: another communicator, and when this rank was inside its collective calls.
+// WrappedCommunicator: another communicator, and when this rank was inside its collective calls; or on nodes of its own.
 #pragma once
 
 #include <time.h>
 
+#include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -23,12 +25,14 @@ struct Moment {
   double processor = processor_seconds();
 };
 
-class TimedCommunicator : public CommunicatorInterface {
+// On one machine, the ways that data takes between nodes: NODE_OF says on which a rank is taken to be.
+class WrappedCommunicator : public CommunicatorInterface {
  private:
   template <typename Body>
   auto timed(Body body) const {
     const Moment begin;
     auto result = body();
+    if (node_of_) return result;
     calls_.push_back({begin, Moment()});
     return result;
   }
@@ -38,15 +42,17 @@ class TimedCommunicator : public CommunicatorInterface {
     Moment begin, end;
   };
 
-  explicit TimedCommunicator(Communicator inner) : inner_(std::move(inner)) {}
+  using NodeOf = std::function<int(int rank)>;
+  explicit WrappedCommunicator(Communicator inner, NodeOf node_of = {})
+      : inner_(std::move(inner)), node_of_(std::move(node_of)) {}
 
   const std::vector<Call>& calls() const { return calls_; }
   void forget() const { calls_.clear(); }
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
-  int node_size() const override { return inner_->node_size(); }
-  int node_rank() const override { return inner_->node_rank(); }
+  int node_size() const override { return node_of_ ? neighbours_before(size()) : inner_->node_size(); }
+  int node_rank() const override { return node_of_ ? neighbours_before(rank()) : inner_->node_rank(); }
   bool threads_allowed() const override { return inner_->threads_allowed(); }
   bool threads_may_communicate() const override { return inner_->threads_may_communicate(); }
 
@@ -81,14 +87,26 @@ class TimedCommunicator : public CommunicatorInterface {
   Result<Request> receive(int peer, int tag, std::span<std::byte> bytes) const override {
     return inner_->receive(peer, tag, bytes);
   }
-  Result<Communicator> duplicate() const override { return inner_->duplicate(); }
+  void progress() const override { inner_->progress(); }
+  Result<Communicator> duplicate() const override {
+    PENSTOCK_ASSIGN(Communicator inner, inner_->duplicate());
+    return Communicator(std::make_shared<WrappedCommunicator>(std::move(inner), node_of_));
+  }
   Result<Communicator> split(int colour) const override { return inner_->split(colour); }
-  Result<Communicator> node() const override { return inner_->node(); }
+  Result<Communicator> node() const override { return node_of_ ? inner_->split(node_of_(rank())) : inner_->node(); }
+  std::shared_ptr<const ServerRanks> server_ranks() const override { return inner_->server_ranks(); }
   int64_t messages_sent() const override { return inner_->messages_sent(); }
   int64_t bytes_sent() const override { return inner_->bytes_sent(); }
 
  private:
+  int neighbours_before(int end) const {
+    int count = 0;
+    for (int r = 0; r < end; ++r) count += node_of_(r) == node_of_(rank());
+    return count;
+  }
+
   Communicator inner_;
+  NodeOf node_of_;
   mutable std::vector<Call> calls_;
 };
 
