@@ -19,7 +19,17 @@ int64_t choose_writers(const Cut& cut, int64_t bytes) {
   return writers;
 }
 
+// Number I of COUNT that are spread evenly over ALL.
+int spread(int64_t i, int64_t all, int64_t count) { return static_cast<int>(i * all / count); }
+
 }  // namespace
+
+std::vector<int> seats_of(const std::vector<int>& ranks) {
+  const auto all = std::ssize(ranks), count = std::min<int64_t>(all, writers_of_a_node);
+  std::vector<int> seats;
+  for (int64_t i = 0; i < count; ++i) seats.push_back(ranks[static_cast<size_t>(spread(i, all, count))]);
+  return seats;
+}
 
 int64_t Domains::cut(int writer) const {
   const auto share = static_cast<int64_t>(static_cast<__int128>(end - begin) * writer / writers);
@@ -33,9 +43,15 @@ int Domains::writer_at(int64_t address) const {
   return writer;
 }
 
-int Domains::rank_of(int writer) const { return static_cast<int>(int64_t{writer} * ranks / writers); }
+int Domains::rank_of(int writer) const {
+  return seats.empty() ? spread(writer, ranks, writers) : seats[static_cast<size_t>(writer)];
+}
 
 int Domains::writer_of(int rank) const {
+  if (!seats.empty()) {
+    const auto seat = std::ranges::find(seats, rank);
+    return seat == seats.end() ? -1 : static_cast<int>(seat - seats.begin());
+  }
   const int writer = static_cast<int>((int64_t{rank} * writers + ranks - 1) / ranks);
   return writer < writers && rank_of(writer) == rank ? writer : -1;
 }
@@ -66,6 +82,9 @@ Domains cut_domains(const Cut& cut) {
   if (cut.most_writers > 0) writers = std::min(writers, cut.most_writers);
   d.writers = static_cast<int>(std::clamp<int64_t>(writers, 1, cut.ranks));
   d.window = std::max(cut.block, round_up(cut.window, cut.block));
+  const auto seats = std::ssize(cut.seats);
+  for (int w = 0; w < d.writers && d.writers <= seats; ++w)
+    d.seats.push_back(cut.seats[static_cast<size_t>(spread(w, seats, d.writers))]);
   return d;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace penstock {
 
@@ -16,7 +17,12 @@ struct Cut {
   int ranks = 1;
   int64_t nodes = 1;
   int64_t span = 0;  // over which the data of one rank is spread; 0: not known
+  // The ranks that may write where nobody asks for more writers, node after node; empty: any.
+  std::vector<int> seats;
 };
+
+// Of the RANKS of one node, in order: those that write for it.
+std::vector<int> seats_of(const std::vector<int>& ranks);
 
 struct Domains {
   int64_t begin = 0, end = 0;  // what is cut; multiples of BLOCK
@@ -24,11 +30,11 @@ struct Domains {
   int64_t window = 16 << 20;  // what a writer handles in one round; a multiple of BLOCK
   int writers = 1;
   int ranks = 1;
+  std::vector<int> seats;  // the rank of each writer; empty: spread evenly over the ranks
 
   // Writer W owns [cut(W), cut(W + 1)); empty where there are more writers than blocks.
   int64_t cut(int writer) const;
   int writer_at(int64_t address) const;  // REQUIRES: begin <= address < end
-  // Writers are spread evenly over the ranks, so that every node has its share where nodes have as many ranks, in order.
   int rank_of(int writer) const;
   int writer_of(int rank) const;   // -1 where the rank is none
   int64_t rounds() const;          // of the largest domain

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
@@ -53,6 +54,37 @@ TEST(Domains, TileTheRangeInBlocks) {
       }
     }
   }
+}
+
+// Ranks dealt to the nodes in turn, and nodes of very different sizes.
+TEST(Domains, EveryNodeHasItsShareOfWriters) {
+  const std::vector<std::vector<int>> cyclic = {
+      {0, 3, 6, 9, 12, 15, 18, 21}, {1, 4, 7, 10, 13, 16, 19, 22}, {2, 5, 8, 11, 14, 17, 20, 23}};
+  const std::vector<std::vector<int>> uneven = {
+      {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, {20}, {21, 22, 23}};
+  for (const auto& nodes : {cyclic, uneven}) {
+    std::vector<int> seats;
+    for (const auto& ranks : nodes) {
+      const auto own = seats_of(ranks);
+      EXPECT_EQ(own.size(), std::min<size_t>(4, ranks.size()));
+      seats.insert(seats.end(), own.begin(), own.end());
+    }
+    for (const int writers : {0, 1, 3, 5, 8, 13, 24}) {
+      const Domains d = cut_domains({.end = 1 << 30, .writers = writers, .ranks = 24, .nodes = 3, .seats = seats});
+      std::set<int> used, nodes_used;
+      for (int w = 0; w < d.writers; ++w) {
+        EXPECT_TRUE(used.insert(d.rank_of(w)).second);
+        EXPECT_EQ(d.writer_of(d.rank_of(w)), w);
+        for (size_t n = 0; n < nodes.size(); ++n)
+          if (std::ranges::count(nodes[n], d.rank_of(w)) > 0) nodes_used.insert(static_cast<int>(n));
+      }
+      for (int r = 0; r < 24; ++r) EXPECT_EQ(d.writer_of(r) >= 0, used.contains(r));
+      if (writers == 0 || (writers == 3 && nodes == cyclic)) {
+        EXPECT_EQ(nodes_used.size(), 3u);
+      }
+    }
+  }
+  EXPECT_EQ(seats_of({7}), std::vector<int>{7});
 }
 
 TEST(Domains, OneRankIsTheOnlyWriterOfGather) {

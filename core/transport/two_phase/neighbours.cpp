@@ -51,6 +51,13 @@ Status NodeMemory::meet(const Communicator& comm) {
   PENSTOCK_TRY(node->broadcast(list, 0));
   ranks.resize(list.size() / sizeof(int));
   std::memcpy(ranks.data(), list.data(), list.size());
+  const std::vector<int> own = node->rank() == 0 ? seats_of(ranks) : std::vector<int>();
+  PENSTOCK_ASSIGN(const auto of_nodes, comm->gather(std::as_bytes(std::span(own)), 0));
+  list.clear();
+  for (const auto& one : of_nodes) list.insert(list.end(), one.begin(), one.end());
+  PENSTOCK_TRY(comm->broadcast(list, 0));
+  seats.resize(list.size() / sizeof(int));
+  std::memcpy(seats.data(), list.data(), list.size());
   nodes = node->rank() == 0 ? 1 : 0;
   return comm->all_reduce_sum(std::span(&nodes, 1));
 }

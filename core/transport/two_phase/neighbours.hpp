@@ -21,6 +21,7 @@ struct NodeMemory {
   Communicator node;       // null until the first transfer
   std::vector<int> ranks;  // of the job's communicator, by their rank in NODE
   int64_t nodes = 1;       // of the job's communicator
+  std::vector<int> seats;  // ranks of it that write, of all nodes
   std::shared_ptr<SharedMemory> memory;
   int64_t refused = INT64_MAX;  // the node has no such memory: it is not asked for so much again
   bool in_doubt = false;        // a transfer was given up on this rank: others may still use the memory

@@ -45,6 +45,7 @@ Result<Cut> agree_cut(const Job& job, const Settings& settings, NodeMemory& kept
   cut.block = job.block;
   cut.ranks = job.comm->size();
   cut.nodes = kept.nodes;
+  cut.seats = kept.seats;
   return cut;
 }
 
@@ -54,6 +55,7 @@ class TwoPhaseTransfer : public Transfer {
       : job_(job),
         domains_(domains),
         rank_(job.comm->rank()),
+        writer_(domains.writer_of(rank_)),
         rounds_(domains.rounds()),
         kept_(job.comm->attachments().get<NodeMemory>()),
         staging_(job, domains_, plan_, io_mode(settings), [this] { wake(); }),
@@ -149,7 +151,7 @@ class TwoPhaseTransfer : public Transfer {
     return {domains_.window_begin(writer, round), domains_.window_end(writer, round)};
   }
   int64_t bytes_from(const Client& client, int64_t round) const {
-    return client.pieces.bytes_in(window(domains_.writer_of(rank_), round));
+    return client.pieces.bytes_in(window(writer_, round));
   }
   int64_t bytes_to(const Route& route, int64_t round) const {
     return route.pieces.bytes_in(window(route.writer, round));
@@ -157,8 +159,7 @@ class TwoPhaseTransfer : public Transfer {
 
   // Local. All the memory that the rounds will need, taken before anybody waits for this rank.
   Status reserve() {
-    PENSTOCK_TRY(
-        staging_.reserve(neighbours_.any() && domains_.writer_of(rank_) >= 0 ? neighbours_.window(0) : nullptr));
+    PENSTOCK_TRY(staging_.reserve(neighbours_.any() && writer_ >= 0 ? neighbours_.window(0) : nullptr));
     std::vector<int64_t> largest;
     for (const Client& client : plan_.clients)
       if (needs_message(client.rank))
@@ -368,7 +369,7 @@ class TwoPhaseTransfer : public Transfer {
   const Job& job_;
   const Domains domains_;
   ExchangePlan plan_;
-  const int rank_;
+  const int rank_, writer_;
   const int64_t rounds_;
   NodeMemory& kept_;
   Neighbours neighbours_;
