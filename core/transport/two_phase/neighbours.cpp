@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstring>
 #include <ctime>
+#include <span>
 
 namespace penstock {
 namespace {
@@ -22,6 +23,17 @@ int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit;
 void futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
   ::syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
+}
+
+// Collective. What all ranks have, by rank, on each of them.
+Result<std::vector<int>> collect(const Communicator& comm, std::span<const int> own) {
+  PENSTOCK_ASSIGN(const auto of_ranks, comm->gather(std::as_bytes(own), 0));
+  std::vector<std::byte> bytes;
+  for (const auto& one : of_ranks) bytes.insert(bytes.end(), one.begin(), one.end());
+  PENSTOCK_TRY(comm->broadcast(bytes, 0));
+  std::vector<int> all(bytes.size() / sizeof(int));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
 }
 
 }  // namespace
@@ -45,19 +57,8 @@ Status NodeMemory::meet(const Communicator& comm) {
   if (node != nullptr) return {};
   PENSTOCK_ASSIGN(node, comm->node());
   const int rank = comm->rank();
-  PENSTOCK_ASSIGN(const auto all, node->gather(std::as_bytes(std::span(&rank, 1)), 0));
-  std::vector<std::byte> list;
-  for (const auto& one : all) list.insert(list.end(), one.begin(), one.end());
-  PENSTOCK_TRY(node->broadcast(list, 0));
-  ranks.resize(list.size() / sizeof(int));
-  std::memcpy(ranks.data(), list.data(), list.size());
-  const std::vector<int> own = node->rank() == 0 ? seats_of(ranks) : std::vector<int>();
-  PENSTOCK_ASSIGN(const auto of_nodes, comm->gather(std::as_bytes(std::span(own)), 0));
-  list.clear();
-  for (const auto& one : of_nodes) list.insert(list.end(), one.begin(), one.end());
-  PENSTOCK_TRY(comm->broadcast(list, 0));
-  seats.resize(list.size() / sizeof(int));
-  std::memcpy(seats.data(), list.data(), list.size());
+  PENSTOCK_ASSIGN(ranks, collect(node, std::span(&rank, 1)));
+  PENSTOCK_ASSIGN(seats, collect(comm, node->rank() == 0 ? seats_of(ranks) : std::vector<int>()));
   nodes = node->rank() == 0 ? 1 : 0;
   return comm->all_reduce_sum(std::span(&nodes, 1));
 }
