@@ -97,6 +97,30 @@ TEST(Crc64, EveryLengthAndAlignmentIsAsByTheTable) {
   for (int round = 0; round < 1000; ++round) expect_same(random() % 64, random() % 10001);
 }
 
+TEST(Crc64, IsLinearWithoutItsInversions) {
+  std::mt19937_64 random(20261124);
+  for (int round = 0; round < 300; ++round) {
+    std::string a(random() % 3000, '\0'), b(a.size(), '\0'), sum(a.size(), '\0');
+    for (size_t i = 0; i < a.size(); ++i) {
+      a[i] = static_cast<char>(random());
+      b[i] = static_cast<char>(random());
+      sum[i] = static_cast<char>(a[i] ^ b[i]);
+    }
+    const auto length = static_cast<int64_t>(a.size());
+    const uint64_t linear = crc64_linear(bytes_of(a));
+    EXPECT_EQ(linear ^ crc64_linear(bytes_of(b)), crc64_linear(bytes_of(sum)));
+    EXPECT_EQ(crc64_from_linear(linear, length), crc64(bytes_of(a)));
+    EXPECT_EQ(crc64_from_linear(crc64(bytes_of(a)), length), linear);
+    const size_t at = a.empty() ? 0 : random() % a.size();
+    EXPECT_EQ(crc64_linear(bytes_of(a).subspan(at), crc64_linear(bytes_of(a).first(at))), linear);
+    const size_t zeros = random() % 5000;
+    EXPECT_EQ(Crc64Zeros(static_cast<int64_t>(zeros)).after(linear),
+              crc64_linear(bytes_of(a + std::string(zeros, '\0'))));
+  }
+  const uint64_t far = Crc64Zeros(int64_t{1} << 40).after(77);
+  EXPECT_EQ(far, Crc64Zeros(int64_t{1} << 39).after(Crc64Zeros(int64_t{1} << 39).after(77)));
+}
+
 TEST(Crc64, ManyPiecesContinueOneAnother) {
   std::mt19937_64 random(20261123);
   std::vector<std::byte> data(1 << 20);

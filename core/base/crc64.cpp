@@ -59,13 +59,22 @@ constexpr std::array<uint64_t, 64> make_zero_bytes() {
 }
 constexpr std::array<uint64_t, 64> zero_bytes = make_zero_bytes();
 
+// x^-1: what undoes one step of division.
+constexpr uint64_t inverse_of_x = (polynomial << 1) | 1;
+static_assert(multiply(inverse_of_x, one >> 1) == one);
+
+// As zero_bytes, for multiply_by_folding, whose product has one x too many.
+constexpr std::array<uint64_t, 64> make_folded_zero_bytes() {
+  std::array<uint64_t, 64> powers{};
+  for (size_t i = 0; i < powers.size(); ++i) powers[i] = multiply(zero_bytes[i], inverse_of_x);
+  return powers;
+}
+constexpr std::array<uint64_t, 64> folded_zero_bytes = make_folded_zero_bytes();
+
 constexpr size_t least_folded = 64;  // below, the table is as fast
 
-}  // namespace
-
-uint64_t crc64_by_table(std::span<const std::byte> bytes, uint64_t previous) {
+uint64_t linear_by_table(std::span<const std::byte> bytes, uint64_t c) {
   const Tables& t = tables();
-  uint64_t c = ~previous;
   const std::byte* p = bytes.data();
   size_t n = bytes.size();
   for (; n >= slices; n -= slices, p += slices) {
@@ -75,15 +84,23 @@ uint64_t crc64_by_table(std::span<const std::byte> bytes, uint64_t previous) {
     for (size_t i = 0; i < 8; ++i) c ^= t[15 - i][(a >> (8 * i)) & 0xFF] ^ t[7 - i][(b >> (8 * i)) & 0xFF];
   }
   for (; n > 0; --n, ++p) c = t[0][(c ^ static_cast<uint64_t>(*p)) & 0xFF] ^ (c >> 8);
-  return ~c;
+  return c;
 }
 
-uint64_t crc64(std::span<const std::byte> bytes, uint64_t previous) {
-  const size_t multiple = bytes.size() / sizeof(Folded) * sizeof(Folded);
-  if (multiple < least_folded || !can_fold()) return crc64_by_table(bytes, previous);
-  const Folded folded = crc64_fold(bytes.first(multiple), ~previous);
-  return crc64_by_table(bytes.subspan(multiple), crc64_by_table(folded, ~uint64_t{0}));
+}  // namespace
+
+uint64_t crc64_by_table(std::span<const std::byte> bytes, uint64_t previous) {
+  return ~linear_by_table(bytes, ~previous);
 }
+
+uint64_t crc64_linear(std::span<const std::byte> bytes, uint64_t previous) {
+  const size_t multiple = bytes.size() / sizeof(Folded) * sizeof(Folded);
+  if (multiple < least_folded || !can_fold()) return linear_by_table(bytes, previous);
+  const Folded folded = crc64_fold(bytes.first(multiple), previous);
+  return linear_by_table(bytes.subspan(multiple), linear_by_table(folded, 0));
+}
+
+uint64_t crc64(std::span<const std::byte> bytes, uint64_t previous) { return ~crc64_linear(bytes, ~previous); }
 
 uint64_t crc64_combine(uint64_t a, uint64_t b, int64_t b_bytes) {
   if (b_bytes <= 0) return a;
@@ -91,6 +108,24 @@ uint64_t crc64_combine(uint64_t a, uint64_t b, int64_t b_bytes) {
   for (size_t i = 0; n != 0; n >>= 1, ++i)
     if (n & 1) a = multiply(zero_bytes[i], a);
   return a ^ b;
+}
+
+uint64_t crc64_from_linear(uint64_t linear, int64_t bytes) { return linear ^ ~Crc64Zeros(bytes).after(~uint64_t{0}); }
+
+Crc64Zeros::Crc64Zeros(int64_t bytes) : bytes_(bytes), factor_(one) {
+  auto n = static_cast<uint64_t>(bytes);
+  if (!can_fold()) {
+    for (size_t i = 0; n != 0; n >>= 1, ++i)
+      if (n & 1) factor_ = multiply(zero_bytes[i], factor_);
+    return;
+  }
+  factor_ = inverse_of_x;
+  for (size_t i = 0; n != 0; n >>= 1, ++i)
+    if (n & 1) factor_ = crc64_multiply_by_folding(factor_, folded_zero_bytes[i]);
+}
+
+uint64_t Crc64Zeros::after(uint64_t linear) const {
+  return can_fold() ? crc64_multiply_by_folding(linear, factor_) : multiply(linear, factor_);
 }
 
 }  // namespace penstock

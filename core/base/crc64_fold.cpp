@@ -26,6 +26,21 @@ constexpr uint64_t power(size_t n) {
   return v;
 }
 
+// Of an odd power series over GF(2), to 64 bits: each step doubles the bits that are right.
+constexpr int64_t reciprocal_of(int64_t divisor) {
+  const auto low_product = [](uint64_t a, uint64_t b) {
+    uint64_t product = 0;
+    for (; b != 0; b >>= 1, a <<= 1) product ^= (b & 1) ? a : 0;
+    return product;
+  };
+  const auto d = static_cast<uint64_t>(divisor);
+  uint64_t r = 1;
+  for (int bits = 1; bits < 64; bits *= 2) r = low_product(low_product(r, r), d);
+  return static_cast<int64_t>(r);
+}
+static_assert(static_cast<uint64_t>(reciprocal_of(static_cast<int64_t>((crc64_polynomial << 1) | 1))) ==
+              0x9C3E466C172963D5);
+
 // What the halves of a block are multiplied by to go BITS further; each product of reflected numbers is one bit short.
 template <size_t bits>
 PENSTOCK_FOLD_128 __m128i distance() {
@@ -103,9 +118,21 @@ Folded crc64_fold(std::span<const std::byte> bytes, uint64_t state) {
   return fold_blocks(last, at_once + rest, 0);
 }
 
+// Barrett's reduction, from the same paper: the quotient by the polynomial is the low half times its reciprocal.
+PENSTOCK_FOLD_128 uint64_t crc64_multiply_by_folding(uint64_t a, uint64_t b) {
+  constexpr auto divisor = static_cast<int64_t>((crc64_polynomial << 1) | 1), reciprocal = reciprocal_of(divisor);
+  const __m128i constants = _mm_set_epi64x(divisor, reciprocal);
+  const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<int64_t>(a)),
+                                               _mm_cvtsi64_si128(static_cast<int64_t>(b)), 0x00);
+  const __m128i quotient = _mm_clmulepi64_si128(product, constants, 0x00);
+  const __m128i multiple = _mm_xor_si128(_mm_clmulepi64_si128(quotient, constants, 0x10), _mm_slli_si128(quotient, 8));
+  return static_cast<uint64_t>(_mm_extract_epi64(_mm_xor_si128(product, multiple), 1));
+}
+
 #else
 
 bool can_fold() { return false; }
+uint64_t crc64_multiply_by_folding(uint64_t, uint64_t) { return 0; }
 Folded crc64_fold(std::span<const std::byte>, uint64_t) { return {}; }
 
 #endif

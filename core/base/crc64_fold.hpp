@@ -18,5 +18,8 @@ bool can_fold();
 // Bytes whose CRC from state 0 is the one of BYTES from STATE.
 // REQUIRES: can_fold(); BYTES are a multiple of 16, not 0.
 Folded crc64_fold(std::span<const std::byte> bytes, uint64_t state);
+// A times B times x modulo the polynomial, all reflected.
+// REQUIRES: can_fold().
+uint64_t crc64_multiply_by_folding(uint64_t a, uint64_t b);
 
 }  // namespace penstock
