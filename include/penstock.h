@@ -85,11 +85,19 @@ typedef struct penstock_memory {
 penstock_status penstock_create(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
 /* Collective. To read; the format is recognised. PLAN may name a transport; NULL: the default. */
 penstock_status penstock_open(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
+/* Collective. To read: of the files that match PATTERN (as in a shell: "run/chk-*.h5") the one that was committed last, is
+ * whole and agrees with its checksums, all of which are compared. Those passed over, and why, are in
+ * penstock_warnings, and in the message where there is none: PENSTOCK_NOT_FOUND. */
+penstock_status penstock_open_latest(penstock_comm comm, const char *pattern, const char *plan, penstock_file **file);
 /* Collective. To read, change, add and grow; commit publishes a new file in place of the old one. */
 penstock_status penstock_reopen(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
 /* Collective. A new file TO with all that is in FROM, moved in bounded pieces: makes one file of a set of files, or another
  * format of a file. PLAN: of the new file. All or nothing. */
 penstock_status penstock_copy(penstock_comm comm, const char *from, const char *to, const char *plan);
+/* Collective. Reads all of the file or set at PATH and compares it with the checksums that were committed with it.
+ * PENSTOCK_OK: all agrees; PENSTOCK_DAMAGED: the message names the first dataset and elements that do not, and counts the
+ * others; PENSTOCK_NOT_FOUND: there is no such file, or it has no checksums. */
+penstock_status penstock_verify(penstock_comm comm, const char *path);
 /* Collective. Publishes what was put, all or nothing; fills what was asked for by get. The file stays open. With transport
  * servers it returns when the data is handed over: the next commit, penstock_commit_wait or penstock_close publishes it, and
  * returns what went wrong. */
@@ -197,6 +205,11 @@ penstock_status penstock_describe(penstock_file *file, const char *name, penstoc
                                   int *unlimited);
 /* The plan that is used, with its parameters; lives as long as FILE. */
 const char *penstock_plan(penstock_file *file);
+/* The file that FILE stands for, with links resolved; lives as long as FILE. */
+const char *penstock_path(penstock_file *file);
+/* What the last open or commit had to say that is no error, one per line, "" for nothing; lives until the next call with
+ * FILE. */
+const char *penstock_warnings(penstock_file *file);
 
 /* --- streams: opaque bytes, one stream for each rank, in a few files for all ------------------------------------- */
 

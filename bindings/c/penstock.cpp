@@ -17,6 +17,7 @@ struct penstock_file {
   std::vector<const std::string*> list = {};  // of the datasets, each in NAMES
   bool listed = false;                        // LIST is that of the file as it is now
   std::string plan = {};
+  std::string warnings = {};
 };
 
 struct penstock_decomposition {
@@ -173,6 +174,10 @@ penstock_status penstock_open(penstock_comm comm, const char* path, const char* 
   return open_with(&penstock::File::open, comm, path, plan, file);
 }
 
+penstock_status penstock_open_latest(penstock_comm comm, const char* pattern, const char* plan, penstock_file** file) {
+  return open_with(&penstock::File::open_latest, comm, pattern, plan, file);
+}
+
 penstock_status penstock_reopen(penstock_comm comm, const char* path, const char* plan, penstock_file** file) {
   return open_with(&penstock::File::reopen, comm, path, plan, file);
 }
@@ -182,6 +187,16 @@ penstock_status penstock_copy(penstock_comm comm, const char* from, const char* 
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
     return penstock::File::copy(ranks, from == nullptr ? "" : from, to == nullptr ? "" : to,
                                 plan == nullptr ? "" : plan);
+  });
+}
+
+penstock_status penstock_verify(penstock_comm comm, const char* path) {
+  return border([&]() -> Status {
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    PENSTOCK_ASSIGN(penstock::File file, penstock::File::open(ranks, path == nullptr ? "" : path));
+    PENSTOCK_ASSIGN(const penstock::Verification found, file.verify());
+    PENSTOCK_TRY(file.close());
+    return found.verdict(file.path());
   });
 }
 
@@ -448,6 +463,15 @@ const char* penstock_plan(penstock_file* file) {
   if (file == nullptr) return nullptr;
   if (file->plan.empty()) file->plan = file->file.plan();  // once: the pointer lives as long as the file
   return file->plan.c_str();
+}
+
+const char* penstock_path(penstock_file* file) { return file == nullptr ? nullptr : file->file.path().c_str(); }
+
+const char* penstock_warnings(penstock_file* file) {
+  if (file == nullptr) return nullptr;
+  file->warnings.clear();
+  for (const std::string& warning : file->file.report().warnings) file->warnings += warning + "\n";
+  return file->warnings.c_str();
 }
 
 const char* penstock_message(void) { return last_message().c_str(); }

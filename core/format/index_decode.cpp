@@ -62,6 +62,7 @@ class Reader {
     PENSTOCK_TRY(read_parts(root));
     PENSTOCK_TRY(read_datasets(root));
     PENSTOCK_TRY(read_attributes(root));
+    PENSTOCK_TRY(read_record(root));
     PENSTOCK_TRY(as_damaged(check_names(contents_.catalogue)));
     PENSTOCK_TRY(check_bytes_apart());
     return std::move(contents_);
@@ -100,6 +101,13 @@ class Reader {
         return damaged("part '" + name + "' is listed twice");
       contents_.parts.push_back(join_path(folder_, name));
     }
+    return {};
+  }
+
+  Status read_record(const json& root) {
+    if (!root.contains("checksums")) return {};
+    PENSTOCK_ASSIGN(const std::string digits, text_member(root, "checksums"));
+    if (!words_of(digits, contents_.record)) return damaged("'checksums' are not words of 16 hexadecimal digits");
     return {};
   }
 

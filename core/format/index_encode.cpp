@@ -71,7 +71,13 @@ class Writer {
       out_ += i == 0 ? "\n  " : ",\n  ";
       PENSTOCK_TRY(append_dataset(i));
     }
-    out_ += "]}\n";
+    out_ += ']';
+    if (!contents_.record.empty()) {
+      out_ += ",\n ";
+      append_key(out_, "checksums");
+      append_json(out_, std::string_view(hexadecimal(contents_.record)));
+    }
+    out_ += "}\n";
     return std::move(out_);
   }
 

@@ -8,6 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "core/model/catalogue.hpp"
 
 namespace penstock {
@@ -293,6 +295,24 @@ Result<Attribute> attribute_from_json(std::string name, const nlohmann::json& js
       PENSTOCK_TRY(read_element(value[i], attribute.type, attribute.value.data() + i * static_cast<size_t>(size)));
   }
   return attribute;
+}
+
+std::string hexadecimal(std::span<const uint64_t> words) {
+  std::string digits;
+  digits.reserve(words.size() * 16);
+  for (const uint64_t word : words) fmt::format_to(std::back_inserter(digits), "{:016x}", word);
+  return digits;
+}
+
+bool words_of(std::string_view digits, std::vector<uint64_t>& words) {
+  words.assign(digits.size() / 16, 0);
+  if (digits.size() % 16 != 0) return false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const char* begin = digits.data() + 16 * i;
+    const auto [end, error] = std::from_chars(begin, begin + 16, words[i], 16);
+    if (error != std::errc() || end != begin + 16) return false;
+  }
+  return true;
 }
 
 Result<int64_t> natural_from_json(const nlohmann::json& json, std::string_view what) {

@@ -1,9 +1,12 @@
 // JSON text: names, texts and attributes in the index, each without loss.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <penstock/attribute.hpp>
 #include <penstock/status.hpp>
@@ -23,6 +26,10 @@ void append_json(std::string& out, int64_t value);
 void append_json(std::string& out, const Attribute& attribute);
 // Code::damaged where JSON is no attribute, naming why.
 Result<Attribute> attribute_from_json(std::string name, const nlohmann::json& json);
+
+// Words as 16 hexadecimal digits each, one after another; and back. False where DIGITS are something else.
+std::string hexadecimal(std::span<const uint64_t> words);
+bool words_of(std::string_view digits, std::vector<uint64_t>& words);
 
 // A member of a JSON object or element of an array as a number of 63 bits.
 Result<int64_t> natural_from_json(const nlohmann::json& json, std::string_view what);

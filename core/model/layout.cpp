@@ -21,6 +21,35 @@ int64_t span_bytes(const StoredBlock& block, int64_t element_bytes) {
   return (rows - 1) * block.row_stride + count / rows * element_bytes;
 }
 
+namespace {
+
+void encode(Encoder& out, std::span<const StoredBlock> blocks) {
+  out.value(std::ssize(blocks));
+  for (const StoredBlock& block : blocks) {
+    out.value(block.part);
+    out.value(block.base);
+    out.value(block.swapped);
+    block.where.encode(out);
+    out.value(block.row_stride);
+  }
+}
+
+std::vector<StoredBlock> decode_blocks(Decoder& in) {
+  std::vector<StoredBlock> blocks;
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    StoredBlock block;
+    block.part = in.value<int32_t>();
+    block.base = in.value<int64_t>();
+    block.swapped = in.value<bool>();
+    block.where = Selection::decode(in);
+    block.row_stride = in.value<int64_t>();
+    blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+}  // namespace
+
 std::vector<std::byte> encode(const Contents& contents) {
   Encoder out;
   out.text(contents.format);
@@ -32,15 +61,12 @@ std::vector<std::byte> encode(const Contents& contents) {
   for (const std::string& part : contents.parts) out.text(part);
   for (size_t i = 0; i < contents.catalogue.datasets.size(); ++i) {
     out.value(static_cast<bool>(contents.foreign[i]));
-    out.value(static_cast<int64_t>(contents.blocks[i].size()));
-    for (const StoredBlock& block : contents.blocks[i]) {
-      out.value(block.part);
-      out.value(block.base);
-      out.value(block.swapped);
-      block.where.encode(out);
-      out.value(block.row_stride);
-    }
+    encode(out, contents.blocks[i]);
   }
+  out.list(std::span<const uint64_t>(contents.record));
+  encode(out, contents.record_blocks);
+  out.value(contents.record_words);
+  out.value(contents.record_foreign);
   return out.take();
 }
 
@@ -55,17 +81,12 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) contents.parts.push_back(in.text());
   for (size_t i = 0; i < contents.catalogue.datasets.size() && in.ok(); ++i) {
     contents.foreign.push_back(in.value<bool>());
-    auto& blocks = contents.blocks.emplace_back();
-    for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
-      StoredBlock block;
-      block.part = in.value<int32_t>();
-      block.base = in.value<int64_t>();
-      block.swapped = in.value<bool>();
-      block.where = Selection::decode(in);
-      block.row_stride = in.value<int64_t>();
-      blocks.push_back(std::move(block));
-    }
+    contents.blocks.push_back(decode_blocks(in));
   }
+  contents.record = in.list<uint64_t>();
+  contents.record_blocks = decode_blocks(in);
+  contents.record_words = in.value<int64_t>();
+  contents.record_foreign = in.value<bool>();
   if (!in.ok() || !in.done()) return Status(Code::internal, "a file's contents from rank 0 cannot be decoded");
   return contents;
 }

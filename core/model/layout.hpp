@@ -64,6 +64,12 @@ struct Contents {
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
   std::vector<bool> foreign;  // for each dataset: stored chunked, filtered, compact or in another type
   std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
+  // The record of checksums (core/model/checksums.hpp), where there is one: of a set its words; of a single file it is a
+  // dataset, which readers list with the others until take_record_apart.
+  std::vector<uint64_t> record;
+  std::vector<StoredBlock> record_blocks;
+  int64_t record_words = 0;
+  bool record_foreign = false;
 };
 
 // What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#000001, NAME#000002, ...,

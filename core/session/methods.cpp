@@ -14,12 +14,20 @@
 namespace penstock {
 namespace {
 
+const Parameter checksums{"checksums", Parameter::Type::choice, "crc64|none", "crc64",
+                          "what is written with the data, so that damage is found later"};
+const Parameter verify{
+    "verify", Parameter::Type::choice, "never|first|always", "never",
+    "whether what is read is compared with its checksums: never, when it is first read, or each time"};
+
 const Descriptor common{
     "common",
     "parameters of every plan",
     {{"placement", Parameter::Type::choice, "single|per_rank|parts|rank_order", "single",
       "in which files the data goes"},
      {"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
+     checksums,
+     verify,
      {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
      {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"},
      {"memory_bytes", Parameter::Type::bytes, "65536", "64MiB",
@@ -32,7 +40,9 @@ const Descriptor common{
 const Descriptor engine_common{
     "engine_common",
     "parameters of every engine",
-    {{"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"}},
+    {{"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
+     checksums,
+     verify},
     ""};
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Proof of exact tiling, by sums of powers.
 #include "core/session/proof.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,8 @@ Status sum_residues(const Communicator& comm, std::vector<uint64_t>& sums) {
   }
   return {};
 }
+
+uint64_t proper(uint64_t base) { return base % (tiling_modulus - 2) + 2; }  // neither 0 nor 1
 
 uint64_t difference(uint64_t a, uint64_t b) { return tiling_add(a, tiling_modulus - b); }
 
@@ -115,9 +118,9 @@ Status name_first_wrong(const Communicator& comm, const Dataset& dataset, std::s
 
 }  // namespace
 
-Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
-                    std::span<const int64_t> kept, uint64_t base) {
-  base = base % (tiling_modulus - 2) + 2;  // neither 0 nor 1
+Result<std::vector<bool>> find_tiled(const Communicator& comm, const Catalogue& catalogue,
+                                     std::span<const Claim> claims, std::span<const int64_t> kept, uint64_t base) {
+  base = proper(base);
   std::vector<uint64_t> sums(catalogue.datasets.size());
   Sums memory(base);
   for (const Claim& claim : claims) {
@@ -125,12 +128,20 @@ Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::s
     sums[d] = tiling_add(sums[d], memory.of(claim.selection, kept[d]));
   }
   PENSTOCK_TRY(sum_residues(comm, sums));
-  for (size_t d = 0; d < sums.size(); ++d) {
-    const Dataset& dataset = catalogue.datasets[d];
-    const Question q{static_cast<int>(d), kept[d], elements(dataset.shape), base};
-    if (sums[d] != memory.of_whole(q)) return name_first_wrong(comm, dataset, claims, q);
-  }
-  return {};
+  std::vector<bool> tiled(sums.size());
+  for (size_t d = 0; d < sums.size(); ++d)
+    tiled[d] = sums[d] == memory.of_whole({static_cast<int>(d), kept[d], elements(catalogue.datasets[d].shape), base});
+  return tiled;
+}
+
+Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
+                    std::span<const int64_t> kept, uint64_t base) {
+  PENSTOCK_ASSIGN(const std::vector<bool> tiled, find_tiled(comm, catalogue, claims, kept, base));
+  const auto wrong = static_cast<size_t>(std::ranges::find(tiled, false) - tiled.begin());
+  if (wrong == tiled.size()) return {};
+  const Dataset& dataset = catalogue.datasets[wrong];
+  return name_first_wrong(comm, dataset, claims,
+                          {static_cast<int>(wrong), kept[wrong], elements(dataset.shape), proper(base)});
 }
 
 }  // namespace penstock

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <penstock/communicator.hpp>
 
@@ -16,5 +17,9 @@ namespace penstock {
 // is well; else a bisection by reductions finds the first wrong element and who put it.
 Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
                     std::span<const int64_t> kept, uint64_t base);
+
+// Collective, the same on all ranks. Of each dataset, whether prove_tiling would find it well.
+Result<std::vector<bool>> find_tiled(const Communicator& comm, const Catalogue& catalogue,
+                                     std::span<const Claim> claims, std::span<const int64_t> kept, uint64_t base);
 
 }  // namespace penstock

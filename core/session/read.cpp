@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/model/boxes.hpp"
+#include "core/model/checksums.hpp"
 #include "core/session/methods.hpp"
 #include "core/session/state.hpp"
 #include "core/transport/move.hpp"
@@ -28,23 +29,6 @@ Result<Contents> unpack(std::span<const std::byte> bytes) {
   std::string message = in.text();
   if (code != Code::ok) return Status(code, std::move(message));
   return decode_contents(in.list<std::byte>());
-}
-
-Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
-  if (const Engine* engine = recognising_engine(path)) return engine->contents(path);
-  PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
-  if (info.directory) return Status(Code::invalid, fmt::format("'{}' is a folder, not a file", path));
-  if (!info.regular) return Status(Code::invalid, fmt::format("'{}' is no regular file", path));
-  std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(512, info.bytes)));
-  PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, false));
-  PENSTOCK_TRY(file->read(0, head));
-  PENSTOCK_TRY(file->close());
-  for (const Format* format : formats())
-    if (format->recognises(head)) return format->read(path);
-  return Status(
-      Code::damaged,
-      fmt::format("'{}' is no file that penstock can read: neither HDF5, nor classic netCDF, nor the index of a set",
-                  path));
 }
 
 // Every part has a place in the virtual address space; ranks compute the same ones.
@@ -225,6 +209,27 @@ Status transport_read(File::State& state, const Resolved& resolved) {
 
 }  // namespace
 
+Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
+  if (const Engine* engine = recognising_engine(path)) return engine->contents(path);
+  PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
+  if (info.directory) return Status(Code::invalid, fmt::format("'{}' is a folder, not a file", path));
+  if (!info.regular) return Status(Code::invalid, fmt::format("'{}' is no regular file", path));
+  std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(512, info.bytes)));
+  PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, false));
+  PENSTOCK_TRY(file->read(0, head));
+  PENSTOCK_TRY(file->close());
+  for (const Format* format : formats()) {
+    if (!format->recognises(head)) continue;
+    PENSTOCK_ASSIGN(Contents contents, format->read(path));
+    take_record_apart(contents);
+    return contents;
+  }
+  return Status(
+      Code::damaged,
+      fmt::format("'{}' is no file that penstock can read: neither HDF5, nor classic netCDF, nor the index of a set",
+                  path));
+}
+
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path) {
   std::vector<std::byte> bytes;
   if (comm->rank() == 0) bytes = pack(recognise_and_read(storage, path));
@@ -285,6 +290,7 @@ Status read_pending(File::State& state) {
     for (size_t d = 0; d < resolved.sharing.size(); ++d)
       PENSTOCK_TRY(check_claim(*state.contents, resolved.catalogue.datasets[d], resolved.sharing[d]));
   }
+  PENSTOCK_TRY(verify_claims(state, resolved));
   PENSTOCK_TRY(state.engine != nullptr ? engine_read(state, resolved) : transport_read(state, resolved));
   PENSTOCK_TRY(broadcast_replicas(state, resolved));
   state.gets.clear();

@@ -23,6 +23,7 @@
 namespace penstock {
 
 struct Writing;
+struct Checking;
 
 enum class Mode : uint8_t { create, read, change };
 
@@ -61,7 +62,8 @@ struct File::State {
   std::string filesystem;             // that the target lies on
   std::vector<std::string> warnings;  // of every commit's report
   int commits = 0;
-  std::unique_ptr<Writing> writing;  // a commit between its start and its end
+  std::unique_ptr<Writing> writing;    // a commit between its start and its end
+  std::unique_ptr<Checking> checking;  // of the published file, once its checksums were asked for
   Report report;
 
   Status remember(Status status) {
@@ -94,6 +96,8 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
 // The definitions in PENDING as this rank sees them, without attributes.
 Result<Definitions> local_definitions(const File::State& state, const std::vector<Pending>& pending);
 
+// Local. What is in the file or set at PATH, by the format or engine that knows it.
+Result<Contents> recognise_and_read(Storage& storage, const std::string& path);
 // Collective. Rank 0 reads the header, all ranks know it then.
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path);
 // Local. CLAIMS of datasets of CONTENTS, each into its MEMORY, by this rank alone, whatever way they are stored.
@@ -122,6 +126,8 @@ Status engine_read(File::State& state, const Resolved& resolved);
 // in it.
 Result<Contents> check_written(File::State& state, const Catalogue& catalogue, const std::string& path);
 
+// Collective. Compares the blocks that RESOLVED's claims touch with their checksums, as the plan's verify says.
+Status verify_claims(File::State& state, const Resolved& resolved);
 // Collective. Fills what was asked for by get.
 Status read_pending(File::State& state);
 

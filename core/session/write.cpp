@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/guarded.hpp"
+#include "core/session/checking.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/state.hpp"
 #include "core/session/writing.hpp"
@@ -157,6 +158,11 @@ Status check_keep(const File::State& state) {
   return {};
 }
 
+Status sum_now(File::State& state, Writing& writing) {
+  start_sums(state, writing, false);
+  return add_up_sums(state, writing);
+}
+
 // Creates the files, carries over what is kept, and begins the movement.
 Status start_transport(File::State& state, Writing& writing) {
   Target& target = writing.target;
@@ -167,6 +173,7 @@ Status start_transport(File::State& state, Writing& writing) {
     if (keep) PENSTOCK_TRY(check_keep(state));
     PENSTOCK_TRY(
         prepare_output(state, target.catalogue, writing.resolved.claims, writing.resolved.memory, writing.output));
+    if (writing.sums.early) PENSTOCK_TRY(sum_now(state, writing));
     writing.output.contents.catalogue = std::move(target.catalogue);
   }
   if (keep) {
@@ -186,7 +193,6 @@ Status start_transport(File::State& state, Writing& writing) {
 }
 
 Status start_engine(File::State& state, Writing& writing) {
-  const Resolved& resolved = writing.resolved;
   if (state.contents)
     return {Code::unsupported,
             fmt::format("engine '{}' writes files anew: it cannot commit twice to one file", state.plan.engine)};
@@ -199,6 +205,8 @@ Status start_engine(File::State& state, Writing& writing) {
   problem.hints = state.hints;
   problem.phases = &writing.phases;
   problem.hints_outcome = &writing.hints_outcome;
+  PENSTOCK_TRY(sum_now(state, writing));
+  const Resolved& resolved = writing.resolved;
   for (size_t i = 0; i < resolved.claims.size(); ++i)
     if (resolved.claims[i].selection.count() > 0)
       problem.blocks.push_back({resolved.claims[i].dataset, resolved.claims[i].selection, resolved.memory[i]});
@@ -238,9 +246,10 @@ Status define(File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));
   PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, std::move(agreed), Direction::write));
   PENSTOCK_ASSIGN(writing.target, target_of(state, writing.resolved));
-  if (state.partial) return {};
-  return prove_tiling(state.comm, writing.target.catalogue, writing.resolved.claims, writing.target.kept,
-                      state.token + static_cast<uint64_t>(state.commits));
+  if (!state.partial)
+    PENSTOCK_TRY(prove_tiling(state.comm, writing.target.catalogue, writing.resolved.claims, writing.target.kept,
+                              state.token + static_cast<uint64_t>(state.commits)));
+  return plan_sums(state, writing);
 }
 
 Status start(File::State& state, Writing& writing, bool behind) {
@@ -255,9 +264,11 @@ Status start(File::State& state, Writing& writing, bool behind) {
     writing.comm = state.behind_comm;
   }
   PENSTOCK_TRY(state.engine != nullptr ? start_engine(state, writing) : start_transport(state, writing));
+  if (!writing.sums.early) start_sums(state, writing, true);
   take_pending(state, writing);
   if (writing.mover->detaches()) {
     writing.mover->hand_over();
+    writing.sums.wait();
     writing.puts.clear();  // what was captured is with the servers
     state.captured_bytes -= std::exchange(writing.captured_bytes, 0);
     return {};
@@ -270,8 +281,10 @@ Status start(File::State& state, Writing& writing, bool behind) {
 Status publish_engine(File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(Contents contents, check_written(state, writing.target.catalogue, writing.output.partial));
   PhaseTimer timer(state.report.phases, Phase::commit);
-  PENSTOCK_TRY(
-      agree(state.comm, state.comm->rank() == 0 ? guarded([&] { return publish(state, writing.output); }) : Status()));
+  PENSTOCK_TRY(agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
+                       PENSTOCK_TRY(place_record(state, writing));
+                       return publish(state, writing.output);
+                     })));
   writing.output.contents = std::move(contents);
   return {};
 }
@@ -310,6 +323,7 @@ Status finish(File::State& state, Writing& writing) {
   }
   if (state.engine != nullptr) return publish_engine(state, writing);
   PhaseTimer timer(report.phases, Phase::commit);
+  if (!writing.sums.early) PENSTOCK_TRY(add_up_sums(state, writing));
   // Where all parts are everybody's, rank 0 alone has something left to do.
   const bool by_root = state.plan.placement == "single" || state.plan.placement == "parts";
   const auto complete = [&] {
@@ -319,6 +333,7 @@ Status finish(File::State& state, Writing& writing) {
   if (!by_root) PENSTOCK_TRY(agree(state.comm, complete()));
   return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
                  if (by_root) PENSTOCK_TRY(complete());
+                 PENSTOCK_TRY(place_record(state, writing));
                  return publish(state, writing.output);
                }));
 }
@@ -326,6 +341,8 @@ Status finish(File::State& state, Writing& writing) {
 // After a publication: what the next commit builds on.
 void settle(File::State& state, Writing& writing) {
   state.contents = std::move(writing.output.contents);
+  take_record_apart(*state.contents);
+  state.checking.reset();
   const bool plain = state.engine == nullptr && state.plan.placement == "single";
   state.stale = !plain;
   if (plain && state.format->self_contained()) state.contents->parts = {state.path};

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/session/commit_sums.hpp"
 #include "core/session/mover.hpp"
 #include "core/session/output.hpp"
 #include "core/session/state.hpp"
@@ -28,6 +29,7 @@ struct Writing {
   Communicator comm;  // of the movement
   bool communicates = false;
   double started_at = 0;
+  CommitSums sums;
   std::unique_ptr<Mover> mover;  // last: it uses the others
 };
 

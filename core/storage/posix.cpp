@@ -102,6 +102,11 @@ class PosixStorage : public Storage {
     return ::fsync(fd.get()) == 0 ? Status() : failed("syncing folder", folder);
   }
 
+  Status set_time(const std::string& path, int64_t nanoseconds) override {
+    const timespec times[2] = {{0, UTIME_OMIT}, {nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000}};
+    return ::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0 ? Status() : failed("setting the time of", path);
+  }
+
   void let_go() override { taken_.let_go(); }
 
   Result<FileStat> stat(const std::string& path) override {
@@ -113,6 +118,7 @@ class PosixStorage : public Storage {
                     S_ISDIR(info.st_mode) != 0,
                     S_ISREG(info.st_mode) != 0,
                     ::access(path.c_str(), W_OK) == 0,
+                    info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec,
                     info.st_blksize};
   }
 

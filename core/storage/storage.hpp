@@ -54,6 +54,7 @@ struct FileStat {
   bool directory = false;
   bool regular = false;
   bool writable = false;    // by this process
+  int64_t changed_at = 0;   // nanoseconds since 1970: when its data was changed last
   int64_t block_bytes = 0;  // what the file system likes to be written at a time: its block or stripe
 };
 
@@ -72,6 +73,9 @@ class Storage {
   // What lies at A and at B, files or folders, change places in one step; Code::unsupported where the file system cannot.
   virtual Status exchange(const std::string& a, const std::string& b) = 0;
   virtual Status sync_directory(const std::string& path) = 0;  // the folder of PATH
+  // When PATH's data was changed last, in nanoseconds since 1970: from now on this is what stat() says, as far as the file
+  // system keeps it.
+  virtual Status set_time(const std::string& path, int64_t nanoseconds) = 0;
   // What rename and remove have taken away may be freed now. Before a sync_directory, that would wait for the freeing.
   virtual void let_go() {}
   virtual Result<FileStat> stat(const std::string& path) = 0;  // Code::not_found where absent
@@ -106,6 +110,7 @@ class TracedStorage : public Storage {
   Status remove_tree(const std::string& path) override;
   Status exchange(const std::string& a, const std::string& b) override;
   Status sync_directory(const std::string& path) override;
+  Status set_time(const std::string& path, int64_t nanoseconds) override;
   void let_go() override { inner_->let_go(); }
   Result<FileStat> stat(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& folder) override;

@@ -93,6 +93,11 @@ Status TracedStorage::sync_directory(const std::string& path) {
   return inner_->sync_directory(path);
 }
 
+Status TracedStorage::set_time(const std::string& path, int64_t nanoseconds) {
+  ++counters_->metadata;
+  return inner_->set_time(path, nanoseconds);
+}
+
 Result<FileStat> TracedStorage::stat(const std::string& path) {
   ++counters_->metadata;
   return inner_->stat(path);

@@ -89,6 +89,7 @@ class CommunicatorInterface {
   virtual Status all_reduce_min(std::span<int64_t> values) const = 0;
   virtual Status all_reduce_max(std::span<int64_t> values) const = 0;
   virtual Status all_reduce_sum(std::span<int64_t> values) const = 0;
+  virtual Status all_reduce_xor(std::span<int64_t> values) const = 0;
   // VALUES become the sums over all lower ranks (0 on rank 0).
   virtual Status exclusive_sum(std::span<int64_t> values) const = 0;
   // BYTES of ROOT on every rank; resized there.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -45,6 +46,28 @@ struct Report {
   std::string statistics;             // of the transport, as a JSON object, on the ranks that have any
 };
 
+// Elements of a dataset that are not what was committed, as far as its blocks of checksums tell: from linear offset FIRST
+// on, END not among them.
+struct Damage {
+  std::string dataset;
+  int64_t first = 0, end = 0;
+  std::string what;  // for a person: both as coordinates, and why
+};
+
+// What verify() found; the same on all ranks.
+struct Verification {
+  int64_t committed_at = 0;  // nanoseconds since 1970
+  int64_t bytes = 0;         // of data that were compared
+  std::vector<Damage> damages;
+  std::vector<std::string> unchecked;  // datasets without checksums, and why
+  bool metadata_differ = false;        // what lies before the data: HDF5's or netCDF's header
+  // Somebody has written the file since its commit, or copied it without its time: what differs may be meant.
+  bool modified = false;
+
+  // Code::damaged, naming the first that differs in the file at PATH and counting the others, or ok.
+  Status verdict(const std::string& path) const;
+};
+
 // Threads: a File may be used by one thread at a time; under MPI_THREAD_SINGLE everything still works. Several threads with
 // files of their own, by format hdf5, transport mpiio or engines, call their collective functions in the same order on all
 // ranks, since one thread at a time is inside those libraries.
@@ -62,6 +85,10 @@ class File {
   static Result<File> create(const Communicator& comm, std::string path, std::string_view plan = {});
   // Collective, to read. The format is recognised from the file; PLAN may name the transport for reading.
   static Result<File> open(const Communicator& comm, std::string path, std::string_view plan = {});
+  // Collective, to read: the newest file of those that match PATTERN (of glob(7): "run/chk-*.h5") that is whole and agrees with
+  // its checksums; newest is what was committed last. Those passed over are named with the reason in report().warnings, and
+  // in the error where there is none: Code::not_found. It reads all data of the file that it returns.
+  static Result<File> open_latest(const Communicator& comm, std::string pattern, std::string_view plan = {});
   // Collective, to read and to change: commit publishes a new file with what was there, what was put over it,
   // and what was added. An unlimited dataset grows to hold what is put beyond its end.
   static Result<File> reopen(const Communicator& comm, std::string path, std::string_view plan = {});
@@ -126,6 +153,11 @@ class File {
 
   // Collective. Ends a commit under way, commits what is pending, then releases everything. Any status of it is the same on all ranks.
   Status close();
+
+  // Collective. Reads all that is published and compares it with the checksums that were committed with it. PROGRESS, where
+  // given, is called on rank 0 with the share that is done, from 0 to 1. Code::not_found where the file has no checksums,
+  // Code::damaged where they cannot be read.
+  Result<Verification> verify(const std::function<void(double)>& progress = {});
 
   // What the last commit did on this rank.
   const Report& report() const;

@@ -183,12 +183,24 @@ static void reopen_and_abandon(const char *path) {
   penstock_free(d), penstock_free(few), free(numbers);
 }
 
+static void verify_and_find(const char *path) {
+  penstock_file *f = NULL;
+  CHECK_OK(penstock_verify(world, path));
+  CHECK(penstock_verify(world, in_folder("absent.h5")) == PENSTOCK_NOT_FOUND);
+  CHECK_OK(penstock_open_latest(world, in_folder("a*.h5"), NULL, &f));
+  CHECK(strstr(penstock_path(f), "all.h5") != NULL);
+  CHECK(strcmp(penstock_warnings(f), "") == 0);
+  CHECK_OK(penstock_close(f));
+  CHECK(penstock_open_latest(world, in_folder("b*.h5"), NULL, &f) == PENSTOCK_NOT_FOUND && f == NULL);
+}
+
 int main(int argc, char **argv) {
   ranks_begin(&argc, &argv);
   decompositions();
   write_all(in_folder("all.h5"));
   read_all(in_folder("all.h5"));
   reopen_and_abandon(in_folder("all.h5"));
+  verify_and_find(in_folder("all.h5"));
   for (int s = 0; s <= PENSTOCK_INTERNAL; s++) CHECK(strlen(penstock_status_name((penstock_status)s)) > 1);
   CHECK(penstock_message() != NULL);
   return ranks_end("every_function");

@@ -118,11 +118,22 @@ Status write_content(World& world, const std::string& path, const std::string& p
   return file->close();
 }
 
+// All that was written agrees with its checksums.
+void check_sums(File& file) {
+  const auto found = file.verify();
+  if (found.status().code() == Code::not_found && file.plan().starts_with("adios2")) return;  // it keeps its own
+  if (!CHECK_OK(found.status(), "verify")) return;
+  CHECK_OK(found->verdict(file.path()), "verify");
+  CHECK(found->unchecked.empty(), found->unchecked.empty() ? "" : "no checksums of " + found->unchecked[0]);
+  CHECK(!found->modified, "nobody wrote to it since");
+}
+
 uint64_t read_content(World& world, const std::string& path, const std::string& plan, const Content& content,
                       int turn) {
   auto file = File::open(world.comm(), path, plan);
   if (!CHECK_OK(file.status(), "open " + path)) return 0;
   check_catalogue(*file, content);
+  check_sums(*file);
   for (int way : {turn % reading_ways, (turn + 1 + turn / reading_ways % (reading_ways - 1)) % reading_ways}) {
     auto list = want(content, way, world.rank(), world.size());
     read_way(*file, list);

@@ -68,6 +68,9 @@ class WrappedCommunicator : public CommunicatorInterface {
   Status all_reduce_sum(std::span<int64_t> values) const override {
     return timed([&] { return inner_->all_reduce_sum(values); });
   }
+  Status all_reduce_xor(std::span<int64_t> values) const override {
+    return timed([&] { return inner_->all_reduce_xor(values); });
+  }
   Status exclusive_sum(std::span<int64_t> values) const override {
     return timed([&] { return inner_->exclusive_sum(values); });
   }

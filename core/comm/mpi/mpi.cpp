@@ -99,6 +99,7 @@ class MpiCommunicator : public MpiCommunicatorInterface {
   Status all_reduce_min(std::span<int64_t> values) const override { return all_reduce(values, MPI_MIN); }
   Status all_reduce_max(std::span<int64_t> values) const override { return all_reduce(values, MPI_MAX); }
   Status all_reduce_sum(std::span<int64_t> values) const override { return all_reduce(values, MPI_SUM); }
+  Status all_reduce_xor(std::span<int64_t> values) const override { return all_reduce(values, MPI_BXOR); }
 
   Status exclusive_sum(std::span<int64_t> values) const override {
     std::vector<int64_t> mine(values.begin(), values.end());

@@ -24,6 +24,7 @@ class SerialCommunicator : public CommunicatorInterface {
   Status all_reduce_min(std::span<int64_t>) const override { return {}; }
   Status all_reduce_max(std::span<int64_t>) const override { return {}; }
   Status all_reduce_sum(std::span<int64_t>) const override { return {}; }
+  Status all_reduce_xor(std::span<int64_t>) const override { return {}; }
   Status exclusive_sum(std::span<int64_t> values) const override {
     std::fill(values.begin(), values.end(), 0);
     return {};

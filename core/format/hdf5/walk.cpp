@@ -9,6 +9,7 @@
 #include "core/format/regular_file.hpp"
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/types.hpp"
+#include "core/model/checksums.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -102,7 +103,12 @@ class Walker {
       leave_out(name, "an empty group");
     for (const std::string& link : links.hard) {
       const std::string full = name.empty() ? link : name + "/" + link;
-      if (full == own_group || full.size() > longest_name || link == "." || link == "..") continue;
+      if (full == own_group) {
+        if (H5Lexists(group, record_name.data(), H5P_DEFAULT) > 0)
+          PENSTOCK_TRY(visit_object(group, record_name.data(), std::string(record_name), groups));
+        continue;
+      }
+      if (full.size() > longest_name || link == "." || link == "..") continue;
       PENSTOCK_TRY(visit_object(group, link, full, groups));
     }
     return {};

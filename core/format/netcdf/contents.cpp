@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/format/regular_file.hpp"
+#include "core/model/checksums.hpp"
 #include "core/netcdf/dimensions.hpp"
 #include "core/netcdf/header.hpp"
 #include "core/netcdf/names.hpp"
@@ -112,7 +113,8 @@ class Mapper {
     Found found;
     found.dataset.name = own_ ? decode_name(variable.name) : variable.name;
     const auto legal = dataset_name(found.dataset.name);
-    if (!legal.ok() || *legal != found.dataset.name) {
+    const bool record = own_ && found.dataset.name == record_name;
+    if (!record && (!legal.ok() || *legal != found.dataset.name)) {
       leave_out(variable.name, "a variable whose name penstock cannot have");
       return {};
     }

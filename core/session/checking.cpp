@@ -1,0 +1,313 @@
+// Checking: blocks of the published file are read, by all ranks together and each once, and compared with their checksums.
+#include "core/session/checking.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/base/crc64.hpp"
+#include "core/base/encode.hpp"
+#include "core/session/record.hpp"
+#include "core/session/state.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int64_t most_read = 8 << 20;  // at once
+
+struct BlockId {
+  size_t dataset = 0;
+  int64_t index = 0;
+};
+
+struct Finding {
+  BlockId block;
+  std::string why;
+};
+
+const Dataset& dataset_of(const File::State& state, const BlockId& block) {
+  return state.contents->catalogue.datasets[block.dataset];
+}
+
+int64_t bytes_of(const File::State& state, const BlockId& block) {
+  return block_bytes(dataset_of(state, block), state.checking->cuts[block.dataset], block.index);
+}
+
+size_t number_of(const Checking& checking, const BlockId& block) {
+  return static_cast<size_t>(checking.cuts[block.dataset].first + block.index);
+}
+
+// Collective. The record, on all ranks.
+Status load_checking(File::State& state) {
+  if (state.checking) return {};
+  std::vector<std::byte> message;
+  if (state.comm->rank() == 0) {
+    const auto record = load_record(*state.contents, state.path, state.storage);
+    Encoder out;
+    out.value(record.status().code());
+    out.text(record.status().message());
+    if (record.ok()) out.list(std::span<const uint64_t>(encode(*record)));
+    message = out.take();
+  }
+  PENSTOCK_TRY(state.comm->broadcast(message, 0));
+  Decoder in(message);
+  const auto code = in.value<Code>();
+  const std::string why = in.text();
+  if (code != Code::ok) return {code, why};
+  auto checking = std::make_unique<Checking>();
+  PENSTOCK_ASSIGN(checking->record, decode_record(in.list<uint64_t>()));
+  int64_t first = 0;
+  for (const Dataset& dataset : state.contents->catalogue.datasets) {
+    const Record::Sums* sums = checking->record.find(dataset);
+    checking->sums.push_back(sums);
+    checking->cuts.push_back(sums == nullptr ? BlockCut{1, first, 0}
+                                             : BlockCut{sums->block_elements, first, std::ssize(sums->blocks)});
+    first += checking->cuts.back().count;
+  }
+  checking->good.assign(static_cast<size_t>(first), false);
+  state.checking = std::move(checking);
+  return {};
+}
+
+// Some blocks that are read at once, or a piece of a long one.
+class Reader {
+ public:
+  Reader(File::State& state, std::vector<Finding>& findings) : state_(state), findings_(findings) {}
+
+  void check(const BlockId& block) {
+    const int64_t size = bytes_of(state_, block);
+    if (size > most_read) return check_long(block);
+    if (bytes_ + size > most_read) flush();
+    blocks_.push_back(block);
+    bytes_ += size;
+  }
+
+  void flush() {
+    if (blocks_.empty()) return;
+    std::vector<Claim> claims;
+    std::vector<std::byte*> memory;
+    buffer_.resize(static_cast<size_t>(bytes_));
+    std::byte* at = buffer_.data();
+    for (const BlockId& block : blocks_) {
+      const BlockCut& cut = state_.checking->cuts[block.dataset];
+      const int64_t size = bytes_of(state_, block);
+      claims.push_back(claim(block, block.index * cut.elements, size / bytes(dataset_of(state_, block).type)));
+      memory.push_back(at);
+      at += size;
+    }
+    if (const Status status = read(claims, memory); status.ok()) {
+      for (size_t i = 0; i < blocks_.size(); ++i)
+        compare(blocks_[i], crc64({memory[i], static_cast<size_t>(bytes_of(state_, blocks_[i]))}));
+    } else if (blocks_.size() == 1) {
+      findings_.push_back({blocks_[0], status.message()});
+    } else {  // which of them cannot be read
+      for (const BlockId& block : std::exchange(blocks_, {})) check_long(block);
+    }
+    blocks_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  Claim claim(const BlockId& block, int64_t first, int64_t count) const {
+    const Run run{first, count};
+    return {static_cast<int>(block.dataset), Selection::of_runs(dataset_of(state_, block).shape, std::span(&run, 1))};
+  }
+
+  Status read(std::span<const Claim> claims, std::span<std::byte* const> memory) {
+    return read_here(*state_.contents, state_.path, claims, memory, state_.storage);
+  }
+
+  void check_long(const BlockId& block) {
+    const BlockCut& cut = state_.checking->cuts[block.dataset];
+    const int64_t size = bytes(dataset_of(state_, block).type), most = std::max<int64_t>(1, most_read / size);
+    int64_t at = block.index * cut.elements;
+    uint64_t sum = 0;
+    for (const int64_t end = at + bytes_of(state_, block) / size; at < end; at += most) {
+      const int64_t count = std::min(most, end - at);
+      buffer_.resize(static_cast<size_t>(count * size));
+      const Claim piece = claim(block, at, count);
+      std::byte* memory = buffer_.data();
+      if (const Status status = read(std::span(&piece, 1), std::span(&memory, 1)); !status.ok()) {
+        findings_.push_back({block, status.message()});
+        return;
+      }
+      sum = crc64(buffer_, sum);
+    }
+    compare(block, sum);
+  }
+
+  void compare(const BlockId& block, uint64_t sum) {
+    if (sum != state_.checking->sums[block.dataset]->blocks[static_cast<size_t>(block.index)])
+      findings_.push_back({block, ""});
+  }
+
+  File::State& state_;
+  std::vector<Finding>& findings_;
+  std::vector<BlockId> blocks_;
+  std::vector<std::byte> buffer_;
+  int64_t bytes_ = 0;
+};
+
+// Collective. Those of LIST, which is the same on all ranks, that are not as they were committed.
+Result<std::vector<Finding>> find_damaged(File::State& state, std::span<const BlockId> list,
+                                          const std::function<void(double)>& progress) {
+  __int128 total = 0, before = 0;
+  for (const BlockId& block : list) total += bytes_of(state, block);
+  const int rank = state.comm->rank(), ranks = state.comm->size();
+  std::vector<Finding> mine;
+  Reader reader(state, mine);
+  for (const BlockId& block : list) {
+    if (before >= total * rank / ranks && before < total * (rank + 1) / ranks) {
+      reader.check(block);
+      if (progress && rank == 0) progress(static_cast<double>(before * ranks) / static_cast<double>(total));
+    }
+    before += bytes_of(state, block);
+  }
+  reader.flush();
+  Encoder out;
+  for (const Finding& finding : mine) {
+    out.value(finding.block);
+    out.text(finding.why);
+  }
+  PENSTOCK_ASSIGN(const auto all, state.comm->gather(out.take(), 0));
+  std::vector<std::byte> message;
+  for (const auto& one : all) message.insert(message.end(), one.begin(), one.end());
+  PENSTOCK_TRY(state.comm->broadcast(message, 0));
+  std::vector<Finding> found;
+  for (Decoder in(message); !in.done();) {
+    const auto block = in.value<BlockId>();
+    found.push_back({block, in.text()});
+  }
+  for (const BlockId& block : list) state.checking->good[number_of(*state.checking, block)] = true;
+  for (const Finding& finding : found) state.checking->good[number_of(*state.checking, finding.block)] = false;
+  return found;
+}
+
+// Neighbouring blocks are one damage; FOUND is in the order of the file.
+std::vector<Damage> damages_of(const File::State& state, std::span<const Finding> found) {
+  std::vector<Damage> damages;
+  for (const Finding& finding : found) {
+    const Dataset& dataset = dataset_of(state, finding.block);
+    const BlockCut& cut = state.checking->cuts[finding.block.dataset];
+    const int64_t first = finding.block.index * cut.elements;
+    const int64_t end = first + bytes_of(state, finding.block) / bytes(dataset.type);
+    if (!damages.empty() && damages.back().dataset == dataset.name && damages.back().end == first &&
+        damages.back().what == finding.why)
+      damages.back().end = end;
+    else
+      damages.push_back({dataset.name, first, end, finding.why});
+  }
+  for (Damage& damage : damages) {
+    const Dims& shape = state.contents->catalogue.find(damage.dataset)->shape;
+    damage.what = fmt::format("'{}': elements {} to {} {}", damage.dataset, describe(coordinates(shape, damage.first)),
+                              describe(coordinates(shape, damage.end - 1)),
+                              damage.what.empty() ? "are not what was committed" : "cannot be read: " + damage.what);
+  }
+  return damages;
+}
+
+// Rank 0. Whether the bytes before the data are as they were.
+Result<bool> metadata_agree(File::State& state, const Record& record) {
+  if (record.metadata_bytes <= 0) return true;
+  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
+  if (record.metadata_bytes > info.bytes) return false;
+  std::vector<std::byte> bytes(static_cast<size_t>(record.metadata_bytes));
+  PENSTOCK_ASSIGN(auto file, state.storage->open(state.path, Io::buffered, false));
+  PENSTOCK_TRY(file->read(0, bytes));
+  return crc64(bytes) == record.metadata_sum;
+}
+
+// Rank 0. A file's time is set to that of its commit (place_record), to what the file system keeps of it.
+Result<bool> was_modified(File::State& state, const Record& record) {
+  if (state.is_set() || state.contents->parts.size() != 1 || state.contents->parts[0] != state.path) return false;
+  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
+  int64_t unit = 1;
+  while (unit < 1'000'000'000 && info.changed_at % (unit * 10) == 0) unit *= 10;
+  return info.changed_at / unit != record.committed_at / unit;
+}
+
+}  // namespace
+
+Status Verification::verdict(const std::string& path) const {
+  const std::string since = modified ? "was damaged, or modified by another tool, since its commit" : "is damaged";
+  if (damages.empty() && !metadata_differ) return {};
+  const std::string first = damages.empty() ? "the header is not what was committed" : damages[0].what;
+  const std::string more = damages.size() > 1 ? fmt::format(" (and {} more such places)", damages.size() - 1) : "";
+  return {Code::damaged, fmt::format("{}{}: '{}' {}", first, more, path, since)};
+}
+
+Result<Verification> File::verify(const std::function<void(double)>& progress) {
+  State& state = *state_;
+  if (state.closed) return Status(Code::invalid, "the file is closed");
+  if (!state.contents) return Status(Code::invalid, "nothing was committed yet that could be verified");
+  if (state.stale) {
+    PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
+    state.stale = false;
+  }
+  PENSTOCK_TRY(load_checking(state));
+  const Checking& checking = *state.checking;
+  Verification result;
+  result.committed_at = checking.record.committed_at;
+  std::vector<BlockId> all;
+  for (size_t d = 0; d < checking.cuts.size(); ++d) {
+    const Dataset& dataset = state.contents->catalogue.datasets[d];
+    for (int64_t i = 0; i < checking.cuts[d].count; ++i) all.push_back({d, i});
+    if (checking.cuts[d].count > 0)
+      result.bytes += bytes(dataset);
+    else if (elements(dataset.shape) > 0)
+      result.unchecked.push_back(dataset.name);
+  }
+  PENSTOCK_ASSIGN(const auto found, find_damaged(state, all, progress));
+  result.damages = damages_of(state, found);
+  Status status;
+  int64_t flags[2] = {};
+  if (state.comm->rank() == 0) {
+    const auto agrees = metadata_agree(state, checking.record);
+    const auto modified = was_modified(state, checking.record);
+    status = agrees.ok() ? modified.status() : agrees.status();
+    if (status.ok()) {
+      flags[0] = !*agrees;
+      flags[1] = *modified;
+    }
+  }
+  PENSTOCK_TRY(agree(state.comm, status));
+  PENSTOCK_TRY(state.comm->all_reduce_max(flags));
+  result.metadata_differ = flags[0] != 0;
+  result.modified = flags[1] != 0;
+  return result;
+}
+
+Status verify_claims(File::State& state, const Resolved& resolved) {
+  const std::string& when = state.plan.settings.word("verify");
+  if (when == "never") return {};
+  if (const Status loaded = load_checking(state); !loaded.ok()) {
+    if (loaded.code() != Code::not_found) return loaded;
+    state.report.warnings.push_back(loaded.message() + ": nothing is verified");
+    return {};
+  }
+  const Checking& checking = *state.checking;
+  std::vector<int64_t> touched(checking.good.size());
+  for (const Claim& claim : resolved.claims) {
+    const int index =
+        state.contents->catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
+    const BlockCut& cut = checking.cuts[static_cast<size_t>(index)];
+    for (int64_t i = 0; i < cut.count; ++i)
+      if (claim.selection.rank_of((i + 1) * cut.elements) > claim.selection.rank_of(i * cut.elements))
+        touched[static_cast<size_t>(cut.first + i)] = 1;
+  }
+  if (!touched.empty()) PENSTOCK_TRY(state.comm->all_reduce_max(touched));
+  std::vector<BlockId> list;
+  for (size_t d = 0; d < checking.cuts.size(); ++d)
+    for (int64_t i = 0; i < checking.cuts[d].count; ++i) {
+      const auto number = static_cast<size_t>(checking.cuts[d].first + i);
+      if (touched[number] != 0 && !(when == "first" && checking.good[number])) list.push_back({d, i});
+    }
+  PENSTOCK_ASSIGN(const auto found, find_damaged(state, list, {}));
+  Verification result;
+  result.damages = damages_of(state, found);
+  result.modified = true;  // for all that is known here
+  return result.verdict(state.path);
+}
+
+}  // namespace penstock

@@ -1,0 +1,17 @@
+// Checking: what is known of the published file's checksums, and which blocks agreed with theirs.
+#pragma once
+
+#include <vector>
+
+#include "core/model/checksums.hpp"
+
+namespace penstock {
+
+struct Checking {
+  Record record;
+  std::vector<BlockCut> cuts;             // of each dataset of the contents; no blocks where it has no sums
+  std::vector<const Record::Sums*> sums;  // null there
+  std::vector<bool> good;                 // of each block of all: was read and agreed
+};
+
+}  // namespace penstock

@@ -1,0 +1,199 @@
+// CommitSums: which datasets are summed, by whom, and what rank 0 makes of it.
+#include "core/session/commit_sums.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+#include "core/base/crc64.hpp"
+#include "core/session/proof.hpp"
+#include "core/session/record.hpp"
+#include "core/session/writing.hpp"
+
+namespace penstock {
+namespace {
+
+// Up to so much on each rank the sums are made first, and travel with the data.
+constexpr int64_t most_early = 4 << 20;
+
+// Of the published file, what belongs to DATASET of the new one; null where it was not summed, or is cut in another way.
+const Record::Sums* published_sums(const File::State& state, const Record& record, const Dataset& dataset,
+                                   const BlockCut& cut) {
+  const Dataset* old = state.contents->catalogue.find(dataset.name);
+  const Record::Sums* sums = old == nullptr ? nullptr : record.find(*old);
+  return sums != nullptr && cut.elements % sums->block_elements == 0 ? sums : nullptr;
+}
+
+// Collective. Sums add up only where no element is put twice, and nothing is known of what lies in holes of a file that
+// is changed.
+Status find_summed(File::State& state, Writing& writing, CommitSums& sums) {
+  const std::vector<int64_t>& kept = writing.target.kept;
+  const size_t count = sums.datasets.size();
+  const bool keeps = std::ranges::any_of(kept, [](int64_t n) { return n > 0; });
+  sums.summed.assign(count, true);
+  sums.anew.assign(count, true);
+  if (!keeps && !state.partial) return {};
+
+  const auto find = [&](std::span<const int64_t> from) {
+    return find_tiled(state.comm, writing.target.catalogue, writing.resolved.claims, from, state.token);
+  };
+  PENSTOCK_ASSIGN(const std::vector<bool> whole, find(std::vector<int64_t>(count)));
+  sums.summed = whole;
+  if (!keeps) return {};
+  PENSTOCK_ASSIGN(const std::vector<bool> beyond, find(kept));
+  std::vector<int64_t> unknown(count);
+  for (const Claim& claim : writing.resolved.claims)
+    if (claim.selection.count() > 0 && claim.selection.first() < kept[static_cast<size_t>(claim.dataset)])
+      unknown[static_cast<size_t>(claim.dataset)] = 1;
+  if (state.comm->rank() == 0) {
+    auto record = load_record(*state.contents, state.source.empty() ? state.path : state.source, state.storage);
+    if (record.ok()) sums.published = *std::move(record);
+    for (size_t d = 0; d < count; ++d)
+      if (kept[d] > 0 && !published_sums(state, sums.published, sums.datasets[d], sums.cuts[d])) unknown[d] = 1;
+  }
+  PENSTOCK_TRY(state.comm->all_reduce_max(unknown));
+  for (size_t d = 0; d < count; ++d) {
+    if (kept[d] == 0 || whole[d]) continue;
+    sums.anew[d] = false;
+    sums.summed[d] = beyond[d] && unknown[d] == 0;
+  }
+  return {};
+}
+
+// The record takes its place by name; those behind it are counted on.
+void add_record(File::State& state, Writing& writing, CommitSums& sums) {
+  Target& target = writing.target;
+  auto& datasets = target.catalogue.datasets;
+  const Dims shape{record_words(sums.cuts)};
+  const auto at = std::ranges::lower_bound(datasets, record_name, {}, &Dataset::name) - datasets.begin();
+  datasets.insert(datasets.begin() + at, {std::string(record_name), {Kind::u64}, shape});
+  target.kept.insert(target.kept.begin() + at, 0);
+  sums.datasets.insert(sums.datasets.begin() + at, datasets[static_cast<size_t>(at)]);
+  sums.cuts.insert(sums.cuts.begin() + at, {1, 0, 0});
+  sums.summed.insert(sums.summed.begin() + at, false);
+  sums.anew.insert(sums.anew.begin() + at, true);
+  for (Claim& claim : writing.resolved.claims) claim.dataset += claim.dataset >= at ? 1 : 0;
+  if (state.comm->rank() > 0) return;
+  sums.words.resize(static_cast<size_t>(shape[0]));
+  writing.resolved.claims.push_back({static_cast<int>(at), Selection::whole(shape)});
+  writing.resolved.memory.push_back(reinterpret_cast<std::byte*>(sums.words.data()));
+}
+
+void sum_claims(const Resolved& resolved, CommitSums& sums) {
+  for (size_t i = 0; i < resolved.claims.size(); ++i) {
+    const auto d = static_cast<size_t>(resolved.claims[i].dataset);
+    if (sums.summed[d])
+      add_to_sums(resolved.claims[i].selection, resolved.memory[i], bytes(sums.datasets[d].type), sums.cuts[d],
+                  sums.sums);
+  }
+}
+
+// Blocks of the published file lie whole in those of the new one.
+void add_published(const Record::Sums& old, const Dataset& dataset, const BlockCut& cut, std::span<uint64_t> sums) {
+  const int64_t size = bytes(dataset.type), all = elements(dataset.shape);
+  for (size_t i = 0; i < old.blocks.size(); ++i) {
+    const int64_t begin = static_cast<int64_t>(i) * old.block_elements;
+    const int64_t end = std::min(begin + old.block_elements, old.elements);
+    const int64_t block = begin / cut.elements;
+    const int64_t behind = std::min((block + 1) * cut.elements, all) - end;
+    sums[static_cast<size_t>(cut.first + block)] ^=
+        Crc64Zeros(behind * size).after(crc64_from_linear(old.blocks[i], (end - begin) * size));
+  }
+}
+
+Record make_record(const File::State& state, const Output& output, CommitSums& sums) {
+  Record record;
+  record.committed_at = sums.committed_at;
+  if (sums.in_file && output.metadata.size() == 1 && output.metadata[0].offset == 0) {
+    record.metadata_bytes = std::ssize(output.metadata[0].bytes);
+    record.metadata_sum = crc64(output.metadata[0].bytes);
+  }
+  for (size_t d = 0; d < sums.datasets.size(); ++d) {
+    const Dataset& dataset = sums.datasets[d];
+    const BlockCut& cut = sums.cuts[d];
+    if (cut.count == 0) continue;
+    Record::Sums of{crc64(std::as_bytes(std::span(dataset.name))), elements(dataset.shape), 0, {}};
+    if (sums.summed[d]) {
+      of.block_elements = cut.elements;
+      if (!sums.anew[d]) add_published(*published_sums(state, sums.published, dataset, cut), dataset, cut, sums.sums);
+      for (int64_t i = 0; i < cut.count; ++i)
+        of.blocks.push_back(
+            crc64_from_linear(sums.sums[static_cast<size_t>(cut.first + i)], block_bytes(dataset, cut, i)));
+    }
+    record.datasets.push_back(std::move(of));
+  }
+  return record;
+}
+
+int64_t nanoseconds_now() {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Status plan_sums(File::State& state, Writing& writing) {
+  CommitSums& sums = writing.sums;
+  const bool readable = state.engine == nullptr || !state.engine->format().empty();
+  sums.wanted = readable && state.plan.settings.word("checksums") != "none";
+  if (!sums.wanted) return {};
+  sums.datasets = writing.target.catalogue.datasets;
+  sums.cuts = cut_blocks(writing.target.catalogue);
+  sums.sums.resize(static_cast<size_t>(block_count(sums.cuts)));
+  PENSTOCK_TRY(find_summed(state, writing, sums));
+  int64_t total = 0;
+  for (const Dataset& dataset : sums.datasets) total += bytes(dataset);
+  sums.early = state.engine != nullptr || total / state.comm->size() <= most_early;
+  sums.in_file = !state.is_set();
+  if (sums.in_file) add_record(state, writing, sums);
+  return {};
+}
+
+void start_sums(File::State& state, Writing& writing, bool behind) {
+  CommitSums& sums = writing.sums;
+  if (!sums.wanted) return;
+  const auto sum = [&resolved = writing.resolved, &sums] { sum_claims(resolved, sums); };
+  if (behind && state.comm->threads_allowed()) {
+    try {
+      sums.thread = std::thread(sum);
+      return;
+    } catch (const std::system_error&) {  // no thread to be had
+    }
+  }
+  sum();
+}
+
+Status add_up_sums(File::State& state, Writing& writing) {
+  CommitSums& sums = writing.sums;
+  if (!sums.wanted) return {};
+  sums.wait();
+  if (!sums.sums.empty())
+    PENSTOCK_TRY(state.comm->all_reduce_xor(std::span(reinterpret_cast<int64_t*>(sums.sums.data()), sums.sums.size())));
+  if (state.comm->rank() > 0) return {};
+  sums.committed_at = nanoseconds_now();
+  std::vector<uint64_t> words = encode(make_record(state, writing.output, sums));
+  if (sums.in_file)
+    std::ranges::copy(words, sums.words.begin());
+  else
+    writing.output.contents.record = std::move(words);
+  return {};
+}
+
+Status place_record(File::State& state, Writing& writing) {
+  CommitSums& sums = writing.sums;
+  if (!sums.wanted || !sums.in_file) return {};
+  const Contents& contents = writing.output.contents;
+  if (!sums.early) {
+    const Claim claim{contents.catalogue.index_of(record_name), Selection::whole(Dims{std::ssize(sums.words)})};
+    std::byte* memory = reinterpret_cast<std::byte*>(sums.words.data());
+    PENSTOCK_TRY(write_here(contents, std::span(&claim, 1), std::span(&memory, 1), state.storage));
+    if (state.durable()) {
+      PENSTOCK_ASSIGN(auto file, state.storage->open(writing.output.partial, Io::buffered, true));
+      PENSTOCK_TRY(file->sync());
+      PENSTOCK_TRY(file->close());
+    }
+  }
+  return state.storage->set_time(writing.output.partial, sums.committed_at);
+}
+
+}  // namespace penstock

@@ -1,0 +1,47 @@
+// CommitSums: the checksums of one commit, made from the program's own memory, so that they do not depend on who moves the
+// data, or how.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "core/model/checksums.hpp"
+#include "core/session/state.hpp"
+
+namespace penstock {
+
+struct CommitSums {
+  bool wanted = false;
+  bool early = false;    // made and in place before the data moves; else beside it, by a thread where there may be one
+  bool in_file = false;  // as a dataset; else in the index of a set
+  std::vector<Dataset> datasets;
+  std::vector<BlockCut> cuts;   // of each
+  std::vector<bool> summed;     // the same on all ranks: not where puts may overlap or leave holes
+  std::vector<bool> anew;       // nothing of the published file's data is left in it
+  std::vector<uint64_t> sums;   // linear; of this rank, then of all
+  std::vector<uint64_t> words;  // rank 0: the record as the file holds it
+  int64_t committed_at = 0;
+  Record published;  // rank 0: of the file that is changed
+  std::thread thread;
+
+  CommitSums() = default;
+  CommitSums(const CommitSums&) = delete;
+  CommitSums& operator=(const CommitSums&) = delete;
+  ~CommitSums() { wait(); }
+  void wait() {
+    if (thread.joinable()) thread.join();
+  }
+};
+
+// Collective. Decides what is summed, and gives the target its record where that is a dataset.
+Status plan_sums(File::State& state, Writing& writing);
+// Local. Begins to sum, in a thread where BEHIND and there may be one. The claims' memory must live until wait().
+void start_sums(File::State& state, Writing& writing, bool behind);
+// Collective. Adds up all ranks' sums; rank 0 has the record then.
+Status add_up_sums(File::State& state, Writing& writing);
+// Rank 0, when all data is written: what is not in its place yet.
+Status place_record(File::State& state, Writing& writing);
+
+}  // namespace penstock

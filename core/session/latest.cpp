@@ -1,0 +1,116 @@
+// Latest: the newest checkpoint of many that can be believed.
+#include <glob.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include <penstock/file.hpp>
+
+#include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
+#include "core/session/record.hpp"
+#include "core/session/state.hpp"
+
+namespace penstock {
+namespace {
+
+struct Candidate {
+  int64_t committed_at = 0;
+  std::string path;
+};
+
+// A file of a set beside its master, or one that was never published.
+bool is_part(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.ends_with(".partial")) return true;
+  for (size_t at = name.find(".g"); at != std::string_view::npos; at = name.find(".g", at + 1)) {
+    const std::string_view generation = name.substr(at + 2, 16);
+    if (generation.size() == 16 && generation.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+        name.substr(at + 18).starts_with('.'))
+      return true;
+  }
+  return false;
+}
+
+// What cannot be read now is looked at again when its turn comes: then its error is told.
+int64_t time_of(const std::string& path, const std::shared_ptr<Storage>& storage) {
+  const auto info = storage->stat(path);
+  const auto contents = recognise_and_read(*storage, path);
+  if (contents.ok())
+    if (const auto record = load_record(*contents, path, storage); record.ok()) return record->committed_at;
+  return info.ok() ? info->changed_at : 0;
+}
+
+Result<std::vector<Candidate>> find_candidates(const std::string& pattern) {
+  glob_t found = {};
+  const int failure = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<Candidate> list;
+  if (failure == 0)
+    for (size_t i = 0; i < found.gl_pathc; ++i)
+      if (!is_part(found.gl_pathv[i])) list.push_back({0, found.gl_pathv[i]});
+  ::globfree(&found);
+  if (failure != 0 && failure != GLOB_NOMATCH)
+    return Status(Code::io, fmt::format("looking for '{}': a folder cannot be read", pattern));
+  const auto storage = posix_storage();
+  for (Candidate& candidate : list) candidate.committed_at = time_of(candidate.path, storage);
+  std::ranges::sort(list, [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.committed_at, a.path) > std::tie(b.committed_at, b.path);
+  });
+  return list;
+}
+
+// Rank 0 looks, all ranks know.
+Result<std::vector<std::string>> share_candidates(const Communicator& comm, const std::string& pattern) {
+  std::vector<std::byte> message;
+  if (comm->rank() == 0) {
+    std::vector<Candidate> list;
+    const Status status = guarded([&]() -> Status {
+      PENSTOCK_ASSIGN(list, find_candidates(pattern));
+      return {};
+    });
+    Encoder out;
+    out.value(status.code());
+    out.text(status.message());
+    out.value(std::ssize(list));
+    for (const Candidate& candidate : list) out.text(candidate.path);
+    message = out.take();
+  }
+  PENSTOCK_TRY(comm->broadcast(message, 0));
+  Decoder in(message);
+  const auto code = in.value<Code>();
+  const std::string why = in.text();
+  if (code != Code::ok) return Status(code, why);
+  std::vector<std::string> paths;
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) paths.push_back(in.text());
+  return paths;
+}
+
+}  // namespace
+
+Result<File> File::open_latest(const Communicator& comm, std::string pattern, std::string_view plan) {
+  PENSTOCK_ASSIGN(const std::vector<std::string> paths, share_candidates(comm, pattern));
+  std::vector<std::string> passed_over;
+  for (const std::string& path : paths) {
+    auto file = open(comm, path, plan);
+    Status status = file.status();
+    if (file.ok()) {
+      const auto found = file->verify();
+      status = found.ok() ? found->verdict(path) : found.status();
+      const bool unknown = status.code() == Code::not_found;  // whole, as far as its structure tells
+      if (unknown) passed_over.push_back(status.message() + ": only its structure was looked at");
+      if (status.ok() || unknown) {
+        file->state_->report.warnings = std::move(passed_over);
+        return file;
+      }
+    }
+    passed_over.push_back(fmt::format("'{}' was passed over: {}", path, status.message()));
+  }
+  std::string why;
+  for (const std::string& one : passed_over) why += "; " + one;
+  return Status(Code::not_found, paths.empty() ? fmt::format("there is no file '{}'", pattern)
+                                               : fmt::format("no file '{}' is whole{}", pattern, why));
+}
+
+}  // namespace penstock
