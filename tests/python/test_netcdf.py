@@ -138,6 +138,8 @@ def test_hdf5_and_netcdf_hold_the_same(weather: Weather, tmp_path: Path) -> None
     with netCDF4.Dataset(tmp_path / "weather.nc") as first, netCDF4.Dataset(tmp_path / "back.nc") as second:
         assert list(first.variables) == list(second.variables)
         for name, variable in first.variables.items():
+            if name.startswith("_penstock"):  # it has the time of its commit in it
+                continue
             assert variable.dimensions == second[name].dimensions
             assert variable.__dict__.keys() == second[name].__dict__.keys()
             np.testing.assert_array_equal(variable[...], second[name][...], err_msg=name)

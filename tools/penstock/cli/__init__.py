@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import penstock
-from penstock.cli import bench, hints, join, methods, picture, streams
+from penstock.cli import bench, hints, join, methods, picture, streams, verify
 from penstock.errors import UserError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ join.register(app)
 methods.register(app)
 picture.register(app)
 streams.register(app)
+verify.register(app)
 
 
 @app.callback(invoke_without_command=True)
