@@ -27,13 +27,13 @@ Result<std::string> encode_index(const Contents& contents);
 Result<Contents> decode_index(std::string_view text, std::string_view format, std::string_view folder);
 
 // The same for formats whose master is the index alone: the file's bytes; whether the first 512 bytes of a file are an
-// index of FORMAT; and what the file at PATH says, after check_parts.
+// index of FORMAT; and what the file at PATH says, after find_lost.
 Result<std::vector<std::byte>> index_bytes(const Contents& contents);
 bool is_index(std::span<const std::byte> head, std::string_view format);
 Result<Contents> read_index(const std::string& path, std::string_view format);
 
-// Each part is a regular file that holds all bytes that CONTENTS places in it: else Code::not_found, Code::denied or
-// Code::damaged, naming the part.
-Status check_parts(const Contents& contents);
+// Each part is a regular file that holds all bytes that CONTENTS places in it, or else is one of CONTENTS.lost from now on.
+// Code::denied where a part cannot be looked at.
+Status find_lost(Contents& contents);
 
 }  // namespace penstock

@@ -303,18 +303,51 @@ Result<Contents> decode_index(std::string_view text, std::string_view format, st
   return contents.ok() ? contents : Result<Contents>(damaged("the index is damaged: " + contents.status().message()));
 }
 
-Status check_parts(const Contents& contents) {
+namespace {
+
+Status check_part(const std::string& path, int64_t needed) {
+  PENSTOCK_ASSIGN(const int64_t size, regular_file_bytes(path));
+  if (size >= needed) return {};
+  return damaged("part '" + path + "' has " + std::to_string(size) + " bytes where the index needs " +
+                 std::to_string(needed) + ": it was cut off, or belongs to another generation");
+}
+
+// BLOCK's elements, as their first and last for each stretch.
+void name_elements(const Dataset& dataset, const StoredBlock& block, std::vector<std::string>& names) {
+  const auto add = [&](const Dims& first, const Dims& last) {
+    names.push_back("'" + dataset.name + "': " + describe(first) + " to " + describe(last));
+  };
+  if (!block.where.is_box()) {
+    for (const MemoryRun& run : block.where.runs())
+      add(coordinates(dataset.shape, run.offset), coordinates(dataset.shape, run.offset + run.length - 1));
+    return;
+  }
+  Dims last = block.where.box().start;
+  for (int i = 0; i < last.rank(); ++i) last[i] += block.where.box().count[i] - 1;
+  add(block.where.box().start, last);
+}
+
+}  // namespace
+
+Status find_lost(Contents& contents) {
   std::vector<int64_t> needed(contents.parts.size(), 0);
   for (size_t i = 0; i < contents.blocks.size(); ++i)
     for (const StoredBlock& block : contents.blocks[i]) {
       int64_t& end = needed[static_cast<size_t>(block.part)];
       end = std::max(end, block.base + span_bytes(block, bytes(contents.catalogue.datasets[i].type)));
     }
-  for (size_t i = 0; i < needed.size(); ++i) {
-    PENSTOCK_ASSIGN(const int64_t size, regular_file_bytes(contents.parts[i]));
-    if (size < needed[i])
-      return damaged("part '" + contents.parts[i] + "' has " + std::to_string(size) + " bytes where the index needs " +
-                     std::to_string(needed[i]) + ": it was cut off, or belongs to another generation");
+  for (size_t p = 0; p < needed.size(); ++p) {
+    Status why = check_part(contents.parts[p], needed[p]);
+    if (why.ok()) continue;
+    if (why.code() != Code::not_found && why.code() != Code::damaged) return why;
+    Contents::Lost lost{std::move(why), {}};
+    for (size_t i = 0; i < contents.blocks.size(); ++i)
+      std::erase_if(contents.blocks[i], [&](const StoredBlock& block) {
+        if (block.part != static_cast<int32_t>(p)) return false;
+        if (block.where.count() > 0) name_elements(contents.catalogue.datasets[i], block, lost.boxes);
+        return true;
+      });
+    contents.lost.push_back(std::move(lost));
   }
   return {};
 }

@@ -25,7 +25,7 @@ Result<Contents> read_index(const std::string& path, std::string_view format) {
   PENSTOCK_ASSIGN(const std::string text, read_regular_file(path));
   auto contents = decode_index(text, format, folder_of(path));
   if (!contents.ok()) return contents.status().in("'" + path + "'");
-  PENSTOCK_TRY(check_parts(*contents).in("'" + path + "'"));
+  PENSTOCK_TRY(find_lost(*contents).in("'" + path + "'"));
   return contents;
 }
 

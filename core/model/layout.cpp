@@ -63,6 +63,13 @@ std::vector<std::byte> encode(const Contents& contents) {
     out.value(static_cast<bool>(contents.foreign[i]));
     encode(out, contents.blocks[i]);
   }
+  out.value(std::ssize(contents.lost));
+  for (const Contents::Lost& lost : contents.lost) {
+    out.value(lost.why.code());
+    out.text(lost.why.message());
+    out.value(std::ssize(lost.boxes));
+    for (const std::string& box : lost.boxes) out.text(box);
+  }
   out.list(std::span<const uint64_t>(contents.record));
   encode(out, contents.record_blocks);
   out.value(contents.record_words);
@@ -82,6 +89,12 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
   for (size_t i = 0; i < contents.catalogue.datasets.size() && in.ok(); ++i) {
     contents.foreign.push_back(in.value<bool>());
     contents.blocks.push_back(decode_blocks(in));
+  }
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    Contents::Lost& lost = contents.lost.emplace_back();
+    const auto code = in.value<Code>();
+    lost.why = {code, in.text()};
+    for (auto boxes = in.value<int64_t>(); boxes > 0 && in.ok(); --boxes) lost.boxes.push_back(in.text());
   }
   contents.record = in.list<uint64_t>();
   contents.record_blocks = decode_blocks(in);

@@ -64,6 +64,12 @@ struct Contents {
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
   std::vector<bool> foreign;  // for each dataset: stored chunked, filtered, compact or in another type
   std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
+  // Of a set: parts that are not there, or too short, and why. What lay in them is in no block then.
+  struct Lost {
+    Status why;                      // naming the part
+    std::vector<std::string> boxes;  // of elements: "'rho': (0, 0) to (63, 127)"
+  };
+  std::vector<Lost> lost;
   // The record of checksums (core/model/checksums.hpp), where there is one: of a set its words; of a single file it is a
   // dataset, which readers list with the others until take_record_apart.
   std::vector<uint64_t> record;

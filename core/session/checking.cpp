@@ -249,6 +249,10 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
   const Checking& checking = *state.checking;
   Verification result;
   result.committed_at = checking.record.committed_at;
+  for (const Contents::Lost& part : state.contents->lost) {
+    result.lost.push_back(part.why.message());
+    result.lost.insert(result.lost.end(), part.boxes.begin(), part.boxes.end());
+  }
   std::vector<BlockId> all;
   for (size_t d = 0; d < checking.cuts.size(); ++d) {
     const Dataset& dataset = state.contents->catalogue.datasets[d];

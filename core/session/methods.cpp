@@ -28,6 +28,8 @@ const Descriptor common{
      {"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
      checksums,
      verify,
+     {"lost_parts", Parameter::Type::choice, "refuse|zeros", "refuse",
+      "reading a set that has lost parts: an error that says what is missing, or zeros there and warnings"},
      {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
      {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"},
      {"memory_bytes", Parameter::Type::bytes, "65536", "64MiB",

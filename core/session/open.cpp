@@ -193,6 +193,32 @@ Status check_reader(const File::State& state, Mode mode) {
   return {};
 }
 
+// What a set has lost is an error, unless the reader asked for zeros in its place; then it is told.
+Status check_lost(File::State& state, Mode mode) {
+  const auto& lost = state.contents->lost;
+  if (lost.empty()) return {};
+  const auto& settings = state.plan.settings.all();
+  const auto found = settings.find("lost_parts");
+  size_t count = 0;
+  for (const Contents::Lost& part : lost) count += part.boxes.size();
+  if (mode == Mode::read && found != settings.end() && found->second == "zeros") {
+    for (const Contents::Lost& part : lost) {
+      state.warnings.push_back(part.why.message());
+      for (const std::string& box : part.boxes) state.warnings.push_back("lost, and read as zeros: " + box);
+    }
+    state.report.warnings = state.warnings;
+    return {};
+  }
+  constexpr size_t most = 3;
+  std::string told;
+  for (size_t i = 0; i < std::min(most, lost[0].boxes.size()); ++i)
+    told += (i == 0 ? "; with it went " : ", ") + lost[0].boxes[i];
+  if (count > most) told += fmt::format(", ... ({} pieces in all)", count);
+  const std::string others = lost.size() > 1 ? fmt::format(" (and {} parts more)", lost.size() - 1) : "";
+  return {lost[0].why.code(), fmt::format("'{}' has lost a part{}: {}{}; lost_parts=zeros in the plan reads the rest",
+                                          state.path, others, lost[0].why.message(), told)};
+}
+
 Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::string path, std::string_view plan,
                                                 Mode mode) {
   auto state = new_state(comm, mode);
@@ -215,6 +241,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   PENSTOCK_TRY(set_plan(*state, by_engine ? state->contents->format : agreed.chosen, state->contents->format)
                    .in(fmt::format("opening '{}'", state->path)));
   PENSTOCK_TRY(check_reader(*state, mode));
+  PENSTOCK_TRY(check_lost(*state, mode));
   set_hints(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.ground));
   PENSTOCK_TRY(agree(comm, hold(*state)));

@@ -59,8 +59,10 @@ struct Verification {
   int64_t committed_at = 0;  // nanoseconds since 1970
   int64_t bytes = 0;         // of data that were compared
   std::vector<Damage> damages;
-  std::vector<std::string> unchecked;  // datasets without checksums, and why
-  bool metadata_differ = false;        // what lies before the data: HDF5's or netCDF's header
+  std::vector<std::string> unchecked;  // datasets without checksums
+  // Of a set that was opened with lost_parts=zeros: which parts are lost, and exactly what was in them.
+  std::vector<std::string> lost;
+  bool metadata_differ = false;  // what lies before the data: HDF5's or netCDF's header
   // Somebody has written the file since its commit, or copied it without its time: what differs may be meant.
   bool modified = false;
 

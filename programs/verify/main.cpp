@@ -30,11 +30,18 @@ nlohmann::json as_json(const Verification& found) {
     damages.push_back({{"dataset", damage.dataset}, {"first", damage.first}, {"end", damage.end}, {"what", damage.what}});
   return {{"committed_at", found.committed_at}, {"bytes", found.bytes},
           {"damages", damages},                 {"unchecked", found.unchecked},
+          {"lost", found.lost},
           {"modified", found.modified},         {"metadata_differ", found.metadata_differ}};
 }
 
 Result<Verification> verify_file(const Communicator& comm, const char* path) {
-  PENSTOCK_ASSIGN(File file, File::open(comm, path));
+  // What has lost parts is looked at all the same, to say what is missing.
+  auto opened = File::open(comm, path);
+  if (opened.status().code() == Code::damaged || opened.status().code() == Code::not_found) {
+    auto rest = File::open(comm, path, "independent:lost_parts=zeros");
+    if (rest.ok()) opened = std::move(rest);
+  }
+  PENSTOCK_ASSIGN(File file, std::move(opened));
   double last = 0;
   auto found = file.verify([&](double share) {
     if (share < last + 0.005) return;
@@ -59,7 +66,7 @@ int verify(const Result<Communicator>& comm, int argc, char** argv) {
   int exit = success;
   for (int i = 1; i < argc; ++i) {
     const auto found = verify_file(*comm, argv[i]);
-    if (!found.ok() || !found->damages.empty()) exit = failure;
+    if (!found.ok() || !found->damages.empty() || !found->lost.empty()) exit = failure;
     if (!root) continue;
     if (found.ok())
       print({{"file", argv[i]}, {"found", as_json(*found)}});

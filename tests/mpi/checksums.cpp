@@ -258,6 +258,46 @@ void latest(World& world) {
   remove_all(world);
 }
 
+// The rest of a set that has lost a part is read, and it is said what is not there.
+void lost_part(World& world) {
+  for (const std::string extension : {"h5", "raw"}) {
+    about("a lost part of ." + extension);
+    const std::string path = world.folder() + "/set." + extension;
+    const Dims shape{90, 100};
+    {
+      auto file = File::create(world.comm(), path, "two_phase:placement=parts,parts=3");
+      if (!CHECK_OK(file.status(), "create")) return;
+      CHECK_OK(put(world, *file, "rho", f64, columns(world, shape), 1), "put");
+      CHECK_OK(file->close(), "close");
+    }
+    if (world.rank() == 0)
+      for (const auto& entry : fs::directory_iterator(world.folder()))
+        if (entry.path().string().find("part000001") != std::string::npos) fs::remove(entry.path());
+    CHECK_OK(world.comm()->barrier(), "barrier");
+    auto refused = File::open(world.comm(), path);
+    const std::string& message = refused.status().message();
+    CHECK(refused.status().code() == Code::not_found, message);
+    CHECK(message.find("'rho': (30, 0) to (59, 99)") != std::string::npos, message);
+    CHECK(message.find("part000001") != std::string::npos, message);
+    CHECK(File::reopen(world.comm(), path, "two_phase:placement=parts,parts=3,lost_parts=zeros").status().code() ==
+              Code::not_found,
+          "it is not changed");
+    auto file = File::open(world.comm(), path, "two_phase:lost_parts=zeros");
+    if (!CHECK_OK(file.status(), "open")) return;
+    CHECK(file->report().warnings.size() == 2, "two warnings");
+    const Slice slice = replicated(shape);
+    auto memory = blank(slice, f64), expected = filled(slice, f64, 1);
+    std::fill(expected.begin() + 30 * 100 * 8, expected.begin() + 60 * 100 * 8, std::byte{0});
+    CHECK_OK(file->get("rho", f64, slice.part, memory.data()), "get");
+    CHECK_OK(file->commit(), "read");
+    CHECK(memory == expected, "the rest is as it was, what is lost is zero");
+    const auto found = file->verify();
+    if (CHECK_OK(found.status(), "verify")) CHECK(found->lost.size() == 2 && found->damages.size() == 1, "it is told");
+    CHECK_OK(file->close(), "close");
+    remove_all(world);
+  }
+}
+
 }  // namespace
 }  // namespace penstock::test
 
@@ -268,5 +308,6 @@ int main(int argc, char** argv) {
   damage_is_named(world);
   changes(world);
   latest(world);
+  lost_part(world);
   return world.finish("checksums");
 }

@@ -144,9 +144,16 @@ TEST(Hdf5Master, IsReadByPenstockAndByOthers) {
   EXPECT_EQ(status, 0) << output;
 
   ASSERT_EQ(::truncate(set.contents().parts[1].c_str(), 100), 0);
-  EXPECT_EQ(hdf5_format().read(path).status().code(), Code::damaged);
+  auto rest = hdf5_format().read(path);
+  ASSERT_TRUE(rest.ok()) << rest.status().message();
+  ASSERT_EQ(rest->lost.size(), 1u);
+  EXPECT_EQ(rest->lost[0].why.code(), Code::damaged);
+  EXPECT_FALSE(rest->lost[0].boxes.empty());
   ::unlink(set.contents().parts[1].c_str());
-  EXPECT_EQ(hdf5_format().read(path).status().code(), Code::not_found);
+  rest = hdf5_format().read(path);
+  ASSERT_TRUE(rest.ok()) << rest.status().message();
+  ASSERT_EQ(rest->lost.size(), 1u);
+  EXPECT_EQ(rest->lost[0].why.code(), Code::not_found);
 }
 
 TEST(PartDatasetName, NeverClashes) {

@@ -237,7 +237,7 @@ Result<Contents> read_contents(const std::string& path) {
   if (!index->empty()) {
     auto contents = decode_index(*index, "hdf5", folder_of(path));
     if (!contents.ok()) return contents.status().in(where);
-    PENSTOCK_TRY(check_parts(*contents).in(where));
+    PENSTOCK_TRY(find_lost(*contents).in(where));
     return contents;
   }
   Walker walker(file, file_bytes);

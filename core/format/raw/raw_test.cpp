@@ -78,11 +78,14 @@ TEST(Raw, ReadsBackAndRecognises) {
   EXPECT_EQ(contents->catalogue.attributes, catalogue.attributes);
 
   ASSERT_EQ(::truncate(scratch.path("part").c_str(), layout->end - 1), 0);
-  EXPECT_EQ(raw_format().read(scratch.path("file.raw")).status().code(), Code::damaged);
+  const auto cut = raw_format().read(scratch.path("file.raw"));
+  ASSERT_TRUE(cut.ok() && cut->lost.size() == 1);
+  EXPECT_EQ(cut->lost[0].why.code(), Code::damaged);
   ::unlink(scratch.path("part").c_str());
   const auto missing = raw_format().read(scratch.path("file.raw"));
-  EXPECT_EQ(missing.status().code(), Code::not_found);
-  EXPECT_NE(missing.status().message().find("part"), std::string::npos);
+  ASSERT_TRUE(missing.ok() && missing->lost.size() == 1);
+  EXPECT_EQ(missing->lost[0].why.code(), Code::not_found);
+  EXPECT_NE(missing->lost[0].why.message().find("part"), std::string::npos);
   EXPECT_EQ(raw_format().read(scratch.path("absent")).status().code(), Code::not_found);
   EXPECT_FALSE(raw_format().read(scratch.folder()).ok());
 }

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import penstock
-from penstock.cli import bench, hints, join, methods, picture, streams, verify
+from penstock.cli import bench, hints, join, methods, picture, soak, streams, verify
 from penstock.errors import UserError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ hints.register(app)
 join.register(app)
 methods.register(app)
 picture.register(app)
+soak.register(app)
 streams.register(app)
 verify.register(app)
 

@@ -87,6 +87,9 @@ def _describe(result: Line) -> str:
     found = result["found"]
     when = datetime.fromtimestamp(found["committed_at"] / 1e9, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     lines = [f"{name}: {words.size(found['bytes'])} compared with the checksums of its commit, {when}"]
+    lines += [f"  lost: {what}" for what in found["lost"][:MOST_PLACES]]
+    if len(found["lost"]) > MOST_PLACES:
+        lines.append(f"  and {len(found['lost']) - MOST_PLACES} pieces more (--json lists all)")
     lines += [f"  {damage['what']}" for damage in found["damages"][:MOST_PLACES]]
     if len(found["damages"]) > MOST_PLACES:
         lines.append(f"  and {len(found['damages']) - MOST_PLACES} places more")
@@ -98,6 +101,8 @@ def _describe(result: Line) -> str:
 
 
 def _verdict(found: Line) -> str:
+    if found["lost"]:
+        return "DAMAGED: parts of the set are lost; what is left can be read with lost_parts=zeros"
     if not found["damages"] and not found["metadata_differ"]:
         return "all agree" if not found["unchecked"] else "all others agree"
     if found["modified"]:
