@@ -17,7 +17,7 @@ Result<VirtualJob> VirtualJob::make(const Workload& workload, ElementType type, 
   PENSTOCK_ASSIGN(job.layout_, format.layout(catalogue, Alignment{shape.block}));
   const int64_t end = (job.layout_.end + shape.block - 1) / shape.block * shape.block;
   // As long as the name of a partial file is.
-  job.parts_.push_back({".file.h5.0123456789abcdef.partial", end, 0});
+  job.parts_.push_back({".file.h5.0123456789abcdef.0123456789ab-123456-12345678.slurm-1234567.node01.partial", end, 0});
   job.bytes_ = total_elements(workload) * penstock::bytes(type);
   return job;
 }

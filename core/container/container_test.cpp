@@ -1,6 +1,7 @@
 // Tests of the container: places of chunks, headers that survive nothing but themselves, and containers that were hurt.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <penstock/stream.hpp>
 
 #include <cstring>
@@ -162,6 +163,30 @@ TEST_F(OneStream, ReadsBack) {
   EXPECT_TRUE(read().ok()) << read().message();
   EXPECT_TRUE(read(-1).ok()) << read(-1).message();
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(OneStream, OfAnotherJobStaysAndTheLoserIsTold) {
+  auto stream = Stream::create(serial_communicator(), path_);
+  ASSERT_TRUE(stream.ok()) << stream.status().message();
+  EXPECT_TRUE(stream->write(std::span(data_).first(10)).ok());
+  const auto good = file();
+  fs::remove(path_);
+  replace(good);  // another file
+  const Status status = stream->close();
+  EXPECT_EQ(status.code(), Code::exists) << status.message();
+  EXPECT_TRUE(read().ok()) << read().message();
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(OneStream, PermitsWhatTheUmaskLets) {
+  const mode_t before = ::umask(027);
+  auto stream = Stream::create(serial_communicator(), path_);
+  ASSERT_TRUE(stream.ok()) << stream.status().message();
+  EXPECT_TRUE(stream->write(data_).ok());
+  EXPECT_TRUE(stream->close().ok());
+  ::umask(before);
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms(0640));
+  EXPECT_TRUE(read().ok()) << read().message();
 }
 
 TEST_F(OneStream, EveryTruncationIsSeen) {

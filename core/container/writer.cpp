@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "core/container/share.hpp"
 #include "core/container/state.hpp"
 #include "core/model/settings.hpp"
+#include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
 namespace penstock::container {
@@ -81,6 +83,7 @@ class Writer : public Stream::State {
   Status create_file();
   Status append(std::span<const std::byte> bytes);
   Status store(std::span<const std::byte> bytes);
+  std::string partial_path() const { return folder_of(path_) + partial_name(header_.stem, header_.generation, owner_); }
   Status flush();
   Status finish();
   Status publish(const std::vector<std::vector<std::byte>>& entries);  // rank 0
@@ -94,11 +97,13 @@ class Writer : public Stream::State {
   std::shared_ptr<Storage> storage_;
   Settings settings_;
   Header header_;
-  int64_t stream_ = 0;     // this rank's
-  std::string path_;       // what is published
-  std::string file_path_;  // of the file with this rank's stream
-  bool created_ = false;   // by this rank, and not published yet
-  StorageFilePtr file_;    // opened when there is something to write
+  int64_t stream_ = 0;                // this rank's
+  std::string path_;                  // what is published
+  std::optional<FileStat> occupant_;  // rank 0: what was there at create
+  std::string owner_;                 // of the partial file: rank 0's process
+  std::string file_path_;             // of the file with this rank's stream
+  bool created_ = false;              // by this rank, and not published yet
+  StorageFilePtr file_;               // opened when there is something to write
   std::unique_ptr<std::byte, Free> buffer_;
   size_t buffer_bytes_ = 0, filled_ = 0;
   int64_t stored_ = 0;   // bytes of the stream that are in the file
@@ -113,7 +118,9 @@ Status Writer::prepare(std::string path) {
   PENSTOCK_TRY(check_target(*storage_, path_));
   header_.generation = random_token();
   header_.stem = path_.substr(folder_of(path_).size());
-  file_path_ = fmt::format("{}.{}.{:016x}.partial", folder_of(path_), header_.stem, header_.generation);
+  PENSTOCK_ASSIGN(occupant_, occupant(*storage_, path_));
+  owner_ = text(this_process());
+  file_path_ = partial_path();
   PENSTOCK_TRY(create_file());
   PENSTOCK_ASSIGN(const FileStat made, storage_->stat(file_path_));
   header_.shape.data_offset = std::clamp(round_up(made.block_bytes, direct_alignment), direct_alignment, chunk_most);
@@ -136,12 +143,14 @@ Status Writer::begin(const std::string& path) {
   out.text(path_);
   out.text(header_.stem);
   out.value(header_.generation);
+  out.text(owner_);
   out.value(header_.shape.data_offset);
   PENSTOCK_ASSIGN(const auto bytes, from_rank_0(comm_, prepared, out.take()));
   Decoder in(bytes);
   path_ = in.text();
   header_.stem = in.text();
   header_.generation = in.value<uint64_t>();
+  owner_ = in.text();
   const auto block = in.value<int64_t>();
 
   Shape& shape = header_.shape;
@@ -153,9 +162,8 @@ Status Writer::begin(const std::string& path) {
       direct_alignment, round_up(std::min(settings_.integer("buffer_bytes"), shape.chunk_bytes), direct_alignment)));
   stream_ = comm_->rank();
   header_.file = shape.file_of(stream_);
-  file_path_ = header_.file == 0
-                   ? fmt::format("{}.{}.{:016x}.partial", folder_of(path_), header_.stem, header_.generation)
-                   : folder_of(path_) + file_name(header_.stem, header_.generation, header_.file);
+  file_path_ =
+      header_.file == 0 ? partial_path() : folder_of(path_) + file_name(header_.stem, header_.generation, header_.file);
   Status status;
   if (header_.file > 0 && shape.first(header_.file) == stream_)
     status = guarded([&]() -> Status {
@@ -221,6 +229,7 @@ Status Writer::flush() {
 
 Status Writer::finish() {
   if (filled_ > 0) PENSTOCK_TRY(flush());
+  if (created_) PENSTOCK_TRY(storage_->permit(file_path_));
   if (!file_) return {};
   if (durable()) PENSTOCK_TRY(file_->sync());
   return file_->close();
@@ -298,11 +307,12 @@ Status Writer::publish(const std::vector<std::vector<std::byte>>& entries) {
   }
   PENSTOCK_TRY(write_index(entries));
   if (durable() && header_.shape.files > 1) PENSTOCK_TRY(storage_->sync_directory(path_));  // names of the others
-  PENSTOCK_TRY(storage_->rename(file_path_, path_));
+  PENSTOCK_ASSIGN(const bool displaced, put_in_place(*storage_, file_path_, path_, occupant_));
   if (durable())
     if (const Status synced = storage_->sync_directory(path_); !synced.ok())
       return {Code::in_doubt,
               fmt::format("in place, but whether it would survive a power loss is unknown: {}", synced.message())};
+  if (displaced) (void)storage_->remove(file_path_);  // litter, not an error: the commit stands
   // The generation before the last one has had no name since the last was published. No other file is ever removed: a
   // pattern over names could meet those of a container that was renamed.
   if (old.ok())

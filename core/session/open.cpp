@@ -12,6 +12,7 @@
 #include "core/session/methods.hpp"
 #include "core/session/state.hpp"
 #include "core/session/striping.hpp"
+#include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
 namespace penstock {
@@ -24,7 +25,8 @@ struct Opening {
   uint64_t token = 0;
   std::string chosen = {};  // the plan, unless the user overrides it from outside
   Ground ground = {};
-  Hints hints = {};  // of the environment
+  Hints hints = {};                     // of the environment
+  std::string owner = {}, others = {};  // of partial files to be made, and about those of others that are there
 };
 
 Result<Opening> share(const Communicator& comm, Opening mine) {
@@ -38,6 +40,8 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
   out.text(mine.chosen);
   out.text(mine.ground.text);
   out.value(mine.ground.has_stripes);
+  out.text(mine.owner);
+  out.text(mine.others);
   out.value(static_cast<int64_t>(mine.hints.size()));
   for (const auto& [name, value] : mine.hints) {
     out.text(name);
@@ -57,6 +61,8 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
   all.chosen = in.text();
   all.ground.text = in.text();
   all.ground.has_stripes = in.value<bool>();
+  all.owner = in.text();
+  all.others = in.text();
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     std::string name = in.text();
     all.hints.emplace(std::move(name), in.text());
@@ -82,6 +88,17 @@ std::unique_ptr<File::State> new_state(const Communicator& comm, Mode mode) {
   state->storage = std::make_shared<TracedStorage>(posix_storage({}, comm->threads_allowed()));
   state->capture_bytes = default_capture_bytes(comm);
   return state;
+}
+
+// Of a file that will be written.
+void look_at_partial_files(Storage& storage, Opening& opening) {
+  opening.owner = text(this_process());
+  opening.others = others_partial_files(storage, opening.path);
+}
+
+void set_partial_files(File::State& state, const Opening& agreed) {
+  state.owner = agreed.owner;
+  if (!agreed.others.empty()) state.warnings.push_back(agreed.others);
 }
 
 Status choose_plan(Opening& opening) {
@@ -136,18 +153,28 @@ bool may_replace(const Engine* engine, const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+Status note_occupant(File::State& state, const std::string& path) {
+  PENSTOCK_ASSIGN(state.occupant, occupant(*state.storage, path));
+  return {};
+}
+
+}  // namespace
+
 Status hold(File::State& state) {
   if (state.comm->rank() != 0) return {};
   PENSTOCK_ASSIGN(state.held, state.storage->open(state.path, Io::buffered, false));
-  PENSTOCK_ASSIGN(state.held_stat, state.storage->stat(state.path));
+  if (state.occupant) return {};
+  PENSTOCK_ASSIGN(state.occupant, occupant(*state.storage, state.path));
   return {};
 }
 
 Status check_held(File::State& state) {
   Status status;
-  if (state.comm->rank() == 0 && state.held) {
+  if (state.comm->rank() == 0 && state.occupant) {
     const auto now = state.storage->stat(state.path);
-    if (!now.ok() || now->inode != state.held_stat.inode || now->device != state.held_stat.device)
+    if (!now.ok() || !same_file(*now, *state.occupant))
       status = {Code::mismatch, "somebody replaced the file since it was opened: open it again"};
   }
   return agree(state.comm, status);
@@ -163,12 +190,15 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
       opening.path = resolve_link(published_path(path, *state));
       opening.status = check_target(*state->storage, opening.path, may_replace(state->engine, opening.path));
       opening.ground = find_ground(opening.path);
+      if (opening.status.ok()) opening.status = note_occupant(*state, opening.path);
+      if (opening.status.ok()) look_at_partial_files(*state->storage, opening);
     }
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
   PENSTOCK_TRY(set_plan(*state, agreed.chosen, format_of_path(path)));
   state->path = agreed.path;
   state->token = agreed.token;
+  set_partial_files(*state, agreed);
   set_hints(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.ground));
   return File(std::move(state));
@@ -231,6 +261,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
     opening.ground = find_ground(opening.path);
     if (mode == Mode::change && opening.status.ok())
       opening.status = check_target(*state->storage, opening.path, recognising_engine(opening.path) != nullptr);
+    if (mode == Mode::change && opening.status.ok()) look_at_partial_files(*state->storage, opening);
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
   state->path = agreed.path;
@@ -242,6 +273,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
                    .in(fmt::format("opening '{}'", state->path)));
   PENSTOCK_TRY(check_reader(*state, mode));
   PENSTOCK_TRY(check_lost(*state, mode));
+  set_partial_files(*state, agreed);
   set_hints(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.ground));
   PENSTOCK_TRY(agree(comm, hold(*state)));

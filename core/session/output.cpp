@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
 namespace penstock {
@@ -49,10 +50,9 @@ void remove_parts(File::State& state, const std::string& generation) {
       (void)state.storage->remove(folder + name);  // litter, not an error: the commit stands
 }
 
-Status write_master(File::State& state, Output& output) {
+Status write_master(File::State& state, const Output& output) {
   PENSTOCK_ASSIGN(const auto bytes, state.format->master(output.contents));
-  PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
-  output.created.push_back(output.partial);
+  PENSTOCK_ASSIGN(auto file, state.storage->open(output.partial, Io::buffered, true));
   PENSTOCK_TRY(file->write(0, bytes));
   if (state.durable()) PENSTOCK_TRY(file->sync());
   return file->close();
@@ -66,7 +66,7 @@ std::string part_path(const File::State& state, std::string_view label) {
 }
 
 std::string partial_path(const File::State& state) {
-  return fmt::format("{}.{}.{:016x}.partial", folder_of(state.path), base_name(state.path), state.token);
+  return folder_of(state.path) + partial_name(base_name(state.path), state.token, state.owner);
 }
 
 // Not synced: should a power loss bring the longer file back, its data are all there.
@@ -75,6 +75,7 @@ Status cut_parts(File::State& state, const Output& output) {
     const Part& part = output.parts[static_cast<size_t>(cut.part)];
     if (cut.length < part.bytes) PENSTOCK_TRY(state.storage->truncate(part.path, cut.length));
   }
+  for (const std::string& path : output.created) PENSTOCK_TRY(state.storage->permit(path));
   return {};
 }
 
@@ -85,7 +86,9 @@ Status publish(File::State& state, Output& output) {
     output.contents.replaced = ancestors.published;
     PENSTOCK_TRY(write_master(state, output));
   }
-  PENSTOCK_ASSIGN(const bool displaced, put_in_place(*state.storage, output.partial, state.path));
+  PENSTOCK_ASSIGN(const FileStat ours, state.storage->stat(output.partial));
+  PENSTOCK_ASSIGN(const bool displaced, put_in_place(*state.storage, output.partial, state.path, state.occupant));
+  state.occupant = ours;
   if (state.durable())
     if (const Status synced = state.storage->sync_directory(state.path); !synced.ok())
       return {Code::in_doubt, fmt::format("'{}' is in place, but whether it would survive a power loss is unknown: {}",
@@ -96,8 +99,9 @@ Status publish(File::State& state, Output& output) {
 }
 
 void remove_created(File::State& state, const Output& output) {
-  for (const std::string& path : output.created)  // the first error is what matters
-    (void)(state.engine != nullptr ? state.storage->remove_tree(path) : state.storage->remove(path));
+  // The first error is what matters. What says whose the parts are goes last.
+  for (auto path = output.created.rbegin(); path != output.created.rend(); ++path)
+    (void)(state.engine != nullptr ? state.storage->remove_tree(*path) : state.storage->remove(*path));
 }
 
 }  // namespace penstock

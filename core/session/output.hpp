@@ -19,7 +19,8 @@ struct Output {
   Contents contents;                               // complete on rank 0; of a single file on all ranks
   Slots slots;                                     // of the one part, where the transport has them
   std::vector<std::pair<size_t, size_t>> in_slot;  // rank 0: dataset and block, in contents, asked for in each
-  std::string partial;                             // what rank 0 renames to the target
+  // What rank 0 renames to the target. Of a set it is there, empty, before any part: it says whose they are.
+  std::string partial;
 };
 
 // A part of a set; parts carry the generation, so that they never meet those of the file that is still valid.
@@ -30,9 +31,9 @@ std::string partial_path(const File::State& state);
 // CLAIMS[i]. On failure OUTPUT.created still says what to remove.
 Status prepare_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
                       std::span<std::byte* const> memory, Output& output);
-// Local, when all ranks have written. Parts of exact length lose what was rounded up.
+// Local, when all ranks have written. Parts of exact length lose what was rounded up; all get the permissions of ordinary new files.
 Status cut_parts(File::State& state, const Output& output);
-// Rank 0. Writes the master file where there is one and renames it over the target. The parts of the set that was there stay
+// Rank 0. Writes the master file where there is one and renames it over the target, unless that is another job's by now. The parts of the set that was there stay
 // for those who are reading them, until the next commit; those of the one before it are removed.
 Status publish(File::State& state, Output& output);
 void remove_created(File::State& state, const Output& output);

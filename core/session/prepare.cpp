@@ -53,6 +53,12 @@ Status unpack(std::span<const std::byte> bytes, Io& io, std::vector<SharedPart>&
   return {code, message};
 }
 
+Status create_master(File::State& state, Output& output) {
+  PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
+  output.created.push_back(output.partial);
+  return file->close();
+}
+
 Status create_parts(File::State& state, const std::vector<SharedPart>& parts, Output& output) {
   const int64_t block = state.plan.settings.integer("block");
   int64_t largest = 0;
@@ -151,6 +157,8 @@ Status check_counts(const Catalogue& catalogue, const Contents& contents) {
 Status prepare_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
                       std::span<std::byte* const> memory, Output& output) {
   output.partial = partial_path(state);
+  if (state.is_set())
+    PENSTOCK_TRY(agree(state.comm, state.comm->rank() == 0 ? create_master(state, output) : Status()));
   if (state.plan.placement == "single") return prepare_single(state, catalogue, claims, memory, output);
   if (state.plan.placement == "parts") return prepare_slabs(state, catalogue, claims, memory, output);
   if (state.plan.placement == "rank_order") return prepare_rank_order(state, catalogue, claims, memory, output);

@@ -37,6 +37,7 @@ struct File::State {
   std::string path;    // what commit publishes, with links resolved
   std::string source;  // what contents describes, where that is another file: a copy is being made
   uint64_t token = 0;  // random, the same on all ranks: of partial names, generations and proofs
+  std::string owner;   // of partial files, as it stands in their names: rank 0's process
   Plan plan;
   const Engine* engine = nullptr;  // or else:
   const Format* format = nullptr;  // of the engine's files too; null for an engine that has none
@@ -44,10 +45,10 @@ struct File::State {
 
   std::optional<Contents> contents;  // of the published file
   bool stale = false;                // published since contents was read: only its catalogue is right
-  // Rank 0 keeps the published file open, so that its inode number is not given to another: that is how a replacement by
-  // somebody else is noticed.
+  // Rank 0: what is at the path as far as this file knows, at first at create or open; nothing: nothing. That is how a replacement
+  // by somebody else is noticed. A published file is kept open, so that its inode number is not given to another.
+  std::optional<FileStat> occupant;
   StorageFilePtr held;
-  FileStat held_stat;
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
   std::set<std::string> unlimited;
@@ -107,9 +108,9 @@ Status read_here(const Contents& contents, const std::string& path, std::span<co
 Status write_here(const Contents& contents, std::span<const Claim> claims, std::span<std::byte* const> memory,
                   const std::shared_ptr<Storage>& storage);
 
-// Local, of use on rank 0. From now on the file at the target's path is the one that the state's contents describe.
+// Local, of use on rank 0. Keeps the file at the target's path, which the state's contents describe, open.
 Status hold(File::State& state);
-// Collective. Code::mismatch where somebody replaced the file since hold().
+// Collective. Code::mismatch where somebody replaced what is at the target's path.
 Status check_held(File::State& state);
 
 // Collective. Begins the movement of JOB's pieces (the session fills in the rest, the report of the state and the communicator apart) by the

@@ -19,10 +19,10 @@ inline Status failed(std::string_view call, const std::string& path) {
   return Status::from_errno(errno, fmt::format("{} '{}'", call, path));
 }
 
-// Below 0, and errno, on failure.
+// Below 0, and errno, on failure. A new file is this user's alone.
 inline FileDescriptor open_retrying(const std::string& path, int flags) {
   int fd = -1;
-  do fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  do fd = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
   while (fd < 0 && errno == EINTR);
   return FileDescriptor(fd);
 }

@@ -92,7 +92,7 @@ std::string mount_type(const std::string& mountinfo, const std::string& path) {
 class OpenFile {
  public:
   OpenFile(const FileSystemCalls& calls, const std::string& path, int flags)
-      : calls_(calls), fd_(calls.open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+      : calls_(calls), fd_(calls.open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
   ~OpenFile() { (void)close(); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -179,7 +179,7 @@ Status check_striping(const Striping& striping) {
 
 Status create_striped(const std::string& path, const Striping& striping, const FileSystemCalls& calls) {
   PENSTOCK_TRY(check_striping(striping));
-  OpenFile file(calls, path, O_RDWR | O_CREAT | O_EXCL | lustre::delay_create);
+  OpenFile file(calls, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | lustre::delay_create);
   if (file.get() < 0) return failed("creating", path);
   lustre::Layout layout{};
   layout.magic = lustre::layout_v1;

@@ -50,7 +50,7 @@ std::shared_ptr<const FileSystemCalls> system_calls();
 Result<FileSystemInfo> detect_file_system(const std::string& path, const FileSystemCalls& calls);
 // Local. Code::invalid where Lustre has no such stripes.
 Status check_striping(const Striping& striping);
-// Local. A new empty file (O_EXCL) with these stripes; nothing is left behind on failure.
+// Local. A new empty file (O_EXCL), this user's alone, with these stripes; nothing is left behind on failure.
 Status create_striped(const std::string& path, const Striping& striping, const FileSystemCalls& calls);
 
 }  // namespace penstock

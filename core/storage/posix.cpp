@@ -17,6 +17,7 @@
 #include "core/storage/file_descriptor.hpp"
 #include "core/storage/freed_behind.hpp"
 #include "core/storage/mapped.hpp"
+#include "core/storage/permissions.hpp"
 #include "core/storage/storage.hpp"
 
 namespace penstock {
@@ -31,7 +32,19 @@ std::string_view name(Io io) {
   return "unknown";
 }
 
+bool same_file(const FileStat& a, const FileStat& b) {
+  return a.device == b.device && a.inode == b.inode && (a.born == b.born || a.born == 0 || b.born == 0);
+}
+
 namespace {
+
+constexpr int64_t nanoseconds = 1'000'000'000;
+
+// The folder of PATH as system calls want it.
+std::string folder_path(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
 
 Result<StorageFilePtr> make_file(const std::string& path, FileDescriptor fd, IoMode mode, bool writable) {
   if (mode.io == Io::direct || mode.io == Io::automatic) return direct_file(path, std::move(fd), mode, writable);
@@ -45,7 +58,7 @@ class PosixStorage : public Storage {
 
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override {
     if (make_) PENSTOCK_TRY(make_(path));
-    FileDescriptor fd = open_retrying(path, make_ ? O_RDWR : O_RDWR | O_CREAT | O_EXCL);
+    FileDescriptor fd = open_retrying(path, (make_ ? O_RDWR : O_RDWR | O_CREAT | O_EXCL) | O_NOFOLLOW);
     if (fd.get() < 0) {
       const Status status = failed("creating", path);
       if (make_) ::unlink(path.c_str());  // made just now
@@ -62,9 +75,15 @@ class PosixStorage : public Storage {
   }
 
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override {
-    FileDescriptor fd = open_retrying(path, writable ? O_RDWR : O_RDONLY);
+    FileDescriptor fd = open_retrying(path, writable ? O_RDWR | O_NOFOLLOW : O_RDONLY);
     if (fd.get() < 0) return failed("opening", path);
     return make_file(path, std::move(fd), mode, writable);
+  }
+
+  Status permit(const std::string& path) override {
+    if (::chmod(path.c_str(), new_file_mode(folder_path(path))) == 0) return {};
+    if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) return {};  // a file system without permissions
+    return failed("setting the permissions of", path);
   }
 
   Status truncate(const std::string& path, int64_t bytes) override {
@@ -76,12 +95,19 @@ class PosixStorage : public Storage {
     return ::rename(from.c_str(), to.c_str()) == 0 ? Status() : failed(fmt::format("renaming '{}' to", from), to);
   }
 
+  Status rename_new(const std::string& from, const std::string& to) override {
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+    if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) return link_new(from, to);
+    return failed(fmt::format("renaming '{}' to", from), to);
+  }
+
   Status remove(const std::string& path) override {
     take_away(path);
     return ::unlink(path.c_str()) == 0 || errno == ENOENT ? Status() : failed("removing", path);
   }
 
   Status remove_tree(const std::string& path) override {
+    take_away(path);
     std::error_code error;
     std::filesystem::remove_all(path, error);
     return error ? Status::from_errno(error.value(), fmt::format("removing '{}'", path)) : Status();
@@ -95,8 +121,7 @@ class PosixStorage : public Storage {
   }
 
   Status sync_directory(const std::string& path) override {
-    const auto slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+    const std::string folder = folder_path(path);
     const FileDescriptor fd = open_retrying(folder, O_RDONLY | O_DIRECTORY);
     if (fd.get() < 0) return failed("opening folder", folder);
     return ::fsync(fd.get()) == 0 ? Status() : failed("syncing folder", folder);
@@ -112,27 +137,58 @@ class PosixStorage : public Storage {
   Result<FileStat> stat(const std::string& path) override {
     struct stat info{};
     if (::stat(path.c_str(), &info) != 0) return failed("stat of", path);
-    return FileStat{info.st_size,
-                    info.st_dev,
-                    info.st_ino,
-                    S_ISDIR(info.st_mode) != 0,
-                    S_ISREG(info.st_mode) != 0,
-                    ::access(path.c_str(), W_OK) == 0,
-                    info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec,
-                    info.st_blksize};
+    FileStat found{info.st_size,
+                   info.st_dev,
+                   info.st_ino,
+                   S_ISDIR(info.st_mode) != 0,
+                   S_ISREG(info.st_mode) != 0,
+                   ::access(path.c_str(), W_OK) == 0,
+                   info.st_mtim.tv_sec * nanoseconds + info.st_mtim.tv_nsec,
+                   info.st_blksize};
+    struct statx more{};
+    if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BTIME | STATX_INO, &more) == 0 && (more.stx_mask & STATX_BTIME) != 0 &&
+        more.stx_ino == found.inode)
+      found.born = more.stx_btime.tv_sec * nanoseconds + more.stx_btime.tv_nsec;
+    return found;
   }
 
-  Result<std::vector<std::string>> list(const std::string& folder) override {
+  Result<std::vector<std::string>> list(const std::string& folder, size_t most) override {
     DIR* dir = ::opendir(folder.c_str());
     if (dir == nullptr) return failed("listing", folder);
     std::vector<std::string> names;
-    while (const dirent* entry = ::readdir(dir)) names.emplace_back(entry->d_name);
+    while (names.size() < most) {
+      const dirent* entry = ::readdir(dir);
+      if (entry == nullptr) break;
+      names.emplace_back(entry->d_name);
+    }
     ::closedir(dir);
     std::sort(names.begin(), names.end());
     return names;
   }
 
  private:
+  // Where the file system cannot rename so: a link does not replace either, and NFS makes it in one step. An answer that
+  // something is there may be that to a repeated request, whose first had made the link.
+  static Status link_new(const std::string& from, const std::string& to) {
+    const auto is_same = [&] {
+      struct stat a{}, b{};
+      return ::lstat(from.c_str(), &a) == 0 && ::lstat(to.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
+             a.st_ino == b.st_ino;
+    };
+    const int error = ::link(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+    if (error == 0 || (error == EEXIST && is_same())) {
+      (void)::unlink(from.c_str());  // litter, not an error
+      return {};
+    }
+    const std::string what = fmt::format("renaming '{}' to", from);
+    errno = error;
+    if (error != EPERM && error != EOPNOTSUPP && error != ENOSYS && error != EMLINK) return failed(what, to);
+    struct stat there{};
+    if (::lstat(to.c_str(), &there) == 0) errno = EEXIST;
+    if (errno == EEXIST || errno != ENOENT) return failed(what, to);
+    return ::rename(from.c_str(), to.c_str()) == 0 ? Status() : failed(what, to);
+  }
+
   // Without preallocation a full disk under a mapping would be SIGBUS.
   static Status allocate(int fd, const std::string& path, int64_t bytes, Io io) {
     if (bytes == 0) return {};

@@ -56,18 +56,27 @@ struct FileStat {
   bool writable = false;    // by this process
   int64_t changed_at = 0;   // nanoseconds since 1970: when its data was changed last
   int64_t block_bytes = 0;  // what the file system likes to be written at a time: its block or stripe
+  // Nanoseconds since 1970; it stays with a file until its end, and tells it from a later one with its inode number. 0 where the
+  // file system does not say.
+  int64_t born = 0;
 };
+// Whether A and B are of one file, whatever has been written to it in between.
+bool same_file(const FileStat& a, const FileStat& b);
 
 // Paths are as the user gave them; every error message names the path and the call.
 class Storage {
  public:
   virtual ~Storage() = default;
-  // A new file (O_EXCL, mode 0666 less umask) of exactly BYTES, its blocks allocated where PREALLOCATE asks for it
+  // A new file (O_EXCL, for this user alone until permit) of exactly BYTES, its blocks allocated where PREALLOCATE asks for it
   // and the file system can (fallocate(2) only). io = mmap always asks, and is Code::unsupported where it cannot.
   virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
+  // Where WRITABLE, PATH may be no link: only what create made is written.
   virtual Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) = 0;
+  virtual Status permit(const std::string& path) = 0;  // what an ordinary new file permits, by umask or access list
   virtual Status truncate(const std::string& path, int64_t bytes) = 0;  // nothing is synced
   virtual Status rename(const std::string& from, const std::string& to) = 0;
+  // Code::exists where something is at TO. In one step, except where a file system has neither RENAME_NOREPLACE nor links.
+  virtual Status rename_new(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;       // absence is ok
   virtual Status remove_tree(const std::string& path) = 0;  // a file, or a folder and all in it; absence is ok
   // What lies at A and at B, files or folders, change places in one step; Code::unsupported where the file system cannot.
@@ -79,7 +88,8 @@ class Storage {
   // What rename and remove have taken away may be freed now. Before a sync_directory, that would wait for the freeing.
   virtual void let_go() {}
   virtual Result<FileStat> stat(const std::string& path) = 0;  // Code::not_found where absent
-  virtual Result<std::vector<std::string>> list(const std::string& folder) = 0;
+  // Sorted; no more than the first MOST that the file system names.
+  virtual Result<std::vector<std::string>> list(const std::string& folder, size_t most = SIZE_MAX) = 0;
 };
 
 // The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer
@@ -92,7 +102,7 @@ std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_behind = f
 // What passed through a traced storage.
 struct StorageCounts {
   int64_t writes = 0, write_bytes = 0, reads = 0, read_bytes = 0;
-  int64_t metadata = 0;  // create, open, sync, close, truncate, rename, remove, stat, list
+  int64_t metadata = 0;  // create, open, sync, close, permit, truncate, rename, remove, stat, list
 };
 
 // Counts every call on its way to INNER. Thread-safe.
@@ -104,8 +114,10 @@ class TracedStorage : public Storage {
 
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override;
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override;
+  Status permit(const std::string& path) override;
   Status truncate(const std::string& path, int64_t bytes) override;
   Status rename(const std::string& from, const std::string& to) override;
+  Status rename_new(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Status remove_tree(const std::string& path) override;
   Status exchange(const std::string& a, const std::string& b) override;
@@ -113,7 +125,7 @@ class TracedStorage : public Storage {
   Status set_time(const std::string& path, int64_t nanoseconds) override;
   void let_go() override { inner_->let_go(); }
   Result<FileStat> stat(const std::string& path) override;
-  Result<std::vector<std::string>> list(const std::string& folder) override;
+  Result<std::vector<std::string>> list(const std::string& folder, size_t most = SIZE_MAX) override;
 
   struct Counters;
 

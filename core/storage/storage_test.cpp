@@ -272,17 +272,17 @@ TEST_P(Folders, TakeThePlaceOfFoldersAndFiles) {
   for (const bool exchanges : {true, false}) {
     std::shared_ptr<Storage> storage = exchanges ? storage_ : std::make_shared<WithoutExchange>();
     make_folder("new", "first");
-    auto placed = put_in_place(*storage, path("new"), path("target"));
+    auto placed = put_in_place(*storage, path("new"), path("target"), *occupant(*storage, path("target")));
     ASSERT_TRUE(placed.ok()) << placed.status().message();
     EXPECT_FALSE(*placed);
     make_folder("new", "second");
-    placed = put_in_place(*storage, path("new"), path("target"));
+    placed = put_in_place(*storage, path("new"), path("target"), *occupant(*storage, path("target")));
     ASSERT_TRUE(placed.ok()) << placed.status().message();
     EXPECT_TRUE(*placed);
     EXPECT_EQ(content("target/deep/file"), "second");
     EXPECT_EQ(content("new/deep/file"), "first");
     std::ofstream(path("file")) << "plain";
-    placed = put_in_place(*storage, path("file"), path("target"));
+    placed = put_in_place(*storage, path("file"), path("target"), *occupant(*storage, path("target")));
     ASSERT_TRUE(placed.ok()) << placed.status().message();
     EXPECT_TRUE(*placed);
     EXPECT_EQ(content("target"), "plain");
@@ -296,7 +296,8 @@ TEST_P(Folders, WhatWasThereComesBackWhenTheSecondRenameFails) {
   make_folder("new", "second");
   make_folder("target", "first");
   storage.refused = path("new");
-  EXPECT_EQ(put_in_place(storage, path("new"), path("target")).status().code(), Code::io);
+  EXPECT_EQ(put_in_place(storage, path("new"), path("target"), *occupant(storage, path("target"))).status().code(),
+            Code::io);
   EXPECT_EQ(content("target/deep/file"), "first");
 }
 

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <mutex>
 #include <random>
 
 #include <fmt/format.h>
@@ -43,14 +47,79 @@ Status check_target(Storage& storage, const std::string& path, bool replaces_fol
   return {};
 }
 
-Result<bool> put_in_place(Storage& storage, const std::string& partial, const std::string& target) {
-  const auto ours = storage.stat(partial), there = storage.stat(target);
-  if (!there.ok() || (ours.ok() && !ours->directory && !there->directory)) {
-    PENSTOCK_TRY(storage.rename(partial, target));
-    return false;
+Result<std::optional<FileStat>> occupant(Storage& storage, const std::string& path) {
+  auto there = storage.stat(path);
+  if (there.ok()) return std::optional(*there);
+  if (there.status().code() == Code::not_found) return std::optional<FileStat>();
+  return there.status();
+}
+
+namespace {
+
+// What this process published last: a program may have two files open whose target is one, which is no quarrel of two jobs.
+class OwnPublications {
+ public:
+  void add(const FileStat& file) {
+    const std::lock_guard lock(mutex_);
+    last_[next_++ % last_.size()] = file;
   }
-  const Status exchanged = storage.exchange(partial, target);
-  if (exchanged.code() != Code::unsupported) return exchanged.ok() ? Result<bool>(true) : exchanged;
+  bool has(const FileStat& file) {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(last_.begin(), last_.end(), [&](const auto& one) { return one && same_file(*one, file); });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<std::optional<FileStat>, 64> last_;
+  size_t next_ = 0;
+};
+
+OwnPublications& own_publications() {
+  static OwnPublications own;
+  return own;
+}
+
+std::string described(const std::optional<FileStat>& file) {
+  if (!file) return "nothing";
+  const std::time_t seconds = file->changed_at / 1'000'000'000;
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  std::array<char, 32> time{};
+  (void)std::strftime(time.data(), time.size(), "%F %T UTC", &utc);
+  return fmt::format("inode {}, {} bytes, of {}", file->inode, file->bytes, time.data());
+}
+
+Status taken(const std::string& partial, const std::string& target, const std::optional<FileStat>& expected,
+             const std::optional<FileStat>& there) {
+  return {
+      Code::exists,
+      fmt::format("'{}' is no more what it was when this file was begun: {} then, {} now. Another job writes it too; "
+                  "its file stays, and this one, '{}', is given up: give each job a file of its own",
+                  target, described(expected), described(there), partial)};
+}
+
+Result<bool> put_where_nothing_is(Storage& storage, const std::string& partial, const std::string& target,
+                                  const std::optional<FileStat>& expected) {
+  const Status placed = storage.rename_new(partial, target);
+  if (placed.code() != Code::exists) return placed.ok() ? Result<bool>(false) : placed;
+  const auto there = occupant(storage, target);
+  return taken(partial, target, expected, there.ok() ? *there : std::nullopt);
+}
+
+// After an exchange: what came out must be WAS, or it goes back.
+Result<bool> confirm(Storage& storage, const std::string& partial, const std::string& target, const FileStat& was,
+                     const std::optional<FileStat>& expected) {
+  const auto out = storage.stat(partial);
+  if (out.ok() && same_file(*out, was)) return true;
+  const Status back = out.ok() ? storage.exchange(partial, target) : out.status();
+  if (back.ok()) return taken(partial, target, expected, *out);
+  return Status(Code::in_doubt,
+                fmt::format("'{}' is in place, but what it replaced is perhaps of another job, and stays "
+                            "at '{}': {}",
+                            target, partial, back.message()));
+}
+
+Result<bool> swap_by_renames(Storage& storage, const std::string& partial, const std::string& target) {
   const std::string aside = partial + ".old";
   PENSTOCK_TRY(storage.rename(target, aside));
   if (const Status renamed = storage.rename(partial, target); !renamed.ok()) {
@@ -59,6 +128,31 @@ Result<bool> put_in_place(Storage& storage, const std::string& partial, const st
   }
   PENSTOCK_TRY(storage.rename(aside, partial));
   return true;
+}
+
+Result<bool> replace(Storage& storage, const std::string& partial, const std::string& target,
+                     const std::optional<FileStat>& expected, const FileStat& ours) {
+  PENSTOCK_ASSIGN(const auto there, occupant(storage, target));
+  if (!there) return put_where_nothing_is(storage, partial, target, expected);
+  if (!(expected && same_file(*expected, *there)) && !own_publications().has(*there))
+    return taken(partial, target, expected, there);
+  const Status exchanged = storage.exchange(partial, target);
+  if (exchanged.ok()) return confirm(storage, partial, target, *there, expected);
+  if (exchanged.code() == Code::not_found) return put_where_nothing_is(storage, partial, target, expected);
+  if (exchanged.code() != Code::unsupported) return exchanged;
+  if (ours.directory || there->directory) return swap_by_renames(storage, partial, target);
+  PENSTOCK_TRY(storage.rename(partial, target));
+  return false;
+}
+
+}  // namespace
+
+Result<bool> put_in_place(Storage& storage, const std::string& partial, const std::string& target,
+                          const std::optional<FileStat>& expected) {
+  PENSTOCK_ASSIGN(const FileStat ours, storage.stat(partial));
+  auto displaced = replace(storage, partial, target, expected, ours);
+  if (displaced.ok()) own_publications().add(ours);
+  return displaced;
 }
 
 uint64_t random_token() {

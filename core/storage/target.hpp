@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/storage/storage.hpp"
@@ -16,9 +17,14 @@ std::string resolve_link(std::string path);
 // Whether a file can be published at PATH, where a folder may lie if REPLACES_FOLDER; the message begins with "cannot
 // create".
 Status check_target(Storage& storage, const std::string& path, bool replaces_folder = false);
-// PARTIAL takes the place of TARGET. Where one of them is a folder, a rename cannot do that: what was there is at PARTIAL
-// afterwards, and true is returned. Only where the file system cannot exchange names is TARGET absent for a moment.
-Result<bool> put_in_place(Storage& storage, const std::string& partial, const std::string& target);
+// What is at PATH; nothing where nothing is there.
+Result<std::optional<FileStat>> occupant(Storage& storage, const std::string& path);
+// PARTIAL takes the place of TARGET, where EXPECTED, or what this process put there since, still is, or nothing: Code::exists
+// where somebody else put another file there, which then stays. True where what was there is at PARTIAL afterwards, to be
+// removed. Where the file system cannot exchange names, another file that comes between the look and the rename is lost, and a
+// folder is absent for a moment (docs/decisions/0017).
+Result<bool> put_in_place(Storage& storage, const std::string& partial, const std::string& target,
+                          const std::optional<FileStat>& expected);
 // For names that never meet: of partial files and generations.
 uint64_t random_token();
 

@@ -63,6 +63,11 @@ Result<StorageFilePtr> TracedStorage::open(const std::string& path, IoMode mode,
   return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
 }
 
+Status TracedStorage::permit(const std::string& path) {
+  ++counters_->metadata;
+  return inner_->permit(path);
+}
+
 Status TracedStorage::truncate(const std::string& path, int64_t bytes) {
   ++counters_->metadata;
   return inner_->truncate(path, bytes);
@@ -71,6 +76,11 @@ Status TracedStorage::truncate(const std::string& path, int64_t bytes) {
 Status TracedStorage::rename(const std::string& from, const std::string& to) {
   ++counters_->metadata;
   return inner_->rename(from, to);
+}
+
+Status TracedStorage::rename_new(const std::string& from, const std::string& to) {
+  ++counters_->metadata;
+  return inner_->rename_new(from, to);
 }
 
 Status TracedStorage::remove(const std::string& path) {
@@ -103,9 +113,9 @@ Result<FileStat> TracedStorage::stat(const std::string& path) {
   return inner_->stat(path);
 }
 
-Result<std::vector<std::string>> TracedStorage::list(const std::string& folder) {
+Result<std::vector<std::string>> TracedStorage::list(const std::string& folder, size_t most) {
   ++counters_->metadata;
-  return inner_->list(folder);
+  return inner_->list(folder, most);
 }
 
 }  // namespace penstock
