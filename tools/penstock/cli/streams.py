@@ -11,6 +11,7 @@ import typer
 
 from penstock.container import Container, DamagedError, Stream
 from penstock.errors import UserError
+from penstock.leftovers import names
 from penstock.report import words
 
 
@@ -117,7 +118,7 @@ def _target(container: Container, output: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _new_file(path: Path) -> Iterator[BinaryIO]:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = names.partial_path(path)
     try:
         with partial.open("xb") as file:
             yield file

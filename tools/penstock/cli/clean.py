@@ -1,0 +1,126 @@
+"""clean.py: `penstock clean` removes partial files and parts that dead processes left."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.errors import UserError
+from penstock.leftovers import names
+from penstock.leftovers.remove import remove
+from penstock.leftovers.survey import LeftOver, Rules, survey
+from penstock.report import words
+
+SCHEMA = "penstock.clean/1"
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+BP_INDEX = "md.idx"  # in a folder that is a file, as engine adios2 makes it
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(clean)
+
+
+def clean(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Folders, or files whose left-overs beside them are meant.")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            "--older-than",
+            metavar="DURATION",
+            help="Remove also what nobody wrote to for so long and whose maker cannot be asked: 90m, 12h, 7d.",
+        ),
+    ] = None,
+    host_is_dead: Annotated[
+        list[str] | None,
+        typer.Option("--host-is-dead", metavar="HOST", help="No process on HOST is writing any more. May be repeated."),
+    ] = None,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
+) -> None:
+    """Remove partial files, and parts of sets, that killed programs left.
+
+    A program that is killed while it writes leaves a hidden file beside its target, .TARGET.XXXX.partial, whose name
+    says which process of which job on which host made it. Removed is what a process made that has certainly ended: it
+    ran on this machine and is gone, or its Slurm job is. All else stays, with a reason, unless you say more. Files that
+    were published, and files of live jobs, are never touched.
+    """
+    rules = Rules(
+        None if older_than is None else _seconds(older_than),
+        frozenset(names.host_name(host) for host in host_is_dead or []),
+    )
+    outcomes = [_outcome(left, dry_run) for left in _find(paths, rules)]
+    failed = sum(action == "failed" for _, action, _ in outcomes)
+    if json_wanted:
+        typer.echo(json.dumps(_as_json(outcomes, dry_run), indent=1))
+    else:
+        for left, action, why in outcomes:
+            typer.echo(f"{action}  {_shown(left)}: {why}")
+        typer.echo(_sum(outcomes))
+    if failed:
+        raise UserError(f"{failed} of {len(outcomes)} left-overs could not be removed", status=1)
+
+
+Outcome = tuple[LeftOver, str, str]  # what was done, and why
+
+
+def _find(paths: list[Path], rules: Rules) -> list[LeftOver]:
+    found: list[LeftOver] = []
+    for path in paths:
+        whole = path.resolve()  # partial files lie beside the file, not beside a link to it
+        is_folder = whole.is_dir() and not (whole / BP_INDEX).exists()
+        folder, target = (whole, None) if is_folder else (whole.parent, whole.name)
+        if not folder.is_dir():
+            raise UserError(f"{path}: there is no folder '{folder}'")
+        try:
+            new = survey(folder, target, rules)
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror}", status=1) from None
+        seen = {(left.folder, *left.files()) for left in found}
+        found += [left for left in new if (left.folder, *left.files()) not in seen]
+    return found
+
+
+def _outcome(left: LeftOver, dry_run: bool) -> Outcome:
+    if not left.removable:
+        return left, "kept", left.why
+    if dry_run:
+        return left, "would be removed", left.why
+    error = remove(left)
+    return (left, "removed", left.why) if error is None else (left, "failed", error)
+
+
+def _shown(left: LeftOver) -> str:
+    more = len(left.files()) - 1
+    name = "".join(c if c.isprintable() else "?" for c in str(left.folder / left.files()[-1]))
+    return f"{name}{f' and {more} more' if more else ''} ({words.size(left.bytes)})"
+
+
+def _sum(outcomes: list[Outcome]) -> str:
+    if not outcomes:
+        return "nothing is left over"
+    lines = []
+    for action in ("removed", "would be removed", "kept", "failed"):
+        of_it = [left for left, done, _ in outcomes if done == action]
+        if of_it:
+            lines.append(f"{len(of_it)} {action} ({words.size(sum(left.bytes for left in of_it))})")
+    return ", ".join(lines)
+
+
+def _as_json(outcomes: list[Outcome], dry_run: bool) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "dry_run": dry_run,
+        "left_overs": [left.as_json() | {"action": action, "why": why} for left, action, why in outcomes],
+        "removed_bytes": sum(left.bytes for left, action, _ in outcomes if action == "removed"),
+    }
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text)
+    if found is None:
+        raise UserError(f"--older-than {text}: a number and one of s, m, h, d, w, as 90m, 12h, 7d")
+    return float(found[1]) * UNITS[found[2]]
