@@ -46,8 +46,8 @@ void count_data(const VirtualJob& job, int rank, const Route& route, const Domai
 }
 
 // Of one file in placement single, as core/session and the transport call storage: rank 0 creates and closes it, at its full
-// size; every writer opens, syncs and closes; rank 0 looks at both names, renames, syncs the folder, and holds the
-// published file open to notice that it is replaced.
+// size; every writer opens, syncs and closes; rank 0 sets the permissions, looks at both names, renames, syncs the folder, and
+// holds the published file open to notice that it is replaced.
 MetadataCalls metadata_calls(int64_t writers, const Settings& settings) {
   const bool durable = settings.word("durability") == "full";
   MetadataCalls calls;
@@ -56,6 +56,7 @@ MetadataCalls metadata_calls(int64_t writers, const Settings& settings) {
   calls.open = writers + 1;
   calls.sync = durable ? writers : 0;
   calls.close = writers + 1;
+  calls.permit = 1;
   calls.stat = 3;
   calls.rename = 1;
   calls.sync_directory = durable ? 1 : 0;

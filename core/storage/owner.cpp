@@ -24,7 +24,7 @@
 namespace penstock {
 namespace {
 
-constexpr size_t most_names = 4096, most_shown = 3;
+constexpr size_t most_names = 1024, most_shown = 3;
 constexpr size_t job_most = 40, host_most = 32, machine_digits = 12, token_digits = 16;
 constexpr std::string_view end_of_name = ".partial";
 

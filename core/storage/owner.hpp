@@ -44,7 +44,7 @@ struct PartialName {
 std::optional<PartialName> parse_partial(std::string_view name);
 
 // Local, of use on rank 0. One line about partial files of the target PATH that others left beside it, or are writing now; ""
-// where there are none. Looks at the first 4096 names of the folder only: to a full folder that would add up.
+// where there are none. Looks at the first 1024 names of the folder only, so that a full one costs no more.
 std::string others_partial_files(Storage& storage, const std::string& path);
 
 }  // namespace penstock
