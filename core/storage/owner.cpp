@@ -118,6 +118,8 @@ bool is_hexadecimal(std::string_view text, size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+bool is_plain(const std::string& text) { return !text.empty() && plain(text, text.size()) == text; }
+
 std::optional<int64_t> number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -184,7 +186,7 @@ std::optional<PartialName> parse_partial(std::string_view name) {
   const std::string_view token = take_last(rest, '.');
   const auto start = number(take_last(process, '-')), pid = number(take_last(process, '-'));
   if (!start || !pid || !is_hexadecimal(process, machine_digits) || !is_hexadecimal(token, token_digits) ||
-      rest.empty() || partial.owner.host.empty() || partial.owner.job.empty())
+      rest.empty() || !is_plain(partial.owner.host) || !is_plain(partial.owner.job))
     return std::nullopt;
   partial.owner.machine = process;
   partial.owner.pid = *pid;

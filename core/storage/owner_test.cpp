@@ -138,6 +138,8 @@ TEST(PartialName, OthersAreNone) {
   ASSERT_TRUE(parse_partial(good).has_value());
   for (const char* name : {"", ".", "..", ".partial", "f.h5", ".f.h5.0000000000000007.partial", ".f.h5.partial"})
     EXPECT_FALSE(parse_partial(name).has_value()) << name;
+  EXPECT_FALSE(parse_partial(partial_name("f", 7, "0123456789ab-1-2.job.host\x1b[31m")).has_value());
+  EXPECT_FALSE(parse_partial(partial_name("f", 7, "0123456789ab-1-2.job\n.host")).has_value());
   std::mt19937 random(5);
   for (int i = 0; i < 20000; ++i) {
     std::string name = good;

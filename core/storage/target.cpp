@@ -106,11 +106,12 @@ Result<bool> put_where_nothing_is(Storage& storage, const std::string& partial, 
   return taken(partial, target, expected, there.ok() ? *there : std::nullopt);
 }
 
-// After an exchange: what came out must be WAS, or it goes back.
+// After an exchange: what came out must be WAS, or it goes back. Where nothing did, the file system took it for a rename.
 Result<bool> confirm(Storage& storage, const std::string& partial, const std::string& target, const FileStat& was,
                      const std::optional<FileStat>& expected) {
   const auto out = storage.stat(partial);
   if (out.ok() && same_file(*out, was)) return true;
+  if (out.status().code() == Code::not_found) return false;
   const Status back = out.ok() ? storage.exchange(partial, target) : out.status();
   if (back.ok()) return taken(partial, target, expected, *out);
   return Status(Code::in_doubt,

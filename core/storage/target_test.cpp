@@ -146,6 +146,19 @@ TEST_F(Target, WithoutExchangeAnotherFileIsStillSeen) {
   EXPECT_FALSE(fs::exists(partial_));
 }
 
+TEST_F(Target, AFileSystemThatTakesAnExchangeForARenameReplaces) {
+  class Careless : public TracedStorage {
+   public:
+    Careless() : TracedStorage(posix_storage()) {}
+    Status exchange(const std::string& a, const std::string& b) override { return rename(a, b); }
+  } storage;
+  put(target_, "old");
+  const auto placed = put_in_place(storage, partial_, target_, now());
+  ASSERT_TRUE(placed.ok()) << placed.status().message();
+  EXPECT_FALSE(*placed);
+  EXPECT_EQ(content(target_), "ours");
+}
+
 // As on NFS.
 TEST_F(Target, WithoutRenameNoReplaceLinksDo) {
   const bool ran = with_refused(SYS_renameat2, EINVAL, [&] {

@@ -223,6 +223,7 @@ def test_a_program_killed_while_publishing_loses_no_part(tmp_path: Path, clean: 
 
 
 def test_parts_that_no_index_names_are_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not mounts.is_local(Path("/proc"))
     monkeypatch.setattr(mounts, "is_local", lambda _: True)
     litter = part(tmp_path, "heat.raw", THIRD)
     part(tmp_path, "heat.raw", OWN)
