@@ -75,7 +75,7 @@ class PosixStorage : public Storage {
   }
 
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override {
-    FileDescriptor fd = open_retrying(path, writable ? O_RDWR | O_NOFOLLOW : O_RDONLY);
+    FileDescriptor fd = open_retrying(path, writable ? O_RDWR : O_RDONLY);
     if (fd.get() < 0) return failed("opening", path);
     return make_file(path, std::move(fd), mode, writable);
   }

@@ -70,7 +70,6 @@ class Storage {
   // A new file (O_EXCL, for this user alone until permit) of exactly BYTES, its blocks allocated where PREALLOCATE asks for it
   // and the file system can (fallocate(2) only). io = mmap always asks, and is Code::unsupported where it cannot.
   virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
-  // Where WRITABLE, PATH may be no link: only what create made is written.
   virtual Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) = 0;
   virtual Status permit(const std::string& path) = 0;  // what an ordinary new file permits, by umask or access list
   virtual Status truncate(const std::string& path, int64_t bytes) = 0;  // nothing is synced

@@ -235,12 +235,13 @@ TEST_F(Permissions, AreThoseOfTheFoldersAccessList) {
   EXPECT_EQ(mode_of(folder_ + "/shared"), 0660U);
 }
 
-TEST_F(Target, LinksAreNotWrittenThrough) {
+TEST_F(Target, NewFilesAreNotMadeThroughLinks) {
   put(folder_ + "/victim", "whole");
   fs::create_symlink(folder_ + "/victim", folder_ + "/link");
   EXPECT_FALSE(storage_->create(folder_ + "/link", 1, Io::buffered).ok());
-  EXPECT_FALSE(storage_->open(folder_ + "/link", Io::buffered, true).ok());
-  EXPECT_TRUE(storage_->open(folder_ + "/link", Io::buffered, false).ok());
+  fs::create_symlink(folder_ + "/absent", folder_ + "/dangling");
+  EXPECT_FALSE(storage_->create(folder_ + "/dangling", 1, Io::buffered).ok());
+  EXPECT_FALSE(fs::exists(folder_ + "/absent"));
   EXPECT_EQ(content(folder_ + "/victim"), "whole");
 }
 
