@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bench/count/costs.hpp"
+#include "core/session/commit_sums.hpp"
 #include "core/transport/two_phase/exchange.hpp"
 
 namespace penstock::bench {
@@ -46,9 +47,10 @@ void count_data(const VirtualJob& job, int rank, const Route& route, const Domai
 }
 
 // Of one file in placement single, as core/session and the transport call storage: rank 0 creates and closes it, at its full
-// size; every writer opens, syncs and closes; rank 0 sets the permissions, looks at both names, renames, syncs the folder, and
-// holds the published file open to notice that it is replaced.
-MetadataCalls metadata_calls(int64_t writers, const Settings& settings) {
+// size; every writer opens, syncs and closes; rank 0 opens, writes and syncs once more for the checksums that
+// were not FIRST, sets time and permissions, looks at both names, renames, syncs the folder, and holds the published file open
+// to notice that it is replaced.
+MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settings) {
   const bool durable = settings.word("durability") == "full";
   MetadataCalls calls;
   calls.create = 1;
@@ -57,6 +59,13 @@ MetadataCalls metadata_calls(int64_t writers, const Settings& settings) {
   calls.sync = durable ? writers : 0;
   calls.close = writers + 1;
   calls.permit = 1;
+  if (settings.word("checksums") != "none") {
+    calls.set_time = 1;
+    const int64_t more = first ? 0 : durable ? 2 : 1;
+    calls.open += more;
+    calls.close += more;
+    calls.sync += first || !durable ? 0 : 1;
+  }
   calls.stat = 3;
   calls.rename = 1;
   calls.sync_directory = durable ? 1 : 0;
@@ -87,7 +96,7 @@ Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, i
   costs.bytes = job.bytes();
   costs.stripe_conflicts = tally.conflicts(stripe);
   costs.block_conflicts = tally.conflicts(job.block());
-  costs.metadata = metadata_calls(costs.writers, settings);
+  costs.metadata = metadata_calls(costs.writers, sums_come_first(job.bytes(), job.ranks()), settings);
   return costs;
 }
 

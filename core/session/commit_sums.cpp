@@ -13,9 +13,6 @@
 namespace penstock {
 namespace {
 
-// Up to so much on each rank the sums are made first, and travel with the data.
-constexpr int64_t most_early = 4 << 20;
-
 // Of the published file, what belongs to DATASET of the new one; null where it was not summed, or is cut in another way.
 const Record::Sums* published_sums(const File::State& state, const Record& record, const Dataset& dataset,
                                    const BlockCut& cut) {
@@ -143,7 +140,7 @@ Status plan_sums(File::State& state, Writing& writing) {
   PENSTOCK_TRY(find_summed(state, writing, sums));
   int64_t total = 0;
   for (const Dataset& dataset : sums.datasets) total += bytes(dataset);
-  sums.early = state.engine != nullptr || total / state.comm->size() <= most_early;
+  sums.early = state.engine != nullptr || sums_come_first(total, state.comm->size());
   sums.in_file = !state.is_set();
   if (sums.in_file) add_record(state, writing, sums);
   return {};

@@ -12,6 +12,9 @@
 
 namespace penstock {
 
+// Whether the sums of so many bytes on so many ranks are made before the data moves, and travel with it.
+inline bool sums_come_first(int64_t bytes, int ranks) { return bytes / ranks <= 4 << 20; }
+
 struct CommitSums {
   bool wanted = false;
   bool early = false;    // made and in place before the data moves; else beside it, by a thread where there may be one

@@ -62,7 +62,9 @@ uint64_t mixed(uint64_t n) {  // splitmix64
 // Another size at each step, up to about 10 MiB.
 Dims shape_at(int64_t step) { return {1 + static_cast<int64_t>(mixed(static_cast<uint64_t>(step)) % 1300), 1000}; }
 
-double value_at(int64_t step, int64_t element) { return static_cast<double>(step) * 1e9 + static_cast<double>(element); }
+double value_at(int64_t step, int64_t element) {
+  return static_cast<double>(step) * 1e9 + static_cast<double>(element);
+}
 
 // Of COUNT, what rank RANK of RANKS has.
 Run share(int64_t count, int rank, int ranks) {
@@ -100,7 +102,8 @@ Status write(const Communicator& comm, const std::string& folder, int64_t step, 
   std::vector<double> data(static_cast<size_t>(piece.box.count[0] * piece.box.count[1]));
   each(shape, piece.box, [&](size_t at, int64_t element) { data[at] = value_at(step, element); });
   PENSTOCK_ASSIGN(const Decomposition one, Decomposition::replicated({1}));
-  PENSTOCK_ASSIGN(File file, File::create(comm, fmt::format("{}/soak-{}.{}", folder, step % kept, way.extension), way.plan));
+  PENSTOCK_ASSIGN(File file,
+                  File::create(comm, fmt::format("{}/soak-{}.{}", folder, step % kept, way.extension), way.plan));
   PENSTOCK_TRY(file.put("step", i64, one, &step));
   PENSTOCK_TRY(file.lend("field", f64, piece.part, data.data()));
   if (step % 3 == 0) {
@@ -128,7 +131,8 @@ Result<int64_t> restart(const Communicator& comm, const std::string& folder, std
   int64_t wrong = 0;
   each(shape, piece.box, [&](size_t at, int64_t element) { wrong += data[at] != value_at(step, element); });
   PENSTOCK_TRY(comm->all_reduce_sum(std::span(&wrong, 1)));
-  if (wrong > 0) return Status(Code::damaged, fmt::format("'{}': {} elements of step {} are wrong", file.path(), wrong, step));
+  if (wrong > 0)
+    return Status(Code::damaged, fmt::format("'{}': {} elements of step {} are wrong", file.path(), wrong, step));
   return step;
 }
 

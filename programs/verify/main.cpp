@@ -27,11 +27,15 @@ void print(const nlohmann::json& line) {
 nlohmann::json as_json(const Verification& found) {
   nlohmann::json damages = nlohmann::json::array();
   for (const Damage& damage : found.damages)
-    damages.push_back({{"dataset", damage.dataset}, {"first", damage.first}, {"end", damage.end}, {"what", damage.what}});
-  return {{"committed_at", found.committed_at}, {"bytes", found.bytes},
-          {"damages", damages},                 {"unchecked", found.unchecked},
+    damages.push_back(
+        {{"dataset", damage.dataset}, {"first", damage.first}, {"end", damage.end}, {"what", damage.what}});
+  return {{"committed_at", found.committed_at},
+          {"bytes", found.bytes},
+          {"damages", damages},
+          {"unchecked", found.unchecked},
           {"lost", found.lost},
-          {"modified", found.modified},         {"metadata_differ", found.metadata_differ}};
+          {"modified", found.modified},
+          {"metadata_differ", found.metadata_differ}};
 }
 
 Result<Verification> verify_file(const Communicator& comm, const char* path) {
