@@ -10,7 +10,7 @@ export $(shell sed -n 's/^\([A-Za-z_]*\)=.*/\1/p' tools/penstock/mpi.env)
 
 PREFIX ?= /usr/local
 BIN := build/venv/bin
-CXX_SOURCES = $(shell find include core bindings bench examples tests docs/reproducers \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \))
+CXX_SOURCES = $(shell find include core bindings bench programs examples tests docs/reproducers \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \))
 
 help: ## List the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
