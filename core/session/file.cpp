@@ -241,9 +241,11 @@ Status start_work(File::State& state, bool behind) {
   return status;
 }
 
-// The first failure is the file's fate.
+// The first failure is the file's fate. One that names the file, as where ranks lost each other, stays the same on all ranks,
+// whatever they were doing.
 Status conclude(File::State& state, const Status& status) {
-  state.outcome = status.in(fmt::format("'{}'", state.path));
+  const std::string name = fmt::format("'{}'", state.path);
+  state.outcome = status.message().find(name) == std::string::npos ? status.in(name) : status;
   return state.outcome;
 }
 
