@@ -48,7 +48,8 @@ int Tree::parent(int root) const {
 std::vector<int> Tree::children(int root) const {
   const int v = virtual_rank(root);
   std::vector<int> list;
-  for (int step = 1; (v == 0 || step < (v & -v)) && v + step < size_; step *= 2) list.push_back((v + step + root) % size_);
+  for (int step = 1; (v == 0 || step < (v & -v)) && v + step < size_; step *= 2)
+    list.push_back((v + step + root) % size_);
   std::ranges::reverse(list);  // those with the most behind them first
   return list;
 }
@@ -60,7 +61,18 @@ Status Tree::call(Kind kind, int root, size_t bytes, Body body) {
   watch_.begins();
   const Status status = size_ == 1 ? Status() : body();
   watch_.ended();
+  if (!status.ok()) take_back_receives();
   return status;
+}
+
+// Some may have begun, and stay; so does what they write to.
+void Tree::take_back_receives() {
+  for (size_t i = 0; i < requests_.size(); ++i) {
+    if (!receives_[i] || requests_[i] == MPI_REQUEST_NULL) continue;
+    int done = 0;
+    MPI_Cancel(&requests_[i]);
+    MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE);
+  }
 }
 
 void Tree::fill(Slot& slot, std::span<const std::byte> data) {
@@ -82,8 +94,10 @@ Status Tree::send(Slot& slot, int peer, int tag) {
 Status Tree::send_bytes(const void* data, size_t bytes, int peer, int tag) {
   for (size_t at = 0; at == 0 || at < bytes; at += most_bytes) {
     requests_.push_back(MPI_REQUEST_NULL);
-    const int error = MPI_Isend(static_cast<const std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)), MPI_BYTE,
-                               peer, tag, comm_, &requests_.back());
+    receives_.push_back(false);
+    const int error =
+        MPI_Isend(static_cast<const std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)),
+                  MPI_BYTE, peer, tag, comm_, &requests_.back());
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Isend"), call_());
   }
   return {};
@@ -92,8 +106,9 @@ Status Tree::send_bytes(const void* data, size_t bytes, int peer, int tag) {
 Status Tree::receive_bytes(void* data, size_t bytes, int peer, int tag) {
   for (size_t at = 0; at == 0 || at < bytes; at += most_bytes) {
     requests_.push_back(MPI_REQUEST_NULL);
-    const int error = MPI_Irecv(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)), MPI_BYTE,
-                               peer, tag, comm_, &requests_.back());
+    receives_.push_back(true);
+    const int error = MPI_Irecv(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)),
+                                MPI_BYTE, peer, tag, comm_, &requests_.back());
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Irecv"), call_());
   }
   return {};
@@ -120,6 +135,7 @@ Status Tree::await() {
     PENSTOCK_TRY(patience.idle(*this, "a collective call"));
   }
   requests_.clear();
+  receives_.clear();
   return {};
 }
 
@@ -197,7 +213,8 @@ Status Tree::broadcast(std::vector<std::byte>& bytes, int root) {
       bytes.resize(static_cast<size_t>(down_.frame.head.bytes));
     } else {
       down_.frame.head = head_;
-      std::ranges::copy(std::span(bytes).first(std::min(bytes.size(), down_.frame.data.size())), down_.frame.data.begin());
+      std::ranges::copy(std::span(bytes).first(std::min(bytes.size(), down_.frame.data.size())),
+                        down_.frame.data.begin());
     }
     for (const int child : children(root)) PENSTOCK_TRY(send(down_, child, tag_down));
     PENSTOCK_TRY(await());

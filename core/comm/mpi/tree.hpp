@@ -76,6 +76,7 @@ class Tree {
   // The rest of a long broadcast, in pieces along a binary tree.
   Status pass_on(std::span<std::byte> bytes, int root);
   Status await();
+  void take_back_receives();
 
   MPI_Comm comm_;
   int rank_, size_;
@@ -86,6 +87,7 @@ class Tree {
   std::vector<Slot> in_, gathered_;
   Slot up_, down_;
   std::vector<MPI_Request> requests_;
+  std::vector<bool> receives_;  // whether each of them is one
   std::vector<int> indices_;
 };
 
