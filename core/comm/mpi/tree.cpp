@@ -1,4 +1,4 @@
-// Tree: reductions up and down, broadcasts down, gathers to the root, sums by doubling distances.
+// Tree: reductions by doubling distances, broadcasts down, gathers to the root, sums by doubling distances.
 #include "core/comm/mpi/tree.hpp"
 
 #include <sched.h>
@@ -15,7 +15,8 @@ namespace {
 
 // Each with one more for what follows a frame. Above those of send, receive and sparse_exchange.
 constexpr int tag_up = 1030, tag_down = 1032, tag_sum = 1034, tag_gather = 1036, tag_pieces = 1038;
-constexpr unsigned looks_before_yield = 64;  // giving the core up at each look makes four ranks on two six times as slow
+constexpr unsigned looks_before_yield =
+    64;  // giving the core up at each look makes four ranks on two six times as slow
 constexpr size_t piece_bytes = 256 << 10;
 constexpr size_t most_bytes = size_t{1} << 30;  // of one message of MPI
 
@@ -169,20 +170,34 @@ Status Tree::receive(std::span<const int> peers, int tag, std::span<Slot> slots)
   return receive_rest(peers, tag, slots);
 }
 
+// By doubling distances, which takes half as many steps as up a tree and down again. Ranks beyond the largest power of two
+// have one below that speaks for them.
 Status Tree::reduce(std::span<int64_t> values, Kind kind) {
   return call(kind, 0, values.size_bytes(), [&]() -> Status {
-    const std::vector<int> below = children(0);
-    const int above = parent(0);
-    PENSTOCK_TRY(receive(below, tag_up, in_));
-    for (size_t i = 0; i < below.size(); ++i) combine(values, in_[i].data(), kind);
-    if (above >= 0) {
+    int most = 1;
+    while (2 * most <= size_) most *= 2;
+    const int spokesman = rank_ - most, client = rank_ + most < size_ ? rank_ + most : -1;
+    const auto take = [&](int peer, int tag) { return receive(std::span(&peer, 1), tag, in_); };
+    if (spokesman >= 0) {
       fill(up_, std::as_bytes(values));
-      PENSTOCK_TRY(send(up_, above, tag_up));
-      PENSTOCK_TRY(receive(std::span(&above, 1), tag_down, in_));
+      PENSTOCK_TRY(send(up_, spokesman, tag_up));
+      PENSTOCK_TRY(take(spokesman, tag_down));
       if (!values.empty()) std::memcpy(values.data(), in_[0].data().data(), values.size_bytes());
+      return {};
     }
+    if (client >= 0) {
+      PENSTOCK_TRY(take(client, tag_up));
+      combine(values, in_[0].data(), kind);
+    }
+    for (int distance = 1; distance < most; distance *= 2) {
+      fill(up_, std::as_bytes(values));
+      PENSTOCK_TRY(send(up_, rank_ ^ distance, tag_up));
+      PENSTOCK_TRY(take(rank_ ^ distance, tag_up));
+      combine(values, in_[0].data(), kind);
+    }
+    if (client < 0) return {};
     fill(down_, std::as_bytes(values));
-    for (const int child : below) PENSTOCK_TRY(send(down_, child, tag_down));
+    PENSTOCK_TRY(send(down_, client, tag_down));
     return await();
   });
 }
