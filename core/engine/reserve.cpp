@@ -33,7 +33,10 @@ Status reserve(const std::string& path, int64_t bytes) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return Status::from_errno(errno, fmt::format("opening '{}' to reserve its space", path));
   Status status;
-  if (::fallocate(fd, 0, 0, bytes) != 0) {
+  int result = 0;
+  do result = ::fallocate(fd, 0, 0, bytes);
+  while (result != 0 && errno == EINTR);
+  if (result != 0) {
     const int error = errno;
     status = error == EOPNOTSUPP || error == ENOSYS
                  ? look(fd, path, bytes)

@@ -17,7 +17,9 @@ Status BufferedFile::read(int64_t offset, std::span<std::byte> bytes) {
                      [this](int64_t from, std::span<std::byte> rest) { return read_all(fd_.get(), from, rest); });
 }
 
-Status BufferedFile::sync() { return ::fdatasync(fd_.get()) == 0 ? Status() : failed("syncing", path_); }
+Status BufferedFile::sync() {
+  return retrying([this] { return ::fdatasync(fd_.get()); }) == 0 ? Status() : failed("syncing", path_);
+}
 
 Status BufferedFile::close() {
   if (fd_.get() < 0) return {};

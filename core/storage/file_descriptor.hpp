@@ -1,4 +1,4 @@
-// Opening a file of storage's, and what a failed system call is called.
+// Opening a file of storage's, system calls that a signal interrupts, and what a failed one is called.
 #pragma once
 
 #include <fcntl.h>
@@ -19,12 +19,17 @@ inline Status failed(std::string_view call, const std::string& path) {
   return Status::from_errno(errno, fmt::format("{} '{}'", call, path));
 }
 
+// What CALL returns, below 0 and errno on failure, but for EINTR: then it is made again.
+template <typename Call>
+auto retrying(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
 // Below 0, and errno, on failure. A new file is this user's alone.
 inline FileDescriptor open_retrying(const std::string& path, int flags) {
-  int fd = -1;
-  do fd = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
-  while (fd < 0 && errno == EINTR);
-  return FileDescriptor(fd);
+  return FileDescriptor(retrying([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0600); }));
 }
 
 }  // namespace penstock

@@ -87,7 +87,8 @@ class PosixStorage : public Storage {
   }
 
   Status truncate(const std::string& path, int64_t bytes) override {
-    return ::truncate(path.c_str(), bytes) == 0 ? Status() : failed(fmt::format("cutting to {} bytes", bytes), path);
+    const int result = retrying([&] { return ::truncate(path.c_str(), bytes); });
+    return result == 0 ? Status() : failed(fmt::format("cutting to {} bytes", bytes), path);
   }
 
   Status rename(const std::string& from, const std::string& to) override {
@@ -124,7 +125,7 @@ class PosixStorage : public Storage {
     const std::string folder = folder_path(path);
     const FileDescriptor fd = open_retrying(folder, O_RDONLY | O_DIRECTORY);
     if (fd.get() < 0) return failed("opening folder", folder);
-    return ::fsync(fd.get()) == 0 ? Status() : failed("syncing folder", folder);
+    return retrying([&] { return ::fsync(fd.get()); }) == 0 ? Status() : failed("syncing folder", folder);
   }
 
   Status set_time(const std::string& path, int64_t nanoseconds) override {
@@ -192,10 +193,7 @@ class PosixStorage : public Storage {
   // Without preallocation a full disk under a mapping would be SIGBUS.
   static Status allocate(int fd, const std::string& path, int64_t bytes, Io io) {
     if (bytes == 0) return {};
-    int result = 0;
-    do result = ::fallocate(fd, 0, 0, bytes);
-    while (result != 0 && errno == EINTR);
-    if (result == 0) return {};
+    if (retrying([&] { return ::fallocate(fd, 0, 0, bytes); }) == 0) return {};
     if (errno != EOPNOTSUPP && errno != ENOSYS) return failed(fmt::format("allocating {} bytes for", bytes), path);
     if (io == Io::mmap)
       return {Code::unsupported,
@@ -204,7 +202,8 @@ class PosixStorage : public Storage {
   }
 
   static Status extend(int fd, const std::string& path, int64_t bytes) {
-    return ::ftruncate(fd, bytes) == 0 ? Status() : failed(fmt::format("extending to {} bytes", bytes), path);
+    const int result = retrying([&] { return ::ftruncate(fd, bytes); });
+    return result == 0 ? Status() : failed(fmt::format("extending to {} bytes", bytes), path);
   }
 
   void take_away(const std::string& path) {
