@@ -27,6 +27,11 @@ test: prepare-test ## Everything that continuous integration runs: checks, build
 quick: prepare-test ## The checks, and the unit tests of the Open MPI build
 	@scripts/test quick
 
+torture: prepare-test configure-dev ## Strike at every file-system call of every method of writing; TORTURE=short: minutes
+	@cmake --build build --target torture penstock_inject
+	@$(BIN)/python tests/faults/torture.py --program build/bin/torture --preload build/lib/libpenstock_inject.so --folder build \
+	  $(if $(filter short,$(TORTURE)),--short)
+
 nightly: prepare-test ## The conformance suite on 64 and 256 ranks (hours)
 	@scripts/test nightly
 
@@ -81,5 +86,5 @@ configure-%:
 build-%: configure-%
 	@cmake --build --preset $*
 
-.PHONY: help build demo test quick nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
+.PHONY: help build demo test quick torture nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
   prepare-run prepare-test

@@ -1,0 +1,253 @@
+// torture: writes a checkpoint over another while the preloaded library strikes at one of its file-system calls; torture.py runs it.
+//
+//   torture walk   --plan P --extension E --work DIR --pages PREFIX [--faults A,B] [--most N] [--scale N]
+//                  without MPI: every case in a process of its own
+//   torture errors the same on all ranks of a job, case after case, from --from N on; no faults that kill
+//   torture write  --plan P --path FILE --version 1|2 [--pages PREFIX [--strike RANK,FAULT,AT]]
+//                  once, on all ranks of a job; without a strike it says how many calls each rank makes
+//   torture check  --path FILE [--pages PREFIX --rank R]: which version is there, and how often and where page R struck
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/encode.hpp"
+#include "tests/faults/case.hpp"
+#include "tests/harness/world.hpp"
+
+namespace penstock::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int limit_seconds = 60;
+
+class Options {
+ public:
+  Options(int argc, char** argv) {
+    for (int i = 2; i + 1 < argc; i += 2) values_[argv[i]] = argv[i + 1];
+  }
+  std::string text(const std::string& name, const std::string& fallback = "") const {
+    const auto at = values_.find("--" + name);
+    return at == values_.end() ? fallback : at->second;
+  }
+  int64_t number(const std::string& name, int64_t fallback) const {
+    const std::string value = text(name);
+    return value.empty() ? fallback : std::atoll(value.c_str());
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+// Where the checkpoint of each case lies: a copy of one that was written without faults.
+class Place {
+ public:
+  explicit Place(const Options& options) : work_(options.text("work")), name_("state" + options.text("extension")) {}
+
+  std::string base() const { return work_ + "/base"; }
+  std::string folder(int64_t number) const { return fmt::format("{}/{}", work_, number); }
+  std::string path_in(const std::string& folder) const { return folder + "/" + name_; }
+  void fresh_base() const {
+    fs::remove_all(work_);
+    fs::create_directories(base());
+  }
+  void fresh(int64_t number) const { fs::copy(base(), folder(number), fs::copy_options::recursive); }
+  void remove(int64_t number) const { fs::remove_all(folder(number)); }
+
+ private:
+  std::string work_, name_;
+};
+
+int refuse(const std::string& why) {
+  fmt::print("refused\t{}\n", why);
+  return 0;
+}
+
+int walk(const Options& options) {
+  const Place place(options);
+  const std::string plan = options.text("plan");
+  const int64_t scale = options.number("scale", 1);
+  Pages pages(options.text("pages"), 1);
+  const auto write = [&](const std::string& folder, int version, Status& status) {
+    return in_child(
+        limit_seconds,
+        [&] { return write_checkpoint(serial_communicator(), place.path_in(folder), plan, version, scale); }, status);
+  };
+
+  Status status;
+  place.fresh_base();
+  (void)write(place.base(), 1, status);
+  if (!status.ok()) return refuse(status.message());
+  place.fresh(0);
+  pages.watch(place.folder(0));
+  (void)write(place.folder(0), 2, status);
+  pages.stop();
+  const Finding dry = find_in_child(place.path_in(place.folder(0)));
+  if (!status.ok() || dry.word != "new") return refuse(fmt::format("without faults: {} {}", status.message(), dry.why));
+  const auto list = cases(pages, 1, options.text("faults"), options.number("most", 0));
+  place.remove(0);
+
+  size_t number = 0;
+  for (const Case& one : list) {
+    const auto n = static_cast<int64_t>(++number);
+    After after;
+    place.fresh(n);
+    after.before = listing(place.folder(n));
+    pages.watch(place.folder(n));
+    pages.order(0, *one.fault, one.at);
+    after.ended = write(place.folder(n), 2, status);
+    pages.stop();
+    if (after.ended.signal == 0) after.statuses.push_back(status);
+    after.found = find_in_child(place.path_in(place.folder(n)));
+    after.after = listing(place.folder(n));
+    report(number, one, pages.of(0), after);
+    place.remove(n);
+  }
+  fmt::print("done\t{}\n", list.size());
+  return 0;
+}
+
+// On rank 0, of all ranks.
+std::vector<Status> gathered(const Communicator& comm, const Status& mine) {
+  Encoder out;
+  out.value(mine.code());
+  out.text(mine.message());
+  const auto bytes = out.take();
+  const auto all = comm->gather(bytes, 0);
+  std::vector<Status> list;
+  if (!all.ok()) return list;
+  for (const auto& one : *all) {
+    Decoder in(one);
+    const auto code = in.value<Code>();
+    list.emplace_back(code, in.text());
+  }
+  return list;
+}
+
+// Collective. Writes version 2 under the fault that rank 0 has ordered.
+std::vector<Status> write_there(const World& world, const std::string& path, const Options& options) {
+  if (!world.comm()->barrier().ok()) std::exit(1);
+  const Status status = write_checkpoint(world.comm(), path, options.text("plan"), 2, options.number("scale", 1));
+  return gathered(world.comm(), status);
+}
+
+int errors(int argc, char** argv, const Options& options) {
+  World world(&argc, &argv);
+  const Communicator& comm = world.comm();
+  const Place place(options);
+  const bool root = world.rank() == 0;
+  Pages pages(options.text("pages"), root ? world.size() : 0);
+
+  if (root) place.fresh_base();
+  (void)comm->barrier();
+  const Status base =
+      write_checkpoint(comm, place.path_in(place.base()), options.text("plan"), 1, options.number("scale", 1));
+  if (!base.ok()) return root ? refuse(base.message()) : 0;
+  if (root) {
+    place.fresh(0);
+    pages.watch(place.folder(0));
+  }
+  (void)write_there(world, place.path_in(place.folder(0)), options);
+  std::vector<Case> list;
+  if (root) {
+    pages.stop();
+    list = cases(pages, world.size(), options.text("faults"), options.number("most", 0));
+    place.remove(0);
+  }
+  auto count = static_cast<int64_t>(list.size());
+  if (!comm->all_reduce_max(std::span(&count, 1)).ok()) return 1;
+  for (int64_t n = options.number("from", 1); n <= count; ++n) {
+    After after;
+    const std::string folder = place.folder(n), path = place.path_in(folder);
+    if (root) {
+      const Case& one = list[static_cast<size_t>(n - 1)];
+      place.fresh(n);
+      after.before = listing(folder);
+      pages.watch(folder);
+      pages.order(one.rank, *one.fault, one.at);
+      fmt::print("begin\t{}\t{}\t{}\t{}\n", n, one.fault->name, one.rank, one.at);
+      std::fflush(stdout);
+    }
+    after.statuses = write_there(world, path, options);
+    if (!root) continue;
+    pages.stop();
+    after.found = find_in_child(path);
+    after.after = listing(folder);
+    const Case& one = list[static_cast<size_t>(n - 1)];
+    report(static_cast<size_t>(n), one, pages.of(one.rank), after);
+    place.remove(n);
+  }
+  if (root) fmt::print("done\t{}\n", count);
+  return 0;
+}
+
+// RANK,FAULT,AT
+bool parse_strike(const std::string& text, Case& one) {
+  const size_t first = text.find(','), second = text.rfind(',');
+  if (first == std::string::npos || first == second) return false;
+  one.rank = std::atoi(text.c_str());
+  one.fault = find_fault(text.substr(first + 1, second - first - 1));
+  one.at = std::atoll(text.c_str() + second + 1);
+  return one.fault != nullptr;
+}
+
+int write(int argc, char** argv, const Options& options) {
+  World world(&argc, &argv);
+  const std::string path = options.text("path"), strike = options.text("strike");
+  const bool root = world.rank() == 0, watched = !options.text("pages").empty();
+  Case one{};
+  if (!strike.empty() && (!parse_strike(strike, one) || one.rank >= world.size())) {
+    if (root) std::fprintf(stderr, "torture: no such strike: %s\n", strike.c_str());
+    return 2;
+  }
+  if (options.number("version", 2) == 1) {
+    const Status status = write_checkpoint(world.comm(), path, options.text("plan"), 1, options.number("scale", 1));
+    return status.ok() || !root ? 0 : refuse(status.message());
+  }
+  Pages pages(options.text("pages"), root && watched ? world.size() : 0);
+  if (root && watched) {
+    pages.watch(fs::path(path).parent_path());
+    if (one.fault != nullptr) pages.order(one.rank, *one.fault, one.at);
+  }
+  const auto statuses = write_there(world, path, options);
+  if (!root) return 0;
+  pages.stop();
+  for (int rank = 0; watched && rank < world.size(); ++rank)
+    fmt::print("calls\t{}\t{}\n", rank, pages.points(rank, *find_fault("kill_before")));
+  bool alike = true;
+  for (const Status& status : statuses)
+    alike = alike && status.code() == statuses[0].code() && status.message() == statuses[0].message();
+  fmt::print("ended\t{}\t{}\t{}\n", name(statuses[0].code()), alike ? "alike" : "differ", statuses[0].message());
+  return 0;
+}
+
+int check(const Options& options) {
+  const Finding found = find_checkpoint(options.text("path"));
+  const auto rank = static_cast<int>(options.number("rank", 0));
+  const Pages pages(options.text("pages"), options.text("pages").empty() ? 0 : rank + 1);
+  const int64_t struck = options.text("pages").empty() ? 0 : pages.of(rank).struck;
+  const int call = struck == 0 ? 0 : pages.of(rank).struck_call;
+  fmt::print("{}\t{}\t{}\t{}\n", found.word, struck, call_name(call), found.why);
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace penstock::test
+
+int main(int argc, char** argv) {
+  using namespace penstock::test;
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  const Options options(argc, argv);
+  if (command == "walk") return walk(options);
+  if (command == "errors") return errors(argc, argv, options);
+  if (command == "write") return write(argc, argv, options);
+  if (command == "check") return check(options);
+  std::fprintf(stderr, "usage: torture walk|errors|write|check OPTIONS (see tests/faults/torture.cpp)\n");
+  return 2;
+}
