@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""torture.py: strikes at the file-system calls of every method of writing, one after another, and prints what became of the files.
+"""torture.py: strikes at the file-system calls of every method of writing and prints what became of the files.
 
 python tests/faults/torture.py [--short] --program build/bin/torture --preload build/lib/libpenstock_inject.so
 
-One rank without MPI is walked call by call, each in a process of its own; several ranks, engines and mpiio are started by
-LAUNCHER. docs/faults.md says what must hold. The last line is the sum; the exit status is 0 where nothing was wrong.
+One rank without MPI is walked call by call, each in a process of its own; several ranks, engines and mpiio are started
+by LAUNCHER. docs/faults.md says what must hold. The last line is the sum; the exit status is 0 where nothing was wrong.
 """
 
 import argparse
@@ -23,13 +23,15 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 LIMIT_SECONDS = 60
 KILLS = ("kill_before", "kill_after")
-ERRORS = ("short", "eintr", "slow", "enospc", "edquot", "eio_write", "eio_sync", "eio_rename", "eio_close", "eio_open")
-ERRORS += ("eio_unlink", "full", "gone")
+ERRORS = (
+    *("short", "eintr", "slow", "enospc", "edquot", "full", "gone"),
+    *("eio_write", "eio_sync", "eio_rename", "eio_close", "eio_open", "eio_unlink"),
+)
 EXTENSIONS = {"hdf5": ".h5", "netcdf": ".nc", "raw": ".raw"}
-SINGLE = ("",)
 PLACEMENTS = ("", "placement=per_rank", "placement=parts,parts=2", "placement=rank_order")
 SMALL = "buffer_bytes=16KiB"
 ENGINES = {"phdf5": ".h5", "netcdf4": ".nc4", "pnetcdf": ".nc"}
@@ -110,8 +112,9 @@ class Record:
                 return
             tally.defects[outcome.defect] += 1
             self.lines.append(
-                f"{'apart: ' if apart else ''}{outcome.defect}: {method.plan} on {ranks}: {outcome.fault} at {outcome.at} "
-                f"of rank {outcome.rank} ({outcome.call}): {outcome.status}, {outcome.state} {outcome.message}"
+                f"{'apart: ' if apart else ''}{outcome.defect}: {method.plan} on {ranks}: {outcome.fault} "
+                f"at {outcome.at} of rank {outcome.rank} ({outcome.call}): "
+                f"{outcome.status}, {outcome.state} {outcome.message}"
             )
 
     def refuse(self, method: Method, why: str, apart: bool) -> None:
@@ -119,7 +122,7 @@ class Record:
             self.tally(method, apart).refusal = why
 
 
-# --- processes --------------------------------------------------------------------------------------------------------
+# --- processes ------------------------------------------------------------------------------------
 
 
 def environment() -> dict[str, str]:
@@ -184,7 +187,7 @@ def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
     )
 
 
-# --- the three ways to torture ------------------------------------------------------------------------------------------
+# --- the three ways to torture --------------------------------------------------------------------
 
 
 class Torture:
@@ -206,12 +209,13 @@ class Torture:
         words = ["--plan", method.plan, "--extension", method.extension, "--work", str(work), "--pages", str(pages)]
         return [*words, "--faults", ",".join(faults), "--most", str(most), "--scale", str(method.scale)]
 
-    def walk(self, method: Method, most: int) -> None:
-        """Every fault at every call of one rank without MPI."""
-        work, pages = self._places()
-        words = ["walk", *self._words(method, work, pages, KILLS + ERRORS, most)]
-        self._follow(method, 1, command(self.settings, 0, pages, words), 3 * LIMIT_SECONDS, False)
-        shutil.rmtree(work, ignore_errors=True)
+    def walk(self, method: Method, most_kills: int, most_errors: int) -> None:
+        """Every fault at calls of one rank without MPI: at so many for each fault; 0: at all."""
+        for faults, most in ((KILLS, most_kills), (ERRORS, most_errors)):
+            work, pages = self._places()
+            words = ["walk", *self._words(method, work, pages, faults, most)]
+            self._follow(method, 1, command(self.settings, 0, pages, words), 3 * LIMIT_SECONDS, False)
+            shutil.rmtree(work, ignore_errors=True)
 
     def errors(self, method: Method, ranks: int, most: int, apart: bool) -> None:
         """Every fault that does not kill, at some calls of each rank, in one job, or in as many as survive."""
@@ -270,10 +274,9 @@ class Torture:
             outcome = Outcome("none", 0, 0, "unknown", "", "unknown", "crash", "without any fault")
             return self.record.add(method, ranks, outcome, False)
         points = [(rank, at) for rank, number in enumerate(calls) for at in range(1, number + 1)]
-        chosen = (
-            points if len(points) <= count else [points[i * (len(points) - 1) // (count - 1)] for i in range(count)]
-        )
-        for number, (rank, at) in enumerate(chosen, 1):
+        if len(points) > count:
+            points = [points[i * (len(points) - 1) // (count - 1)] for i in range(count)]
+        for number, (rank, at) in enumerate(points, 1):
             fault, folder = KILLS[number % 2], work / str(number)
             shutil.copytree(base, folder)
             strike = ["--pages", str(pages), "--strike", f"{rank},{fault},{at}"]
@@ -335,7 +338,10 @@ def judge_kill(
     return Outcome(fault, rank, at, call, status, state, defect, why)
 
 
-# --- what is tortured ---------------------------------------------------------------------------------------------------
+# --- what is tortured -----------------------------------------------------------------------------
+
+
+Task = tuple[Any, ...]  # a function of Torture's, the method, and its other arguments
 
 
 def plan(way: str, *settings: str) -> str:
@@ -366,7 +372,11 @@ ALL_WAYS = {
     "two_phase": each_io("buffered", "direct", "mmap"),
     "servers": SERVERS,
 }
-JOB_WAYS = {"independent": (SMALL,), "two_phase": each_io("buffered", "direct"), "servers": SERVERS}
+JOB_WAYS = {
+    "independent": (SMALL,),
+    "two_phase": tuple(f"writers=2,{settings}" for settings in each_io("buffered", "direct")),
+    "servers": SERVERS,
+}
 # Large enough for several requests of io_uring at once, and for blocks that are freed behind.
 QUEUED = [
     Method(f"hdf5/{way}:io={io},queue_depth=4", ".h5", scale=48)
@@ -381,8 +391,8 @@ MPIIO = [
 BY_ENGINES = [Method(name, extension, library=True) for name, extension in ENGINES.items()]
 
 
-def full(torture: Torture) -> Iterator[tuple[object, ...]]:
-    """Tasks, the long ones first."""
+def full(torture: Torture) -> Iterator[Task]:
+    """Everything, several ranks first."""
     for ranks in (4, 2):
         for name in EXTENSIONS:
             for method in own(name, JOB_WAYS, PLACEMENTS):
@@ -399,19 +409,19 @@ def full(torture: Torture) -> Iterator[tuple[object, ...]]:
             yield torture.errors, method, ranks, 2, True
     for name in EXTENSIONS:
         for method in own(name, ALL_WAYS, PLACEMENTS):
-            yield torture.walk, method, 0
+            yield torture.walk, method, 0, 0
     for method in STREAMS:
-        yield torture.walk, method, 0
+        yield torture.walk, method, 0, 0
     for method in QUEUED:
-        yield torture.walk, method, 12
+        yield torture.walk, method, 12, 12
 
 
-def short(torture: Torture) -> Iterator[tuple[object, ...]]:
+def short(torture: Torture) -> Iterator[Task]:
     """The same in little: every transport and placement, most of it on one rank."""
     ways = {"independent": each_io("buffered"), "two_phase": each_io("direct"), "servers": SERVERS}
-    yield torture.errors, Method(plan("hdf5/two_phase", SMALL), ".h5"), 4, 1, False
+    yield torture.errors, Method(plan("hdf5/two_phase", "writers=2", SMALL), ".h5"), 4, 1, False
     for method in (
-        Method(plan("netcdf/two_phase", SMALL), ".nc"),
+        Method(plan("netcdf/two_phase", "writers=2", SMALL), ".nc"),
         Method(plan("raw/independent", "placement=per_rank", SMALL), ".raw"),
     ):
         yield torture.errors, method, 2, 1, False
@@ -419,25 +429,25 @@ def short(torture: Torture) -> Iterator[tuple[object, ...]]:
     yield torture.kills, BY_ENGINES[0], 2, 4
     for name in EXTENSIONS:
         for method in own(name, ways, PLACEMENTS if name == "hdf5" else PLACEMENTS[::2]):
-            yield torture.walk, method, 10
-    yield torture.walk, STREAMS[1], 10
+            yield torture.walk, method, 22, 9
+    yield torture.walk, STREAMS[1], 22, 9
 
 
-# --- the table ----------------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 
 
 def table(record: Record, apart: bool) -> list[str]:
-    rows = [f"{'method':58} {'ranks':6} {'kills':>6} {'faults':>6} {'old':>6} {'new':>6} {'unmet':>6}  defects"]
+    rows = [f"{'method':76} {'ranks':6} {'kills':>6} {'faults':>6} {'old':>6} {'new':>6} {'unmet':>6}  defects"]
     for (name, is_apart), tally in sorted(record.tallies.items()):
         if is_apart != apart:
             continue
         if tally.refusal:
-            rows.append(f"{name:58} refused: {tally.refusal}")
+            rows.append(f"{name:76} refused: {tally.refusal}")
             continue
         ranks = " ".join(str(n) for n in sorted(tally.ranks))
         wrong = ", ".join(f"{n} {word}" for word, n in sorted(tally.defects.items())) or "none"
         rows.append(
-            f"{name:58} {ranks:6} {tally.kills:6} {tally.faults:6} {tally.states['old']:6} {tally.states['new']:6} "
+            f"{name:76} {ranks:6} {tally.kills:6} {tally.faults:6} {tally.states['old']:6} {tally.states['new']:6} "
             f"{tally.unreached:6}  {wrong}"
         )
     return rows
@@ -498,10 +508,9 @@ def main() -> int:
     try:
         with ThreadPoolExecutor(options.jobs) as pool:
             tasks = [
-                pool.submit(*task)  # type: ignore[arg-type]
+                pool.submit(*task)
                 for task in (short if options.short else full)(torture)
-                if options.only in task[1].plan  # type: ignore[attr-defined]
-                and (settings.launcher or task[0] == torture.walk)
+                if options.only in task[1].plan and (settings.launcher or task[0] == torture.walk)
             ]
             for number, task in enumerate(tasks, 1):
                 task.result()
