@@ -90,7 +90,6 @@ class Record:
 
     def __init__(self) -> None:
         self.tallies: dict[tuple[str, bool], Tally] = {}
-        self.lines: list[str] = []
         self._lock = threading.Lock()
 
     def tally(self, method: Method, apart: bool) -> Tally:
@@ -111,10 +110,11 @@ class Record:
             if not outcome.defect:
                 return
             tally.defects[outcome.defect] += 1
-            self.lines.append(
+            print(
                 f"{'apart: ' if apart else ''}{outcome.defect}: {method.plan} on {ranks}: {outcome.fault} "
                 f"at {outcome.at} of rank {outcome.rank} ({outcome.call}): "
-                f"{outcome.status}, {outcome.state} {outcome.message}"
+                f"{outcome.status}, {outcome.state} {outcome.message}",
+                flush=True,
             )
 
     def refuse(self, method: Method, why: str, apart: bool) -> None:
@@ -465,8 +465,6 @@ def conclude(record: Record, seconds: float, least: tuple[int, int]) -> int:
         "crash": "crashes",
     }
     others = {word: n for word, n in defects.items() if word not in named}
-    for line in record.lines[:200]:
-        print(line)
     if any(apart for _, apart in record.tallies):
         print("\ninside MPI-IO and engines, where an error may leave other ranks waiting: not in the sum")
         print("\n".join(table(record, True)))
