@@ -18,7 +18,8 @@ namespace {
 constexpr int slow_microseconds = 20000;
 constexpr unsigned growing = call_create | call_write | call_allocate;
 
-// A disk says ENOSPC where it allocates late: when it syncs or closes. "full" and "gone" go on until the end.
+// A disk says ENOSPC where it allocates late: when it syncs or closes. "full" and "gone" go on until the end. What was only read
+// closes without an error: HDF5 would crash at the end of the program (docs/known-faults.md), and Linux has none to tell.
 constexpr Fault table[] = {
     {"kill_before", fault_kill_before, 0, call_any},
     {"kill_after", fault_kill_after, 0, call_any},
@@ -32,9 +33,9 @@ constexpr Fault table[] = {
     {"eio_rename", fault_error, EIO, call_rename},
     {"eio_close", fault_error, EIO, call_close},
     {"eio_open", fault_error, EIO, call_open | call_create | call_map},
-    {"eio_unlink", fault_error, EIO, call_unlink | call_close_read},
+    {"eio_unlink", fault_error, EIO, call_unlink},
     {"full", fault_error, ENOSPC, growing, true},
-    {"gone", fault_error, EIO, call_any, true},
+    {"gone", fault_error, EIO, call_any & ~call_close_read, true},
 };
 
 fault_page* map_page(const std::string& path) {
