@@ -492,7 +492,12 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path(), help="where files are written")
     parser.add_argument("--short", action="store_true", help="minutes")
     parser.add_argument("--only", default="", help="methods whose plan has this in it")
-    parser.add_argument("--jobs", type=int, default=max(2, os.cpu_count() or 2), help="at once")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1 + (os.cpu_count() or 1),
+        help="at once: they wait for the disk more than for cores",
+    )
     options = parser.parse_args()
     begin = time.monotonic()
     work = Path(tempfile.mkdtemp(prefix="torture-", dir=options.folder.resolve()))
