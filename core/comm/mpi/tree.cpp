@@ -118,15 +118,15 @@ Status Tree::receive_bytes(void* data, size_t bytes, int peer, int tag) {
 
 Result<double> Tree::waited(double idle, std::string_view what) { return watch_.waited(idle, what, call_()); }
 
-Status Tree::await() {
+Status Tree::await(size_t from) {
   Patience patience;
-  size_t left = requests_.size();
+  size_t left = requests_.size() - from;
   unsigned looks = 0;
   indices_.resize(left);
   while (left > 0) {
     int done = 0;
-    const int error =
-        MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done, indices_.data(), MPI_STATUSES_IGNORE);
+    const int error = MPI_Testsome(static_cast<int>(requests_.size() - from), requests_.data() + from, &done,
+                                   indices_.data(), MPI_STATUSES_IGNORE);
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Testsome"), call_());
     if (done == MPI_UNDEFINED) break;
     left -= static_cast<size_t>(done);
@@ -137,14 +137,16 @@ Status Tree::await() {
     if (++looks % looks_before_yield == 0) sched_yield();  // ranks may outnumber cores
     PENSTOCK_TRY(patience.idle(*this, "a collective call"));
   }
-  requests_.clear();
-  receives_.clear();
+  requests_.resize(from);
+  receives_.resize(from);
   return {};
 }
 
+// Without waiting for what this rank sends: it may be taken only by who has this rank's frame, and sends as much himself.
 Status Tree::receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots) {
+  const size_t sends = requests_.size();
   for (size_t i = 0; i < peers.size(); ++i) PENSTOCK_TRY(receive_bytes(&slots[i].frame, sizeof(Frame), peers[i], tag));
-  PENSTOCK_TRY(await());
+  PENSTOCK_TRY(await(sends));
   for (size_t i = 0; i < peers.size(); ++i) {
     const Head& theirs = slots[i].frame.head;
     const bool same_length = head_.kind == Kind::broadcast || head_.kind == Kind::gather || theirs.bytes == head_.bytes;
