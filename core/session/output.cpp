@@ -85,6 +85,8 @@ Status publish(File::State& state, Output& output) {
     ancestors = ancestors_of(state);
     output.contents.replaced = ancestors.published;
     PENSTOCK_TRY(write_master(state, output));
+    // The names of the parts are on the disk before the master that says so.
+    if (state.durable()) PENSTOCK_TRY(state.storage->sync_directory(state.path));
   }
   PENSTOCK_ASSIGN(const FileStat ours, state.storage->stat(output.partial));
   PENSTOCK_ASSIGN(const bool displaced, put_in_place(*state.storage, output.partial, state.path, state.occupant));

@@ -16,7 +16,8 @@ Status write_content(World& world, const std::string& path, const std::string& p
                      bool behind = false);
 // Collective. Checks catalogue, attributes and every element in two of the ways of reading(), chosen by TURN; the
 // CRC-64 of the whole logical content, on rank 0.
-uint64_t read_content(World& world, const std::string& path, const std::string& plan, const Content& content, int turn);
+uint64_t read_content(World& world, const std::string& path, const std::string& plan, const Content& content, int turn,
+                      bool summed);
 
 // Collective. An unlimited dataset is made, grown, overwritten in part, and stands beside an added one, in three
 // commits.

@@ -40,12 +40,12 @@ void run(World& world, const Method& method, std::string_view name, const Conten
   const std::string path = world.folder() + "/" + std::string(name) + method.extension;
   about(fmt::format("{} by {}{}", name, method.plan, behind ? " in the background" : ""));
   if (accepted(write_content(world, path, method.plan, content, behind), method, tally)) {
-    const uint64_t digest = read_content(world, path, method.reading, content, tally.cases);
+    const uint64_t digest = read_content(world, path, method.reading, content, tally.cases, summed(method));
     const auto first = tally.digests.try_emplace(std::string(name), digest).first;
     if (world.rank() == 0) CHECK(first->second == digest, "the digest differs from the first method's");
     if (!method.second.empty()) {
       about(fmt::format("{} by {}, read by {}", name, method.plan, method.second));
-      const uint64_t again = read_content(world, path, method.second, content, tally.cases + 1);
+      const uint64_t again = read_content(world, path, method.second, content, tally.cases + 1, summed(method));
       if (world.rank() == 0) CHECK(again == digest, "the digest differs from the first reader's");
     }
   }
@@ -113,8 +113,9 @@ void read_files(World& world, const std::string& folder) {
     }
     // What is in the file depends on how many ranks wrote it; who reads what, on how many read.
     const Content content = everything(0, static_cast<int>(ranks));
-    (void)read_content(world, path_of(folder, method), method.reading, content, ++turn);
-    if (!method.second.empty()) (void)read_content(world, path_of(folder, method), method.second, content, turn);
+    (void)read_content(world, path_of(folder, method), method.reading, content, ++turn, summed(method));
+    if (!method.second.empty())
+      (void)read_content(world, path_of(folder, method), method.second, content, turn, summed(method));
   }
 }
 

@@ -88,14 +88,15 @@ Status grow(World& world, const std::string& path, const Method& method) {
   for (Field& field : before.fields)
     if (field.unlimited) field.parts.push_back(rows(world, 0, first_rows, field.shape[1]));
   PENSTOCK_TRY(write_content(world, path, method.plan, before));
-  (void)read_content(world, path, method.reading, before, 0);
+  (void)read_content(world, path, method.reading, before, 0, summed(method));
   const Status appended = append(world, path, method);
   if (appended.code() == Code::unsupported && method.plan.find("placement=") != std::string::npos) {
-    (void)read_content(world, path, method.reading, before, 1);  // a set of files is written anew, never changed
+    (void)read_content(world, path, method.reading, before, 1,
+                       summed(method));  // a set of files is written anew, never changed
     return {};
   }
   PENSTOCK_TRY(appended);
-  (void)read_content(world, path, method.reading, contents(world, first_rows + more_rows, true), 2);
+  (void)read_content(world, path, method.reading, contents(world, first_rows + more_rows, true), 2, summed(method));
   PENSTOCK_TRY(overwrite(world, path, method));
   check_overwritten(world, path, method);
   return {};
