@@ -1,7 +1,6 @@
 // Mover: the thread and the calls.
 #include "core/session/mover.hpp"
 
-#include <chrono>
 #include <system_error>
 
 #include "core/base/guarded.hpp"
@@ -45,9 +44,8 @@ void Mover::hand_over() {
   }
 }
 
-Status Mover::finish(const std::function<void()>& meanwhile) {
+Status Mover::finish() {
   if (!thread_.joinable() && !done_) return run();
-  for (; !done_; std::this_thread::sleep_for(std::chrono::microseconds(200))) meanwhile();
   if (thread_.joinable()) thread_.join();
   return status_;
 }
