@@ -91,11 +91,12 @@ Status publish(File::State& state, Output& output) {
   PENSTOCK_ASSIGN(const FileStat ours, state.storage->stat(output.partial));
   PENSTOCK_ASSIGN(const bool displaced, put_in_place(*state.storage, output.partial, state.path, state.occupant));
   state.occupant = ours;
-  if (state.durable())
-    if (const Status synced = state.storage->sync_directory(state.path); !synced.ok())
-      return {Code::in_doubt, fmt::format("'{}' is in place, but whether it would survive a power loss is unknown: {}",
-                                          state.path, synced.message())};
-  if (displaced) (void)state.storage->remove_tree(output.partial);  // litter, not an error: the commit stands
+  const Status synced = state.durable() ? state.storage->sync_directory(state.path) : Status();
+  // What was there goes now, as rename would have taken it away; if it cannot it is litter, not an error. It may be a folder.
+  if (displaced && !state.storage->remove(output.partial).ok()) (void)state.storage->remove_tree(output.partial);
+  if (!synced.ok())
+    return {Code::in_doubt, fmt::format("'{}' is in place, but whether it would survive a power loss is unknown: {}",
+                                        state.path, synced.message())};
   if (ancestors.before != ancestors.published) remove_parts(state, ancestors.before);
   return {};
 }

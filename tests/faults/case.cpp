@@ -49,7 +49,8 @@ Code expected(const Fault& fault) { return fault.kills() ? Code::io : Status::fr
 
 std::string_view defect_of_success(const Case& one, const fault_page& page, const After& after) {
   if (after.found.word != "new") return "state";
-  if (std::any_of(after.after.begin(), after.after.end(), is_partial)) return "leftover";
+  const bool cannot_remove = one.fault->sticky && (one.fault->calls & call_unlink) != 0;
+  if (!cannot_remove && std::any_of(after.after.begin(), after.after.end(), is_partial)) return "leftover";
   const bool should_tell = (page.struck_call & (call_sync | call_close)) != 0;
   if (page.struck > 0 && should_tell && one.fault->kind == fault_error && !one.fault->harmless()) return "swallowed";
   return "";

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <penstock/config.h>
 #include <penstock/file.hpp>
 
 #include "core/session/methods.hpp"
