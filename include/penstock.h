@@ -247,6 +247,11 @@ void penstock_stream_abandon(penstock_stream *stream);
 
 /* The message of this thread's last failed call: what, where, and what to do. Valid until its next penstock call. */
 const char *penstock_message(void);
+/* For how long a wait for other ranks, or for I/O servers, may see nothing move: then it ends in PENSTOCK_TIMEOUT on the
+ * ranks that wait, whose message names those that are missing; their communicator, and the files on it, can only be closed
+ * then. 0: no limit. It is 600 s, or what the environment's PENSTOCK_TIMEOUT says, until it is set. Local; ranks may
+ * differ: the shortest patience decides. PENSTOCK_INVALID for what is no number of seconds. */
+penstock_status penstock_set_timeout(double seconds);
 /* "no space", ... for a status. */
 const char *penstock_status_name(penstock_status status);
 

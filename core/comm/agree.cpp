@@ -6,10 +6,13 @@
 #include <fmt/format.h>
 #include <penstock/communicator.hpp>
 
+#include "core/comm/patience.hpp"
+
 namespace penstock {
 
 Status agree(const Communicator& comm, const Status& status) {
   // The lowest rank with a cause of its own speaks; ranks that only heard of a failure come after all of those.
+  if (status.code() == Code::timeout) comm->call().hurried = true;
   const int64_t size = comm->size();
   int64_t key = comm->rank();
   if (status.ok()) key = 2 * size;
@@ -35,6 +38,7 @@ Status agree(const Communicator& comm, const Status& status) {
 
 Status wait_all(std::span<Request> requests) {
   Status first;
+  Patience patience;
   for (Request& request : requests) {
     while (true) {
       auto done = request.test();
@@ -44,7 +48,9 @@ Status wait_all(std::span<Request> requests) {
       }
       if (*done) break;
       sched_yield();  // ranks may outnumber cores
+      PENSTOCK_TRY(patience.idle(request, "messages"));
     }
+    patience.moved();
   }
   return first;
 }

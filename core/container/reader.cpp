@@ -7,6 +7,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
 #include "core/container/header.hpp"
 #include "core/container/share.hpp"
 #include "core/container/state.hpp"
@@ -278,12 +279,14 @@ Status Reader::close() {
   closed_ = true;
   main_.reset();
   other_.reset();
+  const Calling calling(comm_, "close", path_);
   return comm_->barrier();
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Stream::State>> make_reader(const Communicator& comm, const std::string& path) {
+  const Calling calling(comm, "stream_open", path, false);
   auto reader = std::make_unique<Reader>(comm);
   PENSTOCK_TRY(reader->begin(path));
   return std::unique_ptr<Stream::State>(std::move(reader));

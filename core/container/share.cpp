@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 
 namespace penstock::container {
@@ -12,6 +13,10 @@ Status same_arguments(const Communicator& comm, std::string_view path, std::stri
   out.text(path);
   out.text(options);
   auto bytes = out.take();
+  const auto hash = static_cast<int64_t>(crc64(bytes) >> 2);
+  int64_t bounds[2] = {hash, -hash};
+  PENSTOCK_TRY(comm->all_reduce_max(bounds));
+  if (bounds[0] == -bounds[1]) return {};
   PENSTOCK_TRY(comm->broadcast(bytes, 0));
   Decoder in(bytes);
   const std::string path_0 = in.text(), options_0 = in.text();

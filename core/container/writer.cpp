@@ -9,6 +9,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
 #include "core/container/header.hpp"
 #include "core/container/share.hpp"
 #include "core/container/state.hpp"
@@ -244,6 +245,7 @@ Result<int64_t> Writer::bytes(int64_t rank) {
 Status Writer::close() {
   if (closed_) return {Code::invalid, fmt::format("'{}' is closed already", path_)};
   closed_ = true;
+  const Calling calling(comm_, "close", path_);
   Status status = failure_;
   if (status.ok()) status = guarded([&] { return finish(); });
   file_.reset();
@@ -252,10 +254,12 @@ Status Writer::close() {
   if (status.ok()) {
     std::array<std::byte, entry_bytes> mine{};
     encode(Entry{0, written_, crc_}, mine);
+    const Doubt doubt(comm_, comm_->rank() > 0);  // rank 0 may get all entries, and publish
     const auto entries = comm_->gather(mine, 0);
     status = entries.status();
     if (status.ok() && comm_->rank() == 0)
       status = guarded([&] { return publish(*entries); }).in(fmt::format("'{}'", path_));
+    const Doubt published(comm_, status.ok() || status.code() == Code::in_doubt);
     status = agree(comm_, status);
   }
   if (status.ok() || status.code() == Code::in_doubt) created_ = false;
@@ -334,6 +338,7 @@ void Writer::drop() {
 
 Result<std::unique_ptr<Stream::State>> make_writer(const Communicator& comm, const std::string& path,
                                                    std::string_view text) {
+  const Calling calling(comm, "stream_create", path, false);
   PENSTOCK_TRY(same_arguments(comm, path, text));
   auto settings = parse_options(text);
   if (!settings.ok()) return settings.status().in(fmt::format("options of '{}'", path));

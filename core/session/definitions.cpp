@@ -7,6 +7,7 @@
 
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
+#include "core/comm/patience.hpp"
 
 namespace penstock {
 namespace {
@@ -104,22 +105,32 @@ Result<Said> unpack(std::span<const std::byte> bytes) {
   return decode(in);
 }
 
-Status send_up(const Communicator& comm, int parent, const std::vector<std::byte>& bytes) {
+Status send_up(const Communicator& comm, int parent, std::vector<std::byte> bytes) {
+  struct Sent {
+    int64_t length;
+    std::vector<std::byte> bytes;
+  };
   const auto length = static_cast<int64_t>(bytes.size());
-  PENSTOCK_ASSIGN(auto first, comm->send(parent, tag_length, std::as_bytes(std::span(&length, 1))));
-  PENSTOCK_ASSIGN(auto second, comm->send(parent, tag_payload, bytes));
+  const auto sent = std::make_shared<Sent>(Sent{length, std::move(bytes)});
+  PENSTOCK_ASSIGN(auto first, comm->send(parent, tag_length, std::as_bytes(std::span(&sent->length, 1))));
+  PENSTOCK_ASSIGN(auto second, comm->send(parent, tag_payload, sent->bytes));
   Request both[] = {std::move(first), std::move(second)};
-  return wait_all(both);
+  const Status status = wait_all(both);
+  if (!status.ok()) keep_for_ever(sent);
+  return status;
 }
 
 Result<std::vector<std::byte>> receive_from(const Communicator& comm, int child) {
   int64_t length = 0;
   PENSTOCK_ASSIGN(auto first, comm->receive(child, tag_length, std::as_writable_bytes(std::span(&length, 1))));
   PENSTOCK_TRY(wait_all(std::span(&first, 1)));
-  std::vector<std::byte> bytes(static_cast<size_t>(length));
-  PENSTOCK_ASSIGN(auto second, comm->receive(child, tag_payload, bytes));
-  PENSTOCK_TRY(wait_all(std::span(&second, 1)));
-  return bytes;
+  const auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(length));
+  PENSTOCK_ASSIGN(auto second, comm->receive(child, tag_payload, *bytes));
+  if (const Status status = wait_all(std::span(&second, 1)); !status.ok()) {
+    keep_for_ever(bytes);
+    return status;
+  }
+  return std::move(*bytes);
 }
 
 Status merge(Said& ours, const Said& theirs) {

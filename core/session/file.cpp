@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/units.hpp"
+#include "core/comm/calling.hpp"
 #include "core/session/methods.hpp"
 #include "core/session/state.hpp"
 
@@ -240,9 +241,11 @@ Status start_work(File::State& state, bool behind) {
   return status;
 }
 
-// The first failure is the file's fate.
+// The first failure is the file's fate. One that names the file, as where ranks lost each other, stays the same on all ranks,
+// whatever they were doing.
 Status conclude(File::State& state, const Status& status) {
-  state.outcome = status.in(fmt::format("'{}'", state.path));
+  const std::string name = fmt::format("'{}'", state.path);
+  state.outcome = status.message().find(name) == std::string::npos ? status.in(name) : status;
   return state.outcome;
 }
 
@@ -256,6 +259,7 @@ Status check_usable(const File::State& state) {
 Status File::commit() {
   State& state = *state_;
   PENSTOCK_TRY(check_usable(state));
+  const Calling calling(state.comm, "commit", state.path);
   const Status started = start_work(state, false);
   if (started.ok() && handed_over(state)) return {};  // servers go on by themselves
   return conclude(state, started.ok() ? finish_work(state) : started);
@@ -263,6 +267,7 @@ Status File::commit() {
 
 Status File::commit_start() {
   PENSTOCK_TRY(check_usable(*state_));
+  const Calling calling(state_->comm, "commit_start", state_->path);
   return conclude(*state_, start_work(*state_, true));
 }
 
@@ -275,12 +280,14 @@ Result<bool> File::commit_test() {
 
 Status File::commit_wait() {
   PENSTOCK_TRY(check_usable(*state_));
+  const Calling calling(state_->comm, "commit_wait", state_->path);
   return conclude(*state_, finish_work(*state_));
 }
 
 Status File::close() {
   State& state = *state_;
   if (state.closed) return {Code::invalid, "the file is closed already"};
+  const Calling calling(state.comm, "close", state.path);
   Status status = commit();
   if (status.ok()) status = commit_wait();
   state.closed = true;

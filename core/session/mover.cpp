@@ -1,6 +1,7 @@
 // Mover: the thread and the calls.
 #include "core/session/mover.hpp"
 
+#include <chrono>
 #include <system_error>
 
 #include "core/base/guarded.hpp"
@@ -44,8 +45,9 @@ void Mover::hand_over() {
   }
 }
 
-Status Mover::finish() {
+Status Mover::finish(const std::function<void()>& meanwhile) {
   if (!thread_.joinable() && !done_) return run();
+  for (; !done_; std::this_thread::sleep_for(std::chrono::microseconds(200))) meanwhile();
   if (thread_.joinable()) thread_.join();
   return status_;
 }

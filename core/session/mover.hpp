@@ -34,8 +34,8 @@ class Mover {
   // Where the transfer detaches: until it has, or has failed, which finish() will tell.
   bool detaches() const { return transfer_ && transfer_->detaches(); }
   void hand_over();
-  // Until everything is done; its status.
-  Status finish();
+  // Until everything is done; its status. MEANWHILE is called again and again while a thread does it.
+  Status finish(const std::function<void()>& meanwhile);
   bool touched_files() const { return transfer_ ? transfer_->touched_files() : true; }
   // Nobody will finish it: what other ranks wait for, on this node, is told.
   void give_up() {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/state.hpp"
@@ -278,10 +279,16 @@ Status start(File::State& state, Writing& writing, bool behind) {
   return {};
 }
 
+// PUBLISHED is rank 0's. Whoever hears nothing of it from now on cannot know.
+Status agree_published(const Communicator& comm, const Status& published) {
+  const Doubt doubt(comm, comm->rank() > 0 || published.ok() || published.code() == Code::in_doubt);
+  return agree(comm, published);
+}
+
 Status publish_engine(File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(Contents contents, check_written(state, writing.target.catalogue, writing.output.partial));
   PhaseTimer timer(state.report.phases, Phase::commit);
-  PENSTOCK_TRY(agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
+  PENSTOCK_TRY(agree_published(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
                        PENSTOCK_TRY(place_record(state, writing));
                        return publish(state, writing.output);
                      })));
@@ -304,9 +311,27 @@ Status place_slots(Writing& writing) {
   return {};
 }
 
+// Tells ranks that wait for this one's thread whether it moves: by its calls of the file system.
+class StillMoving {
+ public:
+  explicit StillMoving(const File::State& state) : state_(state) {}
+  void say() {
+    const StorageCounts counts = state_.storage->counts();
+    const int64_t calls = counts.writes + counts.reads + counts.metadata;
+    if (std::exchange(calls_, calls) != calls) moved_at_ = now();
+    state_.comm->working(now() - moved_at_);
+  }
+
+ private:
+  const File::State& state_;
+  int64_t calls_ = -1;
+  double moved_at_ = 0;
+};
+
 Status finish(File::State& state, Writing& writing) {
   const double waiting_from = now();
-  const Status moved = writing.mover->finish();
+  StillMoving still(state);
+  const Status moved = writing.mover->finish([&] { still.say(); });
   Report& report = state.report;
   if (writing.mover->done_at() > 0)
     report.behind_seconds = std::min(writing.mover->done_at(), waiting_from) - writing.started_at;
@@ -317,6 +342,7 @@ Status finish(File::State& state, Writing& writing) {
   report.hints = writing.hints_outcome.effective;
   const auto& warnings = writing.hints_outcome.warnings;
   report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
+  const Doubt doubt(state.comm, state.comm->rank() > 0 && moved.ok());  // rank 0 may hear of success, and publish
   {
     PhaseTimer timer(report.phases, Phase::commit);
     PENSTOCK_TRY(agree(state.comm, moved));
@@ -331,7 +357,7 @@ Status finish(File::State& state, Writing& writing) {
     return cut_parts(state, writing.output);
   };
   if (!by_root) PENSTOCK_TRY(agree(state.comm, complete()));
-  return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
+  return agree_published(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
                  if (by_root) PENSTOCK_TRY(complete());
                  PENSTOCK_TRY(place_record(state, writing));
                  return publish(state, writing.output);

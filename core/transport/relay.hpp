@@ -9,6 +9,7 @@
 #include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
+#include "core/comm/patience.hpp"
 #include "core/model/descriptor.hpp"
 
 namespace penstock {
@@ -38,10 +39,12 @@ class Relay {
   }
 
   Status wait() {
+    Patience patience;
     while (true) {
       PENSTOCK_ASSIGN(const bool mine, my_turn());
       if (mine) return {};
       sched_yield();
+      PENSTOCK_TRY(patience.idle(request_, "its turn at the file system"));
     }
   }
 

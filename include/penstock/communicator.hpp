@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <typeindex>
 #include <vector>
 
@@ -21,7 +23,7 @@ struct Message {
 };
 
 // A send or receive under way. Move-only; its buffer must live until done. Destroying one that is under way waits for
-// it.
+// it, up to the limit of timeout().
 class Request {
  public:
   class State {
@@ -29,11 +31,14 @@ class Request {
     virtual ~State() = default;
     virtual Result<bool> test() = 0;
     virtual void abandon() {}
+    virtual Result<double> waited(double idle, std::string_view what);
   };
   Request() = default;
   explicit Request(std::unique_ptr<State> state) : state_(std::move(state)) {}
   // True when the buffer may be reused (send) or read (receive). An empty request is done.
   Result<bool> test() { return state_ ? state_->test() : Result<bool>(true); }
+  // As CommunicatorInterface::waited, of the communicator that it came from.
+  Result<double> waited(double idle, std::string_view what) { return state_ ? state_->waited(idle, what) : idle; }
   // Gives up a send without waiting; its buffer must stay for ever unless it was done. The request is empty then.
   void abandon() {
     if (state_) state_->abandon();
@@ -55,6 +60,15 @@ struct ServerRanks {
   mutable int64_t channels = 0;
 };
 
+// What the program has called on these ranks: the first message of every collective call says so, and where ranks differ
+// all get the error that names both calls.
+struct CollectiveCall {
+  std::string text;       // "commit of 'heat.h5'"; empty where nobody says so
+  uint64_t key = 0;       // the same on ranks that made the same call
+  bool in_doubt = false;  // if the ranks lose each other now, nobody knows whether the file was published
+  bool hurried = false;   // something ran into the limit on this rank: the next wait for others has little time left
+};
+
 // What the layers above keep between collective calls of the same ranks (memory, plans): one value of each type, made when
 // it is first asked for, freed with the communicator.
 class Attachments {
@@ -70,7 +84,8 @@ class Attachments {
   std::map<std::type_index, std::shared_ptr<void>> values_;
 };
 
-// Collective functions must be called by all ranks in the same order. Any size over 2 GiB is legal.
+// Collective functions must be called by all ranks in the same order: where that is seen to be otherwise, all ranks get
+// Code::mismatch. None waits for ever (waited() says how long). Any size over 2 GiB is legal.
 // Every error is returned, none aborts. Two implementations: MPI (a private duplicate of the user's
 // communicator, errors returned) and serial.
 class CommunicatorInterface {
@@ -107,6 +122,15 @@ class CommunicatorInterface {
   // Lets messages go on that are under way, where that takes calls.
   virtual void progress() const {}
 
+  // Local, for whoever polls for what other ranks do: nothing has moved for IDLE seconds, waiting for WHAT. For how long
+  // nothing has moved on any of the ranks, IDLE or less; or, past the limit of timeout(), the error with which all ranks
+  // that wait end. It names those that are missing; every later call of this communicator returns it too.
+  virtual Result<double> waited(double idle, std::string_view what) const;
+  // Local, for whoever works for long while others wait for it: from time to time, with the seconds since something moved,
+  // so that it is not taken for lost.
+  virtual void working(double idle) const { (void)idle; }
+  virtual CollectiveCall& call() const { return call_; }
+
   // Collective. One of the same ranks, whose messages and collective calls meet none of this one's.
   virtual Result<Communicator> duplicate() const = 0;
 
@@ -133,6 +157,7 @@ class CommunicatorInterface {
 
  private:
   mutable Attachments attachments_;
+  mutable CollectiveCall call_;
   mutable std::atomic<bool> spoiled_ = false;
 };
 
@@ -143,7 +168,8 @@ Communicator serial_communicator();
 // its own (Code::elsewhere counts only if there is no other), with "rank R: " before its message.
 Status agree(const Communicator& comm, const Status& status);
 
-// Waits, by polling and yielding, until every request is done.
+// Waits, by polling and yielding, until every request is done, or nothing moves for too long: then those that are not done
+// keep their buffers.
 Status wait_all(std::span<Request> requests);
 
 }  // namespace penstock

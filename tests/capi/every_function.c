@@ -201,6 +201,9 @@ int main(int argc, char **argv) {
   read_all(in_folder("all.h5"));
   reopen_and_abandon(in_folder("all.h5"));
   verify_and_find(in_folder("all.h5"));
+  CHECK_OK(penstock_set_timeout(0));
+  CHECK(penstock_set_timeout(-1) == PENSTOCK_INVALID && strstr(penstock_message(), "limit"));
+  CHECK_OK(penstock_set_timeout(600));
   for (int s = 0; s <= PENSTOCK_INTERNAL; s++) CHECK(strlen(penstock_status_name((penstock_status)s)) > 1);
   CHECK(penstock_message() != NULL);
   return ranks_end("every_function");

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 #include <penstock/file.hpp>
+#include <penstock/timeout.hpp>
 
 #include "tests/harness/slice.hpp"
 #include "tests/harness/world.hpp"
@@ -130,6 +131,31 @@ void killed_in_a_write(World& world, const std::string& options) {
   if (world.rank() == 0) CHECK(listing(world.folder()) == before, "files were left over");
   check_file(world.comm(), path, "", few, 1);
   check_file(world.comm(), path, plan, few, 1);
+  CHECK_OK(write(world.comm(), path, plan, many, 3), "the next write");
+  check_file(world.comm(), path, plan, many, 3);
+}
+
+// Whoever waits for a server that does not die ends too.
+void stopped(World& world) {
+  about("stopped");
+  const std::string plan = fmt::format("hdf5/servers:{}", small_buffers), path = world.folder() + "/stopped.h5";
+  constexpr double limit = 2;
+  CHECK_OK(set_timeout(limit), "set_timeout");
+  if (!CHECK_OK(write(world.comm(), path, plan, few, 1), "the old file")) return;
+  const auto before = listing(world.folder());
+  for (const pid_t server : servers_of(::getpid())) ::kill(server, SIGSTOP);
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  const double start = now();
+  const Status status = write(world.comm(), path, plan, many, 2);
+  const double took = now() - start;
+  CHECK(status.code() == Code::timeout && status.message().find("the I/O server on") != std::string::npos,
+        fmt::format("is '{}': {}", name(status.code()), status.message()));
+  CHECK(took > limit * 0.9 && took < limit + 10, fmt::format("took {:.1f} s", took));
+  check_same(world, status);
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  if (world.rank() == 0) CHECK(listing(world.folder()) == before, "files were left over");
+  CHECK_OK(set_timeout(600), "set_timeout");
+  check_file(world.comm(), path, "", few, 1);
   CHECK_OK(write(world.comm(), path, plan, many, 3), "the next write");
   check_file(world.comm(), path, plan, many, 3);
 }
@@ -252,6 +278,7 @@ int main(int argc, char** argv) {
   killed_in_a_write(world, "");
   killed_in_a_write(world, ",per_node=2");
   killed_in_a_write(world, ",per_node=2,assignment=any");
+  stopped(world);
   killed_between_writes(world);
   kept(world);
   if (world.size() == 1) killed_rank(world);

@@ -91,6 +91,9 @@ class WrappedCommunicator : public CommunicatorInterface {
     return inner_->receive(peer, tag, bytes);
   }
   void progress() const override { inner_->progress(); }
+  Result<double> waited(double idle, std::string_view what) const override { return inner_->waited(idle, what); }
+  void working(double idle) const override { inner_->working(idle); }
+  CollectiveCall& call() const override { return inner_->call(); }
   Result<Communicator> duplicate() const override {
     PENSTOCK_ASSIGN(Communicator inner, inner_->duplicate());
     return Communicator(std::make_shared<WrappedCommunicator>(std::move(inner), node_of_));

@@ -23,6 +23,7 @@ PUBLIC = {
     "penstock.h": "bindings/c",
     "penstock/status.hpp": "core/base",
     "penstock/phase.hpp": "core/base",
+    "penstock/timeout.hpp": "core/base",
     "penstock/communicator.hpp": "core/comm",
     "penstock/mpi.hpp": "core/comm",
     "penstock/dims.hpp": "core/base",

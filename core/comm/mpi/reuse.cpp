@@ -1,23 +1,19 @@
 // Reuse by an attribute of the user's communicator, as PETSc keeps its inner communicator.
 #include "core/comm/mpi/reuse.hpp"
 
-#include <utility>
+#include "core/comm/calling.hpp"
 
 namespace penstock {
 namespace {
 
 struct Kept {
   // For the question whether the duplicate is free: its ranks may be in the middle of something on other threads.
-  MPI_Comm asking = MPI_COMM_NULL;
+  Communicator asking;
   Communicator duplicate;
 };
 
 int drop_kept(MPI_Comm, int, void* value, void*) {
-  auto* kept = static_cast<Kept*>(value);
-  int finalised = 0;
-  MPI_Finalized(&finalised);
-  if (!finalised) MPI_Comm_free(&kept->asking);
-  delete kept;
+  delete static_cast<Kept*>(value);
   return MPI_SUCCESS;
 }
 
@@ -38,29 +34,21 @@ Kept* kept_with(MPI_Comm comm) {
   return static_cast<Kept*>(value);
 }
 
-Status keep(MPI_Comm comm, const Communicator& duplicate) {
-  auto kept = std::make_unique<Kept>();
-  kept->duplicate = duplicate;
-  const Status failed(Code::io, "MPI cannot keep a communicator with the one that was passed");
-  if (MPI_Comm_dup(comm, &kept->asking) != MPI_SUCCESS) return failed;
-  MPI_Comm_set_errhandler(kept->asking, MPI_ERRORS_RETURN);
-  if (MPI_Comm_set_attr(comm, key(), kept.get()) != MPI_SUCCESS) return failed;
-  (void)kept.release();
-  return {};
-}
-
 }  // namespace
 
-Result<Communicator> reuse_duplicate(MPI_Comm comm, const std::function<Result<Communicator>()>& make) {
+Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, const Make& make) {
   Kept* kept = kept_with(comm);
   if (kept == nullptr) {
-    PENSTOCK_ASSIGN(Communicator made, make());
-    PENSTOCK_TRY(keep(comm, made));
-    return made;
+    auto first = std::make_unique<Kept>();
+    PENSTOCK_ASSIGN(first->asking, make_plain());
+    PENSTOCK_ASSIGN(first->duplicate, make());
+    if (MPI_Comm_set_attr(comm, key(), first.get()) != MPI_SUCCESS)
+      return Status(Code::io, "MPI cannot keep a communicator with the one that was passed");
+    return first.release()->duplicate;
   }
-  int free[2] = {kept->duplicate.use_count() == 1, !kept->duplicate->spoiled()};
-  if (MPI_Allreduce(MPI_IN_PLACE, free, 2, MPI_INT, MPI_MIN, kept->asking) != MPI_SUCCESS)
-    return Status(Code::io, "MPI_Allreduce failed");
+  const Calling calling(kept->asking, "creating or opening", {});
+  int64_t free[2] = {kept->duplicate.use_count() == 1, !kept->duplicate->spoiled()};
+  PENSTOCK_TRY(kept->asking->all_reduce_min(free));
   if (free[0] && free[1]) return kept->duplicate;
   PENSTOCK_ASSIGN(Communicator made, make());
   if (!free[1]) kept->duplicate = made;

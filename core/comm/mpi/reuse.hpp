@@ -10,8 +10,10 @@
 
 namespace penstock {
 
+using Make = std::function<Result<Communicator>()>;
+
 // Collective over COMM. What MAKE returned at an earlier call with COMM, unless a rank still uses it or it is spoiled; then
-// a new one. What is kept goes when COMM is freed.
-Result<Communicator> reuse_duplicate(MPI_Comm comm, const std::function<Result<Communicator>()>& make);
+// a new one. MAKE_PLAIN, at the first call, makes one to ask on. What is kept goes when COMM is freed.
+Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, const Make& make);
 
 }  // namespace penstock

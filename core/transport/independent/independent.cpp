@@ -101,6 +101,7 @@ class IndependentTransfer : public Transfer {
 
   Status move_batch(const Piece& piece, const Part& part, StorageFile& file, const Batch& batch) {
     if (batch.bytes() == 0) return {};
+    job_.comm->working(0);
     const bool writing = job_.direction == Direction::write, staged = batch.memory == nullptr;
     if (staged) buffer_.resize(static_cast<size_t>(buffer_bytes_));
     if (staged && writing) copy_batch(piece, batch);

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <penstock/timeout.hpp>
 
 #include "core/base/shared_pages.hpp"
 #include "core/base/units.hpp"
@@ -137,8 +138,17 @@ Status send_message(int socket, const ServerMessage& message, int fd) {
     rights->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
   }
-  while (::sendmsg(socket, &header, MSG_NOSIGNAL) < 0) {
+  double waited = 0;
+  while (::sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     if (errno == EINTR) continue;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      constexpr int look_ms = 100;
+      pollfd one{socket, POLLOUT, 0};
+      if (::poll(&one, 1, look_ms) == 0) waited += look_ms * 1e-3;
+      if (timeout() > 0 && waited >= timeout())
+        return {Code::timeout, fmt::format("its socket has been full for {:g} s", timeout())};
+      continue;
+    }
     if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN) return hung_up();
     return failed("sending to an I/O server");
   }

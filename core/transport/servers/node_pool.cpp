@@ -34,16 +34,20 @@ class Child {
   Child& operator=(Child&&) = delete;
   // Its sockets are closed by now, so it ends by itself, unless a file system holds it.
   ~Child() {
-    if (pid_ < 0) return;
-    for (int i = 0; i < 500; ++i) {
-      if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;
-      ::usleep(2000);
-    }
+    if (pid_ < 0 || ends_within_a_second()) return;
     ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
+    (void)ends_within_a_second();  // where a file system holds even that, it ends when it can
   }
 
  private:
+  bool ends_within_a_second() const {
+    for (int i = 0; i < 500; ++i) {
+      if (::waitpid(pid_, nullptr, WNOHANG) != 0) return true;
+      ::usleep(2000);
+    }
+    return false;
+  }
+
   pid_t pid_;
 };
 
@@ -59,6 +63,8 @@ class NodeLink : public ServerLink {
     if (!*received) return std::optional<ServerMessage>();
     return std::optional<ServerMessage>((*received)->message);
   }
+
+  std::string name() const override { return fmt::format("the I/O server on {} (process {})", host(), process_); }
 
   Status greet(const SharedSegment& segment, int64_t slot_bytes, int rank) {
     const auto bytes = static_cast<int64_t>(segment.memory().size());
@@ -81,10 +87,14 @@ class NodeLink : public ServerLink {
  private:
   Status named(const Status& status) const {
     if (status.ok()) return status;
+    if (process_ == 0) return status.in(fmt::format("the I/O server on {} did not begin", host()));
+    const bool silent = status.code() == Code::timeout;
+    return {status.code(), fmt::format("{} {}: {}", name(), silent ? "takes nothing" : "died", status.message())};
+  }
+  static std::string host() {
     char host[256] = "";
     ::gethostname(host, sizeof host - 1);
-    if (process_ == 0) return status.in(fmt::format("the I/O server on {} did not begin", host));
-    return {status.code(), fmt::format("the I/O server on {} (process {}) died: {}", host, process_, status.message())};
+    return host;
   }
 
   FileDescriptor socket_;

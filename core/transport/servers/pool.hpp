@@ -25,6 +25,8 @@ class ServerLink {
   virtual Status send(const ServerMessage& message, std::span<std::byte> slot) = 0;
   // Waits at most about WAIT_MS. A server that died is an error, every time.
   virtual Result<std::optional<ServerMessage>> receive(int wait_ms) = 0;
+  // Which server it is, for a person.
+  virtual std::string name() const = 0;
 };
 
 struct ServerPool {

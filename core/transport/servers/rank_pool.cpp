@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <mutex>
 
+#include <fmt/format.h>
 #include <penstock/phase.hpp>
 
+#include "core/comm/patience.hpp"
 #include "core/transport/servers/aligned.hpp"
 #include "core/transport/servers/rank_messages.hpp"
 #include "core/transport/servers/ranks.hpp"
@@ -63,6 +65,8 @@ class RankLink : public ServerLink {
       ::sched_yield();
     }
   }
+
+  std::string name() const override { return fmt::format("the I/O server that is rank {} of all", seat_.server); }
 
   bool idle() { return sends_.progress().ok() && sends_.empty(); }
 
@@ -148,8 +152,13 @@ Result<ServerPoolPtr> take_server_ranks(const Communicator& comm, const Settings
 
 void keep_server_ranks(ServerPoolPtr pool) {
   auto& mine = static_cast<RankPool&>(*pool);
+  Patience patience;
   for (const auto& link : pool->links)  // everything was answered, so what is left needs no answer
-    while (!static_cast<RankLink&>(*link).idle()) ::sched_yield();
+    while (!static_cast<RankLink&>(*link).idle()) {
+      ::sched_yield();
+      if (patience.idle(*mine.ranks->all, "I/O servers to take messages").ok()) continue;
+      return keep_for_ever(std::shared_ptr<ServerPool>(std::move(pool)));
+    }
   std::lock_guard lock(spare_mutex);
   spare() = {std::move(mine.memory), mine.bytes};
 }
@@ -157,9 +166,11 @@ void keep_server_ranks(ServerPoolPtr pool) {
 Status say_goodbye(const ServerRanks& ranks) {
   RankSends sends(ranks.all);
   for (const int server : ranks.servers) PENSTOCK_TRY(sends.send(server, to_server, {.kind = Kind::bye}, 0, {}));
+  Patience patience;
   while (!sends.empty()) {
     PENSTOCK_TRY(sends.progress());
     ::sched_yield();
+    PENSTOCK_TRY(patience.idle(*ranks.all, "I/O servers to be dismissed"));
   }
   return {};
 }

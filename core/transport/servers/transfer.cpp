@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <penstock/timeout.hpp>
 
 #include "core/transport/open_parts.hpp"
 #include "core/transport/servers/stream.hpp"
@@ -40,7 +41,10 @@ ServersTransfer::~ServersTransfer() {
     fail({Code::internal, "given up"});
     (void)finish();
   }
-  if (finished_ && pool_->healthy) keep_(std::move(pool_));
+  if (finished_ && pool_->healthy)
+    keep_(std::move(pool_));
+  else if (pool_->communicates)
+    keep_for_ever(std::shared_ptr<ServerPool>(std::move(pool_)));  // messages may be under way
 }
 
 void ServersTransfer::tell(size_t link, const ServerMessage& message, std::span<std::byte> slot) {
@@ -128,7 +132,18 @@ bool ServersTransfer::take_replies(int wait_ms) {
 
 void ServersTransfer::wait(int wait_ms) {
   PhaseTimer timer(*job_.phases, reading() ? Phase::read : Phase::write);
-  if (!take_replies(wait_ms) && servers_.size() > 1) ::usleep(200);
+  if (take_replies(wait_ms)) return patience_.moved();
+  if (servers_.size() > 1) ::usleep(200);
+  // Ranks that wait for this one need not miss it: it ends by itself.
+  job_.comm->working(0);
+  if (!patience_.idle("I/O servers").ok()) lose_silent();
+}
+
+void ServersTransfer::lose_silent() {
+  for (size_t link = 0; link < servers_.size(); ++link)
+    if (!servers_[link].done)
+      lose(link, {Code::timeout, fmt::format("{} has not answered for {:g} s: it was stopped, or is held by its file system",
+                                             pool_->links[link]->name(), timeout())});
 }
 
 void ServersTransfer::take_reply(size_t link, const ServerMessage& message) {
@@ -184,6 +199,7 @@ void ServersTransfer::step(int wait_ms) {
     handed_over_ = true;
     return tell_all({.kind = ServerMessage::Kind::end});
   }
+  patience_.moved();
   slot->link = least_loaded();
   slot->busy = true;
   ++servers_[slot->link].in_flight;

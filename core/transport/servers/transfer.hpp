@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/comm/patience.hpp"
 #include "core/transport/move.hpp"
 #include "core/transport/servers/pool.hpp"
 #include "core/transport/servers/strips.hpp"
@@ -65,6 +66,7 @@ class ServersTransfer : public Transfer {
   bool take_replies(int wait_ms);
   void take_reply(size_t link, const ServerMessage& message);
   void wait(int wait_ms);
+  void lose_silent();
   Slot* free_slot();
   size_t least_loaded() const;
   void step(int wait_ms);
@@ -84,6 +86,7 @@ class ServersTransfer : public Transfer {
   int64_t in_flight_ = 0;
   bool handed_over_ = false, finished_ = false, moved_anything_ = false, urgent_ = false;
   Status failure_;
+  Patience patience_;
 
   size_t piece_ = 0;  // what comes next: CURSOR_ walks this one
   std::optional<SliceCursor> cursor_;

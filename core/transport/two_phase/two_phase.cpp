@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "core/comm/patience.hpp"
 #include "core/transport/move.hpp"
 #include "core/transport/relay.hpp"
 #include "core/transport/two_phase/exchange.hpp"
@@ -104,18 +105,23 @@ class TwoPhaseTransfer : public Transfer {
   }
 
   Status finish() override {
+    Patience patience;
     for (int idle = 0; !done(); ++idle) {
       const uint32_t bell = neighbours_.any() ? neighbours_.bell() : 0;
       PENSTOCK_ASSIGN(const bool moved, try_step());
-      if (moved)
+      if (moved) {
         idle = 0;
-      else
+        patience.moved();
+      } else {
         wait_a_little(bell, idle);
+        PENSTOCK_TRY(patient(patience, "data of other ranks"));
+      }
     }
     const Status status = staging_.finish();
     finished_ = true;
-    if (neighbours_.any()) wait_for_writers();
-    return status;
+    if (!neighbours_.any()) return status;
+    const Status left = wait_for_writers();
+    return status.ok() ? left : status;
   }
 
   void give_up() override {
@@ -285,12 +291,27 @@ class TwoPhaseTransfer : public Transfer {
       std::this_thread::sleep_for(std::chrono::duration<double>(nap));
   }
 
-  void wait_for_writers() {
+  Status wait_for_writers() {
     PhaseTimer timer(*job_.phases, reading() ? Phase::read : Phase::sync);
     neighbours_.leave();
+    Patience patience;
     for (uint32_t bell = neighbours_.bell(); !neighbours_.writers_left() && !neighbours_.failed();
-         bell = neighbours_.bell())
+         bell = neighbours_.bell()) {
       sleep(bell, 10e-3);
+      PENSTOCK_TRY(patient(patience, "writers of this node to end their files"));
+    }
+    return {};
+  }
+
+  // Gives up, for this rank and its neighbours, where nothing has moved for too long.
+  Status patient(Patience& patience, std::string_view what) {
+    const Status status = patience.idle(*job_.comm, what);
+    if (status.ok() || !broken_.ok()) return status;
+    broken_ = status;
+    job_.comm->spoil();
+    if (neighbours_.any()) neighbours_.fail();
+    kept_.in_doubt = true;
+    return status;
   }
 
   // Messages that this rank has sent may need calls of it to arrive.

@@ -1,0 +1,33 @@
+// Calling: the name of a call, and its key.
+#include "core/comm/calling.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/crc64.hpp"
+
+namespace penstock {
+
+Calling::Calling(Communicator comm, std::string_view verb, std::string_view path, bool agreed)
+    : comm_(std::move(comm)), outermost_(comm_->call().text.empty()) {
+  if (!outermost_) return;
+  CollectiveCall& call = comm_->call();
+  call.text = path.empty() ? std::string(verb) : fmt::format("{} of '{}'", verb, path);
+  call.key = crc64(std::as_bytes(agreed ? std::span<const char>(call.text) : std::span<const char>(verb)));
+  call.in_doubt = call.hurried = false;
+}
+
+Calling::~Calling() {
+  if (outermost_) comm_->call() = {};
+}
+
+Doubt::Doubt(Communicator comm, bool any) : comm_(std::move(comm)), any_(any && !comm_->call().in_doubt) {
+  if (any_) comm_->call().in_doubt = true;
+}
+
+Doubt::~Doubt() {
+  if (any_) comm_->call().in_doubt = false;
+}
+
+}  // namespace penstock

@@ -1,0 +1,37 @@
+// Calling: says, for its lifetime, what the program has called on the ranks of a communicator.
+#pragma once
+
+#include <string_view>
+
+#include <penstock/communicator.hpp>
+
+namespace penstock {
+
+// The outermost of several on a communicator speaks.
+class Calling {
+ public:
+  // "VERB of 'PATH'". Ranks may name different paths, and learn so from what they call, where AGREED is false.
+  Calling(Communicator comm, std::string_view verb, std::string_view path, bool agreed = true);
+  ~Calling();
+  Calling(const Calling&) = delete;
+  Calling& operator=(const Calling&) = delete;
+
+ private:
+  Communicator comm_;
+  bool outermost_;
+};
+
+// For its lifetime, where ANY, a loss of the other ranks is Code::in_doubt: rank 0 may have published.
+class Doubt {
+ public:
+  Doubt(Communicator comm, bool any);
+  ~Doubt();
+  Doubt(const Doubt&) = delete;
+  Doubt& operator=(const Doubt&) = delete;
+
+ private:
+  Communicator comm_;
+  bool any_;
+};
+
+}  // namespace penstock

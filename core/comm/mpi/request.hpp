@@ -1,0 +1,33 @@
+// MpiRequest: the pieces of one logical message.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include <penstock/communicator.hpp>
+
+namespace penstock {
+
+class MpiRequest : public Request::State {
+ public:
+  // REQUESTS are of COMM.
+  MpiRequest(std::shared_ptr<const CommunicatorInterface> comm, std::vector<MPI_Request> requests, bool receives);
+  // A receive that is given up, after a failure, may never be matched: it is cancelled, so that nobody waits for it. What
+  // still does not end within the limit is left to MPI.
+  ~MpiRequest() override;
+  MpiRequest(const MpiRequest&) = delete;
+  MpiRequest& operator=(const MpiRequest&) = delete;
+
+  Result<bool> test() override;
+  void abandon() override;
+  Result<double> waited(double idle, std::string_view what) override;
+
+ private:
+  std::shared_ptr<const CommunicatorInterface> comm_;
+  std::vector<MPI_Request> requests_;
+  bool receives_;
+};
+
+}  // namespace penstock

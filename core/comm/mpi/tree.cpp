@@ -1,0 +1,257 @@
+// Tree: reductions up and down, broadcasts down, gathers to the root, sums by doubling distances.
+#include "core/comm/mpi/tree.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "core/comm/patience.hpp"
+
+namespace penstock {
+namespace {
+
+// Each with one more for what follows a frame. Above those of send, receive and sparse_exchange.
+constexpr int tag_up = 1030, tag_down = 1032, tag_sum = 1034, tag_gather = 1036, tag_pieces = 1038;
+constexpr size_t piece_bytes = 256 << 10;
+constexpr size_t most_bytes = size_t{1} << 30;  // of one message of MPI
+
+void combine(std::span<int64_t> values, std::span<const std::byte> theirs, Tree::Kind kind) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    int64_t other = 0;
+    std::memcpy(&other, theirs.data() + i * sizeof other, sizeof other);
+    switch (kind) {
+      case Tree::Kind::min: values[i] = std::min(values[i], other); break;
+      case Tree::Kind::max: values[i] = std::max(values[i], other); break;
+      case Tree::Kind::bits: values[i] ^= other; break;
+      default: values[i] = static_cast<int64_t>(static_cast<uint64_t>(values[i]) + static_cast<uint64_t>(other));
+    }
+  }
+}
+
+}  // namespace
+
+Tree::Tree(MPI_Comm comm, int rank, int size, Watch& watch, CallOf call)
+    : comm_(comm), rank_(rank), size_(size), watch_(watch), call_(std::move(call)) {
+  size_t levels = 1;
+  while ((size_t{1} << levels) < static_cast<size_t>(size)) ++levels;
+  in_.resize(levels);
+}
+
+int Tree::parent(int root) const {
+  const int v = virtual_rank(root);
+  return v == 0 ? -1 : ((v & (v - 1)) + root) % size_;
+}
+
+std::vector<int> Tree::children(int root) const {
+  const int v = virtual_rank(root);
+  std::vector<int> list;
+  for (int step = 1; (v == 0 || step < (v & -v)) && v + step < size_; step *= 2) list.push_back((v + step + root) % size_);
+  std::ranges::reverse(list);  // those with the most behind them first
+  return list;
+}
+
+template <typename Body>
+Status Tree::call(Kind kind, int root, size_t bytes, Body body) {
+  PENSTOCK_TRY(watch_.usable());
+  head_ = {kind, root, ++number_, call_().key, static_cast<int64_t>(bytes)};
+  watch_.begins();
+  const Status status = size_ == 1 ? Status() : body();
+  watch_.ended();
+  return status;
+}
+
+void Tree::fill(Slot& slot, std::span<const std::byte> data) {
+  slot.frame.head = head_;
+  slot.frame.head.bytes = static_cast<int64_t>(data.size());
+  if (data.size() > slot.frame.data.size())
+    slot.more.assign(data.begin(), data.end());
+  else if (!data.empty())
+    std::memcpy(slot.frame.data.data(), data.data(), data.size());
+}
+
+Status Tree::send(Slot& slot, int peer, int tag) {
+  const auto bytes = static_cast<size_t>(slot.frame.head.bytes);
+  const bool more = bytes > slot.frame.data.size();
+  PENSTOCK_TRY(send_bytes(&slot.frame, sizeof(Head) + (more ? 0 : bytes), peer, tag));
+  return more && head_.kind != Kind::broadcast ? send_bytes(slot.more.data(), bytes, peer, tag + 1) : Status();
+}
+
+Status Tree::send_bytes(const void* data, size_t bytes, int peer, int tag) {
+  for (size_t at = 0; at == 0 || at < bytes; at += most_bytes) {
+    requests_.push_back(MPI_REQUEST_NULL);
+    const int error = MPI_Isend(static_cast<const std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)), MPI_BYTE,
+                               peer, tag, comm_, &requests_.back());
+    if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Isend"), call_());
+  }
+  return {};
+}
+
+Status Tree::receive_bytes(void* data, size_t bytes, int peer, int tag) {
+  for (size_t at = 0; at == 0 || at < bytes; at += most_bytes) {
+    requests_.push_back(MPI_REQUEST_NULL);
+    const int error = MPI_Irecv(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)), MPI_BYTE,
+                               peer, tag, comm_, &requests_.back());
+    if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Irecv"), call_());
+  }
+  return {};
+}
+
+Result<double> Tree::waited(double idle, std::string_view what) { return watch_.waited(idle, what, call_()); }
+
+Status Tree::await() {
+  Patience patience;
+  size_t left = requests_.size();
+  indices_.resize(left);
+  while (left > 0) {
+    int done = 0;
+    const int error =
+        MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done, indices_.data(), MPI_STATUSES_IGNORE);
+    if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Testsome"), call_());
+    if (done == MPI_UNDEFINED) break;
+    left -= static_cast<size_t>(done);
+    if (done > 0) {
+      patience.moved();
+      continue;
+    }
+    sched_yield();  // ranks may outnumber cores
+    PENSTOCK_TRY(patience.idle(*this, "a collective call"));
+  }
+  requests_.clear();
+  return {};
+}
+
+Status Tree::receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots) {
+  for (size_t i = 0; i < peers.size(); ++i) PENSTOCK_TRY(receive_bytes(&slots[i].frame, sizeof(Frame), peers[i], tag));
+  PENSTOCK_TRY(await());
+  for (size_t i = 0; i < peers.size(); ++i) {
+    const Head& theirs = slots[i].frame.head;
+    const bool same_length = head_.kind == Kind::broadcast || head_.kind == Kind::gather || theirs.bytes == head_.bytes;
+    if (theirs.kind != head_.kind || theirs.root != head_.root || theirs.number != head_.number ||
+        theirs.key != head_.key || !same_length)
+      return watch_.differs(peers[i], call_());
+  }
+  return {};
+}
+
+Status Tree::receive_rest(std::span<const int> peers, int tag, std::span<Slot> slots) {
+  for (size_t i = 0; i < peers.size(); ++i) {
+    const auto bytes = static_cast<size_t>(slots[i].frame.head.bytes);
+    if (bytes <= slots[i].frame.data.size()) continue;
+    slots[i].more.resize(bytes);
+    PENSTOCK_TRY(receive_bytes(slots[i].more.data(), bytes, peers[i], tag + 1));
+  }
+  return await();
+}
+
+Status Tree::receive(std::span<const int> peers, int tag, std::span<Slot> slots) {
+  PENSTOCK_TRY(receive_frames(peers, tag, slots));
+  return receive_rest(peers, tag, slots);
+}
+
+Status Tree::reduce(std::span<int64_t> values, Kind kind) {
+  return call(kind, 0, values.size_bytes(), [&]() -> Status {
+    const std::vector<int> below = children(0);
+    const int above = parent(0);
+    PENSTOCK_TRY(receive(below, tag_up, in_));
+    for (size_t i = 0; i < below.size(); ++i) combine(values, in_[i].data(), kind);
+    if (above >= 0) {
+      fill(up_, std::as_bytes(values));
+      PENSTOCK_TRY(send(up_, above, tag_up));
+      PENSTOCK_TRY(receive(std::span(&above, 1), tag_down, in_));
+      if (!values.empty()) std::memcpy(values.data(), in_[0].data().data(), values.size_bytes());
+    }
+    fill(down_, std::as_bytes(values));
+    for (const int child : below) PENSTOCK_TRY(send(down_, child, tag_down));
+    return await();
+  });
+}
+
+Status Tree::exclusive_sum(std::span<int64_t> values) {
+  std::vector<int64_t> all(values.begin(), values.end());  // of the ranks from some distance below up to this one
+  std::ranges::fill(values, 0);
+  return call(Kind::exclusive_sum, 0, values.size_bytes(), [&]() -> Status {
+    for (int distance = 1; distance < size_; distance *= 2) {
+      const int above = rank_ + distance, below = rank_ - distance;
+      if (above < size_) {
+        fill(up_, std::as_bytes(std::span(all)));
+        PENSTOCK_TRY(send(up_, above, tag_sum));
+      }
+      PENSTOCK_TRY(receive(std::span(&below, below >= 0 ? 1 : 0), tag_sum, in_));
+      if (below < 0) continue;
+      combine(values, in_[0].data(), Kind::sum);
+      combine(all, in_[0].data(), Kind::sum);
+    }
+    return {};
+  });
+}
+
+Status Tree::broadcast(std::vector<std::byte>& bytes, int root) {
+  const Status status = call(Kind::broadcast, root, bytes.size(), [&]() -> Status {
+    const int above = parent(root);
+    if (above >= 0) {
+      PENSTOCK_TRY(receive_frames(std::span(&above, 1), tag_down, in_));
+      down_.frame = in_[0].frame;
+      bytes.resize(static_cast<size_t>(down_.frame.head.bytes));
+    } else {
+      down_.frame.head = head_;
+      std::ranges::copy(std::span(bytes).first(std::min(bytes.size(), down_.frame.data.size())), down_.frame.data.begin());
+    }
+    for (const int child : children(root)) PENSTOCK_TRY(send(down_, child, tag_down));
+    PENSTOCK_TRY(await());
+    if (bytes.size() > down_.frame.data.size()) return pass_on(bytes, root);
+    std::ranges::copy(std::span(down_.frame.data).first(bytes.size()), bytes.begin());
+    return {};
+  });
+  if (!status.ok()) keep_for_ever(std::make_shared<std::vector<std::byte>>(std::move(bytes)));
+  return status;
+}
+
+// A rank passes a piece on while the next one comes.
+Status Tree::pass_on(std::span<std::byte> bytes, int root) {
+  const int v = virtual_rank(root);
+  const auto rank_at = [&](int at) { return (at + root) % size_; };
+  const auto piece = [&](size_t at) { return bytes.subspan(at, std::min(piece_bytes, bytes.size() - at)); };
+  std::vector<int> below;
+  for (const int child : {2 * v + 1, 2 * v + 2})
+    if (child < size_) below.push_back(rank_at(child));
+  const auto take = [&](size_t at) {
+    if (v == 0 || at >= bytes.size()) return Status();
+    return receive_bytes(piece(at).data(), piece(at).size(), rank_at((v - 1) / 2), tag_pieces);
+  };
+  PENSTOCK_TRY(take(0));
+  for (size_t at = 0; at < bytes.size(); at += piece_bytes) {
+    PENSTOCK_TRY(await());
+    PENSTOCK_TRY(take(at + piece_bytes));
+    for (const int child : below) PENSTOCK_TRY(send_bytes(piece(at).data(), piece(at).size(), child, tag_pieces));
+  }
+  return await();
+}
+
+Result<std::vector<std::vector<std::byte>>> Tree::gather(std::span<const std::byte> bytes, int root) {
+  std::vector<std::vector<std::byte>> all(rank_ == root ? static_cast<size_t>(size_) : 0);
+  PENSTOCK_TRY(call(Kind::gather, root, bytes.size(), [&]() -> Status {
+    if (rank_ != root) {
+      fill(up_, bytes);
+      PENSTOCK_TRY(send(up_, root, tag_gather));
+      return await();
+    }
+    std::vector<int> peers;
+    for (int peer = 0; peer < size_; ++peer)
+      if (peer != rank_) peers.push_back(peer);
+    gathered_.resize(peers.size());
+    PENSTOCK_TRY(receive(peers, tag_gather, gathered_));
+    for (size_t i = 0; i < peers.size(); ++i) {
+      const auto data = gathered_[i].data();
+      all[static_cast<size_t>(peers[i])].assign(data.begin(), data.end());
+    }
+    gathered_ = {};
+    return {};
+  }));
+  if (rank_ == root) all[static_cast<size_t>(root)].assign(bytes.begin(), bytes.end());
+  return all;
+}
+
+}  // namespace penstock

@@ -1,0 +1,92 @@
+// Tree: collective calls as messages along binomial trees, each of which says what it belongs to; polled, so that none waits for
+// ever.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <penstock/communicator.hpp>
+#include <penstock/status.hpp>
+
+#include "core/comm/mpi/watch.hpp"
+
+namespace penstock {
+
+// All functions are collective, as those of CommunicatorInterface. After an error the object is never freed: its memory may be
+// that of messages under way.
+class Tree {
+ public:
+  enum class Kind : int32_t { min, max, sum, bits, exclusive_sum, broadcast, gather };
+  using CallOf = std::function<CollectiveCall&()>;
+
+  Tree(MPI_Comm comm, int rank, int size, Watch& watch, CallOf call);
+
+  // KIND: min, max, sum or bits (exclusive or). No VALUES: a barrier.
+  Status reduce(std::span<int64_t> values, Kind kind);
+  Status exclusive_sum(std::span<int64_t> values);
+  Status broadcast(std::vector<std::byte>& bytes, int root);
+  Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes, int root);
+
+  // As CommunicatorInterface::waited, in a thread that makes collective calls.
+  Result<double> waited(double idle, std::string_view what);
+
+ private:
+  struct Head {
+    Kind kind = Kind::sum;
+    int32_t root = 0;
+    int64_t number = 0;  // of collective calls before it
+    uint64_t key = 0;    // of what the program has called
+    int64_t bytes = 0;   // of data
+  };
+  struct Frame {
+    Head head;
+    std::array<std::byte, 480> data;
+  };
+  // A message: small data lies in its frame, the rest follows.
+  struct Slot {
+    Frame frame;
+    std::vector<std::byte> more;
+    std::span<std::byte> data() {
+      const auto bytes = static_cast<size_t>(frame.head.bytes);
+      return bytes > frame.data.size() ? std::span(more) : std::span(frame.data).first(bytes);
+    }
+  };
+
+  template <typename Body>
+  Status call(Kind kind, int root, size_t bytes, Body body);
+  int virtual_rank(int root) const { return (rank_ - root + size_) % size_; }
+  // Of this rank in the tree from ROOT: who hands down to it (-1: nobody), and to whom it hands on.
+  int parent(int root) const;
+  std::vector<int> children(int root) const;
+
+  void fill(Slot& slot, std::span<const std::byte> data);
+  Status send(Slot& slot, int peer, int tag);
+  Status send_bytes(const void* data, size_t bytes, int peer, int tag);
+  Status receive_bytes(void* data, size_t bytes, int peer, int tag);
+  // From each of PEERS into the first of SLOTS, complete but for what follows the frames; all is done then that was begun.
+  Status receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots);
+  Status receive_rest(std::span<const int> peers, int tag, std::span<Slot> slots);
+  Status receive(std::span<const int> peers, int tag, std::span<Slot> slots);
+  // The rest of a long broadcast, in pieces along a binary tree.
+  Status pass_on(std::span<std::byte> bytes, int root);
+  Status await();
+
+  MPI_Comm comm_;
+  int rank_, size_;
+  Watch& watch_;
+  CallOf call_;
+  Head head_;  // of the call under way
+  int64_t number_ = 0;
+  std::vector<Slot> in_, gathered_;
+  Slot up_, down_;
+  std::vector<MPI_Request> requests_;
+  std::vector<int> indices_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,333 @@
+// Watch: reports, inquiries and verdicts.
+#include "core/comm/mpi/watch.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include <fmt/format.h>
+#include <penstock/phase.hpp>
+#include <penstock/timeout.hpp>
+
+#include "core/comm/patience.hpp"
+
+namespace penstock {
+
+Status check_mpi(int error, const char* call) {
+  if (error == MPI_SUCCESS) return {};
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  return {Code::io, fmt::format("{} failed: {}", call, std::string_view(text, static_cast<size_t>(length)))};
+}
+
+struct Watch::Note {
+  enum class Kind : int32_t { report, inquiry, verdict, go_on };
+  Kind kind = Kind::report;
+  Code code = Code::ok;
+  int64_t inquiry = 0;  // 0: on the sender's own account
+  int64_t step = 0;     // of the sender
+  uint64_t key = 0;
+  double idle = 0, limit = 0;
+  char place[500] = "";
+  char text[1500] = "";
+};
+
+namespace {
+
+constexpr double between_looks = 0.01;
+constexpr double nearly = 0.8;  // of the limit: ranks begin to wait at different times
+constexpr size_t most_named = 8;
+
+// One thread at a time asks and answers, for all communicators of this process.
+std::recursive_mutex& turn() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+std::vector<Watch*>& all() {
+  static std::vector<Watch*> list;
+  return list;
+}
+
+void put(std::string_view text, std::span<char> into) {
+  const size_t n = std::min(text.size(), into.size() - 1);
+  std::memcpy(into.data(), text.data(), n);
+  into[n] = 0;
+}
+
+// "rank 3", "ranks 3 and 7", "ranks 1, 2, 3 and 90 more"
+std::string ranks_text(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank" : "ranks";
+  const size_t named = ranks.size() <= most_named ? ranks.size() : most_named - 1;
+  for (size_t i = 0; i < named; ++i)
+    text += fmt::format("{} {}", i == 0 ? "" : i + 1 == ranks.size() ? " and" : ",", ranks[i]);
+  if (named < ranks.size()) text += fmt::format(" and {} more", ranks.size() - named);
+  return text;
+}
+
+}  // namespace
+
+Watch::Watch(MPI_Comm comm, int rank, int size, std::function<void()> spoil, std::function<void()> keep)
+    : comm_(comm), rank_(rank), size_(size), spoil_(std::move(spoil)), keep_(std::move(keep)) {
+  const std::lock_guard lock(turn());
+  all().push_back(this);
+}
+
+Watch::~Watch() {
+  leave();
+  for (Sent& sent : sent_) keep_for_ever(std::move(sent.note));
+}
+
+void Watch::leave() {
+  const std::lock_guard lock(turn());
+  std::erase(all(), this);
+}
+
+// A call that comes later knows that nothing of its own has happened.
+Status Watch::usable() const {
+  if (!over_) return {};
+  return {verdict_.code() == Code::in_doubt ? Code::timeout : verdict_.code(), verdict_.message()};
+}
+
+Watch::Place Watch::place_of(const Watch* watch, std::string_view what, const CollectiveCall& call) {
+  Place place;
+  place.waits_on = watch;
+  place.text = call.text.empty() ? std::string(what) : call.text;
+  place.key = call.key;
+  place.limit = timeout();
+  place.in_doubt = call.in_doubt;
+  return place;
+}
+
+Result<double> Watch::waited(double idle, std::string_view what, const CollectiveCall& call) {
+  PENSTOCK_TRY(usable());
+  const double limit = timeout(), patience = call.hurried ? std::min(limit, grace()) : limit;
+  const bool over = limit > 0 && idle >= patience;
+  const double at = now();
+  if (!over && at - looked_ < between_looks) return idle;
+  const std::unique_lock lock(turn(), std::try_to_lock);
+  if (!lock) return idle;
+  looked_ = at;
+  Place mine = place_of(this, what, call);
+  mine.idle = call.hurried ? std::max(idle, limit) : idle;
+  look_everywhere(mine);
+  if (over_) return verdict_;
+  if (!over && !asked_for_) return idle;
+  return conclude(mine);
+}
+
+Status Watch::differs(int peer, const CollectiveCall& call) {
+  const std::lock_guard lock(turn());
+  Place mine = place_of(this, "a collective call", call);
+  mine.cause = {Code::mismatch, fmt::format("rank {} called something else where rank {} called {}: all ranks must make the "
+                                            "same calls in the same order",
+                                            peer, rank_, mine.text)};
+  return conclude(mine).status();
+}
+
+Status Watch::failed(const Status& status, const CollectiveCall& call) {
+  const std::lock_guard lock(turn());
+  Place mine = place_of(this, "a collective call", call);
+  mine.cause = status;
+  return conclude(mine).status();
+}
+
+void Watch::answer_all(double idle) {
+  const std::unique_lock lock(turn(), std::try_to_lock);
+  if (!lock) return;
+  Place mine;
+  mine.text = "its own work";
+  mine.idle = idle;
+  mine.limit = timeout();
+  look_everywhere(mine);
+}
+
+void Watch::look_everywhere(const Place& mine) {
+  const std::vector<Watch*> watches = all();
+  for (Watch* watch : watches) {
+    watch->look(mine);
+    if (watch->asked_for_ && watch != mine.waits_on) (void)watch->conclude(mine);
+  }
+}
+
+void Watch::look(const Place& mine) {
+  for (auto at = sent_.begin(); at != sent_.end();) {
+    int done = 0;
+    MPI_Test(&at->request, &done, MPI_STATUS_IGNORE);
+    at = done ? sent_.erase(at) : std::next(at);
+  }
+  while (!over_) {
+    int found = 0;
+    MPI_Status status;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &found, &status) != MPI_SUCCESS || !found) return;
+    Note note;
+    if (MPI_Recv(&note, sizeof note, MPI_BYTE, status.MPI_SOURCE, tag, comm_, &status) != MPI_SUCCESS) return;
+    take(status.MPI_SOURCE, note, mine);
+  }
+}
+
+void Watch::take(int source, const Note& note, const Place& mine) {
+  switch (note.kind) {
+    case Note::Kind::inquiry:
+      inquiry_ = note.inquiry;
+      spoil_();
+      return post(0, note_of(mine));
+    case Note::Kind::verdict: {
+      // Rank 0 may have gone on, and so may have published what this rank was about to hear of.
+      const bool unknown = mine.waits_on == this && mine.in_doubt && note.step > step_;
+      (void)give_up({unknown ? Code::in_doubt : note.code, note.text});
+      return;
+    }
+    case Note::Kind::go_on: go_on_ = note.idle; return;
+    case Note::Kind::report: break;
+  }
+  if (note.inquiry != 0 && note.inquiry != inquiry_) return;  // an answer that came too late
+  Place place;
+  place.text = note.place;
+  place.key = note.key;
+  place.idle = note.idle;
+  place.limit = note.limit;
+  if (note.code != Code::ok) place.cause = {note.code, note.text};
+  const auto [at, first] = answers_.try_emplace(source, place);
+  if (!first && at->second.cause.ok()) at->second = place;
+  asked_for_ = asked_for_ || (note.inquiry == 0 && !presides_);
+}
+
+Watch::Note Watch::note_of(const Place& mine) const {
+  Note note;
+  note.inquiry = inquiry_;
+  note.step = step_;
+  note.code = mine.cause.code();
+  note.key = mine.key;
+  note.idle = mine.idle;
+  note.limit = mine.limit;
+  put(mine.text, note.place);
+  put(mine.cause.message(), note.text);
+  return note;
+}
+
+void Watch::post(int peer, const Note& note) {
+  Sent sent{std::make_shared<Note>(note), MPI_REQUEST_NULL};
+  if (MPI_Isend(sent.note.get(), sizeof note, MPI_BYTE, peer, tag, comm_, &sent.request) != MPI_SUCCESS) return;
+  sent_.push_back(std::move(sent));
+}
+
+Result<double> Watch::conclude(const Place& mine) {
+  if (over_) return verdict_;
+  if (presides_) return mine.idle;
+  spoil_();
+  return rank_ == 0 ? preside(mine) : report(mine);
+}
+
+Result<double> Watch::preside(const Place& mine) {
+  presides_ = true;
+  asked_for_ = false;
+  ++inquiry_;
+  Note ask;
+  ask.kind = Note::Kind::inquiry;
+  ask.inquiry = inquiry_;
+  for (int rank = 1; rank < size_; ++rank)
+    if (!answers_.contains(rank)) post(rank, ask);
+  for (const double deadline = now() + grace(); std::ssize(answers_) < size_ - 1 && now() < deadline;) {
+    look(mine);
+    ::usleep(200);
+  }
+  presides_ = false;
+  asked_for_ = false;
+
+  Status cause = mine.cause;
+  double youngest = mine.idle, limit = mine.limit;
+  for (const auto& [rank, place] : answers_) {
+    if (cause.ok()) cause = place.cause;
+    youngest = std::min(youngest, place.idle);
+    if (place.limit > 0) limit = limit > 0 ? std::min(limit, place.limit) : place.limit;
+  }
+  Note told;
+  if (cause.ok() && youngest < nearly * limit) {
+    told.kind = Note::Kind::go_on;
+    told.idle = youngest;
+    for (const auto& [rank, place] : answers_) post(rank, told);
+    answers_.clear();
+    return youngest;
+  }
+  const Status status = judge(mine);
+  told.kind = Note::Kind::verdict;
+  told.step = step_;
+  told.code = status.code();
+  put(status.message(), told.text);
+  for (int rank = 1; rank < size_; ++rank) post(rank, told);
+  return give_up(status);
+}
+
+Result<double> Watch::report(const Place& mine) {
+  go_on_ = -1;
+  Note own = note_of(mine);
+  own.inquiry = 0;
+  post(0, own);
+  for (const double deadline = now() + 2 * grace() + 1; now() < deadline;) {
+    look_everywhere(mine);
+    if (over_) return verdict_;
+    if (go_on_ >= 0) return std::min(go_on_, mine.idle);
+    ::usleep(200);
+  }
+  if (!mine.cause.ok()) return give_up(mine.cause);
+  return give_up({mine.in_doubt ? Code::in_doubt : Code::timeout,
+                  fmt::format("waiting in {} for {:g} s, and rank 0 (of {}), which would know who is missing, does not "
+                              "answer: it has not come, was stopped, or is held by its file system",
+                              mine.text, mine.limit, size_)});
+}
+
+// Rank 0. Those that wait on these ranks are compared with it, or with the first of them where it is elsewhere itself.
+Status Watch::judge(const Place& mine) const {
+  std::map<int, Place> places = answers_;
+  places[0] = mine;
+  auto first = places.begin();
+  if (mine.waits_on != this && places.size() > 1) ++first;
+  const auto& [speaker, call] = *first;
+  std::vector<int> missing;
+  for (int rank = 1; rank < size_; ++rank)
+    if (!places.contains(rank)) missing.push_back(rank);
+  std::map<std::string, std::vector<int>> elsewhere;
+  Status cause;
+  double limit = 0;
+  for (const auto& [rank, place] : places) {
+    if (place.key != call.key || place.text != call.text) elsewhere[place.text].push_back(rank);
+    if (cause.ok()) cause = place.cause;
+    if (place.limit > 0) limit = limit > 0 ? std::min(limit, place.limit) : place.limit;
+  }
+  std::string others;
+  for (const auto& [text, ranks] : elsewhere)
+    others += fmt::format("{}{} {} {}", others.empty() ? "" : ", ", ranks_text(ranks),
+                          cause.code() == Code::mismatch ? "called"
+                          : ranks.size() == 1            ? "is in"
+                                                         : "are in",
+                          text);
+  if (cause.code() == Code::mismatch && !others.empty())
+    return {Code::mismatch, fmt::format("{} where rank {} called {}: all ranks must make the same calls in the same order",
+                                        others, speaker, call.text)};
+  const Code code = mine.in_doubt ? Code::in_doubt : cause.ok() ? Code::timeout : cause.code();
+  if (!cause.ok()) return {code, fmt::format("in {}: {}", call.text, cause.message())};
+  if (missing.empty() && others.empty())
+    return {code, fmt::format("all {} ranks wait in {}, and for {:g} s nothing has moved", size_, call.text, limit)};
+  if (missing.empty())
+    return {code, fmt::format("waiting in {} for {:g} s: {}", call.text, limit, others)};
+  return {code, fmt::format("waiting for {} (of {}) in {} for {:g} s: {} not come, {} stopped, or {} held by {} file system{}{}",
+                            ranks_text(missing), size_, call.text, limit, missing.size() == 1 ? "it has" : "they have",
+                            missing.size() == 1 ? "was" : "were", missing.size() == 1 ? "is" : "are",
+                            missing.size() == 1 ? "its" : "their", others.empty() ? "" : "; ", others)};
+}
+
+Status Watch::give_up(const Status& status) {
+  if (over_) return verdict_;
+  spoil_();
+  keep_();
+  verdict_ = status;
+  over_ = true;
+  return status;
+}
+
+}  // namespace penstock

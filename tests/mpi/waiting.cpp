@@ -1,0 +1,393 @@
+// waiting: ranks that do not come: late, gone, stopped, in another call, thrown out. The others get one error that names them,
+// within the limit, and the old file is there; or, after the publication, the error says that it is in doubt.
+#include <penstock/mpi.hpp>
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <penstock/file.hpp>
+#include <penstock/stream.hpp>
+#include <penstock/timeout.hpp>
+
+#include "tests/harness/slice.hpp"
+#include "tests/harness/world.hpp"
+#include "tests/harness/wrapped_communicator.hpp"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace penstock::test {
+namespace {
+
+namespace fs = std::filesystem;
+const ElementType f64{Kind::f64};
+constexpr double limit = 2, most = 10;  // seconds; grace, and a machine with other work, are within the second
+
+// Who of the world plays which part.
+struct Ranks {
+  int rank = 0, size = 1;
+  int odd() const { return size - 1; }
+  bool is_odd() const { return rank == odd(); }
+};
+Ranks ranks;
+
+void together() { MPI_Barrier(MPI_COMM_WORLD); }
+
+Slice part_of(int64_t rows) {
+  return grid(Dims{rows, 10}, Dims{ranks.size, 1}, ranks.rank);
+}
+
+Status put(File& file, int64_t rows, uint64_t seed) {
+  const Slice slice = part_of(rows);
+  const auto memory = filled(slice, f64, seed);
+  return file.put("data", f64, slice.part, memory.data(), slice.memory);
+}
+
+// On ranks that may miss each other afterwards: each case has a communicator of its own.
+Communicator fresh() {
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  auto comm = mpi_communicator(copy);
+  CHECK_OK(comm.status(), "a communicator");
+  return *comm;
+}
+
+void write_file(const std::string& path, int64_t rows, uint64_t seed) {
+  auto file = File::create(fresh(), path);
+  if (!CHECK_OK(file.status(), "create")) return;
+  CHECK_OK(put(*file, rows, seed), "put");
+  CHECK_OK(file->close(), "close");
+}
+
+void check_file(const std::string& path, int64_t rows, uint64_t seed) {
+  together();
+  auto file = File::open(fresh(), path);
+  if (!CHECK_OK(file.status(), "open")) return;
+  const Slice slice = part_of(rows);
+  auto memory = blank(slice, f64);
+  CHECK_OK(file->get("data", f64, slice.part, memory.data(), slice.memory), "get");
+  if (!CHECK_OK(file->close(), "read")) return;
+  int64_t wrong = 0;
+  CHECK(differences(slice, f64, seed, memory, wrong) == 0, "the file has other values");
+}
+
+// All ranks that got an error got the same one.
+void check_same(const Status& status) {
+  together();
+  std::array<char, 600> mine{}, first{};
+  if (!status.ok()) status.message().copy(mine.data(), mine.size() - 1);
+  std::vector<std::array<char, 600>> all(static_cast<size_t>(ranks.size));
+  MPI_Allgather(mine.data(), 600, MPI_CHAR, all.data(), 600, MPI_CHAR, MPI_COMM_WORLD);
+  for (const auto& one : all)
+    if (one[0] != 0 && first[0] == 0) first = one;
+  for (size_t rank = 0; rank < all.size(); ++rank)
+    CHECK(all[rank][0] == 0 || all[rank] == first, fmt::format("rank {}: {}, but first: {}", rank, all[rank].data(), first.data()));
+}
+
+void expect(const Status& status, Code code, std::initializer_list<std::string> words) {
+  CHECK(status.code() == code, fmt::format("is '{}': {}", name(status.code()), status.message()));
+  for (const std::string& word : words)
+    CHECK(status.message().find(word) != std::string::npos, fmt::format("no '{}' in: {}", word, status.message()));
+}
+
+template <typename Body>
+Status within(double seconds, Body body) {
+  const double start = now();
+  const Status status = body();
+  const double took = now() - start;
+  CHECK(took < seconds, fmt::format("took {:.1f} s", took));
+  return status;
+}
+
+struct Case {
+  const char* name;
+  std::function<Status(File& file)> odd, others;
+  double longest = limit + most;
+};
+
+// The file is there already; a new one is being written over it.
+Status play(const std::string& path, const Case& one) {
+  about(one.name);
+  write_file(path, 40, 1);
+  together();
+  Status status;
+  {
+    auto file = File::create(fresh(), path);
+    if (!CHECK_OK(file.status(), "create")) return {};
+    CHECK_OK(put(*file, 40, 2), "put");
+    status = ranks.is_odd() ? one.odd(*file) : within(one.longest, [&] { return one.others(*file); });
+  }
+  together();
+  return status;
+}
+
+Status commit(File& file) { return file.commit(); }
+std::string odd_rank() { return fmt::format("rank {}", ranks.odd()); }
+
+void returns_early(const std::string& path) {
+  const Status status = play(path, {"returns early", [](File&) { return Status(); }, commit});
+  if (!ranks.is_odd())
+    expect(status, Code::timeout, {odd_rank(), fmt::format("(of {})", ranks.size), "commit of", "has not come"});
+  check_same(status);
+  check_file(path, 40, 1);
+}
+
+void comes_late(const std::string& path) {
+  const Status status = play(path, {"comes late",
+                                    [](File& file) {
+                                      ::usleep(static_cast<useconds_t>((limit + 4) * 1e6));
+                                      return within(3, [&] { return file.commit(); });
+                                    },
+                                    commit});
+  expect(status, Code::timeout, {odd_rank(), "commit of"});
+  check_same(status);
+  check_file(path, 40, 1);
+}
+
+// Somebody may take his time as long as it is within the limit.
+void comes_in_time(const std::string& path) {
+  const Status status = play(path, {"comes in time",
+                                    [](File& file) {
+                                      ::usleep(static_cast<useconds_t>(limit / 2 * 1e6));
+                                      return file.commit();
+                                    },
+                                    commit});
+  CHECK_OK(status, "commit");
+  check_file(path, 40, 2);
+}
+
+void calls_commit_twice(const std::string& path) {
+  const Status status = play(path, {"calls commit twice",
+                                    [](File& file) {
+                                      CHECK_OK(file.commit(), "first commit");
+                                      return within(limit, [&] { return file.commit(); });
+                                    },
+                                    [](File& file) {
+                                      CHECK_OK(file.commit(), "commit");
+                                      return file.close();
+                                    },
+                                    limit});
+  expect(status, Code::mismatch, {odd_rank() + " called commit of", "where rank 0 called close of"});
+  check_same(status);
+  check_file(path, 40, 2);
+}
+
+void closes_instead(const std::string& path) {
+  const Status status =
+      play(path, {"closes instead", [](File& file) { return within(limit, [&] { return file.close(); }); }, commit, limit});
+  // Both commit and close begin by writing what was put.
+  expect(status, Code::mismatch, {odd_rank() + " called close of", "where rank 0 called commit of"});
+  check_same(status);
+  check_file(path, 40, 1);
+}
+
+void root_closes_instead(const std::string& path) {
+  about("rank 0 closes instead");
+  write_file(path, 40, 1);
+  Status status;
+  {
+    auto file = File::create(fresh(), path);
+    CHECK_OK(put(*file, 40, 2), "put");
+    status = within(limit, [&] { return ranks.rank == 0 ? file->close() : file->commit(); });
+  }
+  expect(status, Code::mismatch, {"called commit of", "where rank 0 called close of"});
+  check_same(status);
+  check_file(path, 40, 1);
+}
+
+void another_file(const std::string& path) {
+  about("another file");
+  write_file(path, 40, 1);
+  const Communicator comm = fresh();
+  Status status;
+  {
+    auto file = File::create(comm, path), other = File::create(comm, path + ".other");
+    CHECK_OK(put(*file, 40, 2), "put");
+    CHECK_OK(put(*other, 40, 2), "put");
+    status = within(limit, [&] { return ranks.is_odd() ? other->commit() : file->commit(); });
+  }
+  expect(status, Code::mismatch, {odd_rank() + " called commit of", ".other"});
+  check_same(status);
+  check_file(path, 40, 1);
+}
+
+// Creating a file, or a stream, while the others commit.
+void creates_instead(const std::string& path) {
+  for (const bool stream : {false, true}) {
+    about(stream ? "creates a stream instead" : "creates instead");
+    write_file(path, 40, 1);
+    const Communicator comm = fresh();
+    Status status;
+    {
+      auto file = File::create(comm, path);
+      CHECK_OK(put(*file, 40, 2), "put");
+      status = within(limit, [&] {
+        if (!ranks.is_odd()) return file->commit();
+        return stream ? Stream::create(comm, path + ".streams").status() : File::create(comm, path + ".new").status();
+      });
+    }
+    expect(status, Code::mismatch, {odd_rank() + (stream ? " called stream_create of" : " called create of")});
+    check_same(status);
+    check_file(path, 40, 1);
+  }
+}
+
+void throws(const std::string& path) {
+  about("throws");
+  write_file(path, 40, 1);
+  Status status;
+  try {
+    auto file = File::create(fresh(), path);
+    CHECK_OK(put(*file, 40, 2), "put");
+    if (ranks.is_odd()) throw std::runtime_error("out of here");
+    status = within(limit + most, [&] { return file->commit(); });
+  } catch (const std::runtime_error&) {
+  }
+  if (!ranks.is_odd()) expect(status, Code::timeout, {odd_rank(), "has not come"});
+  check_same(status);
+  check_file(path, 40, 1);
+}
+
+// With its own communicator for each file, as the C interface has it, what a rank does instead is known at the limit.
+void on_another_communicator(const std::string& path) {
+  about("on another communicator");
+  write_file(path, 40, 1);
+  Status status;
+  {
+    auto file = File::create(fresh(), path), other = File::create(fresh(), path + ".other");
+    CHECK_OK(put(*file, 40, 2), "put");
+    CHECK_OK(put(*other, 40, 2), "put");
+    status = within(limit + most, [&] { return ranks.is_odd() ? other->close() : file->commit(); });
+  }
+  if (!ranks.is_odd()) expect(status, Code::timeout, {odd_rank() + " is in close of", ".other"});
+  check_file(path, 40, 1);
+}
+
+// A shell stops this process, and lets it go on later.
+pid_t stop_me(double after, double duration) {
+  const std::string script =
+      fmt::format("sleep {}; kill -STOP {}; sleep {}; kill -CONT {}", after, ::getpid(), duration, ::getpid());
+  const char* arguments[] = {"sh", "-c", script.c_str(), nullptr};
+  pid_t shell = -1;
+  CHECK(::posix_spawn(&shell, "/bin/sh", nullptr, nullptr, const_cast<char**>(arguments), environ) == 0, "no shell");
+  return shell;
+}
+
+// Somewhere in one of many commits.
+void is_stopped(const std::string& path, int victim, const char* plan) {
+  about(fmt::format("rank {} is stopped, {}", victim, plan));
+  write_file(path, 40, 1);
+  together();
+  const double stopped_for = limit + most + 4;
+  Status status;
+  {
+    auto file = File::create(fresh(), path, plan);
+    CHECK_OK(file.status(), "create");
+    const pid_t shell = ranks.rank == victim ? stop_me(0.3, stopped_for) : -1;
+    const double start = now();
+    uint64_t seed = 2;
+    while (status.ok() && now() - start < stopped_for) {
+      status = put(*file, 4000, seed++);
+      if (status.ok()) status = file->commit();
+    }
+    if (ranks.rank != victim) CHECK(now() - start < limit + most, fmt::format("took {:.1f} s", now() - start));
+    if (shell > 0) ::waitpid(shell, nullptr, 0);
+  }
+  together();
+  CHECK(!status.ok(), "no error");
+  CHECK(status.code() == Code::timeout || status.code() == Code::in_doubt,
+        fmt::format("is '{}': {}", name(status.code()), status.message()));
+  if (ranks.rank != victim && victim != 0) expect(status, status.code(), {fmt::format("rank {}", victim), "commit of"});
+  if (ranks.rank != victim && victim == 0) expect(status, status.code(), {"rank 0", "does not answer"});
+  together();
+  CHECK_OK(File::open(fresh(), path).status(), "what is there");
+}
+
+// Delays this rank before its Nth all_reduce_min.
+class Delayed : public WrappedCommunicator {
+ public:
+  explicit Delayed(Communicator inner) : WrappedCommunicator(std::move(inner), [](int) { return 0; }) {}
+  Status all_reduce_min(std::span<int64_t> values) const override {
+    if (++count == at) ::usleep(static_cast<useconds_t>(seconds * 1e6));
+    return WrappedCommunicator::all_reduce_min(values);
+  }
+  mutable int64_t count = 0;
+  int64_t at = -1;
+  double seconds = 0;
+};
+
+// The last agreement of a commit says that rank 0 has published.
+void is_in_doubt(const std::string& path) {
+  about("in doubt");
+  write_file(path, 40, 1);
+  const auto delayed = std::make_shared<Delayed>(fresh());
+  Status status;
+  {
+    auto file = File::create(delayed, path, "hdf5/independent");
+    CHECK_OK(put(*file, 40, 2), "put");
+    CHECK_OK(file->commit(), "first commit");
+    CHECK_OK(put(*file, 40, 2), "put");
+    const int64_t before = delayed->count;
+    CHECK_OK(file->commit(), "a commit like the next");
+    CHECK_OK(put(*file, 40, 3), "put");
+    delayed->at = delayed->count + (delayed->count - before);
+    if (ranks.is_odd()) delayed->seconds = limit + 4;
+    status = within(limit + most, [&] { return file->commit(); });
+  }
+  expect(status, Code::in_doubt, {odd_rank()});
+  check_same(status);
+  check_file(path, 40, 3);
+}
+
+void limits() {
+  about("limits");
+  CHECK(set_timeout(-1).code() == Code::invalid && set_timeout(std::numeric_limits<double>::quiet_NaN()).code() == Code::invalid,
+        "a limit that is none");
+  CHECK(timeout() == limit, "a refused limit was taken");
+}
+
+}  // namespace
+}  // namespace penstock::test
+
+int main(int argc, char** argv) {
+  using namespace penstock::test;
+  World world(&argc, &argv);
+  ranks = {world.rank(), world.size()};
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  CHECK_OK(penstock::set_timeout(limit), "set_timeout");
+  const std::string path = world.folder() + "/waits.h5";
+  const std::string only = argc > 1 ? argv[1] : "";
+  const auto wanted = [&](const char* name) { return only.empty() || only == name; };
+  if (wanted("calls")) {
+    limits();
+    comes_in_time(path);
+    calls_commit_twice(path);
+    closes_instead(path);
+    root_closes_instead(path);
+    another_file(path);
+    creates_instead(path);
+  }
+  if (wanted("missing")) {
+    returns_early(path);
+    comes_late(path);
+    throws(path);
+    on_another_communicator(path);
+    is_in_doubt(path);
+  }
+  if (wanted("stopped")) {
+    is_stopped(path, ranks.odd(), "hdf5/two_phase");
+    is_stopped(path, ranks.odd(), "hdf5/two_phase:neighbours=messages");
+    is_stopped(path, 0, "hdf5/two_phase");
+  }
+  about("");
+  CHECK_OK(penstock::set_timeout(600), "set_timeout");
+  return world.finish("waiting");
+}
