@@ -473,6 +473,8 @@ const char* penstock_warnings(penstock_file* file) {
   file->warnings.clear();
   for (const std::string& warning : file->file.report().warnings) file->warnings += warning + "\n";
   return file->warnings.c_str();
+}
+
 penstock_status penstock_set_timeout(double seconds) {
   return border([&] { return penstock::set_timeout(seconds); });
 }

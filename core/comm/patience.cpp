@@ -14,9 +14,10 @@ namespace penstock {
 Status check_limit(double idle, std::string_view what) {
   const double limit = timeout();
   if (limit <= 0 || idle < limit) return {};
-  return {Code::timeout, fmt::format("waiting for {} for {:g} s, and nothing moves: PENSTOCK_TIMEOUT or set_timeout is the "
-                                     "limit",
-                                     what, limit)};
+  return {Code::timeout,
+          fmt::format("waiting for {} for {:g} s, and nothing moves: PENSTOCK_TIMEOUT or set_timeout is the "
+                      "limit",
+                      what, limit)};
 }
 
 void keep_for_ever(std::shared_ptr<const void> memory) {

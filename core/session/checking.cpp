@@ -8,6 +8,7 @@
 
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
+#include "core/comm/calling.hpp"
 #include "core/session/record.hpp"
 #include "core/session/state.hpp"
 
@@ -115,6 +116,7 @@ class Reader {
   }
 
   Status read(std::span<const Claim> claims, std::span<std::byte* const> memory) {
+    state_.comm->working(0);
     return read_here(*state_.contents, state_.path, claims, memory, state_.storage);
   }
 
@@ -241,6 +243,8 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
   State& state = *state_;
   if (state.closed) return Status(Code::invalid, "the file is closed");
   if (!state.contents) return Status(Code::invalid, "nothing was committed yet that could be verified");
+  const Calling calling(state.comm, "verify", state.path);
+  PENSTOCK_TRY(state.comm->barrier());  // ranks that called something else are found in a reduction
   if (state.stale) {
     PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
     state.stale = false;

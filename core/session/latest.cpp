@@ -10,6 +10,7 @@
 
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
 #include "core/session/record.hpp"
 #include "core/session/state.hpp"
 
@@ -90,6 +91,8 @@ Result<std::vector<std::string>> share_candidates(const Communicator& comm, cons
 }  // namespace
 
 Result<File> File::open_latest(const Communicator& comm, std::string pattern, std::string_view plan) {
+  const Calling calling(comm, "open_latest", pattern, false);
+  PENSTOCK_TRY(comm->barrier());  // ranks that called something else are found in a reduction
   PENSTOCK_ASSIGN(const std::vector<std::string> paths, share_candidates(comm, pattern));
   std::vector<std::string> passed_over;
   for (const std::string& path : paths) {

@@ -289,9 +289,9 @@ Status publish_engine(File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(Contents contents, check_written(state, writing.target.catalogue, writing.output.partial));
   PhaseTimer timer(state.report.phases, Phase::commit);
   PENSTOCK_TRY(agree_published(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
-                       PENSTOCK_TRY(place_record(state, writing));
-                       return publish(state, writing.output);
-                     })));
+                                 PENSTOCK_TRY(place_record(state, writing));
+                                 return publish(state, writing.output);
+                               })));
   writing.output.contents = std::move(contents);
   return {};
 }
@@ -358,10 +358,10 @@ Status finish(File::State& state, Writing& writing) {
   };
   if (!by_root) PENSTOCK_TRY(agree(state.comm, complete()));
   return agree_published(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
-                 if (by_root) PENSTOCK_TRY(complete());
-                 PENSTOCK_TRY(place_record(state, writing));
-                 return publish(state, writing.output);
-               }));
+                           if (by_root) PENSTOCK_TRY(complete());
+                           PENSTOCK_TRY(place_record(state, writing));
+                           return publish(state, writing.output);
+                         }));
 }
 
 // After a publication: what the next commit builds on.

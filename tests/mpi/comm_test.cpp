@@ -34,6 +34,23 @@ void reductions(const Communicator& comm) {
   int64_t before[] = {rank + 1, 10};
   CHECK_OK(comm->exclusive_sum(before), "exclusive sum");
   CHECK(before[0] == rank * (rank + 1) / 2 && before[1] == 10 * rank, "exclusive sum");
+  // More than a library sends before somebody has asked for it.
+  for (const size_t count : {size_t{10}, size_t{600}, size_t{20000}, size_t{1} << 18}) {
+    std::vector<int64_t> many(count), bits(count), below(count);
+    for (size_t i = 0; i < count; ++i) {
+      many[i] = below[i] = rank * static_cast<int64_t>(i);
+      bits[i] = int64_t{1} << (rank + static_cast<int64_t>(i) % 7);
+    }
+    CHECK_OK(comm->all_reduce_sum(many), "sum of many");
+    CHECK_OK(comm->all_reduce_xor(bits), "xor of many");
+    CHECK_OK(comm->exclusive_sum(below), "exclusive sum of many");
+    bool right = true;
+    for (size_t i = 0; i < count; ++i)
+      right = right && many[i] == size * (size - 1) / 2 * static_cast<int64_t>(i) &&
+              bits[i] == ((int64_t{1} << size) - 1) << (i % 7) &&
+              below[i] == rank * (rank - 1) / 2 * static_cast<int64_t>(i);
+    CHECK(right, "reductions of " + std::to_string(count));
+  }
   CHECK_OK(comm->all_reduce_sum({}), "a sum of nothing");
   CHECK_OK(comm->exclusive_sum({}), "an exclusive sum of nothing");
 }

@@ -41,9 +41,7 @@ Ranks ranks;
 
 void together() { MPI_Barrier(MPI_COMM_WORLD); }
 
-Slice part_of(int64_t rows) {
-  return grid(Dims{rows, 10}, Dims{ranks.size, 1}, ranks.rank);
-}
+Slice part_of(int64_t rows) { return grid(Dims{rows, 10}, Dims{ranks.size, 1}, ranks.rank); }
 
 Status put(File& file, int64_t rows, uint64_t seed) {
   const Slice slice = part_of(rows);
@@ -89,7 +87,8 @@ void check_same(const Status& status) {
   for (const auto& one : all)
     if (one[0] != 0 && first[0] == 0) first = one;
   for (size_t rank = 0; rank < all.size(); ++rank)
-    CHECK(all[rank][0] == 0 || all[rank] == first, fmt::format("rank {}: {}, but first: {}", rank, all[rank].data(), first.data()));
+    CHECK(all[rank][0] == 0 || all[rank] == first,
+          fmt::format("rank {}: {}, but first: {}", rank, all[rank].data(), first.data()));
 }
 
 void expect(const Status& status, Code code, std::initializer_list<std::string> words) {
@@ -181,8 +180,8 @@ void calls_commit_twice(const std::string& path) {
 }
 
 void closes_instead(const std::string& path) {
-  const Status status =
-      play(path, {"closes instead", [](File& file) { return within(limit, [&] { return file.close(); }); }, commit, limit});
+  const Status status = play(
+      path, {"closes instead", [](File& file) { return within(limit, [&] { return file.close(); }); }, commit, limit});
   // Both commit and close begin by writing what was put.
   expect(status, Code::mismatch, {odd_rank() + " called close of", "where rank 0 called commit of"});
   check_same(status);
@@ -291,6 +290,9 @@ void is_stopped(const std::string& path, int victim, const char* plan) {
   {
     auto file = File::create(fresh(), path, plan);
     CHECK_OK(file.status(), "create");
+    CHECK_OK(put(*file, 4000, 1), "put");
+    CHECK_OK(file->commit(), "the first commit, which makes communicators");
+    together();
     const pid_t shell = ranks.rank == victim ? stop_me(0.3, stopped_for) : -1;
     const double start = now();
     uint64_t seed = 2;
@@ -349,7 +351,8 @@ void is_in_doubt(const std::string& path) {
 
 void limits() {
   about("limits");
-  CHECK(set_timeout(-1).code() == Code::invalid && set_timeout(std::numeric_limits<double>::quiet_NaN()).code() == Code::invalid,
+  CHECK(set_timeout(-1).code() == Code::invalid &&
+            set_timeout(std::numeric_limits<double>::quiet_NaN()).code() == Code::invalid,
         "a limit that is none");
   CHECK(timeout() == limit, "a refused limit was taken");
 }

@@ -52,7 +52,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
       : comm_(comm),
         rank_(rank_in(comm)),
         size_(size_of(comm)),
-        watch_(comm, rank_, size_, [this] { spoil(); }, [this] { stay(); }),
+        watch_(
+            comm, rank_, size_, [this] { spoil(); }, [this] { stay(); }),
         tree_(comm, rank_, size_, watch_, [this]() -> CollectiveCall& { return call(); }) {}
   ~MpiCommunicator() override {
     watch_.leave();
@@ -65,8 +66,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
 
   Status start() {
     MPI_Comm node = MPI_COMM_NULL;
-    PENSTOCK_TRY(
-        check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type"));
+    PENSTOCK_TRY(check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
+                           "MPI_Comm_split_type"));
     MPI_Comm_size(node, &node_size_);
     MPI_Comm_rank(node, &node_rank_);
     server_ranks_ = attached_servers(comm_);
@@ -131,7 +132,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
       sends.push_back(MPI_REQUEST_NULL);
       PENSTOCK_TRY(
           check_mpi(MPI_Issend(message.bytes.data(), chunk(length), MPI_BYTE, message.peer, tag, comm_, &sends.back()),
-                "MPI_Issend"));
+                    "MPI_Issend"));
       ++messages_;
       bytes_ += length;
     }
@@ -164,7 +165,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
         if (done) break;
       } else {
         PENSTOCK_TRY(check_mpi(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE),
-                           "MPI_Testall"));
+                               "MPI_Testall"));
         if (done) {
           PENSTOCK_TRY(check_mpi(MPI_Ibarrier(comm_, &barrier), "MPI_Ibarrier"));
           in_barrier = true;
@@ -188,8 +189,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
     const auto length = static_cast<int64_t>(bytes.size());
     for (int64_t at = 0; at == 0 || at < length; at += chunk_bytes) {
       requests.push_back(MPI_REQUEST_NULL);
-      PENSTOCK_TRY(check_mpi(MPI_Isend(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()),
-                         "MPI_Isend"));
+      PENSTOCK_TRY(check_mpi(
+          MPI_Isend(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()), "MPI_Isend"));
     }
     ++messages_;
     bytes_ += length;
@@ -202,8 +203,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
     const auto length = static_cast<int64_t>(bytes.size());
     for (int64_t at = 0; at == 0 || at < length; at += chunk_bytes) {
       requests.push_back(MPI_REQUEST_NULL);
-      PENSTOCK_TRY(check_mpi(MPI_Irecv(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()),
-                         "MPI_Irecv"));
+      PENSTOCK_TRY(check_mpi(
+          MPI_Irecv(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()), "MPI_Irecv"));
     }
     return Request(std::make_unique<MpiRequest>(shared_from_this(), std::move(requests), true));
   }
@@ -226,8 +227,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   Result<Communicator> node() const override {
     PENSTOCK_TRY(barrier());
     MPI_Comm part = MPI_COMM_NULL;
-    PENSTOCK_TRY(
-        check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part), "MPI_Comm_split_type"));
+    PENSTOCK_TRY(check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
+                           "MPI_Comm_split_type"));
     return adopt(part);
   }
 

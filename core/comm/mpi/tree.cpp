@@ -1,4 +1,4 @@
-// Tree: reductions up and down, broadcasts down, gathers to the root, sums by doubling distances.
+// Tree: reductions by doubling distances, broadcasts down, gathers to the root, sums by doubling distances.
 #include "core/comm/mpi/tree.hpp"
 
 #include <sched.h>
@@ -15,6 +15,8 @@ namespace {
 
 // Each with one more for what follows a frame. Above those of send, receive and sparse_exchange.
 constexpr int tag_up = 1030, tag_down = 1032, tag_sum = 1034, tag_gather = 1036, tag_pieces = 1038;
+constexpr unsigned looks_before_yield =
+    64;  // giving the core up at each look makes four ranks on two six times as slow
 constexpr size_t piece_bytes = 256 << 10;
 constexpr size_t most_bytes = size_t{1} << 30;  // of one message of MPI
 
@@ -48,7 +50,8 @@ int Tree::parent(int root) const {
 std::vector<int> Tree::children(int root) const {
   const int v = virtual_rank(root);
   std::vector<int> list;
-  for (int step = 1; (v == 0 || step < (v & -v)) && v + step < size_; step *= 2) list.push_back((v + step + root) % size_);
+  for (int step = 1; (v == 0 || step < (v & -v)) && v + step < size_; step *= 2)
+    list.push_back((v + step + root) % size_);
   std::ranges::reverse(list);  // those with the most behind them first
   return list;
 }
@@ -60,7 +63,18 @@ Status Tree::call(Kind kind, int root, size_t bytes, Body body) {
   watch_.begins();
   const Status status = size_ == 1 ? Status() : body();
   watch_.ended();
+  if (!status.ok()) take_back_receives();
   return status;
+}
+
+// Some may have begun, and stay; so does what they write to.
+void Tree::take_back_receives() {
+  for (size_t i = 0; i < requests_.size(); ++i) {
+    if (!receives_[i] || requests_[i] == MPI_REQUEST_NULL) continue;
+    int done = 0;
+    MPI_Cancel(&requests_[i]);
+    MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE);
+  }
 }
 
 void Tree::fill(Slot& slot, std::span<const std::byte> data) {
@@ -82,8 +96,10 @@ Status Tree::send(Slot& slot, int peer, int tag) {
 Status Tree::send_bytes(const void* data, size_t bytes, int peer, int tag) {
   for (size_t at = 0; at == 0 || at < bytes; at += most_bytes) {
     requests_.push_back(MPI_REQUEST_NULL);
-    const int error = MPI_Isend(static_cast<const std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)), MPI_BYTE,
-                               peer, tag, comm_, &requests_.back());
+    receives_.push_back(false);
+    const int error =
+        MPI_Isend(static_cast<const std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)),
+                  MPI_BYTE, peer, tag, comm_, &requests_.back());
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Isend"), call_());
   }
   return {};
@@ -92,8 +108,9 @@ Status Tree::send_bytes(const void* data, size_t bytes, int peer, int tag) {
 Status Tree::receive_bytes(void* data, size_t bytes, int peer, int tag) {
   for (size_t at = 0; at == 0 || at < bytes; at += most_bytes) {
     requests_.push_back(MPI_REQUEST_NULL);
-    const int error = MPI_Irecv(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)), MPI_BYTE,
-                               peer, tag, comm_, &requests_.back());
+    receives_.push_back(true);
+    const int error = MPI_Irecv(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)),
+                                MPI_BYTE, peer, tag, comm_, &requests_.back());
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Irecv"), call_());
   }
   return {};
@@ -101,14 +118,15 @@ Status Tree::receive_bytes(void* data, size_t bytes, int peer, int tag) {
 
 Result<double> Tree::waited(double idle, std::string_view what) { return watch_.waited(idle, what, call_()); }
 
-Status Tree::await() {
+Status Tree::await(size_t from) {
   Patience patience;
-  size_t left = requests_.size();
+  size_t left = requests_.size() - from;
+  unsigned looks = 0;
   indices_.resize(left);
   while (left > 0) {
     int done = 0;
-    const int error =
-        MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done, indices_.data(), MPI_STATUSES_IGNORE);
+    const int error = MPI_Testsome(static_cast<int>(requests_.size() - from), requests_.data() + from, &done,
+                                   indices_.data(), MPI_STATUSES_IGNORE);
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Testsome"), call_());
     if (done == MPI_UNDEFINED) break;
     left -= static_cast<size_t>(done);
@@ -116,16 +134,19 @@ Status Tree::await() {
       patience.moved();
       continue;
     }
-    sched_yield();  // ranks may outnumber cores
+    if (++looks % looks_before_yield == 0) sched_yield();  // ranks may outnumber cores
     PENSTOCK_TRY(patience.idle(*this, "a collective call"));
   }
-  requests_.clear();
+  requests_.resize(from);
+  receives_.resize(from);
   return {};
 }
 
+// Without waiting for what this rank sends: it may be taken only by who has this rank's frame, and sends as much himself.
 Status Tree::receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots) {
+  const size_t sends = requests_.size();
   for (size_t i = 0; i < peers.size(); ++i) PENSTOCK_TRY(receive_bytes(&slots[i].frame, sizeof(Frame), peers[i], tag));
-  PENSTOCK_TRY(await());
+  PENSTOCK_TRY(await(sends));
   for (size_t i = 0; i < peers.size(); ++i) {
     const Head& theirs = slots[i].frame.head;
     const bool same_length = head_.kind == Kind::broadcast || head_.kind == Kind::gather || theirs.bytes == head_.bytes;
@@ -151,20 +172,34 @@ Status Tree::receive(std::span<const int> peers, int tag, std::span<Slot> slots)
   return receive_rest(peers, tag, slots);
 }
 
+// By doubling distances, which takes half as many steps as up a tree and down again. Ranks beyond the largest power of two
+// have one below that speaks for them.
 Status Tree::reduce(std::span<int64_t> values, Kind kind) {
   return call(kind, 0, values.size_bytes(), [&]() -> Status {
-    const std::vector<int> below = children(0);
-    const int above = parent(0);
-    PENSTOCK_TRY(receive(below, tag_up, in_));
-    for (size_t i = 0; i < below.size(); ++i) combine(values, in_[i].data(), kind);
-    if (above >= 0) {
+    int most = 1;
+    while (2 * most <= size_) most *= 2;
+    const int spokesman = rank_ - most, client = rank_ + most < size_ ? rank_ + most : -1;
+    const auto take = [&](int peer, int tag) { return receive(std::span(&peer, 1), tag, in_); };
+    if (spokesman >= 0) {
       fill(up_, std::as_bytes(values));
-      PENSTOCK_TRY(send(up_, above, tag_up));
-      PENSTOCK_TRY(receive(std::span(&above, 1), tag_down, in_));
+      PENSTOCK_TRY(send(up_, spokesman, tag_up));
+      PENSTOCK_TRY(take(spokesman, tag_down));
       if (!values.empty()) std::memcpy(values.data(), in_[0].data().data(), values.size_bytes());
+      return {};
     }
+    if (client >= 0) {
+      PENSTOCK_TRY(take(client, tag_up));
+      combine(values, in_[0].data(), kind);
+    }
+    for (int distance = 1; distance < most; distance *= 2) {
+      fill(up_, std::as_bytes(values));
+      PENSTOCK_TRY(send(up_, rank_ ^ distance, tag_up));
+      PENSTOCK_TRY(take(rank_ ^ distance, tag_up));
+      combine(values, in_[0].data(), kind);
+    }
+    if (client < 0) return {};
     fill(down_, std::as_bytes(values));
-    for (const int child : below) PENSTOCK_TRY(send(down_, child, tag_down));
+    PENSTOCK_TRY(send(down_, client, tag_down));
     return await();
   });
 }
@@ -197,7 +232,8 @@ Status Tree::broadcast(std::vector<std::byte>& bytes, int root) {
       bytes.resize(static_cast<size_t>(down_.frame.head.bytes));
     } else {
       down_.frame.head = head_;
-      std::ranges::copy(std::span(bytes).first(std::min(bytes.size(), down_.frame.data.size())), down_.frame.data.begin());
+      std::ranges::copy(std::span(bytes).first(std::min(bytes.size(), down_.frame.data.size())),
+                        down_.frame.data.begin());
     }
     for (const int child : children(root)) PENSTOCK_TRY(send(down_, child, tag_down));
     PENSTOCK_TRY(await());

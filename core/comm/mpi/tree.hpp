@@ -75,7 +75,8 @@ class Tree {
   Status receive(std::span<const int> peers, int tag, std::span<Slot> slots);
   // The rest of a long broadcast, in pieces along a binary tree.
   Status pass_on(std::span<std::byte> bytes, int root);
-  Status await();
+  Status await(size_t from = 0);  // of requests_, those from there on
+  void take_back_receives();
 
   MPI_Comm comm_;
   int rank_, size_;
@@ -86,6 +87,7 @@ class Tree {
   std::vector<Slot> in_, gathered_;
   Slot up_, down_;
   std::vector<MPI_Request> requests_;
+  std::vector<bool> receives_;  // whether each of them is one
   std::vector<int> indices_;
 };
 

@@ -123,9 +123,10 @@ Result<double> Watch::waited(double idle, std::string_view what, const Collectiv
 Status Watch::differs(int peer, const CollectiveCall& call) {
   const std::lock_guard lock(turn());
   Place mine = place_of(this, "a collective call", call);
-  mine.cause = {Code::mismatch, fmt::format("rank {} called something else where rank {} called {}: all ranks must make the "
-                                            "same calls in the same order",
-                                            peer, rank_, mine.text)};
+  mine.cause = {Code::mismatch,
+                fmt::format("rank {} called something else where rank {} called {}: all ranks must make the "
+                            "same calls in the same order",
+                            peer, rank_, mine.text)};
   return conclude(mine).status();
 }
 
@@ -307,18 +308,20 @@ Status Watch::judge(const Place& mine) const {
                                                          : "are in",
                           text);
   if (cause.code() == Code::mismatch && !others.empty())
-    return {Code::mismatch, fmt::format("{} where rank {} called {}: all ranks must make the same calls in the same order",
-                                        others, speaker, call.text)};
+    return {Code::mismatch,
+            fmt::format("{} where rank {} called {}: all ranks must make the same calls in the same order", others,
+                        speaker, call.text)};
   const Code code = mine.in_doubt ? Code::in_doubt : cause.ok() ? Code::timeout : cause.code();
   if (!cause.ok()) return {code, fmt::format("in {}: {}", call.text, cause.message())};
   if (missing.empty() && others.empty())
     return {code, fmt::format("all {} ranks wait in {}, and for {:g} s nothing has moved", size_, call.text, limit)};
-  if (missing.empty())
-    return {code, fmt::format("waiting in {} for {:g} s: {}", call.text, limit, others)};
-  return {code, fmt::format("waiting for {} (of {}) in {} for {:g} s: {} not come, {} stopped, or {} held by {} file system{}{}",
-                            ranks_text(missing), size_, call.text, limit, missing.size() == 1 ? "it has" : "they have",
-                            missing.size() == 1 ? "was" : "were", missing.size() == 1 ? "is" : "are",
-                            missing.size() == 1 ? "its" : "their", others.empty() ? "" : "; ", others)};
+  if (missing.empty()) return {code, fmt::format("waiting in {} for {:g} s: {}", call.text, limit, others)};
+  return {
+      code,
+      fmt::format("waiting for {} (of {}) in {} for {:g} s: {} not come, {} stopped, or {} held by {} file system{}{}",
+                  ranks_text(missing), size_, call.text, limit, missing.size() == 1 ? "it has" : "they have",
+                  missing.size() == 1 ? "was" : "were", missing.size() == 1 ? "is" : "are",
+                  missing.size() == 1 ? "its" : "their", others.empty() ? "" : "; ", others)};
 }
 
 Status Watch::give_up(const Status& status) {

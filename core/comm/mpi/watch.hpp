@@ -85,7 +85,7 @@ class Watch {
   int rank_, size_;
   std::function<void()> spoil_, keep_;
   std::atomic<bool> over_ = false;
-  Status verdict_;                  // written before OVER_
+  Status verdict_;                 // written before OVER_
   std::atomic<int64_t> step_ = 0;  // odd inside a collective call
   double looked_ = 0;
   std::list<Sent> sent_;

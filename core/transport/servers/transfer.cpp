@@ -142,8 +142,9 @@ void ServersTransfer::wait(int wait_ms) {
 void ServersTransfer::lose_silent() {
   for (size_t link = 0; link < servers_.size(); ++link)
     if (!servers_[link].done)
-      lose(link, {Code::timeout, fmt::format("{} has not answered for {:g} s: it was stopped, or is held by its file system",
-                                             pool_->links[link]->name(), timeout())});
+      lose(link,
+           {Code::timeout, fmt::format("{} has not answered for {:g} s: it was stopped, or is held by its file system",
+                                       pool_->links[link]->name(), timeout())});
 }
 
 void ServersTransfer::take_reply(size_t link, const ServerMessage& message) {

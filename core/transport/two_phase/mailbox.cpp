@@ -21,6 +21,10 @@ Mailbox::~Mailbox() {
     out.request.abandon();
     out.buffer.leak();
   }
+  for (Incoming& in : incoming_) {
+    const auto done = in.request.test();
+    if (!done.ok() || !*done) in.buffer.leak();  // it may be coming, and never end
+  }
 }
 
 Status Mailbox::reserve(std::span<const int64_t> sizes) {
