@@ -62,7 +62,7 @@ IoLibrary library_by_environment() {
 
 IoLibrary look(const std::string& path) {
   MPI_File file = MPI_FILE_NULL;
-  turn_sieving_off();
+  set_ompio_parameters();
   if (MPI_File_open(MPI_COMM_SELF, path.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file) != MPI_SUCCESS)
     return library_by_environment();
   const auto found = io_library_of(file);
@@ -135,7 +135,7 @@ void warn_of_ompio(HintsOutcome* outcome) {
 
 // ROMIO crashes, at the latest when the file is closed; OMPIO does nothing with it.
 Status check_hints(const Hints& hints) {
-  turn_sieving_off();
+  set_ompio_parameters();
   const auto found = hints.find("romio_cb_pfr");
   if (found == hints.end() || found->second != "enable") return {};
   return {Code::unsupported,

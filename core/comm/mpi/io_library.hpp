@@ -27,7 +27,7 @@ IoLibrary io_library_of(const Communicator& comm, const std::string& path);
 // ranks overlap.
 void warn_of_ompio(HintsOutcome* outcome);
 
-// Local, before a file is opened. Refuses hints that kill the program; turns data sieving off where that can still be done.
+// Local, before a file is opened. Refuses hints that kill the program; set_ompio_parameters().
 Status check_hints(const Hints& hints);
 
 // Local. Adds a warning for every hint that LIBRARY does not report back, or with another value, or reports back though

@@ -1,4 +1,4 @@
-// Sieving: of ROMIO by a hint, of OMPIO by its MCA parameter.
+// Sieving: of ROMIO by a hint, of OMPIO by its MCA parameter; and OMPIO's other parameter.
 #include "core/comm/mpi/sieving.hpp"
 
 #include <mpi.h>
@@ -52,7 +52,7 @@ bool several_threads() {
 
 bool sieves() {
   if (several_threads()) return false;
-  turn_sieving_off();
+  set_ompio_parameters();
   static const bool on = is_on();
   return on;
 }
@@ -64,8 +64,11 @@ bool sieves() { return false; }
 
 }  // namespace
 
-void turn_sieving_off() {
-  if (!several_threads()) ::setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
+void set_ompio_parameters() {
+  if (several_threads())
+    ::setenv("OMPI_MCA_fcoll_vulcan_async_io", "2", 0);
+  else
+    ::setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
 }
 
 Result<Hints> hints_for_writing(const Communicator& comm, Hints hints, HintsOutcome* outcome) {

@@ -7,10 +7,10 @@
 
 namespace penstock {
 
-// Local. Sets OMPIO's parameter in the environment unless it is set, which works until the first file of the program is
-// opened; called before each that we open. Does nothing with MPI_THREAD_MULTIPLE, where OMPIO does not sieve and other threads
-// may be reading the environment.
-void turn_sieving_off();
+// Local. Sets parameters of OMPIO in the environment unless they are set, which works until the first file of the program is
+// opened; called before each that we open. One turns sieving off; with MPI_THREAD_MULTIPLE, where OMPIO does not sieve, another
+// keeps its collective calls from non-blocking ones, which two threads lose (docs/reproducers/two_threads.c).
+void set_ompio_parameters();
 
 // Collective over COMM, whose ranks are about to open a file together and to write into it. HINTS with what keeps the library
 // from patching stretches of the file that other ranks write into (docs/reproducers/sieved_writes.c): for ROMIO

@@ -242,7 +242,7 @@ class AddressedTransfer : public Transfer {
     PhaseTimer timer(*job_.phases, job_.direction == Direction::write ? Phase::write : Phase::read);
     if (options_.positioning == Positioning::individual && !options_.viewed())
       fail(mpi_status(MPI_File_seek(file_->get(), offset, MPI_SEEK_SET), "MPI_File_seek"));
-    return call.start(cell_, file_->get(), offset);
+    return call.start(file_->possible(cell_), file_->get(), offset);
   }
 
   // A view stands until its calls are done. MPICH 4.0 aborts where several collective calls are under way on one file.

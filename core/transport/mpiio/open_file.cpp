@@ -87,7 +87,7 @@ Result<std::unique_ptr<OpenFile>> OpenFile::open(const Job& job, const Part& par
   if (status.ok()) status = file->open_here(options);
   if (together) status = agree(job.comm, status);
   if (!status.ok()) return status;
-  file->report_hints();
+  file->report_hints(options);
   return file;
 }
 
@@ -115,9 +115,22 @@ Status OpenFile::view(int64_t displacement, MPI_Datatype unit, MPI_Datatype file
                     "MPI_File_set_view");
 }
 
-void OpenFile::report_hints() const {
+bool OpenFile::loses_pending_calls() const {
+  return implementation_ == IoLibrary::ompio && job_.comm->threads_may_communicate();
+}
+
+Cell OpenFile::possible(Cell cell) const {
+  if (cell.synchronism == Synchronism::nonblocking && loses_pending_calls()) cell.synchronism = Synchronism::blocking;
+  return cell;
+}
+
+void OpenFile::report_hints(const Options& options) const {
   if (job_.hints_outcome == nullptr || !job_.hints_outcome->effective.empty())
     return;  // the first part's stand for all
+  if (options.synchronism == Synchronism::nonblocking && loses_pending_calls())
+    job_.hints_outcome->warnings.emplace_back(
+        "synchronism=nonblocking is done by blocking calls: with MPI_THREAD_MULTIPLE, OMPIO loses non-blocking ones "
+        "(docs/reproducers/two_threads.c); --mca io romio321 does not");
   judge_hints(job_.hints, hints_of(file_), implementation_, together_ ? *job_.comm : *serial_communicator(),
               *job_.hints_outcome);
 }

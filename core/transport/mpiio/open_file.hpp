@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/comm/mpi/io_library.hpp"
+#include "core/transport/mpiio/access.hpp"
 #include "core/transport/mpiio/options.hpp"
 #include "core/transport/transport.hpp"
 
@@ -39,6 +40,8 @@ class OpenFile {
   // And MPI_File_sync of any file fails while a non-blocking call of another is under way
   // (docs/reproducers/pending_sync.c): none may be left so for the program to go on.
   bool must_not_be_left_pending() const { return implementation_ == IoLibrary::ompio; }
+  // CELL as it can be done here: with MPI_THREAD_MULTIPLE, OMPIO loses non-blocking calls (docs/reproducers/two_threads.c).
+  Cell possible(Cell cell) const;
   // Collective where the file is open together. From DISPLACEMENT (bytes of the part) on; the pointer goes to its begin.
   Status view(int64_t displacement, MPI_Datatype unit, MPI_Datatype file_type);
   // Collective where the file is open together. Syncs where SYNC; looks whether the file is as long as the part.
@@ -49,7 +52,8 @@ class OpenFile {
       : job_(job), part_(part), hints_(job.hints), datarep_(options.datarep), together_(together) {}
   Status open_here(const Options& options);
   Status check_library(const Options& options) const;
-  void report_hints() const;
+  void report_hints(const Options& options) const;
+  bool loses_pending_calls() const;
   Status check_length() const;
 
   const Job& job_;

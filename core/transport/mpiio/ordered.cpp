@@ -181,7 +181,7 @@ class OrderedTransfer : public Transfer {
 
   void access(RoundCall& call) {
     PhaseTimer timer(*job_.phases, job_.direction == Direction::write ? Phase::write : Phase::read);
-    fail(call.start(cell_, file_->get(), 0));
+    fail(call.start(file_->possible(cell_), file_->get(), 0));
     if (call.started()) fail(call.finish(*job_.phases));
   }
 

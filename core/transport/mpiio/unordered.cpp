@@ -124,7 +124,7 @@ class RecordWriter : public Transfer {
     fail(call->prepare(std::move(round), limits, 1, Direction::write, *job_.phases, options_.record_bytes - bytes));
     if (!failure_.ok()) return;
     PhaseTimer timer(*job_.phases, Phase::write);
-    fail(call->start(cell_of(options_, Direction::write), file_->get(), 0));
+    fail(call->start(file_->possible(cell_of(options_, Direction::write)), file_->get(), 0));
     if (call->started()) in_flight_.push_back(std::move(call));
   }
 
@@ -251,7 +251,7 @@ class RecordReader : public Transfer {
     rounds.next(round);
     RoundCall call;
     PENSTOCK_TRY(call.prepare(std::move(round), limits, 1, Direction::read, *job_.phases));
-    PENSTOCK_TRY(call.start(cell_of(options_, Direction::read), file_->get(), 0));
+    PENSTOCK_TRY(call.start(file_->possible(cell_of(options_, Direction::read)), file_->get(), 0));
     PENSTOCK_TRY(call.finish(*job_.phases));
     const auto header = decode_record(buffer);
     if (!header || header->block >= static_cast<int64_t>(slot_of_.size()))
