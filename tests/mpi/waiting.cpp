@@ -295,9 +295,9 @@ void is_stopped(const std::string& path, int victim, const char* plan) {
     together();
     const pid_t shell = ranks.rank == victim ? stop_me(0.3, stopped_for) : -1;
     const double start = now();
-    uint64_t seed = 2;
-    while (status.ok() && now() - start < stopped_for) {
-      status = put(*file, 4000, seed++);
+    // The one that was stopped hears of it in the call that it makes next.
+    for (uint64_t seed = 2; status.ok() && now() - start < 2 * stopped_for; ++seed) {
+      status = put(*file, 4000, seed);
       if (status.ok()) status = file->commit();
     }
     if (ranks.rank != victim) CHECK(now() - start < limit + most, fmt::format("took {:.1f} s", now() - start));
@@ -341,7 +341,7 @@ void is_in_doubt(const std::string& path) {
     CHECK_OK(file->commit(), "a commit like the next");
     CHECK_OK(put(*file, 40, 3), "put");
     delayed->at = delayed->count + (delayed->count - before);
-    if (ranks.is_odd()) delayed->seconds = limit + 4;
+    if (ranks.is_odd()) delayed->seconds = limit + most - 3;
     status = within(limit + most, [&] { return file->commit(); });
   }
   expect(status, Code::in_doubt, {odd_rank()});

@@ -119,22 +119,26 @@ Status Tree::receive_bytes(void* data, size_t bytes, int peer, int tag) {
 Result<double> Tree::waited(double idle, std::string_view what) { return watch_.waited(idle, what, call_()); }
 
 Status Tree::await(size_t from) {
-  Patience patience;
   size_t left = requests_.size() - from;
-  unsigned looks = 0;
   indices_.resize(left);
-  while (left > 0) {
+  const auto look = [&]() -> Result<bool> {
     int done = 0;
     const int error = MPI_Testsome(static_cast<int>(requests_.size() - from), requests_.data() + from, &done,
                                    indices_.data(), MPI_STATUSES_IGNORE);
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Testsome"), call_());
-    if (done == MPI_UNDEFINED) break;
-    left -= static_cast<size_t>(done);
-    if (done > 0) {
+    if (done == MPI_UNDEFINED) left = 0;
+    else left -= static_cast<size_t>(done);
+    return done != 0;
+  };
+  for (unsigned looks = 0; left > 0 && looks < looks_before_yield; ++looks) PENSTOCK_TRY(look().status());
+  Patience patience;
+  while (left > 0) {
+    PENSTOCK_ASSIGN(const bool moved, look());
+    if (moved) {
       patience.moved();
       continue;
     }
-    if (++looks % looks_before_yield == 0) sched_yield();  // ranks may outnumber cores
+    sched_yield();  // ranks may outnumber cores
     PENSTOCK_TRY(patience.idle(*this, "a collective call"));
   }
   requests_.resize(from);
