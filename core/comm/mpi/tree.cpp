@@ -61,7 +61,9 @@ Status Tree::call(Kind kind, int root, size_t bytes, Body body) {
   PENSTOCK_TRY(watch_.usable());
   head_ = {kind, root, ++number_, call_().key, static_cast<int64_t>(bytes)};
   watch_.begins();
-  const Status status = size_ == 1 ? Status() : body();
+  Status status = size_ == 1 ? Status() : body();
+  // All messages for a rank that comes late may be there, and the others' verdict too.
+  if (status.ok() && size_ > 1 && call_().in_doubt) status = watch_.heard(call_());
   watch_.ended();
   if (!status.ok()) take_back_receives();
   return status;

@@ -120,6 +120,12 @@ Result<double> Watch::waited(double idle, std::string_view what, const Collectiv
   return conclude(mine);
 }
 
+Status Watch::heard(const CollectiveCall& call) {
+  const std::lock_guard lock(turn());
+  look_everywhere(place_of(this, "a collective call", call));
+  return over_ ? verdict_ : Status();
+}
+
 Status Watch::differs(int peer, const CollectiveCall& call) {
   const std::lock_guard lock(turn());
   Place mine = place_of(this, "a collective call", call);

@@ -42,6 +42,8 @@ class Watch {
   void ended() { ++step_; }
   // As CommunicatorInterface::waited, by a thread that may call MPI.
   Result<double> waited(double idle, std::string_view what, const CollectiveCall& call);
+  // The verdict, if one has come.
+  Status heard(const CollectiveCall& call);
   // The error, on all ranks, since PEER is in another call than this rank.
   Status differs(int peer, const CollectiveCall& call);
   // The same after a failure of MPI.
