@@ -103,11 +103,7 @@ uint64_t crc64_linear(std::span<const std::byte> bytes, uint64_t previous) {
 uint64_t crc64(std::span<const std::byte> bytes, uint64_t previous) { return ~crc64_linear(bytes, ~previous); }
 
 uint64_t crc64_combine(uint64_t a, uint64_t b, int64_t b_bytes) {
-  if (b_bytes <= 0) return a;
-  auto n = static_cast<uint64_t>(b_bytes);
-  for (size_t i = 0; n != 0; n >>= 1, ++i)
-    if (n & 1) a = multiply(zero_bytes[i], a);
-  return a ^ b;
+  return b_bytes > 0 ? Crc64Zeros(b_bytes).after(a) ^ b : a;
 }
 
 uint64_t crc64_from_linear(uint64_t linear, int64_t bytes) { return linear ^ ~Crc64Zeros(bytes).after(~uint64_t{0}); }

@@ -1,8 +1,9 @@
-// FileDescriptor: an open file descriptor, closed in the end.
+// FileDescriptor: an open file descriptor, closed in the end; and calls that a signal interrupts.
 #pragma once
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace penstock {
@@ -27,5 +28,13 @@ class FileDescriptor {
  private:
   int fd_;
 };
+
+// What CALL returns, below 0 and errno on failure, but for EINTR: then it is made again.
+template <typename Call>
+auto retrying(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
 
 }  // namespace penstock

@@ -311,13 +311,7 @@ Status Writer::publish(const std::vector<std::vector<std::byte>>& entries) {
   }
   PENSTOCK_TRY(write_index(entries));
   if (durable() && header_.shape.files > 1) PENSTOCK_TRY(storage_->sync_directory(path_));  // names of the others
-  PENSTOCK_ASSIGN(const bool displaced, put_in_place(*storage_, file_path_, path_, occupant_));
-  const Status synced = durable() ? storage_->sync_directory(path_) : Status();
-  // What was there goes now, as rename would have taken it away; if it cannot it is litter, not an error.
-  if (displaced && !storage_->remove(file_path_).ok()) (void)storage_->remove(file_path_);
-  if (!synced.ok())
-    return {Code::in_doubt,
-            fmt::format("in place, but whether it would survive a power loss is unknown: {}", synced.message())};
+  PENSTOCK_TRY(penstock::publish(*storage_, file_path_, path_, occupant_, durable()));
   // The generation before the last one has had no name since the last was published. No other file is ever removed: a
   // pattern over names could meet those of a container that was renamed.
   if (old.ok())

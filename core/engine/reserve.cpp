@@ -4,12 +4,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include <fmt/format.h>
 
+#include "core/base/file_descriptor.hpp"
 #include "core/base/units.hpp"
 
 namespace penstock {
@@ -30,20 +30,11 @@ Status look(int fd, const std::string& path, int64_t bytes) {
 
 Status reserve(const std::string& path, int64_t bytes) {
   if (bytes <= 0) return {};
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return Status::from_errno(errno, fmt::format("opening '{}' to reserve its space", path));
-  Status status;
-  int result = 0;
-  do result = ::fallocate(fd, 0, 0, bytes);
-  while (result != 0 && errno == EINTR);
-  if (result != 0) {
-    const int error = errno;
-    status = error == EOPNOTSUPP || error == ENOSYS
-                 ? look(fd, path, bytes)
-                 : Status::from_errno(error, fmt::format("reserving {} for '{}'", format_bytes(bytes), path));
-  }
-  ::close(fd);
-  return status;
+  const FileDescriptor file(retrying([&] { return ::open(path.c_str(), O_WRONLY | O_CLOEXEC); }));
+  if (file.get() < 0) return Status::from_errno(errno, fmt::format("opening '{}' to reserve its space", path));
+  if (retrying([&] { return ::fallocate(file.get(), 0, 0, bytes); }) == 0) return {};
+  if (errno == EOPNOTSUPP || errno == ENOSYS) return look(file.get(), path, bytes);
+  return Status::from_errno(errno, fmt::format("reserving {} for '{}'", format_bytes(bytes), path));
 }
 
 Status check_size(const std::string& path, int64_t bytes) {

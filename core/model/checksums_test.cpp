@@ -2,38 +2,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "core/base/crc64.hpp"
 #include "core/model/checksums.hpp"
+#include "core/model/testing.hpp"
 
 namespace penstock {
 namespace {
 
-using Random = std::mt19937_64;
-int64_t draw(Random& random, int64_t below) { return static_cast<int64_t>(random() % static_cast<uint64_t>(below)); }
+using testing::draw;
+using testing::Random;
+using testing::random_boxes;
 
 std::vector<std::byte> random_bytes(Random& random, int64_t count) {
   std::vector<std::byte> bytes(static_cast<size_t>(count));
   for (std::byte& b : bytes) b = static_cast<std::byte>(random());
   return bytes;
-}
-
-// Boxes that tile SHAPE.
-std::vector<Box> random_boxes(Random& random, const Dims& shape) {
-  std::vector<Box> boxes{{Dims::filled(shape.rank(), 0), shape}};
-  for (int64_t tries = draw(random, 40); tries > 0; --tries) {
-    const auto which = static_cast<size_t>(draw(random, std::ssize(boxes)));
-    const int axis = static_cast<int>(draw(random, shape.rank()));
-    if (boxes[which].count[axis] < 2) continue;
-    Box rest = boxes[which];
-    const int64_t at = 1 + draw(random, rest.count[axis] - 1);
-    boxes[which].count[axis] = at;
-    rest.start[axis] += at;
-    rest.count[axis] -= at;
-    boxes.push_back(rest);
-  }
-  return boxes;
 }
 
 std::vector<std::vector<penstock::Run>> random_runs(Random& random, int64_t count) {

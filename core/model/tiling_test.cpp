@@ -2,17 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 #include <string>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/testing.hpp"
 #include "core/model/tiling.hpp"
 
 namespace penstock {
 namespace {
 
-using Random = std::mt19937_64;
-int64_t draw(Random& random, int64_t below) { return static_cast<int64_t>(random() % static_cast<uint64_t>(below)); }
+using testing::draw;
+using testing::Random;
+using testing::random_boxes;
 uint64_t random_base(Random& random) { return 2 + random() % (tiling_modulus - 3); }
 
 uint64_t multiply(uint64_t a, uint64_t b) {
@@ -45,19 +46,7 @@ std::vector<Selection> random_tiling(Random& random, const Dims& shape) {
   std::vector<Selection> parts;
   const int64_t n = elements(shape);
   if (draw(random, 2) == 0 && shape.rank() > 0) {  // boxes, split again and again
-    std::vector<Box> boxes{{Dims::filled(shape.rank(), 0), shape}};
-    for (int64_t tries = draw(random, 30); tries > 0; --tries) {
-      const auto which = static_cast<size_t>(draw(random, static_cast<int64_t>(boxes.size())));
-      const int axis = static_cast<int>(draw(random, shape.rank()));
-      if (boxes[which].count[axis] < 2) continue;
-      Box rest = boxes[which];
-      const int64_t at = 1 + draw(random, rest.count[axis] - 1);
-      boxes[which].count[axis] = at;
-      rest.start[axis] += at;
-      rest.count[axis] -= at;
-      boxes.push_back(rest);
-    }
-    for (const Box& box : boxes) parts.push_back(Selection::of_box(shape, box));
+    for (const Box& box : random_boxes(random, shape)) parts.push_back(Selection::of_box(shape, box));
   } else {  // runs, dealt to a few holders in any order
     std::vector<std::vector<Run>> held(static_cast<size_t>(1 + draw(random, 5)));
     for (int64_t at = 0; at < n;) {

@@ -245,10 +245,7 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
   if (!state.contents) return Status(Code::invalid, "nothing was committed yet that could be verified");
   const Calling calling(state.comm, "verify", state.path);
   PENSTOCK_TRY(state.comm->barrier());  // ranks that called something else are found in a reduction
-  if (state.stale) {
-    PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
-    state.stale = false;
-  }
+  PENSTOCK_TRY(refresh(state));
   PENSTOCK_TRY(load_checking(state));
   const Checking& checking = *state.checking;
   Verification result;

@@ -161,10 +161,6 @@ bool may_replace(const Engine* engine, const std::string& path) {
   return engine != nullptr && engine->recognises(path);
 }
 
-}  // namespace
-
-namespace {
-
 Status note_occupant(File::State& state, const std::string& path) {
   PENSTOCK_ASSIGN(state.occupant, occupant(*state.storage, path));
   return {};
@@ -188,6 +184,14 @@ Status check_held(File::State& state) {
       status = {Code::mismatch, "somebody replaced the file since it was opened: open it again"};
   }
   return agree(state.comm, status);
+}
+
+Status refresh(File::State& state) {
+  if (!state.stale) return {};
+  PENSTOCK_TRY(check_held(state));
+  PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
+  state.stale = false;
+  return agree(state.comm, hold(state));
 }
 
 Result<File> File::create(const Communicator& comm, std::string path, std::string_view plan) {

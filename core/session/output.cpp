@@ -89,14 +89,9 @@ Status publish(File::State& state, Output& output) {
     if (state.durable()) PENSTOCK_TRY(state.storage->sync_directory(state.path));
   }
   PENSTOCK_ASSIGN(const FileStat ours, state.storage->stat(output.partial));
-  PENSTOCK_ASSIGN(const bool displaced, put_in_place(*state.storage, output.partial, state.path, state.occupant));
-  state.occupant = ours;
-  const Status synced = state.durable() ? state.storage->sync_directory(state.path) : Status();
-  // What was there goes now, as rename would have taken it away; if it cannot it is litter, not an error. It may be a folder.
-  if (displaced && !state.storage->remove(output.partial).ok()) (void)state.storage->remove_tree(output.partial);
-  if (!synced.ok())
-    return {Code::in_doubt, fmt::format("'{}' is in place, but whether it would survive a power loss is unknown: {}",
-                                        state.path, synced.message())};
+  const Status published = publish(*state.storage, output.partial, state.path, state.occupant, state.durable());
+  if (published.ok() || published.code() == Code::in_doubt) state.occupant = ours;
+  PENSTOCK_TRY(published);
   if (ancestors.before != ancestors.published) remove_parts(state, ancestors.before);
   return {};
 }

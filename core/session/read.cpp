@@ -277,11 +277,7 @@ Status read_pending(File::State& state) {
   Resolved resolved;
   {
     PhaseTimer timer(state.report.phases, Phase::define);
-    if (state.stale) {
-      PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
-      state.stale = false;
-      PENSTOCK_TRY(agree(state.comm, hold(state)));
-    }
+    PENSTOCK_TRY(refresh(state));
     // The parts of a set stay as they are when another index takes their place.
     if (state.contents->parts == std::vector{state.path}) PENSTOCK_TRY(check_held(state));
     auto mine = state.misuse.ok() ? local_definitions(state, state.gets) : Result<Definitions>(state.misuse);

@@ -112,6 +112,8 @@ Status write_here(const Contents& contents, std::span<const Claim> claims, std::
 Status hold(File::State& state);
 // Collective. Code::mismatch where somebody replaced what is at the target's path.
 Status check_held(File::State& state);
+// Collective. Reads again what this file's last commit published, where that has not been done.
+Status refresh(File::State& state);
 
 // Collective. Begins the movement of JOB's pieces (the session fills in the rest, the report of the state and the communicator apart) by the
 // state's transport with SETTINGS; the same status everywhere.

@@ -236,12 +236,8 @@ void take_pending(File::State& state, Writing& writing) {
 
 Status define(File::State& state, Writing& writing) {
   PhaseTimer timer(state.report.phases, Phase::define);
-  if (state.contents) PENSTOCK_TRY(check_held(state));
-  if (state.stale) {
-    PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
-    state.stale = false;
-    PENSTOCK_TRY(agree(state.comm, hold(state)));
-  }
+  if (state.contents && !state.stale) PENSTOCK_TRY(check_held(state));
+  PENSTOCK_TRY(refresh(state));
   auto mine = state.misuse.ok() ? local_definitions(state, state.puts) : Result<Definitions>(state.misuse);
   if (mine.ok()) mine->attributes = std::exchange(state.attributes, {});  // of this commit, whatever becomes of it
   PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));

@@ -1,4 +1,4 @@
-// Opening a file of storage's, system calls that a signal interrupts, and what a failed one is called.
+// Opening a file of storage's, and what a failed call is called.
 #pragma once
 
 #include <fcntl.h>
@@ -17,14 +17,6 @@ namespace penstock {
 // Of errno: "CALL 'PATH': its text".
 inline Status failed(std::string_view call, const std::string& path) {
   return Status::from_errno(errno, fmt::format("{} '{}'", call, path));
-}
-
-// What CALL returns, below 0 and errno on failure, but for EINTR: then it is made again.
-template <typename Call>
-auto retrying(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
 }
 
 // Below 0, and errno, on failure. A new file is this user's alone.

@@ -156,6 +156,17 @@ Result<bool> put_in_place(Storage& storage, const std::string& partial, const st
   return displaced;
 }
 
+Status publish(Storage& storage, const std::string& partial, const std::string& target,
+               const std::optional<FileStat>& expected, bool durable) {
+  PENSTOCK_ASSIGN(const bool displaced, put_in_place(storage, partial, target, expected));
+  const Status synced = durable ? storage.sync_directory(target) : Status();
+  // As rename would have taken it away; if it cannot go it is litter, not an error. It may be a folder.
+  if (displaced && !storage.remove(partial).ok()) (void)storage.remove_tree(partial);
+  if (synced.ok()) return {};
+  return {Code::in_doubt,
+          fmt::format("it is in place, but whether it would survive a power loss is unknown: {}", synced.message())};
+}
+
 uint64_t random_token() {
   std::random_device device;
   return (uint64_t{device()} << 32) | device();

@@ -25,6 +25,10 @@ Result<std::optional<FileStat>> occupant(Storage& storage, const std::string& pa
 // folder is absent for a moment (docs/decisions/0017).
 Result<bool> put_in_place(Storage& storage, const std::string& partial, const std::string& target,
                           const std::optional<FileStat>& expected);
+// The same, synced where DURABLE; what was there is gone then. Code::in_doubt where PARTIAL is in place but may not survive a
+// power loss.
+Status publish(Storage& storage, const std::string& partial, const std::string& target,
+               const std::optional<FileStat>& expected, bool durable);
 // For names that never meet: of partial files and generations.
 uint64_t random_token();
 

@@ -13,6 +13,8 @@ import hypothesis
 import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 
+from penstock.campaign import launch
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 
@@ -33,6 +35,15 @@ def build() -> Path:
     if missing:
         pytest.fail(f"build/bin has no {' and no '.join(missing)}: 'make build' makes them")
     return BUILD
+
+
+@pytest.fixture(scope="session")
+def written(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file of all workloads for each method, written on 3 ranks: to be read."""
+    folder = tmp_path_factory.mktemp("written")
+    command = [*launch.mpiexec(launch.Mpi.openmpi, 3), str(build / "bin" / "conformance"), "--write", str(folder / "w")]
+    subprocess.run(command, cwd=folder, env=launch.environment(), check=True, timeout=300)
+    return folder / "w"
 
 
 def run_penstock(*words: str, cwd: Path, bin_folder: Path) -> subprocess.CompletedProcess[str]:

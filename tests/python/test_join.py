@@ -1,6 +1,5 @@
 """test_join.py: `penstock join` makes one file of sets that the conformance program wrote, and other tools read it."""
 
-import subprocess
 from pathlib import Path
 
 import h5py
@@ -8,16 +7,6 @@ import numpy
 import pytest
 
 from conftest import Penstock
-from penstock.campaign import launch
-
-
-@pytest.fixture(scope="module")
-def written(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file of all workloads for each method, written on 3 ranks."""
-    folder = tmp_path_factory.mktemp("written")
-    command = [*launch.mpiexec(launch.Mpi.openmpi, 3), str(build / "bin" / "conformance"), "--write", str(folder / "w")]
-    subprocess.run(command, cwd=folder, env=launch.environment(), check=True, timeout=300)
-    return folder / "w"
 
 
 def contents(path: Path) -> dict[str, numpy.ndarray]:

@@ -1,7 +1,6 @@
 """test_verify.py: `penstock verify`, and the record of checksums as docs/formats/checksums.md has it, read by h5py."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import h5py
@@ -9,17 +8,7 @@ import numpy
 import pytest
 
 from conftest import Penstock
-from penstock.campaign import launch
 from penstock.crc64 import crc64
-
-
-@pytest.fixture(scope="module")
-def written(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file of all workloads for each method, written on 3 ranks."""
-    folder = tmp_path_factory.mktemp("written")
-    command = [*launch.mpiexec(launch.Mpi.openmpi, 3), str(build / "bin" / "conformance"), "--write", str(folder / "w")]
-    subprocess.run(command, cwd=folder, env=launch.environment(), check=True, timeout=300)
-    return folder / "w"
 
 
 def sums_by_the_page(words: numpy.ndarray) -> dict[int, tuple[int, list[int]]]:

@@ -19,6 +19,8 @@ import typer
 
 from penstock.campaign import launch
 from penstock.errors import UserError
+from penstock.leftovers.remove import remove
+from penstock.leftovers.survey import LeftOver, Rules, survey
 from penstock.report import words
 
 PROGRAM = "penstock-soak"
@@ -41,6 +43,7 @@ class Tally:
     commits: int = 0
     restarts: int = 0
     passed_over: int = 0
+    cleaned: int = 0
     committed: int = 0  # the last step that a job said it had committed
     lost: int = 0
     hangs: int = 0
@@ -90,6 +93,19 @@ def _run(tally: Tally, dice: random.Random, scratch: Path, end: float, most_rank
         _job(tally, dice, [*launch.mpiexec(mpi, ranks), *writer], scratch, seconds, kill_after)
         how = "killed" if kill_after is not None else "ended"
         typer.echo(f"{ranks} ranks {how} after {tally.commits - before} commits; at step {tally.committed}")
+        _clean(tally, scratch)
+
+
+def _clean(tally: Tally, scratch: Path) -> None:
+    """Takes away what the dead left, as `penstock clean` does. All of a job's processes are dead by now."""
+    kept: list[LeftOver] = []
+    for _ in range(20):
+        left = survey(scratch, None, Rules())
+        tally.cleaned += sum(remove(one) is None for one in left if one.removable)
+        if not (kept := [one for one in left if not one.removable]):
+            return
+        time.sleep(0.1)  # the system has not buried a process yet
+    tally.errors += [f"'{one.name or one.target}' is left: {one.why}" for one in kept]
 
 
 def _job(
@@ -200,7 +216,8 @@ def _summary(tally: Tally) -> str:
         [
             *tally.errors,
             f"{tally.jobs} jobs, {tally.kills} killed, {tally.commits} commits, {tally.restarts} restarts, each of "
-            f"which read and compared the newest checkpoint; {tally.passed_over} files passed over",
+            f"which read and compared the newest checkpoint; {tally.passed_over} files passed over, {tally.cleaned} "
+            "left-overs of the killed removed",
             f"memory grew by {words.size(tally.most_growth_kib * 1024)} at most after {SETTLED_AFTER} commits, open "
             f"files by {tally.most_files_more}",
             f"{tally.lost} committed checkpoints lost, {tally.hangs} hangs, {len(tally.errors)} errors",
