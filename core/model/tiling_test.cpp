@@ -70,7 +70,7 @@ uint64_t total(const std::vector<Selection>& parts, uint64_t base, int64_t limit
 
 template <typename F>
 void property(uint64_t seed, int count, F f) {
-  for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed + static_cast<uint64_t>(i)));
     Random random(seed + static_cast<uint64_t>(i));
     f(random);
