@@ -34,7 +34,8 @@ int main(int argc, char **argv) {
   const int bytes = 64 << 10, blocks = 20000;
   char *data = calloc(1, bytes);
   MPI_File file;
-  MPI_File_open(MPI_COMM_SELF, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  MPI_File_open(MPI_COMM_SELF, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                &file);
   MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
   int wrong = 0;
   for (int i = 0; i < blocks; ++i) {
@@ -48,7 +49,8 @@ int main(int argc, char **argv) {
   }
   done = 1;
   pthread_join(thread, NULL);
-  printf("%s: %d of %d writes tell another length than they were asked for\n", wrong ? "FAULT" : "no fault", wrong, blocks);
+  printf("%s: %d of %d writes tell another length than they were asked for\n", wrong ? "FAULT" : "no fault", wrong,
+         blocks);
   MPI_File_close(&file);
   MPI_Comm_free(&other);
   free(data);

@@ -128,8 +128,10 @@ Status Tree::await(size_t from) {
     const int error = MPI_Testsome(static_cast<int>(requests_.size() - from), requests_.data() + from, &done,
                                    indices_.data(), MPI_STATUSES_IGNORE);
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Testsome"), call_());
-    if (done == MPI_UNDEFINED) left = 0;
-    else left -= static_cast<size_t>(done);
+    if (done == MPI_UNDEFINED)
+      left = 0;
+    else
+      left -= static_cast<size_t>(done);
     return done != 0;
   };
   for (unsigned looks = 0; left > 0 && looks < looks_before_yield; ++looks) PENSTOCK_TRY(look().status());
