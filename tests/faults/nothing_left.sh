@@ -1,6 +1,6 @@
 #!/bin/sh
-# nothing_left.sh COMMAND...: runs COMMAND and fails where a process of it is still there 10 s later, or a file of ours in
-# shared memory.
+# nothing_left.sh COMMAND...: runs COMMAND and fails where a process of it is still there 10 s later, or a file of the
+# library's in shared memory.
 PENSTOCK_TEST_MARK="nothing-left-$$"
 export PENSTOCK_TEST_MARK
 "$@"
@@ -17,7 +17,7 @@ if left=$(processes) && [ -n "$left" ]; then
   echo "left over: $left"
   exit 1
 fi
-if ls /dev/shm | grep -i penstock; then
+if ls -A /dev/shm | grep -E '^\.?penstock-(image-.*|[0-9a-f]{16}|[A-Za-z0-9]{6})$'; then
   echo "left over in /dev/shm"
   exit 1
 fi
