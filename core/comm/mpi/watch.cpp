@@ -196,6 +196,7 @@ void Watch::take(int source, const Note& note, const Place& mine) {
   Place place;
   place.text = note.place;
   place.key = note.key;
+  place.step = note.step;
   place.idle = note.idle;
   place.limit = note.limit;
   if (note.code != Code::ok) place.cause = {note.code, note.text};
@@ -292,19 +293,24 @@ Result<double> Watch::report(const Place& mine) {
 Status Watch::judge(const Place& mine) const {
   std::map<int, Place> places = answers_;
   places[0] = mine;
+  places[0].step = step_;
   auto first = places.begin();
   if (mine.waits_on != this && places.size() > 1) ++first;
   const auto& [speaker, call] = *first;
   std::vector<int> missing;
   for (int rank = 1; rank < size_; ++rank)
     if (!places.contains(rank)) missing.push_back(rank);
-  std::map<std::string, std::vector<int>> elsewhere;
   Status cause;
   double limit = 0;
   for (const auto& [rank, place] : places) {
-    if (place.key != call.key || place.text != call.text) elsewhere[place.text].push_back(rank);
     if (cause.ok()) cause = place.cause;
     if (place.limit > 0) limit = limit > 0 ? std::min(limit, place.limit) : place.limit;
+  }
+  std::map<std::string, std::vector<int>> elsewhere;
+  for (const auto& [rank, place] : places) {
+    // Who is still in the call before this one is not among those that called something else.
+    const bool behind = cause.code() == Code::mismatch && place.step % 2 != 0 && place.step < call.step;
+    if (!behind && (place.key != call.key || place.text != call.text)) elsewhere[place.text].push_back(rank);
   }
   std::string others;
   for (const auto& [text, ranks] : elsewhere)

@@ -59,6 +59,7 @@ class Watch {
     const Watch* waits_on = nullptr;
     std::string text;
     uint64_t key = 0;
+    int64_t step = 0;
     double idle = 0, limit = 0;
     Status cause;  // known already
     bool in_doubt = false;
