@@ -76,7 +76,8 @@ std::vector<Case> cases(const Pages& pages, int size, std::string_view faults, i
   for (const Fault& fault : all_faults()) {
     if (!chosen(faults, fault.name)) continue;
     for (int rank = 0; rank < size; ++rank)
-      for (const int64_t at : spread(pages.points(rank, fault), most)) list.push_back({&fault, rank, at});
+      for (const int64_t at : spread(pages.points(rank, fault) + (fault.kind == fault_power ? 1 : 0), most))
+        list.push_back({&fault, rank, at});
   }
   return list;
 }
