@@ -1,4 +1,4 @@
-"""disk.py: small file systems of their own, mounted from files; the mounts go with the last process of their namespace."""
+"""disk.py: small file systems, mounted from files; the mounts go with the last process of their namespace."""
 
 import os
 import shutil

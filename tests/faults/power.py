@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""power.py: cuts the power of a file system at the file-system calls of a write, and looks at what is there when it is mounted again.
+"""power.py: cuts the power of a file system in a write, and looks at what is there when it is mounted again.
 
 python tests/faults/power.py [--short] --program build/bin/torture --preload build/lib/libpenstock_inject.so
 
@@ -37,15 +37,15 @@ JOB_WAYS = {"independent": (SMALL,), "two_phase": (f"writers=2,{SMALL}",), "serv
 
 
 def full(torture: Torture) -> Iterator[Task]:
-    """Every call of one rank; of two ranks some of each; what libraries do, at some points."""
+    """Twelve calls of each rank for each way to fail, evenly spread; what libraries do, too."""
     for name in EXTENSIONS:
         for method in own(name, WAYS, PLACEMENTS):
-            yield torture.walk_faults, method, POWER, 0
+            yield torture.walk_faults, method, POWER, 12
         for method in own(name, JOB_WAYS, PLACEMENTS):
             yield torture.errors, method, 2, 12, False, POWER[:1]
             yield torture.kills, method, 2, 4, POWER_KILLS
     for method in STREAMS:
-        yield torture.walk_faults, method, POWER, 0
+        yield torture.walk_faults, method, POWER, 12
         yield torture.errors, method, 2, 12, False, POWER[:1]
     for method in [*MPIIO, *BY_ENGINES]:
         yield torture.kills, method, 2, 8, POWER_KILLS

@@ -3,7 +3,8 @@
 
 python tests/faults/space.py [--short] --program build/bin/torture
 
-It needs root, loop mounts, and mkfs of ext4, XFS or btrfs. docs/faults.md says what must hold. The last line is the sum.
+It needs root, loop mounts, and mkfs of ext4, XFS or btrfs. docs/faults.md says what must hold.
+The last line is the sum.
 """
 
 import argparse
@@ -13,8 +14,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from disk import KINDS, SKIPPED, Disk, each_disk, enter_namespace
-from torture import BY_ENGINES, EXTENSIONS, MPIIO, PLACEMENTS, SMALL, STREAMS, Method, Outcome, Record, Settings
-from torture import Torture, own, plan, table
+from torture import (
+    BY_ENGINES,
+    EXTENSIONS,
+    MPIIO,
+    PLACEMENTS,
+    SMALL,
+    STREAMS,
+    Method,
+    Record,
+    Settings,
+    Torture,
+    own,
+    plan,
+    table,
+)
 
 LIMIT_SECONDS = 60
 WAYS = {
@@ -46,13 +60,15 @@ class Squeeze(Torture):
     """Runs one method at all its levels."""
 
     def levels(self, method: Method, ranks: int, disk: Disk, count: int, scale: int) -> list[str]:
-        work, pages = self._places()
+        work, _ = self._places()
         fault = "edquot" if KINDS[disk.kind].quota else "enospc"
         words = ["space", "--plan", method.plan, "--extension", method.extension, "--work", str(work)]
         words += ["--fault", fault, "--limit", disk.limit(), "--levels", str(count), "--scale", str(scale)]
         command = [*self.settings.launcher, "-n", str(ranks)] if ranks else []
         unclear: list[str] = []
-        self.follow(method, max(ranks, 1), [*command, self.settings.program, *words], LIMIT_SECONDS, method.library, unclear)
+        self.follow(
+            method, max(ranks, 1), [*command, self.settings.program, *words], LIMIT_SECONDS, method.library, unclear
+        )
         return [f"unclear: {method.plan} on {ranks}: {message}" for message in unclear]
 
 

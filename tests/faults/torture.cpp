@@ -6,6 +6,7 @@
 //   torture space  --plan P --extension E --work DIR --limit COMMAND --levels N: on a disk that is nearly full (space.cpp)
 //   torture write  --plan P --path FILE --version 1|2 [--pages PREFIX [--strike RANK,FAULT,AT [--command COMMAND]]]
 //                  once, on all ranks of a job; without a strike it says how many calls each rank makes
+//   torture order  --pages PREFIX --size RANKS --folder FOLDER --strike ...: the same for another program, to be started then
 //   torture check  --path FILE [--pages PREFIX --rank R]: which version is there, and how often and where page R struck
 #include <sys/stat.h>
 
@@ -199,6 +200,17 @@ int write(int argc, char** argv, const Options& options) {
   return 0;
 }
 
+// For a program that is not this one.
+int order(const Options& options) {
+  Case one{};
+  if (!parse_strike(options.text("strike"), one)) return 2;
+  Pages pages(options.text("pages"), static_cast<int>(options.number("size", 1)));
+  pages.watch(options.text("folder"));
+  pages.set_command(options.text("command"));
+  pages.order(one.rank, *one.fault, one.at);
+  return 0;
+}
+
 int check(const Options& options) {
   const Finding found = find_checkpoint(options.text("path"));
   const auto rank = static_cast<int>(options.number("rank", 0));
@@ -221,7 +233,8 @@ int main(int argc, char** argv) {
   if (command == "errors") return errors(argc, argv, options);
   if (command == "space") return space(argc, argv, options);
   if (command == "write") return write(argc, argv, options);
+  if (command == "order") return order(options);
   if (command == "check") return check(options);
-  std::fprintf(stderr, "usage: torture walk|errors|space|write|check OPTIONS (see tests/faults/torture.cpp)\n");
+  std::fprintf(stderr, "usage: torture walk|errors|space|write|order|check OPTIONS (see tests/faults/torture.cpp)\n");
   return 2;
 }

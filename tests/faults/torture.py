@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -223,9 +223,7 @@ class Torture:
         self.follow(method, 1, command(self.settings, 0, pages, words), 3 * LIMIT_SECONDS, False)
         shutil.rmtree(work, ignore_errors=True)
 
-    def errors(
-        self, method: Method, ranks: int, most: int, apart: bool, faults: tuple[str, ...] = ERRORS
-    ) -> None:
+    def errors(self, method: Method, ranks: int, most: int, apart: bool, faults: tuple[str, ...] = ERRORS) -> None:
         """Every fault that does not kill, at some calls of each rank, in one job, or in as many as survive."""
         work, pages = self._places()
         first, losses = 1, 0
@@ -247,7 +245,10 @@ class Torture:
         apart: bool,
         unclear: list[str] | None = None,
     ) -> int:
-        """Records what a walk or a job says, and messages that it calls unclear. The number of the case in which it ended before its time, or 0."""
+        """Records what a walk or a job says, and messages that it calls unclear.
+
+        The number of the case in which it ended before its time, or 0.
+        """
         process = start(arguments, self.settings.pages)
         begun: list[str] = []
         finished = hung = False
@@ -282,11 +283,11 @@ class Torture:
         base.mkdir(parents=True)
         path = f"state{method.extension}"
         words = ["--plan", method.plan, "--scale", str(method.scale), "--path"]
-        made, said = self._run(ranks, pages, ["write", *words, str(base / path), "--version", "1"])
+        made, said = self.run(ranks, pages, ["write", *words, str(base / path), "--version", "1"])
         if refusal := re.search(r"^refused\t(.*)$", said, re.MULTILINE):
             return self.record.refuse(method, refusal[1], False)
         shutil.copytree(base, work / "0")
-        tried, said = self._run(ranks, pages, ["write", *words, str(work / "0" / path), "--pages", str(pages)])
+        tried, said = self.run(ranks, pages, ["write", *words, str(work / "0" / path), "--pages", str(pages)])
         calls = [int(n) for n in re.findall(r"^calls\t\d+\t(\d+)$", said, re.MULTILINE)]
         if made or tried or sum(calls) == 0:
             outcome = Outcome("none", 0, 0, "unknown", "", "unknown", "crash", "without any fault")
@@ -298,19 +299,19 @@ class Torture:
             fault, folder = faults[number % len(faults)], work / str(number)
             shutil.copytree(base, folder)
             if self.settings.settle:
-                os.sync()
+                subprocess.run(["sync", "--file-system", str(folder)], check=True)
             strike = ["--pages", str(pages), "--strike", f"{rank},{fault},{at}"]
-            code, said = self._run(ranks, pages, ["write", *words, str(folder / path), *strike])
+            code, said = self.run(ranks, pages, ["write", *words, str(folder / path), *strike])
             if self.settings.settle:
                 subprocess.run(self.settings.settle, shell=True, check=True)
-            found = self._check(folder / path, pages, rank)
+            found = self.check(folder / path, pages, rank)
             outcome = judge_kill(fault, rank, at, code, said, found, leftovers(base, folder))
             self.record.add(method, ranks, outcome, False)
             shutil.rmtree(folder)
         shutil.rmtree(work)
         return None
 
-    def _run(self, ranks: int, pages: Path, words: list[str]) -> tuple[int | None, str]:
+    def run(self, ranks: int, pages: Path, words: list[str]) -> tuple[int | None, str]:
         """The exit status, None where it hung, and the output."""
         process = start(command(self.settings, ranks, pages, words), self.settings.pages)
         try:
@@ -320,7 +321,7 @@ class Torture:
             return None, ""
         return process.returncode, said
 
-    def _check(self, path: Path, pages: Path, rank: int) -> list[str]:
+    def check(self, path: Path, pages: Path, rank: int) -> list[str]:
         words = ["check", "--path", str(path), "--pages", str(pages), "--rank", str(rank)]
         try:
             done = subprocess.run(
@@ -373,7 +374,7 @@ def plan(way: str, *settings: str) -> str:
     return f"{way}:{text}" if text else way
 
 
-def own(name: str, ways: dict[str, tuple[str, ...]], placements: tuple[str, ...]) -> list[Method]:
+def own(name: str, ways: Mapping[str, tuple[str, ...]], placements: tuple[str, ...]) -> list[Method]:
     """Format NAME by transports with their settings, in each placement."""
     return [
         Method(plan(f"{name}/{transport}", setting, placement), EXTENSIONS[name])
