@@ -8,6 +8,8 @@ The last line is the sum.
 """
 
 import argparse
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -66,9 +68,11 @@ class Squeeze(Torture):
         words += ["--fault", fault, "--limit", disk.limit(), "--levels", str(count), "--scale", str(scale)]
         command = [*self.settings.launcher, "-n", str(ranks)] if ranks else []
         unclear: list[str] = []
+        subprocess.run(f"{disk.limit()} none", shell=True, check=True)
         self.follow(
             method, max(ranks, 1), [*command, self.settings.program, *words], LIMIT_SECONDS, method.library, unclear
         )
+        shutil.rmtree(work, ignore_errors=True)
         return [f"unclear: {method.plan} on {ranks}: {message}" for message in unclear]
 
 
@@ -78,6 +82,7 @@ def main() -> int:
     parser.add_argument("--launcher", default="mpiexec.openmpi", help="what starts ranks; '' without MPI")
     parser.add_argument("--kinds", default="ext4,xfs,btrfs,btrfs-quota", help="of file systems")
     parser.add_argument("--only", default="", help="methods whose plan has this in it")
+    parser.add_argument("--ranks", default="1,3", help="numbers of ranks, with commas between them")
     parser.add_argument("--short", action="store_true", help="less than a minute")
     options = parser.parse_args()
     enter_namespace()
@@ -89,9 +94,11 @@ def main() -> int:
         settings = Settings(program, "", launcher, disk.room / "work", pages)
         settings.work.mkdir()
         squeeze = Squeeze(settings, record)
-        ranks = ((2,) if options.short else (1, 3)) if launcher else (0,)
+        ranks = [2] if options.short else [int(word) for word in options.ranks.split(",")]
         for method in (short if options.short else full)():
-            for number in ranks if options.only in method.plan and (launcher or not method.library) else ():
+            for number in (
+                (ranks if launcher else [0]) if options.only in method.plan and (launcher or not method.library) else ()
+            ):
                 unclear += squeeze.levels(method, number, disk, 3 if options.short else 7, 4)
         kept = [tally for (_, apart), tally in record.tallies.items() if not apart]
         print(f"\n{disk.kind}, apart: inside other libraries")
