@@ -1,17 +1,13 @@
 // Place: what the command line of torture says, and the folders in which its cases lie.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <penstock/status.hpp>
 
@@ -37,11 +33,14 @@ class Options {
   std::map<std::string, std::string> values_;
 };
 
-// Runs a command that must succeed: without it no case means anything.
-inline void run_or_exit(const std::string& command) {
-  if (std::system(command.c_str()) == 0) return;
-  std::fprintf(stderr, "torture: this failed: %s\n", command.c_str());
+// Of what no case means anything without.
+[[noreturn]] inline void give_up(const std::string& why) {
+  std::fprintf(stderr, "torture: this failed: %s\n", why.c_str());
   std::_Exit(2);
+}
+
+inline void run_or_exit(const std::string& command) {
+  if (std::system(command.c_str()) != 0) give_up(command);
 }
 
 // Where the checkpoint of each case lies: a copy of one that was written without faults.
@@ -60,10 +59,7 @@ class Place {
   // On the disk, where that may lose its power.
   void fresh(int64_t number) const {
     std::filesystem::copy(base(), folder(number), std::filesystem::copy_options::recursive);
-    if (settle_.empty()) return;
-    const int fd = ::open(work_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || ::syncfs(fd) != 0) run_or_exit("sync " + work_);
-    ::close(fd);
+    if (!settle_.empty()) run_or_exit("sync --file-system '" + work_ + "'");
   }
   void remove(int64_t number) const { std::filesystem::remove_all(folder(number)); }
   // What makes the disk fit to be looked at again, where the command line says so.

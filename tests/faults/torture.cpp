@@ -8,8 +8,6 @@
 //                  once, on all ranks of a job; without a strike it says how many calls each rank makes
 //   torture order  --pages PREFIX --size RANKS --folder FOLDER --strike ...: the same for another program, to be started then
 //   torture check  --path FILE [--pages PREFIX --rank R]: which version is there, and how often and where page R struck
-#include <sys/stat.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -32,7 +30,7 @@ constexpr int limit_seconds = 60;
 void finish(Pages& pages, const Case& one, const std::string& folder, const Place& place) {
   pages.stop();
   if (one.fault->cuts_power() && pages.of(one.rank).struck == 0) {
-    if (!cut_power(folder)) run_or_exit("false # cutting the power of " + folder);
+    if (!cut_power(folder)) give_up("cutting the power of " + folder);
     pages.strike_at_end(one.rank);
   }
   place.settle();
