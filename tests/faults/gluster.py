@@ -250,6 +250,7 @@ def main() -> int:
     parser.add_argument("--program", required=True, help="the test program 'torture'")
     parser.add_argument("--preload", required=True, help="the libraries to preload, with colons between them")
     parser.add_argument("--launcher", default="mpiexec.openmpi", help="what starts ranks; '' without MPI")
+    parser.add_argument("--only", default="", help="methods whose plan has this in it")
     parser.add_argument("--short", action="store_true", help="less than a minute")
     options = parser.parse_args()
     enter_namespace()
@@ -266,7 +267,8 @@ def main() -> int:
         settings = Settings(program, preload, options.launcher.split(), folder, folder / "pages")
         bricks = Bricks(Torture(settings, record), folder)
         for method in methods(options.short):
-            bricks.run(method, 2 if settings.launcher else 0, 2 if options.short else 6)
+            if options.only in method.plan:
+                bricks.run(method, 2 if settings.launcher else 0, 2 if options.short else 6)
     print("\n".join(table(record, False)))
     defects = sum(sum(tally.defects.values()) for tally in record.tallies.values())
     faults = sum(tally.faults for tally in record.tallies.values())

@@ -18,6 +18,7 @@ case "$how" in
     ;;
   quota)
     sync -f "$mount"
+    btrfs quota rescan -w "$mount" >/dev/null # what is in use, which the kernel has seen as less than nothing
     used=$(btrfs qgroup show --raw "$mount" | awk '$1 == "0/256" { print $2 }')
     if [ "$bytes" != none ]; then bytes=$((used + bytes)); fi
     btrfs qgroup limit "$bytes" 0/256 "$mount" >/dev/null
