@@ -41,7 +41,8 @@ def full(torture: Torture, most: int) -> Iterator[Task]:
     """At MOST calls of each rank for each way to fail, evenly spread; kills where libraries write."""
     for name in EXTENSIONS:
         for method in own(name, WAYS, PLACEMENTS):
-            yield torture.walk_faults, method, POWER, most
+            # A store to a mapping of a disk that is gone is a signal.
+            yield torture.walk_faults, method, POWER_KILLS if "io=mmap" in method.plan else POWER, most
         for method in own(name, JOB_WAYS, PLACEMENTS):
             yield torture.errors, method, 2, most, False, POWER[:1]
             yield torture.kills, method, 2, 4, POWER_KILLS
@@ -53,7 +54,8 @@ def full(torture: Torture, most: int) -> Iterator[Task]:
 
 
 def short(torture: Torture, most: int) -> Iterator[Task]:
-    """Each format, each placement, each transport at least once."""
+    """Each format, each placement, each transport at least once; by one of them every call."""
+    yield torture.walk_faults, Method(f"hdf5/independent:{SMALL}", ".h5"), POWER, 0
     ways = ("independent", "two_phase", "servers")
     for i, name in enumerate(EXTENSIONS):
         for j, placement in enumerate(PLACEMENTS):
