@@ -21,8 +21,8 @@ int64_t bytes_in(const std::string& folder) {
 
 // Whether MESSAGE says what is full, and where.
 bool is_clear(const std::string& message, const std::string& folder) {
-  const bool what = message.find("No space left") != std::string::npos ||
-                    message.find("uota") != std::string::npos || message.find(" free") != std::string::npos;
+  const bool what = message.find("No space left") != std::string::npos || message.find("uota") != std::string::npos ||
+                    message.find(" free") != std::string::npos;
   return what && message.find(folder) != std::string::npos;
 }
 
