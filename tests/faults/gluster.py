@@ -239,7 +239,7 @@ def judge(code: int | None, ended: "re.Match[str] | None", state: str, missing: 
 
 
 def methods(is_short: bool) -> list[Method]:
-    ways = {"independent": (SMALL,), "two_phase": (f"writers=2,{SMALL}",), "servers": ("",)}
+    ways = {"independent": (SMALL,), "two_phase": (SMALL,), "servers": ("",)}
     if is_short:
         return own("hdf5", {"two_phase": ways["two_phase"]}, ("",))
     return [m for name in EXTENSIONS for m in own(name, ways, ("", "placement=parts,parts=2"))] + STREAMS
