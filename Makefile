@@ -32,6 +32,16 @@ torture: prepare-test configure-dev ## Strike at every file-system call of every
 	@$(BIN)/python tests/faults/torture.py --program build/bin/torture --preload build/lib/libpenstock_inject.so --folder build \
 	  $(if $(filter short,$(TORTURE)),--short)
 
+# Real disks: an hour of writes on ext4, XFS, btrfs and GlusterFS, as root; the short forms are tests.
+disks: prepare-test configure-dev ## Fill disks, cut their power, kill the servers of a file system, in the midst of writes (needs root)
+	@cmake --build build --target torture penstock_inject
+	@for what in space power gluster; do $(BIN)/python tests/faults/$$what.py --program build/bin/torture \
+	  $$([ $$what = space ] || echo --preload build/lib/libpenstock_inject.so) || [ $$? = 77 ]; done
+
+fault-table: prepare-test configure-dev ## Print the table of docs/faults.md: Penstock, engines and plain libraries under the same faults (needs root)
+	@cmake --build build --target torture plain penstock_inject
+	@$(BIN)/python tests/faults/peers.py --program build/bin/torture --plain build/bin/plain --preload build/lib/libpenstock_inject.so
+
 nightly: prepare-test ## The conformance suite on 64 and 256 ranks (hours)
 	@scripts/test nightly
 
@@ -86,5 +96,5 @@ configure-%:
 build-%: configure-%
 	@cmake --build --preset $*
 
-.PHONY: help build demo test quick torture nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
+.PHONY: help build demo test quick torture disks fault-table nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
   prepare-run prepare-test

@@ -37,6 +37,14 @@ Status reserve(const std::string& path, int64_t bytes) {
   return Status::from_errno(errno, fmt::format("reserving {} for '{}'", format_bytes(bytes), path));
 }
 
+int64_t first_hole(const std::string& path, int64_t begin, int64_t end) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  const auto hole = static_cast<int64_t>(::lseek(fd, begin, SEEK_HOLE));
+  ::close(fd);
+  return hole >= begin && hole < end ? hole : -1;
+}
+
 Status check_size(const std::string& path, int64_t bytes) {
   struct stat file = {};
   if (::stat(path.c_str(), &file) != 0) return Status::from_errno(errno, fmt::format("looking at '{}'", path));

@@ -14,8 +14,19 @@ QuietErrors::~QuietErrors() {
   if (stack_ >= 0) H5Eset_current_stack(stack_);  // closes it too
 }
 
+namespace {
+
+// HDF5 passes on what the file system or MPI-IO said, as text only.
+bool says_full(std::string_view text) {
+  for (const char* word : {"No space left on device", "Disk quota exceeded", "MPI_ERR_NO_SPACE", "MPI_ERR_QUOTA"})
+    if (text.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
+}  // namespace
+
 Status library_error(Code code, std::string_view what) {
-  std::string message(what);
+  std::string message;
   const auto innermost = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {
     if (n == 0 && error->desc != nullptr && *error->desc != '\0')
       static_cast<std::string*>(out)->append(": ").append(error->desc);
@@ -23,7 +34,7 @@ Status library_error(Code code, std::string_view what) {
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &message);
   H5Eclear2(H5E_DEFAULT);
-  return {code, message};
+  return {says_full(message) ? Code::no_space : code, std::string(what) + message};
 }
 
 Status library_ready() {

@@ -8,6 +8,7 @@
 
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
+#include "core/engine/reserve.hpp"
 #include "core/model/checksums.hpp"
 #include "core/session/state.hpp"
 #include "core/storage/target.hpp"
@@ -37,6 +38,22 @@ Status same_catalogue(const Catalogue& meant, const Catalogue& found, std::strin
               fmt::format("engine '{}' made {} of '{}' {}", engine, describe(*there), dataset.name, describe(dataset))};
   }
   return {};
+}
+
+// The first byte of a dataset in the one file of CONTENTS that was never written; -1 where there is none.
+int64_t find_hole(const Contents& contents, std::string& dataset) {
+  for (size_t d = 0; d < contents.blocks.size() && contents.parts.size() == 1; ++d) {
+    const Dataset& here = contents.catalogue.datasets[d];
+    if (contents.foreign[d]) continue;
+    for (const StoredBlock& block : contents.blocks[d]) {
+      const int64_t end = block.base + span_bytes(block, bytes(here.type));
+      const int64_t hole = first_hole(contents.parts[0], block.base, end);
+      if (hole < 0) continue;
+      dataset = here.name;
+      return hole;
+    }
+  }
+  return -1;
 }
 
 // What this rank wrote of the files of a folder, and the folder.
@@ -72,6 +89,24 @@ Result<Contents> check_written(File::State& state, const Catalogue& catalogue, c
   PENSTOCK_ASSIGN(Contents contents, read_contents(state.comm, *state.storage, path));
   PENSTOCK_TRY(same_catalogue(catalogue, contents.catalogue, state.plan.engine));
   return contents;
+}
+
+Status check_stored(File::State& state, const Contents& contents, const std::string& path) {
+  if (state.partial) return {};
+  std::string dataset;
+  int64_t hole = state.comm->rank() == 0 ? find_hole(contents, dataset) : -1;
+  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&hole, 1)));
+  if (hole < 0) return {};
+  PENSTOCK_ASSIGN(File file, File::open(state.comm, path));
+  const auto found = file.verify();
+  (void)file.close();
+  const std::string text = fmt::format("engine '{}' reported success, but nothing was stored at byte {} of '{}'",
+                                       state.plan.engine, hole, path);
+  if (found.ok() && found->damages.empty()) return {};  // zeros, which the file system does not store
+  if (found.ok()) return {Code::io, fmt::format("{}: {}", text, found->damages[0].what)};
+  if (found.status().code() != Code::not_found) return found.status().in(text);
+  state.report.warnings.push_back(text + ": zeros, or data that are lost; without checksums it cannot be told");
+  return {};
 }
 
 Status engine_read(File::State& state, const Resolved& resolved) {

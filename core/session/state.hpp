@@ -128,6 +128,9 @@ Status engine_read(File::State& state, const Resolved& resolved);
 // Collective. The file that an engine wrote to PATH, as its reader describes it: complete, and with what was meant to be
 // in it.
 Result<Contents> check_written(File::State& state, const Catalogue& catalogue, const std::string& path);
+// Collective, with the record in place. Where a dataset has a hole, which the library should have filled, all is compared with the
+// checksums.
+Status check_stored(File::State& state, const Contents& contents, const std::string& path);
 
 // Collective. Compares the blocks that RESOLVED's claims touch with their checksums, as the plan's verify says.
 Status verify_claims(File::State& state, const Resolved& resolved);

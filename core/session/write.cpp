@@ -284,10 +284,10 @@ Status agree_published(const Communicator& comm, const Status& published) {
 Status publish_engine(File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(Contents contents, check_written(state, writing.target.catalogue, writing.output.partial));
   PhaseTimer timer(state.report.phases, Phase::commit);
-  PENSTOCK_TRY(agree_published(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
-                                 PENSTOCK_TRY(place_record(state, writing));
-                                 return publish(state, writing.output);
-                               })));
+  const bool root = state.comm->rank() == 0;
+  PENSTOCK_TRY(agree(state.comm, root ? guarded([&] { return place_record(state, writing); }) : Status()));
+  PENSTOCK_TRY(check_stored(state, contents, writing.output.partial));
+  PENSTOCK_TRY(agree_published(state.comm, root ? guarded([&] { return publish(state, writing.output); }) : Status()));
   writing.output.contents = std::move(contents);
   return {};
 }

@@ -125,7 +125,10 @@ class PosixStorage : public Storage {
     const std::string folder = folder_path(path);
     const FileDescriptor fd = open_retrying(folder, O_RDONLY | O_DIRECTORY);
     if (fd.get() < 0) return failed("opening folder", folder);
-    return retrying([&] { return ::fsync(fd.get()); }) == 0 ? Status() : failed("syncing folder", folder);
+    if (retrying([&] { return ::fsync(fd.get()); }) != 0) return failed("syncing folder", folder);
+    // XFS that has shut down (an error of its disk, for one) says success of a folder whose changes it has dropped; here it tells.
+    struct stat info = {};
+    return ::fstat(fd.get(), &info) == 0 ? Status() : failed("syncing folder", folder);
   }
 
   Status set_time(const std::string& path, int64_t nanoseconds) override {

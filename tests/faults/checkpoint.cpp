@@ -55,7 +55,7 @@ Finding lost(const Status& status) { return {"lost", status.message()}; }
 Finding found(int64_t version) { return {version == 1 ? "old" : "new", ""}; }
 
 Finding find_file(const std::string& path) {
-  auto file = File::open(serial_communicator(), path);
+  auto file = File::open(serial_communicator(), path, "independent:verify=always");
   if (!file) return lost(file.status());
   const auto attribute = file->attribute("/", "version");
   if (!attribute) return lost(attribute.status());

@@ -2,6 +2,7 @@
 #include "tests/faults/strike.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,6 +36,9 @@ constexpr Fault table[] = {
     {"eio_open", fault_error, EIO, call_open | call_create | call_map},
     {"eio_unlink", fault_error, EIO, call_unlink},
     {"full", fault_error, ENOSPC, growing, true},
+    {"command", fault_command, EIO, call_any},
+    {"power", fault_power, EIO, call_any, true},
+    {"power_kill", fault_power_kill, EIO, call_any, true},
     {"gone", fault_error, EIO, call_any & ~call_close_read, true},
 };
 
@@ -76,6 +80,7 @@ std::string_view call_name(int call) {
     case call_rename: return "rename";
     case call_unlink: return "unlink";
     case call_map: return "map";
+    case call_end: return "the end";
     default: return "none";
   }
 }
@@ -111,6 +116,24 @@ void Pages::order(int rank, const Fault& fault, int64_t at) {
 
 void Pages::stop() {
   for (fault_page* page : pages_) set_active(*page, 0);
+}
+
+bool cut_power(const std::string& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
+  uint32_t how = power_without_log;
+  const bool cut = fd >= 0 && ::ioctl(fd, power_ioctl, &how) == 0;
+  if (fd >= 0) ::close(fd);
+  return cut;
+}
+
+void Pages::set_command(const std::string& command) {
+  for (fault_page* page : pages_) std::snprintf(page->command, sizeof page->command, "%s", command.c_str());
+}
+
+void Pages::strike_at_end(int rank) {
+  fault_page& page = *pages_[static_cast<size_t>(rank)];
+  page.struck = 1;
+  page.struck_call = call_end;
 }
 
 int64_t Pages::points(int rank, const Fault& fault) const {

@@ -18,7 +18,8 @@ struct Fault {
   unsigned calls;  // that it can hit
   bool sticky = false;
 
-  bool kills() const { return kind == fault_kill_before || kind == fault_kill_after; }
+  bool kills() const { return kind == fault_kill_before || kind == fault_kill_after || kind == fault_power_kill; }
+  bool cuts_power() const { return kind == fault_power || kind == fault_power_kill; }
   // The write must succeed all the same.
   bool harmless() const;
 };
@@ -41,6 +42,10 @@ class Pages {
   // FAULT hits call number AT of RANK, counted from 1 among those that it can hit.
   void order(int rank, const Fault& fault, int64_t at);
   void stop();
+  // What the fault "command" runs.
+  void set_command(const std::string& command);
+  // Notes that the fault of RANK came after its last call.
+  void strike_at_end(int rank);
 
   const fault_page& of(int rank) const { return *pages_[static_cast<size_t>(rank)]; }
   // Calls of RANK since watch() that FAULT could have hit.
@@ -49,6 +54,9 @@ class Pages {
  private:
   std::vector<fault_page*> pages_;
 };
+
+// Stops the file system that FOLDER is on, losing what is not on the disk: ext4 and XFS. Whether it could.
+bool cut_power(const std::string& folder);
 
 // At most MOST of 1, 2, ..., COUNT, evenly spread, the first and the last among them. MOST 0: all.
 std::vector<int64_t> spread(int64_t count, int64_t most);

@@ -1,22 +1,22 @@
 // torture: writes a checkpoint over another while the preloaded library strikes at one of its file-system calls; torture.py runs it.
 //
 //   torture walk   --plan P --extension E --work DIR --pages PREFIX [--faults A,B] [--most N] [--scale N]
-//                  without MPI: every case in a process of its own
+//                  without MPI: every case in a process of its own; --settle COMMAND runs it after each
 //   torture errors the same on all ranks of a job, case after case, from --from N on; no faults that kill
-//   torture write  --plan P --path FILE --version 1|2 [--pages PREFIX [--strike RANK,FAULT,AT]]
+//   torture space  --plan P --extension E --work DIR --limit COMMAND --levels N: on a disk that is nearly full (space.cpp)
+//   torture write  --plan P --path FILE --version 1|2 [--pages PREFIX [--strike RANK,FAULT,AT [--command COMMAND]]]
 //                  once, on all ranks of a job; without a strike it says how many calls each rank makes
+//   torture order  --pages PREFIX --size RANKS --folder FOLDER --strike ...: the same for another program, to be started then
 //   torture check  --path FILE [--pages PREFIX --rank R]: which version is there, and how often and where page R struck
-#include <sys/stat.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "core/base/encode.hpp"
 #include "tests/faults/case.hpp"
+#include "tests/faults/place.hpp"
 #include "tests/harness/world.hpp"
 
 namespace penstock::test {
@@ -26,46 +26,14 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int limit_seconds = 60;
 
-class Options {
- public:
-  Options(int argc, char** argv) {
-    for (int i = 2; i + 1 < argc; i += 2) values_[argv[i]] = argv[i + 1];
+// After the write of one case: where the power was to be cut and never was, it is now.
+void finish(Pages& pages, const Case& one, const std::string& folder, const Place& place) {
+  pages.stop();
+  if (one.fault->cuts_power() && pages.of(one.rank).struck == 0) {
+    if (!cut_power(folder)) give_up("cutting the power of " + folder);
+    pages.strike_at_end(one.rank);
   }
-  std::string text(const std::string& name, const std::string& fallback = "") const {
-    const auto at = values_.find("--" + name);
-    return at == values_.end() ? fallback : at->second;
-  }
-  int64_t number(const std::string& name, int64_t fallback) const {
-    const std::string value = text(name);
-    return value.empty() ? fallback : std::atoll(value.c_str());
-  }
-
- private:
-  std::map<std::string, std::string> values_;
-};
-
-// Where the checkpoint of each case lies: a copy of one that was written without faults.
-class Place {
- public:
-  explicit Place(const Options& options) : work_(options.text("work")), name_("state" + options.text("extension")) {}
-
-  std::string base() const { return work_ + "/base"; }
-  std::string folder(int64_t number) const { return fmt::format("{}/{}", work_, number); }
-  std::string path_in(const std::string& folder) const { return folder + "/" + name_; }
-  void fresh_base() const {
-    fs::remove_all(work_);
-    fs::create_directories(base());
-  }
-  void fresh(int64_t number) const { fs::copy(base(), folder(number), fs::copy_options::recursive); }
-  void remove(int64_t number) const { fs::remove_all(folder(number)); }
-
- private:
-  std::string work_, name_;
-};
-
-int refuse(const std::string& why) {
-  fmt::print("refused\t{}\n", why);
-  return 0;
+  place.settle();
 }
 
 int walk(const Options& options) {
@@ -101,7 +69,7 @@ int walk(const Options& options) {
     pages.watch(place.folder(n));
     pages.order(0, *one.fault, one.at);
     after.ended = write(place.folder(n), 2, status);
-    pages.stop();
+    finish(pages, one, place.folder(n), place);
     if (after.ended.signal == 0) after.statuses.push_back(status);
     after.found = find_in_child(place.path_in(place.folder(n)));
     after.after = listing(place.folder(n));
@@ -129,12 +97,15 @@ std::vector<Status> gathered(const Communicator& comm, const Status& mine) {
   return list;
 }
 
-// Collective. Writes version 2 under the fault that rank 0 has ordered.
+}  // namespace
+
 std::vector<Status> write_there(const World& world, const std::string& path, const Options& options) {
   if (!world.comm()->barrier().ok()) std::exit(1);
   const Status status = write_checkpoint(world.comm(), path, options.text("plan"), 2, options.number("scale", 1));
   return gathered(world.comm(), status);
 }
+
+namespace {
 
 int errors(int argc, char** argv, const Options& options) {
   World world(&argc, &argv);
@@ -175,7 +146,7 @@ int errors(int argc, char** argv, const Options& options) {
     }
     after.statuses = write_there(world, path, options);
     if (!root) continue;
-    pages.stop();
+    finish(pages, list[static_cast<size_t>(n - 1)], folder, place);
     after.found = find_in_child(path);
     after.after = listing(folder);
     const Case& one = list[static_cast<size_t>(n - 1)];
@@ -212,6 +183,7 @@ int write(int argc, char** argv, const Options& options) {
   Pages pages(options.text("pages"), root && watched ? world.size() : 0);
   if (root && watched) {
     pages.watch(fs::path(path).parent_path());
+    pages.set_command(options.text("command"));
     if (one.fault != nullptr) pages.order(one.rank, *one.fault, one.at);
   }
   const auto statuses = write_there(world, path, options);
@@ -223,6 +195,17 @@ int write(int argc, char** argv, const Options& options) {
   for (const Status& status : statuses)
     alike = alike && status.code() == statuses[0].code() && status.message() == statuses[0].message();
   fmt::print("ended\t{}\t{}\t{}\n", name(statuses[0].code()), alike ? "alike" : "differ", statuses[0].message());
+  return 0;
+}
+
+// For a program that is not this one.
+int order(const Options& options) {
+  Case one{};
+  if (!parse_strike(options.text("strike"), one)) return 2;
+  Pages pages(options.text("pages"), static_cast<int>(options.number("size", 1)));
+  pages.watch(options.text("folder"));
+  pages.set_command(options.text("command"));
+  pages.order(one.rank, *one.fault, one.at);
   return 0;
 }
 
@@ -246,8 +229,10 @@ int main(int argc, char** argv) {
   const Options options(argc, argv);
   if (command == "walk") return walk(options);
   if (command == "errors") return errors(argc, argv, options);
+  if (command == "space") return space(argc, argv, options);
   if (command == "write") return write(argc, argv, options);
+  if (command == "order") return order(options);
   if (command == "check") return check(options);
-  std::fprintf(stderr, "usage: torture walk|errors|write|check OPTIONS (see tests/faults/torture.cpp)\n");
+  std::fprintf(stderr, "usage: torture walk|errors|space|write|order|check OPTIONS (see tests/faults/torture.cpp)\n");
   return 2;
 }

@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import Any
 
 LIMIT_SECONDS = 60
 KILLS = ("kill_before", "kill_after")
+POWER_KILLS = ("power_kill",)  # of power.py
 ERRORS = (
     *("short", "eintr", "slow", "enospc", "edquot", "full", "gone"),
     *("eio_write", "eio_sync", "eio_rename", "eio_close", "eio_open", "eio_unlink"),
@@ -83,6 +84,7 @@ class Settings:
     launcher: list[str]
     work: Path
     pages: Path
+    settle: str = ""  # a command that makes the disk fit to be looked at again
 
 
 class Record:
@@ -102,7 +104,7 @@ class Record:
             if outcome.call == "none" and not outcome.defect:
                 tally.unreached += 1
                 return
-            if outcome.fault in KILLS:
+            if outcome.fault in (*KILLS, *POWER_KILLS):
                 tally.kills += 1
             else:
                 tally.faults += 1
@@ -207,32 +209,47 @@ class Torture:
 
     def _words(self, method: Method, work: Path, pages: Path, faults: tuple[str, ...], most: int) -> list[str]:
         words = ["--plan", method.plan, "--extension", method.extension, "--work", str(work), "--pages", str(pages)]
-        return [*words, "--faults", ",".join(faults), "--most", str(most), "--scale", str(method.scale)]
+        words += ["--faults", ",".join(faults), "--most", str(most), "--scale", str(method.scale)]
+        return [*words, *(("--settle", self.settings.settle) if self.settings.settle else ())]
 
     def walk(self, method: Method, most_kills: int, most_errors: int) -> None:
         """Every fault at calls of one rank without MPI: at so many for each fault; 0: at all."""
-        for faults, most in ((KILLS, most_kills), (ERRORS, most_errors)):
-            work, pages = self._places()
-            words = ["walk", *self._words(method, work, pages, faults, most)]
-            self._follow(method, 1, command(self.settings, 0, pages, words), 3 * LIMIT_SECONDS, False)
-            shutil.rmtree(work, ignore_errors=True)
+        self.walk_faults(method, KILLS, most_kills)
+        self.walk_faults(method, ERRORS, most_errors)
 
-    def errors(self, method: Method, ranks: int, most: int, apart: bool) -> None:
+    def walk_faults(self, method: Method, faults: tuple[str, ...], most: int) -> None:
+        work, pages = self._places()
+        words = ["walk", *self._words(method, work, pages, faults, most)]
+        self.follow(method, 1, command(self.settings, 0, pages, words), 3 * LIMIT_SECONDS, False)
+        shutil.rmtree(work, ignore_errors=True)
+
+    def errors(self, method: Method, ranks: int, most: int, apart: bool, faults: tuple[str, ...] = ERRORS) -> None:
         """Every fault that does not kill, at some calls of each rank, in one job, or in as many as survive."""
         work, pages = self._places()
         first, losses = 1, 0
         while losses < (2 if apart else 5):
-            words = ["errors", *self._words(method, work, pages, ERRORS, most), "--from", str(first)]
+            words = ["errors", *self._words(method, work, pages, faults, most), "--from", str(first)]
             limit = LIMIT_SECONDS / 4 if apart else LIMIT_SECONDS
-            last = self._follow(method, ranks, command(self.settings, ranks, pages, words), limit, apart)
+            last = self.follow(method, ranks, command(self.settings, ranks, pages, words), limit, apart)
             if last == 0:
                 break
             first, losses = last + 1, losses + 1
         shutil.rmtree(work, ignore_errors=True)
 
-    def _follow(self, method: Method, ranks: int, arguments: list[str], limit: float, apart: bool) -> int:
-        """Records what a walk or a job says. The number of the case in which it ended before its time, or 0."""
-        process = start(arguments, self.settings.work)
+    def follow(
+        self,
+        method: Method,
+        ranks: int,
+        arguments: list[str],
+        limit: float,
+        apart: bool,
+        unclear: list[str] | None = None,
+    ) -> int:
+        """Records what a walk or a job says, and messages that it calls unclear.
+
+        The number of the case in which it ended before its time, or 0.
+        """
+        process = start(arguments, self.settings.pages)
         begun: list[str] = []
         finished = hung = False
         for line in lines_of(process, limit):
@@ -245,6 +262,8 @@ class Torture:
                 begun = []
                 number, fault, rank, at, *others = rest
                 self.record.add(method, ranks, Outcome(fault, int(rank), int(at), *others), apart)
+            elif word == "unclear" and unclear is not None:
+                unclear.append(rest[1])
             elif word == "refused":
                 self.record.refuse(method, rest[0], apart)
                 finished = True
@@ -257,18 +276,18 @@ class Torture:
         self.record.add(method, ranks, wrong, apart)
         return int(number)
 
-    def kills(self, method: Method, ranks: int, count: int) -> None:
+    def kills(self, method: Method, ranks: int, count: int, faults: tuple[str, ...] = KILLS) -> None:
         """A job for each kill, at COUNT points spread over the calls of all ranks."""
         work, pages = self._places()
         base = work / "base"
         base.mkdir(parents=True)
         path = f"state{method.extension}"
         words = ["--plan", method.plan, "--scale", str(method.scale), "--path"]
-        made, said = self._run(ranks, pages, ["write", *words, str(base / path), "--version", "1"])
+        made, said = self.run(ranks, pages, ["write", *words, str(base / path), "--version", "1"])
         if refusal := re.search(r"^refused\t(.*)$", said, re.MULTILINE):
             return self.record.refuse(method, refusal[1], False)
         shutil.copytree(base, work / "0")
-        tried, said = self._run(ranks, pages, ["write", *words, str(work / "0" / path), "--pages", str(pages)])
+        tried, said = self.run(ranks, pages, ["write", *words, str(work / "0" / path), "--pages", str(pages)])
         calls = [int(n) for n in re.findall(r"^calls\t\d+\t(\d+)$", said, re.MULTILINE)]
         if made or tried or sum(calls) == 0:
             outcome = Outcome("none", 0, 0, "unknown", "", "unknown", "crash", "without any fault")
@@ -277,20 +296,24 @@ class Torture:
         if len(points) > count:
             points = [points[i * (len(points) - 1) // (count - 1)] for i in range(count)]
         for number, (rank, at) in enumerate(points, 1):
-            fault, folder = KILLS[number % 2], work / str(number)
+            fault, folder = faults[number % len(faults)], work / str(number)
             shutil.copytree(base, folder)
+            if self.settings.settle:
+                subprocess.run(["sync", "--file-system", str(folder)], check=True)
             strike = ["--pages", str(pages), "--strike", f"{rank},{fault},{at}"]
-            code, said = self._run(ranks, pages, ["write", *words, str(folder / path), *strike])
-            found = self._check(folder / path, pages, rank)
+            code, said = self.run(ranks, pages, ["write", *words, str(folder / path), *strike])
+            if self.settings.settle:
+                subprocess.run(self.settings.settle, shell=True, check=True)
+            found = self.check(folder / path, pages, rank)
             outcome = judge_kill(fault, rank, at, code, said, found, leftovers(base, folder))
             self.record.add(method, ranks, outcome, False)
             shutil.rmtree(folder)
         shutil.rmtree(work)
         return None
 
-    def _run(self, ranks: int, pages: Path, words: list[str]) -> tuple[int | None, str]:
+    def run(self, ranks: int, pages: Path, words: list[str]) -> tuple[int | None, str]:
         """The exit status, None where it hung, and the output."""
-        process = start(command(self.settings, ranks, pages, words), self.settings.work)
+        process = start(command(self.settings, ranks, pages, words), self.settings.pages)
         try:
             said, _ = process.communicate(timeout=LIMIT_SECONDS)
         except subprocess.TimeoutExpired:
@@ -298,7 +321,7 @@ class Torture:
             return None, ""
         return process.returncode, said
 
-    def _check(self, path: Path, pages: Path, rank: int) -> list[str]:
+    def check(self, path: Path, pages: Path, rank: int) -> list[str]:
         words = ["check", "--path", str(path), "--pages", str(pages), "--rank", str(rank)]
         try:
             done = subprocess.run(
@@ -330,6 +353,8 @@ def judge_kill(
             defect = "differ"
         elif state != ("new" if status == "ok" else "old"):
             defect = "state"
+        elif fault in POWER_KILLS:
+            pass  # nothing can be removed then
         elif (status != "ok" and left) or any(name.endswith(".partial") for name in left):
             defect = "leftover"
         why = why or f"{ended[3]} {' '.join(left)}"
@@ -349,7 +374,7 @@ def plan(way: str, *settings: str) -> str:
     return f"{way}:{text}" if text else way
 
 
-def own(name: str, ways: dict[str, tuple[str, ...]], placements: tuple[str, ...]) -> list[Method]:
+def own(name: str, ways: Mapping[str, tuple[str, ...]], placements: tuple[str, ...]) -> list[Method]:
     """Format NAME by transports with their settings, in each placement."""
     return [
         Method(plan(f"{name}/{transport}", setting, placement), EXTENSIONS[name])

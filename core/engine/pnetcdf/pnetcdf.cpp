@@ -1,4 +1,4 @@
-// pnetcdf: Parallel-NetCDF, with the definitions of our own format netcdf: define, write, sync, close.
+// pnetcdf: Parallel-NetCDF, with the definitions of our own format netcdf: define, write, close.
 #include <algorithm>
 
 #include "core/base/guarded.hpp"
@@ -78,10 +78,8 @@ Status fill(const Problem& problem, const Settings& settings, const netcdf::Head
   std::vector<int> variables;
   for (size_t at = 0; at < problem.datasets.size(); ++at)
     variables.push_back(elements(definition(problem, at).shape) == 0 ? -1 : problem.datasets[at]);
-  PENSTOCK_TRY(agree(problem.comm, move(problem, file, variables, way_of(settings), Direction::write)));
-  if (!problem.sync) return {};
-  const PhaseTimer timer(*problem.phases, Phase::sync);
-  return check(ncmpi_sync(file.id()), "ncmpi_sync");
+  // No ncmpi_sync: where it fails on one rank, it never returns on the others. The session syncs the file.
+  return agree(problem.comm, move(problem, file, variables, way_of(settings), Direction::write));
 }
 
 Status write(const Problem& problem, const Settings& settings) {
