@@ -233,7 +233,7 @@ Result<Sealed> File::seal(const Communicator& comm, const std::string& path, boo
     if (found->metadata_differ) sealed.found.push_back("the header before the data is not as it was committed");
     sealed.found.insert(sealed.found.end(), found->files.begin(), found->files.end());
     sealed.unchecked = found->unchecked;
-    if (sealed.found.empty() && sealed.unchecked.empty()) return sealed;
+    if (sealed.found.empty() && (sealed.unchecked.empty() || !found->modified)) return sealed;
     if (!sealed.found.empty() && !found->modified && !force)
       return Status(Code::damaged,
                     found->verdict(state.path).message() +
