@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy
@@ -29,20 +30,22 @@ def write(build: Path, tmp_path: Path) -> Write:
             pytest.skip("build/bin/torture is not built")
         words = [str(program), "write", "--path", str(tmp_path / name), "--plan", plan, "--version", "1"]
         command = [*launch.mpiexec(launch.Mpi.openmpi, 3), *words]
-        ran = subprocess.run(command, cwd=tmp_path, env=launch.environment(), capture_output=True, text=True, timeout=120)
+        ran = subprocess.run(
+            command, cwd=tmp_path, env=launch.environment(), capture_output=True, text=True, timeout=120, check=False
+        )
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return tmp_path / name
 
     return run
 
 
-def index_of(path: Path) -> dict[str, object]:
+def index_of(path: Path) -> dict[str, Any]:
     if path.suffix == ".h5":
         with h5py.File(path) as file:
             text = file["_penstock/index"][()].tobytes()
     else:
         text = path.read_bytes()
-    index: dict[str, object] = json.loads(text)
+    index: dict[str, Any] = json.loads(text)
     return index
 
 

@@ -25,9 +25,9 @@ def repair(
 ) -> None:
     """Rebuild the one file of a set that is missing or damaged, bit for bit, from the others and their parity.
 
-    The set must have been written with parity=1 in its plan. Every file of it is compared with its checksum first; those
-    that are whole are never touched. Two or more that are not, or a set without parity, are an error that says what is
-    lost. The exit status is 1 where anything is lost.
+    The set must have been written with parity=1 in its plan. Every file of it is compared with its checksum first;
+    those that are whole are never touched. Two or more that are not, or a set without parity, are an error that says
+    what is lost. The exit status is 1 where anything is lost.
     """
     results = lines.run(PROGRAM, [], files, np, mpi)
     for result in results:

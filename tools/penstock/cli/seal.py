@@ -31,8 +31,8 @@ def seal(
     What differs from the commit is named, so look whether it is what you changed. A file that nobody has written to
     since its commit, by its time, was damaged: it is refused unless you say --force, which believes what is there now.
     A single file is cloned, and the clone takes its place in one step, with all that the other tool put in it; datasets
-    that were added have checksums as far as the file's record has room, and are named where it has none. The parts of a set
-    stay where they are; its index, and its parity, are made anew.
+    that were added have checksums as far as the file's record has room, and are named where it has none. The parts of
+    a set stay where they are; its index, and its parity, are made anew.
     """
     results = lines.run(PROGRAM, ["--force"] if force else [], files, np, mpi)
     for result in results:

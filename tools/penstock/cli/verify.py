@@ -100,6 +100,8 @@ def _describe(result: Line) -> str:
         lines.append("  the header before the data is not as it was committed")
     lines += [f"  '{dataset}' has no checksums" for dataset in found["unchecked"]]
     lines.append(f"  {_verdict(found)}")
+    if found["modified"] and not _agrees(result):
+        lines.append(f"  if it was meant: penstock seal {name}")
     if len(found["files"]) == 1:
         lines.append(f"  that one file can be rebuilt: penstock repair {name}")
     return "\n".join(lines)
@@ -111,5 +113,5 @@ def _verdict(found: Line) -> str:
     if not found["damages"] and not found["metadata_differ"] and not found["files"]:
         return "all agree" if not found["unchecked"] else "all others agree"
     if found["modified"]:
-        return "modified since its commit: another tool wrote to it, which may be meant (penstock seal), or a copy was damaged"
+        return "modified since its commit: another tool wrote to it, which may be meant, or a copy of it was damaged"
     return "DAMAGED: nobody has written to it since its commit"
