@@ -14,7 +14,9 @@ namespace penstock {
 namespace {
 
 // What is wrong with the file at PATH; "" where nothing is. Errors are of another kind: nothing is known then.
-Result<std::string> look_at(Storage& storage, const std::string& path, const Contents::FileSum& meant, int64_t window) {
+Result<std::string> look_at(const File::State& state, const std::string& path, const Contents::FileSum& meant) {
+  Storage& storage = *state.storage;
+  const int64_t window = combine_window(state);
   const auto info = storage.stat(path);
   if (info.status().code() == Code::not_found) return std::string("it is missing");
   if (!info.ok()) return info.status();
@@ -25,6 +27,7 @@ Result<std::string> look_at(Storage& storage, const std::string& path, const Con
   uint64_t sum = 0;
   for (int64_t at = 0; at < meant.bytes; at += window) {
     const std::span<std::byte> piece(buffer.data(), static_cast<size_t>(std::min(window, meant.bytes - at)));
+    state.comm->working(0);
     if (const Status status = file->read(at, piece); !status.ok()) return "it cannot be read: " + status.message();
     sum = crc64(piece, sum);
   }
@@ -51,8 +54,7 @@ Result<std::vector<WrongFile>> find_wrong_files(File::State& state) {
     for (size_t i = 0; i < count; ++i) {
       if (reader_of(i, count, state.comm->size()) != state.comm->rank()) continue;
       const auto file = static_cast<int32_t>(i);
-      PENSTOCK_ASSIGN(const std::string why,
-                      look_at(*state.storage, path_of(contents, file), sum_of(contents, file), combine_window(state)));
+      PENSTOCK_ASSIGN(const std::string why, look_at(state, path_of(contents, file), sum_of(contents, file)));
       if (why.empty()) continue;
       out.value(file);
       out.text(why);

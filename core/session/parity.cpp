@@ -2,6 +2,7 @@
 #include "core/session/parity.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,9 @@ Status reduce(const Communicator& comm, int root, Window sum, Window other) {
   for (int distance = 1; distance < size; distance *= 2) {
     if ((relative & distance) != 0) {
       PENSTOCK_ASSIGN(Request sent, comm->send((relative - distance + root) % size, sum_tag, sum));
-      return wait_all(std::span(&sent, 1));
+      const Status status = wait_all(std::span(&sent, 1));
+      if (!status.ok()) sent.abandon();
+      return status;
     }
     if (relative + distance >= size) continue;
     PENSTOCK_ASSIGN(Request received, comm->receive((relative + distance + root) % size, sum_tag, other));
@@ -47,21 +50,27 @@ class Combiner {
       PENSTOCK_ASSIGN(files_.emplace_back(), storage.open(source.path, Io::automatic, false));
     }
     PENSTOCK_ASSIGN(out_, storage.open(target.path, target.io, true));
-    sum_.resize(static_cast<size_t>(window));
-    other_.resize(static_cast<size_t>(window));
+    window_ = window;
+    sum_ = std::make_unique<std::byte[]>(static_cast<size_t>(window));
+    other_ = std::make_unique<std::byte[]>(static_cast<size_t>(window));
     return {};
   }
 
-  Status run(const Communicator& comm, const Combined& target) {
-    const int64_t window = std::ssize(sum_);
+  // READERS are those of ALL that have sources.
+  Status run(const Communicator& all, const Communicator& readers, const Combined& target) {
     int root = 0;
-    for (int64_t at = 0; at < target.bytes; at += window, root = (root + 1) % comm->size()) {
-      const auto length = static_cast<size_t>(std::min(window, target.bytes - at));
-      const Window here(sum_.data(), length), there(other_.data(), length);
+    for (int64_t at = 0; at < target.bytes; at += window_, root = (root + 1) % readers->size()) {
+      const auto length = static_cast<size_t>(std::min(window_, target.bytes - at));
+      const Window here(sum_.get(), length), there(other_.get(), length);
+      all->working(0);
+      readers->working(0);
       std::ranges::fill(here, std::byte{0});
       if (status_.ok()) keep(read(at, here, there));
-      PENSTOCK_TRY(reduce(comm, root, here, there));
-      if (root == comm->rank() && status_.ok()) keep(out_->write(at, here));
+      if (Status lost = reduce(readers, root, here, there); !lost.ok()) {
+        (void)sum_.release(), (void)other_.release();  // messages may be under way in them, and never end
+        return lost;
+      }
+      if (root == readers->rank() && status_.ok()) keep(out_->write(at, here));
     }
     if (status_.ok() && target.sync) keep(out_->sync());
     keep(out_->close());
@@ -89,7 +98,8 @@ class Combiner {
   std::vector<Source*> sources_;
   std::vector<StorageFilePtr> files_;
   StorageFilePtr out_;
-  std::vector<std::byte> sum_, other_;
+  int64_t window_ = 0;
+  std::unique_ptr<std::byte[]> sum_, other_;
   Status status_;  // the first that went wrong; this rank takes its part in the sums until the end
 };
 
@@ -116,7 +126,7 @@ Status combine(const Communicator& comm, Storage& storage, std::vector<Source>& 
   Combiner combiner;
   const auto open = [&] { return combiner.open(storage, sources, target, window); };
   PENSTOCK_TRY(agree(comm, readers ? guarded(open) : Status()));
-  return agree(comm, readers ? combiner.run(readers, target) : Status());
+  return agree(comm, readers ? combiner.run(comm, readers, target) : Status());
 }
 
 uint64_t parity_sum(const std::vector<Contents::FileSum>& parts, int64_t bytes) {

@@ -47,6 +47,7 @@ Status check_rebuilt(File::State& state, const std::string& path, const Contents
   uint64_t sum = 0;
   for (int64_t at = 0; at < meant.bytes; at += std::ssize(buffer)) {
     const std::span<std::byte> piece(buffer.data(), std::min(buffer.size(), static_cast<size_t>(meant.bytes - at)));
+    state.comm->working(0);
     PENSTOCK_TRY(file->read(at, piece));
     sum = crc64(piece, sum);
   }

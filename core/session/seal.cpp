@@ -32,6 +32,7 @@ Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t 
     buffer.resize(static_cast<size_t>(run.length * size));
     const Claim claim{static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1))};
     std::byte* memory = buffer.data();
+    state.comm->working(0);
     PENSTOCK_TRY(read_here(contents, contents.parts[0], std::span(&claim, 1), std::span(&memory, 1), state.storage));
     sum = crc64(buffer, sum);
   }
@@ -105,6 +106,7 @@ Status clone(File::State& state, const std::string& to, int64_t size) {
     PENSTOCK_ASSIGN(auto out, state.storage->open(to, Io::buffered, true));
     for (int64_t at = window * state.comm->rank(); at < size; at += window * state.comm->size()) {
       const std::span<std::byte> piece(buffer.data(), static_cast<size_t>(std::min(window, size - at)));
+      state.comm->working(0);
       PENSTOCK_TRY(in->read(at, piece));
       PENSTOCK_TRY(out->write(at, piece));
     }
