@@ -98,6 +98,14 @@ penstock_status penstock_copy(penstock_comm comm, const char *from, const char *
  * PENSTOCK_OK: all agrees; PENSTOCK_DAMAGED: the message names the first dataset and elements that do not, and counts the
  * others; PENSTOCK_NOT_FOUND: there is no such file, or it has no checksums. */
 penstock_status penstock_verify(penstock_comm comm, const char *path);
+/* Collective. Of a set that was written with parity=1 in its plan: makes the one file again that is missing or not what was
+ * committed, bit for bit. PENSTOCK_OK: all is as it was committed, now or before; PENSTOCK_DAMAGED, PENSTOCK_NOT_FOUND: something is
+ * lost and cannot be made again, the message says what. Without parity it only looks. */
+penstock_status penstock_repair(penstock_comm comm, const char *path);
+/* Collective. Makes new checksums for a file or set that another tool changed on purpose, and new parity where it has that.
+ * PENSTOCK_DAMAGED where nobody has written to it since its commit, so that what differs is damage; FORCE (not 0) does it all the
+ * same. */
+penstock_status penstock_seal(penstock_comm comm, const char *path, int force);
 /* Collective. Publishes what was put, all or nothing; fills what was asked for by get. The file stays open. With transport
  * servers it returns when the data is handed over: the next commit, penstock_commit_wait or penstock_close publishes it, and
  * returns what went wrong. */

@@ -201,6 +201,20 @@ penstock_status penstock_verify(penstock_comm comm, const char* path) {
   });
 }
 
+penstock_status penstock_repair(penstock_comm comm, const char* path) {
+  return border([&]() -> Status {
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    return penstock::File::repair(ranks, path == nullptr ? "" : path).status();
+  });
+}
+
+penstock_status penstock_seal(penstock_comm comm, const char* path, int force) {
+  return border([&]() -> Status {
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    return penstock::File::seal(ranks, path == nullptr ? "" : path, force != 0).status();
+  });
+}
+
 penstock_status penstock_split([[maybe_unused]] penstock_comm comm, penstock_comm* compute) {
   return border([&]() -> Status {
     if (compute == nullptr) return null("compute");

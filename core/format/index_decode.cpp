@@ -63,6 +63,7 @@ class Reader {
     PENSTOCK_TRY(read_datasets(root));
     PENSTOCK_TRY(read_attributes(root));
     PENSTOCK_TRY(read_record(root));
+    PENSTOCK_TRY(read_parity(root));
     PENSTOCK_TRY(as_damaged(check_names(contents_.catalogue)));
     PENSTOCK_TRY(check_bytes_apart());
     return std::move(contents_);
@@ -108,6 +109,39 @@ class Reader {
     if (!root.contains("checksums")) return {};
     PENSTOCK_ASSIGN(const std::string digits, text_member(root, "checksums"));
     if (!words_of(digits, contents_.record)) return damaged("'checksums' are not words of 16 hexadecimal digits");
+    return {};
+  }
+
+  static Result<Contents::FileSum> read_file_sum(const json& object) {
+    if (!object.is_object()) return damaged("a file's sum in 'parity' is not an object");
+    Contents::FileSum of;
+    PENSTOCK_ASSIGN(const json* size, member(object, "bytes"));
+    PENSTOCK_ASSIGN(of.bytes, natural_from_json(*size, "a file's 'bytes' in 'parity'"));
+    PENSTOCK_ASSIGN(const std::string digits, text_member(object, "crc64"));
+    std::vector<uint64_t> words;
+    if (digits.size() != 16 || !words_of(digits, words)) return damaged("a 'crc64' is not of 16 hexadecimal digits");
+    of.sum = words[0];
+    return of;
+  }
+
+  Status read_parity(const json& root) {
+    const auto found = root.find("parity");
+    if (found == root.end()) return {};
+    PENSTOCK_ASSIGN(const Contents::FileSum file, read_file_sum(*found));
+    PENSTOCK_ASSIGN(const std::string name, text_member(*found, "file"));
+    PENSTOCK_TRY(check_part_name(name));
+    if (part_index_.contains(name)) return damaged("its parity file '" + name + "' is one of its parts");
+    PENSTOCK_ASSIGN(const json* parts, member(*found, "parts"));
+    if (!parts->is_array() || parts->size() != contents_.parts.size())
+      return damaged("'parity' does not have a sum for each part");
+    Contents::Parity parity{join_path(folder_, name), file, {}};
+    int64_t longest = 0;
+    for (const json& part : *parts) {
+      PENSTOCK_ASSIGN(parity.parts.emplace_back(), read_file_sum(part));
+      longest = std::max(longest, parity.parts.back().bytes);
+    }
+    if (file.bytes != longest) return damaged("the parity file is not as long as the longest part");
+    contents_.parity = std::move(parity);
     return {};
   }
 
@@ -312,21 +346,6 @@ Status check_part(const std::string& path, int64_t needed) {
                  std::to_string(needed) + ": it was cut off, or belongs to another generation");
 }
 
-// BLOCK's elements, as their first and last for each stretch.
-void name_elements(const Dataset& dataset, const StoredBlock& block, std::vector<std::string>& names) {
-  const auto add = [&](const Dims& first, const Dims& last) {
-    names.push_back("'" + dataset.name + "': " + describe(first) + " to " + describe(last));
-  };
-  if (!block.where.is_box()) {
-    for (const MemoryRun& run : block.where.runs())
-      add(coordinates(dataset.shape, run.offset), coordinates(dataset.shape, run.offset + run.length - 1));
-    return;
-  }
-  Dims last = block.where.box().start;
-  for (int i = 0; i < last.rank(); ++i) last[i] += block.where.box().count[i] - 1;
-  add(block.where.box().start, last);
-}
-
 }  // namespace
 
 Status find_lost(Contents& contents) {
@@ -340,14 +359,10 @@ Status find_lost(Contents& contents) {
     Status why = check_part(contents.parts[p], needed[p]);
     if (why.ok()) continue;
     if (why.code() != Code::not_found && why.code() != Code::damaged) return why;
-    Contents::Lost lost{std::move(why), {}};
-    for (size_t i = 0; i < contents.blocks.size(); ++i)
-      std::erase_if(contents.blocks[i], [&](const StoredBlock& block) {
-        if (block.part != static_cast<int32_t>(p)) return false;
-        if (block.where.count() > 0) name_elements(contents.catalogue.datasets[i], block, lost.boxes);
-        return true;
-      });
-    contents.lost.push_back(std::move(lost));
+    const auto part = static_cast<int32_t>(p);
+    contents.lost.push_back({part, std::move(why), elements_in(contents, part)});
+    for (auto& blocks : contents.blocks)
+      std::erase_if(blocks, [&](const StoredBlock& block) { return block.part == part; });
   }
   return {};
 }

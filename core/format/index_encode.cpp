@@ -77,11 +77,33 @@ class Writer {
       append_key(out_, "checksums");
       append_json(out_, std::string_view(hexadecimal(contents_.record)));
     }
+    if (contents_.parity) append_parity(*contents_.parity);
     out_ += "}\n";
     return std::move(out_);
   }
 
  private:
+  void append_file_sum(const Contents::FileSum& of) {
+    out_ += "\"bytes\": ";
+    append_json(out_, of.bytes);
+    out_ += ", \"crc64\": ";
+    append_json(out_, std::string_view(hexadecimal(std::span(&of.sum, 1))));
+  }
+
+  void append_parity(const Contents::Parity& parity) {
+    out_ += ",\n \"parity\": {\"file\": ";
+    append_json(out_, file_name_of(parity.path));
+    out_ += ", ";
+    append_file_sum(parity.file);
+    out_ += ", \"parts\": [";
+    for (size_t i = 0; i < parity.parts.size(); ++i) {
+      out_ += i == 0 ? "\n  {" : ",\n  {";
+      append_file_sum(parity.parts[i]);
+      out_ += '}';
+    }
+    out_ += "]}";
+  }
+
   void append_attributes() {
     bool first_object = true;
     for (const auto& [object, attributes] : contents_.catalogue.attributes) {

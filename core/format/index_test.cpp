@@ -34,6 +34,7 @@ Contents sample() {
   contents.blocks[1] = {{0, 96, true, Selection::of_runs(Dims{10}, first)},
                         {1, 96, true, Selection::of_runs(Dims{10}, second)}};
   contents.blocks[3] = {{1, 4096, false, Selection::whole(Dims{})}};
+  contents.parity = {"/some/folder/heat.g7.parity", {5000, 0xfedcba9876543210}, {{5000, 7}, {4104, 8}}};
   return contents;
 }
 
@@ -42,6 +43,17 @@ void expect_same(const Contents& a, const Contents& b) {
   EXPECT_EQ(a.generation, b.generation);
   EXPECT_EQ(a.replaced, b.replaced);
   EXPECT_EQ(a.parts, b.parts);
+  ASSERT_EQ(a.parity.has_value(), b.parity.has_value());
+  if (a.parity) {
+    EXPECT_EQ(a.parity->path, b.parity->path);
+    EXPECT_EQ(a.parity->file.bytes, b.parity->file.bytes);
+    EXPECT_EQ(a.parity->file.sum, b.parity->file.sum);
+    ASSERT_EQ(a.parity->parts.size(), b.parity->parts.size());
+    for (size_t i = 0; i < a.parity->parts.size(); ++i) {
+      EXPECT_EQ(a.parity->parts[i].bytes, b.parity->parts[i].bytes);
+      EXPECT_EQ(a.parity->parts[i].sum, b.parity->parts[i].sum);
+    }
+  }
   EXPECT_EQ(a.catalogue.datasets, b.catalogue.datasets);
   EXPECT_EQ(a.catalogue.attributes, b.catalogue.attributes);
   ASSERT_EQ(a.blocks.size(), b.blocks.size());
@@ -192,7 +204,13 @@ INSTANTIATE_TEST_SUITE_P(
         Lie{"/attributes/a", "{\"x\":{\"type\":\"f64\",\"shape\":[1000000],\"value\":[1]}}"},
         Lie{"/attributes/a", "{\"x\":{\"type\":\"text[2]\",\"value\":\"abc\"}}"},
         Lie{"/attributes/a", "{\"x\":{\"type\":\"text[99999999999]\",\"value\":\"abc\"}}"},
-        Lie{"/attributes/a", "{\"x\":{\"type\":\"complex64\",\"value\":[1]}}"}));
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"complex64\",\"value\":[1]}}"}, Lie{"/parity", "[]"},
+        Lie{"/parity", "{}"}, Lie{"/parity/file", "\"../x\""}, Lie{"/parity/file", "\"/etc/passwd\""},
+        Lie{"/parity/file", "\"heat.g7.1\""}, Lie{"/parity/file", "7"}, Lie{"/parity/bytes", "-1"},
+        Lie{"/parity/bytes", "5001"}, Lie{"/parity/crc64", "\"0123\""}, Lie{"/parity/crc64", "1"},
+        Lie{"/parity/crc64", "\"012345678901234567890123456789ab\""}, Lie{"/parity/parts", "{}"},
+        Lie{"/parity/parts", "[]"}, Lie{"/parity/parts/1", "7"}, Lie{"/parity/parts/1/bytes", "9223372036854775807"},
+        Lie{"/parity/parts/0/crc64", "\"xxxxxxxxxxxxxxxx\""}));
 
 TEST(Index, SurvivesEveryCutAndManyFlips) {
   const std::string text = *encode_index(sample());

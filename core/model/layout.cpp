@@ -50,6 +50,32 @@ std::vector<StoredBlock> decode_blocks(Decoder& in) {
 
 }  // namespace
 
+namespace {
+
+void name_elements(const Dataset& dataset, const StoredBlock& block, std::vector<std::string>& names) {
+  const auto add = [&](const Dims& first, const Dims& last) {
+    names.push_back("'" + dataset.name + "': " + describe(first) + " to " + describe(last));
+  };
+  if (!block.where.is_box()) {
+    for (const MemoryRun& run : block.where.runs())
+      add(coordinates(dataset.shape, run.offset), coordinates(dataset.shape, run.offset + run.length - 1));
+    return;
+  }
+  Dims last = block.where.box().start;
+  for (int i = 0; i < last.rank(); ++i) last[i] += block.where.box().count[i] - 1;
+  add(block.where.box().start, last);
+}
+
+}  // namespace
+
+std::vector<std::string> elements_in(const Contents& contents, int32_t part) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < contents.blocks.size(); ++i)
+    for (const StoredBlock& block : contents.blocks[i])
+      if (block.part == part && block.where.count() > 0) name_elements(contents.catalogue.datasets[i], block, names);
+  return names;
+}
+
 std::vector<std::byte> encode(const Contents& contents) {
   Encoder out;
   out.text(contents.format);
@@ -65,10 +91,17 @@ std::vector<std::byte> encode(const Contents& contents) {
   }
   out.value(std::ssize(contents.lost));
   for (const Contents::Lost& lost : contents.lost) {
+    out.value(lost.part);
     out.value(lost.why.code());
     out.text(lost.why.message());
     out.value(std::ssize(lost.boxes));
     for (const std::string& box : lost.boxes) out.text(box);
+  }
+  out.value(contents.parity.has_value());
+  if (contents.parity) {
+    out.text(contents.parity->path);
+    out.value(contents.parity->file);
+    out.list(std::span<const Contents::FileSum>(contents.parity->parts));
   }
   out.list(std::span<const uint64_t>(contents.record));
   encode(out, contents.record_blocks);
@@ -92,9 +125,16 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     Contents::Lost& lost = contents.lost.emplace_back();
+    lost.part = in.value<int32_t>();
     const auto code = in.value<Code>();
     lost.why = {code, in.text()};
     for (auto boxes = in.value<int64_t>(); boxes > 0 && in.ok(); --boxes) lost.boxes.push_back(in.text());
+  }
+  if (in.value<bool>()) {
+    Contents::Parity& parity = contents.parity.emplace();
+    parity.path = in.text();
+    parity.file = in.value<Contents::FileSum>();
+    parity.parts = in.list<Contents::FileSum>();
   }
   contents.record = in.list<uint64_t>();
   contents.record_blocks = decode_blocks(in);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,10 +67,22 @@ struct Contents {
   std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
   // Of a set: parts that are not there, or too short, and why. What lay in them is in no block then.
   struct Lost {
+    int32_t part = 0;
     Status why;                      // naming the part
     std::vector<std::string> boxes;  // of elements: "'rho': (0, 0) to (63, 127)"
   };
   std::vector<Lost> lost;
+  // Of a set: what any one of its files can be made again from (docs/formats/raw.md).
+  struct FileSum {
+    int64_t bytes = 0;
+    uint64_t sum = 0;  // crc64 of the whole file
+  };
+  struct Parity {
+    std::string path;
+    FileSum file;
+    std::vector<FileSum> parts;
+  };
+  std::optional<Parity> parity;
   // The record of checksums (core/model/checksums.hpp), where there is one: of a set its words; of a single file it is a
   // dataset, which readers list with the others until take_record_apart.
   std::vector<uint64_t> record;
@@ -81,6 +94,9 @@ struct Contents {
 // What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#000001, NAME#000002, ...,
 // so that the order of names is that of blocks. A "#" in NAME itself is doubled, since "a#000001" may be a dataset too.
 std::string part_dataset_name(std::string_view name, int64_t k);
+
+// The elements that lie in PART, as the first and the last of each stretch: "'rho': (0, 0) to (63, 127)".
+std::vector<std::string> elements_in(const Contents& contents, int32_t part);
 
 std::vector<std::byte> encode(const Contents& contents);
 Result<Contents> decode_contents(std::span<const std::byte> bytes);

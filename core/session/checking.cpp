@@ -9,6 +9,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/comm/calling.hpp"
+#include "core/session/files.hpp"
 #include "core/session/record.hpp"
 #include "core/session/state.hpp"
 
@@ -220,9 +221,16 @@ Result<bool> metadata_agree(File::State& state, const Record& record) {
   return crc64(bytes) == record.metadata_sum;
 }
 
-// Rank 0. A file's time is set to that of its commit (place_record), to what the file system keeps of it.
+// Rank 0. A file's time is set to that of its commit (place_record), to what the file system keeps of it. The parts of a set are
+// written before its index.
 Result<bool> was_modified(File::State& state, const Record& record) {
-  if (state.is_set() || state.contents->parts.size() != 1 || state.contents->parts[0] != state.path) return false;
+  if (state.contents->parts.size() != 1 || state.contents->parts[0] != state.path) {
+    PENSTOCK_ASSIGN(const FileStat index, state.storage->stat(state.path));
+    return std::ranges::any_of(state.contents->parts, [&](const std::string& part) {
+      const auto info = state.storage->stat(part);
+      return info.ok() && info->changed_at > index.changed_at;
+    });
+  }
   PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
   int64_t unit = 1;
   while (unit < 1'000'000'000 && info.changed_at % (unit * 10) == 0) unit *= 10;
@@ -233,10 +241,13 @@ Result<bool> was_modified(File::State& state, const Record& record) {
 
 Status Verification::verdict(const std::string& path) const {
   const std::string since = modified ? "was damaged, or modified by another tool, since its commit" : "is damaged";
-  if (damages.empty() && !metadata_differ) return {};
-  const std::string first = damages.empty() ? "the header is not what was committed" : damages[0].what;
+  if (damages.empty() && !metadata_differ && files.empty()) return {};
+  const std::string first = !damages.empty()  ? damages[0].what
+                            : metadata_differ ? "the header is not what was committed"
+                                              : files[0];
   const std::string more = damages.size() > 1 ? fmt::format(" (and {} more such places)", damages.size() - 1) : "";
-  return {Code::damaged, fmt::format("{}{}: '{}' {}", first, more, path, since)};
+  const std::string remedy = files.size() == 1 ? fmt::format("; it can be rebuilt: 'penstock repair {}'", path) : "";
+  return {Code::damaged, fmt::format("{}{}: '{}' {}{}", first, more, path, since, remedy)};
 }
 
 Result<Verification> File::verify(const std::function<void(double)>& progress) {
@@ -277,6 +288,11 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
     }
   }
   PENSTOCK_TRY(agree(state.comm, status));
+  if (state.contents->parity) {
+    PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state));
+    for (const WrongFile& one : wrong)
+      result.files.push_back(fmt::format("'{}': {}", path_of(*state.contents, one.file), one.why));
+  }
   PENSTOCK_TRY(state.comm->all_reduce_max(flags));
   result.metadata_differ = flags[0] != 0;
   result.modified = flags[1] != 0;

@@ -142,6 +142,10 @@ Status set_plan(File::State& state, std::string_view text, std::string_view form
   state.transport = find_transport(state.plan.transport);
   if (state.engine != nullptr) return {};
   const Plan& p = state.plan;
+  if (state.mode != Mode::read && p.settings.word("parity") == "1" && !state.is_set())
+    return {Code::unsupported,
+            "parity=1 is for sets of files, whose parts it can rebuild; of a single file there is "
+            "nothing to rebuild it from: add placement=parts, per_rank or rank_order"};
   if (state.mode != Mode::read)
     PENSTOCK_TRY(state.transport->check(p.settings, p.format, p.placement, Direction::write));
   if (state.mode != Mode::create)
@@ -260,8 +264,11 @@ Status check_lost(File::State& state, Mode mode) {
     told += (i == 0 ? "; with it went " : ", ") + lost[0].boxes[i];
   if (count > most) told += fmt::format(", ... ({} pieces in all)", count);
   const std::string others = lost.size() > 1 ? fmt::format(" (and {} parts more)", lost.size() - 1) : "";
-  return {lost[0].why.code(), fmt::format("'{}' has lost a part{}: {}{}; lost_parts=zeros in the plan reads the rest",
-                                          state.path, others, lost[0].why.message(), told)};
+  const std::string remedy = state.contents->parity && lost.size() == 1
+                                 ? fmt::format("it can be rebuilt: 'penstock repair {}'", state.path)
+                                 : "lost_parts=zeros in the plan reads the rest";
+  return {lost[0].why.code(),
+          fmt::format("'{}' has lost a part{}: {}{}; {}", state.path, others, lost[0].why.message(), told, remedy)};
 }
 
 Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::string path, std::string_view plan,

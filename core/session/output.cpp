@@ -50,6 +50,41 @@ void remove_parts(File::State& state, const std::string& generation) {
       (void)state.storage->remove(folder + name);  // litter, not an error: the commit stands
 }
 
+}  // namespace
+
+Status sync_file(Storage& storage, const std::string& path) {
+  PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, true));
+  PENSTOCK_TRY(file->sync());
+  return file->close();
+}
+
+std::string part_path(const File::State& state, std::string_view label) {
+  return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state.path), stem_of(state), state.token,
+                     label.empty() ? "" : ".", label, state.format->extension());
+}
+
+std::string parity_path(const File::State& state, const std::string& generation) {
+  const std::string again =
+      generation == fmt::format("{:016x}", state.token) ? "" : fmt::format(".{:016x}", state.token);
+  return fmt::format("{}{}.g{}{}.parity", folder_of(state.path), stem_of(state), generation, again);
+}
+
+std::string partial_path(const File::State& state) {
+  return folder_of(state.path) + partial_name(base_name(state.path), state.token, state.owner);
+}
+
+// Not synced without need: should a power loss bring the longer file back, its data are all there. Parity knows its length.
+Status cut_parts(File::State& state, const Output& output) {
+  for (const Extent& cut : output.cuts) {
+    const Part& part = output.parts[static_cast<size_t>(cut.part)];
+    if (cut.length == part.bytes) continue;
+    PENSTOCK_TRY(state.storage->truncate(part.path, cut.length));
+    if (state.durable() && state.has_parity()) PENSTOCK_TRY(sync_file(*state.storage, part.path));
+  }
+  for (const std::string& path : output.created) PENSTOCK_TRY(state.storage->permit(path));
+  return {};
+}
+
 Status write_master(File::State& state, const Output& output) {
   PENSTOCK_ASSIGN(const auto bytes, state.format->master(output.contents));
   PENSTOCK_ASSIGN(auto file, state.storage->open(output.partial, Io::buffered, true));
@@ -58,25 +93,11 @@ Status write_master(File::State& state, const Output& output) {
   return file->close();
 }
 
-}  // namespace
-
-std::string part_path(const File::State& state, std::string_view label) {
-  return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state.path), stem_of(state), state.token,
-                     label.empty() ? "" : ".", label, state.format->extension());
-}
-
-std::string partial_path(const File::State& state) {
-  return folder_of(state.path) + partial_name(base_name(state.path), state.token, state.owner);
-}
-
-// Not synced: should a power loss bring the longer file back, its data are all there.
-Status cut_parts(File::State& state, const Output& output) {
-  for (const Extent& cut : output.cuts) {
-    const Part& part = output.parts[static_cast<size_t>(cut.part)];
-    if (cut.length < part.bytes) PENSTOCK_TRY(state.storage->truncate(part.path, cut.length));
-  }
-  for (const std::string& path : output.created) PENSTOCK_TRY(state.storage->permit(path));
-  return {};
+Status put_in_target(File::State& state, const Output& output) {
+  PENSTOCK_ASSIGN(const FileStat ours, state.storage->stat(output.partial));
+  const Status published = publish(*state.storage, output.partial, state.path, state.occupant, state.durable());
+  if (published.ok() || published.code() == Code::in_doubt) state.occupant = ours;
+  return published;
 }
 
 Status publish(File::State& state, Output& output) {
@@ -88,10 +109,7 @@ Status publish(File::State& state, Output& output) {
     // The names of the parts are on the disk before the master that says so.
     if (state.durable()) PENSTOCK_TRY(state.storage->sync_directory(state.path));
   }
-  PENSTOCK_ASSIGN(const FileStat ours, state.storage->stat(output.partial));
-  const Status published = publish(*state.storage, output.partial, state.path, state.occupant, state.durable());
-  if (published.ok() || published.code() == Code::in_doubt) state.occupant = ours;
-  PENSTOCK_TRY(published);
+  PENSTOCK_TRY(put_in_target(state, output));
   if (ancestors.before != ancestors.published) remove_parts(state, ancestors.before);
   return {};
 }

@@ -25,6 +25,10 @@ struct Output {
 
 // A part of a set; parts carry the generation, so that they never meet those of the file that is still valid.
 std::string part_path(const File::State& state, std::string_view label);
+// Beside the parts of GENERATION: made with them, or later by this file.
+std::string parity_path(const File::State& state, const std::string& generation);
+// Local. Of a file that nobody has open.
+Status sync_file(Storage& storage, const std::string& path);
 // The hidden file that becomes the target.
 std::string partial_path(const File::State& state);
 // Collective. Lays out CATALOGUE as the plan says and creates the files at their full size. MEMORY[i] belongs to
@@ -36,6 +40,9 @@ Status cut_parts(File::State& state, const Output& output);
 // Rank 0. Writes the master file where there is one and renames it over the target, unless that is another job's by now. The parts of the set that was there stay
 // for those who are reading them, until the next commit; those of the one before it are removed.
 Status publish(File::State& state, Output& output);
+// Rank 0. The two halves of it, for who makes one of them only.
+Status write_master(File::State& state, const Output& output);
+Status put_in_target(File::State& state, const Output& output);
 void remove_created(File::State& state, const Output& output);
 
 }  // namespace penstock

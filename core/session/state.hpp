@@ -73,6 +73,11 @@ struct File::State {
   }
   // A master is published, and parts lie beside it.
   bool is_set() const { return engine == nullptr && (!format->self_contained() || plan.placement != "single"); }
+  // Whether commits write a parity file: because the plan says so, or since the set that is changed has one.
+  bool has_parity() const {
+    if (!is_set()) return false;
+    return plan.settings.word("parity") == "1" || (mode == Mode::change && contents && contents->parity);
+  }
   // Of a buffer of the session's own, through which data goes in pieces.
   int64_t buffer_bytes() const {
     constexpr int64_t most = 16 << 20;

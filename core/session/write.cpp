@@ -7,6 +7,7 @@
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/session/checking.hpp"
+#include "core/session/parity.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/state.hpp"
 #include "core/session/writing.hpp"
@@ -347,12 +348,13 @@ Status finish(File::State& state, Writing& writing) {
   PhaseTimer timer(report.phases, Phase::commit);
   if (!writing.sums.early) PENSTOCK_TRY(add_up_sums(state, writing));
   // Where all parts are everybody's, rank 0 alone has something left to do.
-  const bool by_root = state.plan.placement == "single" || state.plan.placement == "parts";
+  const bool by_root = (state.plan.placement == "single" || state.plan.placement == "parts") && !state.has_parity();
   const auto complete = [&] {
     PENSTOCK_TRY(place_slots(writing));
     return cut_parts(state, writing.output);
   };
   if (!by_root) PENSTOCK_TRY(agree(state.comm, complete()));
+  PENSTOCK_TRY(write_parity(state, writing.output));
   return agree_published(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
                            if (by_root) PENSTOCK_TRY(complete());
                            PENSTOCK_TRY(place_record(state, writing));

@@ -62,12 +62,29 @@ struct Verification {
   std::vector<std::string> unchecked;  // datasets without checksums
   // Of a set that was opened with lost_parts=zeros: which parts are lost, and exactly what was in them.
   std::vector<std::string> lost;
+  // Of a set with parity: its files that are missing or not what was committed, headers included, and why. One can be rebuilt.
+  std::vector<std::string> files;
   bool metadata_differ = false;  // what lies before the data: HDF5's or netCDF's header
   // Somebody has written the file since its commit, or copied it without its time: what differs may be meant.
   bool modified = false;
 
   // Code::damaged, naming the first that differs in the file at PATH and counting the others, or ok.
   Status verdict(const std::string& path) const;
+};
+
+// What repair() did; the same on all ranks.
+struct Repair {
+  std::string rebuilt;  // the file of the set that was made again; "" where all were as they were committed
+  std::string why;      // what was wrong with it
+  int64_t bytes = 0;    // of it
+  int64_t files = 0;    // of the set, that were compared with their checksums, the parity file among them
+};
+
+// What seal() found and did; the same on all ranks.
+struct Sealed {
+  bool renewed = false;                // the checksums are new; else all agreed already
+  std::vector<std::string> found;      // what was not as it was committed
+  std::vector<std::string> unchecked;  // datasets that have no checksums now: the file's record has no room for them
 };
 
 // Threads: a File may be used by one thread at a time; under MPI_THREAD_SINGLE everything still works. Several threads with
@@ -98,6 +115,18 @@ class File {
   // Collective. A new file TO with all that is in FROM, which may be a set or another tool's, moved in bounded pieces;
   // for a set that becomes one file, or another format. All or nothing, like a commit.
   static Status copy(const Communicator& comm, std::string from, std::string to, std::string_view plan = {});
+
+  // Collective. Finds which files of the set at PATH are missing or not what was committed and, where it is one and the set has
+  // parity (plan parameter parity=1), makes it again, bit for bit: in a hidden file that takes its name once it agrees with its checksum.
+  // Files that are as they should be are not touched. Code::damaged, naming all that is missing, where it cannot be done.
+  // Without parity it only looks, as verify() does.
+  static Result<Repair> repair(const Communicator& comm, const std::string& path);
+
+  // Collective. Makes new checksums for the file or set at PATH, and new parity where it has that, from what is in it now, since another
+  // tool changed it on purpose. All or nothing: a clone of a single file takes its place, or a new index that of the old one, of which
+  // only what penstock reads is kept. Code::damaged where what differs was changed by nobody since the commit (by the times of the
+  // files) or the record itself is damaged, unless FORCE.
+  static Result<Sealed> seal(const Communicator& comm, const std::string& path, bool force = false);
 
   // A put, get or attribute that fails makes the next commit fail with its error on all ranks, so that nothing is
   // lost silently.

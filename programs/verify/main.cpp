@@ -34,6 +34,7 @@ nlohmann::json as_json(const Verification& found) {
           {"damages", damages},
           {"unchecked", found.unchecked},
           {"lost", found.lost},
+          {"files", found.files},
           {"modified", found.modified},
           {"metadata_differ", found.metadata_differ}};
 }
@@ -70,7 +71,7 @@ int verify(const Result<Communicator>& comm, int argc, char** argv) {
   int exit = success;
   for (int i = 1; i < argc; ++i) {
     const auto found = verify_file(*comm, argv[i]);
-    if (!found.ok() || !found->damages.empty() || !found->lost.empty()) exit = failure;
+    if (!found.ok() || !found->damages.empty() || !found->lost.empty() || !found->files.empty()) exit = failure;
     if (!root) continue;
     if (found.ok())
       print({{"file", argv[i]}, {"found", as_json(*found)}});

@@ -187,6 +187,10 @@ static void verify_and_find(const char *path) {
   penstock_file *f = NULL;
   CHECK_OK(penstock_verify(world, path));
   CHECK(penstock_verify(world, in_folder("absent.h5")) == PENSTOCK_NOT_FOUND);
+  CHECK_OK(penstock_repair(world, path));
+  CHECK(penstock_repair(world, in_folder("absent.h5")) == PENSTOCK_NOT_FOUND);
+  CHECK_OK(penstock_seal(world, path, 0));
+  CHECK(penstock_seal(world, in_folder("absent.h5"), 1) == PENSTOCK_NOT_FOUND);
   CHECK_OK(penstock_open_latest(world, in_folder("a*.h5"), NULL, &f));
   CHECK(strstr(penstock_path(f), "all.h5") != NULL);
   CHECK(strcmp(penstock_warnings(f), "") == 0);

@@ -153,9 +153,9 @@ std::vector<Method> methods() {
                                   plan(setting)});
             }
         for (const Parameter& parameter : all.common->parameters) {
-          // Parameters of every plan: once for each format and transport is enough. The placements are the
-          // loop around this.
-          if (!place.empty() || parameter.name == "placement") continue;
+          // Parameters of every plan: once for each format and transport is enough, parity in all placements that make sets.
+          // The placements are the loop around this.
+          if ((!place.empty() && parameter.name != "parity") || parameter.name == "placement") continue;
           for (const std::string& value : values(parameter))
             variants.push_back({plan(std::string(parameter.name) + "=" + value), reader, extension, false, true, way});
         }

@@ -416,6 +416,13 @@ MPIIO = [
 BY_ENGINES = [Method(name, extension, library=True) for name, extension in ENGINES.items()]
 
 
+# Sets with one file more, which goes and comes with the others.
+PARITY = [
+    Method(f"{name}/two_phase:{SMALL},{placement},parity=1", EXTENSIONS[name])
+    for name, placement in (("hdf5", PLACEMENTS[2]), ("raw", PLACEMENTS[1]), ("netcdf", PLACEMENTS[3]))
+]
+
+
 def full(torture: Torture) -> Iterator[Task]:
     """Everything, several ranks first."""
     for ranks in (4, 2):
@@ -423,7 +430,7 @@ def full(torture: Torture) -> Iterator[Task]:
             for method in own(name, JOB_WAYS, PLACEMENTS):
                 yield torture.errors, method, ranks, 3, False
                 yield torture.kills, method, ranks, 5
-        for method in STREAMS:
+        for method in [*PARITY, *STREAMS]:
             yield torture.errors, method, ranks, 3, False
             yield torture.kills, method, ranks, 8
         for method in [*MPIIO, *BY_ENGINES]:
@@ -435,7 +442,7 @@ def full(torture: Torture) -> Iterator[Task]:
     for name in EXTENSIONS:
         for method in own(name, ALL_WAYS, PLACEMENTS):
             yield torture.walk, method, 0, 0
-    for method in STREAMS:
+    for method in [*PARITY, *STREAMS]:
         yield torture.walk, method, 0, 0
     for method in QUEUED:
         yield torture.walk, method, 12, 12
@@ -455,7 +462,10 @@ def short(torture: Torture) -> Iterator[Task]:
     for name in EXTENSIONS:
         for method in own(name, ways, PLACEMENTS if name == "hdf5" else PLACEMENTS[::2]):
             yield torture.walk, method, 22, 9
-    yield torture.walk, STREAMS[1], 22, 9
+    yield torture.errors, PARITY[0], 2, 1, False
+    yield torture.kills, PARITY[0], 2, 4
+    for method in (PARITY[0], STREAMS[1]):
+        yield torture.walk, method, 22, 9
 
 
 # --- the table ------------------------------------------------------------------------------------

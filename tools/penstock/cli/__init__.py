@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import penstock
-from penstock.cli import bench, clean, hints, join, methods, picture, soak, streams, verify
+from penstock.cli import bench, clean, hints, join, methods, picture, repair, seal, soak, streams, verify
 from penstock.errors import UserError
 
 app = typer.Typer(
@@ -25,6 +25,8 @@ hints.register(app)
 join.register(app)
 methods.register(app)
 picture.register(app)
+repair.register(app)
+seal.register(app)
 soak.register(app)
 streams.register(app)
 verify.register(app)

@@ -76,7 +76,7 @@ def _run(command: list[str], quiet: bool) -> Iterator[Line]:
 
 def _agrees(result: Line) -> bool:
     found = result.get("found")
-    return found is not None and not found["damages"] and not found["metadata_differ"]
+    return found is not None and not found["damages"] and not found["metadata_differ"] and not found["files"]
 
 
 def _describe(result: Line) -> str:
@@ -93,17 +93,24 @@ def _describe(result: Line) -> str:
     lines += [f"  {damage['what']}" for damage in found["damages"][:MOST_PLACES]]
     if len(found["damages"]) > MOST_PLACES:
         lines.append(f"  and {len(found['damages']) - MOST_PLACES} places more")
+    lines += [f"  {what}" for what in found["files"][:MOST_PLACES]]
+    if len(found["files"]) > MOST_PLACES:
+        lines.append(f"  and {len(found['files']) - MOST_PLACES} files more")
     if found["metadata_differ"]:
         lines.append("  the header before the data is not as it was committed")
     lines += [f"  '{dataset}' has no checksums" for dataset in found["unchecked"]]
     lines.append(f"  {_verdict(found)}")
+    if found["modified"] and not _agrees(result):
+        lines.append(f"  if it was meant: penstock seal {name}")
+    if len(found["files"]) == 1:
+        lines.append(f"  that one file can be rebuilt: penstock repair {name}")
     return "\n".join(lines)
 
 
 def _verdict(found: Line) -> str:
     if found["lost"]:
         return "DAMAGED: parts of the set are lost; what is left can be read with lost_parts=zeros"
-    if not found["damages"] and not found["metadata_differ"]:
+    if not found["damages"] and not found["metadata_differ"] and not found["files"]:
         return "all agree" if not found["unchecked"] else "all others agree"
     if found["modified"]:
         return "modified since its commit: another tool wrote to it, which may be meant, or a copy of it was damaged"

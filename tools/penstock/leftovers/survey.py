@@ -15,7 +15,7 @@ from penstock.leftovers.names import Life, Owner, PartialName
 from penstock.report import words
 
 PART = re.compile(r"(?P<stem>.+)\.g(?P<generation>[0-9a-f]{16})\.(?P<rest>.+)", re.DOTALL)
-EXTENSIONS = ("h5", "nc", "raw", "pstream")
+EXTENSIONS = ("h5", "nc", "raw", "pstream", "parity")
 LATE_SECONDS = 600  # by which a server's listing may be behind, with a margin
 ASIDE = ".old"  # added to a partial file's name where a file system cannot exchange names
 
@@ -152,7 +152,7 @@ def _judge_distant(owner: Owner, age: float, rules: Rules) -> tuple[bool, str]:
 
 
 def _named_by_hdf5(parts: list[str]) -> bool:
-    return any(name.endswith(".h5") for name in parts)
+    return any(name.endswith((".h5", ".parity")) for name in parts)
 
 
 def _names(folder: Path) -> list[str]:

@@ -1,0 +1,77 @@
+// Files: each is read by one rank, and what was found is told to all.
+#include "core/session/files.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/crc64.hpp"
+#include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
+#include "core/session/parity.hpp"
+
+namespace penstock {
+namespace {
+
+// What is wrong with the file at PATH; "" where nothing is. Errors are of another kind: nothing is known then.
+Result<std::string> look_at(const File::State& state, const std::string& path, const Contents::FileSum& meant) {
+  Storage& storage = *state.storage;
+  const int64_t window = combine_window(state);
+  const auto info = storage.stat(path);
+  if (info.status().code() == Code::not_found) return std::string("it is missing");
+  if (!info.ok()) return info.status();
+  if (!info->regular) return std::string("it is no regular file");
+  if (info->bytes != meant.bytes) return fmt::format("it has {} bytes, {} were committed", info->bytes, meant.bytes);
+  PENSTOCK_ASSIGN(auto file, storage.open(path, Io::automatic, false));
+  std::vector<std::byte> buffer(static_cast<size_t>(std::min(window, meant.bytes)));
+  uint64_t sum = 0;
+  for (int64_t at = 0; at < meant.bytes; at += window) {
+    const std::span<std::byte> piece(buffer.data(), static_cast<size_t>(std::min(window, meant.bytes - at)));
+    state.comm->working(0);
+    if (const Status status = file->read(at, piece); !status.ok()) return "it cannot be read: " + status.message();
+    sum = crc64(piece, sum);
+  }
+  return std::string(sum == meant.sum ? "" : "its bytes are not those that were committed");
+}
+
+}  // namespace
+
+const std::string& path_of(const Contents& contents, int32_t file) {
+  const auto i = static_cast<size_t>(file);
+  return i < contents.parts.size() ? contents.parts[i] : contents.parity->path;
+}
+
+const Contents::FileSum& sum_of(const Contents& contents, int32_t file) {
+  const auto i = static_cast<size_t>(file);
+  return i < contents.parts.size() ? contents.parity->parts[i] : contents.parity->file;
+}
+
+Result<std::vector<WrongFile>> find_wrong_files(File::State& state) {
+  const Contents& contents = *state.contents;
+  const size_t count = contents.parts.size() + 1;
+  Encoder out;
+  const Status status = guarded([&]() -> Status {
+    for (size_t i = 0; i < count; ++i) {
+      if (reader_of(i, count, state.comm->size()) != state.comm->rank()) continue;
+      const auto file = static_cast<int32_t>(i);
+      PENSTOCK_ASSIGN(const std::string why, look_at(state, path_of(contents, file), sum_of(contents, file)));
+      if (why.empty()) continue;
+      out.value(file);
+      out.text(why);
+    }
+    return {};
+  });
+  PENSTOCK_TRY(agree(state.comm, status));
+  PENSTOCK_ASSIGN(const auto all, state.comm->gather(out.take(), 0));
+  std::vector<std::byte> message;
+  for (const auto& one : all) message.insert(message.end(), one.begin(), one.end());
+  PENSTOCK_TRY(state.comm->broadcast(message, 0));
+  std::vector<WrongFile> wrong;
+  for (Decoder in(message); !in.done();) {
+    const auto file = in.value<int32_t>();
+    wrong.push_back({file, in.text()});
+  }
+  return wrong;
+}
+
+}  // namespace penstock

@@ -1,0 +1,156 @@
+// Repair: the one file of a set that is missing or damaged is made again from the others.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/crc64.hpp"
+#include "core/base/encode.hpp"
+#include "core/session/files.hpp"
+#include "core/session/parity.hpp"
+#include "core/storage/owner.hpp"
+#include "core/storage/target.hpp"
+
+namespace penstock {
+namespace {
+
+// Contents leave out what lies in parts that are not there; this says it of those and of damaged ones.
+std::vector<std::string> lost_elements(const Contents& contents, const std::vector<WrongFile>& wrong) {
+  std::vector<std::string> names;
+  for (const WrongFile& one : wrong) {
+    const auto lost = std::ranges::find(contents.lost, one.file, &Contents::Lost::part);
+    const auto here = lost != contents.lost.end() ? lost->boxes : elements_in(contents, one.file);
+    names.insert(names.end(), here.begin(), here.end());
+  }
+  return names;
+}
+
+Status too_many(const File::State& state, const std::vector<WrongFile>& wrong) {
+  constexpr size_t most = 20;
+  const Contents& contents = *state.contents;
+  std::string files, elements;
+  for (const WrongFile& one : wrong)
+    files += fmt::format("{}'{}' ({})", files.empty() ? "" : ", ", path_of(contents, one.file), one.why);
+  const auto names = lost_elements(contents, wrong);
+  for (size_t i = 0; i < std::min(most, names.size()); ++i) elements += (i == 0 ? "are " : ", ") + names[i];
+  if (names.empty()) elements = "is no element";
+  if (names.size() > most) elements += fmt::format(", ... ({} pieces in all)", names.size());
+  return {Code::damaged,
+          fmt::format("'{}': {} of its {} files are missing or damaged, parity can rebuild one: {}; in them {}; "
+                      "bring back all but one of them, or read the rest with lost_parts=zeros",
+                      state.path, wrong.size(), contents.parts.size() + 1, files, elements)};
+}
+
+// Rank 0. Whether what was written to PATH is what it was made to be.
+Status check_rebuilt(File::State& state, const std::string& path, const Contents::FileSum& meant) {
+  std::vector<std::byte> buffer(static_cast<size_t>(std::min(combine_window(state), meant.bytes)));
+  PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::automatic, false));
+  uint64_t sum = 0;
+  for (int64_t at = 0; at < meant.bytes; at += std::ssize(buffer)) {
+    const std::span<std::byte> piece(buffer.data(), std::min(buffer.size(), static_cast<size_t>(meant.bytes - at)));
+    state.comm->working(0);
+    PENSTOCK_TRY(file->read(at, piece));
+    sum = crc64(piece, sum);
+  }
+  if (sum == meant.sum) return {};
+  return {Code::damaged,
+          "what was rebuilt does not agree with its checksum in the index, which is itself damaged, or "
+          "files of two sets were mixed: nothing was changed"};
+}
+
+// Collective. FILE of the set, from all others, in a new file at PATH; rank 0 made it then, whatever the status.
+Status rebuild(File::State& state, int32_t file, const std::string& path) {
+  const Contents& contents = *state.contents;
+  const Contents::FileSum& meant = sum_of(contents, file);
+  Status status;
+  if (state.comm->rank() == 0) {
+    auto made = state.storage->create(path, meant.bytes, Io::buffered, true);
+    status = made.ok() ? (*made)->close() : made.status();
+  }
+  PENSTOCK_TRY(agree(state.comm, status));
+  std::vector<Source> sources;
+  const size_t count = contents.parts.size() + 1;
+  for (size_t i = 0; i < count; ++i)
+    if (static_cast<int32_t>(i) != file && reader_of(i, count, state.comm->size()) == state.comm->rank())
+      sources.push_back({path_of(contents, static_cast<int32_t>(i)), sum_of(contents, static_cast<int32_t>(i)).bytes});
+  const Combined target{path, meant.bytes, Io::buffered, true};
+  PENSTOCK_TRY(combine(state.comm, *state.storage, sources, target, combine_window(state)));
+  PENSTOCK_TRY(agree(state.comm, state.comm->rank() == 0 ? check_rebuilt(state, path, meant) : Status()));
+  return check_held(state);
+}
+
+// Rank 0. The name is the committed one again, and on the disk.
+Status put_back(Storage& storage, const std::string& made, const std::string& path, const std::string& index) {
+  PENSTOCK_TRY(storage.permit(made));
+  // As if it had been there all the time: what is newer than the index was changed by another tool.
+  if (const auto committed = storage.stat(index); committed.ok()) (void)storage.set_time(made, committed->changed_at);
+  PENSTOCK_TRY(storage.rename(made, path));
+  if (const Status synced = storage.sync_directory(path); !synced.ok())
+    return {Code::in_doubt, fmt::format("'{}' is rebuilt, but whether it would survive a power loss is unknown: {}",
+                                        path, synced.message())};
+  return {};
+}
+
+Result<Repair> repair_set(File::State& state) {
+  const Contents& contents = *state.contents;
+  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state));
+  Repair result;
+  result.files = std::ssize(contents.parts) + 1;
+  if (wrong.empty()) return result;
+  if (wrong.size() > 1) return too_many(state, wrong);
+  const std::string& path = path_of(contents, wrong[0].file);
+  std::string made;
+  std::vector<std::byte> message;
+  if (state.comm->rank() == 0) {
+    const std::string name = path.substr(folder_of(path).size());
+    made = folder_of(path) + partial_name(name, state.token, text(this_process()));
+    Encoder out;
+    out.text(made);
+    message = out.take();
+  }
+  PENSTOCK_TRY(state.comm->broadcast(message, 0));
+  Decoder in(message);
+  made = in.text();
+  Status status = rebuild(state, wrong[0].file, made);
+  if (status.ok())
+    status = agree(state.comm, state.comm->rank() == 0 ? put_back(*state.storage, made, path, state.path) : Status());
+  if (!status.ok()) {
+    if (state.comm->rank() == 0) (void)state.storage->remove(made);
+    return status.in(fmt::format("rebuilding '{}'", path));
+  }
+  state.storage->let_go();
+  result.rebuilt = path;
+  result.why = wrong[0].why;
+  result.bytes = sum_of(contents, wrong[0].file).bytes;
+  return result;
+}
+
+// What has no parity is only looked at.
+Result<Repair> look_only(File& file) {
+  PENSTOCK_ASSIGN(const Verification found, file.verify());
+  const Status verdict = found.verdict(file.path());
+  if (verdict.ok()) return Repair{};
+  return Status(verdict.code(), verdict.message() +
+                                    "; it has no parity (plan parameter parity=1 of sets), so that "
+                                    "nothing of it can be rebuilt");
+}
+
+}  // namespace
+
+Result<Repair> File::repair(const Communicator& comm, const std::string& path) {
+  auto opened = open(comm, path);
+  const Code code = opened.status().code();
+  Status first = opened.status();
+  if (code == Code::damaged || code == Code::not_found) opened = open(comm, path, "independent:lost_parts=zeros");
+  if (!opened.ok()) return first.ok() ? opened.status() : first;
+  State& state = *opened->state_;
+  Result<Repair> result =
+      state.contents->parity ? repair_set(state)
+      : first.ok() ? look_only(*opened)
+                   : Result<Repair>(
+                         Status(first.code(), first.message() + "; it has no parity, so that nothing can be rebuilt"));
+  const Status closed = opened->close();
+  if (result.ok() && !closed.ok()) return closed;
+  return result;
+}
+
+}  // namespace penstock

@@ -1,0 +1,255 @@
+// Seal: new checksums for what another tool changed on purpose.
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "core/base/crc64.hpp"
+#include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
+#include "core/session/checking.hpp"
+#include "core/session/parity.hpp"
+#include "core/storage/owner.hpp"
+
+namespace penstock {
+namespace {
+
+// What FILE's data come to now.
+struct Sums {
+  std::vector<BlockCut> cuts;    // of each dataset
+  std::vector<uint64_t> blocks;  // of all cuts
+};
+
+// Local. Of one block of dataset D, read in pieces.
+Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t d, const BlockCut& cut, int64_t index) {
+  const Dataset& dataset = contents.catalogue.datasets[d];
+  const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, state.buffer_bytes() / size);
+  int64_t at = index * cut.elements;
+  uint64_t sum = 0;
+  std::vector<std::byte> buffer;
+  for (const int64_t end = at + block_bytes(dataset, cut, index) / size; at < end; at += most) {
+    const Run run{at, std::min(most, end - at)};
+    buffer.resize(static_cast<size_t>(run.length * size));
+    const Claim claim{static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1))};
+    std::byte* memory = buffer.data();
+    state.comm->working(0);
+    PENSTOCK_TRY(read_here(contents, contents.parts[0], std::span(&claim, 1), std::span(&memory, 1), state.storage));
+    sum = crc64(buffer, sum);
+  }
+  return sum;
+}
+
+// Collective. Each block is read by one rank.
+Result<Sums> sum_all(File::State& state, const Contents& contents) {
+  Sums sums{cut_blocks(contents.catalogue), {}};
+  sums.blocks.resize(static_cast<size_t>(block_count(sums.cuts)));
+  int64_t number = 0;
+  const Status status = guarded([&]() -> Status {
+    for (size_t d = 0; d < sums.cuts.size(); ++d)
+      for (int64_t i = 0; i < sums.cuts[d].count; ++i) {
+        if (reader_of(static_cast<size_t>(number++), sums.blocks.size(), state.comm->size()) != state.comm->rank())
+          continue;
+        PENSTOCK_ASSIGN(sums.blocks[static_cast<size_t>(sums.cuts[d].first + i)],
+                        sum_block(state, contents, d, sums.cuts[d], i));
+      }
+    return {};
+  });
+  PENSTOCK_TRY(agree(state.comm, status));
+  if (!sums.blocks.empty())
+    PENSTOCK_TRY(
+        state.comm->all_reduce_xor(std::span(reinterpret_cast<int64_t*>(sums.blocks.data()), sums.blocks.size())));
+  return sums;
+}
+
+// At most ROOM words long; names of datasets that did not fit are added to LEFT_OUT. Those that OLD has go first.
+Record make_record(const Contents& contents, const Sums& sums, const Record& old, int64_t room,
+                   std::vector<std::string>& left_out) {
+  Record record;
+  using namespace std::chrono;
+  record.committed_at = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+  std::vector<bool> taken(sums.cuts.size());
+  int64_t words = std::ssize(encode(record));
+  const auto take = [&](bool only_old) {
+    for (size_t d = 0; d < sums.cuts.size(); ++d) {
+      const BlockCut& cut = sums.cuts[d];
+      const Dataset& dataset = contents.catalogue.datasets[d];
+      if (taken[d] || cut.count == 0 || (only_old && old.find(dataset) == nullptr)) continue;
+      const BlockCut alone{cut.elements, 0, cut.count};
+      const int64_t more = record_words(std::span(&alone, 1)) - record_words({});
+      if (words + more > room) continue;
+      words += more;
+      taken[d] = true;
+    }
+  };
+  take(true);
+  take(false);
+  for (size_t d = 0; d < sums.cuts.size(); ++d) {
+    const BlockCut& cut = sums.cuts[d];
+    const Dataset& dataset = contents.catalogue.datasets[d];
+    if (cut.count > 0 && !taken[d]) left_out.push_back(dataset.name);
+    if (!taken[d]) continue;
+    const auto first = sums.blocks.begin() + cut.first;
+    record.datasets.push_back({crc64(std::as_bytes(std::span(dataset.name))),
+                               elements(dataset.shape),
+                               cut.elements,
+                               {first, first + cut.count}});
+  }
+  return record;
+}
+
+// Collective. A copy of the file at the state's path, each rank's share of it; rank 0 made the copy.
+Status clone(File::State& state, const std::string& to, int64_t size) {
+  const int64_t window = combine_window(state);
+  return guarded([&]() -> Status {
+    std::vector<std::byte> buffer(static_cast<size_t>(std::min(window, size)));
+    PENSTOCK_ASSIGN(auto in, state.storage->open(state.path, Io::automatic, false));
+    PENSTOCK_ASSIGN(auto out, state.storage->open(to, Io::buffered, true));
+    for (int64_t at = window * state.comm->rank(); at < size; at += window * state.comm->size()) {
+      const std::span<std::byte> piece(buffer.data(), static_cast<size_t>(std::min(window, size - at)));
+      state.comm->working(0);
+      PENSTOCK_TRY(in->read(at, piece));
+      PENSTOCK_TRY(out->write(at, piece));
+    }
+    PENSTOCK_TRY(out->sync());
+    return out->close();
+  });
+}
+
+// Rank 0. RECORD into its dataset in the file at PATH, and the file's time, which says that nobody wrote to it since.
+Status write_record(File::State& state, const std::string& path, Record record, const Record& old) {
+  const Contents& contents = *state.contents;
+  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(path));
+  if (old.metadata_bytes > 0 && old.metadata_bytes <= info.bytes) {
+    std::vector<std::byte> head(static_cast<size_t>(old.metadata_bytes));
+    PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::buffered, false));
+    PENSTOCK_TRY(file->read(0, head));
+    record.metadata_bytes = old.metadata_bytes;
+    record.metadata_sum = crc64(head);
+  }
+  std::vector<uint64_t> words = encode(record);
+  words.resize(static_cast<size_t>(contents.record_words));
+  Contents alone;
+  alone.format = contents.format;
+  alone.catalogue.datasets = {{std::string(record_name), {Kind::u64}, Dims{contents.record_words}}};
+  alone.parts = {path};
+  alone.blocks = {contents.record_blocks};
+  alone.foreign = {false};
+  const Claim claim{0, Selection::whole(Dims{contents.record_words})};
+  std::byte* memory = reinterpret_cast<std::byte*>(words.data());
+  PENSTOCK_TRY(write_here(alone, std::span(&claim, 1), std::span(&memory, 1), state.storage));
+  PENSTOCK_TRY(sync_file(*state.storage, path));
+  PENSTOCK_TRY(state.storage->permit(path));
+  (void)state.storage->set_time(path, record.committed_at);
+  return {};
+}
+
+// Collective. OUTPUT.created says what to remove where it fails.
+Status seal_single(File::State& state, const Record& old, Output& output, Sealed& sealed) {
+  if (state.contents->record_foreign || state.contents->record_words <= 0)
+    return {Code::unsupported, "its record of checksums is stored in a way in which only another library can write it"};
+  int64_t size = 0;
+  Status status;
+  if (state.comm->rank() == 0) {
+    status = guarded([&]() -> Status {
+      PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
+      PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, info.bytes, Io::buffered, true));
+      output.created.push_back(output.partial);
+      size = info.bytes;
+      return file->close();
+    });
+  }
+  PENSTOCK_TRY(agree(state.comm, status));
+  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&size, 1)));
+  PENSTOCK_TRY(agree(state.comm, clone(state, output.partial, size)));
+  Contents cloned = *state.contents;
+  cloned.parts = {output.partial};
+  PENSTOCK_ASSIGN(const Sums sums, sum_all(state, cloned));
+  Record record = make_record(cloned, sums, old, state.contents->record_words, sealed.unchecked);
+  return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
+                 return write_record(state, output.partial, std::move(record), old);
+               }));
+}
+
+// The same of a set: the parts stay, and get a new index.
+Status seal_set(File::State& state, const Record& old, Output& output, Sealed& sealed) {
+  PENSTOCK_ASSIGN(const Sums sums, sum_all(state, *state.contents));
+  output.contents = *state.contents;
+  output.contents.record = encode(make_record(output.contents, sums, old, INT64_MAX, sealed.unchecked));
+  if (state.contents->parity) {
+    std::vector<Source> mine;
+    const auto& parts = state.contents->parts;
+    for (size_t p = 0; p < parts.size(); ++p)
+      if (reader_of(p, parts.size(), state.comm->size()) == state.comm->rank()) mine.push_back({parts[p]});
+    PENSTOCK_TRY(make_parity(state, std::move(mine), parity_path(state, state.contents->generation), Io::buffered,
+                             output.created, output.contents));
+  }
+  return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+                 PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
+                 output.created.push_back(output.partial);
+                 PENSTOCK_TRY(file->close());
+                 PENSTOCK_TRY(write_master(state, output));
+                 PENSTOCK_TRY(state.storage->permit(output.partial));
+                 return state.storage->sync_directory(state.path);
+               }));
+}
+
+Status renew(File::State& state, const Record& old, Sealed& sealed) {
+  Output output;
+  Encoder out;
+  if (state.comm->rank() == 0) {
+    state.owner = text(this_process());
+    out.text(partial_path(state));
+  }
+  std::vector<std::byte> message = out.take();
+  PENSTOCK_TRY(state.comm->broadcast(message, 0));
+  Decoder in(message);
+  output.partial = in.text();
+  const bool single = state.contents->parts.size() == 1 && state.contents->parts[0] == state.path;
+  Status status = single ? seal_single(state, old, output, sealed) : seal_set(state, old, output, sealed);
+  if (status.ok())
+    status =
+        agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] { return put_in_target(state, output); }));
+  if (!status.ok()) {
+    if (status.code() != Code::in_doubt) remove_created(state, output);
+    return status;
+  }
+  if (state.comm->rank() == 0 && state.contents->parity) (void)state.storage->remove(state.contents->parity->path);
+  state.storage->let_go();
+  return {};
+}
+
+}  // namespace
+
+Result<Sealed> File::seal(const Communicator& comm, const std::string& path, bool force) {
+  PENSTOCK_ASSIGN(File file, open(comm, path));
+  State& state = *file.state_;
+  const std::string context = fmt::format("sealing '{}'", state.path);
+  const auto found = file.verify();
+  const bool unreadable = found.status().code() == Code::damaged;
+  if (!found.ok() && !(unreadable && force))
+    return unreadable ? Status(Code::damaged, found.status().message() + ": 'penstock seal --force' makes a new one")
+                      : found.status();
+  Sealed sealed;
+  if (found.ok()) {
+    for (const Damage& damage : found->damages) sealed.found.push_back(damage.what);
+    if (found->metadata_differ) sealed.found.push_back("the header before the data is not as it was committed");
+    sealed.found.insert(sealed.found.end(), found->files.begin(), found->files.end());
+    sealed.unchecked = found->unchecked;
+    if (sealed.found.empty() && (sealed.unchecked.empty() || !found->modified)) return sealed;
+    if (!sealed.found.empty() && !found->modified && !force)
+      return Status(Code::damaged,
+                    found->verdict(state.path).message() +
+                        "; nobody has written to it since its commit, so that this is damage and no change: bring back "
+                        "a good copy, or seal it with --force if you know that it is as it should be");
+  } else {
+    sealed.found.push_back(found.status().message());
+  }
+  sealed.unchecked.clear();
+  const Record old = state.checking ? state.checking->record : Record{};
+  PENSTOCK_TRY(renew(state, old, sealed).in(context));
+  sealed.renewed = true;
+  PENSTOCK_TRY(file.close());
+  return sealed;
+}
+
+}  // namespace penstock
