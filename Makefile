@@ -32,6 +32,18 @@ torture: prepare-test configure-dev ## Strike at every file-system call of every
 	@$(BIN)/python tests/faults/torture.py --program build/bin/torture --preload build/lib/libpenstock_inject.so --folder build \
 	  $(if $(filter short,$(TORTURE)),--short)
 
+fuzz: prepare-test build-fuzz ## Run each fuzzer for SECONDS (60) seconds; FUZZERS="index file": those
+	@build/venv/bin/python tests/fuzz/run.py --programs build/fuzz/bin --keep build/fuzz/found --seconds $(or $(SECONDS),60) $(FUZZERS)
+
+check-threads: prepare-test configure-tsan ## What runs in threads, under the thread sanitizer
+	@scripts/test threads
+
+check-memory: prepare-test build ## Two ranks under valgrind
+	@ctest --preset dev --label-regex memory
+
+check-objects: prepare-test build ## What the library leaves of MPI's objects at MPI_Finalize
+	@ctest --preset dev --label-regex finalize
+
 nightly: prepare-test ## The conformance suite on 64 and 256 ranks (hours)
 	@scripts/test nightly
 
@@ -42,13 +54,14 @@ lint: prepare-test configure-dev ## Check includes, first lines, formatting and 
 	@$(BIN)/python tools/checks/arrows.py
 	@$(BIN)/python tools/checks/first_lines.py
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) && echo "clang-format: nothing to change"
-	@$(BIN)/ruff check --quiet tools tests/python && $(BIN)/ruff format --check tools tests/python
+	@$(BIN)/ruff check --quiet tools tests/python tests/fuzz tests/checkers
+	@$(BIN)/ruff format --check tools tests/python tests/fuzz tests/checkers
 	@$(BIN)/mypy --cache-dir build/.mypy_cache
 
 format: prepare-test ## Format all sources
 	@$(BIN)/clang-format -i $(CXX_SOURCES)
-	@$(BIN)/ruff check --quiet --fix-only tools tests/python
-	@$(BIN)/ruff format --quiet tools tests/python
+	@$(BIN)/ruff check --quiet --fix-only tools tests/python tests/fuzz tests/checkers
+	@$(BIN)/ruff format --quiet tools tests/python tests/fuzz tests/checkers
 
 # Not over bench/kernels.cpp: the analyzer takes the benchmarks that Google's library keeps for leaks.
 tidy: prepare-test build-dev ## Run clang-tidy over the library and the bench (minutes)
@@ -86,5 +99,5 @@ configure-%:
 build-%: configure-%
 	@cmake --build --preset $*
 
-.PHONY: help build demo test quick torture nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
+.PHONY: help build demo test quick torture fuzz check-threads check-memory check-objects nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
   prepare-run prepare-test
