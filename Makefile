@@ -38,8 +38,10 @@ fuzz: prepare-test build-fuzz ## Run each fuzzer for SECONDS (60) seconds; FUZZE
 check-threads: prepare-test configure-tsan ## What runs in threads, under the thread sanitizer
 	@scripts/test threads
 
-check-memory: prepare-test build ## Two ranks under valgrind
-	@ctest --preset dev --label-regex memory
+check-memory: prepare-test build ## Two ranks under valgrind (minutes)
+	@for format in raw hdf5; do \
+	  $(BIN)/python tests/checkers/memory.py valgrind -- mpiexec.openmpi -n 2 -- \
+	    build/bin/conformance --quick --only everything --plan $$format/two_phase || exit 1; done
 
 check-objects: prepare-test build ## What the library leaves of MPI's objects at MPI_Finalize
 	@ctest --preset dev --label-regex finalize
