@@ -42,6 +42,20 @@ fault-table: prepare-test configure-dev ## Print the table of docs/faults.md: Pe
 	@cmake --build build --target torture plain penstock_inject
 	@$(BIN)/python tests/faults/peers.py --program build/bin/torture --plain build/bin/plain --preload build/lib/libpenstock_inject.so
 
+fuzz: prepare-test prepare-check build-fuzz ## Run each fuzzer for SECONDS (60) seconds; FUZZERS="index file": those
+	@build/venv/bin/python tests/fuzz/run.py --programs build/fuzz/bin --keep build/fuzz/found --seconds $(or $(SECONDS),60) $(FUZZERS)
+
+check-threads: prepare-test configure-tsan ## What runs in threads, under the thread sanitizer
+	@scripts/test threads
+
+check-memory: prepare-test prepare-check build ## Two ranks under valgrind (minutes)
+	@for format in raw hdf5; do \
+	  $(BIN)/python tests/checkers/memory.py valgrind -- mpiexec.openmpi -n 2 -- \
+	    build/bin/conformance --quick --only everything --plan $$format/two_phase || exit 1; done
+
+check-objects: prepare-test build ## What the library leaves of MPI's objects at MPI_Finalize
+	@ctest --preset dev --label-regex finalize
+
 nightly: prepare-test ## The conformance suite on 64 and 256 ranks (hours)
 	@scripts/test nightly
 
@@ -52,13 +66,14 @@ lint: prepare-test configure-dev ## Check includes, first lines, formatting and 
 	@$(BIN)/python tools/checks/arrows.py
 	@$(BIN)/python tools/checks/first_lines.py
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) && echo "clang-format: nothing to change"
-	@$(BIN)/ruff check --quiet tools tests/python && $(BIN)/ruff format --check tools tests/python
+	@$(BIN)/ruff check --quiet tools tests/python tests/fuzz tests/checkers
+	@$(BIN)/ruff format --check tools tests/python tests/fuzz tests/checkers
 	@$(BIN)/mypy --cache-dir build/.mypy_cache
 
 format: prepare-test ## Format all sources
 	@$(BIN)/clang-format -i $(CXX_SOURCES)
-	@$(BIN)/ruff check --quiet --fix-only tools tests/python
-	@$(BIN)/ruff format --quiet tools tests/python
+	@$(BIN)/ruff check --quiet --fix-only tools tests/python tests/fuzz tests/checkers
+	@$(BIN)/ruff format --quiet tools tests/python tests/fuzz tests/checkers
 
 # Not over bench/kernels.cpp: the analyzer takes the benchmarks that Google's library keeps for leaks.
 tidy: prepare-test build-dev ## Run clang-tidy over the library and the bench (minutes)
@@ -90,11 +105,14 @@ prepare-test:
 	@scripts/install-dependencies build test
 	@scripts/python-environment test
 
+prepare-check:
+	@scripts/install-dependencies check
+
 configure-%:
 	@cmake --preset $* >build/configure-$*.log 2>&1 || { cat build/configure-$*.log; exit 1; }
 
 build-%: configure-%
 	@cmake --build --preset $*
 
-.PHONY: help build demo test quick torture disks fault-table nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
-  prepare-run prepare-test
+.PHONY: help build demo test quick torture disks fault-table fuzz check-threads check-memory check-objects nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
+  prepare-run prepare-test prepare-check

@@ -144,7 +144,7 @@ Status check_count_words(const CLI::App& app, bool counting) {
   return {};
 }
 
-Status understand_count(const CLI::App& app, Raw& raw, Options& options) {
+Status understand_count(Raw& raw, Options& options) {
   if (raw.words.methods.empty()) raw.words.methods = {"hdf5/two_phase"};
   PENSTOCK_ASSIGN(raw.count.what, make_case(raw.words));
   PENSTOCK_ASSIGN(raw.count.stripe, parse_bytes(raw.stripe));
@@ -159,7 +159,7 @@ Status understand_count(const CLI::App& app, Raw& raw, Options& options) {
 
 Status understand(const CLI::App& app, Raw& raw, const Launch& launch, Options& options) {
   PENSTOCK_TRY(check_count_words(app, raw.count_only));
-  if (raw.count_only) return understand_count(app, raw, options);
+  if (raw.count_only) return understand_count(raw, options);
   if (!raw.preset.empty()) {
     PENSTOCK_TRY(take_preset(app, raw, launch, options));
     return check_run(options);

@@ -37,6 +37,7 @@ void remember(std::shared_ptr<const ServerRanks> ranks) {
     int made = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &made, nullptr);
     MPI_Comm_set_attr(MPI_COMM_SELF, made, nullptr);
+    MPI_Comm_free_keyval(&made);  // it goes when the attribute has gone
     return made;
   }();
   (void)key;

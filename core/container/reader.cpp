@@ -7,6 +7,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/base/link.hpp"
 #include "core/comm/calling.hpp"
 #include "core/container/header.hpp"
 #include "core/container/share.hpp"
@@ -186,6 +187,7 @@ Result<StorageFile*> Reader::file_of(int64_t stream) {
   if (number == other_number_) return other_.get();
   other_number_ = 0;
   const std::string name = name_of(number);
+  PENSTOCK_TRY(check_link(name));
   const auto there = storage_->stat(name);
   if (!there.ok())
     return there.status().in(fmt::format("'{}' has streams {} to {} in a file of its own, which is missing", path_,

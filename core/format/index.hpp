@@ -32,7 +32,8 @@ Result<std::vector<std::byte>> index_bytes(const Contents& contents);
 bool is_index(std::span<const std::byte> head, std::string_view format);
 Result<Contents> read_index(const std::string& path, std::string_view format);
 
-// Each part is a regular file that holds all bytes that CONTENTS places in it, or else is one of CONTENTS.lost from now on.
+// Each part is a regular file, no link out of the folder, that holds all bytes that CONTENTS places in it, or else is one of
+// CONTENTS.lost from now on.
 // Code::denied where a part cannot be looked at.
 Status find_lost(Contents& contents);
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/base/link.hpp"
 #include "core/format/dtype.hpp"
 #include "core/format/index.hpp"
 #include "core/format/json_text.hpp"
@@ -340,6 +341,7 @@ Result<Contents> decode_index(std::string_view text, std::string_view format, st
 namespace {
 
 Status check_part(const std::string& path, int64_t needed) {
+  PENSTOCK_TRY(check_link(path));
   PENSTOCK_ASSIGN(const int64_t size, regular_file_bytes(path));
   if (size >= needed) return {};
   return damaged("part '" + path + "' has " + std::to_string(size) + " bytes where the index needs " +

@@ -225,6 +225,38 @@ TEST(Index, SurvivesEveryCutAndManyFlips) {
   EXPECT_FALSE(decode_index(std::string(100000, '['), "raw", "").ok());
 }
 
+// Nothing of it is opened in a way that waits, or that leads out of the folder.
+TEST(Index, PartsThatAreNoFilesOfTheFolderAreLost) {
+  namespace fs = std::filesystem;
+  const testing::Scratch scratch;
+  fs::create_directories(scratch.path("in/folder"));
+  testing::write_text(scratch.path("secret"), std::string(4096, 'x'));
+  testing::write_text(scratch.path("in/whole"), std::string(4096, 'x'));
+  fs::create_symlink("../secret", scratch.path("in/out"));
+  fs::create_symlink(scratch.path("secret"), scratch.path("in/absolute"));
+  fs::create_symlink("absolute", scratch.path("in/chain"));
+  fs::create_symlink("/dev/zero", scratch.path("in/device"));
+  fs::create_symlink("device", scratch.path("in/loop"));
+  fs::create_symlink("nowhere", scratch.path("in/dangling"));
+  fs::create_symlink("whole", scratch.path("in/beside"));
+  ASSERT_EQ(::mkfifo(scratch.path("in/fifo").c_str(), 0600), 0);
+  for (const std::string name :
+       {"out", "absolute", "chain", "device", "loop", "dangling", "fifo", "folder", "beside", "whole"}) {
+    Contents contents;
+    contents.format = "raw";
+    contents.parts = {scratch.path("in/" + name)};
+    contents.catalogue.datasets = {{"a", {Kind::u8}, Dims{100}, false}};
+    contents.blocks = {{{0, 0, false, Selection::whole(Dims{100})}}};
+    contents.foreign = {false};
+    ASSERT_TRUE(find_lost(contents).ok()) << name;
+    const bool whole = name == "whole" || name == "beside";
+    ASSERT_EQ(contents.lost.size(), whole ? 0 : 1) << name;
+    if (whole) continue;
+    EXPECT_NE(contents.lost[0].why.message().find("/in/" + name), std::string::npos) << contents.lost[0].why.message();
+    EXPECT_TRUE(contents.blocks[0].empty()) << name;
+  }
+}
+
 TEST(Index, TwoPartsOfOneName) {
   Contents contents = sample();
   contents.parts = {"/a/x", "/b/x"};

@@ -2,6 +2,9 @@
 #include "core/hdf5/definitions.hpp"
 
 #include <algorithm>
+#include <filesystem>
+
+#include "core/base/link.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -25,26 +28,39 @@ Status check_attribute(const std::string& object, const Attribute& attribute) {
   return {};
 }
 
-Status check_name(std::string name, const Dataset& dataset) {
+Status check_name(std::string name, const Dataset& dataset, const std::string& path) {
+  namespace fs = std::filesystem;
   if (name.starts_with("./")) name.erase(0, 2);
-  if (!name.empty() && name != ".." && name.find('/') == std::string::npos) return {};
-  return {Code::unsupported, "dataset '" + dataset.name + "' lies in '" + name +
-                                 "', outside the folder of its file; penstock does not follow"};
+  const auto refused = [&](const std::string& why) {
+    return Status(Code::unsupported,
+                  "dataset '" + dataset.name + "' lies in '" + name + "', " + why + "; penstock does not follow");
+  };
+  if (name.empty() || name == ".." || name.find('/') != std::string::npos)
+    return refused("outside the folder of its file");
+  if (name == ".") return {};  // the file itself
+  // The library looks beside the file, and in the working directory.
+  for (const fs::path& found : {fs::path(path).parent_path() / name, fs::path(name)}) {
+    std::error_code error;
+    const fs::file_status status = fs::status(found, error);
+    if (fs::exists(status) && !fs::is_regular_file(status)) return refused("which is no regular file");
+    if (!check_link(found.string()).ok()) return refused("a link out of the folder");
+  }
+  return {};
 }
 
-Status check_external(hid_t creation, const Dataset& dataset) {
+Status check_external(hid_t creation, const Dataset& dataset, const std::string& path) {
   for (int i = 0; i < H5Pget_external_count(creation); ++i) {
     char name[4097] = {};
     off_t offset = 0;
     hsize_t size = 0;
     if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0)
       return library_error(Code::damaged, "reading external files' names");
-    PENSTOCK_TRY(check_name(name, dataset));
+    PENSTOCK_TRY(check_name(name, dataset, path));
   }
   return {};
 }
 
-Status check_virtual(hid_t creation, const Dataset& dataset) {
+Status check_virtual(hid_t creation, const Dataset& dataset, const std::string& path) {
   if (H5Pget_layout(creation) != H5D_VIRTUAL) return {};
   size_t count = 0;
   if (H5Pget_virtual_count(creation, &count) < 0) return library_error(Code::damaged, "counting virtual sources");
@@ -55,7 +71,7 @@ Status check_virtual(hid_t creation, const Dataset& dataset) {
     if (H5Pget_virtual_filename(creation, i, name.data(), name.size()) < 0)
       return library_error(Code::damaged, "reading virtual sources' names");
     name.resize(static_cast<size_t>(length));
-    PENSTOCK_TRY(check_name(std::move(name), dataset));
+    PENSTOCK_TRY(check_name(std::move(name), dataset, path));
   }
   return {};
 }
@@ -118,9 +134,9 @@ Space dataset_space(const Dims& shape, bool unlimited) {
   return Space(H5Screate_simple(shape.rank(), extents, most));
 }
 
-Status check_inside(hid_t creation, const Dataset& dataset) {
-  PENSTOCK_TRY(check_external(creation, dataset));
-  return check_virtual(creation, dataset);
+Status check_inside(hid_t creation, const Dataset& dataset, const std::string& path) {
+  PENSTOCK_TRY(check_external(creation, dataset, path));
+  return check_virtual(creation, dataset, path);
 }
 
 }  // namespace penstock::hdf5

@@ -49,9 +49,12 @@ Status library_ready() {
                                  version(major, minor, release) + " is loaded"};
 }
 
-Result<Properties> file_access(H5F_libver_t bound) {
+Result<Properties> file_access(H5F_libver_t bound, bool named) {
   Properties access(H5Pcreate(H5P_FILE_ACCESS));
-  if (!access.ok() || H5Pset_fapl_sec2(access) < 0 || H5Pset_libver_bounds(access, bound, bound) < 0)
+  // With its ordinary driver the library wants the real path behind a link, and a file without a name has none; through
+  // stdio it opens what it is given.
+  if (!access.ok() || (named ? H5Pset_fapl_sec2(access) : H5Pset_fapl_stdio(access)) < 0 ||
+      H5Pset_libver_bounds(access, bound, bound) < 0)
     return library_error(Code::internal, "setting up access to an HDF5 file");
 #if H5_VERSION_GE(1, 10, 7)
   // Penstock's own commit protocol makes locks needless, and on network file systems they may fail or hang.

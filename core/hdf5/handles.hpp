@@ -72,8 +72,9 @@ Status library_error(Code code, std::string_view what);
 // abort).
 Status library_ready();
 
-// Access as penstock always uses it: plain POSIX, no locks, and the given version bounds.
-Result<Properties> file_access(H5F_libver_t bound);
+// Access as penstock always uses it: plain POSIX, no locks, and the given version bounds. A file that is not NAMED has a path
+// that leads through /proc.
+Result<Properties> file_access(H5F_libver_t bound, bool named);
 
 // Of the library's function flags, without the macros that check the version by aborting.
 inline constexpr unsigned open_read_only = 0x0000u;

@@ -122,7 +122,8 @@ Status set_parameters(Plan& plan, const Words& words, const Catalog& catalog) {
   const auto known = parameters_of(plan, catalog);
   for (const Parameter* p : known) PENSTOCK_TRY(plan.settings.set(*p, p->fallback));
   for (const auto& [name, value] : words.parameters) {
-    const auto at = std::find_if(known.begin(), known.end(), [&](const Parameter* p) { return p->name == name; });
+    const auto at = std::find_if(known.begin(), known.end(),
+                                 [wanted = std::string_view(name)](const Parameter* p) { return p->name == wanted; });
     if (at == known.end()) {
       std::vector<std::string_view> list;
       for (const Parameter* p : known) list.push_back(p->name);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -57,8 +58,10 @@ std::string magic_name(uint32_t number) {
 std::string unescaped(const std::string& word) {
   std::string text;
   for (size_t i = 0; i < word.size(); ++i) {
-    if (word[i] == '\\' && i + 3 < word.size()) {
-      text += static_cast<char>(std::stoi(word.substr(i + 1, 3), nullptr, 8));
+    unsigned value = 0;
+    if (word[i] == '\\' && i + 3 < word.size() &&
+        std::from_chars(&word[i + 1], &word[i + 4], value, 8).ptr == &word[i + 4]) {
+      text += static_cast<char>(value);
       i += 3;
     } else {
       text += word[i];

@@ -1,5 +1,6 @@
 """test_streams.py: `penstock streams` on containers that the library wrote, and on such as nobody should have."""
 
+import os
 import random
 import struct
 import subprocess
@@ -153,9 +154,23 @@ def escape(main: Path, _: list[Path]) -> None:
     main.write_bytes(data)
 
 
+def lead_out(_: Path, others: list[Path]) -> None:
+    elsewhere = others[0].parent / "elsewhere"
+    elsewhere.mkdir()
+    others[0].rename(elsewhere / "whole")
+    others[0].symlink_to(elsewhere / "whole")
+
+
+def pipe(_: Path, others: list[Path]) -> None:
+    others[0].unlink()
+    os.mkfifo(others[0])
+
+
 @pytest.mark.parametrize(
     ("hurt", "said"),
     [
+        (lead_out, "000001.pstream is a link out of the folder of way2.pstream"),
+        (pipe, "000001.pstream is not a regular file"),
         (remove, "000001.pstream is missing: streams 1 to 1 of way2.pstream"),
         (cut, "000002.pstream is cut off: it has 5000 bytes"),
         (exchange, "is not the file that belongs to"),

@@ -146,6 +146,10 @@ class Container:
                 raise UserError(
                     f"{path.name} is missing: streams {first} to {last - 1} of {self.path.name} lie in it", status=1
                 )
+            if not path.is_file():  # opening a pipe would wait for ever
+                raise DamagedError(f"{path} is not a regular file")
+            if path.resolve().parent != self.path.parent:
+                raise DamagedError(f"{path} is a link out of the folder of {self.path.name}: put the file itself there")
             other = _read_header(path)
             if other.file != number or other.shape() != header.shape():
                 raise DamagedError(f"{path} is not the file that belongs to {self.path}")

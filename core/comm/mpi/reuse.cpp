@@ -1,7 +1,11 @@
 // Reuse by an attribute of the user's communicator, as PETSc keeps its inner communicator.
 #include "core/comm/mpi/reuse.hpp"
 
+#include <mutex>
+#include <vector>
+
 #include "core/comm/calling.hpp"
+#include "core/comm/mpi/at_finalize.hpp"
 
 namespace penstock {
 namespace {
@@ -12,16 +16,39 @@ struct Kept {
   Communicator duplicate;
 };
 
-int drop_kept(MPI_Comm, int, void* value, void*) {
+// Those that nobody frees, as MPI_COMM_WORLD, are asked for what is kept with them before MPI ends.
+std::mutex keepers_mutex;
+std::vector<MPI_Comm>& keepers() {
+  static std::vector<MPI_Comm> list;
+  return list;
+}
+
+int drop_kept(MPI_Comm comm, int, void* value, void*) {
+  {
+    const std::lock_guard lock(keepers_mutex);
+    std::erase(keepers(), comm);
+  }
   delete static_cast<Kept*>(value);
   return MPI_SUCCESS;
 }
 
-// Made once for the process; MPI frees it at its end. Duplicates do not inherit the attribute.
+void drop_all(int key) {
+  while (true) {
+    std::unique_lock lock(keepers_mutex);
+    if (keepers().empty()) break;
+    const MPI_Comm first = keepers().front();
+    lock.unlock();
+    if (MPI_Comm_delete_attr(first, key) != MPI_SUCCESS) break;
+  }
+  MPI_Comm_free_keyval(&key);
+}
+
+// Made once for the process. Duplicates do not inherit the attribute.
 int key() {
   static const int made = [] {
     int key = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_kept, &key, nullptr);
+    at_finalize([key] { drop_all(key); });
     return key;
   }();
   return made;
@@ -44,6 +71,8 @@ Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, cons
     PENSTOCK_ASSIGN(first->duplicate, make());
     if (MPI_Comm_set_attr(comm, key(), first.get()) != MPI_SUCCESS)
       return Status(Code::io, "MPI cannot keep a communicator with the one that was passed");
+    const std::lock_guard lock(keepers_mutex);
+    keepers().push_back(comm);
     return first.release()->duplicate;
   }
   const Calling calling(kept->asking, "creating or opening", {});

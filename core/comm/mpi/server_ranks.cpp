@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <penstock/mpi.hpp>
 
+#include "core/comm/mpi/at_finalize.hpp"
+
 namespace penstock {
 namespace {
 
@@ -24,11 +26,12 @@ int drop_attached(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-// Made once for the process; MPI frees it at its end.
+// Made once for the process.
 int attribute_key() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(copy_attached, drop_attached, &made, nullptr);
+    at_finalize([made]() mutable { MPI_Comm_free_keyval(&made); });
     return made;
   }();
   return key;

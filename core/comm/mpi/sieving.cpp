@@ -80,7 +80,7 @@ Result<Hints> hints_for_writing(const Communicator& comm, Hints hints, HintsOutc
   int64_t any = sieves() ? 1 : 0;
   PENSTOCK_TRY(comm->all_reduce_max(std::span(&any, 1)));
   if (any == 0) return hints;
-  hints["cb_nodes"] = "1";
+  hints.insert_or_assign("cb_nodes", std::string("1"));
   warn(outcome,
        std::string("cb_nodes=1 under OMPIO, whose data sieving loses elements where several ranks write: start with "
                    "--mca ") +

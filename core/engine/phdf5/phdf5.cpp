@@ -188,7 +188,7 @@ Result<OpenDataset> open_dataset(const Problem& problem, const File& file, int i
   const Properties creation(H5Dget_create_plist(one.handle));
   const Type type(H5Dget_type(one.handle));
   if (!creation.ok() || !type.ok()) return library_error(Code::damaged, "reading its definition");
-  PENSTOCK_TRY(hdf5::check_inside(creation, dataset));
+  PENSTOCK_TRY(hdf5::check_inside(creation, dataset, problem.path));
   const auto match = hdf5::match_type(type);
   if (!match || match->variable_text || match->type != dataset.type)
     return Status(Code::mismatch, "it is not of type " + name(dataset.type));

@@ -28,7 +28,8 @@ Status select(hid_t space, const Dataset& dataset, const Box& box) {
   return {};
 }
 
-Status read_open(hid_t handle, const Dataset& dataset, const Box& box, std::span<std::byte> out) {
+Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, const Box& box,
+                 std::span<std::byte> out) {
   const Type type(H5Dget_type(handle));
   const Space space(H5Dget_space(handle));
   const Properties creation(H5Dget_create_plist(handle));
@@ -41,11 +42,11 @@ Status read_open(hid_t handle, const Dataset& dataset, const Box& box, std::span
     Box all = box;
     all.start.push_back(0);
     all.count.push_back(length);
-    return read_open(handle, characters, all, out);
+    return read_open(handle, path, characters, all, out);
   }
   if (!match || match->variable_text || match->type != dataset.type)
     return {Code::mismatch, "it is not of type " + name(dataset.type)};
-  PENSTOCK_TRY(check_inside(creation, dataset));
+  PENSTOCK_TRY(check_inside(creation, dataset, path));
   PENSTOCK_TRY(select(space, dataset, box));
   PENSTOCK_ASSIGN(const Type memory, memory_type(dataset.type, type));
   const hsize_t count = static_cast<hsize_t>(elements(box.count));
@@ -67,7 +68,7 @@ Status read_box(const std::string& path, const Dataset& dataset, const Box& box,
   const std::string where = "'" + path + "', dataset '" + dataset.name + "'";
   const DatasetHandle handle(H5Dopen2(file, ("/" + dataset.name).c_str(), H5P_DEFAULT));
   if (!handle.ok()) return library_error(Code::damaged, "opening " + where);
-  return read_open(handle, dataset, box, out).in(where);
+  return read_open(handle, path, dataset, box, out).in(where);
 }
 
 }  // namespace penstock::hdf5

@@ -36,7 +36,7 @@ Status check_size_limit(const Catalogue& catalogue, const Attempt& attempt) {
 }
 
 Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Attempt& attempt, PrivateFile& image) {
-  PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V18));
+  PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V18, image.named()));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
   const bool ok =
       creation.ok() && set_object(creation) && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&

@@ -121,7 +121,7 @@ Result<std::vector<std::byte>> master_image(const Contents& contents) {
   if (contents.blocks.size() != contents.catalogue.datasets.size())
     return Status(Code::internal, "a master was asked for without blocks for every dataset");
   PENSTOCK_ASSIGN(PrivateFile image, PrivateFile::make());
-  PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V110));
+  PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V110, image.named()));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
   if (!creation.ok() || !set_object(creation) || H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0)
     return library_error(Code::internal, "setting up an HDF5 master");

@@ -1,4 +1,4 @@
-// Private file: mkstemp, unlink, and a search for data that skips holes.
+// Private file: O_TMPFILE, else mkstemp and unlink; and a search for data that skips holes.
 #include "core/format/hdf5/private_file.hpp"
 
 #include <fcntl.h>
@@ -13,7 +13,18 @@
 namespace penstock::hdf5 {
 namespace {
 
-int make_in(const char* folder, std::string& path) {
+std::string path_of(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+// Never named, so that there is no moment at which a kill would leave it behind. Not every file system can; and without
+// a /proc of this process there would be no path to it.
+int make_nameless(const char* folder) {
+  const int fd = ::open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0 || ::access(path_of(fd).c_str(), R_OK | W_OK) == 0) return fd;
+  ::close(fd);
+  return -1;
+}
+
+int make_named(const char* folder, std::string& path) {
   path = std::string(folder) + "/penstock-image-XXXXXX";
   return ::mkostemp(path.data(), O_CLOEXEC);
 }
@@ -28,14 +39,16 @@ Result<PrivateFile> PrivateFile::make() {
   const char* temporary = std::getenv("TMPDIR");
   for (const char* folder : {"/dev/shm", temporary, "/tmp"}) {
     if (folder == nullptr || *folder == '\0') continue;
-    const int fd = make_in(folder, path);
-    if (fd >= 0) return PrivateFile(fd, path);
+    if (const int fd = make_nameless(folder); fd >= 0) return PrivateFile(fd, path_of(fd), false);
+    if (const int fd = make_named(folder, path); fd >= 0) return PrivateFile(fd, path, true);
   }
   return Status::from_errno(errno, "making a private file in /dev/shm, TMPDIR or /tmp");
 }
 
 PrivateFile::PrivateFile(PrivateFile&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), path_(std::exchange(other.path_, "")) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::exchange(other.path_, "")),
+      named_(std::exchange(other.named_, false)) {}
 
 PrivateFile::~PrivateFile() {
   unlink_name();
@@ -43,8 +56,8 @@ PrivateFile::~PrivateFile() {
 }
 
 void PrivateFile::unlink_name() {
-  if (!path_.empty()) ::unlink(path_.c_str());
-  path_.clear();
+  if (named_) ::unlink(path_.c_str());
+  named_ = false;
 }
 
 Result<int64_t> PrivateFile::size() const {

@@ -22,6 +22,8 @@ class PrivateFile {
 
   // REQUIRES: unlink_name() was not called.
   const std::string& path() const { return path_; }
+  // False for a file that never had a name: its path is a link of /proc that leads nowhere but is opened all the same.
+  bool named() const { return named_; }
   // Once the library has it open, so that even a killed process leaves nothing behind.
   void unlink_name();
 
@@ -31,9 +33,10 @@ class PrivateFile {
   Result<int64_t> end_of_nonzero(int64_t begin, int64_t end) const;
 
  private:
-  PrivateFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  PrivateFile(int fd, std::string path, bool named) : fd_(fd), path_(std::move(path)), named_(named) {}
   int fd_ = -1;
-  std::string path_;  // "" once unlinked
+  std::string path_;
+  bool named_ = false;
 };
 
 }  // namespace penstock::hdf5

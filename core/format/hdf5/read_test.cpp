@@ -212,7 +212,14 @@ TEST(Hdf5Read, NeverLeavesItsFolder) {
     const hdf5::Space space(H5Screate_simple(1, &size, nullptr));
     H5Pset_virtual(mapped, space, "../other.h5", "x", space);
     author.add("virtual", H5T_NATIVE_INT, {4}, mapped);
+    for (const char* name : {"pipe", "link"}) {
+      const hdf5::Properties plain(H5Pcreate(H5P_DATASET_CREATE));
+      H5Pset_external(plain, name, 0, 100);
+      author.add(name, H5T_STD_U8LE, {100}, plain);
+    }
   }
+  ASSERT_EQ(::mkfifo(scratch.path("pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/etc/passwd", scratch.path("link"));
   const auto contents = hdf5_format().read(path);
   ASSERT_TRUE(contents.ok()) << contents.status().message();
   for (const Dataset& dataset : contents->catalogue.datasets) {

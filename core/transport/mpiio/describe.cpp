@@ -25,7 +25,7 @@ Descriptor mpiio_descriptor() {
        {"round_bytes", Type::bytes, "4096", "512MiB", "what one call of a rank moves at most"},
        {"round_runs", Type::integer, "1", "100000", "entries of a derived type at most"},
        {"record_bytes", Type::bytes, "64", "1MiB", "positioning=shared,coordination=independent: of one record"},
-       {"verify", Type::choice, "none|spot|full", "spot",
+       {"read_back", Type::choice, "none|spot|full", "spot",
         "how much of what was written is read back by plain system calls and compared"}},
       "",
       true};

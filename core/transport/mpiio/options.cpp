@@ -38,7 +38,7 @@ Options::Options(const Settings& settings)
       round_bytes(settings.integer("round_bytes")),
       round_runs(settings.integer("round_runs")),
       record_bytes(settings.integer("record_bytes")),
-      verify(verify_of(settings.word("verify"))) {
+      verify(verify_of(settings.word("read_back"))) {
   // Up to eight non-blocking calls are under way, each with a buffer; an entry of a type takes about 48 bytes.
   const int64_t memory = settings.integer("memory_bytes");
   buffer_bytes =
