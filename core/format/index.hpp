@@ -15,6 +15,8 @@ namespace penstock {
 
 // docs/formats/raw.md is its specification. All functions are local.
 inline constexpr std::string_view index_schema = "penstock.index/1";
+// Before the CRC-64 of all text before it.
+inline constexpr std::string_view index_sum_key = ",\n \"crc64\": ";
 
 // CONTENTS with its parts named by file name only. Code::unsupported for foreign datasets and for datasets whose blocks
 // differ in byte order, Code::invalid for two parts of one file name.
@@ -23,7 +25,8 @@ Result<std::string> encode_index(const Contents& contents);
 // What TEXT says, its parts joined with FOLDER ("" is the working directory). TEXT may be hostile: anything but an
 // index of FORMAT that encode_index could have written, up to white space and the order of keys, is Code::damaged,
 // naming what. Proved here: each block lies inside its dataset, no two share a byte of a part, and where the blocks of
-// a dataset have as many elements as it has, they tile it. Not looked at: whether the parts exist.
+// a dataset have as many elements as it has, they tile it. Not looked at: whether the parts exist. A text that has another
+// CRC-64 than it says is taken, as Contents.altered.
 Result<Contents> decode_index(std::string_view text, std::string_view format, std::string_view folder);
 
 // The same for formats whose master is the index alone: the file's bytes; whether the first 512 bytes of a file are an

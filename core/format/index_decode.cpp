@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/base/crc64.hpp"
 #include "core/base/link.hpp"
 #include "core/format/dtype.hpp"
 #include "core/format/index.hpp"
@@ -55,7 +56,8 @@ Status check_part_name(const std::string& name) {
 
 class Reader {
  public:
-  Reader(std::string_view format, std::string_view folder) : format_(format), folder_(folder) {}
+  Reader(std::string_view text, std::string_view format, std::string_view folder)
+      : text_(text), format_(format), folder_(folder) {}
 
   Result<Contents> read(const json& root) {
     if (!root.is_object()) return damaged("it is not a JSON object");
@@ -65,6 +67,7 @@ class Reader {
     PENSTOCK_TRY(read_attributes(root));
     PENSTOCK_TRY(read_record(root));
     PENSTOCK_TRY(read_parity(root));
+    PENSTOCK_TRY(read_sum(root));
     PENSTOCK_TRY(as_damaged(check_names(contents_.catalogue)));
     PENSTOCK_TRY(check_bytes_apart());
     return std::move(contents_);
@@ -113,15 +116,28 @@ class Reader {
     return {};
   }
 
+  static Result<uint64_t> sum_member(const json& object) {
+    PENSTOCK_ASSIGN(const std::string digits, text_member(object, "crc64"));
+    std::vector<uint64_t> words;
+    if (digits.size() != 16 || !words_of(digits, words)) return damaged("a 'crc64' is not of 16 hexadecimal digits");
+    return words[0];
+  }
+
+  // An index of before there were sums says none.
+  Status read_sum(const json& root) {
+    if (!root.contains("crc64")) return {};
+    PENSTOCK_ASSIGN(const uint64_t sum, sum_member(root));
+    const auto at = text_.rfind(index_sum_key);
+    contents_.altered = at == std::string_view::npos || crc64(std::as_bytes(std::span(text_.substr(0, at)))) != sum;
+    return {};
+  }
+
   static Result<Contents::FileSum> read_file_sum(const json& object) {
     if (!object.is_object()) return damaged("a file's sum in 'parity' is not an object");
     Contents::FileSum of;
     PENSTOCK_ASSIGN(const json* size, member(object, "bytes"));
     PENSTOCK_ASSIGN(of.bytes, natural_from_json(*size, "a file's 'bytes' in 'parity'"));
-    PENSTOCK_ASSIGN(const std::string digits, text_member(object, "crc64"));
-    std::vector<uint64_t> words;
-    if (digits.size() != 16 || !words_of(digits, words)) return damaged("a 'crc64' is not of 16 hexadecimal digits");
-    of.sum = words[0];
+    PENSTOCK_ASSIGN(of.sum, sum_member(object));
     return of;
   }
 
@@ -322,7 +338,7 @@ class Reader {
     return {};
   }
 
-  std::string_view format_, folder_;
+  std::string_view text_, format_, folder_;
   Contents contents_;
   std::map<std::string, int32_t> part_index_;
   std::vector<Claim> claims_;
@@ -333,7 +349,7 @@ class Reader {
 Result<Contents> decode_index(std::string_view text, std::string_view format, std::string_view folder) {
   const json root = json::parse(text.begin(), text.end(), nullptr, false);
   if (root.is_discarded()) return damaged("the index is not JSON, or was cut off");
-  auto contents = Reader(format, folder).read(root);
+  auto contents = Reader(text, format, folder).read(root);
   // Whatever a check of the model calls it, here the text is at fault.
   return contents.ok() ? contents : Result<Contents>(damaged("the index is damaged: " + contents.status().message()));
 }

@@ -1,6 +1,7 @@
 // Index, written: by hand rather than through a JSON tree, since a block may have tens of thousands of runs.
 #include <set>
 
+#include "core/base/crc64.hpp"
 #include "core/format/dtype.hpp"
 #include "core/format/index.hpp"
 #include "core/format/json_text.hpp"
@@ -78,6 +79,9 @@ class Writer {
       append_json(out_, std::string_view(hexadecimal(contents_.record)));
     }
     if (contents_.parity) append_parity(*contents_.parity);
+    const uint64_t sum = crc64(std::as_bytes(std::span(out_)));
+    out_ += index_sum_key;
+    append_json(out_, std::string_view(hexadecimal(std::span(&sum, 1))));
     out_ += "}\n";
     return std::move(out_);
   }

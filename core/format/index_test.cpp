@@ -93,6 +93,26 @@ TEST(Index, RoundTrip) {
   EXPECT_EQ(root["datasets"][1]["blocks"][0]["runs"], json::parse("[[0,3],[8,2]]"));
 }
 
+TEST(Index, SaysWhetherItIsAsItWasWritten) {
+  const std::string text = *encode_index(sample());
+  EXPECT_FALSE(decode_index(text, "raw", "")->altered);
+  std::string edited = text;
+  edited.replace(edited.find("4096"), 4, "8192");
+  ASSERT_TRUE(decode_index(edited, "raw", "").ok());
+  EXPECT_TRUE(decode_index(edited, "raw", "")->altered);
+  EXPECT_TRUE(decode_index(json::parse(text).dump(), "raw", "")->altered) << "other white space";
+  const size_t at = text.rfind(index_sum_key);
+  EXPECT_FALSE(decode_index(text.substr(0, at) + "}", "raw", "")->altered) << "of before there were sums";
+  int unseen = 0;
+  for (size_t i = 0; i < at; ++i) {
+    std::string bad = text;
+    bad[i] = static_cast<char>(bad[i] ^ 1);
+    const auto read = decode_index(bad, "raw", "");
+    unseen += read.ok() && !read->altered;
+  }
+  EXPECT_EQ(unseen, 0);
+}
+
 template <typename T>
 Attribute array(const std::string& name, Kind kind, const std::vector<T>& values) {
   return make_attribute(name, {kind, 0}, values.data(), static_cast<int64_t>(values.size()));

@@ -103,6 +103,7 @@ std::vector<std::byte> encode(const Contents& contents) {
     out.value(contents.parity->file);
     out.list(std::span<const Contents::FileSum>(contents.parity->parts));
   }
+  out.value(contents.altered);
   out.list(std::span<const uint64_t>(contents.record));
   encode(out, contents.record_blocks);
   out.value(contents.record_words);
@@ -136,6 +137,7 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
     parity.file = in.value<Contents::FileSum>();
     parity.parts = in.list<Contents::FileSum>();
   }
+  contents.altered = in.value<bool>();
   contents.record = in.list<uint64_t>();
   contents.record_blocks = decode_blocks(in);
   contents.record_words = in.value<int64_t>();

@@ -83,6 +83,7 @@ struct Contents {
     std::vector<FileSum> parts;
   };
   std::optional<Parity> parity;
+  bool altered = false;  // of a set: its index is not as it was committed
   // The record of checksums (core/model/checksums.hpp), where there is one: of a set its words; of a single file it is a
   // dataset, which readers list with the others until take_record_apart.
   std::vector<uint64_t> record;

@@ -210,8 +210,9 @@ std::vector<Damage> damages_of(const File::State& state, std::span<const Finding
   return damages;
 }
 
-// Rank 0. Whether the bytes before the data are as they were.
+// Rank 0. Whether the bytes before the data, or a set's index, are as they were.
 Result<bool> metadata_agree(File::State& state, const Record& record) {
+  if (state.contents->altered) return false;
   if (record.metadata_bytes <= 0) return true;
   PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
   if (record.metadata_bytes > info.bytes) return false;
@@ -222,8 +223,9 @@ Result<bool> metadata_agree(File::State& state, const Record& record) {
 }
 
 // Rank 0. A file's time is set to that of its commit (place_record), to what the file system keeps of it. The parts of a set are
-// written before its index.
+// written before its index, which is sooner edited than damaged.
 Result<bool> was_modified(File::State& state, const Record& record) {
+  if (state.contents->altered) return true;
   if (state.contents->parts.size() != 1 || state.contents->parts[0] != state.path) {
     PENSTOCK_ASSIGN(const FileStat index, state.storage->stat(state.path));
     return std::ranges::any_of(state.contents->parts, [&](const std::string& part) {
@@ -243,7 +245,7 @@ Status Verification::verdict(const std::string& path) const {
   const std::string since = modified ? "was damaged, or modified by another tool, since its commit" : "is damaged";
   if (damages.empty() && !metadata_differ && files.empty()) return {};
   const std::string first = !damages.empty()  ? damages[0].what
-                            : metadata_differ ? "the header is not what was committed"
+                            : metadata_differ ? "the header or index is not what was committed"
                                               : files[0];
   const std::string more = damages.size() > 1 ? fmt::format(" (and {} more such places)", damages.size() - 1) : "";
   const std::string remedy = files.size() == 1 ? fmt::format("; it can be rebuilt: 'penstock repair {}'", path) : "";

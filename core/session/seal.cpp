@@ -232,7 +232,8 @@ Result<Sealed> File::seal(const Communicator& comm, const std::string& path, boo
   Sealed sealed;
   if (found.ok()) {
     for (const Damage& damage : found->damages) sealed.found.push_back(damage.what);
-    if (found->metadata_differ) sealed.found.push_back("the header before the data is not as it was committed");
+    if (found->metadata_differ)
+      sealed.found.push_back("the header before the data, or the index, is not as it was committed");
     sealed.found.insert(sealed.found.end(), found->files.begin(), found->files.end());
     sealed.unchecked = found->unchecked;
     if (sealed.found.empty() && (sealed.unchecked.empty() || !found->modified)) return sealed;

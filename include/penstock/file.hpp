@@ -64,7 +64,7 @@ struct Verification {
   std::vector<std::string> lost;
   // Of a set with parity: its files that are missing or not what was committed, headers included, and why. One can be rebuilt.
   std::vector<std::string> files;
-  bool metadata_differ = false;  // what lies before the data: HDF5's or netCDF's header
+  bool metadata_differ = false;  // what lies before the data (HDF5's or netCDF's header), or a set's index
   // Somebody has written the file since its commit, or copied it without its time: what differs may be meant.
   bool modified = false;
 

@@ -97,7 +97,7 @@ def _describe(result: Line) -> str:
     if len(found["files"]) > MOST_PLACES:
         lines.append(f"  and {len(found['files']) - MOST_PLACES} files more")
     if found["metadata_differ"]:
-        lines.append("  the header before the data is not as it was committed")
+        lines.append("  the header before the data, or the index, is not as it was committed")
     lines += [f"  '{dataset}' has no checksums" for dataset in found["unchecked"]]
     lines.append(f"  {_verdict(found)}")
     if found["modified"] and not _agrees(result):
