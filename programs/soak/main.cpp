@@ -7,25 +7,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <penstock/config.h>
 #include <penstock/file.hpp>
 
-#if PENSTOCK_HAVE_MPI
-#include <mpi.h>
-
-#include <penstock/mpi.hpp>
-#endif
+#include "programs/program.hpp"
 
 namespace {
 
 using namespace penstock;  // NOLINT(google-build-using-namespace): this is a main
 
-enum Exit { success = 0, failure = 1, usage = 2 };
+using program::print;
 
 constexpr int kept = 3;  // checkpoints
 const ElementType f64{Kind::f64}, i64{Kind::i64};
@@ -46,11 +40,6 @@ constexpr Way ways[] = {
     {"raw/independent:placement=per_rank", "raw"},
     {"hdf5/two_phase:durability=none", "h5"},
 };
-
-void print(const nlohmann::json& line) {
-  std::printf("%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  std::fflush(stdout);
-}
 
 uint64_t mixed(uint64_t n) {  // splitmix64
   n += 0x9E3779B97F4A7C15;
@@ -175,30 +164,14 @@ Status soak(const Communicator& comm, const std::string& folder, double seconds,
   return {};
 }
 
-int run(const Result<Communicator>& comm, int argc, char** argv) {
-  if (!comm) {
-    std::fprintf(stderr, "penstock-soak: %s\n", comm.status().message().c_str());
-    return failure;
-  }
-  const bool root = (*comm)->rank() == 0;
-  if (argc != 4) {
-    if (root) std::fprintf(stderr, "usage: penstock-soak FOLDER SECONDS SEED\n");
-    return usage;
-  }
-  const Status status = soak(*comm, argv[1], std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10));
-  if (!status.ok() && root) print({{"error", status.message()}});
-  return status.ok() ? success : failure;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-#if PENSTOCK_HAVE_MPI
-  MPI_Init(&argc, &argv);
-  const int exit = run(mpi_communicator(MPI_COMM_WORLD), argc, argv);
-  MPI_Finalize();
-  return exit;
-#else
-  return run(serial_communicator(), argc, argv);
-#endif
+  return program::run(argc, argv, {"penstock-soak", "FOLDER SECONDS SEED", 3, 3},
+                      [](const Communicator& comm, std::span<char*> arguments) {
+                        const Status status =
+                            soak(comm, arguments[0], std::atof(arguments[1]), std::strtoull(arguments[2], nullptr, 10));
+                        if (!status.ok() && comm->rank() == 0) print({{"error", status.message()}});
+                        return status.ok() ? program::success : program::failure;
+                      });
 }

@@ -49,7 +49,7 @@ PLACES = {
         "bindings/c/",
         "bench/launch.cpp",
         "bench/probe/",
-        "programs/",
+        "programs/program.cpp",
         "examples/",
         "tests/",
     ],

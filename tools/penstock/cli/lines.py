@@ -2,30 +2,57 @@
 
 import json
 import subprocess
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from penstock.campaign import launch
 from penstock.errors import UserError
 
+Line = dict[str, Any]
 
-def run(program: str, words: list[str], files: list[Path], np: int, mpi: launch.Mpi) -> list[dict[str, Any]]:
-    """One line for each of FILES; its last error line is a UserError where it ended before."""
+
+def run(
+    program: str,
+    words: list[str],
+    files: list[Path],
+    np: int,
+    mpi: launch.Mpi,
+    moved: Callable[[str, float], None] = lambda _file, _share: None,
+) -> list[Line]:
+    """One line for each of FILES; its last error line is a UserError where it ended before.
+
+    MOVED is told how much of which file is done, from 0 to 1.
+    """
     if np < 1:
         raise UserError(f"--np must be at least 1, not {np}")
     ranks = 1 if mpi is launch.Mpi.serial else np
     command = [*launch.mpiexec(mpi, ranks), str(launch.program(program, mpi)), *words, *map(str, files)]
-    ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
-    lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+    lines: list[Line] = []
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(command, env=launch.environment(), stdout=subprocess.PIPE, stderr=errors, text=True) as ran,
+    ):
+        assert ran.stdout is not None
+        for text in ran.stdout:
+            if not text.startswith("{"):
+                continue
+            line: Line = json.loads(text)
+            moved(line["file"], line.get("share", 1.0))
+            if "share" not in line:
+                lines.append(line)
+        ran.wait()
+        errors.seek(0)
+        said = [line for line in errors.read().splitlines() if line.startswith(f"{program}: ")]
     if len(lines) < len(files):
-        said = [line for line in ran.stderr.splitlines() if line.startswith(f"{program}: ")]
         raise UserError(
             said[0].removeprefix(f"{program}: ") if said else f"{program} ended before it had seen all files", 1
         )
     return lines
 
 
-def error_of(line: dict[str, Any]) -> str:
+def error_of(line: Line) -> str:
     """What went wrong with its file, which is named."""
     error: str = line["error"]
     return error if line["file"] in error else f"'{line['file']}': {error}"

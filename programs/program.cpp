@@ -1,0 +1,65 @@
+// Program: MPI's begin and end, or none.
+#include "programs/program.hpp"
+
+#include <cstdio>
+
+#include <penstock/config.h>
+
+#if PENSTOCK_HAVE_MPI
+#include <mpi.h>
+
+#include <penstock/mpi.hpp>
+#endif
+
+namespace penstock::program {
+namespace {
+
+int run_with(const Result<Communicator>& comm, std::span<char*> arguments, const Usage& usage,
+             const std::function<int(const Communicator&, std::span<char*>)>& body) {
+  if (!comm) {
+    std::fprintf(stderr, "%s: %s\n", usage.program, comm.status().message().c_str());
+    return failure;
+  }
+  const bool right = arguments.size() >= usage.least && arguments.size() <= usage.most;
+  const int exit = right ? body(*comm, arguments) : Exit::usage;
+  if (exit == Exit::usage && (*comm)->rank() == 0)
+    std::fprintf(stderr, "usage: %s %s\n", usage.program, usage.arguments);
+  return exit;
+}
+
+}  // namespace
+
+int run(int argc, char** argv, const Usage& usage,
+        const std::function<int(const Communicator&, std::span<char*>)>& body) {
+#if PENSTOCK_HAVE_MPI
+  MPI_Init(&argc, &argv);
+  const int exit = run_with(mpi_communicator(MPI_COMM_WORLD), std::span(argv, argc).subspan(1), usage, body);
+  MPI_Finalize();
+  return exit;
+#else
+  return run_with(serial_communicator(), std::span(argv, argc).subspan(1), usage, body);
+#endif
+}
+
+void print(const nlohmann::json& line) {
+  std::printf("%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::fflush(stdout);
+}
+
+int for_each_file(const Communicator& comm, std::span<char*> files,
+                  const std::function<Result<Outcome>(const char* path)>& work) {
+  int exit = success;
+  for (const char* path : files) {
+    auto outcome = work(path);
+    if (!outcome.ok() || !outcome->good) exit = failure;
+    if (comm->rank() != 0) continue;
+    nlohmann::json line =
+        outcome.ok() ? std::move(outcome->line)
+                     : nlohmann::json{{"code", name(outcome.status().code())}, {"error", outcome.status().message()}};
+    line["file"] = path;
+    print(line);
+  }
+  return exit;
+}
+
+}  // namespace penstock::program
