@@ -15,7 +15,7 @@ Calling::Calling(Communicator comm, std::string_view verb, std::string_view path
   CollectiveCall& call = comm_->call();
   call.text = path.empty() ? std::string(verb) : fmt::format("{} of '{}'", verb, path);
   call.key = crc64(std::as_bytes(agreed ? std::span<const char>(call.text) : std::span<const char>(verb)));
-  call.in_doubt = call.hurried = false;
+  call.in_doubt = call.hurried = call.untimed = false;
 }
 
 Calling::~Calling() {
@@ -23,11 +23,21 @@ Calling::~Calling() {
 }
 
 Doubt::Doubt(Communicator comm, bool any) : comm_(std::move(comm)), any_(any && !comm_->call().in_doubt) {
-  if (any_) comm_->call().in_doubt = true;
+  if (any_) comm_->set_in_doubt(true);
 }
 
-Doubt::~Doubt() {
-  if (any_) comm_->call().in_doubt = false;
+Doubt::~Doubt() { clear(); }
+
+void Doubt::clear() {
+  if (std::exchange(any_, false)) comm_->set_in_doubt(false);
+}
+
+Untimed::Untimed(Communicator comm, bool any) : comm_(std::move(comm)), any_(any) {
+  if (any_) comm_->call().untimed = true;
+}
+
+Untimed::~Untimed() {
+  if (any_) comm_->call().untimed = false;
 }
 
 }  // namespace penstock

@@ -28,6 +28,21 @@ class Doubt {
   ~Doubt();
   Doubt(const Doubt&) = delete;
   Doubt& operator=(const Doubt&) = delete;
+  // There is none any more.
+  void clear();
+
+ private:
+  Communicator comm_;
+  bool any_;
+};
+
+// For its lifetime, where ANY, waits on a communicator have no limit: ranks may be inside another library.
+class Untimed {
+ public:
+  Untimed(Communicator comm, bool any);
+  ~Untimed();
+  Untimed(const Untimed&) = delete;
+  Untimed& operator=(const Untimed&) = delete;
 
  private:
   Communicator comm_;

@@ -36,6 +36,8 @@ class Mover {
   void hand_over();
   // Until everything is done; its status. MEANWHILE is called again and again while a thread does it.
   Status finish(const std::function<void()>& meanwhile);
+  // Whether another library moves the data, which keeps ranks for as long as it likes.
+  bool is_foreign() const { return task_ || (transfer_ && transfer_->needs_gate()); }
   bool touched_files() const { return transfer_ ? transfer_->touched_files() : true; }
   // Nobody will finish it: what other ranks wait for, on this node, is told.
   void give_up() {

@@ -276,9 +276,16 @@ Status start(File::State& state, Writing& writing, bool behind) {
   return {};
 }
 
-// PUBLISHED is rank 0's. Whoever hears nothing of it from now on cannot know.
-Status agree_published(const Communicator& comm, const Status& published) {
-  const Doubt doubt(comm, comm->rank() > 0 || published.ok() || published.code() == Code::in_doubt);
+// WORK is rank 0's, and ends in the publication. Whoever hears nothing of it from now on cannot know.
+template <typename Work>
+Status publish_together(const Communicator& comm, Work work) {
+  Doubt doubt(comm, true);
+  Status published;
+  if (comm->rank() == 0) {
+    published = comm->usable();  // another thread may have learnt meanwhile that ranks are missing
+    if (published.ok()) published = guarded(work);
+    if (!published.ok() && published.code() != Code::in_doubt) doubt.clear();
+  }
   return agree(comm, published);
 }
 
@@ -288,7 +295,7 @@ Status publish_engine(File::State& state, Writing& writing) {
   const bool root = state.comm->rank() == 0;
   PENSTOCK_TRY(agree(state.comm, root ? guarded([&] { return place_record(state, writing); }) : Status()));
   PENSTOCK_TRY(check_stored(state, contents, writing.output.partial));
-  PENSTOCK_TRY(agree_published(state.comm, root ? guarded([&] { return publish(state, writing.output); }) : Status()));
+  PENSTOCK_TRY(publish_together(state.comm, [&] { return publish(state, writing.output); }));
   writing.output.contents = std::move(contents);
   return {};
 }
@@ -342,6 +349,7 @@ Status finish(File::State& state, Writing& writing) {
   const Doubt doubt(state.comm, state.comm->rank() > 0 && moved.ok());  // rank 0 may hear of success, and publish
   {
     PhaseTimer timer(report.phases, Phase::commit);
+    const Untimed foreign(state.comm, writing.mover->is_foreign());
     PENSTOCK_TRY(agree(state.comm, moved));
   }
   if (state.engine != nullptr) return publish_engine(state, writing);
@@ -355,11 +363,11 @@ Status finish(File::State& state, Writing& writing) {
   };
   if (!by_root) PENSTOCK_TRY(agree(state.comm, complete()));
   PENSTOCK_TRY(write_parity(state, writing.output));
-  return agree_published(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
-                           if (by_root) PENSTOCK_TRY(complete());
-                           PENSTOCK_TRY(place_record(state, writing));
-                           return publish(state, writing.output);
-                         }));
+  return publish_together(state.comm, [&] {
+    if (by_root) PENSTOCK_TRY(complete());
+    PENSTOCK_TRY(place_record(state, writing));
+    return publish(state, writing.output);
+  });
 }
 
 // After a publication: what the next commit builds on.

@@ -58,6 +58,7 @@ struct ServerRanks {
   Communicator all;
   std::vector<int> clients, servers;
   mutable int64_t channels = 0;
+  mutable bool lost = false;  // one of them did not answer: it may be in the middle of that movement for ever
 };
 
 // What the program has called on these ranks: the first message of every collective call says so, and where ranks differ
@@ -66,6 +67,7 @@ struct CollectiveCall {
   std::string text;       // "commit of 'heat.h5'"; empty where nobody says so
   uint64_t key = 0;       // the same on ranks that made the same call
   bool in_doubt = false;  // if the ranks lose each other now, nobody knows whether the file was published
+  bool untimed = false;   // somebody else's library may keep other ranks for as long as it likes
   bool hurried = false;   // something ran into the limit on this rank: the next wait for others has little time left
 };
 
@@ -130,6 +132,10 @@ class CommunicatorInterface {
   // so that it is not taken for lost.
   virtual void working(double idle) const { (void)idle; }
   virtual CollectiveCall& call() const { return call_; }
+  // Local. Sets call().in_doubt, unless the ranks are being given up at this moment: then usable() says so afterwards.
+  virtual void set_in_doubt(bool in_doubt) const { call().in_doubt = in_doubt; }
+  // Local. The error of every call from now on, where the ranks have been given up.
+  virtual Status usable() const { return {}; }
 
   // Collective. One of the same ranks, whose messages and collective calls meet none of this one's.
   virtual Result<Communicator> duplicate() const = 0;

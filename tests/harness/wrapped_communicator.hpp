@@ -94,6 +94,8 @@ class WrappedCommunicator : public CommunicatorInterface {
   Result<double> waited(double idle, std::string_view what) const override { return inner_->waited(idle, what); }
   void working(double idle) const override { inner_->working(idle); }
   CollectiveCall& call() const override { return inner_->call(); }
+  void set_in_doubt(bool in_doubt) const override { inner_->set_in_doubt(in_doubt); }
+  Status usable() const override { return inner_->usable(); }
   Result<Communicator> duplicate() const override {
     PENSTOCK_ASSIGN(Communicator inner, inner_->duplicate());
     return Communicator(std::make_shared<WrappedCommunicator>(std::move(inner), node_of_));

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -239,6 +240,35 @@ void creates_instead(const std::string& path) {
   }
 }
 
+// The first on a communicator of the program's, and one beside an open file: MPI makes communicators there, and would never
+// come back. When all come again, the first communicator cannot be used any more, and says so at once.
+void comes_late_to_create(const std::string& path) {
+  for (const bool first : {true, false}) {
+    about(first ? "comes late to the first create" : "comes late to another create");
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    std::optional<File> open;
+    if (!first) {
+      auto file = File::create(*mpi_communicator(own), path);
+      if (!CHECK_OK(file.status(), "create")) return;
+      open.emplace(*std::move(file));
+    }
+    together();
+    if (ranks.is_odd()) ::usleep(static_cast<useconds_t>((limit + most - 3) * 1e6));
+    const Status status = within(2 * limit + most, [&]() -> Status {
+      PENSTOCK_ASSIGN(const Communicator comm, mpi_communicator(own));
+      return File::create(comm, path + ".late").status();
+    });
+    CHECK(status.code() == Code::timeout, fmt::format("is '{}': {}", name(status.code()), status.message()));
+    if (!first) check_same(status);
+    together();
+    Result<Communicator> again = Status(Code::internal, "");
+    const Status came = within(limit, [&] { return (again = mpi_communicator(own)).status(); });
+    if (first) expect(came, Code::timeout, {"MPI_Comm_dup"});
+    if (!first && CHECK_OK(came, "again")) CHECK_OK(File::create(*again, path + ".late").status(), "create again");
+  }
+}
+
 void throws(const std::string& path) {
   about("throws");
   write_file(path, 40, 1);
@@ -381,6 +411,7 @@ int main(int argc, char** argv) {
   if (wanted("missing")) {
     returns_early(path);
     comes_late(path);
+    comes_late_to_create(path);
     throws(path);
     on_another_communicator(path);
     is_in_doubt(path);

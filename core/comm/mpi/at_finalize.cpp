@@ -12,7 +12,8 @@ namespace {
 
 std::mutex mutex;
 std::vector<std::function<void()>>& waiting() {
-  static std::vector<std::function<void()>> list;
+  static auto& list =
+      *new std::vector<std::function<void()>>;  // MPI may end after the program's static objects have gone
   return list;
 }
 

@@ -101,6 +101,11 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
     PENSTOCK_TRY(check_limit(idle, what));
     return idle;
   }
+  void set_in_doubt(bool in_doubt) const override {
+    watch_.set_in_doubt(in_doubt);
+    call().in_doubt = in_doubt;
+  }
+  Status usable() const override { return watch_.usable(); }
   void working(double idle) const override {
     constexpr double often_enough = 0.05;
     thread_local double last = 0;
@@ -216,16 +221,15 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
 
   Result<Communicator> duplicate() const override { return mpi_communicator(comm_); }
 
-  // What MPI makes of communicators blocks: all ranks must be known to have come.
   Result<Communicator> split(int colour) const override {
-    PENSTOCK_TRY(barrier());
+    PENSTOCK_TRY(all_here());
     MPI_Comm part = MPI_COMM_NULL;
     PENSTOCK_TRY(check_mpi(MPI_Comm_split(comm_, colour < 0 ? MPI_UNDEFINED : colour, rank_, &part), "MPI_Comm_split"));
     return adopt(part);
   }
 
   Result<Communicator> node() const override {
-    PENSTOCK_TRY(barrier());
+    PENSTOCK_TRY(all_here());
     MPI_Comm part = MPI_COMM_NULL;
     PENSTOCK_TRY(check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
                            "MPI_Comm_split_type"));
@@ -246,6 +250,13 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   int64_t bytes_sent() const override { return bytes_; }
 
  private:
+  // What MPI makes of communicators blocks: all ranks must be known to have come. One that comes late may go through a first
+  // barrier, whose messages are all there, but not through a second that the others never enter.
+  Status all_here() const {
+    PENSTOCK_TRY(barrier());
+    return barrier();
+  }
+
   static int chunk(int64_t rest) { return static_cast<int>(std::min(rest, chunk_bytes)); }
 
   Status wait(MPI_Request request) const {
@@ -273,7 +284,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
 };
 
 // Collective over COMM, which is not ours.
-Status all_come(MPI_Comm comm) {
+Status enter(MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   PENSTOCK_TRY(check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier"));
   Patience patience;
@@ -301,7 +312,8 @@ Result<Communicator> mpi_communicator(MPI_Comm comm) {
   };
   const auto make_plain = [&]() -> Result<Communicator> {
     MPI_Comm copy = MPI_COMM_NULL;
-    PENSTOCK_TRY(all_come(comm));
+    PENSTOCK_TRY(enter(comm));
+    PENSTOCK_TRY(enter(comm));  // as all_here()
     PENSTOCK_TRY(check_mpi(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup"));
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
     return Communicator(std::make_shared<MpiCommunicator>(copy));

@@ -14,12 +14,13 @@ struct Kept {
   // For the question whether the duplicate is free: its ranks may be in the middle of something on other threads.
   Communicator asking;
   Communicator duplicate;
+  Status lost;  // ranks that did not come when it was used first: collective calls of it may be half done for ever
 };
 
 // Those that nobody frees, as MPI_COMM_WORLD, are asked for what is kept with them before MPI ends.
 std::mutex keepers_mutex;
 std::vector<MPI_Comm>& keepers() {
-  static std::vector<MPI_Comm> list;
+  static auto& list = *new std::vector<MPI_Comm>;  // MPI may end after the program's static objects have gone
   return list;
 }
 
@@ -67,18 +68,30 @@ Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, cons
   Kept* kept = kept_with(comm);
   if (kept == nullptr) {
     auto first = std::make_unique<Kept>();
-    PENSTOCK_ASSIGN(first->asking, make_plain());
-    PENSTOCK_ASSIGN(first->duplicate, make());
+    auto asking = make_plain();
+    if (asking.ok()) {
+      first->asking = *std::move(asking);
+      PENSTOCK_ASSIGN(first->duplicate, make());
+    } else {
+      first->lost = asking.status();
+    }
     if (MPI_Comm_set_attr(comm, key(), first.get()) != MPI_SUCCESS)
       return Status(Code::io, "MPI cannot keep a communicator with the one that was passed");
     const std::lock_guard lock(keepers_mutex);
     keepers().push_back(comm);
-    return first.release()->duplicate;
+    kept = first.release();
+    return kept->lost.ok() ? Result<Communicator>(kept->duplicate) : kept->lost;
+  }
+  if (!kept->lost.ok())
+    return Status(kept->lost.code(), kept->lost.message() + ": pass another communicator, as MPI_Comm_dup makes it");
+  if (!kept->asking->usable().ok()) {  // ranks were lost, and have come again
+    PENSTOCK_ASSIGN(kept->asking, make_plain());
   }
   const Calling calling(kept->asking, "creating or opening", {});
   int64_t free[2] = {kept->duplicate.use_count() == 1, !kept->duplicate->spoiled()};
   PENSTOCK_TRY(kept->asking->all_reduce_min(free));
   if (free[0] && free[1]) return kept->duplicate;
+  PENSTOCK_TRY(kept->asking->barrier());  // a rank that comes late goes through the reduction, but not through this
   PENSTOCK_ASSIGN(Communicator made, make());
   if (!free[1]) kept->duplicate = made;
   return made;

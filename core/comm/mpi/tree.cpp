@@ -61,9 +61,10 @@ Status Tree::call(Kind kind, int root, size_t bytes, Body body) {
   PENSTOCK_TRY(watch_.usable());
   head_ = {kind, root, ++number_, call_().key, static_cast<int64_t>(bytes)};
   watch_.begins();
+  has_waited_ = size_ == 1;
   Status status = size_ == 1 ? Status() : body();
   // All messages for a rank that comes late may be there, and the others' verdict too.
-  if (status.ok() && size_ > 1 && call_().in_doubt) status = watch_.heard(call_());
+  if (status.ok() && (!has_waited_ || call_().in_doubt)) status = watch_.heard(call_());
   watch_.ended();
   if (!status.ok()) take_back_receives();
   return status;
@@ -132,6 +133,7 @@ Status Tree::await(size_t from) {
       left = 0;
     else
       left -= static_cast<size_t>(done);
+    if (done == 0) has_waited_ = true;
     return done != 0;
   };
   for (unsigned looks = 0; left > 0 && looks < looks_before_yield; ++looks) PENSTOCK_TRY(look().status());

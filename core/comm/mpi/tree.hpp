@@ -84,6 +84,7 @@ class Tree {
   CallOf call_;
   Head head_;  // of the call under way
   int64_t number_ = 0;
+  bool has_waited_ = false;  // in the call under way
   std::vector<Slot> in_, gathered_;
   Slot up_, down_;
   std::vector<MPI_Request> requests_;

@@ -33,6 +33,7 @@ struct Watch::Note {
   int64_t step = 0;     // of the sender
   uint64_t key = 0;
   double idle = 0, limit = 0;
+  bool here = false;  // the sender waits on this communicator
   char place[500] = "";
   char text[1500] = "";
 };
@@ -45,11 +46,11 @@ constexpr size_t most_named = 8;
 
 // One thread at a time asks and answers, for all communicators of this process.
 std::recursive_mutex& turn() {
-  static std::recursive_mutex mutex;
+  static auto& mutex = *new std::recursive_mutex;  // communicators may outlive the program's static objects
   return mutex;
 }
 std::vector<Watch*>& all() {
-  static std::vector<Watch*> list;
+  static auto& list = *new std::vector<Watch*>;
   return list;
 }
 
@@ -87,9 +88,15 @@ void Watch::leave() {
   std::erase(all(), this);
 }
 
-// A call that comes later knows that nothing of its own has happened.
+void Watch::set_in_doubt(bool in_doubt) {
+  const std::lock_guard lock(turn());  // not while it ends
+  in_doubt_ = in_doubt;
+}
+
+// A call that comes later, and publishes nothing, knows that nothing of its own has happened.
 Status Watch::usable() const {
   if (!over_) return {};
+  if (in_doubt_) return verdict_;
   return {verdict_.code() == Code::in_doubt ? Code::timeout : verdict_.code(), verdict_.message()};
 }
 
@@ -97,17 +104,20 @@ Watch::Place Watch::place_of(const Watch* watch, std::string_view what, const Co
   Place place;
   place.waits_on = watch;
   place.text = call.text.empty() ? std::string(what) : call.text;
+  place.text.resize(std::min(place.text.size(), sizeof(Note::place) - 1));
   place.key = call.key;
   place.limit = timeout();
-  place.in_doubt = call.in_doubt;
   return place;
 }
 
 Result<double> Watch::waited(double idle, std::string_view what, const CollectiveCall& call) {
-  PENSTOCK_TRY(usable());
-  const double limit = timeout(), patience = call.hurried ? std::min(limit, grace()) : limit;
-  const bool over = limit > 0 && idle >= patience;
-  const double at = now();
+  if (over_) return verdict_;
+  const double at = now(), limit = timeout();
+  idle = std::min(idle, at - moved_at_);
+  if (idle < limit / 2) asked_early_ = false;
+  // Ranks are asked once before it counts, so that silence can be told from coming late to an answer.
+  const double patience = call.hurried ? std::min(limit, grace()) : asked_early_ ? limit : limit / 2;
+  const bool over = limit > 0 && !call.untimed && idle >= patience && at >= next_inquiry_;
   if (!over && at - looked_ < between_looks) return idle;
   const std::unique_lock lock(turn(), std::try_to_lock);
   if (!lock) return idle;
@@ -117,10 +127,13 @@ Result<double> Watch::waited(double idle, std::string_view what, const Collectiv
   look_everywhere(mine);
   if (over_) return verdict_;
   if (!over && !asked_for_) return idle;
+  asked_early_ = true;
   return conclude(mine);
 }
 
 Status Watch::heard(const CollectiveCall& call) {
+  int found = 0;
+  if (!over_ && (MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &found, MPI_STATUS_IGNORE) != MPI_SUCCESS || !found)) return {};
   const std::lock_guard lock(turn());
   look_everywhere(place_of(this, "a collective call", call));
   return over_ ? verdict_ : Status();
@@ -178,6 +191,7 @@ void Watch::look(const Place& mine) {
 }
 
 void Watch::take(int source, const Note& note, const Place& mine) {
+  silent_.erase(source);
   switch (note.kind) {
     case Note::Kind::inquiry:
       inquiry_ = note.inquiry;
@@ -185,18 +199,22 @@ void Watch::take(int source, const Note& note, const Place& mine) {
       return post(0, note_of(mine));
     case Note::Kind::verdict: {
       // Rank 0 may have gone on, and so may have published what this rank was about to hear of.
-      const bool unknown = mine.waits_on == this && mine.in_doubt && note.step > step_;
+      const bool unknown = in_doubt_ && note.step > step_;
       (void)give_up({unknown ? Code::in_doubt : note.code, note.text});
       return;
     }
-    case Note::Kind::go_on: go_on_ = note.idle; return;
+    case Note::Kind::go_on:
+      go_on_ = note.idle;
+      moved_at_ = std::max(moved_at_, now() - note.idle);
+      return;
     case Note::Kind::report: break;
   }
-  if (note.inquiry != 0 && note.inquiry != inquiry_) return;  // an answer that came too late
+  if (note.inquiry != 0 && (note.inquiry != inquiry_ || !presides_)) return;  // an answer that came too late
   Place place;
   place.text = note.place;
   place.key = note.key;
   place.step = note.step;
+  if (note.here) place.waits_on = this;
   place.idle = note.idle;
   place.limit = note.limit;
   if (note.code != Code::ok) place.cause = {note.code, note.text};
@@ -211,6 +229,7 @@ Watch::Note Watch::note_of(const Place& mine) const {
   note.step = step_;
   note.code = mine.cause.code();
   note.key = mine.key;
+  note.here = mine.waits_on == this;
   note.idle = mine.idle;
   note.limit = mine.limit;
   put(mine.text, note.place);
@@ -240,24 +259,31 @@ Result<double> Watch::preside(const Place& mine) {
   ask.inquiry = inquiry_;
   for (int rank = 1; rank < size_; ++rank)
     if (!answers_.contains(rank)) post(rank, ask);
-  for (const double deadline = now() + grace(); std::ssize(answers_) < size_ - 1 && now() < deadline;) {
-    look(mine);
+  const double asked_at = now();
+  while (std::ssize(answers_) < size_ - 1 && now() < asked_at + grace()) {
+    for (Watch* watch : std::vector(all())) watch->look(mine);
     ::usleep(200);
   }
+  look(mine);  // this process may have been stopped meanwhile
   presides_ = false;
   asked_for_ = false;
+  next_inquiry_ = now() + grace();
 
   Status cause = mine.cause;
-  double youngest = mine.idle, limit = mine.limit;
+  double youngest = mine.idle, limit = mine.limit, silence = limit;
+  for (int rank = 1; rank < size_; ++rank)
+    if (!answers_.contains(rank))
+      silence = std::min(silence, now() - silent_.try_emplace(rank, asked_at).first->second);
   for (const auto& [rank, place] : answers_) {
     if (cause.ok()) cause = place.cause;
     youngest = std::min(youngest, place.idle);
     if (place.limit > 0) limit = limit > 0 ? std::min(limit, place.limit) : place.limit;
   }
   Note told;
-  if (cause.ok() && youngest < nearly * limit) {
+  if (cause.ok() && std::min(youngest, silence) < nearly * limit) {
     told.kind = Note::Kind::go_on;
     told.idle = youngest;
+    moved_at_ = std::max(moved_at_, now() - youngest);
     for (const auto& [rank, place] : answers_) post(rank, told);
     answers_.clear();
     return youngest;
@@ -276,17 +302,26 @@ Result<double> Watch::report(const Place& mine) {
   Note own = note_of(mine);
   own.inquiry = 0;
   post(0, own);
-  for (const double deadline = now() + 2 * grace() + 1; now() < deadline;) {
+  const double reported_at = now();
+  while (now() < reported_at + 2 * grace() + 1) {
     look_everywhere(mine);
     if (over_) return verdict_;
-    if (go_on_ >= 0) return std::min(go_on_, mine.idle);
+    if (go_on_ >= 0 && mine.cause.ok()) return std::min(go_on_, mine.idle);
     ::usleep(200);
   }
-  if (!mine.cause.ok()) return give_up(mine.cause);
-  return give_up({mine.in_doubt ? Code::in_doubt : Code::timeout,
-                  fmt::format("waiting in {} for {:g} s, and rank 0 (of {}), which would know who is missing, does not "
-                              "answer: it has not come, was stopped, or is held by its file system",
-                              mine.text, mine.limit, size_)});
+  next_inquiry_ = now() + grace();
+  if (mine.cause.ok() && now() - silent_.try_emplace(0, reported_at).first->second < nearly * mine.limit)
+    return mine.idle;
+  Status status = mine.cause;
+  if (status.ok())
+    status = {in_doubt_ ? Code::in_doubt : Code::timeout,
+              fmt::format("waiting in {} for {:g} s, and rank 0 (of {}), which would know who is missing, does not "
+                          "answer: it has not come, was stopped, or is held by its file system",
+                          mine.text, mine.limit, size_)};
+  own.code = status.code();  // so that rank 0, should it come at last, does not wait in its turn
+  put(status.message(), own.text);
+  post(0, own);
+  return give_up(status);
 }
 
 // Rank 0. Those that wait on these ranks are compared with it, or with the first of them where it is elsewhere itself.
@@ -309,7 +344,8 @@ Status Watch::judge(const Place& mine) const {
   std::map<std::string, std::vector<int>> elsewhere;
   for (const auto& [rank, place] : places) {
     // Who is still in the call before this one is not among those that called something else.
-    const bool behind = cause.code() == Code::mismatch && place.step % 2 != 0 && place.step < call.step;
+    const bool inside = place.waits_on == this && place.step % 2 != 0;
+    const bool behind = cause.code() == Code::mismatch && (!inside || place.step < call.step);
     if (!behind && (place.key != call.key || place.text != call.text)) elsewhere[place.text].push_back(rank);
   }
   std::string others;
@@ -323,7 +359,7 @@ Status Watch::judge(const Place& mine) const {
     return {Code::mismatch,
             fmt::format("{} where rank {} called {}: all ranks must make the same calls in the same order", others,
                         speaker, call.text)};
-  const Code code = mine.in_doubt ? Code::in_doubt : cause.ok() ? Code::timeout : cause.code();
+  const Code code = in_doubt_ ? Code::in_doubt : cause.ok() ? Code::timeout : cause.code();
   if (!cause.ok()) return {code, fmt::format("in {}: {}", call.text, cause.message())};
   if (missing.empty() && others.empty())
     return {code, fmt::format("all {} ranks wait in {}, and for {:g} s nothing has moved", size_, call.text, limit)};

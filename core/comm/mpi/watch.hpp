@@ -35,7 +35,8 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // Not ok when the ranks were given up: then this is the error of every call.
+  // As CommunicatorInterface's.
+  void set_in_doubt(bool in_doubt);
   Status usable() const;
   // This rank begins, or has ended, the next collective call.
   void begins() { ++step_; }
@@ -62,7 +63,6 @@ class Watch {
     int64_t step = 0;
     double idle = 0, limit = 0;
     Status cause;  // known already
-    bool in_doubt = false;
   };
 
   struct Sent {
@@ -90,7 +90,12 @@ class Watch {
   std::atomic<bool> over_ = false;
   Status verdict_;                 // written before OVER_
   std::atomic<int64_t> step_ = 0;  // odd inside a collective call
+  std::atomic<bool> in_doubt_ = false;
   double looked_ = 0;
+  double moved_at_ = 0;      // the last movement of any rank that this one was told of
+  double next_inquiry_ = 0;  // not to ask again at once
+  bool asked_early_ = false;
+  std::map<int, double> silent_;  // since when ranks that were asked have not answered
   std::list<Sent> sent_;
   // Of the inquiry under way: its number, and on rank 0 the answers.
   int64_t inquiry_ = 0;

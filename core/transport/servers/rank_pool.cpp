@@ -127,6 +127,10 @@ Result<ServerPoolPtr> take_server_ranks(const Communicator& comm, const Settings
   if (!ranks)
     return Status(Code::unsupported,
                   "servers:kind=ranks needs penstock_split(comm, &compute), and a file on the communicator compute");
+  if (ranks->lost)
+    return Status(Code::timeout,
+                  "an I/O server that is a rank did not answer in an earlier commit: use servers:kind=node "
+                  "or another transport from now on");
   auto pool = std::make_unique<RankPool>();
   pool->ranks = ranks;
   pool->disposable = false;

@@ -136,10 +136,12 @@ void ServersTransfer::wait(int wait_ms) {
   if (servers_.size() > 1) ::usleep(200);
   // Ranks that wait for this one need not miss it: it ends by itself.
   job_.comm->working(0);
-  if (!patience_.idle("I/O servers").ok()) lose_silent();
+  const bool drains = handed_over_ && !reading() && !settings_.word("scratch").empty();  // without a word, for hours
+  if (!drains && !patience_.idle("I/O servers").ok()) lose_silent();
 }
 
 void ServersTransfer::lose_silent() {
+  if (pool_->communicates) job_.comm->server_ranks()->lost = true;
   for (size_t link = 0; link < servers_.size(); ++link)
     if (!servers_[link].done)
       lose(link,
