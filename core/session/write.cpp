@@ -367,9 +367,9 @@ void settle(File::State& state, Writing& writing) {
   state.contents = std::move(writing.output.contents);
   take_record_apart(*state.contents);
   state.checking.reset();
-  const bool plain = state.engine == nullptr && state.plan.placement == "single";
+  const bool plain = state.engine == nullptr && !state.is_set();  // all ranks know all of it
   state.stale = !plain;
-  if (plain && state.format->self_contained()) state.contents->parts = {state.path};
+  if (plain) state.contents->parts = {state.path};
   (void)hold(state);  // if that fails, the next commit says that the file was replaced
   state.storage->let_go();
   state.source.clear();

@@ -284,6 +284,27 @@ void changes(World& world) {
   }
 }
 
+// A set of one file, whose ranks know less of it than rank 0 until they read it again.
+void changes_of_one_part(World& world) {
+  for (const std::string placement : {"", "placement=rank_order,"}) {
+    const std::string path = path_of(world, "raw"), plan = fmt::format("raw/two_phase:{}parity=1", placement);
+    about(plan + " changed twice");
+    CHECK_OK(write(world, path, plan, 1), "write");
+    auto file = File::reopen(world.comm(), path + ".json");
+    if (!CHECK_OK(file.status(), "reopen")) return;
+    for (const uint64_t seed : {2, 3}) {
+      CHECK_OK(put(*file, "fluid/rho", f64, rows(world), seed), "put");
+      CHECK_OK(put(*file, "small", i32, replicated({7}), seed), "put");
+      CHECK_OK(file->commit(), "commit");
+    }
+    CHECK_OK(file->close(), "close");
+    CHECK_OK(world.comm()->barrier(), "barrier");
+    CHECK(parity_files(world) == 2, "of the last commit and of the one before");
+    check_good(world, path + ".json");
+    remove_all(world);
+  }
+}
+
 void without(World& world) {
   const std::string path = world.folder() + "/set.h5";
   about("without parity");
@@ -318,6 +339,7 @@ int main(int argc, char** argv) {
   every_set(world);
   other_ways(world);
   changes(world);
+  changes_of_one_part(world);
   without(world);
   return world.finish("parity");
 }
