@@ -221,7 +221,7 @@ Status renew(File::State& state, const Record& old, Sealed& sealed) {
 }  // namespace
 
 Result<Sealed> File::seal(const Communicator& comm, const std::string& path, bool force) {
-  PENSTOCK_ASSIGN(File file, open(comm, path));
+  PENSTOCK_ASSIGN(File file, open_to_check(comm, path));
   State& state = *file.state_;
   const std::string context = fmt::format("sealing '{}'", state.path);
   const auto found = file.verify();

@@ -104,6 +104,9 @@ class File {
   static Result<File> create(const Communicator& comm, std::string path, std::string_view plan = {});
   // Collective, to read. The format is recognised from the file; PLAN may name the transport for reading.
   static Result<File> open(const Communicator& comm, std::string path, std::string_view plan = {});
+  // Collective, to read, for those who look after files: by the default plan, whatever PENSTOCK_PLAN says. With WHAT_IS_LEFT
+  // lost parts of a set are no error, as with lost_parts=zeros.
+  static Result<File> open_to_check(const Communicator& comm, const std::string& path, bool what_is_left = false);
   // Collective, to read: the newest file of those that match PATTERN (of glob(7): "run/chk-*.h5") that is whole and agrees with
   // its checksums; newest is what was committed last. Those passed over are named with the reason in report().warnings, and
   // in the error where there is none: Code::not_found. It reads all data of the file that it returns.

@@ -330,6 +330,83 @@ void without(World& world) {
   remove_all(world);
 }
 
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+}
+
+// An index that lies makes repair touch no file that is none of the set.
+void strangers(World& world) {
+  const std::string path = path_of(world, "raw"), index = path + ".json", thesis = world.folder() + "/thesis.tex";
+  about("a part called thesis.tex");
+  CHECK_OK(write(world, path, "raw/two_phase:placement=parts,parts=3,parity=1", 1), "write");
+  const std::string part = set_files(world)[1];
+  alone(world, [&] {
+    std::string text = text_of(index);
+    text.replace(text.find(part), part.size(), "thesis.tex");
+    write_text(index, text);
+    write_text(thesis, "years of work");
+  });
+  const Status status = File::repair(world.comm(), index).status();
+  CHECK(status.code() == Code::denied && status.message().find("thesis.tex") != std::string::npos, status.message());
+  check_alike(world, status);
+  CHECK(text_of(thesis) == "years of work", "it was overwritten");
+  alone(world, [&] { fs::remove(thesis); });
+  CHECK_OK(File::repair(world.comm(), index).status(), "nothing is in the way");
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  CHECK(text_of(thesis) == text_of(world.folder() + "/" + part), "what was rebuilt");
+  remove_all(world);
+}
+
+// A link out of the folder is no part, whatever it leads to; nor is the file at its end written to.
+void links(World& world) {
+  const std::string path = path_of(world, "raw"), outside = world.folder() + ".outside";
+  about("the parity file is a link out of the folder");
+  CHECK_OK(write(world, path, "raw/two_phase:placement=parts,parts=3,parity=1", 1), "write");
+  const std::string parity = world.folder() + "/" + set_files(world).back();
+  alone(world, [&] {
+    fs::rename(parity, outside);
+    fs::create_symlink("../" + fs::path(outside).filename().string(), parity);
+  });
+  const auto found = verified(world, path);
+  if (CHECK_OK(found.status(), "verify"))
+    CHECK(found->files.size() == 1 && found->files[0].find("is a link") != std::string::npos, "verify names the link");
+  CHECK_OK(File::repair(world.comm(), path + ".json").status(), "repair");
+  alone(world, [&] {
+    CHECK(!fs::is_symlink(parity) && text_of(parity) == text_of(outside), "a file takes its place");
+    fs::remove(outside);
+  });
+  remove_all(world);
+}
+
+// What a user sets for programs is not for those who mend files.
+void environment(World& world) {
+  for (const char* plan : {"hdf5/independent", "phdf5"}) {
+    about(fmt::format("PENSTOCK_PLAN={}", plan));
+    const std::string path = path_of(world, "hdf5");
+    CHECK_OK(write(world, path, "hdf5/two_phase:placement=parts,parts=3,parity=1", 1), "write");
+    const std::string part = world.folder() + "/" + set_files(world)[0];
+    ::setenv("PENSTOCK_PLAN", plan, 1);
+    alone(world, [&] { fs::remove(part); });
+    const auto repaired = File::repair(world.comm(), path);
+    if (CHECK_OK(repaired.status(), "repair")) CHECK(repaired->rebuilt == fs::canonical(part), repaired->rebuilt);
+    alone(world, [&] {
+      flip(part, static_cast<int64_t>(fs::file_size(part)) - 1);
+      fs::last_write_time(path, fs::last_write_time(part) - std::chrono::seconds(1));
+    });
+    const auto sealed = File::seal(world.comm(), path);
+    if (CHECK_OK(sealed.status(), "seal")) CHECK(sealed->renewed, "it was sealed");
+    ::unsetenv("PENSTOCK_PLAN");
+    check_good(world, path);
+    remove_all(world);
+  }
+}
+
 }  // namespace
 }  // namespace penstock::test
 
@@ -341,5 +418,8 @@ int main(int argc, char** argv) {
   changes(world);
   changes_of_one_part(world);
   without(world);
+  strangers(world);
+  links(world);
+  environment(world);
   return world.finish("parity");
 }
