@@ -5,6 +5,7 @@
 
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
 #include "core/session/files.hpp"
 #include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
@@ -74,7 +75,8 @@ Status rebuild(File::State& state, int32_t file, const std::string& path) {
       sources.push_back({path_of(contents, static_cast<int32_t>(i)), sum_of(contents, static_cast<int32_t>(i)).bytes});
   const Combined target{path, meant.bytes, Io::buffered, true};
   PENSTOCK_TRY(combine(state.comm, *state.storage, sources, target, combine_window(state)));
-  PENSTOCK_TRY(agree(state.comm, state.comm->rank() == 0 ? check_rebuilt(state, path, meant) : Status()));
+  PENSTOCK_TRY(agree(state.comm,
+                     state.comm->rank() == 0 ? guarded([&] { return check_rebuilt(state, path, meant); }) : Status()));
   return check_held(state);
 }
 
@@ -93,7 +95,7 @@ Status check_place(Storage& storage, const Contents& contents, const std::string
 
 // Rank 0. The name is the committed one again, and on the disk.
 Status put_back(Storage& storage, const std::string& made, const std::string& path, const std::string& index) {
-  PENSTOCK_TRY(storage.permit(made));
+  PENSTOCK_TRY(storage.permit_like(made, index));
   // As if it had been there all the time: what is newer than the index was changed by another tool.
   if (const auto committed = storage.stat(index); committed.ok()) (void)storage.set_time(made, committed->changed_at);
   PENSTOCK_TRY(storage.rename(made, path));

@@ -68,6 +68,9 @@ struct Verification {
   // Somebody has written the file since its commit, or copied it without its time: what differs may be meant.
   bool modified = false;
 
+  // Of what differs, what nobody can have meant: each file of a set is judged by its own time, and data against the whole files.
+  std::vector<std::string> not_meant;
+
   // Code::damaged, naming the first that differs in the file at PATH and counting the others, or ok.
   Status verdict(const std::string& path) const;
 };
@@ -189,8 +192,8 @@ class File {
   Status close();
 
   // Collective. Reads all that is published and compares it with the checksums that were committed with it. PROGRESS, where
-  // given, is called on rank 0 with the share that is done, from 0 to 1. Code::not_found where the file has no checksums,
-  // Code::damaged where they cannot be read.
+  // given, is called on rank 0 with the share that is done, from 0 to 1. Code::not_found where the file has no checksums
+  // (a set with parity has those of whole files), Code::damaged where they cannot be read.
   Result<Verification> verify(const std::function<void(double)>& progress = {});
 
   // What the last commit did on this rank.
