@@ -194,7 +194,7 @@ penstock_status penstock_copy(penstock_comm comm, const char* from, const char* 
 penstock_status penstock_verify(penstock_comm comm, const char* path) {
   return border([&]() -> Status {
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
-    PENSTOCK_ASSIGN(penstock::File file, penstock::File::open(ranks, path == nullptr ? "" : path));
+    PENSTOCK_ASSIGN(penstock::File file, penstock::File::open_to_check(ranks, path == nullptr ? "" : path));
     PENSTOCK_ASSIGN(const penstock::Verification found, file.verify());
     PENSTOCK_TRY(file.close());
     return found.verdict(file.path());

@@ -54,6 +54,12 @@ Status check_part_name(const std::string& name) {
   return legal ? Status() : damaged("part '" + name.substr(0, 255) + "' is not a plain file name");
 }
 
+// A piece of such a name.
+Status check_generation(const std::string& text) {
+  const bool legal = text.size() <= 255 && text.find('/') == std::string::npos && text.find('\0') == std::string::npos;
+  return legal ? Status() : damaged("generation '" + text.substr(0, 255) + "' cannot be a piece of a file name");
+}
+
 class Reader {
  public:
   Reader(std::string_view text, std::string_view format, std::string_view folder)
@@ -92,7 +98,8 @@ class Reader {
     if (root.contains("replaced")) {
       PENSTOCK_ASSIGN(contents_.replaced, text_member(root, "replaced"));
     }
-    return {};
+    PENSTOCK_TRY(check_generation(contents_.generation));
+    return check_generation(contents_.replaced);
   }
 
   Status read_parts(const json& root) {
@@ -141,12 +148,22 @@ class Reader {
     return of;
   }
 
+  // A file that is written and removed as parity is one that penstock made as that.
+  Status check_parity_name(const std::string& name) const {
+    const std::string& generation = contents_.generation;
+    if (generation.size() != 16 || generation.find_first_not_of("0123456789abcdef") != std::string::npos)
+      return damaged("the generation of a set with parity is not of 16 hexadecimal digits");
+    if (name.ends_with(".parity") && name.find(".g" + generation + ".") != std::string::npos) return {};
+    return damaged("'" + name + "' cannot be its parity file: those are called NAME.g" + generation + ".parity");
+  }
+
   Status read_parity(const json& root) {
     const auto found = root.find("parity");
     if (found == root.end()) return {};
     PENSTOCK_ASSIGN(const Contents::FileSum file, read_file_sum(*found));
     PENSTOCK_ASSIGN(const std::string name, text_member(*found, "file"));
     PENSTOCK_TRY(check_part_name(name));
+    PENSTOCK_TRY(check_parity_name(name));
     if (part_index_.contains(name)) return damaged("its parity file '" + name + "' is one of its parts");
     PENSTOCK_ASSIGN(const json* parts, member(*found, "parts"));
     if (!parts->is_array() || parts->size() != contents_.parts.size())

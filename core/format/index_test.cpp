@@ -19,9 +19,9 @@ using nlohmann::json;
 Contents sample() {
   Contents contents;
   contents.format = "raw";
-  contents.generation = "g7";
-  contents.replaced = "g6";
-  contents.parts = {"/some/folder/heat.g7.0", "/some/folder/heat.g7.1"};
+  contents.generation = "00000000000000a7";
+  contents.replaced = "00000000000000a6";
+  contents.parts = {"/some/folder/heat.g00000000000000a7.0", "/some/folder/heat.g00000000000000a7.1"};
   contents.catalogue.datasets = {{"a", {Kind::f64, 0}, Dims{4, 6}, false},
                                  {"fluid/runs", {Kind::i32, 0}, Dims{10}, true},
                                  {"nothing", {Kind::text, 5}, Dims{0}, false},
@@ -34,7 +34,7 @@ Contents sample() {
   contents.blocks[1] = {{0, 96, true, Selection::of_runs(Dims{10}, first)},
                         {1, 96, true, Selection::of_runs(Dims{10}, second)}};
   contents.blocks[3] = {{1, 4096, false, Selection::whole(Dims{})}};
-  contents.parity = {"/some/folder/heat.g7.parity", {5000, 0xfedcba9876543210}, {{5000, 7}, {4104, 8}}};
+  contents.parity = {"/some/folder/heat.g00000000000000a7.parity", {5000, 0xfedcba9876543210}, {{5000, 7}, {4104, 8}}};
   return contents;
 }
 
@@ -87,7 +87,7 @@ TEST(Index, RoundTrip) {
   expect_same(contents, *read);
   EXPECT_EQ(*encode_index(*read), *text);
   const json root = json::parse(*text);
-  EXPECT_EQ(root["datasets"][3]["file"], "heat.g7.1");
+  EXPECT_EQ(root["datasets"][3]["file"], "heat.g00000000000000a7.1");
   EXPECT_EQ(root["datasets"][3]["offset"], 4096);
   EXPECT_EQ(root["datasets"][1]["dtype"], ">i4");
   EXPECT_EQ(root["datasets"][1]["blocks"][0]["runs"], json::parse("[[0,3],[8,2]]"));
@@ -193,17 +193,18 @@ INSTANTIATE_TEST_SUITE_P(
         Lie{"/generation", "[]"}, Lie{"/replaced", "6"}, Lie{"/parts", "{}"}, Lie{"/parts/0", "\"../x\""},
         Lie{"/parts/0", "\"/etc/passwd\""}, Lie{"/parts/0", "\"..\""}, Lie{"/parts/0", "\"\""},
         Lie{"/parts/0", "\"a/b\""}, Lie{"/parts/0", "3"}, Lie{"/parts/0", "\"\\u00002e\\u00002e\""},
-        Lie{"/parts/0", "\"x\\u000000\""}, Lie{"/parts/0", "\"x\\u0000\""}, Lie{"/parts/0", "\"heat.g7.1\""},
-        Lie{"/datasets", "{}"}, Lie{"/datasets/0", "[]"}, Lie{"/datasets/0/name", "\"../a\""},
-        Lie{"/datasets/0/name", "\"\""}, Lie{"/datasets/0/name", "\"/a\""}, Lie{"/datasets/0/name", "\"_penstock/x\""},
-        Lie{"/datasets/0/name", "\"zzz\""}, Lie{"/datasets/0/name", "\"fluid\""},
-        Lie{"/datasets/0/name", "\"fluid/runs\""}, Lie{"/datasets/0/type", "\"f128\""},
-        Lie{"/datasets/0/type", "\"text[-1]\""}, Lie{"/datasets/0/type", "\"text[99999999999999999999]\""},
-        Lie{"/datasets/0/dtype", "\"<f4\""}, Lie{"/datasets/0/shape", "[-1]"}, Lie{"/datasets/0/shape", "[1.5]"},
-        Lie{"/datasets/0/shape", "\"x\""}, Lie{"/datasets/0/shape", "[4294967296,4294967296]"},
-        Lie{"/datasets/0/shape", "[18446744073709551615]"}, Lie{"/datasets/0/shape", "[1,1,1,1,1,1,1,1,1]"},
-        Lie{"/datasets/0/unlimited", "0"}, Lie{"/datasets/3/unlimited", "true"}, Lie{"/datasets/0/blocks", "7"},
-        Lie{"/datasets/0/blocks/0", "7"}, Lie{"/datasets/0/blocks/0/part", "2"}, Lie{"/datasets/0/blocks/0/part", "-1"},
+        Lie{"/parts/0", "\"x\\u000000\""}, Lie{"/parts/0", "\"x\\u0000\""},
+        Lie{"/parts/0", "\"heat.g00000000000000a7.1\""}, Lie{"/datasets", "{}"}, Lie{"/datasets/0", "[]"},
+        Lie{"/datasets/0/name", "\"../a\""}, Lie{"/datasets/0/name", "\"\""}, Lie{"/datasets/0/name", "\"/a\""},
+        Lie{"/datasets/0/name", "\"_penstock/x\""}, Lie{"/datasets/0/name", "\"zzz\""},
+        Lie{"/datasets/0/name", "\"fluid\""}, Lie{"/datasets/0/name", "\"fluid/runs\""},
+        Lie{"/datasets/0/type", "\"f128\""}, Lie{"/datasets/0/type", "\"text[-1]\""},
+        Lie{"/datasets/0/type", "\"text[99999999999999999999]\""}, Lie{"/datasets/0/dtype", "\"<f4\""},
+        Lie{"/datasets/0/shape", "[-1]"}, Lie{"/datasets/0/shape", "[1.5]"}, Lie{"/datasets/0/shape", "\"x\""},
+        Lie{"/datasets/0/shape", "[4294967296,4294967296]"}, Lie{"/datasets/0/shape", "[18446744073709551615]"},
+        Lie{"/datasets/0/shape", "[1,1,1,1,1,1,1,1,1]"}, Lie{"/datasets/0/unlimited", "0"},
+        Lie{"/datasets/3/unlimited", "true"}, Lie{"/datasets/0/blocks", "7"}, Lie{"/datasets/0/blocks/0", "7"},
+        Lie{"/datasets/0/blocks/0/part", "2"}, Lie{"/datasets/0/blocks/0/part", "-1"},
         Lie{"/datasets/0/blocks/0/offset", "-8"}, Lie{"/datasets/0/blocks/0/offset", "9223372036854775800"},
         Lie{"/datasets/0/blocks/0/offset", "1e3"}, Lie{"/datasets/0/blocks/0/start", "[1,0]"},
         Lie{"/datasets/0/blocks/0/start", "[0]"}, Lie{"/datasets/0/blocks/0/start", "[0,1]"},
@@ -226,8 +227,12 @@ INSTANTIATE_TEST_SUITE_P(
         Lie{"/attributes/a", "{\"x\":{\"type\":\"text[99999999999]\",\"value\":\"abc\"}}"},
         Lie{"/attributes/a", "{\"x\":{\"type\":\"complex64\",\"value\":[1]}}"}, Lie{"/parity", "[]"},
         Lie{"/parity", "{}"}, Lie{"/parity/file", "\"../x\""}, Lie{"/parity/file", "\"/etc/passwd\""},
-        Lie{"/parity/file", "\"heat.g7.1\""}, Lie{"/parity/file", "7"}, Lie{"/parity/bytes", "-1"},
-        Lie{"/parity/bytes", "5001"}, Lie{"/parity/crc64", "\"0123\""}, Lie{"/parity/crc64", "1"},
+        Lie{"/parity/file", "\"heat.g00000000000000a7.1\""}, Lie{"/parity/file", "7"},
+        Lie{"/parity/file", "\"thesis.tex\""}, Lie{"/parity/file", "\"thesis.parity\""},
+        Lie{"/parity/file", "\"heat.g00000000000000a6.parity\""}, Lie{"/parity/file", "\"heat.g00000000000000a7.tex\""},
+        Lie{"/generation", "\"x/../../y\""}, Lie{"/generation", "\"\""}, Lie{"/generation", "\"00000000000000A7\""},
+        Lie{"/replaced", "\"../y\""}, Lie{"/parity/bytes", "-1"}, Lie{"/parity/bytes", "5001"},
+        Lie{"/parity/crc64", "\"0123\""}, Lie{"/parity/crc64", "1"},
         Lie{"/parity/crc64", "\"012345678901234567890123456789ab\""}, Lie{"/parity/parts", "{}"},
         Lie{"/parity/parts", "[]"}, Lie{"/parity/parts/1", "7"}, Lie{"/parity/parts/1/bytes", "9223372036854775807"},
         Lie{"/parity/parts/0/crc64", "\"xxxxxxxxxxxxxxxx\""}));

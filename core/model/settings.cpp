@@ -59,9 +59,16 @@ Status Settings::set(const Parameter& parameter, std::string_view value) {
   return {};
 }
 
-const std::string& Settings::word(std::string_view name) const { return values_.find(name)->second; }
+const std::string& Settings::word(std::string_view name) const {
+  static const std::string none;
+  const auto found = values_.find(name);
+  return found == values_.end() ? none : found->second;
+}
 bool Settings::boolean(std::string_view name) const { return word(name) == "true"; }
-int64_t Settings::integer(std::string_view name) const { return *number(word(name)); }
+int64_t Settings::integer(std::string_view name) const {
+  const auto value = number(word(name));
+  return value.ok() ? *value : 0;
+}
 
 Result<std::map<std::string, std::string>> split_parameters(std::string_view text) {
   std::map<std::string, std::string> parameters;

@@ -8,6 +8,7 @@
 
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/session/files.hpp"
 #include "core/session/record.hpp"
@@ -40,12 +41,13 @@ size_t number_of(const Checking& checking, const BlockId& block) {
   return static_cast<size_t>(checking.cuts[block.dataset].first + block.index);
 }
 
-// Collective. The record, on all ranks.
-Status load_checking(File::State& state) {
+// Collective. The record, on all ranks; an empty one where there is none, and OR_NONE.
+Status load_checking(File::State& state, bool or_none = false) {
   if (state.checking) return {};
   std::vector<std::byte> message;
   if (state.comm->rank() == 0) {
-    const auto record = load_record(*state.contents, state.path, state.storage);
+    auto record = load_record(*state.contents, state.path, state.storage);
+    if (record.status().code() == Code::not_found && or_none) record = Record{};
     Encoder out;
     out.value(record.status().code());
     out.text(record.status().message());
@@ -222,31 +224,74 @@ Result<bool> metadata_agree(File::State& state, const Record& record) {
   return crc64(bytes) == record.metadata_sum;
 }
 
-// Rank 0. A file's time is set to that of its commit (place_record), to what the file system keeps of it. The parts of a set are
-// written before its index, which is sooner edited than damaged.
-Result<bool> was_modified(File::State& state, const Record& record) {
-  if (state.contents->altered) return true;
-  if (state.contents->parts.size() != 1 || state.contents->parts[0] != state.path) {
-    PENSTOCK_ASSIGN(const FileStat index, state.storage->stat(state.path));
-    return std::ranges::any_of(state.contents->parts, [&](const std::string& part) {
-      const auto info = state.storage->stat(part);
-      return info.ok() && info->changed_at > index.changed_at;
-    });
+bool is_single(const File::State& state) {
+  return state.contents->parts.size() == 1 && state.contents->parts[0] == state.path;
+}
+
+// Collective. Which files, numbered as in WrongFile, somebody has written to since their commit. A single file's time is set to that
+// of its commit (place_record), to what the file system keeps of it. The files of a set are written before its index.
+Result<std::vector<int64_t>> find_written(File::State& state, const Record& record) {
+  const Contents& contents = *state.contents;
+  std::vector<int64_t> written(contents.parts.size() + 1);
+  const Status status = state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+    PENSTOCK_ASSIGN(const FileStat published, state.storage->stat(state.path));
+    if (is_single(state)) {
+      int64_t unit = 1;
+      while (unit < 1'000'000'000 && published.changed_at % (unit * 10) == 0) unit *= 10;
+      written[0] = published.changed_at / unit != record.committed_at / unit;
+      return {};
+    }
+    for (size_t i = 0; i < contents.parts.size() + (contents.parity ? 1 : 0); ++i) {
+      const auto info = state.storage->stat(path_of(contents, static_cast<int32_t>(i)));
+      written[i] = info.ok() && info->changed_at > published.changed_at;
+    }
+    return {};
+  });
+  PENSTOCK_TRY(agree(state.comm, status));
+  PENSTOCK_TRY(state.comm->all_reduce_max(written));
+  return written;
+}
+
+// The parts that hold elements of DAMAGE.
+std::vector<int32_t> parts_of(const Contents& contents, const Damage& damage) {
+  std::vector<int32_t> parts;
+  for (const StoredBlock& block : contents.blocks[static_cast<size_t>(contents.catalogue.index_of(damage.dataset))])
+    if (block.where.rank_of(damage.end) > block.where.rank_of(damage.first)) parts.push_back(block.part);
+  return parts;
+}
+
+// What of FOUND cannot be an edit, by the times of the files.
+std::vector<std::string> find_not_meant(const File::State& state, const Verification& found,
+                                        std::span<const WrongFile> wrong, std::span<const int64_t> written) {
+  const Contents& contents = *state.contents;
+  const bool single = is_single(state);
+  std::vector<std::string> list;
+  for (const WrongFile& one : wrong)
+    if (written[static_cast<size_t>(one.file)] == 0)
+      list.push_back(fmt::format("'{}': {}", path_of(contents, one.file), one.why));
+  for (const Damage& damage : found.damages) {
+    if (single && written[0] != 0) break;
+    const auto parts = single ? std::vector<int32_t>() : parts_of(contents, damage);
+    if (contents.parity) {
+      if (std::ranges::none_of(parts, [&](int32_t p) { return std::ranges::count(wrong, p, &WrongFile::file) > 0; }))
+        list.push_back(damage.what + ", though its files are: the index itself is at fault");
+    } else if (std::ranges::none_of(parts, [&](int32_t p) { return written[static_cast<size_t>(p)] != 0; })) {
+      list.push_back(damage.what);
+    }
   }
-  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
-  int64_t unit = 1;
-  while (unit < 1'000'000'000 && info.changed_at % (unit * 10) == 0) unit *= 10;
-  return info.changed_at / unit != record.committed_at / unit;
+  if (found.metadata_differ && !found.modified) list.emplace_back("the header or index is not what was committed");
+  return list;
 }
 
 }  // namespace
 
 Status Verification::verdict(const std::string& path) const {
   const std::string since = modified ? "was damaged, or modified by another tool, since its commit" : "is damaged";
-  if (damages.empty() && !metadata_differ && files.empty()) return {};
-  const std::string first = !damages.empty()  ? damages[0].what
-                            : metadata_differ ? "the header or index is not what was committed"
-                                              : files[0];
+  if (damages.empty() && !metadata_differ && files.empty() && lost.empty()) return {};
+  const std::string first = !lost.empty()      ? lost[0]
+                            : !damages.empty() ? damages[0].what
+                            : metadata_differ  ? "the header or index is not what was committed"
+                                               : files[0];
   const std::string more = damages.size() > 1 ? fmt::format(" (and {} more such places)", damages.size() - 1) : "";
   const std::string remedy = files.size() == 1 ? fmt::format("; it can be rebuilt: 'penstock repair {}'", path) : "";
   return {Code::damaged, fmt::format("{}{}: '{}' {}{}", first, more, path, since, remedy)};
@@ -259,10 +304,9 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
   const Calling calling(state.comm, "verify", state.path);
   PENSTOCK_TRY(state.comm->barrier());  // ranks that called something else are found in a reduction
   PENSTOCK_TRY(refresh(state));
-  PENSTOCK_TRY(load_checking(state));
+  PENSTOCK_TRY(load_checking(state, state.contents->parity.has_value()));
   const Checking& checking = *state.checking;
   Verification result;
-  result.committed_at = checking.record.committed_at;
   for (const Contents::Lost& part : state.contents->lost) {
     result.lost.push_back(part.why.message());
     result.lost.insert(result.lost.end(), part.boxes.begin(), part.boxes.end());
@@ -271,33 +315,40 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
   for (size_t d = 0; d < checking.cuts.size(); ++d) {
     const Dataset& dataset = state.contents->catalogue.datasets[d];
     for (int64_t i = 0; i < checking.cuts[d].count; ++i) all.push_back({d, i});
-    if (checking.cuts[d].count > 0)
+    if (checking.cuts[d].count > 0 || state.contents->parity)
       result.bytes += bytes(dataset);
     else if (elements(dataset.shape) > 0)
       result.unchecked.push_back(dataset.name);
   }
   PENSTOCK_ASSIGN(const auto found, find_damaged(state, all, progress));
   result.damages = damages_of(state, found);
+  PENSTOCK_ASSIGN(const auto written, find_written(state, checking.record));
   Status status;
-  int64_t flags[2] = {};
+  int64_t differ = 0, committed_at = checking.record.committed_at;
   if (state.comm->rank() == 0) {
-    const auto agrees = metadata_agree(state, checking.record);
-    const auto modified = was_modified(state, checking.record);
-    status = agrees.ok() ? modified.status() : agrees.status();
-    if (status.ok()) {
-      flags[0] = !*agrees;
-      flags[1] = *modified;
-    }
+    status = guarded([&]() -> Status {
+      PENSTOCK_ASSIGN(const bool agrees, metadata_agree(state, checking.record));
+      differ = !agrees;
+      if (committed_at != 0) return {};
+      PENSTOCK_ASSIGN(const FileStat index, state.storage->stat(state.path));  // of a set without checksums of data
+      committed_at = index.changed_at;
+      return {};
+    });
   }
   PENSTOCK_TRY(agree(state.comm, status));
+  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&differ, 1)));
+  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&committed_at, 1)));
+  result.committed_at = committed_at;
+  result.metadata_differ = differ != 0;
+  const auto parts = std::span(written).first(state.contents->parts.size());
+  result.modified = state.contents->altered || std::ranges::any_of(parts, [](int64_t one) { return one != 0; });
+  std::vector<WrongFile> wrong;
   if (state.contents->parity) {
-    PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state));
+    PENSTOCK_ASSIGN(wrong, find_wrong_files(state));
     for (const WrongFile& one : wrong)
       result.files.push_back(fmt::format("'{}': {}", path_of(*state.contents, one.file), one.why));
   }
-  PENSTOCK_TRY(state.comm->all_reduce_max(flags));
-  result.metadata_differ = flags[0] != 0;
-  result.modified = flags[1] != 0;
+  result.not_meant = find_not_meant(state, result, wrong, written);
   return result;
 }
 

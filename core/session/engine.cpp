@@ -97,7 +97,7 @@ Status check_stored(File::State& state, const Contents& contents, const std::str
   int64_t hole = state.comm->rank() == 0 ? find_hole(contents, dataset) : -1;
   PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&hole, 1)));
   if (hole < 0) return {};
-  PENSTOCK_ASSIGN(File file, File::open(state.comm, path));
+  PENSTOCK_ASSIGN(File file, File::open_to_check(state.comm, path));
   const auto found = file.verify();
   (void)file.close();
   const std::string text = fmt::format("engine '{}' reported success, but nothing was stored at byte {} of '{}'",

@@ -8,6 +8,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/base/link.hpp"
 #include "core/session/parity.hpp"
 
 namespace penstock {
@@ -17,6 +18,7 @@ namespace {
 Result<std::string> look_at(const File::State& state, const std::string& path, const Contents::FileSum& meant) {
   Storage& storage = *state.storage;
   const int64_t window = combine_window(state);
+  if (const Status inside = check_link(path); !inside.ok()) return inside.message();
   const auto info = storage.stat(path);
   if (info.status().code() == Code::not_found) return std::string("it is missing");
   if (!info.ok()) return info.status();

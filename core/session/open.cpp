@@ -111,8 +111,11 @@ void set_partial_files(File::State& state, const Opening& agreed) {
   if (!agreed.others.empty()) state.warnings.push_back(agreed.others);
 }
 
-Status choose_plan(Opening& opening) {
-  PENSTOCK_ASSIGN(opening.chosen, plan_override(opening.asked, opening.plan, process_environment()));
+Status choose_plan(Opening& opening, bool as_said = false) {
+  opening.chosen = opening.plan;
+  if (!as_said) {
+    PENSTOCK_ASSIGN(opening.chosen, plan_override(opening.asked, opening.plan, process_environment()));
+  }
   PENSTOCK_ASSIGN(opening.hints, hints_of_environment(process_environment()));
   return {};
 }
@@ -272,12 +275,12 @@ Status check_lost(File::State& state, Mode mode) {
 }
 
 Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::string path, std::string_view plan,
-                                                Mode mode) {
+                                                Mode mode, bool as_said = false) {
   const Calling calling(comm, mode == Mode::read ? "open" : "reopen", path, false);
   auto state = new_state(comm, mode);
   Opening opening{{}, path, std::string(plan), path, random_token()};
   if (comm->rank() == 0) {
-    opening.status = choose_plan(opening);
+    opening.status = choose_plan(opening, as_said);
     if (path.empty()) opening.status = {Code::invalid, "the path is empty"};
     if (!state->storage->stat(path).ok() && state->storage->stat(path + ".json").ok()) opening.path = path + ".json";
     opening.path = resolve_link(opening.path);  // the parts of a set lie beside the file, not beside the link
@@ -312,6 +315,17 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
 Result<File> File::open(const Communicator& comm, std::string path, std::string_view plan) {
   PENSTOCK_ASSIGN(auto state, open_state(comm, std::move(path), plan, Mode::read));
   return File(std::move(state));
+}
+
+Result<File> File::open_to_check(const Communicator& comm, const std::string& path, bool what_is_left) {
+  auto state = open_state(comm, path, {}, Mode::read, true);
+  const Code code = state.status().code();
+  if (what_is_left && (code == Code::damaged || code == Code::not_found)) {
+    auto rest = open_state(comm, path, "independent:lost_parts=zeros", Mode::read, true);
+    if (rest.ok()) state = std::move(rest);
+  }
+  if (!state.ok()) return state.status();
+  return File(*std::move(state));
 }
 
 Status File::copy(const Communicator& comm, std::string from, std::string to, std::string_view plan) {

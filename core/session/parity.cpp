@@ -14,6 +14,7 @@ namespace penstock {
 namespace {
 
 constexpr int64_t most_window = 4 << 20;
+constexpr size_t most_open = 64;  // sources of one rank; others are opened for each window
 constexpr int sum_tag = 0;
 
 using Window = std::span<std::byte>;
@@ -44,9 +45,11 @@ Status reduce(const Communicator& comm, int root, Window sum, Window other) {
 class Combiner {
  public:
   Status open(Storage& storage, std::vector<Source>& sources, const Combined& target, int64_t window) {
+    storage_ = &storage;
     for (Source& source : sources) {
       source.sum = 0;
       sources_.push_back(&source);
+      if (files_.size() == most_open) continue;
       PENSTOCK_ASSIGN(files_.emplace_back(), storage.open(source.path, Io::automatic, false));
     }
     PENSTOCK_ASSIGN(out_, storage.open(target.path, target.io, true));
@@ -83,18 +86,23 @@ class Combiner {
   }
 
   Status read(int64_t at, Window sum, Window other) {
-    for (size_t i = 0; i < files_.size(); ++i) {
+    for (size_t i = 0; i < sources_.size(); ++i) {
       Source& source = *sources_[i];
       const int64_t left = std::min(std::ssize(sum), source.bytes - at);
       if (left <= 0) continue;
       const Window piece = other.first(static_cast<size_t>(left));
-      PENSTOCK_TRY(files_[i]->read(at, piece));
+      StorageFilePtr once;
+      if (i >= files_.size()) {
+        PENSTOCK_ASSIGN(once, storage_->open(source.path, Io::automatic, false));
+      }
+      PENSTOCK_TRY((once ? once : files_[i])->read(at, piece));
       source.sum = crc64(piece, source.sum);
       add(sum, piece);
     }
     return {};
   }
 
+  Storage* storage_ = nullptr;
   std::vector<Source*> sources_;
   std::vector<StorageFilePtr> files_;
   StorageFilePtr out_;

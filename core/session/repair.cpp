@@ -5,6 +5,7 @@
 
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
 #include "core/session/files.hpp"
 #include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
@@ -74,13 +75,27 @@ Status rebuild(File::State& state, int32_t file, const std::string& path) {
       sources.push_back({path_of(contents, static_cast<int32_t>(i)), sum_of(contents, static_cast<int32_t>(i)).bytes});
   const Combined target{path, meant.bytes, Io::buffered, true};
   PENSTOCK_TRY(combine(state.comm, *state.storage, sources, target, combine_window(state)));
-  PENSTOCK_TRY(agree(state.comm, state.comm->rank() == 0 ? check_rebuilt(state, path, meant) : Status()));
+  PENSTOCK_TRY(agree(state.comm,
+                     state.comm->rank() == 0 ? guarded([&] { return check_rebuilt(state, path, meant); }) : Status()));
   return check_held(state);
+}
+
+// Rank 0. An index that lies could name any file of the folder as a part.
+Status check_place(Storage& storage, const Contents& contents, const std::string& path) {
+  const std::string name = path.substr(folder_of(path).size());
+  if (name.find(".g" + contents.generation + ".") != std::string::npos) return {};
+  const auto there = storage.stat(path);
+  if (there.status().code() == Code::not_found) return {};
+  if (!there.ok()) return there.status();
+  return {Code::denied,
+          fmt::format("the name has no '.g{}.', as those of the parts of this set have, so that it may be a file "
+                      "of somebody else: move it away, if it is none, and repair again",
+                      contents.generation)};
 }
 
 // Rank 0. The name is the committed one again, and on the disk.
 Status put_back(Storage& storage, const std::string& made, const std::string& path, const std::string& index) {
-  PENSTOCK_TRY(storage.permit(made));
+  PENSTOCK_TRY(storage.permit_like(made, index));
   // As if it had been there all the time: what is newer than the index was changed by another tool.
   if (const auto committed = storage.stat(index); committed.ok()) (void)storage.set_time(made, committed->changed_at);
   PENSTOCK_TRY(storage.rename(made, path));
@@ -110,7 +125,8 @@ Result<Repair> repair_set(File::State& state) {
   PENSTOCK_TRY(state.comm->broadcast(message, 0));
   Decoder in(message);
   made = in.text();
-  Status status = rebuild(state, wrong[0].file, made);
+  Status status = agree(state.comm, state.comm->rank() == 0 ? check_place(*state.storage, contents, path) : Status());
+  if (status.ok()) status = rebuild(state, wrong[0].file, made);
   if (status.ok())
     status = agree(state.comm, state.comm->rank() == 0 ? put_back(*state.storage, made, path, state.path) : Status());
   if (!status.ok()) {
@@ -137,18 +153,18 @@ Result<Repair> look_only(File& file) {
 }  // namespace
 
 Result<Repair> File::repair(const Communicator& comm, const std::string& path) {
-  auto opened = open(comm, path);
-  const Code code = opened.status().code();
-  Status first = opened.status();
-  if (code == Code::damaged || code == Code::not_found) opened = open(comm, path, "independent:lost_parts=zeros");
-  if (!opened.ok()) return first.ok() ? opened.status() : first;
-  State& state = *opened->state_;
-  Result<Repair> result =
-      state.contents->parity ? repair_set(state)
-      : first.ok() ? look_only(*opened)
-                   : Result<Repair>(
-                         Status(first.code(), first.message() + "; it has no parity, so that nothing can be rebuilt"));
-  const Status closed = opened->close();
+  PENSTOCK_ASSIGN(File file, open_to_check(comm, path, true));
+  State& state = *file.state_;
+  Result<Repair> result = Repair{};
+  if (state.contents->parity) {
+    result = repair_set(state);
+  } else if (state.contents->lost.empty()) {
+    result = look_only(file);
+  } else {
+    const Status lost = open_to_check(comm, path).status();
+    result = Status(lost.code(), lost.message() + "; it has no parity, so that nothing can be rebuilt");
+  }
+  const Status closed = file.close();
   if (result.ok() && !closed.ok()) return closed;
   return result;
 }

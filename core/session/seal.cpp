@@ -33,7 +33,8 @@ Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t 
     const Claim claim{static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1))};
     std::byte* memory = buffer.data();
     state.comm->working(0);
-    PENSTOCK_TRY(read_here(contents, contents.parts[0], std::span(&claim, 1), std::span(&memory, 1), state.storage));
+    PENSTOCK_TRY(read_here(contents, contents.parts.empty() ? state.path : contents.parts[0], std::span(&claim, 1),
+                           std::span(&memory, 1), state.storage));
     sum = crc64(buffer, sum);
   }
   return sum;
@@ -138,7 +139,7 @@ Status write_record(File::State& state, const std::string& path, Record record, 
   std::byte* memory = reinterpret_cast<std::byte*>(words.data());
   PENSTOCK_TRY(write_here(alone, std::span(&claim, 1), std::span(&memory, 1), state.storage));
   PENSTOCK_TRY(sync_file(*state.storage, path));
-  PENSTOCK_TRY(state.storage->permit(path));
+  PENSTOCK_TRY(state.storage->permit_like(path, state.path));
   (void)state.storage->set_time(path, record.committed_at);
   return {};
 }
@@ -170,8 +171,29 @@ Status seal_single(File::State& state, const Record& old, Output& output, Sealed
                }));
 }
 
-// The same of a set: the parts stay, and get a new index.
+// Collective. What the new sums are of is on the disk before they are.
+Status sync_parts(File::State& state) {
+  const auto& parts = state.contents->parts;
+  return agree(state.comm, guarded([&]() -> Status {
+                 for (size_t p = 0; p < parts.size(); ++p) {
+                   if (reader_of(p, parts.size(), state.comm->size()) != state.comm->rank()) continue;
+                   state.comm->working(0);
+                   PENSTOCK_ASSIGN(auto file, state.storage->open(parts[p], Io::buffered, false));
+                   PENSTOCK_TRY(file->sync());
+                   PENSTOCK_TRY(file->close());
+                 }
+                 return {};
+               }));
+}
+
+// The same of a set: the parts stay, and get a new index. The file that becomes it is made first: it says whose the parity is.
 Status seal_set(File::State& state, const Record& old, Output& output, Sealed& sealed) {
+  PENSTOCK_TRY(agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+                       PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
+                       output.created.push_back(output.partial);
+                       return file->close();
+                     })));
+  PENSTOCK_TRY(sync_parts(state));
   PENSTOCK_ASSIGN(const Sums sums, sum_all(state, *state.contents));
   output.contents = *state.contents;
   output.contents.record = encode(make_record(output.contents, sums, old, INT64_MAX, sealed.unchecked));
@@ -184,11 +206,9 @@ Status seal_set(File::State& state, const Record& old, Output& output, Sealed& s
                              output.created, output.contents));
   }
   return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                 PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
-                 output.created.push_back(output.partial);
-                 PENSTOCK_TRY(file->close());
                  PENSTOCK_TRY(write_master(state, output));
-                 PENSTOCK_TRY(state.storage->permit(output.partial));
+                 for (const std::string& path : output.created)
+                   PENSTOCK_TRY(state.storage->permit_like(path, state.path));
                  return state.storage->sync_directory(state.path);
                }));
 }
@@ -221,8 +241,11 @@ Status renew(File::State& state, const Record& old, Sealed& sealed) {
 }  // namespace
 
 Result<Sealed> File::seal(const Communicator& comm, const std::string& path, bool force) {
-  PENSTOCK_ASSIGN(File file, open(comm, path));
+  PENSTOCK_ASSIGN(File file, open_to_check(comm, path));
   State& state = *file.state_;
+  int64_t all_force = force;
+  PENSTOCK_TRY(comm->all_reduce_min(std::span(&all_force, 1)));
+  force = all_force != 0;  // one that does not is enough
   const std::string context = fmt::format("sealing '{}'", state.path);
   const auto found = file.verify();
   const bool unreadable = found.status().code() == Code::damaged;
@@ -237,10 +260,10 @@ Result<Sealed> File::seal(const Communicator& comm, const std::string& path, boo
     sealed.found.insert(sealed.found.end(), found->files.begin(), found->files.end());
     sealed.unchecked = found->unchecked;
     if (sealed.found.empty() && (sealed.unchecked.empty() || !found->modified)) return sealed;
-    if (!sealed.found.empty() && !found->modified && !force)
+    if (!found->not_meant.empty() && !force)
       return Status(Code::damaged,
-                    found->verdict(state.path).message() +
-                        "; nobody has written to it since its commit, so that this is damage and no change: bring back "
+                    found->not_meant[0] +
+                        ": nobody has written to it since its commit, so that this is damage and no change: bring back "
                         "a good copy, or seal it with --force if you know that it is as it should be");
   } else {
     sealed.found.push_back(found.status().message());

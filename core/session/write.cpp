@@ -7,6 +7,7 @@
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/session/checking.hpp"
+#include "core/session/files.hpp"
 #include "core/session/parity.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/state.hpp"
@@ -160,6 +161,18 @@ Status check_keep(const File::State& state) {
   return {};
 }
 
+// Collective. Sums and parity of the new set would be those of rot, and what could repair it goes with the old one.
+Status check_whole(File::State& state) {
+  if (!state.contents->parity) return {};
+  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state));
+  if (wrong.empty()) return {};
+  return {Code::damaged,
+          fmt::format("'{}' is not as it was committed ({}), and what is kept would be copied from its set: "
+                      "'penstock repair {}' first, or 'penstock seal' where it was changed on purpose",
+                      path_of(*state.contents, wrong[0].file), wrong[0].why,
+                      state.source.empty() ? state.path : state.source)};
+}
+
 Status sum_now(File::State& state, Writing& writing) {
   start_sums(state, writing, false);
   return add_up_sums(state, writing);
@@ -173,6 +186,7 @@ Status start_transport(File::State& state, Writing& writing) {
   {
     PhaseTimer timer(state.report.phases, Phase::define);
     if (keep) PENSTOCK_TRY(check_keep(state));
+    if (keep) PENSTOCK_TRY(check_whole(state));
     PENSTOCK_TRY(
         prepare_output(state, target.catalogue, writing.resolved.claims, writing.resolved.memory, writing.output));
     if (writing.sums.early) PENSTOCK_TRY(sum_now(state, writing));
@@ -375,9 +389,9 @@ void settle(File::State& state, Writing& writing) {
   state.contents = std::move(writing.output.contents);
   take_record_apart(*state.contents);
   state.checking.reset();
-  const bool plain = state.engine == nullptr && state.plan.placement == "single";
+  const bool plain = state.engine == nullptr && !state.is_set();  // all ranks know all of it
   state.stale = !plain;
-  if (plain && state.format->self_contained()) state.contents->parts = {state.path};
+  if (plain) state.contents->parts = {state.path};
   (void)hold(state);  // if that fails, the next commit says that the file was replaced
   state.storage->let_go();
   state.source.clear();

@@ -80,10 +80,14 @@ class PosixStorage : public Storage {
     return make_file(path, std::move(fd), mode, writable);
   }
 
-  Status permit(const std::string& path) override {
-    if (::chmod(path.c_str(), new_file_mode(folder_path(path))) == 0) return {};
-    if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) return {};  // a file system without permissions
-    return failed("setting the permissions of", path);
+  Status permit(const std::string& path) override { return set_mode(path, new_file_mode(folder_path(path))); }
+
+  Status permit_like(const std::string& path, const std::string& model) override {
+    struct stat info{};
+    if (::stat(model.c_str(), &info) != 0) return failed("looking at", model);
+    if (::chown(path.c_str(), info.st_uid, info.st_gid) != 0)
+      (void)!::chown(path.c_str(), static_cast<uid_t>(-1), info.st_gid);
+    return set_mode(path, info.st_mode & 0777);
   }
 
   Status truncate(const std::string& path, int64_t bytes) override {
@@ -171,6 +175,12 @@ class PosixStorage : public Storage {
   }
 
  private:
+  static Status set_mode(const std::string& path, mode_t mode) {
+    if (::chmod(path.c_str(), mode) == 0) return {};
+    if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) return {};  // a file system without permissions
+    return failed("setting the permissions of", path);
+  }
+
   // Where the file system cannot rename so: a link does not replace either, and NFS makes it in one step. An answer that
   // something is there may be that to a repeated request, whose first had made the link.
   static Status link_new(const std::string& from, const std::string& to) {

@@ -72,6 +72,8 @@ class Storage {
   virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
   virtual Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) = 0;
   virtual Status permit(const std::string& path) = 0;  // what an ordinary new file permits, by umask or access list
+  // What MODEL permits, and its owner and group as far as this process may give files away.
+  virtual Status permit_like(const std::string& path, const std::string& model) = 0;
   virtual Status truncate(const std::string& path, int64_t bytes) = 0;  // nothing is synced
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   // Code::exists where something is at TO. In one step, except where a file system has neither RENAME_NOREPLACE nor links.
@@ -114,6 +116,7 @@ class TracedStorage : public Storage {
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override;
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override;
   Status permit(const std::string& path) override;
+  Status permit_like(const std::string& path, const std::string& model) override;
   Status truncate(const std::string& path, int64_t bytes) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status rename_new(const std::string& from, const std::string& to) override;

@@ -68,6 +68,11 @@ Status TracedStorage::permit(const std::string& path) {
   return inner_->permit(path);
 }
 
+Status TracedStorage::permit_like(const std::string& path, const std::string& model) {
+  ++counters_->metadata;
+  return inner_->permit_like(path, model);
+}
+
 Status TracedStorage::truncate(const std::string& path, int64_t bytes) {
   ++counters_->metadata;
   return inner_->truncate(path, bytes);

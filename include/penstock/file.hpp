@@ -68,6 +68,9 @@ struct Verification {
   // Somebody has written the file since its commit, or copied it without its time: what differs may be meant.
   bool modified = false;
 
+  // Of what differs, what nobody can have meant: each file of a set is judged by its own time, and data against the whole files.
+  std::vector<std::string> not_meant;
+
   // Code::damaged, naming the first that differs in the file at PATH and counting the others, or ok.
   Status verdict(const std::string& path) const;
 };
@@ -104,6 +107,9 @@ class File {
   static Result<File> create(const Communicator& comm, std::string path, std::string_view plan = {});
   // Collective, to read. The format is recognised from the file; PLAN may name the transport for reading.
   static Result<File> open(const Communicator& comm, std::string path, std::string_view plan = {});
+  // Collective, to read, for those who look after files: by the default plan, whatever PENSTOCK_PLAN says. With WHAT_IS_LEFT
+  // lost parts of a set are no error, as with lost_parts=zeros.
+  static Result<File> open_to_check(const Communicator& comm, const std::string& path, bool what_is_left = false);
   // Collective, to read: the newest file of those that match PATTERN (of glob(7): "run/chk-*.h5") that is whole and agrees with
   // its checksums; newest is what was committed last. Those passed over are named with the reason in report().warnings, and
   // in the error where there is none: Code::not_found. It reads all data of the file that it returns.
@@ -186,8 +192,8 @@ class File {
   Status close();
 
   // Collective. Reads all that is published and compares it with the checksums that were committed with it. PROGRESS, where
-  // given, is called on rank 0 with the share that is done, from 0 to 1. Code::not_found where the file has no checksums,
-  // Code::damaged where they cannot be read.
+  // given, is called on rank 0 with the share that is done, from 0 to 1. Code::not_found where the file has no checksums
+  // (a set with parity has those of whole files), Code::damaged where they cannot be read.
   Result<Verification> verify(const std::function<void(double)>& progress = {});
 
   // What the last commit did on this rank.

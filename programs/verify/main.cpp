@@ -28,12 +28,7 @@ nlohmann::json as_json(const Verification& found) {
 
 Result<Verification> verify_file(const Communicator& comm, const char* path) {
   // What has lost parts is looked at all the same, to say what is missing.
-  auto opened = File::open(comm, path);
-  if (opened.status().code() == Code::damaged || opened.status().code() == Code::not_found) {
-    auto rest = File::open(comm, path, "independent:lost_parts=zeros");
-    if (rest.ok()) opened = std::move(rest);
-  }
-  PENSTOCK_ASSIGN(File file, std::move(opened));
+  PENSTOCK_ASSIGN(File file, File::open_to_check(comm, path, true));
   double last = 0;
   auto found = file.verify([&](double share) {
     if (share < last + 0.005) return;

@@ -1,129 +1,20 @@
 // parity: any one file of a set that is lost or damaged is rebuilt bit for bit, in every format and placement; two are not, and it
 // is said what is lost.
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <map>
 
 #include <fmt/format.h>
 #include <penstock/config.h>
 #include <penstock/file.hpp>
 
-#include "tests/harness/slice.hpp"
-#include "tests/harness/world.hpp"
+#include "tests/mpi/sets.hpp"
 
 namespace penstock::test {
 namespace {
-
-namespace fs = std::filesystem;
-const ElementType f64{Kind::f64}, i32{Kind::i32};
-using Files = std::map<std::string, std::string>;  // bytes of each file by its name
-
-Files read_all(const std::string& folder) {
-  Files files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    std::ifstream in(entry.path(), std::ios::binary);
-    files[entry.path().filename()] = {std::istreambuf_iterator<char>(in), {}};
-  }
-  return files;
-}
-
-// Rank 0 does WORK between two barriers.
-template <typename Work>
-void alone(World& world, Work work) {
-  CHECK_OK(world.comm()->barrier(), "barrier");
-  if (world.rank() == 0) work();
-  CHECK_OK(world.comm()->barrier(), "barrier");
-}
-
-void remove_all(World& world) {
-  alone(world, [&] {
-    for (const auto& entry : fs::directory_iterator(world.folder())) fs::remove_all(entry.path());
-  });
-}
-
-Status put(File& file, std::string_view name, const ElementType& type, const Slice& slice, uint64_t seed) {
-  const auto memory = filled(slice, type, seed);
-  return file.put(name, type, slice.part, memory.data(), slice.memory);
-}
-
-// Ranks have different amounts, the second nothing at all, and nothing is a multiple of anything.
-int64_t rows_of(int rank) { return rank == 1 ? 0 : 50 + 31 * rank; }
-int64_t rows_before(int rank) { return rank == 0 ? 0 : rows_before(rank - 1) + rows_of(rank - 1); }
-
-Slice rows(const World& world) {
-  const int64_t columns = 97;
-  return block({rows_before(world.size()), columns},
-               {{rows_before(world.rank()), 0}, {rows_of(world.rank()), columns}});
-}
-
-Status write(World& world, const std::string& path, const std::string& plan, uint64_t seed) {
-  auto file = File::create(world.comm(), path, plan);
-  if (!file) return file.status();
-  CHECK_OK(put(*file, "fluid/rho", f64, rows(world), seed), "put");
-  if (world.rank() == 0) CHECK_OK(put(*file, "small", i32, block({7}, {{0}, {7}}), seed + 1), "put");
-  return file->close();
-}
-
-void check_alike(World& world, const Status& status) {
-  auto hash = static_cast<int64_t>(std::hash<std::string>()(status.message()) >> 1);
-  int64_t least = hash, most = hash;
-  CHECK_OK(world.comm()->all_reduce_min(std::span(&least, 1)), "reduce");
-  CHECK_OK(world.comm()->all_reduce_max(std::span(&most, 1)), "reduce");
-  CHECK(least == most, "ranks have different errors: " + status.message());
-}
-
-Result<Verification> verified(World& world, const std::string& path) {
-  auto file = File::open(world.comm(), path);
-  if (!file) return file.status();
-  auto found = file->verify();
-  CHECK_OK(file->close(), "close");
-  return found;
-}
-
-void check_good(World& world, const std::string& path) {
-  const auto found = verified(world, path);
-  if (!CHECK_OK(found.status(), "verify")) return;
-  CHECK_OK(found->verdict(path), "all is as it was committed");
-  CHECK(!found->modified, "nobody wrote to it since");
-}
-
-// The files of the set but for its master, which rank 0 names to all.
-std::vector<std::string> set_files(World& world) {
-  std::vector<std::byte> message;
-  if (world.rank() == 0) {
-    std::string names;
-    for (const auto& entry : fs::directory_iterator(world.folder()))
-      if (entry.path().filename().string().find(".g") != std::string::npos)
-        names += entry.path().filename().string() + "/";
-    const auto bytes = std::as_bytes(std::span(names));
-    message.assign(bytes.begin(), bytes.end());
-  }
-  CHECK_OK(world.comm()->broadcast(message, 0), "broadcast");
-  std::vector<std::string> names(1);
-  for (const std::byte b : message) {
-    if (static_cast<char>(b) == '/')
-      names.emplace_back();
-    else
-      names.back() += static_cast<char>(b);
-  }
-  names.pop_back();
-  std::ranges::sort(names, {}, [](const std::string& name) { return std::pair(name.ends_with(".parity"), name); });
-  return names;
-}
 
 struct Harm {
   const char* name;
   void (*inflict)(const fs::path& path);
 };
-
-void flip(const fs::path& path, int64_t at) {
-  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-  file.seekg(at);
-  const int byte = file.get();
-  file.seekp(at);
-  file.put(static_cast<char>(byte ^ 4));
-}
 
 const Harm harms[] = {
     {"deleted", [](const fs::path& path) { fs::remove(path); }},
@@ -187,10 +78,6 @@ void lose_two(World& world, const std::string& path, const std::string& plan) {
 
 const char* const placements[] = {"placement=per_rank", "placement=parts,parts=2", "placement=parts,parts=3",
                                   "placement=rank_order"};
-
-std::string path_of(World& world, const std::string& format) {
-  return world.folder() + (format == "hdf5" ? "/set.h5" : format == "netcdf" ? "/set.nc" : "/set.raw");
-}
 
 void every_set(World& world) {
   for (const std::string format : {"hdf5", "netcdf", "raw"})
@@ -284,6 +171,27 @@ void changes(World& world) {
   }
 }
 
+// A set of one file, whose ranks know less of it than rank 0 until they read it again.
+void changes_of_one_part(World& world) {
+  for (const std::string placement : {"", "placement=rank_order,"}) {
+    const std::string path = path_of(world, "raw"), plan = fmt::format("raw/two_phase:{}parity=1", placement);
+    about(plan + " changed twice");
+    CHECK_OK(write(world, path, plan, 1), "write");
+    auto file = File::reopen(world.comm(), path + ".json");
+    if (!CHECK_OK(file.status(), "reopen")) return;
+    for (const uint64_t seed : {2, 3}) {
+      CHECK_OK(put(*file, "fluid/rho", f64, rows(world), seed), "put");
+      CHECK_OK(put(*file, "small", i32, replicated({7}), seed), "put");
+      CHECK_OK(file->commit(), "commit");
+    }
+    CHECK_OK(file->close(), "close");
+    CHECK_OK(world.comm()->barrier(), "barrier");
+    CHECK(parity_files(world) == 2, "of the last commit and of the one before");
+    check_good(world, path + ".json");
+    remove_all(world);
+  }
+}
+
 void without(World& world) {
   const std::string path = world.folder() + "/set.h5";
   about("without parity");
@@ -318,6 +226,7 @@ int main(int argc, char** argv) {
   every_set(world);
   other_ways(world);
   changes(world);
+  changes_of_one_part(world);
   without(world);
   return world.finish("parity");
 }

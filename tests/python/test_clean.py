@@ -246,6 +246,30 @@ def test_parts_that_no_index_names_are_litter(tmp_path: Path, monkeypatch: pytes
     assert all(litter.name not in left.files() for left in found(tmp_path).values())
 
 
+def test_a_parity_file_is_named_by_its_whole_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clean: Clean
+) -> None:
+    monkeypatch.setattr(mounts, "is_local", lambda _: True)
+    master = index(tmp_path, "heat.raw.json", OWN)
+    named = part(tmp_path, "heat.raw", OWN, f"{THIRD}.parity")
+    text = master.read_text()
+    master.write_text(text.replace('"replaced"', f'"parity": {{"file": "{named.name}"}}, "replaced"'))
+    kept = [master, named, part(tmp_path, "heat.raw", OWN), part(tmp_path, "heat.raw", OTHER, "parity")]
+    before = part(tmp_path, "heat.raw", OWN, "parity")  # a killed seal published the new one, and left the old one
+    assert {name for name, left in found(tmp_path).items() if left.removable} == {before.name}
+    before.unlink()
+    dead = left_by_the_dead(tmp_path / "heat.raw.json")  # or did not publish it
+    partial = names.parse(dead.name)
+    assert partial is not None
+    made = part(tmp_path, "heat.raw", OWN, f"{partial.token}.parity")
+    (said,) = clean(tmp_path)["left_overs"]
+    assert said["parts"] == [made.name]
+    assert sorted(tmp_path.iterdir()) == sorted(kept)
+    elsewhere(tmp_path / "heat.raw.json", token=partial.token)  # or is at work
+    made = part(tmp_path, "heat.raw", OWN, f"{partial.token}.parity")
+    assert all(made.name not in left.files() for left in found(tmp_path).values())
+
+
 def test_parts_of_hdf5_sets_and_of_containers_are_known_by_their_masters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

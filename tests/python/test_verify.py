@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from conftest import Penstock
+from penstock.cli.verify import agrees
 from penstock.crc64 import crc64
 
 
@@ -101,3 +102,11 @@ def test_what_has_no_checksums_is_said(penstock: Penstock, tmp_path: Path) -> No
     ran = penstock("verify", "absent.h5")
     assert ran.returncode == 1
     assert "absent.h5" in ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("what", ["lost", "damages", "files", "metadata_differ"])
+def test_what_does_not_agree(what: str) -> None:
+    found: dict[str, object] = {"lost": [], "damages": [], "files": [], "metadata_differ": False, "modified": True}
+    assert agrees({"file": "f", "found": found})
+    assert not agrees({"file": "f", "found": {**found, what: ["something"]}})
+    assert not agrees({"file": "f", "error": "no such file"})

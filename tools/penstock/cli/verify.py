@@ -44,13 +44,13 @@ def verify(
         results = lines.run(PROGRAM, [], files, np, mpi, moved)
     for result in results:
         typer.echo(json.dumps(result) if as_json else _describe(result))
-    if not all(_agrees(result) for result in results):
+    if not all(agrees(result) for result in results):
         raise typer.Exit(1)
 
 
-def _agrees(result: Line) -> bool:
+def agrees(result: Line) -> bool:
     found = result.get("found")
-    return found is not None and not found["damages"] and not found["metadata_differ"] and not found["files"]
+    return found is not None and not any(found[what] for what in ("lost", "damages", "metadata_differ", "files"))
 
 
 def _describe(result: Line) -> str:
@@ -73,7 +73,7 @@ def _describe(result: Line) -> str:
         text.append("  the header before the data, or the index, is not as it was committed")
     text += [f"  '{dataset}' has no checksums" for dataset in found["unchecked"]]
     text.append(f"  {_verdict(found)}")
-    if found["modified"] and not _agrees(result):
+    if found["modified"] and not agrees(result):
         text.append(f"  if it was meant: penstock seal {name}")
     if len(found["files"]) == 1:
         text.append(f"  that one file can be rebuilt: penstock repair {name}")

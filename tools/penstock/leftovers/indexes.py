@@ -1,6 +1,7 @@
 """indexes.py: which generations the published files of a folder name: parts of those belong to somebody."""
 
 import os
+import re
 import stat
 import struct
 from collections.abc import Iterable
@@ -27,6 +28,14 @@ class Indexes:
         """Whether one of them names GENERATION, as its own or as the one that it replaced."""
         text, number = generation.encode(), struct.pack("<Q", int(generation, 16))
         return any(text in master for master in self._masters) or any(number in head for head in self._heads)
+
+    def name_parity(self, generation: str, rest: str) -> bool:
+        """Whether one of them has the parity file NAME.gGENERATION.REST, or has replaced that generation."""
+        own = re.compile(rb'"generation":\s*"%s"' % generation.encode())
+        file = f'.g{generation}.{rest}"'.encode()
+        return any(
+            file in master or own.search(master) is None for master in self._masters if generation.encode() in master
+        )
 
     def _read(self, path: Path) -> None:
         try:

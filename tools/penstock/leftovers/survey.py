@@ -15,6 +15,7 @@ from penstock.leftovers.names import Life, Owner, PartialName
 from penstock.report import words
 
 PART = re.compile(r"(?P<stem>.+)\.g(?P<generation>[0-9a-f]{16})\.(?P<rest>.+)", re.DOTALL)
+PARITY = re.compile(r"(?:(?P<maker>[0-9a-f]{16})\.)?parity")  # with its maker where seal made it of an older generation
 EXTENSIONS = ("h5", "nc", "raw", "pstream", "parity")
 LATE_SECONDS = 600  # by which a server's listing may be behind, with a margin
 ASIDE = ".old"  # added to a partial file's name where a file system cannot exchange names
@@ -63,7 +64,8 @@ def survey(folder: Path, target: str | None, rules: Rules) -> list[LeftOver]:
     parts: dict[str, list[str]] = {}
     for name in _names(folder):
         if (part := PART.fullmatch(name)) and names.parse(name) is None:
-            parts.setdefault(part["generation"], []).append(name)
+            parity = PARITY.fullmatch(part["rest"])
+            parts.setdefault((parity and parity["maker"]) or part["generation"], []).append(name)
     # A set's partial file is made before its parts, and its index is published before that goes. So what is no part of
     # anything is found by looking for parts first, for partial files next and into the published files last.
     listed = _names(folder)
@@ -75,10 +77,11 @@ def survey(folder: Path, target: str | None, rules: Rules) -> list[LeftOver]:
     if indexes is not None:
         for partial, left in zip(partials, found, strict=True):
             if left.removable and not partial.rest:
-                _add_parts(left, parts.get(partial.token, []), partial.token, indexes)
+                _add_parts(left, parts.get(partial.token, []), indexes)
         for generation in sorted(set(parts) - claimed):
-            if not indexes.name(generation) and all(name.endswith(EXTENSIONS) for name in parts[generation]):
-                found.append(_of_parts(folder, parts[generation], listed, indexes, rules))
+            unnamed = [name for name in parts[generation] if not _is_named(name, indexes)]
+            if unnamed and all(name.endswith(EXTENSIONS) for name in unnamed):
+                found.append(_of_parts(folder, unnamed, listed, indexes, rules))
     for left in found:
         left.bytes = sum(_size(folder / name) for name in left.files())
     return [left for left in found if target is None or _is_of(left, target)]
@@ -99,9 +102,20 @@ def _of_partial(folder: Path, listed: list[str], partial: PartialName, rules: Ru
     return left
 
 
-def _add_parts(left: LeftOver, parts: list[str], generation: str, indexes: Indexes) -> None:
+def _is_named(name: str, indexes: Indexes) -> bool:
+    """Whether a published file has NAME, a part or a parity file."""
+    part = PART.fullmatch(name)
+    if part is None:
+        return False
+    if PARITY.fullmatch(part["rest"]):
+        return indexes.name_parity(part["generation"], part["rest"])
+    return indexes.name(part["generation"])
+
+
+def _add_parts(left: LeftOver, parts: list[str], indexes: Indexes) -> None:
     """Those of a partial file that may go, unless a published file has them: its writer ended while publishing."""
-    if not parts or indexes.name(generation):
+    parts = [name for name in parts if not _is_named(name, indexes)]
+    if not parts:
         return
     if _named_by_hdf5(parts) and indexes.unreadable:
         left.removable, left.why = False, f"perhaps its parts are in use: {indexes.unreadable[0]}"
