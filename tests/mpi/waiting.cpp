@@ -269,6 +269,16 @@ void comes_late_to_create(const std::string& path) {
   }
 }
 
+// Rank 0 waits for ever, and the others' patience decides.
+void root_has_no_limit(const std::string& path) {
+  if (ranks.rank == 0) CHECK_OK(set_timeout(0), "set_timeout");
+  const Status status = play(path, {"rank 0 has no limit", [](File&) { return Status(); }, commit});
+  CHECK_OK(set_timeout(limit), "set_timeout");
+  if (!ranks.is_odd()) expect(status, Code::timeout, {odd_rank(), "has not come"});
+  check_same(status);
+  check_file(path, 40, 1);
+}
+
 void throws(const std::string& path) {
   about("throws");
   write_file(path, 40, 1);
@@ -412,6 +422,7 @@ int main(int argc, char** argv) {
     returns_early(path);
     comes_late(path);
     comes_late_to_create(path);
+    root_has_no_limit(path);
     throws(path);
     on_another_communicator(path);
     is_in_doubt(path);

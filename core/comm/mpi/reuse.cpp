@@ -85,7 +85,9 @@ Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, cons
   if (!kept->lost.ok())
     return Status(kept->lost.code(), kept->lost.message() + ": pass another communicator, as MPI_Comm_dup makes it");
   if (!kept->asking->usable().ok()) {  // ranks were lost, and have come again
-    PENSTOCK_ASSIGN(kept->asking, make_plain());
+    auto asking = make_plain();
+    if (!asking.ok()) return kept->lost = asking.status();
+    kept->asking = *std::move(asking);
   }
   const Calling calling(kept->asking, "creating or opening", {});
   int64_t free[2] = {kept->duplicate.use_count() == 1, !kept->duplicate->spoiled()};

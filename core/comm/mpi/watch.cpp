@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -270,7 +271,7 @@ Result<double> Watch::preside(const Place& mine) {
   next_inquiry_ = now() + grace();
 
   Status cause = mine.cause;
-  double youngest = mine.idle, limit = mine.limit, silence = limit;
+  double youngest = mine.idle, limit = mine.limit, silence = std::numeric_limits<double>::infinity();
   for (int rank = 1; rank < size_; ++rank)
     if (!answers_.contains(rank))
       silence = std::min(silence, now() - silent_.try_emplace(rank, asked_at).first->second);
