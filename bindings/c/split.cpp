@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <penstock/mpi.hpp>
 
+#include "core/comm/mpi/at_finalize.hpp"
 #include "core/comm/mpi/server_ranks.hpp"
 #include "core/transport/servers/ranks.hpp"
 
@@ -19,28 +20,23 @@ namespace {
 // Splits whose servers still wait for this rank's goodbye.
 std::mutex open_mutex;
 std::vector<std::shared_ptr<const ServerRanks>>& open_splits() {
-  static std::vector<std::shared_ptr<const ServerRanks>> list;
+  static auto& list = *new std::vector<std::shared_ptr<const ServerRanks>>;
   return list;
 }
 
-// Attributes of MPI_COMM_SELF go first in MPI_Finalize, while messages still work.
-int at_finalize(MPI_Comm, int, void*, void*) {
+void dismiss_all() {
   std::lock_guard lock(open_mutex);
   for (const auto& ranks : open_splits()) (void)say_goodbye(*ranks);
   open_splits().clear();
-  return MPI_SUCCESS;
 }
 
 void remember(std::shared_ptr<const ServerRanks> ranks) {
   std::lock_guard lock(open_mutex);
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &made, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, made, nullptr);
-    MPI_Comm_free_keyval(&made);  // it goes when the attribute has gone
-    return made;
+  static const bool asked = [] {
+    at_finalize(dismiss_all);
+    return true;
   }();
-  (void)key;
+  (void)asked;
   open_splits().push_back(std::move(ranks));
 }
 
