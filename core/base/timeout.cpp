@@ -14,17 +14,17 @@ constexpr double by_default = 600;
 
 bool is_limit(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
-// What cannot be a limit is none of the user's choice: the default stays.
+// Below 0 where it is none; the default where nothing is said.
 double of_environment() {
   const char* said = std::getenv("PENSTOCK_TIMEOUT");
   if (said == nullptr || *said == '\0') return by_default;
   char* end = nullptr;
   const double seconds = std::strtod(said, &end);
-  return *end == '\0' && is_limit(seconds) ? seconds : by_default;
+  return *end == '\0' && is_limit(seconds) ? seconds : -1;
 }
 
 std::atomic<double>& limit() {
-  static std::atomic<double> seconds = of_environment();
+  static std::atomic<double> seconds = of_environment() < 0 ? by_default : of_environment();
   return seconds;
 }
 
@@ -38,5 +38,11 @@ Status set_timeout(double seconds) {
 }
 
 double timeout() { return limit(); }
+
+std::string timeout_warning() {
+  if (of_environment() >= 0) return {};
+  return fmt::format("PENSTOCK_TIMEOUT={} is no number of seconds from 0 on: the limit is {:g} s",
+                     std::getenv("PENSTOCK_TIMEOUT"), timeout());
+}
 
 }  // namespace penstock

@@ -5,6 +5,8 @@
 
 #include <penstock/communicator.hpp>
 
+#include "core/base/guarded.hpp"
+
 namespace penstock {
 
 // The outermost of several on a communicator speaks.
@@ -35,6 +37,19 @@ class Doubt {
   Communicator comm_;
   bool any_;
 };
+
+// Collective. WORK is rank 0's, and ends in the publication. Whoever hears nothing of it from now on cannot know.
+template <typename Work>
+Status publish_together(const Communicator& comm, Work work) {
+  Doubt doubt(comm, true);
+  Status published;
+  if (comm->rank() == 0) {
+    published = comm->usable();  // another thread may have learnt meanwhile that ranks are missing
+    if (published.ok()) published = guarded(work);
+    if (!published.ok() && published.code() != Code::in_doubt) doubt.clear();
+  }
+  return agree(comm, published);
+}
 
 // For its lifetime, where ANY, waits on a communicator have no limit: ranks may be inside another library.
 class Untimed {

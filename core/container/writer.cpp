@@ -257,13 +257,8 @@ Status Writer::close() {
     const Doubt doubt(comm_, comm_->rank() > 0);  // rank 0 may get all entries, and publish
     const auto entries = comm_->gather(mine, 0);
     status = entries.status();
-    Doubt published(comm_, status.ok() && comm_->rank() == 0);
-    if (status.ok() && comm_->rank() == 0) {
-      status = comm_->usable();  // another thread may have learnt meanwhile that ranks are missing
-      if (status.ok()) status = guarded([&] { return publish(*entries); }).in(fmt::format("'{}'", path_));
-      if (!status.ok() && status.code() != Code::in_doubt) published.clear();
-    }
-    status = agree(comm_, status);
+    if (status.ok())
+      status = publish_together(comm_, [&] { return publish(*entries).in(fmt::format("'{}'", path_)); });
   }
   if (status.ok() || status.code() == Code::in_doubt) created_ = false;
   drop();

@@ -17,7 +17,6 @@ namespace {
 // What is wrong with the file at PATH; "" where nothing is. Errors are of another kind: nothing is known then.
 Result<std::string> look_at(const File::State& state, const std::string& path, const Contents::FileSum& meant) {
   Storage& storage = *state.storage;
-  const int64_t window = combine_window(state);
   if (const Status inside = check_link(path); !inside.ok()) return inside.message();
   const auto info = storage.stat(path);
   if (info.status().code() == Code::not_found) return std::string("it is missing");
@@ -25,18 +24,25 @@ Result<std::string> look_at(const File::State& state, const std::string& path, c
   if (!info->regular) return std::string("it is no regular file");
   if (info->bytes != meant.bytes) return fmt::format("it has {} bytes, {} were committed", info->bytes, meant.bytes);
   PENSTOCK_ASSIGN(auto file, storage.open(path, Io::automatic, false));
-  std::vector<std::byte> buffer(static_cast<size_t>(std::min(window, meant.bytes)));
-  uint64_t sum = 0;
-  for (int64_t at = 0; at < meant.bytes; at += window) {
-    const std::span<std::byte> piece(buffer.data(), static_cast<size_t>(std::min(window, meant.bytes - at)));
-    state.comm->working(0);
-    if (const Status status = file->read(at, piece); !status.ok()) return "it cannot be read: " + status.message();
-    sum = crc64(piece, sum);
-  }
-  return std::string(sum == meant.sum ? "" : "its bytes are not those that were committed");
+  const auto sum = sum_of_file(state, *file, meant.bytes);
+  if (!sum.ok()) return "it cannot be read: " + sum.status().message();
+  return std::string(*sum == meant.sum ? "" : "its bytes are not those that were committed");
 }
 
 }  // namespace
+
+Result<uint64_t> sum_of_file(const File::State& state, StorageFile& file, int64_t bytes) {
+  const int64_t window = combine_window(state);
+  std::vector<std::byte> buffer(static_cast<size_t>(std::min(window, bytes)));
+  uint64_t sum = 0;
+  for (int64_t at = 0; at < bytes; at += window) {
+    const std::span<std::byte> piece(buffer.data(), static_cast<size_t>(std::min(window, bytes - at)));
+    state.comm->working(0);
+    PENSTOCK_TRY(file.read(at, piece));
+    sum = crc64(piece, sum);
+  }
+  return sum;
+}
 
 const std::string& path_of(const Contents& contents, int32_t file) {
   const auto i = static_cast<size_t>(file);

@@ -17,6 +17,8 @@ struct WrongFile {
 const std::string& path_of(const Contents& contents, int32_t file);
 const Contents::FileSum& sum_of(const Contents& contents, int32_t file);
 
+// Local. The CRC-64 of the first BYTES of FILE, read by windows.
+Result<uint64_t> sum_of_file(const File::State& state, StorageFile& file, int64_t bytes);
 // Collective, the same on all ranks, in the order of files. REQUIRES: the state's contents have parity. Every file is read by one rank.
 Result<std::vector<WrongFile>> find_wrong_files(File::State& state);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <penstock/timeout.hpp>
 
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
@@ -101,9 +102,11 @@ std::unique_ptr<File::State> new_state(const Communicator& comm, Mode mode) {
 }
 
 // Of a file that will be written.
-void look_at_partial_files(Storage& storage, Opening& opening) {
+void look_beside(File::State& state, Opening& opening) {
   opening.owner = text(this_process());
-  opening.others = others_partial_files(storage, opening.path);
+  Beside beside = look_beside(*state.storage, opening.path);
+  opening.others = std::move(beside.others);
+  state.parts_beside = beside.parts;
 }
 
 void set_partial_files(File::State& state, const Opening& agreed) {
@@ -139,6 +142,7 @@ void warn_of_depth(File::State& state) {
 Status set_plan(File::State& state, std::string_view text, std::string_view format) {
   PENSTOCK_ASSIGN(state.plan, parse_plan(text, format, catalog()));
   state.warnings = environment_warnings(state.plan.environment, process_environment());
+  if (std::string wrong = timeout_warning(); !wrong.empty()) state.warnings.push_back(std::move(wrong));
   warn_of_depth(state);
   state.engine = find_engine(state.plan.engine);
   state.format = find_format(state.engine ? state.engine->format() : std::string_view(state.plan.format));
@@ -213,7 +217,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
       opening.status = check_target(*state->storage, opening.path, may_replace(state->engine, opening.path));
       opening.ground = find_ground(opening.path);
       if (opening.status.ok()) opening.status = note_occupant(*state, opening.path);
-      if (opening.status.ok()) look_at_partial_files(*state->storage, opening);
+      if (opening.status.ok()) look_beside(*state, opening);
     }
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
@@ -287,7 +291,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
     opening.ground = find_ground(opening.path);
     if (mode == Mode::change && opening.status.ok())
       opening.status = check_target(*state->storage, opening.path, recognising_engine(opening.path) != nullptr);
-    if (mode == Mode::change && opening.status.ok()) look_at_partial_files(*state->storage, opening);
+    if (mode == Mode::change && opening.status.ok()) look_beside(*state, opening);
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
   state->path = agreed.path;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/encode.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
@@ -29,7 +30,7 @@ struct Ancestors {
 };
 
 Ancestors ancestors_of(File::State& state) {
-  if (!state.storage->stat(state.path).ok()) return {};
+  if (state.format == nullptr || !state.storage->stat(state.path).ok()) return {};
   auto contents = state.format->read(state.path);
   if (!contents.ok()) return {};
   return {std::move(contents->generation), std::move(contents->replaced)};
@@ -51,6 +52,15 @@ void remove_parts(File::State& state, const std::string& generation) {
 }
 
 }  // namespace
+
+Status own_partial_files(File::State& state) {
+  Encoder out;
+  if (state.comm->rank() == 0) out.text(text(this_process()));
+  std::vector<std::byte> message = out.take();
+  PENSTOCK_TRY(state.comm->broadcast(message, 0));
+  state.owner = Decoder(message).text();
+  return {};
+}
 
 Status sync_file(Storage& storage, const std::string& path) {
   PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, true));
@@ -102,8 +112,8 @@ Status put_in_target(File::State& state, const Output& output) {
 
 Status publish(File::State& state, Output& output) {
   Ancestors ancestors;
+  if (state.is_set() || state.parts_beside) ancestors = ancestors_of(state);
   if (state.is_set()) {
-    ancestors = ancestors_of(state);
     output.contents.replaced = ancestors.published;
     PENSTOCK_TRY(write_master(state, output));
     // The names of the parts are on the disk before the master that says so.
@@ -111,6 +121,9 @@ Status publish(File::State& state, Output& output) {
   }
   PENSTOCK_TRY(put_in_target(state, output));
   if (ancestors.before != ancestors.published) remove_parts(state, ancestors.before);
+  // A single file has no place to say what it replaced.
+  if (!state.is_set()) remove_parts(state, ancestors.published);
+  state.parts_beside = false;
   return {};
 }
 

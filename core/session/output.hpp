@@ -31,14 +31,17 @@ std::string parity_path(const File::State& state, const std::string& generation)
 Status sync_file(Storage& storage, const std::string& path);
 // The hidden file that becomes the target.
 std::string partial_path(const File::State& state);
+// Collective. Names of partial files are those of rank 0's process, also in what was opened to be read.
+Status own_partial_files(File::State& state);
 // Collective. Lays out CATALOGUE as the plan says and creates the files at their full size. MEMORY[i] belongs to
 // CLAIMS[i]. On failure OUTPUT.created still says what to remove.
 Status prepare_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
                       std::span<std::byte* const> memory, Output& output);
 // Local, when all ranks have written. Parts of exact length lose what was rounded up; all get the permissions of ordinary new files.
 Status cut_parts(File::State& state, const Output& output);
-// Rank 0. Writes the master file where there is one and renames it over the target, unless that is another job's by now. The parts of the set that was there stay
-// for those who are reading them, until the next commit; those of the one before it are removed.
+// Rank 0. Writes the master file where there is one and renames it over the target, unless that is another job's by now. The
+// parts of the set that was there stay for those who are reading them, until the next commit; those of the one before it are
+// removed. Where a single file takes the place of a set, both are.
 Status publish(File::State& state, Output& output);
 // Rank 0. The two halves of it, for who makes one of them only.
 Status write_master(File::State& state, const Output& output);

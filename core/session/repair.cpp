@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
 #include "core/session/files.hpp"
+#include "core/session/output.hpp"
 #include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
@@ -43,15 +43,8 @@ Status too_many(const File::State& state, const std::vector<WrongFile>& wrong) {
 
 // Rank 0. Whether what was written to PATH is what it was made to be.
 Status check_rebuilt(File::State& state, const std::string& path, const Contents::FileSum& meant) {
-  std::vector<std::byte> buffer(static_cast<size_t>(std::min(combine_window(state), meant.bytes)));
   PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::automatic, false));
-  uint64_t sum = 0;
-  for (int64_t at = 0; at < meant.bytes; at += std::ssize(buffer)) {
-    const std::span<std::byte> piece(buffer.data(), std::min(buffer.size(), static_cast<size_t>(meant.bytes - at)));
-    state.comm->working(0);
-    PENSTOCK_TRY(file->read(at, piece));
-    sum = crc64(piece, sum);
-  }
+  PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(state, *file, meant.bytes));
   if (sum == meant.sum) return {};
   return {Code::damaged,
           "what was rebuilt does not agree with its checksum in the index, which is itself damaged, or "
@@ -112,23 +105,14 @@ Result<Repair> repair_set(File::State& state) {
   result.files = std::ssize(contents.parts) + 1;
   if (wrong.empty()) return result;
   if (wrong.size() > 1) return too_many(state, wrong);
+  PENSTOCK_TRY(own_partial_files(state));
   const std::string& path = path_of(contents, wrong[0].file);
-  std::string made;
-  std::vector<std::byte> message;
-  if (state.comm->rank() == 0) {
-    const std::string name = path.substr(folder_of(path).size());
-    made = folder_of(path) + partial_name(name, state.token, text(this_process()));
-    Encoder out;
-    out.text(made);
-    message = out.take();
-  }
-  PENSTOCK_TRY(state.comm->broadcast(message, 0));
-  Decoder in(message);
-  made = in.text();
+  const std::string made =
+      folder_of(path) + partial_name(path.substr(folder_of(path).size()), state.token, state.owner);
   Status status = agree(state.comm, state.comm->rank() == 0 ? check_place(*state.storage, contents, path) : Status());
   if (status.ok()) status = rebuild(state, wrong[0].file, made);
   if (status.ok())
-    status = agree(state.comm, state.comm->rank() == 0 ? put_back(*state.storage, made, path, state.path) : Status());
+    status = publish_together(state.comm, [&] { return put_back(*state.storage, made, path, state.path); });
   if (!status.ok()) {
     if (state.comm->rank() == 0) (void)state.storage->remove(made);
     return status.in(fmt::format("rebuilding '{}'", path));
@@ -153,6 +137,7 @@ Result<Repair> look_only(File& file) {
 }  // namespace
 
 Result<Repair> File::repair(const Communicator& comm, const std::string& path) {
+  const Calling calling(comm, "repair", path, false);
   PENSTOCK_ASSIGN(File file, open_to_check(comm, path, true));
   State& state = *file.state_;
   Result<Repair> result = Repair{};

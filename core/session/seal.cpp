@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
@@ -214,21 +214,12 @@ Status seal_set(File::State& state, const Record& old, Output& output, Sealed& s
 }
 
 Status renew(File::State& state, const Record& old, Sealed& sealed) {
+  PENSTOCK_TRY(own_partial_files(state));
   Output output;
-  Encoder out;
-  if (state.comm->rank() == 0) {
-    state.owner = text(this_process());
-    out.text(partial_path(state));
-  }
-  std::vector<std::byte> message = out.take();
-  PENSTOCK_TRY(state.comm->broadcast(message, 0));
-  Decoder in(message);
-  output.partial = in.text();
+  output.partial = partial_path(state);
   const bool single = state.contents->parts.size() == 1 && state.contents->parts[0] == state.path;
   Status status = single ? seal_single(state, old, output, sealed) : seal_set(state, old, output, sealed);
-  if (status.ok())
-    status =
-        agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] { return put_in_target(state, output); }));
+  if (status.ok()) status = publish_together(state.comm, [&] { return put_in_target(state, output); });
   if (!status.ok()) {
     if (status.code() != Code::in_doubt) remove_created(state, output);
     return status;
@@ -241,6 +232,7 @@ Status renew(File::State& state, const Record& old, Sealed& sealed) {
 }  // namespace
 
 Result<Sealed> File::seal(const Communicator& comm, const std::string& path, bool force) {
+  const Calling calling(comm, "seal", path, false);
   PENSTOCK_ASSIGN(File file, open_to_check(comm, path));
   State& state = *file.state_;
   int64_t all_force = force;

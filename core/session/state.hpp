@@ -49,6 +49,7 @@ struct File::State {
   // by somebody else is noticed. A published file is kept open, so that its inode number is not given to another.
   std::optional<FileStat> occupant;
   StorageFilePtr held;
+  bool parts_beside = false;  // rank 0: at create there were parts, of a set at the path perhaps
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
   std::set<std::string> unlimited;

@@ -290,19 +290,6 @@ Status start(File::State& state, Writing& writing, bool behind) {
   return {};
 }
 
-// WORK is rank 0's, and ends in the publication. Whoever hears nothing of it from now on cannot know.
-template <typename Work>
-Status publish_together(const Communicator& comm, Work work) {
-  Doubt doubt(comm, true);
-  Status published;
-  if (comm->rank() == 0) {
-    published = comm->usable();  // another thread may have learnt meanwhile that ranks are missing
-    if (published.ok()) published = guarded(work);
-    if (!published.ok() && published.code() != Code::in_doubt) doubt.clear();
-  }
-  return agree(comm, published);
-}
-
 Status publish_engine(File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(Contents contents, check_written(state, writing.target.catalogue, writing.output.partial));
   PhaseTimer timer(state.report.phases, Phase::commit);

@@ -197,25 +197,28 @@ std::optional<PartialName> parse_partial(std::string_view name) {
   return partial;
 }
 
-std::string others_partial_files(Storage& storage, const std::string& path) {
+Beside look_beside(Storage& storage, const std::string& path) {
   const std::string folder = folder_of(path);
   const auto names = storage.list(folder.empty() ? "." : folder, most_names);
   if (!names.ok()) return {};
   const std::string target = path.substr(folder.size());
+  Beside beside;
   std::string list;
   size_t found = 0;
   for (const std::string& name : *names) {
+    beside.parts = beside.parts || name.starts_with(target + ".g");
     const auto partial = parse_partial(name);
     if (!partial || !partial->is_of(target)) continue;
     const Life life = life_of(partial->owner);
     if (life == Life::alive && partial->owner.pid == ::getpid()) continue;
     if (++found <= most_shown) list += (found > 1 ? ", " : "") + described(name, partial->owner, life);
   }
-  if (found == 0) return {};
+  if (found == 0) return beside;
   if (found > most_shown) list += fmt::format(", and {} more", found - most_shown);
-  return fmt::format(
+  beside.others = fmt::format(
       "beside '{}' there are partial files of others: {}: 'penstock clean' removes what nobody is writing any more",
       path, list);
+  return beside;
 }
 
 }  // namespace penstock

@@ -43,8 +43,12 @@ struct PartialName {
 };
 std::optional<PartialName> parse_partial(std::string_view name);
 
-// Local, of use on rank 0. One line about partial files of the target PATH that others left beside it, or are writing now; ""
-// where there are none. Looks at the first 1024 names of the folder only, so that a full one costs no more.
-std::string others_partial_files(Storage& storage, const std::string& path);
+// What lies beside a file that will be written.
+struct Beside {
+  std::string others;  // one line about partial files of it that others left, or are writing now; "" where there are none
+  bool parts = false;  // of sets of this name
+};
+// Local, of use on rank 0. Looks at the first 1024 names of the folder of PATH only, so that a full one costs no more.
+Beside look_beside(Storage& storage, const std::string& path);
 
 }  // namespace penstock

@@ -155,24 +155,27 @@ TEST(PartialName, OthersAreNone) {
   }
 }
 
-TEST(OthersPartialFiles, AreThoseOfTheTargetThatThisProcessDoesNotMake) {
+TEST(LookBeside, FindsPartialFilesThatThisProcessDoesNotMakeAndParts) {
   std::string folder = fs::current_path() / "owner-test-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const auto storage = posix_storage();
   const auto put = [&](const std::string& name) { std::ofstream(folder + "/" + name) << "x"; };
   put(partial_name("f.h5", 1, text(this_process())));
   put(partial_name("g.h5", 2, text(this_process())));
-  EXPECT_EQ(others_partial_files(*storage, folder + "/f.h5"), "");
+  EXPECT_EQ(look_beside(*storage, folder + "/f.h5").others, "");
   Child child;
   put(child.name());
-  EXPECT_EQ(others_partial_files(*storage, folder + "/g.h5"), "");
-  EXPECT_NE(others_partial_files(*storage, folder + "/f.h5").find("writing now"), std::string::npos);
+  EXPECT_EQ(look_beside(*storage, folder + "/g.h5").others, "");
+  EXPECT_NE(look_beside(*storage, folder + "/f.h5").others.find("writing now"), std::string::npos);
   child.end();
   child.wait();
-  const std::string said = others_partial_files(*storage, folder + "/f.h5");
+  const std::string said = look_beside(*storage, folder + "/f.h5").others;
   EXPECT_NE(said.find(child.name()), std::string::npos) << said;
   EXPECT_NE(said.find("has ended"), std::string::npos) << said;
   EXPECT_NE(said.find("'penstock clean'"), std::string::npos) << said;
+  put("g.h5.g0123456789abcdef.0001.h5");
+  EXPECT_TRUE(look_beside(*storage, folder + "/g.h5").parts);
+  EXPECT_FALSE(look_beside(*storage, folder + "/f.h5").parts);
   fs::remove_all(folder);
 }
 

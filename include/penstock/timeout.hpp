@@ -1,6 +1,8 @@
 // Timeout: for how long this library waits when nothing moves.
 #pragma once
 
+#include <string>
+
 #include <penstock/status.hpp>
 
 namespace penstock {
@@ -10,5 +12,7 @@ namespace penstock {
 // PENSTOCK_TIMEOUT says, until it is set. Ranks may differ: the shortest patience decides.
 Status set_timeout(double seconds);
 double timeout();
+// What is wrong with PENSTOCK_TIMEOUT; empty where nothing is.
+std::string timeout_warning();
 
 }  // namespace penstock

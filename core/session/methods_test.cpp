@@ -1,0 +1,60 @@
+// Tests of what methods there are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/format/format.hpp"
+#include "core/session/methods.hpp"
+
+namespace penstock {
+namespace {
+
+TEST(Methods, TheCatalogIsWhatThePlanParserReads) {
+  const Catalog& all = catalog();
+  EXPECT_GE(all.formats.size(), 2u);
+  EXPECT_GE(all.transports.size(), 2u);
+  EXPECT_GE(all.placements.size(), 2u);
+  for (const Descriptor* format : all.formats)
+    for (const Descriptor* transport : all.transports) {
+      const auto plan = parse_plan(std::string(format->name) + "/" + std::string(transport->name), "hdf5", all);
+      EXPECT_TRUE(plan.ok() || plan.status().code() == Code::unsupported) << plan.status().message();
+      for (const Parameter& parameter : transport->parameters) {
+        EXPECT_FALSE(parameter.help.empty()) << parameter.name;
+        Settings settings;
+        EXPECT_TRUE(settings.set(parameter, parameter.fallback).ok()) << parameter.name;
+      }
+    }
+  EXPECT_EQ(format_of_path("a.raw"), "raw");
+  EXPECT_EQ(format_of_path("a.json"), "raw");
+  EXPECT_EQ(format_of_path("a.h5"), "hdf5");
+  EXPECT_EQ(format_of_path("a"), "hdf5");
+  EXPECT_EQ(format_of_path("a.nc"), "netcdf");
+  EXPECT_EQ(format_of_path("a.cdf"), "netcdf");
+  EXPECT_EQ(format_of_path("a.nc.json"), "netcdf");
+  EXPECT_EQ(format_of_path("a.nc4"), "hdf5");
+}
+
+TEST(Methods, EveryRowIsAPlanOrSaysWhyNot) {
+  const auto rows = method_table();
+  EXPECT_GT(rows.size(), 20u);
+  for (const MethodRow& row : rows) {
+    EXPECT_FALSE(row.summary.empty()) << row.plan;
+    EXPECT_TRUE(!row.refused.empty() || parse_plan(row.plan, "raw", catalog()).ok()) << row.plan;
+  }
+}
+
+TEST(Engines, ThatAreNotBuiltAreListedAndSayWhatTheyNeed) {
+  const auto& engines = catalog().engines;
+  const auto adios2 =
+      std::find_if(engines.begin(), engines.end(), [](const Descriptor* d) { return d->name == "adios2"; });
+  ASSERT_NE(adios2, engines.end());
+  const auto plan = parse_plan("adios2:aggregators=2", "hdf5", catalog());
+  EXPECT_EQ(plan.ok(), (*adios2)->missing.empty());
+  if (plan.ok()) GTEST_SKIP() << "adios2 is built";
+  EXPECT_EQ((*adios2)->missing, "needs an MPI build of ADIOS2");
+  EXPECT_EQ(plan.status().code(), Code::unsupported);
+  EXPECT_NE(plan.status().message().find("needs an MPI build of ADIOS2"), std::string::npos) << plan.status().message();
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,128 @@
+// Tests of publication on one rank: when a file is there, whose it is, what lies beside it, and who may read it.
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+
+#include "core/session/testing.hpp"
+
+namespace penstock {
+namespace {
+
+using namespace test;
+
+TEST_P(Session, NothingIsThereBeforeCommitAndTheOldFileUntilThen) {
+  make();
+  {
+    auto file = create();
+    ASSERT_TRUE(file.ok());
+    const auto data = numbers(3, 50);
+    ASSERT_TRUE(file->put("data", f64, whole({3}), data.data()).ok());
+    EXPECT_EQ(read("data", {12}), numbers(12));
+  }  // abandoned
+  EXPECT_EQ(read("data", {12}), numbers(12));
+  for (const std::string& name : entries()) EXPECT_FALSE(name.starts_with(".")) << name;
+  make(4);
+  EXPECT_EQ(read("data", {4}), numbers(4));
+}
+
+// Whether WORK, done by another process, which ends then, went well.
+bool elsewhere(const std::function<bool()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(work() ? 0 : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_P(Session, AnotherJobsFileStaysAndTheLoserIsTold) {
+  for (const bool there_before : {false, true}) {
+    if (there_before) make(5);
+    auto file = create();
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    const auto ours = numbers(3, 50);
+    ASSERT_TRUE(file->put("data", f64, whole({3}), ours.data()).ok());
+    ASSERT_TRUE(elsewhere([&] {
+      make(12);
+      return !HasFailure();
+    }));
+    const auto before = entries();
+    const Status status = file->close();
+    EXPECT_EQ(status.code(), Code::exists) << status.message();
+    EXPECT_NE(status.message().find("Another job writes it too"), std::string::npos) << status.message();
+    EXPECT_EQ(entries(), before);
+    EXPECT_EQ(read("data", {12}), numbers(12));
+  }
+  make(4);
+  EXPECT_EQ(read("data", {4}), numbers(4));
+}
+
+TEST_P(Session, TwoFilesOfOneProgramMayHaveOneTarget) {
+  auto first = create(), second = create();
+  ASSERT_TRUE(first.ok() && second.ok());
+  const auto a = numbers(3, 1), b = numbers(4, 2);
+  ASSERT_TRUE(first->put("data", f64, whole({3}), a.data()).ok());
+  ASSERT_TRUE(second->put("data", f64, whole({4}), b.data()).ok());
+  EXPECT_TRUE(first->close().ok());
+  const Status status = second->close();
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(read("data", {4}), b);
+}
+
+TEST_P(Session, WhatTheDeadLeftOfThisTargetIsReported) {
+  make();
+  ASSERT_TRUE(elsewhere([&] {  // killed while it writes
+    auto file = create();
+    const auto data = numbers(3);
+    if (!file.ok() || !file->put("data", f64, whole({3}), data.data()).ok() || !file->commit_start().ok()) return false;
+    for (const std::string& name : entries())
+      if (name.starts_with(".")) ::_exit(0);
+    return false;
+  }));
+  std::string partial;
+  for (const std::string& name : entries())
+    if (name.starts_with(".")) partial = name;
+  ASSERT_NE(partial, "");
+  for (const bool reopened : {false, true}) {
+    auto file = reopened ? reopen() : create();
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    const auto data = numbers(12);
+    ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+    if (reopened && GetParam().find("placement=") != std::string::npos) continue;
+    ASSERT_TRUE(file->commit().ok());
+    ASSERT_EQ(file->report().warnings.size(), 1U);
+    const std::string& warning = file->report().warnings[0];
+    EXPECT_NE(warning.find(partial), std::string::npos) << warning;
+    EXPECT_NE(warning.find("has ended"), std::string::npos) << warning;
+  }
+  EXPECT_TRUE(fs::exists(folder_ + "/" + partial));
+}
+
+TEST_P(Session, WhatIsPublishedPermitsWhatTheUmaskLets) {
+  const mode_t before = ::umask(027);
+  make();
+  make(5);
+  ::umask(before);
+  for (const std::string& name : entries())
+    EXPECT_EQ(fs::status(folder_ + "/" + name).permissions(), fs::perms(0640)) << name;
+}
+
+TEST_P(Session, ASingleFileThatTakesThePlaceOfASetLeavesNoParts) {
+  make();
+  make();
+  const std::string plan = GetParam().substr(0, GetParam().find(':'));
+  auto file = File::create(comm_, path_, plan);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  ASSERT_TRUE(file->close().ok());
+  EXPECT_EQ(read("data", {12}), data);
+  if (plan.starts_with("hdf5")) {
+    EXPECT_EQ(entries().size(), 1U);  // elsewhere the master of a set has a name of its own, and stays
+  }
+}
+
+}  // namespace
+}  // namespace penstock

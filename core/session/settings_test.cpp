@@ -1,0 +1,110 @@
+// Tests of what a session is told from outside: plans, parameters and the environment.
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <fstream>
+
+#include "core/session/methods.hpp"
+#include "core/session/testing.hpp"
+#include "core/storage/refused_call.hpp"
+
+namespace penstock {
+namespace {
+
+using namespace test;
+
+// A variable of the environment for the time of a test.
+class Setting {
+ public:
+  Setting(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  ~Setting() { ::unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST_P(Session, ThePlanOfTheEnvironmentWinsOverTheCodes) {
+  const Setting setting("PENSTOCK_PLAN", GetParam());
+  auto file = File::create(comm_, path_, "two_phase:writers=3");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->plan(), parse_plan(GetParam(), "hdf5", catalog())->text(catalog()));
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  const Status status = file->close();
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(read("data", {12}), data);
+}
+
+TEST_P(Session, AMistakeInTheFileOfPlansIsNamed) {
+  const std::string plans = folder_ + "/plans.toml";
+  std::ofstream(plans) << "[[plan]]\npattern = \"f.*\"\nplan = \"hdf5/nonsense\"\n";
+  const Setting setting("PENSTOCK_PLANS", plans);
+  EXPECT_NE(create().status().message().find("there is no transport 'nonsense'"), std::string::npos);
+  std::ofstream(plans) << "[[plan]]\n";
+  EXPECT_NE(create().status().message().find(plans + ":1: this [[plan]]"), std::string::npos);
+}
+
+TEST_P(Session, StripesWhereThereAreNoneAreReported) {
+  const std::string separator = GetParam().find(':') == std::string::npos ? ":" : ",";
+  auto file = File::create(comm_, path_, GetParam() + separator + "stripe_count=4,stripe_bytes=1MiB");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_NE(file->report().filesystem.find("blocks of"), std::string::npos) << file->report().filesystem;
+  if (file->report().filesystem.starts_with("lustre")) GTEST_SKIP() << "this is Lustre";
+  ASSERT_EQ(file->report().warnings.size(), 1U);
+  EXPECT_NE(file->report().warnings[0].find("stripe_count=4, stripe_bytes=1048576"), std::string::npos);
+  EXPECT_NE(file->report().warnings[0].find("not applicable"), std::string::npos);
+  ASSERT_TRUE(file->close().ok());
+  EXPECT_EQ(File::create(comm_, path_, GetParam() + separator + "stripe_bytes=1000").status().code(), Code::invalid);
+}
+
+TEST_P(Session, AQueueDepthThatIsNotThereIsReported) {
+  const std::string separator = GetParam().find(':') == std::string::npos ? ":" : ",";
+  const auto warnings = [&](const std::string& depth) -> std::vector<std::string> {
+    auto file = File::create(comm_, path_, GetParam() + separator + "queue_depth=" + depth);
+    if (!file.ok()) return {file.status().message()};
+    const auto data = numbers(12);
+    EXPECT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+    EXPECT_TRUE(file->commit().ok());
+    return file->report().warnings;
+  };
+  std::vector<std::string> four, one;
+  const bool ran = with_refused(SYS_io_uring_setup, EPERM, [&] {
+    four = warnings("4");
+    one = warnings("1");
+  });
+  if (!ran) GTEST_SKIP() << "this kernel takes no seccomp filter";
+  ASSERT_EQ(four.size(), 1U);
+  EXPECT_NE(four[0].find("queue_depth=4 has no effect"), std::string::npos) << four[0];
+  EXPECT_TRUE(one.empty());
+}
+
+TEST_P(Session, AnEnvironmentOtherThanThePlanWantsIsReported) {
+  const std::string separator = GetParam().find(':') == std::string::npos ? ":" : ",";
+  auto file = File::create(comm_, path_, GetParam() + separator + "env.PENSTOCK_NEVER_SET=1");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  ASSERT_TRUE(file->commit().ok());
+  ASSERT_EQ(file->report().warnings.size(), 1U);
+  EXPECT_NE(file->report().warnings[0].find("PENSTOCK_NEVER_SET=1"), std::string::npos);
+  ASSERT_TRUE(file->close().ok());
+}
+
+TEST_P(Session, ALimitThatIsNoneIsReported) {
+  const Setting setting("PENSTOCK_TIMEOUT", "5 minutes");
+  auto file = create();
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  ASSERT_TRUE(file->commit().ok());
+  ASSERT_EQ(file->report().warnings.size(), 1U);
+  EXPECT_NE(file->report().warnings[0].find("PENSTOCK_TIMEOUT=5 minutes is no number"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock
