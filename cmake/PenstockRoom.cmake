@@ -28,7 +28,7 @@ endfunction()
 function(penstock_unit_test name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE penstock_core GTest::gtest_main fmt::fmt nlohmann_json::nlohmann_json)
-  gtest_discover_tests(${name} PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
 endfunction()
 
 # penstock_entry(NAME BUILT NEEDS): where BUILT is false, entry NAME is in its room's table all the same, and says NEEDS. Only its

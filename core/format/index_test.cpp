@@ -175,6 +175,8 @@ struct Lie {
   const char* value;
 };
 
+void PrintTo(const Lie& lie, std::ostream* out) { *out << lie.pointer << " = " << lie.value; }
+
 class IndexLie : public ::testing::TestWithParam<Lie> {};
 
 TEST_P(IndexLie, IsDamaged) {

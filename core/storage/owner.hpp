@@ -45,7 +45,7 @@ std::optional<PartialName> parse_partial(std::string_view name);
 
 // What lies beside a file that will be written.
 struct Beside {
-  std::string others;  // one line about partial files of it that others left, or are writing now; "" where there are none
+  std::string others;  // one line about partial files of it that others left, or are writing now; "" for none
   bool parts = false;  // of sets of this name
 };
 // Local, of use on rank 0. Looks at the first 1024 names of the folder of PATH only, so that a full one costs no more.

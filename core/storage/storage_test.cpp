@@ -121,11 +121,12 @@ TEST_P(StorageTest, AnEmptyFile) {
   EXPECT_EQ(fs::file_size(path("f")), 0u);
 }
 
+std::string name_of(const testing::TestParamInfo<Io>& info) { return std::string(name(info.param)); }
 INSTANTIATE_TEST_SUITE_P(Ways, StorageTest, testing::Values(Io::buffered, Io::direct, Io::mmap, Io::automatic),
-                         [](const auto& info) { return std::string(name(info.param)); });
+                         name_of);
 
 class StorageErrors : public StorageTest {};
-INSTANTIATE_TEST_SUITE_P(Buffered, StorageErrors, testing::Values(Io::buffered));
+INSTANTIATE_TEST_SUITE_P(Buffered, StorageErrors, testing::Values(Io::buffered), name_of);
 
 void expect(const Status& status, Code code, const std::string& path) {
   EXPECT_EQ(status.code(), code) << status.message();
@@ -301,7 +302,7 @@ TEST_P(Folders, WhatWasThereComesBackWhenTheSecondRenameFails) {
   EXPECT_EQ(content("target/deep/file"), "first");
 }
 
-INSTANTIATE_TEST_SUITE_P(Buffered, Folders, testing::Values(Io::buffered));
+INSTANTIATE_TEST_SUITE_P(Buffered, Folders, testing::Values(Io::buffered), name_of);
 
 }  // namespace
 }  // namespace penstock

@@ -21,7 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from disk import enter_namespace, folders, skip
-from torture import EXTENSIONS, SMALL, STREAMS, Method, Outcome, Record, Settings, Torture, own, table
+from methods import EXTENSIONS, SMALL, STREAMS, Method, own
+from record import Outcome, Record, table
+from torture import Settings, Torture
 
 BRICKS = 3
 PING_SECONDS = 3  # after which a client gives a silent brick up

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from disk import SKIPPED, Disk, enter_namespace, folders
 from gluster import volume
-from torture import end, environment
+from processes import environment, hear, start
 
 RANKS = 2
 LIMIT_SECONDS = 20
@@ -96,22 +96,8 @@ class Run:
             settings["OMPI_MCA_io"] = "^ompio"
         launch = [*self.settings.launcher, "-n", str(ranks)]
         preload = [f"LD_PRELOAD={self.settings.preload}", f"PENSTOCK_FAULT_PAGES={self.pages}"]
-        process = subprocess.Popen(
-            [*launch, "env", *preload, *words],
-            cwd=self.settings.pages,
-            env=settings,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            said, _ = process.communicate(timeout=LIMIT_SECONDS)
-        except subprocess.TimeoutExpired:
-            end(process)
-            return None, ""
-        return process.returncode, said
+        process = start([*launch, "env", *preload, *words], self.settings.pages, settings)
+        return hear(process, LIMIT_SECONDS)
 
     def _torture(self, *words: str) -> str:
         done = subprocess.run([self.settings.program, *words], capture_output=True, text=True, timeout=60, check=False)

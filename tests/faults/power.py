@@ -14,22 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from disk import SKIPPED, Disk, each_disk, enter_namespace
-from torture import (
-    BY_ENGINES,
-    EXTENSIONS,
-    MPIIO,
-    POWER_KILLS,
-    SMALL,
-    STREAMS,
-    Method,
-    Record,
-    Settings,
-    Task,
-    Torture,
-    each_io,
-    own,
-    table,
-)
+from methods import BY_ENGINES, EXTENSIONS, MPIIO, SMALL, STREAMS, Method, each_io, own
+from record import POWER_KILLS, Record, table
+from torture import Settings, Task, Torture
 
 POWER = ("power", *POWER_KILLS)
 PLACEMENTS = ("", "placement=per_rank", "placement=parts,parts=2")

@@ -16,21 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from disk import KINDS, SKIPPED, Disk, each_disk, enter_namespace
-from torture import (
-    BY_ENGINES,
-    EXTENSIONS,
-    MPIIO,
-    PLACEMENTS,
-    SMALL,
-    STREAMS,
-    Method,
-    Record,
-    Settings,
-    Torture,
-    own,
-    plan,
-    table,
-)
+from methods import BY_ENGINES, EXTENSIONS, MPIIO, PLACEMENTS, SMALL, STREAMS, Method, own, plan
+from record import Record, table
+from torture import Settings, Torture
 
 LIMIT_SECONDS = 60
 WAYS = {

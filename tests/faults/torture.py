@@ -10,69 +10,44 @@ by LAUNCHER. docs/faults.md says what must hold. The last line is the sum; the e
 import argparse
 import os
 import re
-import selectors
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from methods import (
+    ALL_WAYS,
+    BY_ENGINES,
+    EXTENSIONS,
+    JOB_WAYS,
+    MPIIO,
+    PARITY,
+    PLACEMENTS,
+    QUEUED,
+    SERVERS,
+    SMALL,
+    STREAMS,
+    Method,
+    each_io,
+    own,
+    plan,
+)
+from processes import hear, lines_of, start
+from record import KILLS, POWER_KILLS, Outcome, Record, conclude
+
 LIMIT_SECONDS = 60
-KILLS = ("kill_before", "kill_after")
-POWER_KILLS = ("power_kill",)  # of power.py
 ERRORS = (
     *("short", "eintr", "slow", "enospc", "edquot", "full", "gone"),
     *("eio_write", "eio_sync", "eio_rename", "eio_close", "eio_open", "eio_unlink"),
 )
-EXTENSIONS = {"hdf5": ".h5", "netcdf": ".nc", "raw": ".raw"}
-PLACEMENTS = ("", "placement=per_rank", "placement=parts,parts=2", "placement=rank_order")
-SMALL = "buffer_bytes=16KiB"
-ENGINES = {"phdf5": ".h5", "netcdf4": ".nc4", "pnetcdf": ".nc"}
-
-
-@dataclass(frozen=True)
-class Method:
-    """One way to write a file. LIBRARY: errors inside somebody else's collective calls are not ours to end."""
-
-    plan: str
-    extension: str
-    library: bool = False
-    scale: int = 1
-
-
-@dataclass
-class Tally:
-    """What happened to one method."""
-
-    kills: int = 0
-    faults: int = 0
-    unreached: int = 0
-    states: Counter[str] = field(default_factory=Counter)
-    defects: Counter[str] = field(default_factory=Counter)
-    ranks: set[int] = field(default_factory=set)
-    refusal: str = ""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Of one case."""
-
-    fault: str
-    rank: int
-    at: int
-    call: str
-    status: str
-    state: str
-    defect: str
-    message: str
+Task = tuple[Any, ...]  # a function of Torture's, the method, and its other arguments
 
 
 @dataclass(frozen=True)
@@ -87,109 +62,10 @@ class Settings:
     settle: str = ""  # a command that makes the disk fit to be looked at again
 
 
-class Record:
-    """All tallies; threads add to it."""
-
-    def __init__(self) -> None:
-        self.tallies: dict[tuple[str, bool], Tally] = {}
-        self._lock = threading.Lock()
-
-    def tally(self, method: Method, apart: bool) -> Tally:
-        return self.tallies.setdefault((method.plan, apart), Tally())
-
-    def add(self, method: Method, ranks: int, outcome: Outcome, apart: bool) -> None:
-        with self._lock:
-            tally = self.tally(method, apart)
-            tally.ranks.add(ranks)
-            if outcome.call == "none" and not outcome.defect:
-                tally.unreached += 1
-                return
-            if outcome.fault in (*KILLS, *POWER_KILLS):
-                tally.kills += 1
-            else:
-                tally.faults += 1
-            tally.states[outcome.state] += 1
-            if not outcome.defect:
-                return
-            tally.defects[outcome.defect] += 1
-            print(
-                f"{'apart: ' if apart else ''}{outcome.defect}: {method.plan} on {ranks}: {outcome.fault} "
-                f"at {outcome.at} of rank {outcome.rank} ({outcome.call}): "
-                f"{outcome.status}, {outcome.state} {outcome.message}",
-                flush=True,
-            )
-
-    def refuse(self, method: Method, why: str, apart: bool) -> None:
-        with self._lock:
-            self.tally(method, apart).refusal = why
-
-
-# --- processes ------------------------------------------------------------------------------------
-
-
-def environment() -> dict[str, str]:
-    """Of every launcher: as the other tests have it."""
-    settings = dict(os.environ)
-    for name, value in {
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_rmaps_base_oversubscribe": "1",
-        "OMPI_MCA_hwloc_base_binding_policy": "none",
-        "OMPI_MCA_mpi_yield_when_idle": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    }.items():
-        settings.setdefault(name, value)
-    settings.pop("LD_PRELOAD", None)
-    return settings
-
-
 def command(settings: Settings, ranks: int, pages: Path, words: list[str]) -> list[str]:
     """RANKS 0: without MPI."""
     launch = [*settings.launcher, "-n", str(ranks)] if ranks else []
     return [*launch, "env", f"LD_PRELOAD={settings.preload}", f"PENSTOCK_FAULT_PAGES={pages}", settings.program, *words]
-
-
-def end(process: subprocess.Popen[str]) -> None:
-    """With all that it started: a launcher ends its ranks when it is told to."""
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def lines_of(process: subprocess.Popen[str], limit: float) -> Iterator[str]:
-    """Its output, and "hung" where none comes for LIMIT seconds; the process has ended then."""
-    assert process.stdout is not None
-    descriptor, rest = process.stdout.fileno(), ""
-    with selectors.DefaultSelector() as selector:
-        selector.register(descriptor, selectors.EVENT_READ)
-        while selector.select(limit):
-            data = os.read(descriptor, 65536)
-            if not data:
-                process.wait()
-                return
-            *whole, rest = (rest + data.decode(errors="replace")).split("\n")
-            yield from whole
-    end(process)
-    yield "hung"
-
-
-def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        arguments,
-        cwd=folder,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-    )
-
-
-# --- the three ways to torture --------------------------------------------------------------------
 
 
 class Torture:
@@ -313,13 +189,7 @@ class Torture:
 
     def run(self, ranks: int, pages: Path, words: list[str]) -> tuple[int | None, str]:
         """The exit status, None where it hung, and the output."""
-        process = start(command(self.settings, ranks, pages, words), self.settings.pages)
-        try:
-            said, _ = process.communicate(timeout=LIMIT_SECONDS)
-        except subprocess.TimeoutExpired:
-            end(process)
-            return None, ""
-        return process.returncode, said
+        return hear(start(command(self.settings, ranks, pages, words), self.settings.pages), LIMIT_SECONDS)
 
     def check(self, path: Path, pages: Path, rank: int) -> list[str]:
         words = ["check", "--path", str(path), "--pages", str(pages), "--rank", str(rank)]
@@ -361,66 +231,6 @@ def judge_kill(
     elif not defect and int(struck) == 0:
         defect, why = "crash", f"exit status {code}"
     return Outcome(fault, rank, at, call, status, state, defect, why)
-
-
-# --- what is tortured -----------------------------------------------------------------------------
-
-
-Task = tuple[Any, ...]  # a function of Torture's, the method, and its other arguments
-
-
-def plan(way: str, *settings: str) -> str:
-    text = ",".join(word for word in settings if word)
-    return f"{way}:{text}" if text else way
-
-
-def own(name: str, ways: Mapping[str, tuple[str, ...]], placements: tuple[str, ...]) -> list[Method]:
-    """Format NAME by transports with their settings, in each placement."""
-    return [
-        Method(plan(f"{name}/{transport}", setting, placement), EXTENSIONS[name])
-        for transport, settings in ways.items()
-        for setting in settings
-        for placement in placements
-    ]
-
-
-def each_io(*io: str) -> tuple[str, ...]:
-    return tuple(f"io={word},{SMALL}" for word in io)
-
-
-SERVERS = ("buffer_bytes=256KiB",)
-STREAMS = [
-    Method(f"stream:{options},buffer_bytes=8KiB,chunk_bytes=16KiB", ".pstream") for options in ("files=1", "files=2")
-]
-ALL_WAYS = {
-    "independent": each_io("buffered", "direct", "mmap"),
-    "two_phase": each_io("buffered", "direct", "mmap"),
-    "servers": SERVERS,
-}
-JOB_WAYS = {
-    "independent": (SMALL,),
-    "two_phase": tuple(f"writers=2,{settings}" for settings in each_io("buffered", "direct")),
-    "servers": SERVERS,
-}
-# Large enough for several requests of io_uring at once, and for blocks that are freed behind.
-QUEUED = [
-    Method(f"hdf5/{way}:io={io},queue_depth=4", ".h5", scale=48)
-    for way in ("independent", "two_phase")
-    for io in ("direct", "buffered")
-]
-MPIIO = [
-    Method(f"{name}/mpiio:coordination={how}{placement and ',' + placement}", extension, library=True)
-    for name, extension in EXTENSIONS.items()
-    for how, placement in (("collective", ""), ("independent", ""), ("independent", PLACEMENTS[2]))
-]
-BY_ENGINES = [Method(name, extension, library=True) for name, extension in ENGINES.items()]
-
-
-# Sets with one file more, which goes and comes with the others.
-PARITY = [
-    Method(f"{name}/two_phase:{SMALL},{placement},parity=1", EXTENSIONS[name])
-    for name, placement in (("hdf5", PLACEMENTS[2]), ("raw", PLACEMENTS[1]), ("netcdf", PLACEMENTS[3]))
-]
 
 
 def full(torture: Torture) -> Iterator[Task]:
@@ -466,55 +276,6 @@ def short(torture: Torture) -> Iterator[Task]:
     yield torture.kills, PARITY[0], 2, 4
     for method in (PARITY[0], STREAMS[1]):
         yield torture.walk, method, 22, 9
-
-
-# --- the table ------------------------------------------------------------------------------------
-
-
-def table(record: Record, apart: bool) -> list[str]:
-    rows = [f"{'method':76} {'ranks':6} {'kills':>6} {'faults':>6} {'old':>6} {'new':>6} {'unmet':>6}  defects"]
-    for (name, is_apart), tally in sorted(record.tallies.items()):
-        if is_apart != apart:
-            continue
-        if tally.refusal:
-            rows.append(f"{name:76} refused: {tally.refusal}")
-            continue
-        ranks = " ".join(str(n) for n in sorted(tally.ranks))
-        wrong = ", ".join(f"{n} {word}" for word, n in sorted(tally.defects.items())) or "none"
-        rows.append(
-            f"{name:76} {ranks:6} {tally.kills:6} {tally.faults:6} {tally.states['old']:6} {tally.states['new']:6} "
-            f"{tally.unreached:6}  {wrong}"
-        )
-    return rows
-
-
-def conclude(record: Record, seconds: float, least: tuple[int, int]) -> int:
-    """Prints all; the exit status."""
-    kept = [tally for (_, apart), tally in record.tallies.items() if not apart]
-    defects: Counter[str] = sum((tally.defects for tally in kept), Counter())
-    kills, faults = sum(tally.kills for tally in kept), sum(tally.faults for tally in kept)
-    named = {
-        "lost": "previous checkpoints lost",
-        "damaged": "half-written files accepted",
-        "hang": "hangs",
-        "crash": "crashes",
-    }
-    others = {word: n for word, n in defects.items() if word not in named}
-    if any(apart for _, apart in record.tallies):
-        print("\ninside MPI-IO and engines, where an error may leave other ranks waiting: not in the sum")
-        print("\n".join(table(record, True)))
-    print()
-    print("\n".join(table(record, False)))
-    enough = kills >= least[0] and faults >= least[1]
-    passed = enough and not defects
-    text = ", ".join(f"{defects[word]} {name}" for word, name in named.items())
-    more = ", ".join(f"{n} {word}" for word, n in sorted(others.items())) or "0"
-    print(f"{seconds:.0f} s; needed: {least[0]} kill points and {least[1]} faults, and no defect")
-    print(
-        f"torture: {'passed' if passed else 'FAILED'}: {kills} kill points, {faults} faults injected: {text}, "
-        f"other defects: {more}"
-    )
-    return 0 if passed else 1
 
 
 def main() -> int:

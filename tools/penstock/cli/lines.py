@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from penstock.campaign import launch
 from penstock.errors import UserError
 
@@ -50,6 +52,16 @@ def run(
             said[0].removeprefix(f"{program}: ") if said else f"{program} ended before it had seen all files", 1
         )
     return lines
+
+
+def conclude(
+    results: list[Line], as_json: bool, describe: Callable[[Line], str], is_good: Callable[[Line], bool]
+) -> None:
+    """Prints all RESULTS; the exit status is 1 unless all are good."""
+    for result in results:
+        typer.echo(json.dumps(result) if as_json else describe(result))
+    if not all(map(is_good, results)):
+        raise typer.Exit(1)
 
 
 def error_of(line: Line) -> str:

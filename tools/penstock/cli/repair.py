@@ -1,6 +1,5 @@
 """repair.py: `penstock repair` rebuilds the lost or damaged file of sets that were written with parity=1."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,10 +29,7 @@ def repair(
     what is lost. The exit status is 1 where anything is lost.
     """
     results = lines.run(PROGRAM, [], files, np, mpi)
-    for result in results:
-        typer.echo(json.dumps(result) if as_json else _describe(result))
-    if any("error" in result for result in results):
-        raise typer.Exit(1)
+    lines.conclude(results, as_json, _describe, lambda result: "error" not in result)
 
 
 def _describe(result: dict[str, Any]) -> str:

@@ -1,6 +1,5 @@
 """seal.py: `penstock seal` renews the checksums of files that another tool changed on purpose."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,10 +34,7 @@ def seal(
     a set stay where they are; its index, and its parity, are made anew.
     """
     results = lines.run(PROGRAM, ["--force"] if force else [], files, np, mpi)
-    for result in results:
-        typer.echo(json.dumps(result) if as_json else _describe(result))
-    if any("error" in result for result in results):
-        raise typer.Exit(1)
+    lines.conclude(results, as_json, _describe, lambda result: "error" not in result)
 
 
 def _describe(result: dict[str, Any]) -> str:

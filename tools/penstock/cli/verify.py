@@ -1,6 +1,5 @@
 """verify.py: `penstock verify` compares files with the checksums that were committed with them."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -42,10 +41,7 @@ def verify(
             bar.update(tasks[file], completed=share)
 
         results = lines.run(PROGRAM, [], files, np, mpi, moved)
-    for result in results:
-        typer.echo(json.dumps(result) if as_json else _describe(result))
-    if not all(agrees(result) for result in results):
-        raise typer.Exit(1)
+    lines.conclude(results, as_json, _describe, agrees)
 
 
 def agrees(result: Line) -> bool:
