@@ -66,7 +66,7 @@ TEST(Attribute, Numbers) {
   EXPECT_EQ(scalar.shape.rank(), 0);
   EXPECT_EQ(scalar.value.size(), 8u);
   EXPECT_EQ(array.shape, Dims{3});
-  EXPECT_EQ(std::memcmp(array.value.data(), values, sizeof values), 0);
+  EXPECT_TRUE(std::ranges::equal(array.value, std::as_bytes(std::span(values))));
   EXPECT_EQ(make_attribute("e", {Kind::i32}, nullptr, 0).value.size(), 0u);
   EXPECT_NE(scalar, array);
   EXPECT_EQ(text(array), "");

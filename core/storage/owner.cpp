@@ -83,6 +83,13 @@ struct ProcessStat {
   int64_t start = 0;
 };
 
+std::optional<int64_t> number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
 // From /proc/PID/stat; behind the last ")" come state (field 3), .., threads (20), .., start (22).
 std::optional<ProcessStat> process_stat(int64_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
@@ -95,8 +102,9 @@ std::optional<ProcessStat> process_stat(int64_t pid) {
   std::vector<std::string> fields;
   for (std::string word; words >> word;) fields.push_back(word);
   if (fields.size() < 20) return std::nullopt;
-  return ProcessStat{(fields[0] == "Z" || fields[0] == "X") && std::atoll(fields[17].c_str()) <= 1,
-                     std::atoll(fields[19].c_str())};
+  const auto threads = number(fields[17]), start = number(fields[19]);
+  if (!threads || !start) return std::nullopt;
+  return ProcessStat{(fields[0] == "Z" || fields[0] == "X") && *threads <= 1, *start};
 }
 
 std::string host_name() {
@@ -119,13 +127,6 @@ bool is_hexadecimal(std::string_view text, size_t digits) {
 }
 
 bool is_plain(const std::string& text) { return !text.empty() && plain(text, text.size()) == text; }
-
-std::optional<int64_t> number(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
 
 // Takes what stands behind the last SEPARATOR away from TEXT.
 std::string_view take_last(std::string_view& text, char separator) {

@@ -136,7 +136,7 @@ TEST_P(UringTest, AWriteThatFailsPartOfTheWaySaysWhere) {
   setrlimit(RLIMIT_FSIZE, &limit);
   const Status status = file->write(0, memory.bytes()), expected = plain->write(0, memory.bytes());
   setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  (void)std::signal(SIGXFSZ, handler);
   EXPECT_FALSE(expected.ok());
   EXPECT_EQ(status.code(), expected.code()) << status.message();
   EXPECT_NE(status.message().find("bytes at offset 5251072 of"), std::string::npos) << status.message();

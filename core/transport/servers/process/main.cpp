@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct Client {
 // What a launcher sends to end a job goes to the ranks as well; this process ends when they do, its files complete or not.
 void ignore_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ, SIGUSR1, SIGUSR2})
-    ::signal(signal, SIG_IGN);
+    (void)::signal(signal, SIG_IGN);
 }
 
 class Server {
@@ -132,7 +133,8 @@ class Server {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int clients = argc == 2 ? std::atoi(argv[1]) : 0;
+  int clients = 0;
+  if (argc == 2) std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), clients);
   if (clients < 1 || ::fcntl(listening, F_GETFD) < 0) return 2;  // it is not for people to start
   ::close_range(listening + 1, ~0U, 0);
   ::fcntl(listening, F_SETFL, O_NONBLOCK);
