@@ -100,7 +100,8 @@ penstock_status penstock_copy(penstock_comm comm, const char *from, const char *
 penstock_status penstock_verify(penstock_comm comm, const char *path);
 /* Collective. Of a set that was written with parity=1 in its plan: makes the one file again that is missing or not what was
  * committed, bit for bit. PENSTOCK_OK: all is as it was committed, now or before; PENSTOCK_DAMAGED, PENSTOCK_NOT_FOUND: something is
- * lost and cannot be made again, the message says what. Without parity it only looks. */
+ * lost and cannot be made again, the message says what. A file that was changed after the commit is kept beside it.
+ * Without parity it only looks. */
 penstock_status penstock_repair(penstock_comm comm, const char *path);
 /* Collective. Makes new checksums for a file or set that another tool changed on purpose, and new parity where it has that.
  * PENSTOCK_DAMAGED where nobody has written to it since its commit, so that what differs is damage; FORCE (not 0) does it all the

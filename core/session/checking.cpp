@@ -162,14 +162,18 @@ Result<std::vector<Finding>> find_damaged(File::State& state, std::span<const Bl
   const int rank = state.comm->rank(), ranks = state.comm->size();
   std::vector<Finding> mine;
   Reader reader(state, mine);
-  for (const BlockId& block : list) {
-    if (before >= total * rank / ranks && before < total * (rank + 1) / ranks) {
-      reader.check(block);
-      if (progress && rank == 0) progress(static_cast<double>(before * ranks) / static_cast<double>(total));
+  const Status read = guarded([&]() -> Status {
+    for (const BlockId& block : list) {
+      if (before >= total * rank / ranks && before < total * (rank + 1) / ranks) {
+        reader.check(block);
+        if (progress && rank == 0) progress(static_cast<double>(before * ranks) / static_cast<double>(total));
+      }
+      before += bytes_of(state, block);
     }
-    before += bytes_of(state, block);
-  }
-  reader.flush();
+    reader.flush();
+    return {};
+  });
+  PENSTOCK_TRY(agree(state.comm, read));
   Encoder out;
   for (const Finding& finding : mine) {
     out.value(finding.block);

@@ -73,25 +73,58 @@ Status rebuild(File::State& state, int32_t file, const std::string& path) {
   return check_held(state);
 }
 
+// In the names of all files of a set.
+std::string generation_mark(const Contents& contents) { return ".g" + contents.generation + "."; }
+
+// "heat.h5.before-TOKEN.part000003.h5": no part of any set, so that neither commits nor penstock clean remove it.
+std::string kept_path(const File::State& state, const std::string& path) {
+  const std::string mark = generation_mark(*state.contents);
+  const std::string before = fmt::format(".before-{:016x}.", state.token);
+  const size_t at = path.rfind(mark);
+  return at == std::string::npos ? path + before : path.substr(0, at) + before + path.substr(at + mark.size());
+}
+
 // Rank 0. An index that lies could name any file of the folder as a part.
 Status check_place(Storage& storage, const Contents& contents, const std::string& path) {
   const std::string name = path.substr(folder_of(path).size());
-  if (name.find(".g" + contents.generation + ".") != std::string::npos) return {};
+  if (name.find(generation_mark(contents)) != std::string::npos) return {};
   const auto there = storage.stat(path);
   if (there.status().code() == Code::not_found) return {};
   if (!there.ok()) return there.status();
   return {Code::denied,
-          fmt::format("the name has no '.g{}.', as those of the parts of this set have, so that it may be a file "
+          fmt::format("the name has no '{}', as those of the parts of this set have, so that it may be a file "
                       "of somebody else: move it away, if it is none, and repair again",
-                      contents.generation)};
+                      generation_mark(contents))};
+}
+
+// Collective. What is newer than the index was changed after the commit, perhaps on purpose.
+Result<bool> is_newer(const File::State& state, const std::string& path) {
+  int64_t newer = 0;
+  if (state.comm->rank() == 0) {
+    const auto committed = state.storage->stat(state.path), there = state.storage->stat(path);
+    newer = committed.ok() && there.ok() && there->changed_at > committed->changed_at;
+  }
+  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&newer, 1)));
+  return newer != 0;
+}
+
+// Rank 0. What is at PATH goes to KEPT, and MADE in its place.
+Status take_place(Storage& storage, const std::string& made, const std::string& path, const std::string& kept) {
+  if (kept.empty()) return storage.rename(made, path);
+  const Status exchanged = storage.exchange(made, path);
+  if (exchanged.ok()) return storage.rename(made, kept);
+  if (exchanged.code() != Code::unsupported) return exchanged;
+  PENSTOCK_TRY(storage.rename(path, kept));
+  return storage.rename(made, path);
 }
 
 // Rank 0. The name is the committed one again, and on the disk.
-Status put_back(Storage& storage, const std::string& made, const std::string& path, const std::string& index) {
+Status put_back(Storage& storage, const std::string& made, const std::string& path, const std::string& index,
+                const std::string& kept) {
   PENSTOCK_TRY(storage.permit_like(made, index));
-  // As if it had been there all the time: what is newer than the index was changed by another tool.
+  // As if it had been there all the time.
   if (const auto committed = storage.stat(index); committed.ok()) (void)storage.set_time(made, committed->changed_at);
-  PENSTOCK_TRY(storage.rename(made, path));
+  PENSTOCK_TRY(take_place(storage, made, path, kept));
   if (const Status synced = storage.sync_directory(path); !synced.ok())
     return {Code::in_doubt, fmt::format("'{}' is rebuilt, but whether it would survive a power loss is unknown: {}",
                                         path, synced.message())};
@@ -111,8 +144,12 @@ Result<Repair> repair_set(File::State& state) {
       folder_of(path) + partial_name(path.substr(folder_of(path).size()), state.token, state.owner);
   Status status = agree(state.comm, state.comm->rank() == 0 ? check_place(*state.storage, contents, path) : Status());
   if (status.ok()) status = rebuild(state, wrong[0].file, made);
-  if (status.ok())
-    status = publish_together(state.comm, [&] { return put_back(*state.storage, made, path, state.path); });
+  if (status.ok()) {
+    PENSTOCK_ASSIGN(const bool newer, is_newer(state, path));
+    if (newer) result.kept = kept_path(state, path);
+    status =
+        publish_together(state.comm, [&] { return put_back(*state.storage, made, path, state.path, result.kept); });
+  }
   if (!status.ok()) {
     if (state.comm->rank() == 0) (void)state.storage->remove(made);
     return status.in(fmt::format("rebuilding '{}'", path));

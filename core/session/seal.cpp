@@ -148,11 +148,12 @@ Status write_record(File::State& state, const std::string& path, Record record, 
 Status seal_single(File::State& state, const Record& old, Output& output, Sealed& sealed) {
   if (state.contents->record_foreign || state.contents->record_words <= 0)
     return {Code::unsupported, "its record of checksums is stored in a way in which only another library can write it"};
-  int64_t size = 0;
+  int64_t size = 0, changed_at = 0;
   Status status;
   if (state.comm->rank() == 0) {
     status = guarded([&]() -> Status {
       PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
+      changed_at = info.changed_at;
       PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, info.bytes, Io::buffered, true));
       output.created.push_back(output.partial);
       size = info.bytes;
@@ -166,8 +167,13 @@ Status seal_single(File::State& state, const Record& old, Output& output, Sealed
   cloned.parts = {output.partial};
   PENSTOCK_ASSIGN(const Sums sums, sum_all(state, cloned));
   Record record = make_record(cloned, sums, old, state.contents->record_words, sealed.unchecked);
-  return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&] {
-                 return write_record(state, output.partial, std::move(record), old);
+  return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+                 PENSTOCK_TRY(write_record(state, output.partial, std::move(record), old));
+                 PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
+                 if (info.bytes == size && info.changed_at == changed_at) return {};
+                 return {Code::mismatch,
+                         "somebody wrote to it while it was being sealed, which would be lost: seal it "
+                         "again when nobody does"};
                }));
 }
 

@@ -79,8 +79,10 @@ struct Verification {
 struct Repair {
   std::string rebuilt;  // the file of the set that was made again; "" where all were as they were committed
   std::string why;      // what was wrong with it
-  int64_t bytes = 0;    // of it
-  int64_t files = 0;    // of the set, that were compared with their checksums, the parity file among them
+  std::string
+      kept;  // where what was in its place is now; "" unless it was changed after the commit, perhaps on purpose
+  int64_t bytes = 0;  // of it
+  int64_t files = 0;  // of the set, that were compared with their checksums, the parity file among them
 };
 
 // What seal() found and did; the same on all ranks.
@@ -124,7 +126,8 @@ class File {
 
   // Collective. Finds which files of the set at PATH are missing or not what was committed and, where it is one and the set has
   // parity (plan parameter parity=1), makes it again, bit for bit: in a hidden file that takes its name once it agrees with its checksum.
-  // Files that are as they should be are not touched. Code::damaged, naming all that is missing, where it cannot be done.
+  // Files that are as they should be are not touched; one that was changed after the commit is kept beside the one made anew.
+  // Code::damaged, naming all that is missing, where it cannot be done.
   // Without parity it only looks, as verify() does.
   static Result<Repair> repair(const Communicator& comm, const std::string& path);
 

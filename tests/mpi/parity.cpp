@@ -14,15 +14,16 @@ namespace {
 struct Harm {
   const char* name;
   void (*inflict)(const fs::path& path);
+  bool on_purpose = false;  // as far as the file's time tells
 };
 
 const Harm harms[] = {
     {"deleted", [](const fs::path& path) { fs::remove(path); }},
     {"its first byte flipped", [](const fs::path& path) { flip(path, 0); }},
     {"a byte in its middle flipped",
-     [](const fs::path& path) { flip(path, static_cast<int64_t>(fs::file_size(path)) / 2); }},
+     [](const fs::path& path) { flip(path, static_cast<int64_t>(fs::file_size(path)) / 2); }, true},
     {"its last byte flipped", [](const fs::path& path) { flip(path, static_cast<int64_t>(fs::file_size(path)) - 1); }},
-    {"cut", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) / 3); }},
+    {"cut", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) / 3); }, true},
     {"longer", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) + 1); }},
 };
 
@@ -32,7 +33,15 @@ void harm_and_repair(World& world, const std::string& path, const std::string& p
   for (const std::string& name : names)
     for (const Harm& harm : harms) {
       about(fmt::format("{}: {} {}", plan, name, harm.name));
-      alone(world, [&] { harm.inflict(world.folder() + "/" + name); });
+      const fs::path file = world.folder() + "/" + name;
+      std::string harmed;
+      alone(world, [&] {
+        const auto committed = fs::last_write_time(file);
+        harm.inflict(file);
+        if (!fs::exists(file)) return;
+        harmed = text_of(file);
+        fs::last_write_time(file, committed + (harm.on_purpose ? std::chrono::seconds(1) : std::chrono::seconds(0)));
+      });
       auto found = verified(world, path);
       if (found.ok()) {
         CHECK(found->files.size() == 1 && found->files[0].find(name) != std::string::npos, "verify names it");
@@ -44,7 +53,13 @@ void harm_and_repair(World& world, const std::string& path, const std::string& p
       const auto repaired = File::repair(world.comm(), path);
       if (CHECK_OK(repaired.status(), "repair"))
         CHECK(repaired->rebuilt.ends_with(name) && repaired->files == std::ssize(names), "what was rebuilt");
-      CHECK_OK(world.comm()->barrier(), "barrier");
+      if (repaired.ok()) CHECK(repaired->kept.empty() != harm.on_purpose, "kept is " + repaired->kept);
+      alone(world, [&] {
+        if (!repaired.ok() || repaired->kept.empty()) return;
+        CHECK(text_of(repaired->kept) == harmed, "what is kept");
+        CHECK(repaired->kept.find(".g") == std::string::npos, "it would count as a part: " + repaired->kept);
+        fs::remove(repaired->kept);
+      });
       CHECK(read_all(world.folder()) == before, "all files are as they were");
       check_good(world, path);
     }

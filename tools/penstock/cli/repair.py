@@ -38,4 +38,7 @@ def _describe(result: dict[str, Any]) -> str:
     if not result["rebuilt"]:
         looked = f"its {result['files']} files are" if result["files"] else "it is"
         return f"{result['file']}: {looked} as committed, there is nothing to repair"
-    return f"{result['file']}: rebuilt {result['rebuilt']} ({words.size(result['bytes'])}): {result['why']}"
+    text = f"{result['file']}: rebuilt {result['rebuilt']} ({words.size(result['bytes'])}): {result['why']}"
+    if result["kept"]:
+        text += f"\n  it was changed after its commit: what was there is now {result['kept']}"
+    return text
