@@ -121,16 +121,16 @@ int64_t differences(const Slice& slice, const ElementType& type, uint64_t seed, 
                     int64_t& wrong) {
   const int64_t size = bytes(type);
   std::vector<std::byte> element(static_cast<size_t>(size));
-  std::vector<bool> used(static_cast<size_t>(slice.room));
+  std::vector<char> used(static_cast<size_t>(slice.room));
   int64_t count = 0;
   each_element(slice, [&](int64_t offset, int64_t at) {
     make_element(element.data(), type, seed, offset);
-    used[static_cast<size_t>(at)] = true;
+    used[static_cast<size_t>(at)] = 1;
     if (std::memcmp(&memory[static_cast<size_t>(at * size)], element.data(), element.size()) != 0 && count++ == 0)
       wrong = offset;
   });
   for (int64_t at = 0; at < slice.room; ++at)
-    for (int64_t i = 0; i < size && !used[static_cast<size_t>(at)]; ++i)
+    for (int64_t i = 0; i < size && used[static_cast<size_t>(at)] == 0; ++i)
       if (memory[static_cast<size_t>(at * size + i)] != std::byte{0xa5} && count++ == 0) wrong = -1;
   return count;
 }
