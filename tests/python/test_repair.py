@@ -100,9 +100,17 @@ def test_any_file_of_a_set_is_rebuilt(write: Write, penstock: Penstock, name: st
     assert names[0] in ran.stdout
     assert names[-1] in ran.stdout
     (path.parent / names[-1]).write_bytes(before[names[-1]])
+    assert penstock("clean", "--dry-run", str(path.parent)).stdout.startswith("nothing")
     line = json.loads(penstock("repair", "--json", str(master)).stdout.splitlines()[-1])
     assert line["rebuilt"].endswith(names[0])
+    kept = Path(line["kept"])  # it was written after the commit, for all that is known on purpose
+    assert kept.read_bytes() == data
+    assert penstock("clean", "--older-than", "0s", str(path.parent)).stdout.startswith("nothing")
+    kept.unlink()
     assert files_of(path.parent) == before
+    with (path.parent / names[0]).open("r+b") as file:
+        file.truncate(1)
+    assert f"what was there is now {path.parent.resolve()}/" in penstock("repair", str(master)).stdout
 
 
 def test_clean_knows_parity_files(write: Write, penstock: Penstock) -> None:
