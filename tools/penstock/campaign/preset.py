@@ -9,7 +9,7 @@ from typing import Any
 from penstock.campaign import launch
 from penstock.campaign.events import Event
 from penstock.campaign.run import Outcome, run
-from penstock.report.ratios import read_json
+from penstock.report import ratios, records
 
 PROGRAM = "penstock-bench"
 ROMIO = {"OMPI_MCA_io": "^ompio"}  # Open MPI chooses its MPI-IO library at launch: here any but its own
@@ -49,7 +49,7 @@ def run_preset(job: Job, listen: Listen) -> tuple[Outcome, dict[str, Any] | None
     outcome, path = job.start("first", job.only, limit, listen)
     if not path.is_file():
         return outcome, None
-    content = read_json(path)
+    content = records.read(path, ratios.SCHEMA)
     missing = [str(ratio["id"]) for ratio in content["ratios"] if ratio.get("needs") == "romio"]
     if not missing or job.mpi is not launch.Mpi.openmpi:
         return outcome, content
@@ -60,7 +60,7 @@ def run_preset(job: Job, listen: Listen) -> tuple[Outcome, dict[str, Any] | None
     if not path.is_file():
         content["remarks"] = [f"the second job, under ROMIO, failed: {second.complaint(PROGRAM)}."]
         return (outcome if outcome.status else second), content
-    _join(content, read_json(path))
+    _join(content, records.read(path, ratios.SCHEMA))
     return (outcome if outcome.status else second), content
 
 

@@ -1,6 +1,5 @@
 """counts.py: the record of `penstock bench --count-only` ("penstock.counts/1") as a table."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,8 +7,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from penstock.errors import UserError
-from penstock.report import words
+from penstock.report import records, words
 
 SCHEMA = "penstock.counts/1"
 COLUMNS = (
@@ -72,10 +70,8 @@ class Counts:
 
 def read_counts(path: Path) -> Counts:
     """The record in PATH, or a UserError that says why it is none."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["schema"] != SCHEMA:
-            raise UserError(f"{path}: it is no {SCHEMA!r}")
+    content = records.read(path, SCHEMA)
+    with records.taking_apart(path, SCHEMA):
         return Counts(
             workload=str(content["workload"]),
             method=str(content["method"]),
@@ -86,10 +82,6 @@ def read_counts(path: Path) -> Counts:
                 for row in content["counts"]
             ),
         )
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path}: not a whole {SCHEMA} record: {type(error).__name__} {error}") from None
 
 
 def headline(counts: Counts) -> str:

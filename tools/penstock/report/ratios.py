@@ -1,6 +1,5 @@
 """ratios.py: the record of a preset's run ("penstock.preset/1"): its ratios as a table, and remarks on it."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from penstock.errors import UserError
-from penstock.report import words
+from penstock.report import records, words
 from penstock.report.advice import failures
 from penstock.report.results import Record, record_of
 
@@ -50,24 +48,9 @@ class Preset:
     remarks: tuple[str, ...]
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in the file PATH, or a UserError that says why it is no such record."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise UserError(f"{path}: not JSON: {error}") from None
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        raise UserError(f"{path}: it is no {SCHEMA!r}")
-    return content
-
-
 def preset_of(content: dict[str, Any], path: Path) -> Preset:
-    try:
+    with records.taking_apart(path, SCHEMA):
         return _preset(content)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path}: not a whole {SCHEMA} record: {type(error).__name__} {error}") from None
 
 
 def headline(preset: Preset) -> str:

@@ -1,12 +1,10 @@
 """results.py: the record of a bench run, as its JSON file ("penstock.bench/1") holds it."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import UserError
-from penstock.report import words
+from penstock.report import records, words
 
 SCHEMA = "penstock.bench/1"
 
@@ -79,19 +77,9 @@ class Record:
 
 def read_record(path: Path) -> Record:
     """The record in the file PATH, or a UserError that says what is wrong with it."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise UserError(f"{path}: not JSON: {error}") from None
-    schema = record.get("schema") if isinstance(record, dict) else None
-    if schema != SCHEMA:
-        raise UserError(f"{path}: its schema is {schema!r}, not {SCHEMA!r}")
-    try:
+    record = records.read(path, SCHEMA)
+    with records.taking_apart(path, SCHEMA):
         return record_of(record)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path}: not a whole {SCHEMA} record: {type(error).__name__} {error}") from None
 
 
 def record_of(record: dict[str, Any]) -> Record:

@@ -1,0 +1,35 @@
+"""records.py: JSON files that say by a schema what they are, read whole or refused by name."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import UserError
+
+
+def read(path: Path, schema: str) -> dict[str, Any]:
+    """The JSON object in the file PATH, or a UserError that says why it is no record of SCHEMA."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: it is nested too deeply to be a {schema} record") from None
+    said = record.get("schema") if isinstance(record, dict) else None
+    if said != schema:
+        raise UserError(f"{path}: its schema is {said!r}, not {schema!r}")
+    whole: dict[str, Any] = record
+    return whole
+
+
+@contextmanager
+def taking_apart(path: Path, schema: str) -> Iterator[None]:
+    """What is missing in a record, or of another type than it should be, is a UserError about PATH."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise UserError(f"{path}: not a whole {schema} record: {type(error).__name__} {error}") from None
