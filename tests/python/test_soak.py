@@ -65,12 +65,22 @@ def test_what_is_wrong_is_counted(program: Program, tmp_path: Path, body: str, v
 
 
 def test_growth_is_a_failure(program: Program, tmp_path: Path) -> None:
-    grows = "for step in range(1, 60):\n    committed(step, 2000 * step)\n"
+    grows = "for step in range(1, 560):\n    committed(step, 2000 * step)\n"
     ran = run_penstock(
         "soak", "--minutes", "0.02", "--mpi", "serial", "--seed", "1", cwd=tmp_path, bin_folder=program(grows)
     )
     assert ran.returncode == 1, ran.stdout + ran.stderr
-    assert "memory grew by" in ran.stdout
+    assert "after 500 commits memory grew by" in ran.stdout
+
+
+def test_too_short_to_see_growth_is_said(program: Program, tmp_path: Path) -> None:
+    ran = run_penstock(
+        *("soak", "--minutes", "0.02", "--mpi", "serial", "--seed", "1"),
+        cwd=tmp_path,
+        bin_folder=program("for step in range(1, 60):\n    committed(step, 2000 * step)\n"),
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "no job made 500 commits" in ran.stdout
 
 
 def test_bad_arguments_are_one_line(penstock: Penstock) -> None:

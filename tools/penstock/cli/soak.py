@@ -25,7 +25,8 @@ from penstock.report import words
 
 PROGRAM = "penstock-soak"
 HANGS_AFTER = 120.0  # seconds without a word
-SETTLED_AFTER = 20  # commits: what a process holds then is what it may go on holding
+# Commits: what a process holds then is what it may go on holding. By then every way has filled what it stages data in.
+SETTLED_AFTER = 500
 MAY_GROW_KIB = 32 << 10
 MAY_OPEN = 8
 
@@ -47,6 +48,7 @@ class Tally:
     committed: int = 0  # the last step that a job said it had committed
     lost: int = 0
     hangs: int = 0
+    settled: int = 0  # jobs that were long enough to tell whether memory grows
     most_growth_kib: int = 0
     most_files_more: int = 0
     errors: list[str] = field(default_factory=list)
@@ -177,6 +179,7 @@ def _listen(tally: Tally, lines: Iterable[str]) -> list[str]:
             tally.commits += 1
             commits += 1
             if commits == SETTLED_AFTER:
+                tally.settled += 1
                 resident, files = line["resident_kib"], line["open_files"]
             elif commits > SETTLED_AFTER:
                 tally.most_growth_kib = max(tally.most_growth_kib, line["resident_kib"] - resident)
@@ -218,8 +221,16 @@ def _summary(tally: Tally) -> str:
             f"{tally.jobs} jobs, {tally.kills} killed, {tally.commits} commits, {tally.restarts} restarts, each of "
             f"which read and compared the newest checkpoint; {tally.passed_over} files passed over, {tally.cleaned} "
             "left-overs of the killed removed",
-            f"memory grew by {words.size(tally.most_growth_kib * 1024)} at most after {SETTLED_AFTER} commits, open "
-            f"files by {tally.most_files_more}",
+            _growth(tally),
             f"{tally.lost} committed checkpoints lost, {tally.hangs} hangs, {len(tally.errors)} errors",
         ]
+    )
+
+
+def _growth(tally: Tally) -> str:
+    if not tally.settled:
+        return f"no job made {SETTLED_AFTER} commits: whether memory grows was not seen"
+    return (
+        f"after {SETTLED_AFTER} commits memory grew by {words.size(tally.most_growth_kib * 1024)} at most, open files "
+        f"by {tally.most_files_more}, in {tally.settled} jobs"
     )
