@@ -72,6 +72,7 @@ class Reader {
     PENSTOCK_TRY(read_datasets(root));
     PENSTOCK_TRY(read_attributes(root));
     PENSTOCK_TRY(read_record(root));
+    PENSTOCK_TRY(read_heads(root));
     PENSTOCK_TRY(read_parity(root));
     PENSTOCK_TRY(read_sum(root));
     PENSTOCK_TRY(as_damaged(check_names(contents_.catalogue)));
@@ -140,12 +141,30 @@ class Reader {
   }
 
   static Result<Contents::FileSum> read_file_sum(const json& object) {
-    if (!object.is_object()) return damaged("a file's sum in 'parity' is not an object");
+    if (!object.is_object()) return damaged("a file's sum is not an object");
     Contents::FileSum of;
     PENSTOCK_ASSIGN(const json* size, member(object, "bytes"));
-    PENSTOCK_ASSIGN(of.bytes, natural_from_json(*size, "a file's 'bytes' in 'parity'"));
+    PENSTOCK_ASSIGN(of.bytes, natural_from_json(*size, "a file's 'bytes'"));
     PENSTOCK_ASSIGN(of.sum, sum_member(object));
     return of;
+  }
+
+  // One of each part.
+  Result<std::vector<Contents::FileSum>> read_file_sums(const json& list, const char* key) const {
+    if (!list.is_array() || list.size() != contents_.parts.size())
+      return damaged(std::string("'") + key + "' does not have a sum for each part");
+    std::vector<Contents::FileSum> sums;
+    for (const json& one : list) {
+      PENSTOCK_ASSIGN(sums.emplace_back(), read_file_sum(one));
+    }
+    return sums;
+  }
+
+  Status read_heads(const json& root) {
+    const auto found = root.find("heads");
+    if (found == root.end()) return {};
+    PENSTOCK_ASSIGN(contents_.heads, read_file_sums(*found, "heads"));
+    return {};
   }
 
   // A file that is written and removed as parity is one that penstock made as that.
@@ -166,14 +185,10 @@ class Reader {
     PENSTOCK_TRY(check_parity_name(name));
     if (part_index_.contains(name)) return damaged("its parity file '" + name + "' is one of its parts");
     PENSTOCK_ASSIGN(const json* parts, member(*found, "parts"));
-    if (!parts->is_array() || parts->size() != contents_.parts.size())
-      return damaged("'parity' does not have a sum for each part");
     Contents::Parity parity{join_path(folder_, name), file, {}};
+    PENSTOCK_ASSIGN(parity.parts, read_file_sums(*parts, "parity"));
     int64_t longest = 0;
-    for (const json& part : *parts) {
-      PENSTOCK_ASSIGN(parity.parts.emplace_back(), read_file_sum(part));
-      longest = std::max(longest, parity.parts.back().bytes);
-    }
+    for (const Contents::FileSum& part : parity.parts) longest = std::max(longest, part.bytes);
     if (file.bytes != longest) return damaged("the parity file is not as long as the longest part");
     contents_.parity = std::move(parity);
     return {};

@@ -78,6 +78,11 @@ class Writer {
       append_key(out_, "checksums");
       append_json(out_, std::string_view(hexadecimal(contents_.record)));
     }
+    if (!contents_.heads.empty()) {
+      out_ += ",\n \"heads\": [";
+      append_file_sums(contents_.heads);
+      out_ += ']';
+    }
     if (contents_.parity) append_parity(*contents_.parity);
     const uint64_t sum = crc64(std::as_bytes(std::span(out_)));
     out_ += index_sum_key;
@@ -94,17 +99,21 @@ class Writer {
     append_json(out_, std::string_view(hexadecimal(std::span(&of.sum, 1))));
   }
 
+  void append_file_sums(const std::vector<Contents::FileSum>& of) {
+    for (size_t i = 0; i < of.size(); ++i) {
+      out_ += i == 0 ? "\n  {" : ",\n  {";
+      append_file_sum(of[i]);
+      out_ += '}';
+    }
+  }
+
   void append_parity(const Contents::Parity& parity) {
     out_ += ",\n \"parity\": {\"file\": ";
     append_json(out_, file_name_of(parity.path));
     out_ += ", ";
     append_file_sum(parity.file);
     out_ += ", \"parts\": [";
-    for (size_t i = 0; i < parity.parts.size(); ++i) {
-      out_ += i == 0 ? "\n  {" : ",\n  {";
-      append_file_sum(parity.parts[i]);
-      out_ += '}';
-    }
+    append_file_sums(parity.parts);
     out_ += "]}";
   }
 

@@ -34,8 +34,17 @@ Contents sample() {
   contents.blocks[1] = {{0, 96, true, Selection::of_runs(Dims{10}, first)},
                         {1, 96, true, Selection::of_runs(Dims{10}, second)}};
   contents.blocks[3] = {{1, 4096, false, Selection::whole(Dims{})}};
+  contents.heads = {{2048, 0x0123456789abcdef}, {0, 0}};
   contents.parity = {"/some/folder/heat.g00000000000000a7.parity", {5000, 0xfedcba9876543210}, {{5000, 7}, {4104, 8}}};
   return contents;
+}
+
+void expect_same(const std::vector<Contents::FileSum>& a, const std::vector<Contents::FileSum>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].bytes, b[i].bytes);
+    EXPECT_EQ(a[i].sum, b[i].sum);
+  }
 }
 
 void expect_same(const Contents& a, const Contents& b) {
@@ -43,16 +52,13 @@ void expect_same(const Contents& a, const Contents& b) {
   EXPECT_EQ(a.generation, b.generation);
   EXPECT_EQ(a.replaced, b.replaced);
   EXPECT_EQ(a.parts, b.parts);
+  expect_same(a.heads, b.heads);
   ASSERT_EQ(a.parity.has_value(), b.parity.has_value());
   if (a.parity) {
     EXPECT_EQ(a.parity->path, b.parity->path);
     EXPECT_EQ(a.parity->file.bytes, b.parity->file.bytes);
     EXPECT_EQ(a.parity->file.sum, b.parity->file.sum);
-    ASSERT_EQ(a.parity->parts.size(), b.parity->parts.size());
-    for (size_t i = 0; i < a.parity->parts.size(); ++i) {
-      EXPECT_EQ(a.parity->parts[i].bytes, b.parity->parts[i].bytes);
-      EXPECT_EQ(a.parity->parts[i].sum, b.parity->parts[i].sum);
-    }
+    expect_same(a.parity->parts, b.parity->parts);
   }
   EXPECT_EQ(a.catalogue.datasets, b.catalogue.datasets);
   EXPECT_EQ(a.catalogue.attributes, b.catalogue.attributes);
@@ -227,10 +233,11 @@ INSTANTIATE_TEST_SUITE_P(
         Lie{"/attributes/a", "{\"x\":{\"type\":\"f64\",\"shape\":[1000000],\"value\":[1]}}"},
         Lie{"/attributes/a", "{\"x\":{\"type\":\"text[2]\",\"value\":\"abc\"}}"},
         Lie{"/attributes/a", "{\"x\":{\"type\":\"text[99999999999]\",\"value\":\"abc\"}}"},
-        Lie{"/attributes/a", "{\"x\":{\"type\":\"complex64\",\"value\":[1]}}"}, Lie{"/parity", "[]"},
-        Lie{"/parity", "{}"}, Lie{"/parity/file", "\"../x\""}, Lie{"/parity/file", "\"/etc/passwd\""},
-        Lie{"/parity/file", "\"heat.g00000000000000a7.1\""}, Lie{"/parity/file", "7"},
-        Lie{"/parity/file", "\"thesis.tex\""}, Lie{"/parity/file", "\"thesis.parity\""},
+        Lie{"/attributes/a", "{\"x\":{\"type\":\"complex64\",\"value\":[1]}}"}, Lie{"/heads", "[]"},
+        Lie{"/heads", "{}"}, Lie{"/heads/0", "7"}, Lie{"/heads/0/bytes", "-1"}, Lie{"/heads/1/crc64", "\"0123\""},
+        Lie{"/parity", "[]"}, Lie{"/parity", "{}"}, Lie{"/parity/file", "\"../x\""},
+        Lie{"/parity/file", "\"/etc/passwd\""}, Lie{"/parity/file", "\"heat.g00000000000000a7.1\""},
+        Lie{"/parity/file", "7"}, Lie{"/parity/file", "\"thesis.tex\""}, Lie{"/parity/file", "\"thesis.parity\""},
         Lie{"/parity/file", "\"heat.g00000000000000a6.parity\""}, Lie{"/parity/file", "\"heat.g00000000000000a7.tex\""},
         Lie{"/generation", "\"x/../../y\""}, Lie{"/generation", "\"\""}, Lie{"/generation", "\"00000000000000A7\""},
         Lie{"/replaced", "\"../y\""}, Lie{"/parity/bytes", "-1"}, Lie{"/parity/bytes", "5001"},

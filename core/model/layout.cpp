@@ -97,6 +97,7 @@ std::vector<std::byte> encode(const Contents& contents) {
     out.value(std::ssize(lost.boxes));
     for (const std::string& box : lost.boxes) out.text(box);
   }
+  out.list(std::span<const Contents::FileSum>(contents.heads));
   out.value(contents.parity.has_value());
   if (contents.parity) {
     out.text(contents.parity->path);
@@ -131,6 +132,7 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
     lost.why = {code, in.text()};
     for (auto boxes = in.value<int64_t>(); boxes > 0 && in.ok(); --boxes) lost.boxes.push_back(in.text());
   }
+  contents.heads = in.list<Contents::FileSum>();
   if (in.value<bool>()) {
     Contents::Parity& parity = contents.parity.emplace();
     parity.path = in.text();

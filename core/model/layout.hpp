@@ -72,11 +72,12 @@ struct Contents {
     std::vector<std::string> boxes;  // of elements: "'rho': (0, 0) to (63, 127)"
   };
   std::vector<Lost> lost;
-  // Of a set: what any one of its files can be made again from (docs/formats/raw.md).
   struct FileSum {
-    int64_t bytes = 0;
-    uint64_t sum = 0;  // crc64 of the whole file
+    int64_t bytes = 0;  // from the file's start
+    uint64_t sum = 0;   // crc64 of them
   };
+  std::vector<FileSum> heads;  // of a set's parts, what lies before their data; none where that is not covered
+  // Of a set: what any one of its files can be made again from (docs/formats/raw.md).
   struct Parity {
     std::string path;
     FileSum file;

@@ -297,7 +297,7 @@ Status Verification::verdict(const std::string& path) const {
                             : metadata_differ  ? "the header or index is not what was committed"
                                                : files[0];
   const std::string more = damages.size() > 1 ? fmt::format(" (and {} more such places)", damages.size() - 1) : "";
-  const std::string remedy = files.size() == 1 ? fmt::format("; it can be rebuilt: 'penstock repair {}'", path) : "";
+  const std::string remedy = rebuildable ? fmt::format("; it can be rebuilt: 'penstock repair {}'", path) : "";
   return {Code::damaged, fmt::format("{}{}: '{}' {}{}", first, more, path, since, remedy)};
 }
 
@@ -346,12 +346,10 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
   result.metadata_differ = differ != 0;
   const auto parts = std::span(written).first(state.contents->parts.size());
   result.modified = state.contents->altered || std::ranges::any_of(parts, [](int64_t one) { return one != 0; });
-  std::vector<WrongFile> wrong;
-  if (state.contents->parity) {
-    PENSTOCK_ASSIGN(wrong, find_wrong_files(state));
-    for (const WrongFile& one : wrong)
-      result.files.push_back(fmt::format("'{}': {}", path_of(*state.contents, one.file), one.why));
-  }
+  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state));
+  for (const WrongFile& one : wrong)
+    result.files.push_back(fmt::format("'{}': {}", path_of(*state.contents, one.file), one.why));
+  result.rebuildable = state.contents->parity && wrong.size() == 1;
   result.not_meant = find_not_meant(state, result, wrong, written);
   return result;
 }

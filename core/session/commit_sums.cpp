@@ -101,9 +101,9 @@ void add_published(const Record::Sums& old, const Dataset& dataset, const BlockC
 Record make_record(const File::State& state, const Output& output, CommitSums& sums) {
   Record record;
   record.committed_at = sums.committed_at;
-  if (sums.in_file && output.metadata.size() == 1 && output.metadata[0].offset == 0) {
-    record.metadata_bytes = std::ssize(output.metadata[0].bytes);
-    record.metadata_sum = crc64(output.metadata[0].bytes);
+  if (sums.in_file && !output.heads.empty()) {
+    record.metadata_bytes = output.heads[0].bytes;
+    record.metadata_sum = output.heads[0].sum;
   }
   for (size_t d = 0; d < sums.datasets.size(); ++d) {
     const Dataset& dataset = sums.datasets[d];
@@ -169,10 +169,15 @@ Status add_up_sums(File::State& state, Writing& writing) {
   if (state.comm->rank() > 0) return {};
   sums.committed_at = nanoseconds_now();
   std::vector<uint64_t> words = encode(make_record(state, writing.output, sums));
-  if (sums.in_file)
+  if (sums.in_file) {
     std::ranges::copy(words, sums.words.begin());
-  else
-    writing.output.contents.record = std::move(words);
+    return {};
+  }
+  Contents& contents = writing.output.contents;
+  contents.record = std::move(words);
+  // Parity has sums of whole files.
+  if (!state.has_parity() && std::ranges::any_of(writing.output.heads, [](const auto& head) { return head.bytes > 0; }))
+    contents.heads = std::move(writing.output.heads);
   return {};
 }
 

@@ -14,6 +14,15 @@
 namespace penstock {
 namespace {
 
+// Whether the first bytes of the file at PATH, which has so many, are those MEANT.
+Result<std::string> compare(const File::State& state, const std::string& path, const Contents::FileSum& meant,
+                            const char* what) {
+  PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::automatic, false));
+  const auto sum = sum_of_file(state, *file, meant.bytes);
+  if (!sum.ok()) return "it cannot be read: " + sum.status().message();
+  return *sum == meant.sum ? "" : std::string(what);
+}
+
 // What is wrong with the file at PATH; "" where nothing is. Errors are of another kind: nothing is known then.
 Result<std::string> look_at(const File::State& state, const std::string& path, const Contents::FileSum& meant) {
   Storage& storage = *state.storage;
@@ -23,10 +32,23 @@ Result<std::string> look_at(const File::State& state, const std::string& path, c
   if (!info.ok()) return info.status();
   if (!info->regular) return std::string("it is no regular file");
   if (info->bytes != meant.bytes) return fmt::format("it has {} bytes, {} were committed", info->bytes, meant.bytes);
-  PENSTOCK_ASSIGN(auto file, storage.open(path, Io::automatic, false));
-  const auto sum = sum_of_file(state, *file, meant.bytes);
-  if (!sum.ok()) return "it cannot be read: " + sum.status().message();
-  return std::string(*sum == meant.sum ? "" : "its bytes are not those that were committed");
+  return compare(state, path, meant, "its bytes are not those that were committed");
+}
+
+// The same of its head alone. What lies behind it is known to be there.
+Result<std::string> look_at_head(const File::State& state, const std::string& path, const Contents::FileSum& meant) {
+  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(path));
+  if (info.bytes < meant.bytes) return fmt::format("it has {} bytes, which its header alone had", info.bytes);
+  return compare(state, path, meant, "its header before the data is not what was committed");
+}
+
+Result<std::string> look_at(const File::State& state, size_t file) {
+  const Contents& contents = *state.contents;
+  const auto number = static_cast<int32_t>(file);
+  if (contents.parity) return look_at(state, path_of(contents, number), sum_of(contents, number));
+  const bool lost = std::ranges::count(contents.lost, number, &Contents::Lost::part) > 0;
+  if (lost || contents.heads[file].bytes == 0) return std::string();
+  return look_at_head(state, contents.parts[file], contents.heads[file]);
 }
 
 }  // namespace
@@ -56,15 +78,14 @@ const Contents::FileSum& sum_of(const Contents& contents, int32_t file) {
 
 Result<std::vector<WrongFile>> find_wrong_files(File::State& state) {
   const Contents& contents = *state.contents;
-  const size_t count = contents.parts.size() + 1;
+  const size_t count = contents.parity ? contents.parts.size() + 1 : contents.heads.size();
   Encoder out;
   const Status status = guarded([&]() -> Status {
     for (size_t i = 0; i < count; ++i) {
       if (reader_of(i, count, state.comm->size()) != state.comm->rank()) continue;
-      const auto file = static_cast<int32_t>(i);
-      PENSTOCK_ASSIGN(const std::string why, look_at(state, path_of(contents, file), sum_of(contents, file)));
+      PENSTOCK_ASSIGN(const std::string why, look_at(state, i));
       if (why.empty()) continue;
-      out.value(file);
+      out.value(static_cast<int32_t>(i));
       out.text(why);
     }
     return {};

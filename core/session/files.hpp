@@ -1,4 +1,4 @@
-// Files: those of a set with parity, compared as wholes with the checksums in its index.
+// Files: those of a set, compared with the checksums in its index: with parity as wholes, else their headers.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ const Contents::FileSum& sum_of(const Contents& contents, int32_t file);
 
 // Local. The CRC-64 of the first BYTES of FILE, read by windows.
 Result<uint64_t> sum_of_file(const File::State& state, StorageFile& file, int64_t bytes);
-// Collective, the same on all ranks, in the order of files. REQUIRES: the state's contents have parity. Every file is read by one rank.
+// Collective, the same on all ranks, in the order of files. Every file is read by one rank. Without parity parts that are lost are left out.
 Result<std::vector<WrongFile>> find_wrong_files(File::State& state);
 
 }  // namespace penstock

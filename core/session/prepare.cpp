@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
 #include "core/transport/open_parts.hpp"
@@ -91,6 +92,11 @@ Status create_part(File::State& state, Output& output, const std::string& path, 
   return (*file)->close();
 }
 
+Contents::FileSum head_of(const std::vector<Layout::Metadata>& metadata) {
+  const bool covered = metadata.size() == 1 && metadata[0].offset == 0;
+  return covered ? Contents::FileSum{std::ssize(metadata[0].bytes), crc64(metadata[0].bytes)} : Contents::FileSum{};
+}
+
 void add_metadata(Output& output, int32_t part, std::vector<Layout::Metadata> metadata) {
   for (Layout::Metadata& block : metadata) output.metadata.push_back(std::move(block));
   for (size_t i = output.metadata.size() - metadata.size(); i < output.metadata.size(); ++i) {
@@ -112,7 +118,10 @@ Result<std::vector<SharedPart>> share_parts(File::State& state, Output& output,
       return create_parts(state, parts, output);
     });
     message = pack(status, output.io, parts);
-    for (SharedPart& part : parts) metadata.push_back(std::move(part.layout.metadata));
+    for (SharedPart& part : parts) {
+      output.heads.push_back(head_of(part.layout.metadata));
+      metadata.push_back(std::move(part.layout.metadata));
+    }
   }
   PENSTOCK_TRY(state.comm->broadcast(message, 0));
   PENSTOCK_TRY(unpack(message, output.io, parts));

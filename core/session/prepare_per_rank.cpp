@@ -25,6 +25,7 @@ Status prepare_own(File::State& state, const Catalogue& catalogue, std::span<con
     output.virtual_bytes += output.parts.back().bytes;
     if (layout.exact) output.cuts.push_back({number, 0, layout.end});
     index.text(output.parts.back().path);
+    index.value(head_of(layout.metadata));
     index.value(static_cast<int64_t>(part.claims.size()));
     for (size_t i = 0; i < part.claims.size(); ++i) {
       const auto c = static_cast<size_t>(part.claims[i]);
@@ -42,16 +43,18 @@ Status prepare_own(File::State& state, const Catalogue& catalogue, std::span<con
   return {};
 }
 
-Status read_index(std::span<const std::byte> bytes, Contents& contents) {
+Status read_index(std::span<const std::byte> bytes, Output& output) {
   struct Numbered {
     int64_t dataset, claim;
     StoredBlock block;
   };
+  Contents& contents = output.contents;
   Decoder in(bytes);
   std::vector<Numbered> all;
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     const auto part = static_cast<int32_t>(contents.parts.size());
     contents.parts.push_back(in.text());
+    output.heads.push_back(in.value<Contents::FileSum>());
     for (auto m = in.value<int64_t>(); m > 0 && in.ok(); --m) {
       Numbered one;
       one.dataset = in.value<int64_t>();
@@ -99,7 +102,7 @@ Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::spa
   PENSTOCK_ASSIGN(const auto all, state.comm->gather(bytes, 0));
   Status status;
   for (const auto& one : all)
-    if (status.ok()) status = read_index(one, output.contents);
+    if (status.ok()) status = read_index(one, output);
   if (status.ok()) status = check_counts(catalogue, output.contents);
   return agree(state.comm, status);
 }

@@ -8,6 +8,7 @@
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/session/checking.hpp"
+#include "core/session/files.hpp"
 #include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
 
@@ -60,6 +61,25 @@ Result<Sums> sum_all(File::State& state, const Contents& contents) {
     PENSTOCK_TRY(
         state.comm->all_reduce_xor(std::span(reinterpret_cast<int64_t*>(sums.blocks.data()), sums.blocks.size())));
   return sums;
+}
+
+// Collective. The headers of parts as they are now, as long as they were. Each is read by one rank.
+Result<std::vector<Contents::FileSum>> sum_heads(File::State& state) {
+  const auto& parts = state.contents->parts;
+  std::vector<Contents::FileSum> heads = state.contents->heads;
+  std::vector<int64_t> sums(heads.size());
+  PENSTOCK_TRY(agree(state.comm, guarded([&]() -> Status {
+                       for (size_t p = 0; p < heads.size(); ++p) {
+                         if (reader_of(p, parts.size(), state.comm->size()) != state.comm->rank()) continue;
+                         PENSTOCK_ASSIGN(auto file, state.storage->open(parts[p], Io::automatic, false));
+                         PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(state, *file, heads[p].bytes));
+                         sums[p] = static_cast<int64_t>(sum);
+                       }
+                       return {};
+                     })));
+  if (!sums.empty()) PENSTOCK_TRY(state.comm->all_reduce_xor(sums));
+  for (size_t p = 0; p < heads.size(); ++p) heads[p].sum = static_cast<uint64_t>(sums[p]);
+  return heads;
 }
 
 // At most ROOM words long; names of datasets that did not fit are added to LEFT_OUT. Those that OLD has go first.
@@ -203,6 +223,7 @@ Status seal_set(File::State& state, const Record& old, Output& output, Sealed& s
   PENSTOCK_ASSIGN(const Sums sums, sum_all(state, *state.contents));
   output.contents = *state.contents;
   output.contents.record = encode(make_record(output.contents, sums, old, INT64_MAX, sealed.unchecked));
+  PENSTOCK_ASSIGN(output.contents.heads, sum_heads(state));
   if (state.contents->parity) {
     std::vector<Source> mine;
     const auto& parts = state.contents->parts;

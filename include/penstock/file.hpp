@@ -62,8 +62,9 @@ struct Verification {
   std::vector<std::string> unchecked;  // datasets without checksums
   // Of a set that was opened with lost_parts=zeros: which parts are lost, and exactly what was in them.
   std::vector<std::string> lost;
-  // Of a set with parity: its files that are missing or not what was committed, headers included, and why. One can be rebuilt.
+  // Of a set: its files whose headers are not what was committed; with parity those of which anything is not, or that are missing.
   std::vector<std::string> files;
+  bool rebuildable = false;      // parity can make again the one file of them
   bool metadata_differ = false;  // what lies before the data (HDF5's or netCDF's header), or a set's index
   // Somebody has written the file since its commit, or copied it without its time: what differs may be meant.
   bool modified = false;

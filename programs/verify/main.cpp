@@ -22,6 +22,7 @@ nlohmann::json as_json(const Verification& found) {
           {"unchecked", found.unchecked},
           {"lost", found.lost},
           {"files", found.files},
+          {"rebuildable", found.rebuildable},
           {"modified", found.modified},
           {"metadata_differ", found.metadata_differ}};
 }

@@ -1,5 +1,5 @@
-// bit_flips: single bits of finished files are turned over, anywhere: those of data are all found by their checksums, and none
-// crashes or hangs whoever opens the file.
+// bit_flips: single bits of finished files are turned over, anywhere: those of data and of headers are all found by their
+// checksums, and none crashes or hangs whoever opens the file.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <penstock/file.hpp>
 
+#include "core/session/record.hpp"
 #include "core/session/state.hpp"
 #include "tests/harness/slice.hpp"
 #include "tests/harness/values.hpp"
@@ -88,22 +89,46 @@ struct Range {
   int64_t begin = 0, end = 0;  // bytes
 };
 
+Contents contents_of(const std::string& path) {
+  auto contents = recognise_and_read(*posix_storage(), path);
+  if (!contents.ok()) std::abort();
+  return *std::move(contents);
+}
+
 // Where the elements of all datasets lie.
 std::vector<Range> data_of(const std::string& path) {
   std::vector<Range> ranges;
-  auto storage = posix_storage();
-  const auto contents = recognise_and_read(*storage, path);
-  if (!contents.ok()) std::abort();
-  for (size_t d = 0; d < contents->blocks.size(); ++d)
-    for (const StoredBlock& block : contents->blocks[d]) {
-      const int64_t size = block.where.count() * bytes(contents->catalogue.datasets[d].type);
+  const Contents contents = contents_of(path);
+  for (size_t d = 0; d < contents.blocks.size(); ++d)
+    for (const StoredBlock& block : contents.blocks[d]) {
+      const int64_t size = block.where.count() * bytes(contents.catalogue.datasets[d].type);
       if (block.row_stride == 0)
-        ranges.push_back({contents->parts[static_cast<size_t>(block.part)], block.base, block.base + size});
+        ranges.push_back({contents.parts[static_cast<size_t>(block.part)], block.base, block.base + size});
     }
   return ranges;
 }
 
+// What lies before the data: of a single file, or of the parts of a set.
+std::vector<Range> headers_of(const std::string& path) {
+  std::vector<Range> ranges;
+  Contents contents = contents_of(path);
+  take_record_apart(contents);
+  for (size_t p = 0; p < contents.heads.size(); ++p) ranges.push_back({contents.parts[p], 0, contents.heads[p].bytes});
+  const auto record = load_record(contents, path, posix_storage());
+  if (!record.ok()) std::abort();
+  if (record->metadata_bytes > 0) ranges.push_back({path, 0, record->metadata_bytes});
+  return ranges;
+}
+
+bool lies_in(const std::vector<Range>& ranges, const std::string& path, int64_t byte) {
+  return std::ranges::any_of(ranges, [&](const Range& r) { return r.path == path && byte >= r.begin && byte < r.end; });
+}
+
 using Tally = std::map<Outcome, int>;
+
+struct Tallies {
+  Tally data, headers, others;
+};
 
 std::string text(const Tally& tally) {
   std::string line;
@@ -116,14 +141,15 @@ void add(Tally& all, const Tally& some) {
 }
 
 // True where all is as it must be.
-bool report(const std::string& plan, const Tally& data, const Tally& others) {
-  fmt::print("{:42} data:{}; anything else:{}\n", plan, text(data), text(others));
+bool report(const std::string& plan, const Tallies& of) {
+  fmt::print("{:42} data:{}; headers:{}; anything else:{}\n", plan, text(of.data), text(of.headers), text(of.others));
   std::fflush(stdout);
   const auto none = [](const Tally& tally, Outcome outcome) {
     return !tally.contains(outcome) || tally.at(outcome) == 0;
   };
-  bool good = none(data, agrees);
-  for (const Outcome bad : {wrong, crashed, hung}) good = good && none(data, bad) && none(others, bad);
+  bool good = none(of.data, agrees) && none(of.headers, agrees);
+  for (const Outcome bad : {wrong, crashed, hung})
+    good = good && none(of.data, bad) && none(of.headers, bad) && none(of.others, bad);
   return good;
 }
 
@@ -142,7 +168,7 @@ int main(int argc, char** argv) {
   Random random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
   std::string folder = fs::current_path() / "bit-flips-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return 1;
-  Tally data, others;
+  Tallies all;
   bool good = true;
   for (const std::string plan : plans) {
     const std::string path = fmt::format("{}/f.{}", folder,
@@ -154,7 +180,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     const std::string master = fs::exists(path) ? path : path + ".json";
-    const std::vector<Range> ranges = data_of(master);
+    const std::vector<Range> ranges = data_of(master), headers = headers_of(master);
     std::vector<Range> files;
     for (const auto& entry : fs::directory_iterator(folder))
       files.push_back({entry.path(), 0, static_cast<int64_t>(entry.file_size())});
@@ -162,7 +188,7 @@ int main(int argc, char** argv) {
       fmt::print("{}: not whole before anything was done to it\n", plan);
       return 1;
     }
-    Tally of_data, of_others;
+    Tallies of;
     const int64_t share = flips / static_cast<int64_t>(std::size(plans)) + 1;
     for (int64_t i = 0; i < share; ++i) {
       // Every dataset and every file as often as any other, whatever its size; headers, which are short, get half of the rest.
@@ -171,20 +197,21 @@ int main(int argc, char** argv) {
                                    : files[static_cast<size_t>(draw(random, std::ssize(files)))];
       const int64_t end = !in_data && i % 4 == 1 ? std::min<int64_t>(range.end, 8192) : range.end;
       const int64_t bit = 8 * range.begin + draw(random, 8 * (end - range.begin));
-      const bool hits_data = std::ranges::any_of(
-          ranges, [&](const Range& r) { return r.path == range.path && bit / 8 >= r.begin && bit / 8 < r.end; });
+      const bool hits_data = lies_in(ranges, range.path, bit / 8);
+      const bool hits_header = lies_in(headers, range.path, bit / 8);
       flip(range.path, bit);
       const Outcome outcome = outcome_of(master);
       flip(range.path, bit);
-      ++(hits_data ? of_data : of_others)[outcome];
-      if ((hits_data && outcome == agrees) || outcome >= wrong)
+      ++(hits_data ? of.data : hits_header ? of.headers : of.others)[outcome];
+      if (((hits_data || hits_header) && outcome == agrees) || outcome >= wrong)
         fmt::print("  {} of '{}', bit {} of byte {}\n", outcome_names[outcome], range.path, bit % 8, bit / 8);
     }
-    good = report(plan, of_data, of_others) && good;
-    add(data, of_data);
-    add(others, of_others);
+    good = report(plan, of) && good;
+    add(all.data, of.data);
+    add(all.headers, of.headers);
+    add(all.others, of.others);
     for (const auto& entry : fs::directory_iterator(folder)) fs::remove_all(entry.path());
   }
   fs::remove_all(folder);
-  return report("all", data, others) && good ? 0 : 1;
+  return report("all", all) && good ? 0 : 1;
 }

@@ -236,6 +236,44 @@ void whole_files(World& world) {
   remove_all(world);
 }
 
+// The header of a part, which penstock itself never reads.
+void headers_of_parts(World& world) {
+  for (const std::string format : {"hdf5", "netcdf"})
+    for (const char* placement : {"parts,parts=2", "per_rank"}) {
+      const std::string path = path_of(world, format),
+                        plan = fmt::format("{}/two_phase:placement={}", format, placement);
+      about("the header of a part, " + plan);
+      CHECK_OK(write(world, path, plan, 1), "write");
+      check_good(world, path);
+      const std::string part = world.folder() + "/" + set_files(world)[0];
+      const std::string master = fs::exists(path) ? path : path + ".json";
+      const auto turn = [&](bool on_purpose) {
+        alone(world, [&] {
+          const auto before = fs::last_write_time(part);
+          flip(part, 5);
+          if (on_purpose)
+            fs::last_write_time(master, fs::last_write_time(part) - std::chrono::seconds(1));
+          else
+            fs::last_write_time(part, before);
+        });
+      };
+      turn(false);
+      const auto found = verified(world, path);
+      if (CHECK_OK(found.status(), "verify")) {
+        CHECK(found->files.size() == 1 && found->files[0].find("its header") != std::string::npos, "verify names it");
+        CHECK(found->damages.empty() && !found->rebuildable && found->not_meant.size() == 1, "nothing else is wrong");
+        CHECK(found->verdict(path).code() == Code::damaged, "verdict");
+      }
+      CHECK(File::seal(world.comm(), master).status().code() == Code::damaged, "it rotted");
+      turn(false);
+      check_good(world, path);
+      turn(true);
+      CHECK_OK(File::seal(world.comm(), master).status(), "it was changed on purpose");
+      check_good(world, path);
+      remove_all(world);
+    }
+}
+
 std::set<std::string> synced;  // by this rank
 
 // What new sums are of survives a power loss at least as long as they do.
@@ -279,6 +317,7 @@ int main(int argc, char** argv) {
   few_descriptors(world);
   permissions(world);
   whole_files(world);
+  headers_of_parts(world);
   parts_are_synced(world);
   return world.finish("mending");
 }

@@ -71,7 +71,7 @@ def _describe(result: Line) -> str:
     text.append(f"  {_verdict(found)}")
     if found["modified"] and not agrees(result):
         text.append(f"  if it was meant: penstock seal {name}")
-    if len(found["files"]) == 1:
+    if found["rebuildable"]:
         text.append(f"  that one file can be rebuilt: penstock repair {name}")
     return "\n".join(text)
 
