@@ -16,15 +16,10 @@ nlohmann::json as_json(const Verification& found) {
   for (const Damage& damage : found.damages)
     damages.push_back(
         {{"dataset", damage.dataset}, {"first", damage.first}, {"end", damage.end}, {"what", damage.what}});
-  return {{"committed_at", found.committed_at},
-          {"bytes", found.bytes},
-          {"damages", damages},
-          {"unchecked", found.unchecked},
-          {"lost", found.lost},
-          {"files", found.files},
-          {"rebuildable", found.rebuildable},
-          {"modified", found.modified},
-          {"metadata_differ", found.metadata_differ}};
+  return {
+      {"committed_at", found.committed_at}, {"bytes", found.bytes},       {"damages", damages},
+      {"unchecked", found.unchecked},       {"lost", found.lost},         {"files", found.files},
+      {"rebuildable", found.rebuildable},   {"modified", found.modified}, {"metadata_differ", found.metadata_differ}};
 }
 
 Result<Verification> verify_file(const Communicator& comm, const char* path) {
