@@ -28,13 +28,13 @@ int complain(const Communicator& comm, const Status& status, Exit exit) {
 std::vector<std::string> warnings(const Case& what, const Results& results, int64_t bytes) {
   std::vector<std::string> list;
   if (what.regime == Regime::cached && available_memory() > 0 && bytes > available_memory() / 2)
-    list.push_back("cached: the file is larger than half of the available memory, so the kernel may write it out");
+    list.emplace_back("cached: the file is larger than half of the available memory, so the kernel may write it out");
   for (const Sample& sample : results.outcomes[what.baseline].series[1].samples)
     if (what.regime == Regime::durable && sample.resident > 0.05) {
-      list.push_back("durable: the page cache could not be dropped, reads are warm");
+      list.emplace_back("durable: the page cache could not be dropped, reads are warm");
       break;
     }
-  if (results.outcomes.size() == 1) list.push_back("one method alone is compared with nothing");
+  if (results.outcomes.size() == 1) list.emplace_back("one method alone is compared with nothing");
   return list;
 }
 

@@ -85,7 +85,7 @@ int run(const char* list, const std::string& path) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const std::vector<Probe> probes = read_probes(list);
   if (probes.empty()) {
-    if (rank == 0) std::fprintf(stderr, "penstock-probe-hints: '%s' is no list of probes\n", list);
+    if (rank == 0) (void)std::fprintf(stderr, "penstock-probe-hints: '%s' is no list of probes\n", list);
     return 2;
   }
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   if (argc == 3)
     status = penstock::probe::run(argv[1], argv[2]);
   else
-    std::fprintf(stderr, "usage: penstock-probe-hints PROBES FILE\n");
+    (void)std::fprintf(stderr, "usage: penstock-probe-hints PROBES FILE\n");
   MPI_Finalize();
   return status;
 }

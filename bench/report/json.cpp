@@ -258,7 +258,7 @@ Status write_json(const std::string& path, const nlohmann::json& json) {
   const bool closed = std::fclose(file) == 0;
   if (written && closed && std::rename(partial.c_str(), path.c_str()) == 0) return {};
   const Status status = Status::from_errno(errno, fmt::format("writing {}", path));
-  std::remove(partial.c_str());
+  (void)std::remove(partial.c_str());
   return status;
 }
 

@@ -29,8 +29,8 @@ void Progress::done() { print({{"event", "done"}, {"done", finished_}, {"of", to
 
 void Progress::print(const nlohmann::json& event) const {
   if (!active_) return;
-  std::puts(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  std::fflush(stdout);
+  (void)std::puts(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  (void)std::fflush(stdout);
 }
 
 }  // namespace penstock::bench

@@ -94,6 +94,7 @@ RatioResult ratio_result(const RatioRow& row, const Options& options, const Meas
   for (const Standing* side : {&ours, &other})
     if (side->outcome == nullptr && result.skipped.empty()) result.skipped = side->missing;
   if (!result.skipped.empty()) return result;
+  // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): without an outcome it is said what is missing
   result.ours = ours.outcome->method.label;
   result.other = row.other.measure == Measure::copy ? "memory copy" : other.outcome->method.label;
   result.ours_seconds = ours.median;

@@ -177,7 +177,7 @@ TEST_P(Verify, RawReaderCatchesWrongBlocks) {
   file_.resize(file_.size() - size_);
   store(file_);
   EXPECT_TRUE(says(judge(whole), "ends before byte")) << judge(whole);
-  for (const std::string& name : {part, sidecar, std::string(folder)}) ::remove(name.c_str());
+  for (const std::string& name : {part, sidecar, std::string(folder)}) (void)::remove(name.c_str());
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Verify, testing::Values(Kind::f64, Kind::f32),

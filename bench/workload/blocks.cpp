@@ -46,7 +46,7 @@ Dims squarest_grid(int size, int dimensions) {
   int64_t left = size;
   for (int d = dimensions - 1; d > 0; --d) {
     int64_t factor = integer_root(left, d + 1);
-    while (left % factor != 0) --factor;
+    while (left % factor != 0) --factor;  // NOLINT(clang-analyzer-core.DivideZero): 1 divides all
     grid[d] = factor;
     left /= factor;
   }

@@ -9,7 +9,7 @@ namespace {
 
 Dims padded(const Dims& count, int ghosts) {
   Dims shape = count;
-  for (int d = 0; d < shape.rank(); ++d) shape[d] += 2 * ghosts;
+  for (int d = 0; d < shape.rank(); ++d) shape[d] += int64_t{2} * ghosts;
   return shape;
 }
 
@@ -31,11 +31,11 @@ int64_t memory_elements(const Decomposition& part, int ghosts) {
 int64_t row_in_memory(const Piece& piece, int64_t row) {
   const Dims& count = piece.part.box_list()[0].count;
   const int last = count.rank() - 1;
-  int64_t at = piece.ghosts, stride = count[last] + 2 * piece.ghosts;
+  int64_t at = piece.ghosts, stride = count[last] + int64_t{2} * piece.ghosts;
   for (int d = last - 1; d >= 0; --d) {
     at += (row % count[d] + piece.ghosts) * stride;
     row /= count[d];
-    stride *= count[d] + 2 * piece.ghosts;
+    stride *= count[d] + int64_t{2} * piece.ghosts;
   }
   return at;
 }

@@ -7,7 +7,7 @@ namespace penstock {
 namespace {
 
 std::string without_order(const ElementType& type) {
-  const char* letter = "?";
+  const char* letter = "?";  // NOLINT(clang-analyzer-deadcode.DeadStores): for a value that is no Kind
   switch (type.kind) {
     case Kind::i8:
     case Kind::i16:

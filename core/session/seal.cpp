@@ -275,7 +275,7 @@ Result<Sealed> File::seal(const Communicator& comm, const std::string& path, boo
   if (found.ok()) {
     for (const Damage& damage : found->damages) sealed.found.push_back(damage.what);
     if (found->metadata_differ)
-      sealed.found.push_back("the header before the data, or the index, is not as it was committed");
+      sealed.found.emplace_back("the header before the data, or the index, is not as it was committed");
     sealed.found.insert(sealed.found.end(), found->files.begin(), found->files.end());
     sealed.unchecked = found->unchecked;
     if (sealed.found.empty() && (sealed.unchecked.empty() || !found->modified)) return sealed;

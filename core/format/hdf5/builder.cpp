@@ -48,8 +48,8 @@ bool set_object(hid_t creation) {
 
 int64_t rows_per_chunk(const Dataset& dataset, int64_t block) {
   const int64_t row = row_bytes(dataset);
+  if (row == 0 || row > largest_chunk) return 0;
   const int64_t most = largest_chunk / row;
-  if (most == 0) return 0;
   const int64_t rows = std::max<int64_t>(dataset.shape[0], 1);
   if (rows <= most) return rows;
   // A chunk of at least BLOCK bytes begins on a block: whole blocks per chunk leave no gap between chunks.
@@ -153,6 +153,7 @@ Status Builder::find_chunks(const Dataset& dataset, hid_t handle, Layout::Place&
   if (!space.ok() || H5Dget_num_chunks(handle, space, &count) < 0)
     return library_error(Code::internal, "counting its chunks");
   const int64_t rows = rows_per_chunk(dataset, block_);
+  if (rows == 0) return {Code::internal, "it has chunks, though its rows are larger than chunks can be"};
   const auto expected = static_cast<hsize_t>((dataset.shape[0] + rows - 1) / rows);
   if (count != expected) return {Code::internal, "HDF5 did not allocate all of its chunks"};
   const auto chunk_bytes = static_cast<hsize_t>(rows * row_bytes(dataset));

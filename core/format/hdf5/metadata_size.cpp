@@ -23,7 +23,7 @@ int64_t type_bytes(Kind kind) {
 
 int64_t attribute_bytes(const Attribute& attribute) {
   return 24 + static_cast<int64_t>(attribute.name.size()) + type_bytes(attribute.type.kind) +
-         8 * attribute.shape.rank() + static_cast<int64_t>(attribute.value.size());
+         int64_t{8} * attribute.shape.rank() + static_cast<int64_t>(attribute.value.size());
 }
 
 int64_t attributes_bytes(const std::map<std::string, Attribute>& attributes) {

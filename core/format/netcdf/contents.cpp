@@ -66,7 +66,7 @@ class Mapper {
       if (!datasets.empty() && datasets.back().name == found_[i].dataset.name)
         return damaged("two variables have the name '" + datasets.back().name + "'");
       datasets.push_back(std::move(found_[i].dataset));
-      contents_.blocks.push_back({});
+      contents_.blocks.emplace_back();
       if (found_[i].block.where.count() > 0) contents_.blocks.back().push_back(std::move(found_[i].block));
       contents_.foreign.push_back(false);
     }

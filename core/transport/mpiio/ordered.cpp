@@ -120,7 +120,8 @@ class OrderedTransfer : public Transfer {
       PENSTOCK_ASSIGN(const Turn turn, next_turn(mine, following));
       if (turn.done) return {};
       PENSTOCK_TRY(call(turn.begin, turn.takes_part ? std::move(mine) : Round(), turn.padding));
-      if (!turn.takes_part) continue;
+      if (!turn.takes_part)
+        continue;  // NOLINTNEXTLINE(bugprone-use-after-move): who took part moved it, and gets the next
       mine = std::move(following);
       if (!rounds.next(following)) following = {};
     }

@@ -38,7 +38,7 @@ void Merge::begin_pieces() {
     later_.pop_front();
     Active active{SliceCursor(*piece, begin_, end_), {piece, {}}};
     if (active.cursor.next(active.stretch.slice))
-      active_.emplace(std::pair(active.stretch.slice.address, piece), std::move(active));
+      active_.emplace(std::pair(active.stretch.slice.address, piece), active);
   }
 }
 

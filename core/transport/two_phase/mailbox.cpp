@@ -31,7 +31,8 @@ Status Mailbox::reserve(std::span<const int64_t> sizes) {
   std::vector<Buffer> taken;
   int64_t sum = 0;
   for (const int64_t bytes : sizes) {
-    if ((sum += bytes) > 2 * budget_ && !taken.empty()) break;
+    sum += bytes;
+    if (sum > 2 * budget_ && !taken.empty()) break;
     taken.push_back(pool_.take(bytes));
     if (taken.back().data() == nullptr) return no_memory(bytes);
   }

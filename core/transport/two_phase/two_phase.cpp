@@ -78,7 +78,8 @@ class TwoPhaseTransfer : public Transfer {
   Status prepare(bool share) {
     if (share) PENSTOCK_TRY(neighbours_.prepare(kept_, domains_, rank_));
     if (share && !neighbours_.any() && kept_.ranks.size() > 1 && job_.hints_outcome != nullptr)
-      job_.hints_outcome->warnings.push_back("the ranks of this node can share no memory: its data goes in messages");
+      job_.hints_outcome->warnings.emplace_back(
+          "the ranks of this node can share no memory: its data goes in messages");
     PlanCache& cache = job_.comm->attachments().get<PlanCache>();
     cache.most_bytes = budget_ / 4;
     PENSTOCK_ASSIGN(plan_, plan_exchange(job_, domains_, cache));
