@@ -71,7 +71,7 @@ penstock_status array_of(File *file, const char *doing, const CFI_cdesc_t *a, co
     array->bytes[i] = a->dim[i].sm;
     array->elements *= a->dim[i].extent;
   }
-  if (array->data == NULL && array->elements > 0)
+  if (array->data == NULL && array->elements != 0)
     return refuse(file, PENSTOCK_INVALID, "%s: the array is not allocated, or the pointer not associated", doing);
   return PENSTOCK_OK;
 }

@@ -2,6 +2,7 @@
 
     python generate.py c --header penstock.h --comm c_int|c_intptr_t --output penstock_c.f90
     python generate.py native --header penstock.h --template penstock.f90.in [--define NAME]... --output penstock.f90
+    python generate.py template --template FILE --output FILE
     python generate.py check --header penstock.h SOURCE...
 
 c fails on a declaration that it cannot translate, so that nobody adds one unnoticed. check fails where one of the header's
@@ -219,7 +220,8 @@ def expand(lines: list[str], defined: set[str]) -> Iterator[str]:
         if words[0] == "!if":
             yield from expand(body if words[1] in defined else [], defined)
         else:
-            for word in COMMUNICATORS[:1 + ("mpi_f08" in defined)] if words[3:] == ["COMMUNICATORS"] else words[3:]:
+            all_words = COMMUNICATORS[: 1 + ("mpi_f08" in defined)] if words[3:] == ["COMMUNICATORS"] else words[3:]
+            for word in all_words:
                 yield from expand([line.replace(f"@{words[1]}@", word) for line in body], defined)
         at = end + 1
 
@@ -232,6 +234,7 @@ def native_module(header: Header, template: str, defined: set[str]) -> Iterator[
     for line in expand(template.splitlines(), defined):
         for name, declaration in TYPES.items():
             line = line.replace(f"@declare_{name}@", declaration)
+            line = line.replace(f"@local_{name}@", declaration.replace("len=*", "len=4"))
         yield from _folded(line.replace("@constants@", ", ".join(name for name, _ in header.constants)))
 
 
@@ -254,23 +257,24 @@ TYPES = {
 def unused(header: Header, sources: list[Path]) -> list[str]:
     """The functions of the header that no source calls."""
     text = "\n".join(source.read_text(encoding="utf-8") for source in sources)
-    # Some are called by a macro: OPENER(create) makes penstock_##verb of its argument.
-    verbs = {f"penstock_{verb}" for verb in re.findall(r"^OPENER\((\w+)\)", text, flags=re.MULTILINE)}
-    return [f.name for f in header.functions if f.name not in verbs and not re.search(rf"\b{f.name}\(", text)]
+    # Some are called by a macro, OPENER(create), or by another name, `only: c_message => penstock_message`.
+    found = {f"penstock_{verb}" for verb in re.findall(r"^OPENER\((\w+)\)", text, flags=re.MULTILINE)}
+    found |= set(re.findall(r"=> (\w+)", text))
+    return [f.name for f in header.functions if f.name not in found and not re.search(rf"[^\"]\b{f.name}\(", text)]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Makes the Fortran modules.")
-    parser.add_argument("what", choices=("c", "native", "check"))
+    parser.add_argument("what", choices=("c", "native", "template", "check"))
     parser.add_argument("sources", nargs="*", type=Path)
-    parser.add_argument("--header", type=Path, required=True)
+    parser.add_argument("--header", type=Path)
     parser.add_argument("--template", type=Path)
     parser.add_argument("--comm", default="c_int")
     parser.add_argument("--define", action="append", default=[])
     parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     try:
-        header = parse(options.header.read_text(encoding="utf-8"))
+        header = parse(options.header.read_text(encoding="utf-8")) if options.header else Header()
         if options.what == "check":
             missing = unused(header, options.sources)
             if missing:
