@@ -141,35 +141,30 @@ static penstock_status make_part(const Call *call, const Array *a, const CFI_cde
 }
 
 static penstock_status transfer(File *file, Operation operation, const CFI_cdesc_t *name, const CFI_cdesc_t *a,
-                                const CFI_cdesc_t *shape, const CFI_cdesc_t *start, const Part *part,
-                                const CFI_cdesc_t *comment, const int *as) {
-  char *dataset = text_of(name), *remark = text_of(comment), doing[300];
+                                const CFI_cdesc_t *shape, const CFI_cdesc_t *start, const Part *part, const int *as) {
+  char *dataset = text_of(name), doing[300];
   snprintf(doing, sizeof doing, "%s '%.200s'", names[operation], dataset != NULL ? dataset : "");
   const Call call = {file, operation, dataset, doing};
   Array array;
   Part made = {0};
-  penstock_status status = dataset != NULL && (remark != NULL || comment == NULL)
-                               ? array_of(file, doing, a, as, &array)
-                               : refuse(file, PENSTOCK_MEMORY, "%s: no memory", doing);
+  penstock_status status =
+      dataset != NULL ? array_of(file, doing, a, as, &array) : refuse(file, PENSTOCK_MEMORY, "%s: no memory", doing);
   if (status == PENSTOCK_OK && part == NULL) status = make_part(&call, &array, shape, start, &made);
   if (status == PENSTOCK_OK) status = move_checked(&call, &array, part != NULL ? part : &made);
-  if (status == PENSTOCK_OK && remark != NULL) status = penstock_attribute(file->file, dataset, "comment", remark);
   penstock_free(made.part);
   free(dataset);
-  free(remark);
   return status;
 }
 
 static void by_shape(File *file, Operation operation, const CFI_cdesc_t *name, const CFI_cdesc_t *a,
-                     const CFI_cdesc_t *shape, const CFI_cdesc_t *start, const CFI_cdesc_t *comment, const int *as,
-                     int *ierr) {
-  const penstock_status status = file == NULL ? refuse_closed(names[operation])
-                                              : transfer(file, operation, name, a, shape, start, NULL, comment, as);
+                     const CFI_cdesc_t *shape, const CFI_cdesc_t *start, const int *as, int *ierr) {
+  const penstock_status status =
+      file == NULL ? refuse_closed(names[operation]) : transfer(file, operation, name, a, shape, start, NULL, as);
   end_local_call(file, status, ierr);
 }
 
 static void by_part(File *file, Operation operation, const CFI_cdesc_t *name, const CFI_cdesc_t *a, const Part *part,
-                    const CFI_cdesc_t *comment, const int *as, int *ierr) {
+                    const int *as, int *ierr) {
   penstock_status status;
   if (file == NULL)
     status = refuse_closed(names[operation]);
@@ -179,38 +174,37 @@ static void by_part(File *file, Operation operation, const CFI_cdesc_t *name, co
                     "of them first",
                     names[operation]);
   else
-    status = transfer(file, operation, name, a, NULL, NULL, part, comment, as);
+    status = transfer(file, operation, name, a, NULL, NULL, part, as);
   end_local_call(file, status, ierr);
 }
 
 /* The entry points, each behind the interfaces of all types: the whole dataset, a block at START, or a decomposition. */
 #define PUT_OR_LEND(verb, OPERATION)                                                                                   \
-  void penstock_fortran_##verb##_whole(File **file, const CFI_cdesc_t *name, const CFI_cdesc_t *a,                     \
-                                       const CFI_cdesc_t *comment, const int *as, int *ierr) {                         \
-    by_shape(*file, OPERATION, name, a, NULL, NULL, comment, as, ierr);                                                \
+  void penstock_fortran_##verb##_whole(File **file, const CFI_cdesc_t *name, const CFI_cdesc_t *a, const int *as,      \
+                                       int *ierr) {                                                                    \
+    by_shape(*file, OPERATION, name, a, NULL, NULL, as, ierr);                                                         \
   }                                                                                                                    \
   void penstock_fortran_##verb##_block(File **file, const CFI_cdesc_t *name, const CFI_cdesc_t *a,                     \
-                                       const CFI_cdesc_t *shape, const CFI_cdesc_t *start, const CFI_cdesc_t *comment, \
-                                       const int *as, int *ierr) {                                                     \
-    by_shape(*file, OPERATION, name, a, shape, start, comment, as, ierr);                                              \
+                                       const CFI_cdesc_t *shape, const CFI_cdesc_t *start, const int *as, int *ierr) { \
+    by_shape(*file, OPERATION, name, a, shape, start, as, ierr);                                                       \
   }                                                                                                                    \
   void penstock_fortran_##verb##_part(File **file, const CFI_cdesc_t *name, const CFI_cdesc_t *a, Part **d,            \
-                                      const CFI_cdesc_t *comment, const int *as, int *ierr) {                          \
-    by_part(*file, OPERATION, name, a, *d, comment, as, ierr);                                                         \
+                                      const int *as, int *ierr) {                                                      \
+    by_part(*file, OPERATION, name, a, *d, as, ierr);                                                                  \
   }
 PUT_OR_LEND(put, PUT)
 PUT_OR_LEND(lend, LEND)
 
 void penstock_fortran_get_whole(File **file, const CFI_cdesc_t *name, CFI_cdesc_t *a, const int *as, int *ierr) {
-  by_shape(*file, GET, name, a, NULL, NULL, NULL, as, ierr);
+  by_shape(*file, GET, name, a, NULL, NULL, as, ierr);
 }
 
 void penstock_fortran_get_block(File **file, const CFI_cdesc_t *name, CFI_cdesc_t *a, const CFI_cdesc_t *shape,
                                 const CFI_cdesc_t *start, const int *as, int *ierr) {
-  by_shape(*file, GET, name, a, shape, start, NULL, as, ierr);
+  by_shape(*file, GET, name, a, shape, start, as, ierr);
 }
 
 void penstock_fortran_get_part(File **file, const CFI_cdesc_t *name, CFI_cdesc_t *a, Part **d, const int *as,
                                int *ierr) {
-  by_part(*file, GET, name, a, *d, NULL, as, ierr);
+  by_part(*file, GET, name, a, *d, as, ierr);
 }

@@ -90,13 +90,10 @@ static void open_with(Opener opener, const Handle *handle, const CFI_cdesc_t *pa
   end_call(status, ierr);
 }
 
-#define OPENER(verb)                                                                                               \
-  void penstock_fortran_##verb(const Handle *comm, const CFI_cdesc_t *path, File **file, const CFI_cdesc_t *plan,  \
-                               int *ierr) {                                                                        \
-    open_with(penstock_##verb, comm, path, file, plan, ierr);                                                      \
-  }                                                                                                                \
-  void penstock_fortran_##verb##_alone(const CFI_cdesc_t *path, File **file, const CFI_cdesc_t *plan, int *ierr) { \
-    open_with(penstock_##verb, NULL, path, file, plan, ierr);                                                      \
+#define OPENER(verb)                                                                                              \
+  void penstock_fortran_##verb(const Handle *comm, const CFI_cdesc_t *path, File **file, const CFI_cdesc_t *plan, \
+                               int *ierr) {                                                                       \
+    open_with(penstock_##verb, comm, path, file, plan, ierr);                                                     \
   }
 OPENER(create)
 OPENER(open)
@@ -115,10 +112,6 @@ void penstock_fortran_copy(const Handle *handle, const CFI_cdesc_t *from, const 
     free(how);
   }
   end_call(status, ierr);
-}
-
-void penstock_fortran_copy_alone(const CFI_cdesc_t *from, const CFI_cdesc_t *to, const CFI_cdesc_t *plan, int *ierr) {
-  penstock_fortran_copy(NULL, from, to, plan, ierr);
 }
 
 typedef enum Care { VERIFY, REPAIR, SEAL, SEAL_BY_FORCE } Care;

@@ -227,11 +227,14 @@ def expand(lines: list[str], defined: set[str]) -> Iterator[str]:
 
 
 COMMUNICATORS = ["mpi", "mpi_f08"]
+HANDLES = {"@handle_mpi@": "comm", "@handle_mpi_f08@": "comm%mpi_val"}  # the integer of each
 
 
 def native_module(header: Header, template: str, defined: set[str]) -> Iterator[str]:
     """penstock: the template, with the declarations of its types and the header's constants."""
     for line in expand(template.splitlines(), defined):
+        for name, handle in HANDLES.items():
+            line = line.replace(name, handle)
         for name, declaration in TYPES.items():
             line = line.replace(f"@declare_{name}@", declaration)
             line = line.replace(f"@local_{name}@", declaration.replace("len=*", "len=4"))

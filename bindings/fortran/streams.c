@@ -30,11 +30,6 @@ void penstock_fortran_stream_create(const Handle *comm, const CFI_cdesc_t *path,
   open_with(WRITE, comm, path, options, stream, ierr);
 }
 
-void penstock_fortran_stream_create_alone(const CFI_cdesc_t *path, penstock_stream **stream, const CFI_cdesc_t *options,
-                                          int *ierr) {
-  open_with(WRITE, NULL, path, options, stream, ierr);
-}
-
 void penstock_fortran_stream_open(const Handle *comm, const CFI_cdesc_t *path, penstock_stream **stream, int *ierr) {
   open_with(READ, comm, path, NULL, stream, ierr);
 }

@@ -75,9 +75,10 @@ contains
   subroutine wrong(kind, ierr)
     character(*), intent(in) :: kind
     integer, intent(out), optional :: ierr
-    real(real64), allocatable :: nowhere(:, :)
+    real(real64), pointer :: nowhere(:, :)
     type(penstock_decomposition) :: d
     integer :: bits(2)
+    nullify (nowhere)
     select case (kind)
     case ("rank"); call penstock_put(f, "a", a, [3], [1], ierr=ierr)
     case ("start"); call penstock_put(f, "a", a, [3, 4], [1, 0], ierr=ierr)
