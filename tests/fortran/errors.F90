@@ -7,6 +7,7 @@ program errors
   type(penstock_file) :: f, closed
   type(penstock_decomposition) :: d, unmade
   real(real64) :: a(3, 2)
+  real(real64), allocatable :: nowhere(:, :)
   integer :: ierr
 
   call begin("errors")
@@ -75,10 +76,8 @@ contains
   subroutine wrong(kind, ierr)
     character(*), intent(in) :: kind
     integer, intent(out), optional :: ierr
-    real(real64), pointer :: nowhere(:, :)
     type(penstock_decomposition) :: d
     integer :: bits(2)
-    nullify (nowhere)
     select case (kind)
     case ("rank"); call penstock_put(f, "a", a, [3], [1], ierr=ierr)
     case ("start"); call penstock_put(f, "a", a, [3, 4], [1, 0], ierr=ierr)
