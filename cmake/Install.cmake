@@ -11,8 +11,18 @@ install(TARGETS penstock_server RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/
 install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+if(PENSTOCK_FORTRAN)
+  set_target_properties(penstock_fortran PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS penstock_fortran EXPORT penstock_fortran LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${PROJECT_BINARY_DIR}/include/penstock/fortran/penstock.mod
+    ${PROJECT_BINARY_DIR}/include/penstock/fortran/penstock_c.mod DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock/fortran)
+endif()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/penstock)
 install(EXPORT penstock FILE penstock-targets.cmake NAMESPACE penstock:: DESTINATION ${package_dir})
+if(PENSTOCK_FORTRAN)  # a set of its own: only projects in Fortran have MPI's Fortran target
+  install(EXPORT penstock_fortran FILE penstock-fortran-targets.cmake NAMESPACE penstock:: DESTINATION ${package_dir})
+endif()
 configure_package_config_file(cmake/penstock-config.cmake.in penstock-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(penstock-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/penstock-config.cmake ${PROJECT_BINARY_DIR}/penstock-config-version.cmake
@@ -36,3 +46,7 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}" OU
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE pc_libdir)
 configure_file(cmake/penstock.pc.in penstock.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/penstock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(PENSTOCK_FORTRAN)
+  configure_file(cmake/penstock-fortran.pc.in penstock-fortran.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/penstock-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -188,6 +188,9 @@ penstock_status penstock_unlimited(penstock_file *file, const char *name);
 penstock_status penstock_partial(penstock_file *file, int partial);
 /* The most that captured puts of this rank may hold, in bytes. */
 penstock_status penstock_capture_bytes(penstock_file *file, int64_t bytes);
+/* Fails with STATUS and MESSAGE, and so makes the next commit of FILE fail, as any call of this part does: for checks of the
+ * program's own, and of bindings. FILE may be NULL: then only penstock_message is set. Returns STATUS. */
+penstock_status penstock_fail(penstock_file *file, penstock_status status, const char *message);
 
 /* --- attributes: OBJECT is "/" for the file, else a group or dataset --------------------------------------------- */
 

@@ -387,6 +387,15 @@ penstock_status penstock_capture_bytes(penstock_file* file, int64_t bytes) {
   });
 }
 
+penstock_status penstock_fail(penstock_file* file, penstock_status status, const char* message) {
+  return remembered(file, [&]() -> Status {
+    if (message == nullptr) return null("message");
+    if (status <= PENSTOCK_OK || status > PENSTOCK_INTERNAL)
+      return {Code::invalid, fmt::format("{} is no status of a failure", static_cast<int>(status))};
+    return {static_cast<Code>(status), message};
+  });
+}
+
 penstock_status penstock_attribute(penstock_file* file, const char* object, const char* name, const char* text) {
   return remembered(file, [&]() -> Status {
     if (file == nullptr || object == nullptr || name == nullptr || text == nullptr)
