@@ -65,9 +65,9 @@ TEST(Workload, TooSmallIsNamed) {
 TEST(Workload, EveryElementHasOneOwner) {
   for (const char* name : {"block2d", "block3d", "many"})
     for (const int ranks : {1, 2, 6, 7, 16}) {  // the datasets of many have 5 rows: some ranks have nothing
-      WorkloadRequest request = request_of(5 * 5 * 5 * 8);
+      WorkloadRequest request = request_of(int64_t{5} * 5 * 5 * 8);
       request.datasets = 4;
-      request.dataset_bytes = 5 * 5 * 8;
+      request.dataset_bytes = int64_t{5} * 5 * 8;
       const auto made = make_workload(name, request);
       ASSERT_TRUE(made.ok());
       for (int field = 0; field < static_cast<int>((*made)->fields().size()); ++field) {
@@ -84,7 +84,7 @@ TEST(Workload, EveryElementHasOneOwner) {
 TEST(Workload, ManyTakesDecompositionsInTurn) {
   WorkloadRequest request = request_of(1 << 20);
   request.datasets = 3;
-  request.dataset_bytes = 8 * 8 * 8;
+  request.dataset_bytes = int64_t{8} * 8 * 8;
   const auto made = make_workload("many", request);
   const auto count = [&](int field) { return (*made)->part(field, 0, 4)->box_list()[0].count; };
   EXPECT_EQ(count(0), (Dims{4, 4}));
@@ -93,7 +93,7 @@ TEST(Workload, ManyTakesDecompositionsInTurn) {
 }
 
 TEST(Workload, GhostCellsLieAroundTheData) {
-  const auto made = make_workload("block3d", request_of(6 * 6 * 6 * 8));
+  const auto made = make_workload("block3d", request_of(int64_t{6} * 6 * 6 * 8));
   const Truth truth{made->get(), ElementType{Kind::f64}, 3, 1};
   for (const int ghosts : {0, 1, 3})
     for (int rank = 0; rank < 4; ++rank) {

@@ -110,7 +110,7 @@ TEST(Checksums, WhatNobodyHasIsZeros) {
   const Dataset dataset{"x", {Kind::f64}, Dims{400000}};
   const BlockCut cut = cut_blocks({{dataset}, {}})[0];
   std::vector<std::byte> data = random_bytes(random, bytes(dataset));
-  std::fill(data.begin() + 1000 * 8, data.begin() + 300000 * 8, std::byte{0});
+  std::fill(data.begin() + int64_t{1000} * 8, data.begin() + int64_t{300000} * 8, std::byte{0});
   std::vector<uint64_t> sums(static_cast<size_t>(cut.count));
   const penstock::Run runs[] = {{0, 1000}, {300000, 100000}};
   std::vector<std::byte> packed(data.begin(), data.begin() + 8000);

@@ -186,9 +186,9 @@ Status seal_single(File::State& state, const Record& old, Output& output, Sealed
   Contents cloned = *state.contents;
   cloned.parts = {output.partial};
   PENSTOCK_ASSIGN(const Sums sums, sum_all(state, cloned));
-  Record record = make_record(cloned, sums, old, state.contents->record_words, sealed.unchecked);
+  const Record record = make_record(cloned, sums, old, state.contents->record_words, sealed.unchecked);
   return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                 PENSTOCK_TRY(write_record(state, output.partial, std::move(record), old));
+                 PENSTOCK_TRY(write_record(state, output.partial, record, old));
                  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
                  if (info.bytes == size && info.changed_at == changed_at) return {};
                  return {Code::mismatch,

@@ -27,8 +27,8 @@ using hdf5::Properties;
 using hdf5::Space;
 using hdf5::Type;
 
-constexpr size_t open_at_once = 256;              // datasets between two agreements
-constexpr int64_t largest_in_header = 64 * 1024;  // attributes above need a format of 1.8 or newer
+constexpr size_t open_at_once = 256;                       // datasets between two agreements
+constexpr int64_t largest_in_header = int64_t{64} * 1024;  // attributes above need a format of 1.8 or newer
 
 const Dataset& definition(const Problem& problem, int index) {
   return problem.catalogue.datasets[static_cast<size_t>(index)];

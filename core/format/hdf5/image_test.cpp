@@ -222,7 +222,7 @@ TEST(Hdf5Image, TheFirstEstimateIsEnoughAndNotFarOff) {
     RecordProperty("used_of_" + std::to_string(count), static_cast<int>(head.rend() - used));
     const int64_t estimate = hdf5::estimate_metadata_bytes(catalogue);
     // Twice the estimate in the head would mean a second attempt.
-    EXPECT_LE(static_cast<int64_t>(head.size()), estimate + 3 * 4096) << count;
+    EXPECT_LE(static_cast<int64_t>(head.size()), estimate + int64_t{3} * 4096) << count;
     EXPECT_LE(estimate, 2 * (head.rend() - used) + 8192) << count;
   }
 }
@@ -251,7 +251,7 @@ TEST(Hdf5Image, TheEstimateHoldsForAnyNumberOfAttributes) {
       const auto& head = layout->metadata[0].bytes;
       const auto used = std::find_if(head.rbegin(), head.rend(), [](std::byte b) { return b != std::byte{0}; });
       const int64_t estimate = hdf5::estimate_metadata_bytes(catalogue);
-      EXPECT_LE(static_cast<int64_t>(head.size()), estimate + 3 * 4096);
+      EXPECT_LE(static_cast<int64_t>(head.size()), estimate + int64_t{3} * 4096);
       EXPECT_LE(estimate, 2 * (head.rend() - used) + 8192);
     }
 }

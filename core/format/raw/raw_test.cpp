@@ -98,7 +98,7 @@ TEST(Raw, NumpyMapsIt) {
   const auto layout = raw_format().layout(catalogue, {4096});
   std::vector<std::vector<std::byte>> data;
   for (const Dataset& dataset : catalogue.datasets)
-    data.push_back(std::vector<std::byte>(static_cast<size_t>(bytes(dataset)), std::byte{1}));
+    data.emplace_back(static_cast<size_t>(bytes(dataset)), std::byte{1});
   write_layout(scratch.path("part"), *layout, data, true);
   const auto master = raw_format().master(set_of(catalogue, *layout, scratch.path("part")));
   write_text(scratch.path("file.raw"), {reinterpret_cast<const char*>(master->data()), master->size()});
