@@ -174,8 +174,8 @@ def _folded(line: str) -> Iterator[str]:
 def raw_module(header: Header, comm: str) -> Iterator[str]:
     """penstock_c: every declaration of the header, by its own name."""
     yield "! penstock_c.f90: penstock.h in Fortran, declaration by declaration; generated from it."
-    yield "! Texts end with c_null_char; an optional argument that is left out is NULL. Structs have names of"
-    yield "! their own, since Fortran's have no upper and lower case: penstock_memory_t is not the status PENSTOCK_MEMORY."
+    yield "! Texts end with c_null_char; an optional argument that is left out is NULL. Structs have names of their own,"
+    yield "! since upper and lower case are one: penstock_memory_t is not the status PENSTOCK_MEMORY."
     yield "module penstock_c"
     yield "  use, intrinsic :: iso_c_binding"
     yield "  implicit none"
