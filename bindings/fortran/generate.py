@@ -36,7 +36,7 @@ class Parameter:
     kind: str  # without const and the stars
     name: str
     stars: int
-    constant: bool
+    constant: bool  # whether what it points to is
 
 
 @dataclass
@@ -66,7 +66,11 @@ def parse(text: str) -> Header:
     text = re.sub(r'extern "C" \{(.*)\}', r"\1", text, flags=re.DOTALL)
     header = Header()
     for declaration in re.findall(r"[^;{]*(?:\{[^}]*\}[^;]*)?;", text):
-        _declare(header, " ".join(declaration.split()).rstrip("; "))
+        words = " ".join(declaration.split()).rstrip("; ")
+        try:
+            _declare(header, words)
+        except UntranslatableError as reason:
+            raise UntranslatableError(f"{words}: {reason}") from None
     return header
 
 
@@ -95,14 +99,16 @@ def _declare(header: Header, text: str) -> None:
         parameters = [] if match[4] == "void" else [_parameter(part.strip()) for part in match[4].split(",")]
         header.functions.append(Function(match[3], match[1].removeprefix("const "), len(match[2]), parameters))
     else:
-        raise UntranslatableError(f"'{text}' is no declaration that is known here")
+        raise UntranslatableError("no declaration of a known kind")
 
 
 def _parameter(text: str) -> Parameter:
     match = re.fullmatch(r"((?:const )?)(\w+)((?: |\*|const\b)*?)(\w+)", text)
     if match is None:
         raise UntranslatableError(f"'{text}' is no parameter that is known here")
-    return Parameter(match[2], match[4], match[3].count("*"), bool(match[1]))
+    stars = match[3].count("*")
+    # A pointer that a pointer points to is written unless it is constant itself: const char **, const char *const *.
+    return Parameter(match[2], match[4], stars, bool(match[1]) if stars < 2 else "const" in match[3])
 
 
 # How a parameter is declared, by what it is, how many stars it has, and whether it points to constants. Pointers that
@@ -117,6 +123,7 @@ DECLARATIONS = {
     ("penstock_comm", 1, False): "integer(penstock_comm), intent(inout) :: {name}",
     ("char", 1, True): "character(kind=c_char), intent(in), optional :: {name}(*)",
     ("char", 2, True): "type(c_ptr), intent(in), optional :: {name}(*)",
+    ("char", 2, False): "type(c_ptr), intent(inout), optional :: {name}",
     ("struct", 1, True): "type({kind}_t), intent(in), optional :: {name}",
     ("void", 1, True): "type(c_ptr), value :: {name}",
     ("void", 1, False): "type(c_ptr), value :: {name}",
@@ -174,8 +181,8 @@ def _folded(line: str) -> Iterator[str]:
 def raw_module(header: Header, comm: str) -> Iterator[str]:
     """penstock_c: every declaration of the header, by its own name."""
     yield "! penstock_c.f90: penstock.h in Fortran, declaration by declaration; generated from it."
-    yield "! Texts end with c_null_char; an optional argument that is left out is NULL. Structs have names of their own,"
-    yield "! since upper and lower case are one: penstock_memory_t is not the status PENSTOCK_MEMORY."
+    yield "! Texts end with c_null_char; an optional argument that is left out is NULL. Structs have names of their"
+    yield "! own, since upper and lower case are one: penstock_memory_t is not the status PENSTOCK_MEMORY."
     yield "module penstock_c"
     yield "  use, intrinsic :: iso_c_binding"
     yield "  implicit none"
