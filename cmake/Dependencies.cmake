@@ -24,7 +24,7 @@ if(PENSTOCK_MPI)
 endif()
 if(PENSTOCK_FORTRAN)
   enable_language(Fortran)
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)  # makes the modules
+  find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)  # makes the modules
   if(PENSTOCK_MPI)
     find_package(MPI QUIET COMPONENTS Fortran)
     if(NOT MPI_Fortran_FOUND)

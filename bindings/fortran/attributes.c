@@ -88,12 +88,11 @@ static penstock_status fill(File *file, const Words *w, const Array *a, penstock
                             int64_t length) {
   const int64_t bytes = count * length;
   char *values = malloc((size_t)bytes + 1);
-  char *mine = packed(a);
+  char *mine = calloc(1, (size_t)(a->elements * a->element_bytes) + 1);
   penstock_status status = values != NULL && mine != NULL
                                ? penstock_attribute_get(file->file, w->object, w->name, type, values, bytes)
                                : refuse(NULL, PENSTOCK_MEMORY, "%s: no memory", w->doing);
   if (status == PENSTOCK_OK) {
-    if (a->text) memset(mine, 0, (size_t)(a->elements * a->element_bytes));
     for (int64_t i = 0; i < count; i++) memcpy(mine + i * a->element_bytes, values + i * length, (size_t)length);
     if (a->text) pad_with_blanks(mine, count, a->element_bytes);
     unpack(a, mine);

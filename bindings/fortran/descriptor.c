@@ -40,6 +40,16 @@ static bool type_of(const CFI_cdesc_t *a, penstock_type *type) {
   return false;
 }
 
+/* gfortran has no address for an empty constructor either, [real ::]; what is not allocated has any extents. */
+static bool is_empty(const CFI_cdesc_t *a) {
+  bool empty = false;
+  for (int i = 0; i < a->rank; i++) {
+    if (a->dim[i].extent < 0) return false;
+    empty = empty || a->dim[i].extent == 0;
+  }
+  return empty;
+}
+
 penstock_status array_of(File *file, const char *doing, const CFI_cdesc_t *a, const int *as, Array *array) {
   *array = (Array){.data = a->base_addr, .rank = a->rank, .elements = 1, .element_bytes = (int64_t)a->elem_len};
   array->text = a->type == CFI_type_char;
@@ -49,6 +59,8 @@ penstock_status array_of(File *file, const char *doing, const CFI_cdesc_t *a, co
   if (array->text && (a->elem_len < 1 || a->elem_len > 1 << 24))
     return refuse(file, PENSTOCK_INVALID, "%s: texts of %zu characters: files have texts of 1 to 2^24", doing,
                   a->elem_len);
+  if (array->data == NULL && !is_empty(a))
+    return refuse(file, PENSTOCK_INVALID, "%s: the array is not allocated, or the pointer not associated", doing);
   if (as != NULL) {
     const penstock_type type = (penstock_type)*as;
     if (type != array->type && !(is_integer(array->type) && is_integer(type) && type % 4 == array->type % 4))
@@ -71,8 +83,6 @@ penstock_status array_of(File *file, const char *doing, const CFI_cdesc_t *a, co
     array->bytes[i] = a->dim[i].sm;
     array->elements *= a->dim[i].extent;
   }
-  if (array->data == NULL && array->elements != 0)
-    return refuse(file, PENSTOCK_INVALID, "%s: the array is not allocated, or the pointer not associated", doing);
   return PENSTOCK_OK;
 }
 

@@ -5,9 +5,9 @@
     python generate.py template --template FILE --output FILE
     python generate.py check --header penstock.h SOURCE...
 
-c fails on a declaration that it cannot translate, so that nobody adds one unnoticed. check fails where one of the header's
-functions is called in none of the SOURCEs. Of a template's lines, those between `!for VARIABLE in WORD WORD...` and `!end` are
-repeated with @VARIABLE@ replaced, and those between `!if NAME` and `!end` stay where NAME is defined.
+c fails on a declaration that it cannot translate, so that nobody adds one unnoticed. check fails where one of the
+header's functions is called in none of the SOURCEs. Of a template's lines, those between `!for NAME in WORD WORD...`
+and `!end` are repeated with @NAME@ replaced, and those between `!if NAME` and `!end` stay where NAME is defined.
 """
 
 import argparse
@@ -27,7 +27,7 @@ MACROS = {"PENSTOCK_TEXT"}  # written out below
 LONGEST_LINE = 120
 
 
-class Untranslatable(Exception):
+class UntranslatableError(Exception):
     """A declaration of the header that has no translation here."""
 
 
@@ -36,7 +36,7 @@ class Parameter:
     kind: str  # without const and the stars
     name: str
     stars: int
-    constant: bool
+    constant: bool  # whether what it points to is
 
 
 @dataclass
@@ -61,12 +61,16 @@ def parse(text: str) -> Header:
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL).replace("\\\n", " ")
     for macro in re.findall(r"^\s*#\s*define\s+(\w+)", text, flags=re.MULTILINE):
         if macro not in LEFT_OUT | MACROS:
-            raise Untranslatable(f"#define {macro}: say in LEFT_OUT or MACROS what it is in Fortran")
+            raise UntranslatableError(f"#define {macro}: say in LEFT_OUT or MACROS what it is in Fortran")
     text = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r'extern "C" \{(.*)\}', r"\1", text, flags=re.DOTALL)
     header = Header()
     for declaration in re.findall(r"[^;{]*(?:\{[^}]*\}[^;]*)?;", text):
-        _declare(header, " ".join(declaration.split()).rstrip("; "))
+        words = " ".join(declaration.split()).rstrip("; ")
+        try:
+            _declare(header, words)
+        except UntranslatableError as reason:
+            raise UntranslatableError(f"{words}: {reason}") from None
     return header
 
 
@@ -95,41 +99,55 @@ def _declare(header: Header, text: str) -> None:
         parameters = [] if match[4] == "void" else [_parameter(part.strip()) for part in match[4].split(",")]
         header.functions.append(Function(match[3], match[1].removeprefix("const "), len(match[2]), parameters))
     else:
-        raise Untranslatable(f"'{text}' is no declaration that is known here")
+        raise UntranslatableError("no declaration of a known kind")
 
 
 def _parameter(text: str) -> Parameter:
     match = re.fullmatch(r"((?:const )?)(\w+)((?: |\*|const\b)*?)(\w+)", text)
     if match is None:
-        raise Untranslatable(f"'{text}' is no parameter that is known here")
-    return Parameter(match[2], match[4], match[3].count("*"), bool(match[1]))
+        raise UntranslatableError(f"'{text}' is no parameter that is known here")
+    stars = match[3].count("*")
+    # A pointer that a pointer points to is written unless it is constant itself: const char **, const char *const *.
+    return Parameter(match[2], match[4], stars, bool(match[1]) if stars < 2 else "const" in match[3])
+
+
+# How a parameter is declared, by what it is, how many stars it has, and whether it points to constants. Pointers that
+# may be NULL are optional: left out, they are.
+DECLARATIONS = {
+    ("number", 0, False): "{number}, value :: {name}",
+    ("number", 1, True): "{number}, intent(in), optional :: {name}(*)",
+    ("number", 1, False): "{number}, intent(inout), optional :: {name}{many}",
+    ("enumeration", 0, False): "integer(c_int), value :: {name}",
+    ("enumeration", 1, False): "integer(c_int), intent(inout), optional :: {name}",
+    ("penstock_comm", 0, False): "integer(penstock_comm), value :: {name}",
+    ("penstock_comm", 1, False): "integer(penstock_comm), intent(inout) :: {name}",
+    ("char", 1, True): "character(kind=c_char), intent(in), optional :: {name}(*)",
+    ("char", 2, True): "type(c_ptr), intent(in), optional :: {name}(*)",
+    ("char", 2, False): "type(c_ptr), intent(inout), optional :: {name}",
+    ("struct", 1, True): "type({kind}_t), intent(in), optional :: {name}",
+    ("void", 1, True): "type(c_ptr), value :: {name}",
+    ("void", 1, False): "type(c_ptr), value :: {name}",
+    ("opaque", 1, True): "type(c_ptr), value :: {name}",
+    ("opaque", 1, False): "type(c_ptr), value :: {name}",
+    ("opaque", 2, False): "type(c_ptr), intent(out) :: {name}",
+}
 
 
 def _declaration(header: Header, p: Parameter) -> str:
-    """How P is declared in an interface. Pointers that may be NULL are optional: left out, they are."""
-    if p.stars == 0 and p.kind in NUMBERS:
-        return f"{NUMBERS[p.kind]}, value :: {p.name}"
-    if p.stars == 0 and p.kind in header.enumerations:
-        return f"integer(c_int), value :: {p.name}"
-    if p.kind == "penstock_comm":
-        return f"integer(penstock_comm), {'intent(inout)' if p.stars else 'value'} :: {p.name}"
-    if p.stars == 1 and p.kind == "char" and p.constant:
-        return f"character(kind=c_char), intent(in), optional :: {p.name}(*)"
-    if p.stars == 2 and p.kind == "char" and p.constant:
-        return f"type(c_ptr), intent(in), optional :: {p.name}(*)"
-    if p.stars == 1 and p.kind in NUMBERS and p.constant:
-        return f"{NUMBERS[p.kind]}, intent(in), optional :: {p.name}(*)"
-    if p.stars == 1 and p.kind in NUMBERS:
-        return f"{NUMBERS[p.kind]}, intent(inout), optional :: {p.name}{'(*)' if p.name in ARRAYS_OUT else ''}"
-    if p.stars == 1 and p.kind in header.enumerations:
-        return f"integer(c_int), intent(inout), optional :: {p.name}"
-    if p.stars == 1 and p.kind in header.structs:
-        return f"type({p.kind}_t), intent(in), optional :: {p.name}"
-    if p.stars == 1 and (p.kind == "void" or p.kind in header.opaque):
-        return f"type(c_ptr), value :: {p.name}"
-    if p.stars == 2 and p.kind in header.opaque:
-        return f"type(c_ptr), intent(out) :: {p.name}"
-    raise Untranslatable(f"parameter {p.kind} {'*' * p.stars}{p.name}")
+    what = p.kind
+    for group, members in (
+        ("number", NUMBERS),
+        ("enumeration", header.enumerations),
+        ("struct", header.structs),
+        ("opaque", header.opaque),
+    ):
+        if p.kind in members:
+            what = group
+    declaration = DECLARATIONS.get((what, p.stars, p.constant))
+    if declaration is None:
+        raise UntranslatableError(f"parameter {p.kind} {'*' * p.stars}{p.name}")
+    many = "(*)" if p.name in ARRAYS_OUT else ""
+    return declaration.format(name=p.name, kind=p.kind, number=NUMBERS.get(p.kind), many=many)
 
 
 def _interface(header: Header, f: Function) -> Iterator[str]:
@@ -143,7 +161,7 @@ def _interface(header: Header, f: Function) -> Iterator[str]:
     elif f.result == "void":
         result = ""
     else:
-        raise Untranslatable(f"{f.name} returns {f.result}")
+        raise UntranslatableError(f"{f.name} returns {f.result}")
     head = f"{result} function" if result else "subroutine"
     yield from _folded(f"    {head} {f.name}({names}) bind(C)")
     yield "      import"
@@ -162,9 +180,9 @@ def _folded(line: str) -> Iterator[str]:
 
 def raw_module(header: Header, comm: str) -> Iterator[str]:
     """penstock_c: every declaration of the header, by its own name."""
-    yield "! penstock_c.f90: penstock.h in Fortran, declaration by declaration; generated from it, whose comments are the contract."
-    yield "! Texts end with c_null_char; an optional argument that is left out is NULL. Structs have a name of their own, since"
-    yield "! Fortran's names have no upper and lower case: penstock_memory_t is not the status PENSTOCK_MEMORY."
+    yield "! penstock_c.f90: penstock.h in Fortran, declaration by declaration; generated from it."
+    yield "! Texts end with c_null_char; an optional argument that is left out is NULL. Structs have names of their"
+    yield "! own, since upper and lower case are one: penstock_memory_t is not the status PENSTOCK_MEMORY."
     yield "module penstock_c"
     yield "  use, intrinsic :: iso_c_binding"
     yield "  implicit none"
@@ -176,7 +194,7 @@ def raw_module(header: Header, comm: str) -> Iterator[str]:
         yield f"  type, bind(C) :: {name}_t"
         for member in members:
             if member.stars != 1:
-                raise Untranslatable(f"{member.name} of struct {name}")
+                raise UntranslatableError(f"{member.name} of struct {name}")
             yield f"    type(c_ptr) :: {member.name} = c_null_ptr"
         yield "  end type"
     yield "  interface"
@@ -188,8 +206,8 @@ def raw_module(header: Header, comm: str) -> Iterator[str]:
     for function in header.functions:
         try:
             yield from _interface(header, function)
-        except Untranslatable as reason:
-            raise Untranslatable(f"{function.name}: {reason}") from None
+        except UntranslatableError as reason:
+            raise UntranslatableError(f"{function.name}: {reason}") from None
     yield "  end interface"
     yield "contains"
     yield "  ! The type of texts of BYTES bytes."
@@ -213,7 +231,7 @@ def expand(lines: list[str], defined: set[str]) -> Iterator[str]:
         while depth:
             end += 1
             if end == len(lines):
-                raise Untranslatable(f"the template's '{lines[at].strip()}' has no !end")
+                raise UntranslatableError(f"the template's '{lines[at].strip()}' has no !end")
             depth += lines[end].split()[:1] in (["!for"], ["!if"])
             depth -= lines[end].split()[:1] == ["!end"]
         body = list(lines[at + 1 : end])
@@ -232,13 +250,13 @@ HANDLES = {"@handle_mpi@": "comm", "@handle_mpi_f08@": "comm%mpi_val"}  # the in
 
 def native_module(header: Header, template: str, defined: set[str]) -> Iterator[str]:
     """penstock: the template, with the declarations of its types and the header's constants."""
+    words = HANDLES | {"@constants@": ", ".join(name for name, _ in header.constants)}
+    for name, declaration in TYPES.items():
+        words[f"@declare_{name}@"] = declaration
+        words[f"@local_{name}@"] = declaration.replace("len=*", "len=4")
+    pattern = re.compile("|".join(map(re.escape, words)))
     for line in expand(template.splitlines(), defined):
-        for name, handle in HANDLES.items():
-            line = line.replace(name, handle)
-        for name, declaration in TYPES.items():
-            line = line.replace(f"@declare_{name}@", declaration)
-            line = line.replace(f"@local_{name}@", declaration.replace("len=*", "len=4"))
-        yield from _folded(line.replace("@constants@", ", ".join(name for name, _ in header.constants)))
+        yield from _folded(pattern.sub(lambda match: words[match[0]], line))
 
 
 # What the types of the template's loops are.
@@ -287,7 +305,7 @@ def main() -> int:
             lines = list(raw_module(header, options.comm))
         else:
             lines = list(native_module(header, options.template.read_text(encoding="utf-8"), set(options.define)))
-    except Untranslatable as reason:
+    except UntranslatableError as reason:
         print(f"generate.py: {options.header}: {reason}: teach bindings/fortran/generate.py", file=sys.stderr)
         return 1
     options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")

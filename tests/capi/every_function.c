@@ -198,6 +198,19 @@ static void verify_and_find(const char *path) {
   CHECK(penstock_open_latest(world, in_folder("b*.h5"), NULL, &f) == PENSTOCK_NOT_FOUND && f == NULL);
 }
 
+/* A check of the program's own that fails on the last rank fails the commit on all. */
+static void own_failure(void) {
+  penstock_file *f = NULL;
+  CHECK_IS(penstock_fail(NULL, PENSTOCK_NO_SPACE, "nowhere to go"), PENSTOCK_NO_SPACE);
+  CHECK(!strcmp(penstock_message(), "nowhere to go"));
+  CHECK_IS(penstock_fail(NULL, PENSTOCK_OK, "all is well"), PENSTOCK_INVALID);
+  CHECK_IS(penstock_fail(NULL, PENSTOCK_IO, NULL), PENSTOCK_INVALID);
+  CHECK_OK(penstock_create(world, in_folder("own.h5"), NULL, &f));
+  if (rank == size - 1) CHECK_IS(penstock_fail(f, PENSTOCK_DAMAGED, "the density is negative"), PENSTOCK_DAMAGED);
+  CHECK_IS(penstock_close(f), PENSTOCK_DAMAGED);
+  CHECK(strstr(penstock_message(), "the density is negative") != NULL);
+}
+
 int main(int argc, char **argv) {
   ranks_begin(&argc, &argv);
   decompositions();
@@ -210,5 +223,6 @@ int main(int argc, char **argv) {
   CHECK_OK(penstock_set_timeout(600));
   for (int s = 0; s <= PENSTOCK_INTERNAL; s++) CHECK(strlen(penstock_status_name((penstock_status)s)) > 1);
   CHECK(penstock_message() != NULL);
+  own_failure();
   return ranks_end("every_function");
 }

@@ -10,7 +10,7 @@ fail() { echo "$*"; exit 1; }
 last() { tail -n 1 "$1"; }
 
 $mpiexec -n 1 "$jacobi" --n 61 --steps 90 > whole
-last whole | grep -Eq '^step 90 residual [0-9]\.[0-9]{15}e[-+][0-9]+$' || fail "no such last line: $(last whole)"
+last whole | grep -Eq '^step 90 residual [0-9]\.[0-9]{15}[eE][-+][0-9]+$' || fail "no such last line: $(last whole)"
 for ranks in 2 4; do
   $mpiexec -n $ranks "$jacobi" --n 61 --steps 90 > whole.$ranks
   [ "$(last whole.$ranks)" = "$(last whole)" ] || fail "$ranks ranks: $(last whole.$ranks), one rank: $(last whole)"

@@ -49,6 +49,14 @@ contains
     call check(start8(1) == merge(1, 4, mod(rank, 2) == 0) .and. count8(1) == merge(3, 2, mod(rank, 2) == 0), "a grid of 2")
     call check(penstock_elements(d) == product(count8), "the box is what the library has cut")
     call penstock_free(d)
+    call penstock_block([6_int64, 5 * 2_int64**30], [1_int64, 4 * 2_int64**30 + 1], [6_int64, 2_int64**30], d)
+    call check(penstock_elements(d) == 6 * 2_int64**30, "more elements than an int32 counts")
+    call penstock_box(d, start8, count8)
+    call check(start8(2) == 4 * 2_int64**30 + 1, "a start beyond int32")
+    call penstock_box(d, start, count, ierr)
+    call check_status(ierr, PENSTOCK_INVALID, "a box that int32 cannot tell")
+    call check_said("integer(int64)")
+    call penstock_free(d)
 
     ! The first row and the others, as two boxes in a list; and odd and even elements, as runs of one.
     call penstock_boxes([4, columns], reshape([1, 3 * rank + 1, 2, 3 * rank + 1], [2, 2]), reshape([1, 3, 3, 3], [2, 2]), d)

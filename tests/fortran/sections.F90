@@ -29,6 +29,7 @@ program sections
   end do
   call put_all(named("sections.h5"))
   call get_all(named("sections.h5"))
+  call no_copies(named("lent.h5"))
   call garbage(named("kept.h5"))
   call nothing(named("nothing.h5"))
   call finish()
@@ -129,6 +130,25 @@ contains
     call check_ok(ierr, "12 bytes are a multiple of 4")
     call penstock_close(f)
     call check(all(q%b == [(real(i + 5 * rank), i=1, 5)]), "a component of a sequence type")
+  end subroutine
+
+  ! What is lent takes no memory of the library's, sections neither: a put of as much is refused.
+  subroutine no_copies(path)
+    character(*), intent(in) :: path
+    type(penstock_file) :: f
+    call penstock_create(world, path, f)
+    call penstock_capture_bytes(f, 100)
+    call penstock_lend(f, "ghosts", t(1:nx, 1:ny), [nx, gy], [1, first + 1])
+    call penstock_lend(f, "strided", t(1:nx:2, 2:ny:2), [nx / 2, gy / 2], [1, first / 2 + 1])
+    call penstock_commit(f)
+    call penstock_put(f, "put", t(1:nx, 1:ny), [nx, gy], [1, first + 1], ierr=ierr)
+    call check_status(ierr, PENSTOCK_MEMORY, "a put beyond the limit")
+    call penstock_abandon(f)
+    call penstock_open(world, path, f)
+    call penstock_get(f, "ghosts", back, [nx, gy], [1, first + 1])
+    call penstock_close(f)
+    call check(all(back == t(1:nx, 1:ny)), "what was lent")
+    call remove(path)
   end subroutine
 
   ! A put has copied when it returns: neither temporaries nor what is overwritten get into the file.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 FOLDERS = ("include", "core", "bindings", "bench", "examples", "tests", "tools", "scripts", "cmake", ".ci")
 SLASHES = re.compile(r"^(//|/\*)\s*(?P<text>.*?)(\*/)?$")
+BANG = re.compile(r"^!\s*(?P<text>.*)$")
 HASH = re.compile(r"^#\s*(?P<text>.*)$")
 DOCSTRING = re.compile(r'^"""(?P<text>.*?)("""|$)')
 KINDS = {
@@ -18,6 +19,8 @@ KINDS = {
     ".h": SLASHES,
     ".cpp": SLASHES,
     ".hpp": SLASHES,
+    ".f90": BANG,
+    ".F90": BANG,
     ".py": DOCSTRING,
     ".cmake": HASH,
     ".pc": HASH,
