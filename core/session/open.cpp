@@ -310,6 +310,9 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   if (mode == Mode::change && !state->contents->left_out.empty())
     return Status(Code::unsupported,
                   fmt::format("'{}' cannot be changed without loss: {}", state->path, state->contents->left_out));
+  if (mode == Mode::change && !state->contents->converted.empty())
+    return Status(Code::unsupported, fmt::format("'{}' cannot be changed in place: {}; copy it, and change the copy",
+                                                 state->path, state->contents->converted));
   state->published = true;
   return state;
 }
