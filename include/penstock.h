@@ -94,6 +94,11 @@ penstock_status penstock_reopen(penstock_comm comm, const char *path, const char
 /* Collective. A new file TO with all that is in FROM, moved in bounded pieces: makes one file of a set of files, or another
  * format of a file. PLAN: of the new file. All or nothing. */
 penstock_status penstock_copy(penstock_comm comm, const char *from, const char *to, const char *plan);
+/* Collective. A new file at PATH that begins with all that is in TEMPLATE_PATH, a file or set, which is not touched: constant
+ * metadata and data, to which the rest is put. penstock_commit or penstock_close publishes all of it at once. PLAN: of the new
+ * file, with placement single or parts. */
+penstock_status penstock_clone(penstock_comm comm, const char *template_path, const char *path, const char *plan,
+                               penstock_file **file);
 /* Collective. Reads all of the file or set at PATH and compares it with the checksums that were committed with it.
  * PENSTOCK_OK: all agrees; PENSTOCK_DAMAGED: the message names the first dataset and elements that do not, and counts the
  * others; PENSTOCK_NOT_FOUND: there is no such file, or it has no checksums. */
@@ -128,6 +133,13 @@ penstock_status penstock_commit_test(penstock_file *file, int *done);
 penstock_status penstock_commit_wait(penstock_file *file);
 /* Collective. Commits what is pending and frees FILE, whatever the status. */
 penstock_status penstock_close(penstock_file *file);
+/* Collective. As penstock_close, but what is published is the newest of RETAIN restart files. PATTERN, in FILE's folder, has a # where
+ * the index goes: "run/restart#.h5" is restart0.h5, the newest, restart1.h5, ...; "restart##.h5" restart00.h5, ... Those that are
+ * there move one index up; what would get index RETAIN goes, with its parts; higher indices are left alone. What was not committed
+ * yet goes straight to index 0, whatever path FILE has; what was is renamed. At every moment index 0 is there, old or new and whole
+ * (on a file system without links it may be absent while files move; index 1 is there then). An error leaves all that were there; of
+ * wrong arguments too, and FILE is dropped. */
+penstock_status penstock_close_restart(penstock_file *file, const char *pattern, int64_t retain);
 /* Local. Frees FILE and drops what was not committed. On all ranks, or on none. Dropping a commit under way that sends
  * messages keeps one MPI communicator until the program ends, since some may still come. */
 void penstock_abandon(penstock_file *file);

@@ -191,6 +191,22 @@ penstock_status penstock_copy(penstock_comm comm, const char* from, const char* 
   });
 }
 
+penstock_status penstock_clone(penstock_comm comm, const char* template_path, const char* path, const char* plan,
+                               penstock_file** file) {
+  return border([&]() -> Status {
+    if (file != nullptr) *file = nullptr;
+    const bool usable = file != nullptr && template_path != nullptr && path != nullptr;
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    auto cloned =
+        penstock::File::clone(ranks, usable ? template_path : "", usable ? path : "", plan == nullptr ? "" : plan);
+    if (file == nullptr) return null("file");
+    if (!usable) return null(path == nullptr ? "path" : "template_path");
+    PENSTOCK_ASSIGN(auto opened, std::move(cloned));
+    *file = new penstock_file{std::move(opened), {}};
+    return {};
+  });
+}
+
 penstock_status penstock_verify(penstock_comm comm, const char* path) {
   return border([&]() -> Status {
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
@@ -265,6 +281,14 @@ penstock_status penstock_close(penstock_file* file) {
     if (file == nullptr) return null("file");
     const std::unique_ptr<penstock_file> owned(file);
     return owned->file.close();
+  });
+}
+
+penstock_status penstock_close_restart(penstock_file* file, const char* pattern, int64_t retain) {
+  return border([&]() -> Status {
+    if (file == nullptr) return null("file");
+    const std::unique_ptr<penstock_file> owned(file);
+    return owned->file.close_restart(pattern == nullptr ? "" : pattern, retain);
   });
 }
 

@@ -178,4 +178,14 @@ Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std:
   return {};
 }
 
+void add_comment(hid_t object, AttributeMap& out) {
+  constexpr ssize_t most = 64 << 10;  // as large as an object's header takes
+  const ssize_t length = H5Oget_comment(object, nullptr, 0);
+  if (length <= 0 || length > most || out.contains("comment")) return;
+  std::string text(static_cast<size_t>(length) + 1, '\0');
+  if (H5Oget_comment(object, text.data(), text.size()) != length) return;
+  text.resize(static_cast<size_t>(length));
+  out.emplace("comment", text_attribute("comment", std::string_view(text)));
+}
+
 }  // namespace penstock::hdf5

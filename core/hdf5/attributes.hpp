@@ -20,4 +20,7 @@ Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& sh
 // FILE_BYTES.
 Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::string& skipped);
 
+// Adds what HDF5 calls OBJECT's comment as the attribute "comment", unless there is one.
+void add_comment(hid_t object, AttributeMap& out);
+
 }  // namespace penstock::hdf5

@@ -148,6 +148,21 @@ std::optional<TypeMatch> match_type(hid_t file_type) {
   }
 }
 
+Type innermost_type(hid_t file_type, Dims& extents) {
+  Type type(H5Tcopy(file_type));
+  while (type.ok() && H5Tget_class(type) == H5T_ARRAY) {
+    hsize_t dims[H5S_MAX_RANK];
+    const int rank = H5Tget_array_ndims(type);
+    if (rank < 0 || rank > max_rank - extents.rank() || H5Tget_array_dims2(type, dims) < 0) return {};
+    for (int i = 0; i < rank; ++i) {
+      if (dims[i] > static_cast<hsize_t>(INT64_MAX)) return {};
+      extents.push_back(static_cast<int64_t>(dims[i]));
+    }
+    type = Type(H5Tget_super(type));
+  }
+  return type;
+}
+
 Result<Type> memory_type(const ElementType& type, hid_t file_type) {
   const H5T_class_t file_class = H5Tget_class(file_type);
   if (file_class == H5T_ENUM) {

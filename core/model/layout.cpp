@@ -82,6 +82,7 @@ std::vector<std::byte> encode(const Contents& contents) {
   out.text(contents.generation);
   out.text(contents.replaced);
   out.text(contents.left_out);
+  out.text(contents.converted);
   out.list(std::span<const std::byte>(encode(contents.catalogue)));
   out.value(static_cast<int64_t>(contents.parts.size()));
   for (const std::string& part : contents.parts) out.text(part);
@@ -119,6 +120,7 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
   contents.generation = in.text();
   contents.replaced = in.text();
   contents.left_out = in.text();
+  contents.converted = in.text();
   PENSTOCK_ASSIGN(contents.catalogue, decode_catalogue(in.list<std::byte>()));
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) contents.parts.push_back(in.text());
   for (size_t i = 0; i < contents.catalogue.datasets.size() && in.ok(); ++i) {

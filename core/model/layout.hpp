@@ -65,6 +65,8 @@ struct Contents {
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
   std::vector<bool> foreign;  // for each dataset: stored chunked, filtered, compact or in another type
   std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
+  // The first thing that is shown as something else than it is, and stays so in a copy; "" where there is none.
+  std::string converted;
   // Of a set: parts that are not there, or too short, and why. What lay in them is in no block then.
   struct Lost {
     int32_t part = 0;

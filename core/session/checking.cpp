@@ -46,7 +46,7 @@ Status load_checking(File::State& state, bool or_none = false) {
   if (state.checking) return {};
   std::vector<std::byte> message;
   if (state.comm->rank() == 0) {
-    auto record = load_record(*state.contents, state.path, state.storage);
+    auto record = load_record(*state.contents, state.described(), state.storage);
     if (record.status().code() == Code::not_found && or_none) record = Record{};
     Encoder out;
     out.value(record.status().code());
@@ -220,16 +220,16 @@ std::vector<Damage> damages_of(const File::State& state, std::span<const Finding
 Result<bool> metadata_agree(File::State& state, const Record& record) {
   if (state.contents->altered) return false;
   if (record.metadata_bytes <= 0) return true;
-  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
+  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.described()));
   if (record.metadata_bytes > info.bytes) return false;
   std::vector<std::byte> bytes(static_cast<size_t>(record.metadata_bytes));
-  PENSTOCK_ASSIGN(auto file, state.storage->open(state.path, Io::buffered, false));
+  PENSTOCK_ASSIGN(auto file, state.storage->open(state.described(), Io::buffered, false));
   PENSTOCK_TRY(file->read(0, bytes));
   return crc64(bytes) == record.metadata_sum;
 }
 
 bool is_single(const File::State& state) {
-  return state.contents->parts.size() == 1 && state.contents->parts[0] == state.path;
+  return state.contents->parts.size() == 1 && state.contents->parts[0] == state.described();
 }
 
 // Collective. Which files, numbered as in WrongFile, somebody has written to since their commit. A single file's time is set to that
@@ -238,7 +238,7 @@ Result<std::vector<int64_t>> find_written(File::State& state, const Record& reco
   const Contents& contents = *state.contents;
   std::vector<int64_t> written(contents.parts.size() + 1);
   const Status status = state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-    PENSTOCK_ASSIGN(const FileStat published, state.storage->stat(state.path));
+    PENSTOCK_ASSIGN(const FileStat published, state.storage->stat(state.described()));
     if (is_single(state)) {
       int64_t unit = 1;
       while (unit < 1'000'000'000 && published.changed_at % (unit * 10) == 0) unit *= 10;
@@ -334,7 +334,8 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
       PENSTOCK_ASSIGN(const bool agrees, metadata_agree(state, checking.record));
       differ = !agrees;
       if (committed_at != 0) return {};
-      PENSTOCK_ASSIGN(const FileStat index, state.storage->stat(state.path));  // of a set without checksums of data
+      PENSTOCK_ASSIGN(const FileStat index,
+                      state.storage->stat(state.described()));  // of a set without checksums of data
       committed_at = index.changed_at;
       return {};
     });

@@ -160,13 +160,6 @@ Status set_plan(File::State& state, std::string_view text, std::string_view form
   return {};
 }
 
-// Where the master of a set is no file of the format, its name says so.
-std::string published_path(std::string path, const File::State& state) {
-  if (!state.is_set() || state.format->master_extension() == state.format->extension()) return path;
-  const std::string_view master = state.format->master_extension();
-  return path.ends_with(fmt::format(".{}", master)) ? path : fmt::format("{}.{}", path, master);
-}
-
 // A folder is only replaced by the engine whose it is.
 bool may_replace(const Engine* engine, const std::string& path) {
   return engine != nullptr && engine->recognises(path);
@@ -178,6 +171,12 @@ Status note_occupant(File::State& state, const std::string& path) {
 }
 
 }  // namespace
+
+std::string published_path(std::string path, const File::State& state) {
+  if (!state.is_set() || state.format->master_extension() == state.format->extension()) return path;
+  const std::string_view master = state.format->master_extension();
+  return path.ends_with(fmt::format(".{}", master)) ? path : fmt::format("{}.{}", path, master);
+}
 
 Status hold(File::State& state) {
   if (state.comm->rank() != 0) return {};
@@ -310,6 +309,9 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   if (mode == Mode::change && !state->contents->left_out.empty())
     return Status(Code::unsupported,
                   fmt::format("'{}' cannot be changed without loss: {}", state->path, state->contents->left_out));
+  if (mode == Mode::change && !state->contents->converted.empty())
+    return Status(Code::unsupported, fmt::format("'{}' cannot be changed in place: {}; copy it, and change the copy",
+                                                 state->path, state->contents->converted));
   state->published = true;
   return state;
 }
@@ -332,23 +334,69 @@ Result<File> File::open_to_check(const Communicator& comm, const std::string& pa
   return File(*std::move(state));
 }
 
+namespace {
+
+// What is carried over has no blocks of ranks.
+Status check_copy(const File::State& from, const File::State& to) {
+  if (!from.contents->left_out.empty())
+    return {Code::unsupported,
+            fmt::format("'{}' cannot be copied without loss: {}", from.path, from.contents->left_out)};
+  if (to.path == from.path)
+    return {Code::invalid, fmt::format("'{}' would be copied onto itself: name another file", to.path)};
+  if (to.engine != nullptr)
+    return {Code::unsupported, fmt::format("engine '{}' cannot make a copy: name a transport", to.plan.engine)};
+  const std::string& placement = to.plan.placement;
+  const bool holds = std::ranges::any_of(from.contents->catalogue.datasets,
+                                         [](const Dataset& dataset) { return elements(dataset.shape) > 0; });
+  if (holds && placement != "single" && placement != "parts")
+    return {Code::unsupported,
+            fmt::format("a copy of '{}' cannot have placement={}, where blocks of ranks make up the files: name "
+                        "placement=single or parts",
+                        from.path, placement)};
+  return {};
+}
+
+// So that whoever replaces or edits it is noticed.
+Status hold_source(File::State& state) {
+  if (state.comm->rank() != 0) return {};
+  PENSTOCK_ASSIGN(state.source_held, state.storage->open(state.source, Io::buffered, false));
+  PENSTOCK_ASSIGN(state.source_was, state.storage->stat(state.source));
+  return {};
+}
+
+}  // namespace
+
+Status check_source(File::State& state) {
+  if (state.source.empty()) return {};
+  Status status;
+  if (state.comm->rank() == 0) {
+    const auto now = state.storage->stat(state.source);
+    if (!now.ok() || !same_file(*now, *state.source_was) || now->changed_at != state.source_was->changed_at ||
+        now->bytes != state.source_was->bytes)
+      status = {Code::mismatch,
+                fmt::format("'{}' was changed or replaced since the copy was begun: begin it again", state.source)};
+  }
+  return agree(state.comm, status);
+}
+
+Result<File> File::clone(const Communicator& comm, std::string from, std::string to, std::string_view plan) {
+  const Calling calling(comm, "clone", to, false);
+  PENSTOCK_ASSIGN(auto source, open_state(comm, std::move(from), {}, Mode::read));
+  if (source->engine != nullptr)
+    return Status(Code::unsupported,
+                  fmt::format("'{}' cannot be copied: only engine '{}' reads it", source->path, source->plan.engine));
+  PENSTOCK_ASSIGN(File file, create(comm, std::move(to), plan));
+  State& state = *file.state_;
+  PENSTOCK_TRY(check_copy(*source, state));
+  state.source = source->path;
+  PENSTOCK_TRY(agree(comm, hold_source(state)));
+  state.contents = std::move(source->contents);
+  return file;
+}
+
 Status File::copy(const Communicator& comm, std::string from, std::string to, std::string_view plan) {
   const Calling calling(comm, "copy", to, false);
-  PENSTOCK_ASSIGN(auto source, open_state(comm, std::move(from), {}, Mode::read));
-  if (!source->contents->left_out.empty())
-    return {Code::unsupported,
-            fmt::format("'{}' cannot be copied without loss: {}", source->path, source->contents->left_out)};
-  if (source->engine != nullptr)
-    return {Code::unsupported,
-            fmt::format("'{}' cannot be copied: only engine '{}' reads it", source->path, source->plan.engine)};
-  PENSTOCK_ASSIGN(File file, create(comm, std::move(to), plan));
-  File::State& state = *file.state_;
-  if (state.path == source->path)
-    return {Code::invalid, fmt::format("'{}' would be copied onto itself: name another file", state.path)};
-  if (state.engine != nullptr)
-    return {Code::unsupported, fmt::format("engine '{}' cannot make a copy: name a transport", state.plan.engine)};
-  state.contents = std::move(source->contents);
-  state.source = source->path;
+  PENSTOCK_ASSIGN(File file, clone(comm, std::move(from), std::move(to), plan));
   return file.close();
 }
 

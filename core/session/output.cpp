@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/encode.hpp"
+#include "core/session/restart.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
@@ -41,18 +42,20 @@ bool is_generation(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// Only files of this name with GENERATION, drawn at random by one commit: those of a set that was renamed or copied stay.
 void remove_parts(File::State& state, const std::string& generation) {
-  if (!is_generation(generation)) return;
-  const std::string folder = folder_of(state.path);
-  const auto names = state.storage->list(folder.empty() ? "." : folder);
-  if (!names.ok()) return;
-  for (const std::string& name : *names)
-    if (name.starts_with(stem_of(state) + ".g" + generation + "."))
-      (void)state.storage->remove(folder + name);  // litter, not an error: the commit stands
+  remove_parts(*state.storage, folder_of(state.path), stem_of(state), generation);
 }
 
 }  // namespace
+
+void remove_parts(Storage& storage, const std::string& folder, const std::string& stem, const std::string& generation) {
+  if (!is_generation(generation)) return;
+  const auto names = storage.list(folder.empty() ? "." : folder);
+  if (!names.ok()) return;
+  for (const std::string& name : *names)
+    if (name.starts_with(stem + ".g" + generation + "."))
+      (void)storage.remove(folder + name);  // litter, not an error: the commit stands
+}
 
 Status own_partial_files(File::State& state) {
   Encoder out;
@@ -112,6 +115,10 @@ Status put_in_target(File::State& state, const Output& output) {
 }
 
 Status publish(File::State& state, Output& output) {
+  if (state.restart) {
+    if (state.is_set()) PENSTOCK_TRY(write_master(state, output));
+    return rotate(state, output.partial);
+  }
   Ancestors ancestors;
   if (state.is_set() || state.parts_beside) ancestors = ancestors_of(state);
   if (state.is_set()) {

@@ -47,6 +47,9 @@ Status publish(File::State& state, Output& output);
 // Rank 0. The two halves of it, for who makes one of them only.
 Status write_master(File::State& state, const Output& output);
 Status put_in_target(File::State& state, const Output& output);
+// Those in FOLDER whose names begin with STEM and have GENERATION, drawn at random by one commit: those of a set that was renamed or
+// copied stay.
+void remove_parts(Storage& storage, const std::string& folder, const std::string& stem, const std::string& generation);
 void remove_created(File::State& state, const Output& output);
 
 }  // namespace penstock

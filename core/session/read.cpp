@@ -189,7 +189,7 @@ Status transport_read(File::State& state, const Resolved& resolved) {
       add_pieces(contents, job.parts, index, claim.selection, resolved.memory[i], job.pieces);
     } else if (foreign.ok()) {
       PhaseTimer timer(state.report.phases, Phase::read);
-      foreign = read_foreign(contents, state.path, index, claim.selection, resolved.memory[i],
+      foreign = read_foreign(contents, state.described(), index, claim.selection, resolved.memory[i],
                              std::max<int64_t>(state.buffer_bytes(), 1 << 20));
     }
   }
@@ -280,6 +280,7 @@ Status read_pending(File::State& state) {
     PENSTOCK_TRY(refresh(state));
     // The parts of a set stay as they are when another index takes their place.
     if (state.contents->parts == std::vector{state.path}) PENSTOCK_TRY(check_held(state));
+    PENSTOCK_TRY(check_source(state));
     auto mine = state.misuse.ok() ? local_definitions(state, state.gets) : Result<Definitions>(state.misuse);
     PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));
     PENSTOCK_ASSIGN(resolved, resolve(state, state.gets, std::move(agreed), Direction::read));

@@ -25,6 +25,16 @@ namespace penstock {
 struct Writing;
 struct Checking;
 
+// The names of restart files: PREFIX, an index, SUFFIX; the newest has index 0, and RETAIN are kept.
+struct Restart {
+  std::string prefix, suffix;  // with the folder
+  int digits = 1;              // at least, of an index
+  int64_t retain = 1;
+  std::string path(int64_t index) const;
+  // Whether PATH is, or would be, one of them, whatever its index.
+  bool has(const std::string& path) const;
+};
+
 enum class Mode : uint8_t { create, read, change };
 
 struct File::State {
@@ -34,10 +44,13 @@ struct File::State {
   Communicator behind_comm;  // of what moves while the program goes on, with this file or another; made when needed
   std::shared_ptr<TracedStorage> storage;
   Mode mode = Mode::create;
-  std::string path;    // what commit publishes, with links resolved
-  std::string source;  // what contents describes, where that is another file: a copy is being made
-  uint64_t token = 0;  // random, the same on all ranks: of partial names, generations and proofs
-  std::string owner;   // of partial files, as it stands in their names: rank 0's process
+  std::string path;                    // what commit publishes, with links resolved
+  std::string source;                  // what contents describes, where that is another file: a copy is being made
+  std::optional<FileStat> source_was;  // rank 0: that file as it was when contents was read
+  StorageFilePtr source_held;          // so that its inode number is not given to another
+  std::optional<Restart> restart;      // the next commit is published as one of these
+  uint64_t token = 0;                  // random, the same on all ranks: of partial names, generations and proofs
+  std::string owner;                   // of partial files, as it stands in their names: rank 0's process
   Plan plan;
   const Engine* engine = nullptr;  // or else:
   const Format* format = nullptr;  // of the engine's files too; null for an engine that has none
@@ -72,6 +85,8 @@ struct File::State {
     if (!status.ok() && misuse.ok()) misuse = status;
     return status;
   }
+  // The file that contents describes.
+  const std::string& described() const { return source.empty() ? path : source; }
   // A master is published, and parts lie beside it.
   bool is_set() const { return engine == nullptr && (!format->self_contained() || plan.placement != "single"); }
   // Whether commits write a parity file: because the plan says so, or since the set that is changed has one.
@@ -118,6 +133,10 @@ Status write_here(const Contents& contents, std::span<const Claim> claims, std::
 Status hold(File::State& state);
 // Collective. Code::mismatch where somebody replaced what is at the target's path.
 Status check_held(File::State& state);
+// Collective. Code::mismatch where the file that a copy is made of was changed or replaced meanwhile.
+Status check_source(File::State& state);
+// PATH, or, where the master of a set is no file of the format, PATH with its extension.
+std::string published_path(std::string path, const File::State& state);
 // Collective. Reads again what this file's last commit published, where that has not been done.
 Status refresh(File::State& state);
 

@@ -91,8 +91,7 @@ Status move_load(File::State& state, const Output& output, Load& load, std::vect
   state.report.memory_peak = std::max(state.report.memory_peak, load.bytes);
   std::vector<std::byte*> memory;
   for (const int64_t at : load.at) memory.push_back(buffer.data() + at);
-  PENSTOCK_TRY(
-      read_here(*state.contents, state.source.empty() ? state.path : state.source, load.from, memory, state.storage));
+  PENSTOCK_TRY(read_here(*state.contents, state.described(), load.from, memory, state.storage));
   PENSTOCK_TRY(write_here(output.contents, load.to, memory, state.storage));
   load = {};
   return {};
@@ -169,8 +168,7 @@ Status check_whole(File::State& state) {
   return {Code::damaged,
           fmt::format("'{}' is not as it was committed ({}), and what is kept would be copied from its set: "
                       "'penstock repair {}' first, or 'penstock seal' where it was changed on purpose",
-                      path_of(*state.contents, wrong[0].file), wrong[0].why,
-                      state.source.empty() ? state.path : state.source)};
+                      path_of(*state.contents, wrong[0].file), wrong[0].why, state.described())};
 }
 
 Status sum_now(File::State& state, Writing& writing) {
@@ -252,6 +250,7 @@ void take_pending(File::State& state, Writing& writing) {
 Status define(File::State& state, Writing& writing) {
   PhaseTimer timer(state.report.phases, Phase::define);
   if (state.contents && !state.stale) PENSTOCK_TRY(check_held(state));
+  PENSTOCK_TRY(check_source(state));
   PENSTOCK_TRY(refresh(state));
   auto mine = state.misuse.ok() ? local_definitions(state, state.puts) : Result<Definitions>(state.misuse);
   if (mine.ok()) mine->attributes = std::exchange(state.attributes, {});  // of this commit, whatever becomes of it
@@ -382,6 +381,7 @@ void settle(File::State& state, Writing& writing) {
   (void)hold(state);  // if that fails, the next commit says that the file was replaced
   state.storage->let_go();
   state.source.clear();
+  state.source_held.reset();
   state.captured_bytes -= writing.captured_bytes;
   state.published = true;
   state.token += 0x9E3779B97F4A7C15;  // the next commit's generation

@@ -106,6 +106,14 @@ class PosixStorage : public Storage {
     return failed(fmt::format("renaming '{}' to", from), to);
   }
 
+  Status link(const std::string& from, const std::string& to) override {
+    if (::link(from.c_str(), to.c_str()) == 0) return {};
+    const std::string what = fmt::format("linking '{}' as", from);
+    if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK)
+      return {Code::unsupported, failed(what, to).message()};
+    return failed(what, to);
+  }
+
   Status remove(const std::string& path) override {
     take_away(path);
     return ::unlink(path.c_str()) == 0 || errno == ENOENT ? Status() : failed("removing", path);

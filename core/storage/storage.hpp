@@ -78,6 +78,9 @@ class Storage {
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   // Code::exists where something is at TO. In one step, except where a file system has neither RENAME_NOREPLACE nor links.
   virtual Status rename_new(const std::string& from, const std::string& to) = 0;
+  // TO is a second name of FROM's file. Code::exists where something is at TO; Code::unsupported where the file system has no
+  // links, or none of this file.
+  virtual Status link(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;       // absence is ok
   virtual Status remove_tree(const std::string& path) = 0;  // a file, or a folder and all in it; absence is ok
   // What lies at A and at B, files or folders, change places in one step; Code::unsupported where the file system cannot.
@@ -120,6 +123,7 @@ class TracedStorage : public Storage {
   Status truncate(const std::string& path, int64_t bytes) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status rename_new(const std::string& from, const std::string& to) override;
+  Status link(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Status remove_tree(const std::string& path) override;
   Status exchange(const std::string& a, const std::string& b) override;

@@ -88,6 +88,11 @@ Status TracedStorage::rename_new(const std::string& from, const std::string& to)
   return inner_->rename_new(from, to);
 }
 
+Status TracedStorage::link(const std::string& from, const std::string& to) {
+  ++counters_->metadata;
+  return inner_->link(from, to);
+}
+
 Status TracedStorage::remove(const std::string& path) {
   ++counters_->metadata;
   return inner_->remove(path);

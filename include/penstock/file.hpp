@@ -125,6 +125,12 @@ class File {
   // for a set that becomes one file, or another format. All or nothing, like a commit.
   static Status copy(const Communicator& comm, std::string from, std::string to, std::string_view plan = {});
 
+  // Collective. A new file at PATH that begins with all that is in the file or set TEMPLATE_PATH, which is not touched: put, set and
+  // get as in a reopened file; one commit publishes all of it. PLAN is that of the new file. Not where blocks of ranks make up
+  // files (placement=per_rank or rank_order), nor with engines.
+  static Result<File> clone(const Communicator& comm, std::string template_path, std::string path,
+                            std::string_view plan = {});
+
   // Collective. Finds which files of the set at PATH are missing or not what was committed and, where it is one and the set has
   // parity (plan parameter parity=1), makes it again, bit for bit: in a hidden file that takes its name once it agrees with its checksum.
   // Files that are as they should be are not touched; one that was changed after the commit is kept beside the one made anew.
@@ -194,6 +200,13 @@ class File {
 
   // Collective. Ends a commit under way, commits what is pending, then releases everything. Any status of it is the same on all ranks.
   Status close();
+
+  // Collective. As close(), but what is published is the newest of RETAIN restart files: it takes index 0 of PATTERN
+  // ("run/restart#.h5" is restart0.h5, restart1.h5, ...; "##" is 00, 01, ...), those that are there move one index up, and what would
+  // get index RETAIN goes, with its parts. PATTERN names files of this file's folder. What was not committed before goes straight to
+  // index 0; what was is renamed from this file's path, which is free then. Index 0 is there at every moment, old or new, where the
+  // file system has links (docs/decisions/0025-restart-files.md).
+  Status close_restart(std::string pattern, int64_t retain);
 
   // Collective. Reads all that is published and compares it with the checksums that were committed with it. PROGRESS, where
   // given, is called on rank 0 with the share that is done, from 0 to 1. Code::not_found where the file has no checksums

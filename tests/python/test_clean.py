@@ -115,6 +115,16 @@ def test_what_the_dead_left_goes_and_what_the_living_make_stays(
     assert target.read_text() == "old"
 
 
+def test_parts_of_restart_files_stay_though_their_index_has_moved_up(tmp_path: Path) -> None:
+    for k, generation in enumerate((OWN, OTHER)):
+        index(tmp_path, f"restart{k}.raw.json", generation, "")
+        part(tmp_path, "uncommitted.raw", generation)
+    dropped = part(tmp_path, "uncommitted.raw", THIRD)
+    left = found(tmp_path, Rules(older_than=0))
+    assert set(left) == {dropped.name}
+    assert left[dropped.name].removable
+
+
 def test_a_person_reads_what_was_done_and_why(tmp_path: Path) -> None:
     left_by_the_dead(tmp_path / "heat.h5")
     elsewhere(tmp_path / "heat.h5")

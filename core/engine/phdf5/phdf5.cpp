@@ -192,6 +192,9 @@ Result<OpenDataset> open_dataset(const Problem& problem, const File& file, int i
   const auto match = hdf5::match_type(type);
   if (!match || match->variable_text || match->type != dataset.type)
     return Status(Code::mismatch, "it is not of type " + name(dataset.type));
+  const hdf5::Space space(H5Dget_space(one.handle));
+  if (!space.ok() || H5Sget_simple_extent_ndims(space) != dataset.shape.rank())
+    return Status(Code::unsupported, "its dimensions are joined in the file: read it with a transport");
   PENSTOCK_ASSIGN(one.type, hdf5::memory_type(dataset.type, type));
   return one;
 }

@@ -1,5 +1,7 @@
 // Foreign: what is not stored as plain bytes is read, and converted, by the library.
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
@@ -9,30 +11,84 @@
 namespace penstock::hdf5 {
 namespace {
 
-Status select(hid_t space, const Dataset& dataset, const Box& box) {
+// The hyperslab of FILE's extents that BOX of DATASET is; FOLDED: the file joins its first two dimensions.
+Status select(hid_t space, const Dataset& dataset, const Box& box, bool folded) {
   const int rank = H5Sget_simple_extent_ndims(space);
-  if (rank != dataset.shape.rank() || box.start.rank() != rank || box.count.rank() != rank)
-    return {Code::mismatch, "the box does not have the dataset's number of dimensions"};
-  if (rank == 0) return {};
-  hsize_t extents[max_rank], start[max_rank], count[max_rank];
-  if (H5Sget_simple_extent_dims(space, extents, nullptr) < 0) return library_error(Code::damaged, "reading its shape");
-  for (int i = 0; i < rank; ++i) {
-    const auto extent = static_cast<int64_t>(extents[i]);
-    if (box.start[i] < 0 || box.count[i] < 0 || box.start[i] > extent || box.count[i] > extent - box.start[i])
+  for (int i = 0; i < dataset.shape.rank(); ++i)
+    if (box.start[i] < 0 || box.count[i] < 0 || box.start[i] > dataset.shape[i] ||
+        box.count[i] > dataset.shape[i] - box.start[i])
       return {Code::mismatch, "the box reaches beyond the dataset"};
-    start[i] = static_cast<hsize_t>(box.start[i]);
-    count[i] = static_cast<hsize_t>(box.count[i]);
+  if (rank == 0) return {};
+  hsize_t extents[max_rank], start[max_rank], stride[max_rank], count[max_rank], block[max_rank];
+  if (H5Sget_simple_extent_dims(space, extents, nullptr) < 0) return library_error(Code::damaged, "reading its shape");
+  const int shift = folded ? 1 : 0;
+  for (int i = 0; i < rank; ++i) {
+    const auto first = static_cast<hsize_t>(box.start[i + shift]), size = static_cast<hsize_t>(box.count[i + shift]);
+    const auto shown = static_cast<hsize_t>(dataset.shape[i + shift]);
+    const bool joined = folded && i == 0;
+    if (extents[i] < (joined ? static_cast<hsize_t>(dataset.shape[0]) * shown : shown))
+      return {Code::mismatch, "it has become smaller"};
+    start[i] = (joined ? static_cast<hsize_t>(box.start[0]) * shown : 0) + first;
+    stride[i] = joined ? shown : 1;
+    count[i] = joined ? static_cast<hsize_t>(box.count[0]) : size;
+    block[i] = joined ? size : 1;
   }
-  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) < 0)
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, block) < 0)
     return library_error(Code::internal, "selecting a box");
+  return {};
+}
+
+// What the file keeps in an array type: INNER are its extents, the last of DATASET's.
+Result<Type> array_of(const Type& element, const Dims& inner) {
+  hsize_t extents[max_rank];
+  for (int i = 0; i < inner.rank(); ++i) extents[i] = static_cast<hsize_t>(inner[i]);
+  Type type(H5Tarray_create2(element, static_cast<unsigned>(inner.rank()), extents));
+  if (!type.ok()) return library_error(Code::internal, "making an array type");
+  return type;
+}
+
+// Of WHOLE, which has all of the INNER extents of each array, what BOX asks for.
+void cut_arrays(std::span<const std::byte> whole, const Dataset& dataset, const Box& box, const Dims& inner,
+                std::span<std::byte> out) {
+  Box all = box;
+  const int outer = box.start.rank() - inner.rank();
+  for (int i = 0; i < inner.rank(); ++i) {
+    all.start[outer + i] = 0;
+    all.count[outer + i] = inner[i];
+  }
+  const int64_t size = bytes(dataset.type);
+  Dims at = Dims::filled(box.count.rank(), 0);
+  for (int64_t to = 0; to < elements(box.count); ++to) {
+    int64_t from = 0;
+    for (int i = 0; i < at.rank(); ++i) from = from * all.count[i] + at[i] + box.start[i] - all.start[i];
+    std::memcpy(out.data() + to * size, whole.data() + from * size, static_cast<size_t>(size));
+    for (int i = at.rank() - 1; i >= 0 && ++at[i] == box.count[i]; --i) at[i] = 0;
+  }
+}
+
+Status read_arrays(hid_t handle, hid_t space, const Type& memory, const Dataset& dataset, const Box& box,
+                   const Dims& inner, std::span<std::byte> out) {
+  const int outer = box.start.rank() - inner.rank();
+  hsize_t count = 1;
+  for (int i = 0; i < outer; ++i) count *= static_cast<hsize_t>(box.count[i]);
+  PENSTOCK_ASSIGN(const Type array, array_of(memory, inner));
+  const Space packed(H5Screate_simple(1, &count, nullptr));
+  const auto whole_bytes = static_cast<int64_t>(count) * elements(inner) * bytes(dataset.type);
+  const bool whole = whole_bytes == std::ssize(out);
+  std::vector<std::byte> buffer(static_cast<size_t>(whole ? 0 : whole_bytes));
+  if (!packed.ok() || H5Dread(handle, array, packed, space, H5P_DEFAULT, whole ? out.data() : buffer.data()) < 0)
+    return library_error(Code::damaged, "reading it through HDF5");
+  if (!whole) cut_arrays(buffer, dataset, box, inner, out);
   return {};
 }
 
 Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, const Box& box,
                  std::span<std::byte> out) {
-  const Type type(H5Dget_type(handle));
+  const Type stored(H5Dget_type(handle));
   const Space space(H5Dget_space(handle));
   const Properties creation(H5Dget_create_plist(handle));
+  Dims inner;
+  const Type type = stored.ok() ? innermost_type(stored, inner) : Type();
   if (!type.ok() || !space.ok() || !creation.ok()) return library_error(Code::damaged, "reading its definition");
   const auto match = match_type(type);
   if (match && is_folded(dataset, match->type, H5Sget_simple_extent_ndims(space)) && dataset.shape.rank() < max_rank) {
@@ -47,8 +103,15 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
   if (!match || match->variable_text || match->type != dataset.type)
     return {Code::mismatch, "it is not of type " + name(dataset.type)};
   PENSTOCK_TRY(check_inside(creation, dataset, path));
-  PENSTOCK_TRY(select(space, dataset, box));
+  const int outer = dataset.shape.rank() - inner.rank(), rank = H5Sget_simple_extent_ndims(space);
+  const bool folded = outer == 3 && rank == 2;  // ESIO's layout 2
+  const Dims last = outer < 0 ? Dims{} : Dims(std::span(dataset.shape.begin() + outer, dataset.shape.end()));
+  if (box.start.rank() != dataset.shape.rank() || box.count.rank() != dataset.shape.rank() || !(last == inner) ||
+      (rank != outer && !folded))
+    return {Code::mismatch, "the box does not have the dataset's number of dimensions"};
+  PENSTOCK_TRY(select(space, dataset, box, folded));
   PENSTOCK_ASSIGN(const Type memory, memory_type(dataset.type, type));
+  if (!inner.empty()) return read_arrays(handle, space, memory, dataset, box, inner, out);
   const hsize_t count = static_cast<hsize_t>(elements(box.count));
   const Space packed(H5Screate_simple(1, &count, nullptr));
   if (!packed.ok() || H5Dread(handle, memory, packed, space, H5P_DEFAULT, out.data()) < 0)

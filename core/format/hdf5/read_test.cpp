@@ -199,6 +199,101 @@ TEST(Hdf5Read, AttributesOfOthers) {
   EXPECT_FALSE(is_foreign(*contents, "s"));
 }
 
+// As ESIO's writer makes them: layout 0 has no note; components are an array type; chunked where it was asked for.
+constexpr const char* esio_author =
+    "import h5py, numpy, sys\n"
+    "f = h5py.File(sys.argv[1], 'w')\n"
+    "def field(name, layout, n, **how):\n"
+    "    c, b, a = 4, 3, 5\n"
+    "    v = numpy.arange(c * b * a * n) % 100\n"
+    "    shape = (c * b, a) if layout == 2 else (c, b, a)\n"
+    "    if 'chunks' in how and layout == 2: how['chunks'] = (how['chunks'][0] * how['chunks'][1], how['chunks'][2])\n"
+    "    t = numpy.dtype('f8') if n == 1 else numpy.dtype(('f8', (n,)))\n"
+    "    d = f.create_dataset(name, shape, t, **how)\n"
+    "    v = v.reshape(shape + ((n,) if n > 1 else ())).astype('f8')\n"
+    "    d.id.write(h5py.h5s.ALL, h5py.h5s.ALL, v, mtype=h5py.h5t.py_create(t))\n"
+    "    if layout: d.attrs.create('esio_field_metadata', [0, 2, 0, layout, c, b, a, n], dtype='i4')\n"
+    "    h5py.h5o.set_comment(f.id, b'of ' + name.encode(), obj_name=name.encode())\n"
+    "for layout in 0, 1, 2:\n"
+    "    for n in 1, 2, 3:\n"
+    "        field(f'plain{layout}{n}', layout, n)\n"
+    "        field(f'chunks{layout}{n}', layout, n, chunks=(2, 2, 3))\n"
+    "f['plain21'].attrs['units'] = 'm'\n"
+    "f['plain22'].attrs['comment'] = 'its own'\n"
+    "t = numpy.dtype(('i4', (2,)))\n"
+    "for name, shape in ('line', (6,)), ('plane', (3, 2)):\n"
+    "    d = f.create_dataset(name, shape, t)\n"
+    "    v = numpy.arange(12, dtype='i4').reshape(shape + (2,))\n"
+    "    d.id.write(h5py.h5s.ALL, h5py.h5s.ALL, v, mtype=h5py.h5t.py_create(t))\n"
+    "d = f.create_dataset('lies', (12, 5), 'f8')\n"
+    "d.attrs.create('esio_field_metadata', [0, 2, 0, 2, 5, 3, 5, 1], dtype='i4')\n"
+    "f.create_dataset('deep', (1,) * 7, numpy.dtype(('f8', (2, 2))))\n"
+    "h5py.h5o.set_comment(f.id, b'a restart file')\n"
+    "f.close()\n";
+
+TEST(Hdf5Read, FieldsOfEsioInEveryLayout) {
+  const Scratch scratch;
+  const std::string path = scratch.path("esio.h5");
+  const std::string python = python_with("h5py");
+  if (python.empty()) GTEST_SKIP() << "no Python with h5py (PENSTOCK_TEST_PYTHON)";
+  write_text(scratch.path("write.py"), esio_author);
+  int status = 0;
+  const std::string output = shell(python + " " + scratch.path("write.py") + " " + path, status);
+  ASSERT_EQ(status, 0) << output;
+  const auto contents = hdf5_format().read(path);
+  ASSERT_TRUE(contents.ok()) << contents.status().message();
+  for (int layout = 0; layout < 3; ++layout)
+    for (int n = 1; n <= 3; ++n)
+      for (const std::string kind : {"plain", "chunks"}) {
+        const std::string name = kind + std::to_string(layout) + std::to_string(n);
+        const Dataset* found = contents->catalogue.find(name);
+        ASSERT_NE(found, nullptr) << name;
+        EXPECT_EQ(found->shape, n == 1 ? (Dims{4, 3, 5}) : (Dims{4, 3, 5, n})) << name;
+        EXPECT_EQ(is_foreign(*contents, name.c_str()), kind == "chunks") << name;
+        expect_numbers(read_all<double>(path, *contents, name));
+        const auto& attributes = contents->catalogue.attributes.at(name);
+        EXPECT_EQ(text(attributes.at("comment")), name == "plain22" ? "its own" : "of " + name);
+        EXPECT_EQ(attributes.contains("esio_field_metadata"), layout == 1) << name;
+      }
+  EXPECT_EQ(text(contents->catalogue.attributes.at("plain21").at("units")), "m");
+  EXPECT_EQ(text(contents->catalogue.attributes.at("").at("comment")), "a restart file");
+  EXPECT_EQ(contents->catalogue.find("line")->shape, (Dims{6, 2}));
+  EXPECT_EQ(contents->catalogue.find("plane")->shape, (Dims{3, 2, 2}));
+  expect_numbers(read_all<int32_t>(path, *contents, "line"));
+  expect_numbers(read_all<int32_t>(path, *contents, "plane"));
+  EXPECT_EQ(contents->catalogue.find("lies")->shape, (Dims{12, 5}));
+  EXPECT_EQ(contents->catalogue.find("deep"), nullptr);
+  EXPECT_NE(contents->left_out.find("deep"), std::string::npos) << contents->left_out;
+  EXPECT_NE(contents->converted, "");
+
+  // Every box, also of some of the components.
+  for (const char* name : {"chunks23", "chunks02", "chunks21"}) {
+    const Dataset& field = *contents->catalogue.find(name);
+    std::mt19937 random(7);
+    for (int i = 0; i < 100; ++i) {
+      Box box = {Dims::filled(field.shape.rank(), 0), field.shape};
+      for (int d = 0; d < field.shape.rank(); ++d) {
+        box.start[d] = static_cast<int64_t>(random() % static_cast<unsigned>(field.shape[d]));
+        box.count[d] = 1 + static_cast<int64_t>(random() % static_cast<unsigned>(field.shape[d] - box.start[d]));
+      }
+      std::vector<double> part(static_cast<size_t>(elements(box.count)), -1);
+      ASSERT_TRUE(hdf5_format().read_foreign(path, field, box, std::as_writable_bytes(std::span(part))).ok());
+      Dims at = Dims::filled(field.shape.rank(), 0);
+      for (const double value : part) {
+        int64_t linear = 0;
+        for (int d = 0; d < at.rank(); ++d) linear = linear * field.shape[d] + box.start[d] + at[d];
+        ASSERT_EQ(value, static_cast<double>(linear % 100)) << name;
+        for (int d = at.rank() - 1; d >= 0 && ++at[d] == box.count[d]; --d) at[d] = 0;
+      }
+    }
+    std::vector<double> beyond(1);
+    Box outside{Dims::filled(field.shape.rank(), 0), Dims::filled(field.shape.rank(), 1)};
+    outside.start[1] = field.shape[1];
+    EXPECT_EQ(hdf5_format().read_foreign(path, field, outside, std::as_writable_bytes(std::span(beyond))).code(),
+              Code::mismatch);
+  }
+}
+
 TEST(Hdf5Read, NeverLeavesItsFolder) {
   const Scratch scratch;
   const std::string path = scratch.path("outside.h5");

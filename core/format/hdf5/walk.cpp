@@ -3,6 +3,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/format/hdf5/esio.hpp"
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
 #include "core/format/index.hpp"
@@ -125,13 +126,15 @@ class Walker {
   }
 
   Status visit_dataset(hid_t object, const std::string& name) {
-    const Type type(H5Dget_type(object));
+    const Type stored(H5Dget_type(object));
     const Space space(H5Dget_space(object));
-    if (!type.ok() || !space.ok()) return library_error(Code::damaged, "reading its definition");
-    const auto match = match_type(type);
+    if (!stored.ok() || !space.ok()) return library_error(Code::damaged, "reading its definition");
+    Dims inner;
+    const Type type = innermost_type(stored, inner);
+    const auto match = type.ok() ? match_type(type) : std::nullopt;
     Found found;
     found.dataset.name = name;
-    if (!match || match->variable_text || !read_shape(space, found.dataset) ||
+    if (!match || match->variable_text || !read_shape(space, found.dataset) || !append(inner, found.dataset.shape) ||
         (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok())) {
       leave_out(name, "a dataset of a type or rank that penstock does not have");
       return {};
@@ -139,6 +142,8 @@ class Walker {
     found.dataset.type = match->type;
     PENSTOCK_ASSIGN(const Extra extra, add_attributes(object, name));
     if (extra.dimension_only) return {};
+    if (!inner.empty()) convert(name, "of an array type, whose extents would become dimensions");
+    unfold_field(found.dataset, inner);
     apply_note(extra.note, found.dataset);
     if (!match->direct) leave_out(name, "a dataset whose type would be converted");
     if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
@@ -172,6 +177,23 @@ class Walker {
     return true;
   }
 
+  // The extents of an array type come behind those of the dataset.
+  static bool append(const Dims& inner, Dims& shape) {
+    if (inner.rank() > max_rank - shape.rank()) return false;
+    for (const int64_t extent : inner) shape.push_back(extent);
+    return true;
+  }
+
+  // A field in ESIO's layout 2 is shown as in its layout 0. What says that it is in layout 2 would be wrong of a copy.
+  void unfold_field(Dataset& dataset, const Dims& inner) {
+    const auto found = contents_.catalogue.attributes.find(dataset.name);
+    if (found == contents_.catalogue.attributes.end() || !unfold_esio(found->second, inner, dataset.shape)) return;
+    found->second.erase(std::string(esio_note));
+    if (found->second.empty()) contents_.catalogue.attributes.erase(found);
+    dataset.unlimited = false;
+    convert(dataset.name, "a field in ESIO's layout 2, which would become one of three dimensions");
+  }
+
   // Of netCDF-4's files a note too, and whether the object is no dataset after all.
   struct Extra {
     netcdf::Note note;
@@ -192,6 +214,7 @@ class Walker {
       extra.dimension_only = is_dimension_only(attributes);
       extra.note = take_note(attributes, noted_);
     }
+    add_comment(object, attributes);
     if (!skipped.empty()) leave_out(name + "@" + skipped, "an attribute of a type that penstock does not have");
     if (!attributes.empty() && !extra.dimension_only) contents_.catalogue.attributes[name] = std::move(attributes);
     return extra;
@@ -199,6 +222,10 @@ class Walker {
 
   void leave_out(const std::string& name, std::string_view what) {
     if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is " + std::string(what);
+  }
+
+  void convert(const std::string& name, std::string_view what) {
+    if (contents_.converted.empty()) contents_.converted = "'" + name + "' is " + std::string(what);
   }
 
   hid_t file_;

@@ -1,0 +1,228 @@
+// Restart: one file becomes the newest of a row, and nothing that was finished is lost on the way.
+#include "core/session/restart.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/crc64.hpp"
+#include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
+#include "core/session/output.hpp"
+#include "core/storage/owner.hpp"
+#include "core/storage/target.hpp"
+
+namespace penstock {
+
+std::string Restart::path(int64_t index) const { return fmt::format("{}{:0{}}{}", prefix, index, digits, suffix); }
+
+bool Restart::has(const std::string& path) const {
+  if (path.size() <= prefix.size() + suffix.size() || !path.starts_with(prefix) || !path.ends_with(suffix))
+    return false;
+  const std::string index = path.substr(prefix.size(), path.size() - prefix.size() - suffix.size());
+  return index.find_first_not_of("0123456789") == std::string::npos;
+}
+
+namespace {
+
+Result<Restart> parse(const std::string& pattern, int64_t retain) {
+  const std::string folder = folder_of(pattern), name = pattern.substr(folder.size());
+  const size_t first = name.find('#'), end = std::min(name.find_first_not_of('#', first), name.size());
+  const auto wrong = [&](std::string_view why) {
+    return Status(Code::invalid, fmt::format("restart files '{}': {}", pattern, why));
+  };
+  if (folder.find('#') != std::string::npos)
+    return wrong("the '#' for the index belongs into the file's name, not into the folder's");
+  if (first == std::string::npos) return wrong("the name needs a '#' where the index goes, as in 'restart#.h5'");
+  if (name.find('#', end) != std::string::npos) return wrong("the name has a '#' in two places: leave one of them");
+  if (end - first > 18) return wrong("an index has at most 18 digits");
+  if (retain < 1) return wrong(fmt::format("{} are to be kept: it takes at least 1", retain));
+  return Restart{folder + name.substr(0, first), name.substr(end), static_cast<int>(end - first), retain};
+}
+
+// The first index that a file may take without loss: nothing is there, or the same file as one index below, since a program
+// was killed while it moved them; RETAIN where there is none below it.
+Result<int64_t> find_room(Storage& storage, const Restart& restart) {
+  std::optional<FileStat> below;
+  for (int64_t index = 0; index < restart.retain; ++index) {
+    const std::string path = restart.path(index);
+    PENSTOCK_ASSIGN(const auto there, occupant(storage, path));
+    if (!there || (below && same_file(*below, *there))) return index;
+    if (!there->regular)
+      return Status(Code::exists,
+                    fmt::format("'{}' is no regular file: move it away, or name other restart files", path));
+    below = there;
+  }
+  return restart.retain;
+}
+
+// Rank 0. Everything that can be wrong, before anything is done.
+Result<Restart> look(const File::State& state, const std::string& pattern, int64_t retain) {
+  PENSTOCK_ASSIGN(Restart restart, parse(pattern, retain));
+  const std::string given = folder_of(pattern), folder = resolve_link(given.empty() ? "." : given) + "/";
+  const std::string own = folder_of(state.path), here = resolve_link(own.empty() ? "." : own) + "/";
+  if (folder != here)
+    return Status(Code::invalid, fmt::format("restart files '{}': they must lie beside '{}', which becomes one of them",
+                                             pattern, state.path));
+  restart.prefix = own + restart.prefix.substr(given.size());
+  const std::string last = published_path(restart.suffix, state);
+  restart.suffix = last;
+  if (state.engine != nullptr && state.engine->format().empty())
+    return Status(
+        Code::unsupported,
+        fmt::format("engine '{}' makes folders, which are no restart files: name another plan", state.plan.engine));
+  if (state.published && restart.has(state.path))
+    return Status(Code::invalid,
+                  fmt::format("'{}' is one of the restart files '{}' already: close it, or write a new one by clone()",
+                              state.path, pattern));
+  PENSTOCK_TRY(find_room(*state.storage, restart).status());
+  const std::string largest = restart.path(retain);
+  if (const auto over = occupant(*state.storage, largest); over.ok() && *over && !(*over)->regular)
+    return Status(
+        Code::exists,
+        fmt::format("'{}' is no regular file, and the oldest restart file passes through it: move it away", largest));
+  return restart;
+}
+
+// Collective. The same names on all ranks, or the same error.
+Result<Restart> agree_restart(const File::State& state, const std::string& pattern, int64_t retain) {
+  Encoder said;
+  said.text(pattern);
+  said.value(retain);
+  const auto hash = static_cast<int64_t>(crc64(said.take()) >> 2);
+  int64_t bounds[2] = {hash, -hash};
+  PENSTOCK_TRY(state.comm->all_reduce_max(bounds));
+  if (bounds[0] != -bounds[1])
+    return Status(Code::mismatch, fmt::format("'{}' becomes a restart file of one name or number on some ranks and of "
+                                              "another on others: all ranks must ask for the same",
+                                              state.path));
+  std::vector<std::byte> message;
+  if (state.comm->rank() == 0) {
+    Restart restart;
+    const Status status = guarded([&]() -> Status {
+      PENSTOCK_ASSIGN(restart, look(state, pattern, retain));
+      return {};
+    });
+    Encoder out;
+    out.value(status.code());
+    out.text(status.message());
+    out.text(restart.prefix);
+    out.text(restart.suffix);
+    out.value(restart.digits);
+    message = out.take();
+  }
+  PENSTOCK_TRY(state.comm->broadcast(message, 0));
+  Decoder in(message);
+  const auto code = in.value<Code>();
+  const std::string why = in.text();
+  if (code != Code::ok) return Status(code, why);
+  Restart restart;
+  restart.prefix = in.text();
+  restart.suffix = in.text();
+  restart.digits = in.value<int>();
+  restart.retain = retain;
+  return restart;
+}
+
+// By a link, FROM has both names until its own is given to another. Without links it is absent until then.
+Status move_up(File::State& state, const std::string& from, const std::string& to) {
+  Storage& storage = *state.storage;
+  const std::string folder = folder_of(to);
+  const std::string spare = folder + partial_name(to.substr(folder.size()), random_token(), state.owner);
+  const Status linked = storage.link(from, spare);
+  if (linked.code() == Code::unsupported) return storage.rename(from, to);
+  PENSTOCK_TRY(linked);
+  const Status renamed = storage.rename(spare, to);
+  if (!renamed.ok()) (void)storage.remove(spare);
+  return renamed;
+}
+
+// Whose parts go when its master does.
+struct Dropped {
+  std::string stem;                      // of the parts' names; "" where it is no set
+  std::vector<std::string> generations;  // its own, and the one that it replaced
+};
+
+Dropped set_at(Storage& storage, const std::string& path) {
+  Dropped dropped;
+  const auto contents = recognise_and_read(storage, path);
+  if (!contents.ok() || contents->generation.empty() || contents->parts.empty()) return dropped;
+  const std::string part = contents->parts[0].substr(folder_of(contents->parts[0]).size());
+  const size_t at = part.rfind(".g" + contents->generation + ".");
+  if (at == std::string::npos) return dropped;
+  dropped.stem = part.substr(0, at);
+  dropped.generations = {contents->generation, contents->replaced};
+  return dropped;
+}
+
+// Rank 0. What is behind the last index goes; its parts too, unless a restart file that stays has them, or cannot be read.
+// What cannot be removed is litter, not an error.
+void drop(File::State& state, const Restart& restart) {
+  Storage& storage = *state.storage;
+  const std::string path = restart.path(restart.retain);
+  if (const auto there = occupant(storage, path); !there.ok() || !*there) return;
+  const Dropped dropped = set_at(storage, path);
+  if (!storage.remove(path).ok() || dropped.stem.empty()) return;
+  for (int64_t index = 0; index < restart.retain; ++index) {
+    const auto there = occupant(storage, restart.path(index));
+    if (there.ok() && !*there) continue;
+    const auto contents = recognise_and_read(storage, restart.path(index));
+    if (!contents.ok() || std::ranges::count(dropped.generations, contents->generation) > 0) return;
+  }
+  for (const std::string& generation : dropped.generations)
+    remove_parts(storage, folder_of(path), dropped.stem, generation);
+}
+
+}  // namespace
+
+Status rotate(File::State& state, const std::string& source) {
+  Storage& storage = *state.storage;
+  const Restart& restart = *state.restart;
+  PENSTOCK_ASSIGN(const int64_t room, find_room(storage, restart));
+  // One index more than are kept, so that the oldest stays until the newest is in place.
+  for (int64_t index = room; index-- > 0;) PENSTOCK_TRY(move_up(state, restart.path(index), restart.path(index + 1)));
+  if (state.durable()) PENSTOCK_TRY(storage.sync_directory(source));
+  PENSTOCK_TRY(storage.rename(source, restart.path(0)));
+  const Status synced = state.durable() ? storage.sync_directory(source) : Status();
+  if (!synced.ok())
+    return {Code::in_doubt,
+            fmt::format("it is in place as '{}', but whether it would survive a power loss is unknown: {}",
+                        restart.path(0), synced.message())};
+  drop(state, restart);
+  return {};
+}
+
+Status File::close_restart(std::string pattern, int64_t retain) {
+  State& state = *state_;
+  if (state.closed) return {Code::invalid, "the file is closed already"};
+  const Calling calling(state.comm, "close_restart", state.path);
+  const auto end = [&](const Status& status) {
+    state.closed = true;
+    state.puts.clear();
+    state.gets.clear();
+    return status;
+  };
+  if (state.mode == Mode::read)
+    return end(
+        {Code::invalid,
+         fmt::format("'{}' was opened to read: only a file that was written becomes a restart file", state.path)});
+  PENSTOCK_TRY(state.outcome.ok() ? Status() : close());
+  if (const Status moved = commit_wait(); !moved.ok()) return end(moved);
+  auto agreed = agree_restart(state, pattern, retain);
+  if (!agreed.ok()) return end(agreed.status());
+  const bool there = state.published;
+  if (!there) state.restart = *agreed;
+  PENSTOCK_TRY(close());
+  const std::string newest = agreed->path(0);
+  if (there) {
+    state.restart = *std::move(agreed);
+    PENSTOCK_TRY(check_held(state));
+    PENSTOCK_TRY(publish_together(state.comm, [&] { return rotate(state, state.path); }));
+  }
+  state.path = newest;
+  return {};
+}
+
+}  // namespace penstock
