@@ -32,6 +32,8 @@ PUBLIC = {
     "penstock/decomposition.hpp": "core/model",
     "penstock/file.hpp": "core/session",
     "penstock/stream.hpp": "core/container",
+    "penstock/provenance.hpp": "core/series",
+    "penstock/series.hpp": "core/series",
 }
 GENERATED = {"penstock/config.h"}
 
