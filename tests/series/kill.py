@@ -3,8 +3,8 @@
 
 python tests/series/kill.py --program build/bin/series_steps --preload build/lib/libpenstock_inject.so
 
-A series must open with all that was there before the step, or all that should be there after it, and go on; an index, where there is one,
-names files that are there. The last line is the sum; the exit status is 0 where nothing was wrong.
+A series must open with all that was there before the step, or all that should be there after it, and go on; its
+index names files that are there. The last line is the sum; the exit status is 0 where nothing was wrong.
 """
 
 import argparse
@@ -58,7 +58,9 @@ class Killer:
     def __init__(self, program: str, preload: str, case: Case, room: Path) -> None:
         self.program, self.preload, self.case, self.room = program, preload, case, room
 
-    def write(self, folder: Path, first: int, last: int, options: str, strike: tuple[int, int] | None) -> tuple[int, int]:
+    def write(
+        self, folder: Path, first: int, last: int, options: str, strike: tuple[int, int] | None
+    ) -> tuple[int, int]:
         """The exit status and how many calls there were; STRIKE: the fault and at which call; (0, 0): only counted."""
         page = folder.with_suffix(".0")
         environment = dict(os.environ)
@@ -108,7 +110,7 @@ def walk(killer: Killer) -> tuple[int, list[str]]:
             kills += 1
             # What was published is there though what it pushes out may be, too: the next step sees to that.
             more = sorted({*was, *new}) if case.run[0] > case.before[1] else new
-            if status == 0 or found not in (was, new) and not (set(new) <= set(found) <= set(more)):
+            if status == 0 or (found not in (was, new) and not (set(new) <= set(found) <= set(more))):
                 wrong.append(f"{case.name}: killed at {at} of {calls} ({fault}): status {status}, steps {found}")
             shutil.rmtree(folder)
     return kills, wrong
