@@ -35,13 +35,13 @@ penstock_status make_with(penstock_comm comm, const char* pattern, penstock_seri
   });
 }
 
-// As above, for files of a series.
+// As above, for files of a series: OPEN is told whether this rank has a place for the file, and asks for none else.
 template <typename Open>
 penstock_status open_with(penstock_series* series, penstock_file** file, Open open) {
   return border([&]() -> Status {
     if (file != nullptr) *file = nullptr;
     if (series == nullptr) return null("series");
-    Result<File> made = open(series->series);
+    Result<File> made = open(series->series, file != nullptr);
     if (file == nullptr) return null("file");
     if (!made.ok()) return made.status();
     *file = new penstock_file{*std::move(made), {}};
@@ -86,7 +86,7 @@ penstock_status penstock_due(penstock_series* series, int64_t iteration, double 
 }
 
 penstock_status penstock_series_step(penstock_series* series, int64_t iteration, double time, penstock_file** file) {
-  return open_with(series, file, [&](Series& of) { return of.step(iteration, time); });
+  return open_with(series, file, [&](Series& of, bool usable) { return of.step(usable ? iteration : -1, time); });
 }
 
 int64_t penstock_series_steps(const penstock_series* series) {
@@ -111,7 +111,9 @@ penstock_status penstock_series_describe(penstock_series* series, int64_t index,
 
 penstock_status penstock_series_open_step(penstock_series* series, int64_t index, const char* plan,
                                           penstock_file** file) {
-  return open_with(series, file, [&](const Series& of) { return of.open_step(index, plan == nullptr ? "" : plan); });
+  return open_with(series, file, [&](const Series& of, bool usable) {
+    return of.open_step(usable ? index : -1, plan == nullptr ? "" : plan);
+  });
 }
 
 const char* penstock_series_warnings(penstock_series* series) {

@@ -120,6 +120,58 @@ static penstock_status negative(void) {
   return status;
 }
 
+/* A rank that has no place for the file: no other waits for it. */
+static void null_on_one_rank(void) {
+  penstock_series *s = NULL;
+  penstock_file *f = NULL;
+  CHECK_OK(penstock_series_create(world, in_folder("null-*.h5"), NULL, NULL, &s));
+  CHECK(penstock_series_step(s, 1, 0, rank == size - 1 ? NULL : &f) != PENSTOCK_OK && f == NULL);
+  write_step(s, 1, 0);
+  CHECK(penstock_series_open_step(s, 0, NULL, rank == size - 1 ? NULL : &f) != PENSTOCK_OK && f == NULL);
+  CHECK_OK(penstock_series_open_step(s, 0, NULL, &f));
+  CHECK_OK(penstock_close(f));
+  CHECK_OK(penstock_series_close(s));
+  CHECK_IS(penstock_series_close(NULL), PENSTOCK_INVALID);
+  CHECK_IS(penstock_due(NULL, 0, 0, NULL), PENSTOCK_INVALID);
+  CHECK(penstock_series_steps(NULL) == 0 && !strcmp(penstock_series_warnings(NULL), ""));
+}
+
+/* What another made under a step's name stays, and is told. */
+static void not_a_step(void) {
+  penstock_series *s = NULL;
+  make_file(in_folder("w-00000007.h5"));
+  CHECK_IS(penstock_series_open(world, in_folder("w-*.h5"), &s), PENSTOCK_NOT_FOUND);
+  CHECK(strstr(penstock_message(), "w-00000007.h5") != NULL);
+  CHECK_OK(penstock_series_create(world, in_folder("w-*.h5"), NULL, "keep_last=1", &s));
+  CHECK(strstr(penstock_series_warnings(s), "w-00000007.h5") != NULL);
+  write_step(s, 1, 0), write_step(s, 9, 1);
+  CHECK(penstock_series_steps(s) == 1);
+  CHECK_OK(penstock_series_close(s));
+  CHECK_OK(penstock_verify(world, in_folder("w-00000007.h5")));
+}
+
+/* Behind the program, too: the index is written when the file is closed. */
+static void in_the_background(const char *pattern) {
+  penstock_series *s = NULL;
+  penstock_file *f = NULL;
+  CHECK_OK(penstock_series_create(world, pattern, NULL, NULL, &s));
+  CHECK_OK(penstock_series_step(s, 3, 0.75, &f));
+  put(f, 0.75);
+  CHECK_OK(penstock_commit_start(f));
+  CHECK_OK(penstock_commit_wait(f));
+  CHECK_OK(penstock_close(f));
+  CHECK_OK(penstock_series_step(s, 4, 1, &f));
+  put(f, 1);
+  CHECK_OK(penstock_commit_start(f));
+  CHECK_OK(penstock_close(f));
+  CHECK_OK(penstock_series_step(s, 5, 2, &f));
+  put(f, 2);
+  penstock_abandon(f);
+  barrier();
+  CHECK_OK(penstock_series_close(s));
+  check_steps(pattern, 2, (int64_t[]){3, 4});
+}
+
 static void provenance(const char *path) {
   penstock_file *f = NULL;
   const size_t length = 200000;
@@ -172,6 +224,9 @@ int main(int argc, char **argv) {
   run_and_restart(in_folder("n.out-*.nc"));
   run_and_restart(in_folder("r.out-*.raw"));
   clock_decides();
+  null_on_one_rank();
+  not_a_step();
+  in_the_background(in_folder("b.out-*.h5"));
   const Case cases[] = {
       {"other pattern", other_pattern, size > 1 ? PENSTOCK_MISMATCH : PENSTOCK_OK, {NULL}},
       {"no star", no_star, PENSTOCK_INVALID, {"'*'", "run/out-*.h5", NULL}},
