@@ -16,7 +16,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t most_index_bytes = int64_t{1} << 30;
+constexpr int64_t most_index_bytes = int64_t{1} << 28;
 constexpr size_t most_warnings = 20;
 constexpr std::string_view of_iteration = "iteration", of_time = "time", of_place = "series";
 

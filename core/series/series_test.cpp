@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <regex>
 #include <sstream>
 
@@ -231,6 +232,49 @@ TEST(Pattern, NamesAndBack) {
   EXPECT_EQ(parse_pattern("*.h5")->index_path(), "series.series.json");
   for (const char* wrong : {"", "out.h5", "o*t-*.h5", "r*n/out-*.h5", "run/", ".*.h5"})
     EXPECT_EQ(parse_pattern(wrong).status().code(), Code::invalid) << wrong;
+}
+
+// Any text with a right checksum is refused, or says what a series could have.
+TEST(Index, AnyTextWithARightChecksum) {
+  const Pattern pattern = *parse_pattern("run/out-*.h5");
+  std::vector<Step> steps;
+  for (int64_t n = 1; n < 5; ++n) {
+    Step step{10 * n, 0.1 * static_cast<double>(n), 0, 0, n, "", 4096, 1};
+    step.name = pattern.path_of(step.iteration).substr(4);
+    steps.push_back(step);
+  }
+  const std::string honest = encode_index(pattern, steps);
+  EXPECT_EQ(**decode_index(honest, pattern), steps);
+  std::mt19937 random(11);
+  int refused = 0, taken = 0;
+  for (int trial = 0; trial < 20000; ++trial) {
+    std::string text = honest.substr(0, honest.rfind(",\n \"crc64\""));
+    for (auto changes = 1 + random() % 4; changes > 0; --changes) {
+      const size_t at = random() % text.size();
+      switch (random() % 3) {
+        case 0: text[at] = static_cast<char>(random() % 256); break;
+        case 1: text.erase(at, random() % 8); break;
+        default: text.insert(at, honest.substr(random() % honest.size(), random() % 12));
+      }
+    }
+    const uint64_t sum = crc64(std::as_bytes(std::span(text)));
+    const auto found = decode_index(text + fmt::format(",\n \"crc64\": \"{:016x}\"}}\n", sum), pattern);
+    if (!found.ok() || !*found) {
+      ++refused;
+      continue;
+    }
+    ++taken;
+    int64_t last = -1;
+    for (const Step& step : **found) {
+      EXPECT_EQ(pattern.iteration_of(step.name), step.iteration);
+      EXPECT_EQ(step.name.find('/'), std::string::npos);
+      EXPECT_GT(step.iteration, last);
+      EXPECT_TRUE(std::isfinite(step.time));
+      last = step.iteration;
+    }
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(taken, 100);
 }
 
 TEST(Series, Questions) {
