@@ -267,6 +267,55 @@ penstock_status penstock_stream_close(penstock_stream *stream);
 /* Frees STREAM and drops what was written. On all ranks, or on none. */
 void penstock_stream_abandon(penstock_stream *stream);
 
+/* --- series: output over time, one file for each step ------------------------------------------------------------- */
+
+typedef struct penstock_series penstock_series;
+
+/* Collective, to write. PATTERN has one '*' in its file name: "run/out-*.h5" is run/out-00000100.h5 at iteration 100. A series
+ * that is there is continued: a step that is written at iteration N replaces all of N and later that an earlier run left.
+ * PLAN: of the files, or NULL. OPTIONS, "steps=100,keep_last=3", or NULL for what is named here:
+ *   steps=0         due when a multiple of so many iterations is reached or passed
+ *   times=          due when a multiple of this time of the simulation is
+ *   at=             due at these times: at=0:0.1:0.25
+ *   seconds=        due when the last step was begun so many seconds ago, by rank 0's clock
+ *   io_budget=      10%: not due where writing would take more than this share of the time since create
+ *   keep_last=0     only the last so many steps stay
+ *   keep_every=0    but every so manieth step for good
+ *   xdmf=false      true: beside the index a file for ParaView and VisIt, of HDF5 files
+ * Without steps, times, at and seconds every step is due; without keep_last and keep_every all stay. */
+penstock_status penstock_series_create(penstock_comm comm, const char *pattern, const char *plan, const char *options,
+                                       penstock_series **series);
+/* Collective, to read. PENSTOCK_NOT_FOUND where there is no step. */
+penstock_status penstock_series_open(penstock_comm comm, const char *pattern, penstock_series **series);
+/* Collective, with the same arguments on all ranks. DUE: 1 where a step is to be written now, else 0; the same on all ranks, and
+ * the same when asked again. Only seconds and io_budget communicate: one small broadcast. */
+penstock_status penstock_due(penstock_series *series, int64_t iteration, double time, int *due);
+/* Collective. A new FILE to put into, with attributes "iteration" and "time". Its penstock_close publishes it; then the index has
+ * it, and what is no longer kept is removed. FILE may be closed after SERIES. */
+penstock_status penstock_series_step(penstock_series *series, int64_t iteration, double time, penstock_file **file);
+/* How many steps there are: at create or open, and written since. */
+int64_t penstock_series_steps(const penstock_series *series);
+/* Step INDEX from 0, ascending in iterations. Each of ITERATION, TIME and PATH may be NULL; PATH lives until the next call with
+ * SERIES. */
+penstock_status penstock_series_describe(penstock_series *series, int64_t index, int64_t *iteration, double *time,
+                                         const char **path);
+/* Collective. To read step INDEX; PLAN as for penstock_open. */
+penstock_status penstock_series_open_step(penstock_series *series, int64_t index, const char *plan,
+                                          penstock_file **file);
+/* Files that match and are no steps, or cannot be read, one per line; "" for nothing. Lives until the next call with SERIES. */
+const char *penstock_series_warnings(penstock_series *series);
+/* Local. Frees SERIES; nothing is pending. */
+penstock_status penstock_series_close(penstock_series *series);
+
+/* --- provenance: attributes of the group "provenance" -------------------------------------------------------------- */
+
+/* Rank 0's TEXT is stored under KEY: an input file, the version of the code, ...; other ranks may call it too, and do not
+ * count. A text of more than 16 KiB becomes a dataset "provenance/KEY" of its bytes. */
+penstock_status penstock_provenance(penstock_file *file, const char *key, const char *text);
+/* What rank 0 can find out: user, host, date (UTC), machine, directory, command_line, job (of a batch system), and the
+ * versions of penstock, hdf5 and mpi. */
+penstock_status penstock_provenance_collect(penstock_file *file);
+
 /* --- errors ------------------------------------------------------------------------------------------------------ */
 
 /* The message of this thread's last failed call: what, where, and what to do. Valid until its next penstock call. */

@@ -2,6 +2,7 @@
 #include <penstock/file.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -179,6 +180,8 @@ Result<Attribute> File::attribute(std::string_view object, std::string_view name
 const std::string& File::path() const { return state_->path; }
 std::string File::plan() const { return state_->plan.text(catalog()); }
 const Report& File::report() const { return state_->report; }
+const Communicator& File::communicator() const { return state_->comm; }
+void File::when_closed(std::function<Status(const File&, double)> then) { state_->then = std::move(then); }
 
 namespace {
 
@@ -249,6 +252,19 @@ Status conclude(File::State& state, const Status& status) {
   return state.outcome;
 }
 
+// Adds its own lifetime to the seconds of commits.
+class CommitTimer {
+ public:
+  explicit CommitTimer(File::State& state) : state_(state), begin_(now()) {}
+  ~CommitTimer() { state_.commit_seconds += now() - begin_; }
+  CommitTimer(const CommitTimer&) = delete;
+  CommitTimer& operator=(const CommitTimer&) = delete;
+
+ private:
+  File::State& state_;
+  double begin_;
+};
+
 Status check_usable(const File::State& state) {
   if (state.closed) return {Code::invalid, "the file is closed"};
   return state.outcome;
@@ -260,6 +276,7 @@ Status File::commit() {
   State& state = *state_;
   PENSTOCK_TRY(check_usable(state));
   const Calling calling(state.comm, "commit", state.path);
+  const CommitTimer timer(state);
   const Status started = start_work(state, false);
   if (started.ok() && handed_over(state)) return {};  // servers go on by themselves
   return conclude(state, started.ok() ? finish_work(state) : started);
@@ -268,6 +285,7 @@ Status File::commit() {
 Status File::commit_start() {
   PENSTOCK_TRY(check_usable(*state_));
   const Calling calling(state_->comm, "commit_start", state_->path);
+  const CommitTimer timer(*state_);
   return conclude(*state_, start_work(*state_, true));
 }
 
@@ -281,6 +299,7 @@ Result<bool> File::commit_test() {
 Status File::commit_wait() {
   PENSTOCK_TRY(check_usable(*state_));
   const Calling calling(state_->comm, "commit_wait", state_->path);
+  const CommitTimer timer(*state_);
   return conclude(*state_, finish_work(*state_));
 }
 
@@ -293,7 +312,8 @@ Status File::close() {
   state.closed = true;
   state.puts.clear();
   state.gets.clear();
-  return status;
+  const auto then = std::exchange(state.then, {});
+  return status.ok() && then ? then(*this, state.commit_seconds) : status;
 }
 
 }  // namespace penstock

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,6 +81,8 @@ struct File::State {
   std::unique_ptr<Writing> writing;    // a commit between its start and its end
   std::unique_ptr<Checking> checking;  // of the published file, once its checksums were asked for
   Report report;
+  std::function<Status(const File&, double)> then;  // of when_closed
+  double commit_seconds = 0;
 
   Status remember(Status status) {
     if (!status.ok() && misuse.ok()) misuse = status;

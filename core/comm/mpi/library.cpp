@@ -1,0 +1,10 @@
+// Library: MPI says it of itself.
+#include "core/comm/library.hpp"
+
+#include "core/comm/mpi/io_library.hpp"
+
+namespace penstock {
+
+std::string message_library() { return mpi_library_name(); }
+
+}  // namespace penstock

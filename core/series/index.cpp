@@ -1,0 +1,159 @@
+// Index: a cache of what the steps say of themselves, so that opening a series opens few of its files.
+#include "core/series/index.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/guarded.hpp"
+#include "core/format/regular_file.hpp"
+#include "core/session/state.hpp"
+#include "core/storage/owner.hpp"
+#include "core/storage/target.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int64_t most_index_bytes = int64_t{1} << 28;
+constexpr size_t most_warnings = 20;
+constexpr std::string_view of_iteration = "iteration", of_time = "time", of_place = "series";
+
+const Attribute* find(const std::map<std::string, Attribute>& list, std::string_view name, ElementType type,
+                      int64_t count) {
+  const auto at = list.find(std::string(name));
+  if (at == list.end() || at->second.type != type || elements(at->second.shape) != count) return nullptr;
+  return &at->second;
+}
+
+void warn(Steps& steps, std::string text) {
+  if (steps.warnings.size() < most_warnings) steps.warnings.push_back(std::move(text));
+}
+
+// What the index says; nothing where there is none, or none that is whole.
+Result<std::vector<Step>> read_index_file(const Pattern& pattern, Steps& steps) {
+  const std::string path = pattern.index_path();
+  const auto text = read_regular_file(path, most_index_bytes);
+  if (text.status().code() == Code::not_found) return std::vector<Step>();
+  if (!text.ok()) {
+    warn(steps, fmt::format("the index of the series is made again from its files: {}", text.status().message()));
+    return std::vector<Step>();
+  }
+  PENSTOCK_ASSIGN(auto found, decode_index(*text, pattern));
+  if (found) return *std::move(found);
+  warn(steps, fmt::format("the index '{}' is damaged, and is made again from the files", path));
+  return std::vector<Step>();
+}
+
+Result<Step> read_step(Storage& storage, const std::string& path, int64_t iteration) {
+  PENSTOCK_ASSIGN(const Contents contents, recognise_and_read(storage, path));
+  const auto step = step_of(contents.catalogue);
+  if (!step || step->iteration != iteration)
+    return Status(Code::not_found, "it has not the attributes of this step: it is left alone");
+  return *step;
+}
+
+}  // namespace
+
+void drop_replaced(Steps& steps) {
+  const auto lives = [&](const Step& step) {
+    return std::none_of(steps.list.begin(), steps.list.end(),
+                        [&](const Step& other) { return other.branch > step.branch && other.first <= step.iteration; });
+  };
+  std::vector<Step> living;
+  for (const Step& step : steps.list)
+    if (lives(step))
+      living.push_back(step);
+    else
+      steps.replaced.push_back(step.name);
+  steps.list = std::move(living);
+}
+
+std::vector<Attribute> attributes_of(const Step& step) {
+  const int64_t place[3] = {step.branch, step.first, step.number};
+  return {make_attribute(std::string(of_iteration), {Kind::i64}, &step.iteration, -1),
+          make_attribute(std::string(of_time), {Kind::f64}, &step.time, -1),
+          make_attribute(std::string(of_place), {Kind::i64}, place, 3)};
+}
+
+std::optional<Step> step_of(const Catalogue& catalogue) {
+  const auto of_file = catalogue.attributes.find("");
+  if (of_file == catalogue.attributes.end()) return std::nullopt;
+  const Attribute* iteration = find(of_file->second, of_iteration, {Kind::i64}, 1);
+  const Attribute* time = find(of_file->second, of_time, {Kind::f64}, 1);
+  const Attribute* place = find(of_file->second, of_place, {Kind::i64}, 3);
+  if (iteration == nullptr || time == nullptr || place == nullptr) return std::nullopt;
+  Step step;
+  int64_t where[3] = {};
+  std::memcpy(&step.iteration, iteration->value.data(), sizeof step.iteration);
+  std::memcpy(&step.time, time->value.data(), sizeof step.time);
+  std::memcpy(where, place->value.data(), sizeof where);
+  step.branch = where[0];
+  step.first = where[1];
+  step.number = where[2];
+  if (step.iteration < 0 || step.branch < 0 || step.first < 0 || step.first > step.iteration || step.number < 0)
+    return std::nullopt;
+  return step;
+}
+
+Result<Steps> find_steps(Storage& storage, const Pattern& pattern) {
+  Steps steps;
+  PENSTOCK_ASSIGN(const std::vector<Step> known, read_index_file(pattern, steps));
+  const auto names = storage.list(pattern.folder.empty() ? "." : pattern.folder);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    const auto iteration = pattern.iteration_of(name);
+    if (!iteration) continue;
+    const std::string path = pattern.folder + name;
+    const auto info = storage.stat(path);
+    if (!info.ok()) continue;  // it went meanwhile
+    const auto at = std::lower_bound(known.begin(), known.end(), *iteration,
+                                     [](const Step& step, int64_t wanted) { return step.iteration < wanted; });
+    if (at != known.end() && at->iteration == *iteration && at->name == name && at->bytes == info->bytes &&
+        at->changed_at == info->changed_at) {
+      steps.list.push_back(*at);
+      continue;
+    }
+    Result<Step> step = Status(Code::internal, "");
+    const Status guard = guarded([&]() -> Status {
+      step = read_step(storage, path, *iteration);
+      return step.status();
+    });
+    if (!guard.ok()) {
+      warn(steps, fmt::format("'{}' was passed over: {}", path, guard.message()));
+      continue;
+    }
+    step->name = name;
+    step->bytes = info->bytes;
+    step->changed_at = info->changed_at;
+    steps.list.push_back(*std::move(step));
+  }
+  std::stable_sort(steps.list.begin(), steps.list.end(),
+                   [](const Step& a, const Step& b) { return a.iteration < b.iteration; });
+  const auto twice = std::unique(steps.list.begin(), steps.list.end(),
+                                 [](const Step& a, const Step& b) { return a.iteration == b.iteration; });
+  steps.list.erase(twice, steps.list.end());
+  drop_replaced(steps);
+  return steps;
+}
+
+Status write_file(Storage& storage, const std::string& path, std::string_view text) {
+  const std::string folder = folder_of(path);
+  const std::string partial =
+      folder + partial_name(path.substr(folder.size()), random_token(), penstock::text(this_process()));
+  const auto write = [&]() -> Status {
+    PENSTOCK_ASSIGN(auto file, storage.create(partial, std::ssize(text), Io::buffered, false));
+    PENSTOCK_TRY(file->write(0, std::as_bytes(std::span(text))));
+    PENSTOCK_TRY(file->sync());
+    PENSTOCK_TRY(file->close());
+    PENSTOCK_TRY(storage.permit(partial));
+    PENSTOCK_TRY(storage.rename(partial, path));
+    return storage.sync_directory(path);
+  };
+  const Status written = guarded(write);
+  if (!written.ok()) (void)storage.remove(partial);
+  return written;
+}
+
+}  // namespace penstock

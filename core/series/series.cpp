@@ -1,0 +1,360 @@
+// Series: steps are files with a hook: when one is closed, rank 0 brings the index up to date and removes what has had its time.
+#include <penstock/series.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/crc64.hpp"
+#include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
+#include "core/series/index.hpp"
+#include "core/series/schedule.hpp"
+#include "core/series/xdmf.hpp"
+#include "core/session/remove.hpp"
+#include "core/session/state.hpp"
+#include "core/storage/target.hpp"
+
+namespace penstock {
+
+class Series::State {
+ public:
+  Communicator comm;
+  Pattern pattern;
+  bool writable = false;
+  std::string plan;
+  Schedule schedule;
+  Steps steps;                                       // the same on all ranks, but for bytes and changed_at
+  std::shared_ptr<Storage> storage;                  // of rank 0
+  std::map<std::string, std::vector<Field>> fields;  // rank 0, where xdmf is wanted: of files by name
+
+  std::optional<Moment> asked;  // last
+  bool answer = false;
+  std::vector<std::weak_ptr<const int64_t>> open;  // iterations of files that are neither closed nor abandoned
+  double begin = now(), last_begin = begin;
+  double writing = 0, last_write = 0;
+
+  Result<bool> decide(const Moment& at);
+  Step next(const Moment& at) const;
+  Status closed(Step step, const File& file, double seconds);
+
+ private:
+  Status record(Step step, const std::string& path);
+  Status write_xdmf();
+};
+
+namespace {
+
+// What rank 0 found is what all ranks have.
+Result<Steps> share_steps(const Communicator& comm, const Result<Steps>& found) {
+  std::vector<std::byte> message;
+  if (comm->rank() == 0) {
+    Encoder out;
+    out.value(found.status().code());
+    out.text(found.status().message());
+    if (found.ok()) {
+      out.value(std::ssize(found->list));
+      for (const Step& step : found->list) {
+        const int64_t numbers[4] = {step.iteration, step.branch, step.first, step.number};
+        out.list(std::span<const int64_t>(numbers));
+        out.value(step.time);
+        out.text(step.name);
+      }
+      for (const auto* texts : {&found->replaced, &found->warnings}) {
+        out.value(std::ssize(*texts));
+        for (const std::string& text : *texts) out.text(text);
+      }
+    }
+    message = out.take();
+  }
+  PENSTOCK_TRY(comm->broadcast(message, 0));
+  if (comm->rank() == 0) return found;
+  Decoder in(message);
+  const auto code = in.value<Code>();
+  const std::string why = in.text();
+  if (code != Code::ok) return Status(code, why);
+  Steps steps;
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    Step step;
+    const auto numbers = in.list<int64_t>();
+    if (numbers.size() != 4) break;
+    step.iteration = numbers[0];
+    step.branch = numbers[1];
+    step.first = numbers[2];
+    step.number = numbers[3];
+    step.time = in.value<double>();
+    step.name = in.text();
+    steps.list.push_back(std::move(step));
+  }
+  for (auto* texts : {&steps.replaced, &steps.warnings})
+    for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) texts->push_back(in.text());
+  return steps;
+}
+
+// Ranks that ask for different series would wait for each other later.
+Status agree_arguments(const Communicator& comm, const std::string& mine) {
+  const auto hash = static_cast<int64_t>(crc64(std::as_bytes(std::span(mine))) >> 2);
+  int64_t bounds[2] = {hash, -hash};
+  PENSTOCK_TRY(comm->all_reduce_max(bounds));
+  if (bounds[0] == -bounds[1]) return {};
+  std::vector<std::byte> bytes;
+  if (comm->rank() == 0) bytes.assign(std::as_bytes(std::span(mine)).begin(), std::as_bytes(std::span(mine)).end());
+  PENSTOCK_TRY(comm->broadcast(bytes, 0));
+  const std::string theirs(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return agree(comm, theirs == mine ? Status()
+                                    : Status(Code::mismatch, fmt::format("this rank asks for series {}, rank 0 for {}: "
+                                                                         "all ranks must ask for the same",
+                                                                         mine, theirs)));
+}
+
+Status check_place(Storage& storage, const Series::State& state) {
+  PENSTOCK_TRY(check_target(storage, state.pattern.index_path()));
+  return state.schedule.xdmf ? check_target(storage, state.pattern.xdmf_path()) : Status();
+}
+
+// Formats whose files XDMF cannot refer to.
+Status check_xdmf(const File& file) {
+  const std::string plan = file.plan();
+  for (const std::string_view other : {"netcdf/", "raw/", "pnetcdf", "adios2"})
+    if (plan.starts_with(other))
+      return {Code::unsupported,
+              fmt::format("xdmf=true refers to HDF5 files, but '{}' is written by '{}'", file.path(), plan)};
+  return {};
+}
+
+}  // namespace
+
+// Collective only where the clock has a say.
+Result<bool> Series::State::decide(const Moment& at) {
+  if (asked && *asked == at) return answer;
+  // Before the first question, what an earlier run wrote last before it.
+  std::optional<Moment> before = asked;
+  if (!before)
+    for (const Step& step : steps.list)
+      if (step.iteration < at.iteration) before = Moment{step.iteration, step.time};
+  bool due = !schedule.has_rules() || reaches_mark(schedule, before, at);
+  if (schedule.needs_clock()) {
+    std::vector<std::byte> message(1);
+    if (comm->rank() == 0) {
+      const Spent spent{now() - begin, now() - last_begin, writing, last_write};
+      due = (due || clock_says_due(schedule, spent)) && budget_allows(schedule, spent);
+      message[0] = std::byte{due};
+    }
+    PENSTOCK_TRY(comm->broadcast(message, 0));
+    due = !message.empty() && message[0] != std::byte{0};
+  }
+  asked = at;
+  answer = due;
+  return due;
+}
+
+Step Series::State::next(const Moment& at) const {
+  Step step;
+  step.iteration = at.iteration;
+  step.time = at.time;
+  bool back = false;
+  for (const Step& other : steps.list) {
+    step.branch = std::max(step.branch, other.branch);
+    if (other.branch == step.branch) step.first = other.first;
+    back = back || other.iteration >= at.iteration;
+    if (other.iteration < at.iteration) step.number = std::max(step.number, other.number + 1);
+  }
+  for (const auto& one : open)
+    if (const auto iteration = one.lock()) {
+      back = back || *iteration >= at.iteration;
+      step.number += *iteration < at.iteration ? 1 : 0;
+    }
+  if (back) {
+    ++step.branch;
+    step.first = at.iteration;
+  }
+  return step;
+}
+
+Status Series::State::closed(Step step, const File& file, double seconds) {
+  const double start = now();
+  const std::string& path = file.path();
+  step.name = path.substr(folder_of(path).size());
+  const auto at = std::lower_bound(steps.list.begin(), steps.list.end(), step.iteration,
+                                   [](const Step& other, int64_t wanted) { return other.iteration < wanted; });
+  if (at != steps.list.end() && at->iteration == step.iteration)
+    *at = step;
+  else
+    steps.list.insert(at, step);
+  const Status recorded = comm->rank() == 0 ? guarded([&] { return record(step, path); }) : Status();
+  const Status agreed =
+      agree(comm, recorded.in(fmt::format("'{}' is published, but its series is not up to date, which opening it "
+                                          "again mends",
+                                          path)));
+  if (agreed.ok()) {
+    drop_replaced(steps);
+    steps.replaced.clear();
+    const auto count = std::ssize(steps.list);
+    int64_t i = 0;
+    std::erase_if(steps.list, [&](const Step& one) { return !is_kept(schedule, one.number, count - 1 - i++); });
+  }
+  last_write = seconds + now() - start;
+  writing += last_write;
+  return agreed;
+}
+
+// Rank 0. Nothing is removed before an index without it is durable, and the new step was before.
+Status Series::State::record(Step step, const std::string& path) {
+  PENSTOCK_ASSIGN(const FileStat info, storage->stat(path));
+  for (Step& one : steps.list)
+    if (one.iteration == step.iteration) one.bytes = info.bytes, one.changed_at = info.changed_at;
+  Steps after = steps;
+  drop_replaced(after);
+  std::vector<std::string> gone = after.replaced;
+  std::vector<Step> kept;
+  for (size_t i = 0; i < after.list.size(); ++i)
+    if (is_kept(schedule, after.list[i].number, std::ssize(after.list) - 1 - static_cast<int64_t>(i)))
+      kept.push_back(after.list[i]);
+    else
+      gone.push_back(after.list[i].name);
+  PENSTOCK_TRY(write_file(*storage, pattern.index_path(), encode_index(pattern, kept)));
+  if (schedule.xdmf) {
+    std::swap(steps.list, kept);
+    fields.erase(step.name);  // it may have been another's
+    const Status written = write_xdmf();
+    std::swap(steps.list, kept);
+    PENSTOCK_TRY(written);
+  }
+  Status removed;
+  for (const std::string& name : gone) {
+    if (name == step.name) continue;
+    fields.erase(name);
+    if (const Status one = remove_published(*storage, pattern.folder + name); removed.ok()) removed = one;
+  }
+  storage->let_go();
+  return removed.in("what is no longer kept stays");
+}
+
+Status Series::State::write_xdmf() {
+  std::vector<std::vector<Field>> of_steps;
+  for (const Step& step : steps.list) {
+    const auto [at, fresh] = fields.try_emplace(step.name);
+    if (fresh) {
+      const auto contents = recognise_and_read(*storage, pattern.folder + step.name);
+      if (contents.ok()) at->second = fields_of(contents->catalogue);
+    }
+    of_steps.push_back(at->second);
+  }
+  return write_file(*storage, pattern.xdmf_path(), xdmf(steps.list, of_steps));
+}
+
+Series::Series(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Series::Series(Series&&) noexcept = default;
+Series& Series::operator=(Series&&) noexcept = default;
+Series::~Series() = default;
+
+namespace {
+
+Result<std::shared_ptr<Series::State>> make_state(const Communicator& comm, const std::string& pattern,
+                                                  std::string_view plan, std::string_view options, bool writable) {
+  PENSTOCK_TRY(agree_arguments(comm, fmt::format("'{}' with plan '{}' and options '{}'", pattern, plan, options)));
+  auto state = std::make_shared<Series::State>();
+  state->comm = comm;
+  state->writable = writable;
+  state->plan = plan;
+  PENSTOCK_ASSIGN(state->pattern, parse_pattern(pattern));
+  PENSTOCK_ASSIGN(state->schedule, parse_schedule(options));
+  Result<Steps> found = Steps();
+  if (comm->rank() == 0) {
+    state->storage = posix_storage({}, comm->threads_allowed());
+    const Status looked = guarded([&]() -> Status {
+      if (writable) PENSTOCK_TRY(check_place(*state->storage, *state));
+      found = find_steps(*state->storage, state->pattern);
+      return found.status();
+    });
+    if (!looked.ok()) found = looked;
+  }
+  PENSTOCK_ASSIGN(state->steps, share_steps(comm, found));
+  return state;
+}
+
+}  // namespace
+
+Result<Series> Series::create(const Communicator& comm, std::string pattern, std::string_view plan,
+                              std::string_view options) {
+  const Calling calling(comm, "series_create", pattern, false);
+  PENSTOCK_ASSIGN(auto state, make_state(comm, pattern, plan, options, true));
+  return Series(std::move(state));
+}
+
+Result<Series> Series::open(const Communicator& comm, std::string pattern) {
+  const Calling calling(comm, "series_open", pattern, false);
+  PENSTOCK_ASSIGN(auto state, make_state(comm, pattern, {}, {}, false));
+  if (!state->steps.list.empty()) return Series(std::move(state));
+  std::string why;
+  for (const std::string& one : state->steps.warnings) why += "; " + one;
+  return Status(Code::not_found, fmt::format("series '{}' has no step{}", pattern, why));
+}
+
+namespace {
+
+Status check_moment(const Series::State& state, int64_t iteration, double time) {
+  if (!state.writable)
+    return {Code::invalid, fmt::format("series '{}' was opened to read", state.pattern.folder + state.pattern.text())};
+  if (iteration < 0) return {Code::invalid, fmt::format("iteration {}: it cannot be negative", iteration)};
+  if (!std::isfinite(time)) return {Code::invalid, fmt::format("time {}: it must be a finite number", time)};
+  return {};
+}
+
+}  // namespace
+
+Result<bool> Series::due(int64_t iteration, double time) {
+  State& state = *state_;
+  const Status moment = check_moment(state, iteration, time);
+  const Calling calling(state.comm, "due", state.pattern.folder + state.pattern.text());
+  if (!state.schedule.needs_clock()) {
+    PENSTOCK_TRY(moment);
+    return state.decide({iteration, time});
+  }
+  auto due = state.decide({iteration, time});
+  return moment.ok() ? std::move(due) : moment;
+}
+
+Result<File> Series::step(int64_t iteration, double time) {
+  const Status moment = check_moment(*state_, iteration, time);
+  // The others go on; they learn that this rank asks for no file.
+  auto made = File::create(state_->comm, moment.ok() ? state_->pattern.path_of(iteration) : "", state_->plan);
+  PENSTOCK_TRY(moment);
+  PENSTOCK_ASSIGN(File file, std::move(made));
+  if (state_->schedule.xdmf) PENSTOCK_TRY(check_xdmf(file));
+  const Step step = state_->next({iteration, time});
+  for (Attribute& attribute : attributes_of(step)) PENSTOCK_TRY(file.set_attribute("", std::move(attribute)));
+  std::erase_if(state_->open, [](const auto& one) { return one.expired(); });
+  const auto opened = std::make_shared<const int64_t>(iteration);
+  state_->open.push_back(opened);
+  state_->last_begin = now();
+  file.when_closed([state = state_, step, opened](const File& closed, double seconds) {
+    return state->closed(step, closed, seconds);
+  });
+  return file;
+}
+
+std::vector<SeriesStep> Series::steps() const {
+  std::vector<SeriesStep> list;
+  for (const Step& step : state_->steps.list)
+    list.push_back({step.iteration, step.time, state_->pattern.folder + step.name});
+  return list;
+}
+
+Result<File> Series::open_step(int64_t index, std::string_view plan) const {
+  const auto count = std::ssize(state_->steps.list);
+  const bool there = index >= 0 && index < count;
+  auto file = File::open(
+      state_->comm, there ? state_->pattern.folder + state_->steps.list[static_cast<size_t>(index)].name : "", plan);
+  if (!there)
+    return Status(Code::invalid, fmt::format("step {}: series '{}' has {} steps, from 0", index,
+                                             state_->pattern.folder + state_->pattern.text(), count));
+  return file;
+}
+
+const std::vector<std::string>& Series::warnings() const { return state_->steps.warnings; }
+
+}  // namespace penstock
