@@ -259,6 +259,17 @@ TEST_P(Folders, RemoveTreeRemovesAllAndFollowsNoLink) {
   EXPECT_FALSE(storage_->remove_tree(path("kept/deep/file/below")).ok());
 }
 
+TEST_P(Folders, ALinkIsASecondNameAndReplacesNothing) {
+  std::ofstream(path("one")) << "content";
+  EXPECT_TRUE(storage_->link(path("one"), path("two")).ok());
+  EXPECT_EQ(content("two"), "content");
+  EXPECT_TRUE(same_file(*storage_->stat(path("one")), *storage_->stat(path("two"))));
+  EXPECT_EQ(storage_->link(path("one"), path("two")).code(), Code::exists);
+  EXPECT_EQ(storage_->link(path("none"), path("three")).code(), Code::not_found);
+  EXPECT_TRUE(storage_->remove(path("one")).ok());
+  EXPECT_EQ(content("two"), "content");
+}
+
 class WithoutExchange : public TracedStorage {
  public:
   WithoutExchange() : TracedStorage(posix_storage()) {}
