@@ -114,6 +114,26 @@ void penstock_fortran_copy(const Handle *handle, const CFI_cdesc_t *from, const 
   end_call(status, ierr);
 }
 
+void penstock_fortran_clone(const Handle *handle, const CFI_cdesc_t *from, const CFI_cdesc_t *path, File **file,
+                            const CFI_cdesc_t *plan, int *ierr) {
+  penstock_comm comm;
+  *file = NULL;
+  penstock_status status = communicator_of(handle, &comm);
+  if (status == PENSTOCK_OK) {
+    char *source = text_of(from), *where = text_of(path), *how = text_of(plan);
+    File *made = calloc(1, sizeof *made);
+    status = penstock_clone(comm, source, where, how, made != NULL ? &made->file : NULL);
+    if (status == PENSTOCK_OK)
+      *file = made;
+    else
+      free(made);
+    free(source);
+    free(where);
+    free(how);
+  }
+  end_call(status, ierr);
+}
+
 typedef enum Care { VERIFY, REPAIR, SEAL, SEAL_BY_FORCE } Care;
 
 static void look_after(Care care, const Handle *handle, const CFI_cdesc_t *path, int *ierr) {
@@ -174,15 +194,33 @@ void penstock_fortran_commit_wait(File **file, int *ierr) {
   end_call(*file == NULL ? refuse_closed("penstock_commit_wait") : penstock_commit_wait((*file)->file), ierr);
 }
 
+/* After FILE's end with STATUS. */
+static void release(File **file, penstock_status status) {
+  pad_all(*file, status == PENSTOCK_OK);
+  free(*file);
+  *file = NULL;
+}
+
 void penstock_fortran_close(File **file, int *ierr) {
-  penstock_status status = PENSTOCK_OK;
+  penstock_status status;
   if (*file == NULL) {
     status = refuse_closed("penstock_close");
   } else {
     status = penstock_close((*file)->file);
-    pad_all(*file, status == PENSTOCK_OK);
-    free(*file);
-    *file = NULL;
+    release(file, status);
+  }
+  end_call(status, ierr);
+}
+
+void penstock_fortran_close_restart(File **file, const CFI_cdesc_t *pattern, int64_t retain, int *ierr) {
+  penstock_status status;
+  if (*file == NULL) {
+    status = refuse_closed("penstock_close_restart");
+  } else {
+    char *names = text_of(pattern);
+    status = penstock_close_restart((*file)->file, names, retain);
+    free(names);
+    release(file, status);
   }
   end_call(status, ierr);
 }

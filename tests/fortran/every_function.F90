@@ -14,6 +14,7 @@ program every_function
   call attributes()
   call inquiry()
   call grow()
+  call restarts()
   call behind()
   call care()
   call communicators()
@@ -205,6 +206,32 @@ contains
     call penstock_get(f, "series", all_of_it)
     call penstock_close(f)
     call check(all(all_of_it == reshape([1, 2, 0, 0, 0, 0, 7, 8], [2, 4])), "a dataset that grew")
+  end subroutine
+
+  ! A template's contents in each of three restart files, of which two are kept.
+  subroutine restarts()
+    type(penstock_file) :: f
+    integer :: step, table(3), kept
+    call penstock_create(world, path, f)
+    call penstock_put(f, "table", [1, 2, 3])
+    call penstock_close(f)
+    do step = 1, 3
+      call penstock_clone(world, path, named("uncommitted.h5"), f)
+      call penstock_put(f, "step", step)
+      call penstock_close_restart(f, named("restart#.h5"), 2)
+    end do
+    do step = 0, 1
+      call penstock_open(world, named("restart"//achar(48 + step)//".h5"), f)
+      call penstock_get(f, "table", table)
+      call penstock_get(f, "step", kept)
+      call penstock_close(f)
+      call check(all(table == [1, 2, 3]) .and. kept == 3 - step, "a restart file")
+      call remove(named("restart"//achar(48 + step)//".h5"))
+    end do
+    call penstock_open(world, named("restart2.h5"), f, ierr=ierr)
+    call check_status(ierr, PENSTOCK_NOT_FOUND, "only two are kept")
+    call penstock_close_restart(f, "x#.h5", 2_int64, ierr)
+    call check_status(ierr, PENSTOCK_INVALID, "a file that is not open")
   end subroutine
 
   ! A commit in three steps.
