@@ -8,7 +8,7 @@
 
 struct penstock_series {
   penstock::Series series;
-  std::string path = {}, warnings = {};
+  std::string path, warnings;
 };
 
 namespace {

@@ -42,7 +42,7 @@ class Series::State {
   Status closed(Step step, const File& file, double seconds);
 
  private:
-  Status record(Step step, const std::string& path);
+  Status record(const Step& step, const std::string& path);
   Status write_xdmf();
 };
 
@@ -202,7 +202,7 @@ Status Series::State::closed(Step step, const File& file, double seconds) {
 }
 
 // Rank 0. Nothing is removed before an index without it is durable, and the new step was before.
-Status Series::State::record(Step step, const std::string& path) {
+Status Series::State::record(const Step& step, const std::string& path) {
   PENSTOCK_ASSIGN(const FileStat info, storage->stat(path));
   for (Step& one : steps.list)
     if (one.iteration == step.iteration) one.bytes = info.bytes, one.changed_at = info.changed_at;
@@ -278,14 +278,14 @@ Result<std::shared_ptr<Series::State>> make_state(const Communicator& comm, cons
 
 }  // namespace
 
-Result<Series> Series::create(const Communicator& comm, std::string pattern, std::string_view plan,
+Result<Series> Series::create(const Communicator& comm, const std::string& pattern, std::string_view plan,
                               std::string_view options) {
   const Calling calling(comm, "series_create", pattern, false);
   PENSTOCK_ASSIGN(auto state, make_state(comm, pattern, plan, options, true));
   return Series(std::move(state));
 }
 
-Result<Series> Series::open(const Communicator& comm, std::string pattern) {
+Result<Series> Series::open(const Communicator& comm, const std::string& pattern) {
   const Calling calling(comm, "series_open", pattern, false);
   PENSTOCK_ASSIGN(auto state, make_state(comm, pattern, {}, {}, false));
   if (!state->steps.list.empty()) return Series(std::move(state));

@@ -1,6 +1,8 @@
 // Remove: a set's files are those with its name and a generation of its own in theirs, whatever its index says.
 #include "core/session/remove.hpp"
 
+#include <fmt/format.h>
+
 #include "core/session/state.hpp"
 #include "core/storage/target.hpp"
 
@@ -19,8 +21,9 @@ Status remove_published(Storage& storage, const std::string& path) {
   if (!names.ok()) return {};
   for (const std::string& generation : {contents->generation, contents->replaced}) {
     if (generation.size() != 16 || generation.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
+    const std::string begin = fmt::format("{}.g{}.", stem, generation);
     for (const std::string& name : *names)
-      if (name.starts_with(stem + ".g" + generation + ".")) (void)storage.remove(folder + name);
+      if (name.starts_with(begin)) (void)storage.remove(folder + name);
   }
   return {};
 }

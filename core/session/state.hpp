@@ -63,21 +63,21 @@ struct File::State {
   // by somebody else is noticed. A published file is kept open, so that its inode number is not given to another.
   std::optional<FileStat> occupant;
   StorageFilePtr held;
-  bool parts_beside = false;  // rank 0: at create there were parts, of a set at the path perhaps
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
   std::set<std::string> unlimited;
   bool partial = false;
+  int commits = 0;
   int64_t capture_bytes = 0;
   int64_t captured_bytes = 0;
   Status misuse;  // the first put, get or attribute that failed: commit fails with it, so that nothing is lost silently
   Status outcome;  // of a failed commit
   bool published = false;
   bool closed = false;
-  Hints hints;                        // for MPI-IO
-  std::string filesystem;             // that the target lies on
-  std::vector<std::string> warnings;  // of every commit's report
-  int commits = 0;
+  bool parts_beside = false;           // rank 0: at create there were parts, of a set at the path perhaps
+  Hints hints;                         // for MPI-IO
+  std::string filesystem;              // that the target lies on
+  std::vector<std::string> warnings;   // of every commit's report
   std::unique_ptr<Writing> writing;    // a commit between its start and its end
   std::unique_ptr<Checking> checking;  // of the published file, once its checksums were asked for
   Report report;

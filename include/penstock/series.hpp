@@ -40,10 +40,10 @@ class Series {
   //   keep_every=K     of all steps, every K-th stays for good
   //   xdmf=true        beside the index a file for ParaView and VisIt, of HDF5 files
   // Without steps, times, at and seconds every step is due; without keep_last and keep_every all stay.
-  static Result<Series> create(const Communicator& comm, std::string pattern, std::string_view plan = {},
+  static Result<Series> create(const Communicator& comm, const std::string& pattern, std::string_view plan = {},
                                std::string_view options = {});
   // Collective, to read. Code::not_found where there is no step.
-  static Result<Series> open(const Communicator& comm, std::string pattern);
+  static Result<Series> open(const Communicator& comm, const std::string& pattern);
 
   // Collective, with the same arguments on all ranks; whether a step is to be written now, the same on all ranks. Only seconds
   // and io_budget communicate: one small broadcast. Asked twice for the same, it answers the same.
