@@ -214,7 +214,8 @@ class File(Mapping[str, Dataset]):
             made, array = part.make(self._library, storable(part.data, name))
             word = type_of(array.dtype, name)
         except Exception as error:
-            self._open.remember_failure(f"'{name}': {error}")
+            said = str(error)
+            self._open.remember_failure(said if said.startswith(f"'{name}'") else f"'{name}': {said}")
             raise
         self._open.put(name, word, made, array, lend)
         self._put.add(name)
