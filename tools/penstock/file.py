@@ -174,6 +174,8 @@ class File(Mapping[str, Dataset]):
         return self._names
 
     def __getitem__(self, name: str) -> Dataset:
+        if not self.is_open:
+            raise Invalid(f"the file is closed: '{name}' is read before the end of its with")
         if name in self._put or name in self._there():
             return Dataset(self, name)
         names = ", ".join(f"'{each}'" for each in self._there()[:10]) or "none"

@@ -95,7 +95,7 @@ class _Store(AbstractDataStore):
             return dict(self.manager.acquire(needs_lock=False).attributes(self.prefix[:-1]))
 
     def get_dimensions(self) -> dict[str, int]:
-        return {dim: size for variable in self.get_variables().values() for dim, size in variable.sizes.items()}
+        return {str(dim): size for var in self.get_variables().values() for dim, size in var.sizes.items()}
 
     def close(self) -> None:
         self.manager.close()
@@ -122,7 +122,7 @@ class PenstockBackendEntrypoint(BackendEntrypoint):
             return False
         return os.fspath(filename_or_obj).endswith(".raw")
 
-    def open_dataset(  # type: ignore[override]
+    def open_dataset(
         self,
         filename_or_obj: Any,
         *,
@@ -243,10 +243,10 @@ class PenstockAccessor:
         plan: str | None = None,
         group: str | None = None,
     ) -> None:
-        """Collective. This rank's part of a dataset into one file: REGION={"x": slice(start, stop)} says where it lies.
+        """Collective. This rank's part of a dataset into one file, at REGION={"x": slice(start, stop)} of it.
 
-        The length of such a dimension is the largest stop of all ranks. What has none of these dimensions is the same on
-        every rank. Nothing is published unless all is there.
+        The length of such a dimension is the largest stop of all ranks. What has none of these dimensions is the
+        same on every rank. Nothing is published unless all is there.
         """
         prefix = f"{group.strip('/')}/" if group else ""
         failure: Exception | None = None
