@@ -39,7 +39,13 @@ PUBLIC = {
 GENERATED = {"penstock/config.h"}
 
 # Folders that are no rooms of the library. Tests may look into every room, examples see what users see.
-PROGRAMS = {"bench": ["core/session"], "programs": ["core/session"], "examples": ["bindings/c"], "tests": ["*"]}
+PROGRAMS = {
+    "bench": ["core/session"],
+    "programs": ["core/session"],
+    "bindings/python": ["core/session", "core/container"],
+    "examples": ["bindings/c"],
+    "tests": ["*"],
+}
 
 # Headers of others, and the only places that may include them.
 PLACES = {

@@ -1,3 +1,104 @@
-"""penstock: the tools around the library: they start measurements, read their records, and explain them."""
+"""penstock: parallel arrays into one portable file, and back; and the tools around the library."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.exceptions import (
+        Damaged,
+        Denied,
+        Elsewhere,
+        Error,
+        Exists,
+        Incomplete,
+        InDoubt,
+        Internal,
+        Invalid,
+        IOFailed,
+        Mismatch,
+        NoSpace,
+        NotFound,
+        NotThere,
+        OutOfMemory,
+        Overlap,
+        Timeout,
+        Unsupported,
+    )
+    from penstock.file import (
+        Dataset,
+        File,
+        copy,
+        create,
+        open,  # noqa: A004  penstock.open
+        open_latest,
+        reopen,
+        repair,
+        seal,
+        set_timeout,
+        verify,
+    )
+    from penstock.put import Part, block, boxes, per_rank, ragged, replicated, runs
+    from penstock.stream import StreamReader, StreamWriter, create_stream, open_stream
 
 __version__ = "0.1.0"
+
+# Where each name comes from: imported when it is first used, so that the command line starts quickly.
+_HOMES = {
+    "exceptions": "Error Invalid NotFound NotThere Exists Denied NoSpace IOFailed Mismatch Overlap Incomplete "
+    "Unsupported OutOfMemory Damaged Timeout InDoubt Elsewhere Internal",
+    "file": "File Dataset create open open_latest reopen copy verify repair seal set_timeout",
+    "put": "Part block boxes runs ragged per_rank replicated",
+    "stream": "StreamReader StreamWriter create_stream open_stream",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "Damaged",
+    "Dataset",
+    "Denied",
+    "Elsewhere",
+    "Error",
+    "Exists",
+    "File",
+    "IOFailed",
+    "InDoubt",
+    "Incomplete",
+    "Internal",
+    "Invalid",
+    "Mismatch",
+    "NoSpace",
+    "NotFound",
+    "NotThere",
+    "OutOfMemory",
+    "Overlap",
+    "Part",
+    "StreamReader",
+    "StreamWriter",
+    "Timeout",
+    "Unsupported",
+    "block",
+    "boxes",
+    "copy",
+    "create",
+    "create_stream",
+    "open",
+    "open_latest",
+    "open_stream",
+    "per_rank",
+    "ragged",
+    "reopen",
+    "repair",
+    "replicated",
+    "runs",
+    "seal",
+    "set_timeout",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'penstock' has no attribute '{name}'")
+    value = getattr(import_module(f"penstock.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,284 @@
+// Files and decompositions as the Python package sees them: penstock/file.py makes them pleasant.
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <penstock/file.hpp>
+
+#include "bindings/python/border.hpp"
+
+namespace penstock::python {
+
+namespace {
+
+using Numbers = std::vector<int64_t>;
+
+// Python's strings may hold surrogates and NULs; the library looks at names itself.
+ElementType element_type(const std::string& word) { return value(parse_type(word)); }
+
+Numbers numbers(const Dims& dims) { return {dims.begin(), dims.end()}; }
+
+struct OpenFile {
+  std::optional<File> file;
+  using Buffers = std::vector<std::unique_ptr<Buffer>>;
+  Buffers held;    // of puts that were lent, and gets, until the commit
+  Buffers moving;  // of a commit under way, until commit_wait
+
+  File& get() {
+    if (!file) throw Failure{{Code::invalid, "the file is closed"}};
+    return *file;
+  }
+  // Without a verdict the library may go on using what was lent, for as long as the process lives.
+  static void let_go(Buffers& buffers, const Status& status) {
+    if (status.code() == Code::timeout || status.code() == Code::in_doubt)
+      for (auto& buffer : buffers) (void)buffer.release();
+    buffers.clear();
+  }
+  template <typename Call>
+  Status collective(Call call) {
+    File& open = get();
+    return unlocked([&] { return call(open); });
+  }
+};
+
+using Opener = Result<File> (*)(const Communicator&, std::string, std::string_view);
+
+template <Opener opener>
+OpenFile* opened(const Ranks& ranks, const std::string& path, const std::string& plan) {
+  Result<File> file = unlocked([&] { return opener(ranks.comm, path, plan); });
+  return new OpenFile{value(std::move(file)), {}, {}};
+}
+
+// A refusal here is one of the commit too, on all ranks.
+template <typename Call>
+void remembered(OpenFile& self, Call call) {
+  File& file = self.get();
+  try {
+    check(call(file));
+  } catch (const Failure& failure) {
+    file.remember_failure(failure.status);
+    throw;
+  }
+}
+
+void put(OpenFile& self, const std::string& name, const std::string& type, const Decomposition& part, nb::handle data,
+         bool lend) {
+  remembered(self, [&](File& file) {
+    const ElementType element = element_type(type);
+    auto buffer = std::make_unique<Buffer>(data, false);
+    const Memory memory = buffer->layout(element, part);
+    if (!lend) return file.put(name, element, part, buffer->data(), memory);
+    Status status = file.lend(name, element, part, buffer->data(), memory);
+    self.held.push_back(std::move(buffer));
+    return status;
+  });
+}
+
+void get(OpenFile& self, const std::string& name, const std::string& type, const Decomposition& part, nb::handle data) {
+  remembered(self, [&](File& file) {
+    const ElementType element = element_type(type);
+    auto buffer = std::make_unique<Buffer>(data, true);
+    const Memory memory = buffer->layout(element, part);
+    Status status = file.get(name, element, part, buffer->data(), memory);
+    self.held.push_back(std::move(buffer));
+    return status;
+  });
+}
+
+void close(OpenFile& self) {
+  const Status status = self.collective([](File& file) { return file.close(); });
+  OpenFile::let_go(self.moving, status);
+  OpenFile::let_go(self.held, status);
+  self.file.reset();
+  check(status);
+}
+
+nb::tuple described(const DatasetInfo& info) {
+  return nb::make_tuple(info.name, name(info.type), numbers(info.shape), info.unlimited);
+}
+
+// (name, type, shape, bytes)
+nb::tuple described(const Attribute& attribute) {
+  return nb::make_tuple(attribute.name, name(attribute.type), numbers(attribute.shape),
+                        nb::bytes(reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size()));
+}
+
+void set_attribute(OpenFile& self, const std::string& object, const std::string& name, const std::string& type,
+                   const std::optional<int64_t>& count, const nb::bytes& values) {
+  remembered(self, [&](File& file) {
+    const ElementType element = element_type(type);
+    const int64_t elements = count.value_or(1);
+    if (elements < 0 || static_cast<int64_t>(values.size()) != elements * bytes(element))
+      return Status(Code::invalid,
+                    fmt::format("attribute '{}': {} bytes for {} elements of {}", name, values.size(), elements, type));
+    return file.set_attribute(object, make_attribute(name, element, values.data(), count.value_or(-1)));
+  });
+}
+
+nb::dict report(OpenFile& self) {
+  const Report& report = self.get().report();
+  nb::dict all;
+  all["plan"] = report.plan;
+  all["bytes"] = report.bytes;
+  all["file_calls"] = report.file_calls;
+  all["file_bytes"] = report.file_bytes;
+  all["metadata_calls"] = report.metadata_calls;
+  all["messages"] = report.messages;
+  all["message_bytes"] = report.message_bytes;
+  all["writers"] = report.writers;
+  all["memory_peak"] = report.memory_peak;
+  all["behind_seconds"] = report.behind_seconds;
+  all["filesystem"] = report.filesystem;
+  all["warnings"] = report.warnings;
+  return all;
+}
+
+std::vector<Box> boxes(const std::vector<Numbers>& starts, const std::vector<Numbers>& counts) {
+  if (starts.size() != counts.size())
+    throw Failure{{Code::invalid,
+                   fmt::format("{} starts and {} counts: each box has one of both", starts.size(), counts.size())}};
+  std::vector<Box> list;
+  for (size_t i = 0; i < starts.size(); ++i) list.push_back({dims(starts[i]), dims(counts[i])});
+  return list;
+}
+
+void bind_parts(nb::module_& module) {
+  nb::class_<Decomposition>(module, "Part").def_prop_ro("elements", &Decomposition::elements);
+  module.def(
+      "block",
+      [](const Numbers& shape, const Numbers& start, const Numbers& count) {
+        return value(Decomposition::block(dims(shape), dims(start), dims(count)));
+      },
+      nb::arg("shape"), nb::arg("start"), nb::arg("count"));
+  module.def(
+      "boxes",
+      [](const Numbers& shape, const std::vector<Numbers>& starts, const std::vector<Numbers>& counts) {
+        return value(Decomposition::boxes(dims(shape), boxes(starts, counts)));
+      },
+      nb::arg("shape"), nb::arg("starts"), nb::arg("counts"));
+  module.def(
+      "runs",
+      [](const Numbers& shape, const std::vector<std::pair<int64_t, int64_t>>& runs) {
+        std::vector<Run> list;
+        for (const auto& [offset, length] : runs) list.push_back({offset, length});
+        return value(Decomposition::runs(dims(shape), list));
+      },
+      nb::arg("shape"), nb::arg("runs"));
+  module.def(
+      "ragged", [](int64_t rows, const Numbers& row) { return value(Decomposition::ragged(rows, dims(row))); },
+      nb::arg("rows"), nb::arg("row"));
+  module.def(
+      "replicated", [](const Numbers& shape) { return value(Decomposition::replicated(dims(shape))); },
+      nb::arg("shape"));
+  module.def("per_rank", [](const Numbers& row) { return value(Decomposition::per_rank(dims(row))); }, nb::arg("row"));
+}
+
+}  // namespace
+
+void bind_files(nb::module_& module) {
+  bind_parts(module);
+  module.def("create", &opened<&File::create>, nb::arg("ranks"), nb::arg("path"), nb::arg("plan"));
+  module.def("open", &opened<&File::open>, nb::arg("ranks"), nb::arg("path"), nb::arg("plan"));
+  module.def("open_latest", &opened<&File::open_latest>, nb::arg("ranks"), nb::arg("pattern"), nb::arg("plan"));
+  module.def("reopen", &opened<&File::reopen>, nb::arg("ranks"), nb::arg("path"), nb::arg("plan"));
+  module.def(
+      "copy",
+      [](const Ranks& ranks, const std::string& from, const std::string& to, const std::string& plan) {
+        check(unlocked([&] { return File::copy(ranks.comm, from, to, plan); }));
+      },
+      nb::arg("ranks"), nb::arg("source"), nb::arg("target"), nb::arg("plan"));
+  module.def(
+      "verify",
+      [](const Ranks& ranks, const std::string& path) {
+        check(unlocked([&]() -> Status {
+          PENSTOCK_ASSIGN(File file, File::open_to_check(ranks.comm, path));
+          PENSTOCK_ASSIGN(const Verification found, file.verify());
+          PENSTOCK_TRY(file.close());
+          return found.verdict(file.path());
+        }));
+      },
+      nb::arg("ranks"), nb::arg("path"));
+  module.def(
+      "repair",
+      [](const Ranks& ranks, const std::string& path) {
+        return value(unlocked([&] { return File::repair(ranks.comm, path); })).rebuilt;
+      },
+      nb::arg("ranks"), nb::arg("path"));
+  module.def(
+      "seal",
+      [](const Ranks& ranks, const std::string& path, bool force) {
+        return value(unlocked([&] { return File::seal(ranks.comm, path, force); })).renewed;
+      },
+      nb::arg("ranks"), nb::arg("path"), nb::arg("force"));
+
+  nb::class_<OpenFile>(module, "File")
+      .def_prop_ro("is_open", [](OpenFile& self) { return self.file.has_value(); })
+      .def_prop_ro("path", [](OpenFile& self) { return self.get().path(); })
+      .def_prop_ro("plan", [](OpenFile& self) { return self.get().plan(); })
+      .def("put", &put, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"), nb::arg("lend"))
+      .def("get", &get, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"))
+      .def(
+          "remember_failure",
+          [](OpenFile& self, const std::string& message) { self.get().remember_failure({Code::invalid, message}); },
+          nb::arg("message"))
+      .def(
+          "unlimited",
+          [](OpenFile& self, const std::string& name) {
+            remembered(self, [&](File& file) { return file.set_unlimited(name); });
+          },
+          nb::arg("name"))
+      .def(
+          "partial", [](OpenFile& self, bool partial) { self.get().set_partial(partial); }, nb::arg("partial"))
+      .def(
+          "capture_bytes", [](OpenFile& self, int64_t bytes) { self.get().set_capture_bytes(bytes); }, nb::arg("bytes"))
+      .def("set_attribute", &set_attribute, nb::arg("object"), nb::arg("name"), nb::arg("type"),
+           nb::arg("count").none(), nb::arg("values"))
+      .def(
+          "attributes",
+          [](OpenFile& self, const std::string& object) {
+            nb::list list;
+            for (const Attribute& attribute : self.get().attributes(object)) list.append(described(attribute));
+            return list;
+          },
+          nb::arg("object"))
+      .def("datasets",
+           [](OpenFile& self) {
+             nb::list list;
+             for (const DatasetInfo& info : self.get().datasets()) list.append(described(info));
+             return list;
+           })
+      .def(
+          "dataset", [](OpenFile& self, const std::string& name) { return described(value(self.get().dataset(name))); },
+          nb::arg("name"))
+      .def("commit",
+           [](OpenFile& self) {
+             const Status status = self.collective([](File& file) { return file.commit(); });
+             OpenFile::let_go(self.moving, status);
+             OpenFile::let_go(self.held, status);
+             check(status);
+           })
+      .def("commit_start",
+           [](OpenFile& self) {
+             const Status status = self.collective([](File& file) { return file.commit_start(); });
+             OpenFile::let_go(self.moving, status);
+             self.moving.swap(self.held);
+             check(status);
+           })
+      .def("commit_test", [](OpenFile& self) { return value(self.get().commit_test()); })
+      .def("commit_wait",
+           [](OpenFile& self) {
+             const Status status = self.collective([](File& file) { return file.commit_wait(); });
+             OpenFile::let_go(self.moving, status);
+             check(status);
+           })
+      .def("close", &close)
+      .def("abandon",
+           [](OpenFile& self) {
+             self.file.reset();
+             self.moving.clear();
+             self.held.clear();
+           })
+      .def("report", &report);
+}
+
+}  // namespace penstock::python

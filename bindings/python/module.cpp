@@ -1,0 +1,84 @@
+// The Python extension: one module for each build, _mpi or _serial, over the C++ interface. penstock/native.py finds it.
+#include <optional>
+
+#include <nanobind/stl/optional.h>
+#include <penstock/stream.hpp>
+
+#include "bindings/python/border.hpp"
+
+namespace penstock::python {
+
+namespace {
+
+struct OpenStream {
+  std::optional<Stream> stream;
+
+  Stream& get() {
+    if (!stream) throw Failure{{Code::invalid, "the stream is closed"}};
+    return *stream;
+  }
+};
+
+nb::bytes read(OpenStream& self, int64_t rank, int64_t offset, int64_t bytes) {
+  Stream& stream = self.get();
+  if (bytes < 0) throw Failure{{Code::invalid, "a negative number of bytes to read"}};
+  nb::bytes result = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, bytes));
+  if (!result.is_valid()) throw nb::python_error();
+  auto* into = reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr()));
+  const int64_t got = value(unlocked([&] { return stream.read(rank, offset, {into, static_cast<size_t>(bytes)}); }));
+  if (got == bytes) return result;
+  return nb::bytes(reinterpret_cast<const char*>(into), static_cast<size_t>(got));
+}
+
+}  // namespace
+
+void bind_streams(nb::module_& module) {
+  module.def(
+      "create_stream",
+      [](const Ranks& ranks, const std::string& path, const std::string& options) {
+        return new OpenStream{value(unlocked([&] { return Stream::create(ranks.comm, path, options); }))};
+      },
+      nb::arg("ranks"), nb::arg("path"), nb::arg("options"));
+  module.def(
+      "open_stream",
+      [](const Ranks& ranks, const std::string& path) {
+        return new OpenStream{value(unlocked([&] { return Stream::open(ranks.comm, path); }))};
+      },
+      nb::arg("ranks"), nb::arg("path"));
+  nb::class_<OpenStream>(module, "Stream")
+      .def_prop_ro("count", [](OpenStream& self) { return self.get().count(); })
+      .def(
+          "bytes", [](OpenStream& self, int64_t rank) { return value(self.get().bytes(rank)); }, nb::arg("rank"))
+      .def(
+          "write",
+          [](OpenStream& self, nb::handle data) {
+            Stream& stream = self.get();
+            const Buffer buffer(data, false);
+            check(unlocked([&] {
+              return stream.write({static_cast<const std::byte*>(buffer.data()), static_cast<size_t>(buffer.bytes())});
+            }));
+          },
+          nb::arg("data"))
+      .def("read", &read, nb::arg("rank"), nb::arg("offset"), nb::arg("bytes"))
+      .def("close",
+           [](OpenStream& self) {
+             Stream& stream = self.get();
+             const Status status = unlocked([&] { return stream.close(); });
+             self.stream.reset();
+             check(status);
+           })
+      .def("abandon", [](OpenStream& self) { self.stream.reset(); });
+}
+
+}  // namespace penstock::python
+
+#if PENSTOCK_HAVE_MPI
+NB_MODULE(_mpi, module) {
+#else
+NB_MODULE(_serial, module) {
+#endif
+  nanobind::set_leak_warnings(false);  // files that are still open when the interpreter ends
+  penstock::python::bind_errors(module);
+  penstock::python::bind_files(module);
+  penstock::python::bind_streams(module);
+}

@@ -1,0 +1,194 @@
+"""test_file.py: files and datasets as Python programs use them, on one process."""
+
+from pathlib import Path
+from typing import Any
+
+import h5py
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import penstock
+from penstock.selection import select
+
+DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16", "S5"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("extension", ["h5", "nc", "raw"])
+def test_every_dtype_comes_back(tmp_path: Path, dtype: str, extension: str) -> None:
+    data = np.arange(12).reshape(3, 4).astype(dtype)
+    path = tmp_path / f"a.{extension}"
+    with penstock.create(path) as f:
+        f["a"] = data
+        f["big"] = data.astype(data.dtype.newbyteorder(">"))
+        f["fortran"] = np.asfortranarray(data)
+        f["strided"] = data[::2, ::-1]
+    with penstock.open(path) as f:
+        assert f["a"].dtype == data.dtype
+        for name, expected in {"a": data, "big": data, "fortran": data, "strided": data[::2, ::-1]}.items():
+            np.testing.assert_array_equal(f[name][...], expected)
+
+
+def test_other_tools_see_it(tmp_path: Path) -> None:
+    path = tmp_path / "heat.h5"
+    whole = np.arange(20.0).reshape(4, 5)
+    with penstock.create(path) as f:
+        f["fluid/t"] = penstock.block(whole[:3], shape=(4, 5), start=(0, 0), units="K", comment="warm")
+        f["fluid/t"] = penstock.boxes([whole[3:, :2], whole[3:, 2:]], (4, 5), [(3, 0), (3, 2)])
+        f["runs"] = penstock.runs(np.arange(4, dtype="i4"), (2, 2), offsets=[2, 0], lengths=[2, 2])
+        f.attrs["steps"] = [1, 2]
+    with h5py.File(path) as h:
+        np.testing.assert_array_equal(h["fluid/t"][...], whole)
+        assert h["fluid/t"].attrs["units"] == b"K"
+        np.testing.assert_array_equal(h["runs"][...], [[2, 3], [0, 1]])
+    with penstock.open(path) as f:
+        assert list(f) == ["fluid/t", "runs"]
+        assert dict(f["fluid/t"].attrs) == {"units": "K", "comment": "warm"}
+        assert f.attrs["steps"].tolist() == [1, 2]
+
+
+KEYS = hnp.basic_indices((5, 7, 6), allow_newaxis=False, allow_ellipsis=True)
+
+
+@pytest.fixture(scope="module")
+def cube(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("cube") / "cube.h5"
+    data = np.arange(210).reshape(5, 7, 6)
+    with penstock.create(path) as f:
+        f["cube"] = data
+    with penstock.open(path) as f:
+        yield data, f["cube"]
+
+
+@given(key=KEYS)
+def test_slices_are_numpys(cube: Any, key: Any) -> None:
+    data, dataset = cube
+    np.testing.assert_array_equal(dataset[key], data[key], strict=True)
+
+
+@given(keys=st.tuples(*(st.lists(st.integers(-n, n - 1), max_size=4) for n in (5, 7, 6))))
+def test_lists_in_each_dimension_are_an_outer_index(cube: Any, keys: Any) -> None:
+    data, dataset = cube
+    expected = data[np.ix_(*(np.array(key, dtype=int) for key in keys))]
+    np.testing.assert_array_equal(dataset.outer(*keys), expected, strict=True)
+
+
+def test_sparse_indices_are_boxes_of_their_own(cube: Any) -> None:
+    data = cube[0]
+    selection = select((slice(None), [0, 6], slice(None)), data.shape)
+    assert selection.one_box  # dense enough
+    long = np.arange(300)
+    assert not select(([0, 299],), long.shape).one_box
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "words"),
+    [
+        (5, IndexError, "dimension 0, which has 5"),
+        ((0, 0, 0, 0), IndexError, "4 indices for a dataset of 3"),
+        (None, TypeError, "newaxis"),
+        (True, TypeError, "True and False"),
+        (1.5, TypeError, "whole numbers"),
+        (([0], [1]), TypeError, "more than one list"),
+    ],
+)
+def test_a_wrong_index_is_one_clear_error(cube: Any, key: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        cube[1][key]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        (np.array([True]), TypeError, "astype\\('uint8'\\)"),
+        (np.array(["a"]), TypeError, "encode"),
+        (np.array([None]), TypeError, "numeric dtype"),
+        (penstock.block(np.zeros(3), (2, 2), (0, 0)), ValueError, "1 dimensions"),
+        (penstock.block(np.zeros((3, 3)), (2, 2), (0, 0)), ValueError, "leaves|outside|beyond"),
+        (penstock.block(np.zeros((1, 2)), (2, 2), (0, 0)), penstock.Incomplete, "x"),
+    ],
+)
+def test_a_wrong_put_is_one_clear_error_and_leaves_nothing(
+    tmp_path: Path, value: Any, error: type[Exception], words: str
+) -> None:
+    path = tmp_path / "x.h5"
+    with pytest.raises(error, match=words), penstock.create(path) as f:
+        f["x"] = value
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_are_pythons_too(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"absent\.h5"):
+        penstock.open(tmp_path / "absent.h5")
+    (tmp_path / "a.h5").write_bytes(b"nothing")
+    with pytest.raises(penstock.Error):
+        penstock.open(tmp_path / "a.h5")
+    with pytest.raises(TypeError, match="mpi4py"):
+        penstock.create(tmp_path / "b.h5", comm=7)  # type: ignore[arg-type]
+    with penstock.create(tmp_path / "c.h5") as f:
+        f["c"] = 1.0
+    with penstock.open(tmp_path / "c.h5") as f, pytest.raises(KeyError, match="no dataset 'd'; there are: 'c'"):
+        f["d"]
+    with pytest.raises(ValueError, match="closed"):
+        f["c"]
+
+
+def test_an_exception_publishes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with penstock.create(path) as f:
+        f["a"] = np.zeros(3)
+
+    def fails() -> None:
+        with penstock.create(path) as f:
+            f["a"] = np.ones(3)
+            raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        fails()
+    with penstock.open(path) as f:
+        assert f["a"][...].tolist() == [0, 0, 0]
+
+
+def test_deferred_gets_lend_and_commit_in_steps(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    f = penstock.create(path)
+    f.lend("a", np.arange(6.0).reshape(2, 3))
+    f.unlimited("a")
+    f.commit_start()
+    while not f.commit_test():
+        pass
+    f.commit_wait()
+    f.close()
+    f.close()
+    with penstock.reopen(path) as f:
+        f["b"] = np.float32(2)
+    with penstock.open(path) as f:
+        assert f["a"].is_unlimited
+        row, single = f["a"].get(1), f["b"].get()
+        f.commit()
+        assert row.tolist() == [3, 4, 5]
+        assert single == 2
+        out = np.zeros((4, 6))
+        f["a"].read_into(out[1:3, ::2])
+        np.testing.assert_array_equal(out[1:3, ::2], np.arange(6).reshape(2, 3))
+        with pytest.raises(TypeError, match="float64"):
+            f["a"].read_into(np.zeros((2, 3), "f4"))
+    penstock.verify(path)
+    penstock.copy(path, tmp_path / "a.nc")
+    with penstock.open_latest(tmp_path / "a.n*") as f:
+        assert f.path.endswith("a.nc")
+
+
+def test_streams_are_files(tmp_path: Path) -> None:
+    with penstock.create_stream(tmp_path / "log") as s:
+        s.write(b"one")
+        s.write(np.arange(3, dtype="u1"))
+    with penstock.open_stream(tmp_path / "log", rank=0) as r:
+        assert r.ranks == 1
+        assert r.read(2) == b"on"
+        assert r.read() == b"e\0\1\2"
+        assert r.seek(-1, 2) == 5
+        assert r.read() == b"\2"

@@ -1,0 +1,78 @@
+"""attributes.py: the attributes of a file, group or dataset as a mapping."""
+
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+import numpy as np
+
+from penstock.elements import dtype_of, type_of
+from penstock.exceptions import NotThere
+
+
+def encode(name: str, value: Any) -> tuple[str, int | None, bytes]:
+    """VALUE as type, number of elements (None: a scalar) and bytes."""
+    if isinstance(value, str):
+        data = value.encode("utf-8", "surrogateescape") or b"\0"
+        return f"text[{len(data)}]", None, data
+    array = np.asarray(value)
+    if array.dtype.kind == "U" or (
+        array.dtype.kind == "O" and array.size and all(isinstance(v, str) for v in array.flat)
+    ):
+        texts = [str(text).encode("utf-8", "surrogateescape") for text in array.flat]
+        array = np.array(texts, dtype=f"S{max([1, *map(len, texts)])}").reshape(array.shape)
+    if array.dtype.kind == "S" and array.dtype.itemsize == 0:
+        array = array.astype("S1")
+    if array.ndim > 1:
+        raise TypeError(
+            f"attribute '{name}' has {array.ndim} dimensions: attributes are single values or lists; make it a dataset"
+        )
+    word = type_of(array.dtype, name)
+    native = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return word, (None if array.ndim == 0 else array.size), native.tobytes()
+
+
+def decode(word: str, shape: list[int], data: bytes) -> Any:
+    """Texts as str, lists of texts as list[str], numbers as numpy has them."""
+    array = np.frombuffer(data, dtype=dtype_of(word)).reshape(shape)
+    if array.dtype.kind == "S":
+        texts = [text.decode("utf-8", "surrogateescape") for text in array.flat]
+        return texts if shape else texts[0]
+    return array.copy() if shape else array[()]
+
+
+class Attributes(MutableMapping[str, Any]):
+    """What is in the file, and what was set since. Setting is local and becomes true at the commit, on all ranks."""
+
+    def __init__(self, file: Any, pending: dict[str, Any], name: str) -> None:
+        self._file, self._pending, self._object = file, pending, name
+
+    def _all(self) -> dict[str, Any]:
+        there = {name: decode(word, shape, data) for name, word, shape, data in self._file.attributes(self._object)}
+        return there | self._pending
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._all()[name]
+        except KeyError:
+            raise NotThere(f"'{self._object or '/'}' has no attribute '{name}'") from None
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        try:
+            word, count, data = encode(name, value)
+        except (TypeError, ValueError) as error:
+            self._file.remember_failure(str(error))
+            raise
+        self._file.set_attribute(self._object, name, word, count, data)
+        self._pending[name] = decode(word, [] if count is None else [count], data)
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"attribute '{name}' cannot be removed: write a new file without it")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())

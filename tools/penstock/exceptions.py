@@ -1,0 +1,105 @@
+"""exceptions.py: what the library raises: one class for each kind of remedy, and Python's own too."""
+
+from types import ModuleType
+
+
+class Error(Exception):
+    """Something failed in penstock; the message says what, where, and what to do."""
+
+
+class Invalid(Error, ValueError):
+    """An argument that cannot be."""
+
+
+class NotFound(Error, FileNotFoundError):
+    """No such file, folder, dataset or attribute."""
+
+
+class NotThere(NotFound, KeyError):
+    """No such dataset or attribute in a file that is there."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Exists(Error, FileExistsError):
+    """Something is in the way."""
+
+
+class Denied(Error, PermissionError):
+    """Permissions, or a read-only file system."""
+
+
+class NoSpace(Error, OSError):
+    """Disk or quota full."""
+
+
+class IOFailed(Error, OSError):
+    """The file system failed."""
+
+
+class Mismatch(Error, ValueError):
+    """Ranks, or caller and file, disagree on a definition."""
+
+
+class Overlap(Error, ValueError):
+    """An element was put more than once."""
+
+
+class Incomplete(Error, ValueError):
+    """An element was put by nobody."""
+
+
+class Unsupported(Error, NotImplementedError):
+    """This build, format or file system cannot do it."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """A memory limit was reached."""
+
+
+class Damaged(Error, OSError):
+    """The bytes in a file are not what a writer left there."""
+
+
+class Timeout(Error, TimeoutError):
+    """No progress within the limit."""
+
+
+class InDoubt(Error):
+    """It cannot be known whether the commit happened."""
+
+
+class Elsewhere(Error):
+    """Another rank failed."""
+
+
+class Internal(Error, RuntimeError):
+    """A fault of penstock."""
+
+
+# In the order of penstock_status, from 1 on.
+BY_CODE: tuple[type[Error], ...] = (
+    Invalid,
+    NotFound,
+    Exists,
+    Denied,
+    NoSpace,
+    IOFailed,
+    Mismatch,
+    Overlap,
+    Incomplete,
+    Unsupported,
+    OutOfMemory,
+    Damaged,
+    Timeout,
+    InDoubt,
+    Elsewhere,
+    Internal,
+)
+
+
+def register(extension: ModuleType) -> None:
+    """Has EXTENSION raise these classes."""
+    for code, kind in enumerate(BY_CODE, 1):
+        extension.raise_as(code, kind)

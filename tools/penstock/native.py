@@ -1,0 +1,72 @@
+"""native.py: finds the extension: the MPI one for a communicator, else the serial one; imports no MPI by itself."""
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from penstock import exceptions
+
+PACKAGE = "penstock_native"
+_loaded: dict[str, ModuleType] = {}
+
+
+def _load(name: str) -> ModuleType:
+    if name not in _loaded:
+        module = importlib.import_module(f"{PACKAGE}.{name}")
+        exceptions.register(module)
+        _loaded[name] = module
+    return _loaded[name]
+
+
+def _first_of(*names: str) -> ModuleType:
+    reasons = []
+    for name in names:
+        try:
+            return _load(name)
+        except ImportError as error:
+            reasons.append(f"{name}: {error}")
+    raise ImportError(
+        f"penstock's extension is not there ({'; '.join(reasons)}): 'pip install .' builds it, or in a source tree "
+        "'cmake --preset dev -DPENSTOCK_PYTHON=ON', 'ninja -C build penstock_python' and PYTHONPATH=build/lib/python"
+    )
+
+
+def alone() -> ModuleType:
+    """The extension for a process by itself: the serial one, else that with MPI, which is not initialised."""
+    return _first_of("_serial", "_mpi")
+
+
+def _of(comm: Any) -> ModuleType:
+    MPI = sys.modules.get("mpi4py.MPI")  # whoever has a communicator has imported it
+    if MPI is None or not isinstance(comm, MPI.Comm):
+        raise TypeError(
+            f"comm is a {type(comm).__name__}: it must be a communicator of mpi4py, or None for this process alone"
+        )
+    if MPI.Is_finalized():
+        raise exceptions.Invalid("MPI is finalised: open files before, or with comm=None")
+    module = _first_of("_mpi")
+    theirs, ours = MPI.Get_library_version().strip("\0\n "), module.mpi_library().strip("\0\n ")
+    if theirs != ours or MPI._sizeof(MPI.Comm) != module.mpi_handle_bytes:
+        raise exceptions.Unsupported(
+            f"mpi4py uses another MPI library ({theirs.splitlines()[0]}) than penstock ({ours.splitlines()[0]}): "
+            "install both for the same one (mpi4py: MPI4PY_MPIABI or 'pip install --no-binary mpi4py mpi4py')"
+        )
+    return module
+
+
+def ranks(comm: Any) -> tuple[ModuleType, Any]:
+    """The extension for COMM, and what it calls the ranks. Collective over COMM."""
+    if comm is None:
+        module = alone()
+        return module, module.alone()
+    module = _of(comm)
+    MPI = sys.modules["mpi4py.MPI"]
+    if comm == MPI.COMM_NULL:
+        return module, module.alone()
+    return module, module.from_mpi(MPI._addressof(comm))
+
+
+def loaded() -> list[ModuleType]:
+    """The extensions that are in use, one at least."""
+    return list(_loaded.values()) or [alone()]
