@@ -15,7 +15,8 @@ static int put(penstock_file *f, const char *name, int rank, const int64_t *shap
   double data[24];
   penstock_decomposition *d = NULL;
   for (int i = 0; i < 24; i++) data[i] = value;
-  if (penstock_replicated(rank, shape, &d) || penstock_put(f, name, PENSTOCK_DOUBLE, d, data, NULL)) return failed(name);
+  if (penstock_replicated(rank, shape, &d) || penstock_put(f, name, PENSTOCK_DOUBLE, d, data, NULL))
+    return failed(name);
   penstock_free(d);
   return 0;
 }
