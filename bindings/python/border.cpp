@@ -23,7 +23,8 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
     std::rethrow_exception(thrown);
   } catch (const Failure& failure) {
     PyObject* type = classes()[static_cast<size_t>(failure.status.code())];
-    PyErr_SetString(type == nullptr ? PyExc_RuntimeError : type, failure.status.message().c_str());
+    const nb::object text = nb::cast(failure.status.message());
+    PyErr_SetObject(type == nullptr ? PyExc_RuntimeError : type, text.ptr());
   }
 }
 

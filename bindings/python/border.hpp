@@ -1,8 +1,10 @@
 // Border of the Python extension: statuses become exceptions, objects with buffers become memory.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <penstock/config.h>
@@ -10,6 +12,26 @@
 #include <penstock/decomposition.hpp>
 #include <penstock/status.hpp>
 #include <penstock/type.hpp>
+
+// Texts of the library are bytes: those that are no UTF-8 are surrogates in Python, as of os.fsdecode. So nanobind/stl/string.h,
+// which refuses them, is included nowhere.
+template <>
+struct nanobind::detail::type_caster<std::string> {
+  NB_TYPE_CASTER(std::string, const_name("str"))
+  bool from_python(handle source, uint8_t /*flags*/, cleanup_list* /*cleanup*/) noexcept {
+    if (!PyUnicode_Check(source.ptr())) return false;
+    const object bytes = steal(PyUnicode_AsEncodedString(source.ptr(), "utf-8", "surrogateescape"));
+    if (!bytes.is_valid()) {
+      PyErr_Clear();
+      return false;
+    }
+    value.assign(PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+    return true;
+  }
+  static handle from_cpp(const std::string& text, rv_policy /*policy*/, cleanup_list* /*cleanup*/) noexcept {
+    return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  }
+};
 
 namespace penstock::python {
 
@@ -60,6 +82,43 @@ class Buffer {
 
 struct Ranks {
   Communicator comm;
+};
+
+// A file or stream, which one thread may use at a time: while it is inside a call, others get an error.
+template <typename T>
+class Opened {
+ public:
+  Opened(T opened, const char* what) : opened_(std::move(opened)), what_(what) {}
+
+  bool is_open() const { return opened_.has_value(); }
+  T& get() {
+    if (busy_) throw Failure{{Code::invalid, std::string("another thread is using the ") + what_ + ": one at a time"}};
+    if (!opened_) throw Failure{{Code::invalid, std::string("the ") + what_ + " is closed"}};
+    return *opened_;
+  }
+  // Without the interpreter's lock.
+  template <typename Call>
+  auto away(Call call) {
+    T& open = get();
+    const Busy busy(busy_);
+    return unlocked([&] { return call(open); });
+  }
+  void drop() {
+    if (opened_) (void)get();
+    opened_.reset();
+  }
+
+ private:
+  struct Busy {
+    explicit Busy(bool& flag) : flag_(flag) { flag_ = true; }
+    ~Busy() { flag_ = false; }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+    bool& flag_;
+  };
+  std::optional<T> opened_;
+  const char* what_;
+  bool busy_ = false;
 };
 
 Dims dims(const std::vector<int64_t>& values);

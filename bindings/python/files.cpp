@@ -13,31 +13,21 @@ namespace {
 
 using Numbers = std::vector<int64_t>;
 
-// Python's strings may hold surrogates and NULs; the library looks at names itself.
 ElementType element_type(const std::string& word) { return value(parse_type(word)); }
 
 Numbers numbers(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
-struct OpenFile {
-  std::optional<File> file;
+struct OpenFile : Opened<File> {
+  explicit OpenFile(File file) : Opened(std::move(file), "file") {}
   using Buffers = std::vector<std::unique_ptr<Buffer>>;
   Buffers held;    // of puts that were lent, and gets, until the commit
   Buffers moving;  // of a commit under way, until commit_wait
 
-  File& get() {
-    if (!file) throw Failure{{Code::invalid, "the file is closed"}};
-    return *file;
-  }
   // Without a verdict the library may go on using what was lent, for as long as the process lives.
   static void let_go(Buffers& buffers, const Status& status) {
     if (status.code() == Code::timeout || status.code() == Code::in_doubt)
       for (auto& buffer : buffers) (void)buffer.release();
     buffers.clear();
-  }
-  template <typename Call>
-  Status collective(Call call) {
-    File& open = get();
-    return unlocked([&] { return call(open); });
   }
 };
 
@@ -46,7 +36,7 @@ using Opener = Result<File> (*)(const Communicator&, std::string, std::string_vi
 template <Opener opener>
 OpenFile* opened(const Ranks& ranks, const std::string& path, const std::string& plan) {
   Result<File> file = unlocked([&] { return opener(ranks.comm, path, plan); });
-  return new OpenFile{value(std::move(file)), {}, {}};
+  return new OpenFile(value(std::move(file)));
 }
 
 // A refusal here is one of the commit too, on all ranks.
@@ -86,10 +76,10 @@ void get(OpenFile& self, const std::string& name, const std::string& type, const
 }
 
 void close(OpenFile& self) {
-  const Status status = self.collective([](File& file) { return file.close(); });
+  const Status status = self.away([](File& file) { return file.close(); });
   OpenFile::let_go(self.moving, status);
   OpenFile::let_go(self.held, status);
-  self.file.reset();
+  self.drop();
   check(status);
 }
 
@@ -119,6 +109,15 @@ nb::dict report(OpenFile& self) {
   const Report& report = self.get().report();
   nb::dict all;
   all["plan"] = report.plan;
+  nb::dict phases;
+  for (int i = 0; i < phase_count; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    phases[nb::cast(std::string(name(phase)))] = report.phases[phase];
+  }
+  all["phases"] = phases;
+  nb::dict hints;
+  for (const auto& [key, hint] : report.hints) hints[nb::cast(key)] = hint;
+  all["hints"] = hints;
   all["bytes"] = report.bytes;
   all["file_calls"] = report.file_calls;
   all["file_bytes"] = report.file_bytes;
@@ -130,6 +129,7 @@ nb::dict report(OpenFile& self) {
   all["behind_seconds"] = report.behind_seconds;
   all["filesystem"] = report.filesystem;
   all["warnings"] = report.warnings;
+  all["statistics"] = report.statistics;
   return all;
 }
 
@@ -212,7 +212,7 @@ void bind_files(nb::module_& module) {
       nb::arg("ranks"), nb::arg("path"), nb::arg("force"));
 
   nb::class_<OpenFile>(module, "File")
-      .def_prop_ro("is_open", [](OpenFile& self) { return self.file.has_value(); })
+      .def_prop_ro("is_open", [](OpenFile& self) { return self.is_open(); })
       .def_prop_ro("path", [](OpenFile& self) { return self.get().path(); })
       .def_prop_ro("plan", [](OpenFile& self) { return self.get().plan(); })
       .def("put", &put, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"), nb::arg("lend"))
@@ -252,14 +252,14 @@ void bind_files(nb::module_& module) {
           nb::arg("name"))
       .def("commit",
            [](OpenFile& self) {
-             const Status status = self.collective([](File& file) { return file.commit(); });
+             const Status status = self.away([](File& file) { return file.commit(); });
              OpenFile::let_go(self.moving, status);
              OpenFile::let_go(self.held, status);
              check(status);
            })
       .def("commit_start",
            [](OpenFile& self) {
-             const Status status = self.collective([](File& file) { return file.commit_start(); });
+             const Status status = self.away([](File& file) { return file.commit_start(); });
              OpenFile::let_go(self.moving, status);
              self.moving.swap(self.held);
              check(status);
@@ -267,14 +267,14 @@ void bind_files(nb::module_& module) {
       .def("commit_test", [](OpenFile& self) { return value(self.get().commit_test()); })
       .def("commit_wait",
            [](OpenFile& self) {
-             const Status status = self.collective([](File& file) { return file.commit_wait(); });
+             const Status status = self.away([](File& file) { return file.commit_wait(); });
              OpenFile::let_go(self.moving, status);
              check(status);
            })
       .def("close", &close)
       .def("abandon",
            [](OpenFile& self) {
-             self.file.reset();
+             self.drop();
              self.moving.clear();
              self.held.clear();
            })

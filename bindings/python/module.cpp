@@ -1,6 +1,4 @@
 // The Python extension: one module for each build, _mpi or _serial, over the C++ interface. penstock/native.py finds it.
-#include <optional>
-
 #include <nanobind/stl/optional.h>
 #include <penstock/stream.hpp>
 
@@ -10,22 +8,18 @@ namespace penstock::python {
 
 namespace {
 
-struct OpenStream {
-  std::optional<Stream> stream;
-
-  Stream& get() {
-    if (!stream) throw Failure{{Code::invalid, "the stream is closed"}};
-    return *stream;
-  }
+struct OpenStream : Opened<Stream> {
+  explicit OpenStream(Stream stream) : Opened(std::move(stream), "stream") {}
 };
 
 nb::bytes read(OpenStream& self, int64_t rank, int64_t offset, int64_t bytes) {
-  Stream& stream = self.get();
+  (void)self.get();
   if (bytes < 0) throw Failure{{Code::invalid, "a negative number of bytes to read"}};
   nb::bytes result = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, bytes));
   if (!result.is_valid()) throw nb::python_error();
   auto* into = reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr()));
-  const int64_t got = value(unlocked([&] { return stream.read(rank, offset, {into, static_cast<size_t>(bytes)}); }));
+  const int64_t got =
+      value(self.away([&](Stream& stream) { return stream.read(rank, offset, {into, static_cast<size_t>(bytes)}); }));
   if (got == bytes) return result;
   return nb::bytes(reinterpret_cast<const char*>(into), static_cast<size_t>(got));
 }
@@ -36,13 +30,13 @@ void bind_streams(nb::module_& module) {
   module.def(
       "create_stream",
       [](const Ranks& ranks, const std::string& path, const std::string& options) {
-        return new OpenStream{value(unlocked([&] { return Stream::create(ranks.comm, path, options); }))};
+        return new OpenStream(value(unlocked([&] { return Stream::create(ranks.comm, path, options); })));
       },
       nb::arg("ranks"), nb::arg("path"), nb::arg("options"));
   module.def(
       "open_stream",
       [](const Ranks& ranks, const std::string& path) {
-        return new OpenStream{value(unlocked([&] { return Stream::open(ranks.comm, path); }))};
+        return new OpenStream(value(unlocked([&] { return Stream::open(ranks.comm, path); })));
       },
       nb::arg("ranks"), nb::arg("path"));
   nb::class_<OpenStream>(module, "Stream")
@@ -52,9 +46,8 @@ void bind_streams(nb::module_& module) {
       .def(
           "write",
           [](OpenStream& self, nb::handle data) {
-            Stream& stream = self.get();
             const Buffer buffer(data, false);
-            check(unlocked([&] {
+            check(self.away([&](Stream& stream) {
               return stream.write({static_cast<const std::byte*>(buffer.data()), static_cast<size_t>(buffer.bytes())});
             }));
           },
@@ -62,12 +55,15 @@ void bind_streams(nb::module_& module) {
       .def("read", &read, nb::arg("rank"), nb::arg("offset"), nb::arg("bytes"))
       .def("close",
            [](OpenStream& self) {
-             Stream& stream = self.get();
-             const Status status = unlocked([&] { return stream.close(); });
-             self.stream.reset();
+             const Status status = self.away([](Stream& stream) { return stream.close(); });
+             self.drop();
              check(status);
            })
-      .def("abandon", [](OpenStream& self) { self.stream.reset(); });
+      .def(
+          "remember_failure",
+          [](OpenStream& self, const std::string& message) { self.get().remember_failure({Code::invalid, message}); },
+          nb::arg("message"))
+      .def("abandon", [](OpenStream& self) { self.drop(); });
 }
 
 }  // namespace penstock::python

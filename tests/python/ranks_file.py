@@ -1,7 +1,9 @@
 """ranks_file.py: what test_ranks.py runs on several ranks: FOLDER; ends with 0 where everything was as it should be."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -64,6 +66,79 @@ def an_error_on_one_rank_is_one_on_all() -> None:
     f.abandon()
 
 
+def fails(what: Callable[[], Any], mine: type[Exception], others: type[Exception], words: str = "") -> None:
+    """WHAT is MINE on rank 1, and OTHERS with WORDS on the others: none of them waits for the limit of time."""
+    expected = mine if r == 1 else others
+    try:
+        what()
+    except expected as error:
+        says(error, "" if r == 1 else words)
+    else:
+        raise AssertionError("no error")
+
+
+def nobody_waits_for_a_rank_whose_call_was_refused() -> None:
+    bad, there = r == 1, folder / "all.h5"
+    any_path: Any = None if bad else folder / "n.h5"
+    any_plan: Any = 3 if bad else ""
+    gone: Any = None if bad else there
+    for call, mine in (
+        (lambda: penstock.create(any_path, comm), TypeError),
+        (lambda: penstock.open(b"a\0" if bad else there, comm), ValueError),
+        (lambda: penstock.create(folder / "n.h5", comm, any_plan), TypeError),
+        (lambda: penstock.copy(gone, folder / "n.nc", comm), TypeError),
+        (lambda: penstock.verify(gone, comm), TypeError),
+        (lambda: penstock.create_stream(any_path, comm), TypeError),
+    ):
+        fails(call, mine, penstock.Mismatch, "rank 1")
+
+    def write(data: Any) -> None:
+        with penstock.create_stream(folder / "s", comm) as stream:
+            stream.write(b"mine" if data is None else data)
+            if bad and data is None:
+                raise RuntimeError("of the program")
+
+    fails(lambda: write(None), RuntimeError, penstock.Invalid, "RuntimeError: of the program")
+    fails(lambda: write("text" if bad else b"mine"), TypeError, penstock.Invalid, "encode it")
+    assert not list(folder.glob("n.*"))
+    assert not list(folder.glob("s*"))
+
+
+def some_ranks_have_no_boxes() -> None:
+    path = folder / "boxes.h5"
+    last = r == n - 1
+    with penstock.create(path, comm) as f:
+        arrays = [np.full((2, 1), 1, "i4"), np.full((2, 2), 2, "i4")] if last else []
+        f["b"] = penstock.boxes(arrays, (2, 3), [(0, 0), (0, 1)] if last else [], dtype="i4")
+        f["r"] = penstock.runs(np.arange(2 if last else 0), 2, [0] if last else [], [2] if last else [])
+    with penstock.open(path, comm) as f:
+        assert f["b"].dtype == np.int32
+        assert f["b"][...].tolist() == [[1, 2, 2], [1, 2, 2]]
+        assert f["r"][...].tolist() == [0, 1]
+
+
+def a_process_may_have_files_of_its_own_too() -> None:
+    path = folder / f"own.{r}.h5"
+    with penstock.create(path) as f:
+        f["a"] = np.arange(r)
+    with penstock.open(folder / "all.h5", comm) as f, penstock.open(path) as own:
+        assert f["id"][r] == r
+        assert own["a"][...].tolist() == list(range(r))
+
+
+def another_mpi_library_is_named() -> None:
+    ours = MPI.Get_library_version
+    MPI.Get_library_version = lambda: "Some MPI 7.1"
+    try:
+        penstock.open(folder / "all.h5", comm)
+    except penstock.Unsupported as error:
+        says(error, "mpi4py uses another MPI library (Some MPI 7.1) than penstock")
+    else:
+        raise AssertionError("no error")
+    finally:
+        MPI.Get_library_version = ours
+
+
 def xarray_writes_by_region() -> None:
     whole = xr.Dataset(
         {"t": (("time", "x"), np.arange(8.0 * n).reshape(2, 4 * n), {"units": "K"})},
@@ -84,4 +159,8 @@ def xarray_writes_by_region() -> None:
 
 everything_comes_back()
 an_error_on_one_rank_is_one_on_all()
+nobody_waits_for_a_rank_whose_call_was_refused()
+some_ranks_have_no_boxes()
+a_process_may_have_files_of_its_own_too()
+another_mpi_library_is_named()
 xarray_writes_by_region()

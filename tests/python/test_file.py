@@ -1,5 +1,9 @@
 """test_file.py: files and datasets as Python programs use them, on one process."""
 
+import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import penstock
+from conftest import BUILD, ROOT
 from penstock.selection import select
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16", "S5"]
@@ -192,3 +197,116 @@ def test_streams_are_files(tmp_path: Path) -> None:
         assert r.read() == b"e\0\1\2"
         assert r.seek(-1, 2) == 5
         assert r.read() == b"\2"
+
+
+@pytest.mark.parametrize("name", [b"a.h5", b"\xe9.h5"])
+def test_paths_are_what_python_takes_for_paths(tmp_path: Path, name: bytes) -> None:
+    for path in (os.fsencode(tmp_path) + b"/" + name, os.fsdecode(os.fsencode(tmp_path) + b"/s" + name)):
+        with penstock.create(path) as f:
+            f["a"] = np.arange(3)
+        with penstock.open(path) as f:
+            assert f.path == os.fsdecode(path)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_path_or_plan_that_is_none_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has a NUL"):
+        penstock.create(f"{tmp_path}/a\0.h5")
+    with pytest.raises(TypeError, match="path is a NoneType"):
+        penstock.open(None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="plan is a int"):
+        penstock.create(tmp_path / "a.h5", plan=3)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_are_no_utf8_hide_nothing(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "latin.h5", "w") as h:
+        h[b"\xe9"], h["fine"] = [1.0], [2.0]
+        h.attrs["by"] = np.bytes_(b"Andr\xe9")
+    with penstock.open(tmp_path / "latin.h5") as f:
+        assert sorted(map(os.fsencode, f)) == [b"fine", b"\xe9"]
+        assert [f[name][0] for name in f] == [2.0, 1.0]
+        assert os.fsencode(f.attrs["by"]) == b"Andr\xe9"
+        with pytest.raises(KeyError, match="no dataset 'x'"):
+            f["x"]
+
+
+def test_a_second_thread_gets_an_error(tmp_path: Path) -> None:
+    with penstock.create(tmp_path / "a.h5") as f:
+        f["a"] = np.zeros(1_000_000)
+    f = penstock.reopen(tmp_path / "a.h5")
+    errors: list[str] = []
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.is_set() and not errors:
+            try:
+                len(f.attrs)
+            except penstock.Invalid as error:
+                errors.append(str(error))
+
+    other = threading.Thread(target=ask)
+    other.start()
+    for _ in range(1000):
+        if errors:
+            break
+        f["a"] = np.ones(1_000_000)
+        f.commit()
+    over.set()
+    other.join()
+    f.close()
+    assert errors == ["another thread is using the file: one at a time"]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: penstock.block(np.zeros(3), 2**70, 0), ValueError, "no number of 64 bits"),
+        (lambda: penstock.block(np.zeros(3), 5, 1.5), TypeError, "start must be whole numbers"),  # type: ignore[arg-type]
+        (lambda: penstock.runs(np.zeros(3), 5, [0], [1, 2]), ValueError, "1 offsets and 2 lengths"),
+        (lambda: penstock.boxes([], 5, []), TypeError, "say dtype="),
+        (lambda: penstock.boxes([np.zeros(2)], 5, []), ValueError, "1 arrays and 0 starts"),
+    ],
+)
+def test_a_part_that_cannot_be_is_one_clear_error(make: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_the_report_says_where_the_time_went(tmp_path: Path) -> None:
+    f = penstock.create(tmp_path / "a.h5", plan="hdf5/independent")
+    f["a"] = np.zeros(1000)
+    f.commit()
+    assert f.report["bytes"] == 8000
+    assert f.report["plan"].startswith("hdf5/independent")
+    assert set(f.report["phases"]) == {"define", "pack", "exchange", "write", "sync", "commit", "read"}
+    assert sum(f.report["phases"].values()) > 0
+    f.close()
+
+
+ALONE = """
+import sys, numpy as np, penstock
+from penstock import native
+library = native.alone()
+assert library.__name__.endswith(sys.argv[2]), library
+with penstock.create(sys.argv[1]) as f:
+    f["a"] = np.arange(6.0).reshape(2, 3)
+with penstock.open(sys.argv[1]) as f:
+    assert f["a"][1, ::2].tolist() == [3, 5]
+assert "mpi4py" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize(("module", "folder"), [("_mpi", "lib/python"), ("_serial", "serial/lib/python")])
+def test_each_extension_works_alone(tmp_path: Path, module: str, folder: str) -> None:
+    if not list((BUILD / folder / "penstock_native").glob(f"{module}.*.so")):
+        preset = "dev" if module == "_mpi" else "serial"
+        pytest.fail(f"build/{folder} has no extension {module}: 'cmake --build --preset {preset}' makes it")
+    third = [path for path in sys.path if "site-packages" in path]
+    paths = os.pathsep.join([str(ROOT / "tools"), str(BUILD / folder), *third])
+    # -S: without the environment's .pth, which names the extensions of all builds
+    command = [sys.executable, "-S", "-c", ALONE, str(tmp_path / "a.h5"), module]
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr

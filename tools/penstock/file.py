@@ -19,7 +19,7 @@ from penstock.selection import Array, Selection, select
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Path = str | os.PathLike[str]
+Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 class Dataset:
@@ -336,8 +336,8 @@ class File(Mapping[str, Dataset]):
 
 
 def _file(how: str, path: Path, comm: Any, plan: str | None, writable: bool) -> File:
-    library, ranks = native.ranks(comm)
-    return File(library, getattr(library, how)(ranks, os.fspath(path), plan or ""), ranks, writable)
+    library, ranks, opened = native.collective(comm, how, path=path, plan=plan)
+    return File(library, opened, ranks, writable)
 
 
 def create(path: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> File:
@@ -362,26 +362,22 @@ def reopen(path: Path, comm: MPI.Comm | None = None, plan: str | None = None) ->
 
 def copy(source: Path, target: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> None:
     """Collective. A new file TARGET with all that is in SOURCE: one file of a set, or another format."""
-    library, ranks = native.ranks(comm)
-    library.copy(ranks, os.fspath(source), os.fspath(target), plan or "")
+    native.collective(comm, "copy", source=source, target=target, plan=plan)
 
 
 def verify(path: Path, comm: MPI.Comm | None = None) -> None:
     """Collective. Compares all data with their checksums; raises Damaged where they differ."""
-    library, ranks = native.ranks(comm)
-    library.verify(ranks, os.fspath(path))
+    native.collective(comm, "verify", path=path)
 
 
 def repair(path: Path, comm: MPI.Comm | None = None) -> str:
     """Collective. Makes the one lost file of a set with parity again; returns its name, '' where nothing was lost."""
-    library, ranks = native.ranks(comm)
-    return str(library.repair(ranks, os.fspath(path)))
+    return str(native.collective(comm, "repair", path=path)[2])
 
 
 def seal(path: Path, comm: MPI.Comm | None = None, force: bool = False) -> bool:
     """Collective. Makes new checksums for a file that was changed on purpose; returns whether any were needed."""
-    library, ranks = native.ranks(comm)
-    return bool(library.seal(ranks, os.fspath(path), force))
+    return bool(native.collective(comm, "seal", bool(force), path=path)[2])
 
 
 def set_timeout(seconds: float) -> None:

@@ -1,7 +1,9 @@
 """native.py: finds the extension: the MPI one for a communicator, else the serial one; imports no MPI by itself."""
 
 import importlib
+import os
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -32,8 +34,18 @@ def _first_of(*names: str) -> ModuleType:
     )
 
 
+def _of_several_builds() -> bool:
+    """Whether the extensions are those of a source tree: both want a libpenstock.so, of which a process has one."""
+    try:
+        return len(list(importlib.import_module(PACKAGE).__path__)) > 1
+    except ImportError:
+        return False
+
+
 def alone() -> ModuleType:
     """The extension for a process by itself: the serial one, else that with MPI, which is not initialised."""
+    if _of_several_builds():
+        return _first_of("_mpi", "_serial")
     return _first_of("_serial", "_mpi")
 
 
@@ -65,6 +77,51 @@ def ranks(comm: Any) -> tuple[ModuleType, Any]:
     if comm == MPI.COMM_NULL:
         return module, module.alone()
     return module, module.from_mpi(MPI._addressof(comm))
+
+
+_PATHS = {"path", "source", "target", "pattern"}
+
+
+def _word(value: Any, what: str) -> str:
+    if what in _PATHS:
+        if not isinstance(value, str | bytes | os.PathLike):
+            raise TypeError(f"{what} is a {type(value).__name__}: it must be a str, bytes or os.PathLike")
+        value = os.fsdecode(value)
+    elif not isinstance(value, str | None):
+        raise TypeError(f"{what} is a {type(value).__name__}: it must be a str")
+    text: str = value or ""
+    if "\0" in text:
+        raise exceptions.Invalid(f"{what} {text!r} has a NUL in it: no file can have that name")
+    return text
+
+
+def _words(given: dict[str, Any]) -> tuple[list[str], Exception | None]:
+    """Paths, plans and options as texts, None as no plan; where one cannot be, empty ones, and the error."""
+    try:
+        return [_word(value, what) for what, value in given.items()], None
+    except (TypeError, ValueError) as error:
+        return [""] * len(given), error
+
+
+def collective(comm: Any, how: str, *rest: Any, **given: Any) -> tuple[ModuleType, Any, Any]:
+    """The extension for COMM, its ranks, and what its function HOW returns of the texts GIVEN, and REST.
+
+    A rank whose texts are none goes on with empty ones, which are an error on all, so that nobody is left waiting.
+    """
+    library, group = ranks(comm)
+    texts, wrong = _words(given)
+    if wrong is not None and group.size == 1:
+        raise wrong
+    function: Callable[..., Any] = getattr(library, how)
+    try:
+        result = function(group, *texts, *rest)
+    except exceptions.Error:
+        if wrong is not None:
+            raise wrong from None
+        raise
+    if wrong is not None:
+        raise wrong
+    return library, group, result
 
 
 def loaded() -> list[ModuleType]:

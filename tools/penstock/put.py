@@ -24,9 +24,13 @@ def _numbers(values: Shape | int, what: str) -> list[int]:
     if isinstance(values, (int, np.integer)):
         values = (int(values),)
     try:
-        return [int(value.__index__()) for value in values]
+        numbers = [int(value.__index__()) for value in values]
     except (TypeError, AttributeError) as error:
         raise TypeError(f"{what} must be whole numbers, not {values!r}") from error
+    for number in numbers:
+        if not -(2**63) <= number < 2**63:
+            raise ValueError(f"{what} has {number}, which is no number of 64 bits")
+    return numbers
 
 
 def block(data: Any, shape: Shape | int, start: Shape | int, **attributes: Any) -> Part:
@@ -43,17 +47,26 @@ def block(data: Any, shape: Shape | int, start: Shape | int, **attributes: Any) 
     return Part(data, make, attributes)
 
 
-def boxes(data: Sequence[Any], shape: Shape | int, starts: Sequence[Shape], **attributes: Any) -> Part:
-    """Any number of boxes, none included: each array of DATA lies at its own of STARTS. All have one dtype."""
+def boxes(
+    data: Sequence[Any], shape: Shape | int, starts: Sequence[Shape | int], *, dtype: Any = None, **attributes: Any
+) -> Part:
+    """Any number of boxes, none included: each array of DATA lies at its own of STARTS.
+
+    All have one dtype: DTYPE, which ranks that may have no box must say.
+    """
     whole = _numbers(shape, "shape")
     corners = [_numbers(start, "starts") for start in starts]
-    arrays = [np.asarray(array) for array in data]
+    arrays = [np.asarray(array, dtype) for array in data]
+    if not arrays and dtype is None and not isinstance(data, np.ndarray):
+        raise TypeError("a list of no boxes has no dtype, and must have that of the other ranks: say dtype=")
     if len(arrays) != len(corners):
         raise ValueError(f"{len(arrays)} arrays and {len(corners)} starts: each box has one of both")
     if len({array.dtype for array in arrays}) > 1:
         raise TypeError(f"boxes of several dtypes: {', '.join(sorted({str(array.dtype) for array in arrays}))}")
     counts = [list(array.shape) for array in arrays]
-    together = np.concatenate([array.reshape(-1) for array in arrays]) if arrays else np.asarray(data).reshape(-1)
+    together = (
+        np.concatenate([array.reshape(-1) for array in arrays]) if arrays else np.asarray(data, dtype).reshape(-1)
+    )
 
     def make(library: ModuleType, array: "np.ndarray[Any, np.dtype[Any]]") -> _Made:
         return library.boxes(whole, corners, counts), array
@@ -64,7 +77,10 @@ def boxes(data: Sequence[Any], shape: Shape | int, starts: Sequence[Shape], **at
 def runs(data: Any, shape: Shape | int, offsets: Sequence[int], lengths: Sequence[int], **attributes: Any) -> Part:
     """Runs of the row-major sequence of SHAPE: LENGTHS elements from OFFSETS on, which DATA holds one after another."""
     whole = _numbers(shape, "shape")
-    pairs = list(zip(_numbers(offsets, "offsets"), _numbers(lengths, "lengths"), strict=True))
+    firsts, counts = _numbers(offsets, "offsets"), _numbers(lengths, "lengths")
+    if len(firsts) != len(counts):
+        raise ValueError(f"{len(firsts)} offsets and {len(counts)} lengths: each run has one of both")
+    pairs = list(zip(firsts, counts, strict=True))
 
     def make(library: ModuleType, array: "np.ndarray[Any, np.dtype[Any]]") -> _Made:
         return library.runs(whole, pairs), np.ascontiguousarray(array)

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from penstock import native
+from penstock.exceptions import Error
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Path = str | os.PathLike[str]
+Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 class StreamWriter:
     """Appends to this rank's stream. In `with`: published at its end, all or nothing."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._open = stream, True
+    def __init__(self, stream: Any, ranks: Any) -> None:
+        self._stream, self._ranks, self._open = stream, ranks, True
 
     def write(self, data: Any) -> int:
-        """Local. Any object with bytes; returns how many."""
-        view = memoryview(data).cast("B")
+        """Local. Any object with bytes; returns how many. What is refused here is an error of close, on all ranks."""
+        try:
+            if isinstance(data, str):
+                raise TypeError("a stream takes bytes, not a str: encode it")
+            view = memoryview(data).cast("B")
+        except (TypeError, ValueError) as error:
+            self._stream.remember_failure(f"rank {self._ranks.rank}: {error}")
+            raise
         self._stream.write(view)
         return view.nbytes
 
@@ -46,8 +54,12 @@ class StreamWriter:
     ) -> None:
         if error is None:
             self.close()
-        else:
+        elif not self._open or self._ranks.size == 1 or not isinstance(error, Exception):
             self.abandon()
+        else:  # the others may be waiting in close: they get this error
+            with contextlib.suppress(Error):
+                self._stream.remember_failure(f"rank {self._ranks.rank}: {type(error).__name__}: {error}")
+                self.close()
 
 
 class StreamReader(io.RawIOBase):
@@ -94,11 +106,10 @@ class StreamReader(io.RawIOBase):
 
 def create_stream(path: Path, comm: MPI.Comm | None = None, options: str = "") -> StreamWriter:
     """Collective. A container with one stream for each rank; OPTIONS as of penstock_stream_create."""
-    library, ranks = native.ranks(comm)
-    return StreamWriter(library.create_stream(ranks, os.fspath(path), options))
+    _, ranks, stream = native.collective(comm, "create_stream", path=path, options=options)
+    return StreamWriter(stream, ranks)
 
 
 def open_stream(path: Path, rank: int = -1, comm: MPI.Comm | None = None) -> StreamReader:
     """Collective. To read stream RANK; -1: all, one after another."""
-    library, ranks = native.ranks(comm)
-    return StreamReader(library.open_stream(ranks, os.fspath(path)), rank)
+    return StreamReader(native.collective(comm, "open_stream", path=path)[2], rank)
