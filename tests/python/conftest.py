@@ -37,6 +37,16 @@ def build() -> Path:
     return BUILD
 
 
+def extension(folder: str, module: str) -> Path:
+    """The extension MODULE in FOLDER of the build folder: that of the dev preset must be there, others may not be."""
+    found = sorted((BUILD / folder / "penstock_native").glob(f"{module}.*.so"))
+    if not found:
+        preset = folder.partition("/")[0] if not folder.startswith("lib") else "dev"
+        missing = f"build/{folder} has no extension {module}: 'cmake --build --preset {preset}' makes it"
+        pytest.fail(missing) if preset == "dev" else pytest.skip(missing)
+    return found[0]
+
+
 @pytest.fixture(scope="session")
 def written(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One file of all workloads for each method, written on 3 ranks: to be read."""

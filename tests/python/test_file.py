@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import penstock
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, extension
 from penstock.selection import select
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16", "S5"]
@@ -299,9 +299,7 @@ assert "mpi4py" not in sys.modules
 
 @pytest.mark.parametrize(("module", "folder"), [("_mpi", "lib/python"), ("_serial", "serial/lib/python")])
 def test_each_extension_works_alone(tmp_path: Path, module: str, folder: str) -> None:
-    if not list((BUILD / folder / "penstock_native").glob(f"{module}.*.so")):
-        preset = "dev" if module == "_mpi" else "serial"
-        pytest.fail(f"build/{folder} has no extension {module}: 'cmake --build --preset {preset}' makes it")
+    extension(folder, module)
     third = [path for path in sys.path if "site-packages" in path]
     paths = os.pathsep.join([str(ROOT / "tools"), str(BUILD / folder), *third])
     # -S: without the environment's .pth, which names the extensions of all builds

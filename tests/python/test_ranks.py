@@ -1,12 +1,14 @@
 """test_ranks.py: the package on several ranks, and its examples."""
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, extension
 from penstock.campaign import launch
 
 
@@ -20,6 +22,32 @@ def on_ranks(count: int, *words: str | Path) -> str:
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_files_on_ranks(tmp_path: Path, ranks: int) -> None:
     on_ranks(ranks, ROOT / "tests/python/ranks_file.py", tmp_path)
+
+
+def test_files_on_ranks_of_mpich(tmp_path: Path) -> None:
+    module = extension("mpich/lib/python", "_mpi")
+    linked = subprocess.run(["/usr/bin/ldd", module], capture_output=True, text=True, timeout=60, check=True).stdout
+    library = re.search(r"libmpich\.so\.12 => (\S+)", linked)
+    assert library, linked
+    # mpi4py's wheel asks for it by the name that all implementations of MPICH's binary interface have.
+    (tmp_path / "libmpi.so.12").symlink_to(library[1])
+    paths = os.pathsep.join(map(str, (module.parents[1], *sys.path)))
+    changes = {"PYTHONPATH": paths, "LD_LIBRARY_PATH": str(tmp_path), "MPI4PY_MPIABI": "mpich"}
+    command = [
+        "mpiexec.mpich",
+        "-n",
+        "3",
+        sys.executable,
+        "-m",
+        "mpi4py",
+        str(ROOT / "tests/python/ranks_file.py"),
+        str(tmp_path),
+    ]
+    done = subprocess.run(
+        command, env=launch.environment() | changes, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "all.h5").is_file()
 
 
 def test_particles_are_the_same_on_other_ranks(tmp_path: Path) -> None:
