@@ -140,9 +140,9 @@ class Reader {
     return {};
   }
 
-  static Result<Contents::FileSum> read_file_sum(const json& object) {
+  static Result<FileSum> read_file_sum(const json& object) {
     if (!object.is_object()) return damaged("a file's sum is not an object");
-    Contents::FileSum of;
+    FileSum of;
     PENSTOCK_ASSIGN(const json* size, member(object, "bytes"));
     PENSTOCK_ASSIGN(of.bytes, natural_from_json(*size, "a file's 'bytes'"));
     PENSTOCK_ASSIGN(of.sum, sum_member(object));
@@ -150,10 +150,10 @@ class Reader {
   }
 
   // One of each part.
-  Result<std::vector<Contents::FileSum>> read_file_sums(const json& list, const char* key) const {
+  Result<std::vector<FileSum>> read_file_sums(const json& list, const char* key) const {
     if (!list.is_array() || list.size() != contents_.parts.size())
       return damaged(std::string("'") + key + "' does not have a sum for each part");
-    std::vector<Contents::FileSum> sums;
+    std::vector<FileSum> sums;
     for (const json& one : list) {
       PENSTOCK_ASSIGN(sums.emplace_back(), read_file_sum(one));
     }
@@ -179,16 +179,16 @@ class Reader {
   Status read_parity(const json& root) {
     const auto found = root.find("parity");
     if (found == root.end()) return {};
-    PENSTOCK_ASSIGN(const Contents::FileSum file, read_file_sum(*found));
+    PENSTOCK_ASSIGN(const FileSum file, read_file_sum(*found));
     PENSTOCK_ASSIGN(const std::string name, text_member(*found, "file"));
     PENSTOCK_TRY(check_part_name(name));
     PENSTOCK_TRY(check_parity_name(name));
     if (part_index_.contains(name)) return damaged("its parity file '" + name + "' is one of its parts");
     PENSTOCK_ASSIGN(const json* parts, member(*found, "parts"));
-    Contents::Parity parity{join_path(folder_, name), file, {}};
+    Parity parity{join_path(folder_, name), file, {}};
     PENSTOCK_ASSIGN(parity.parts, read_file_sums(*parts, "parity"));
     int64_t longest = 0;
-    for (const Contents::FileSum& part : parity.parts) longest = std::max(longest, part.bytes);
+    for (const FileSum& part : parity.parts) longest = std::max(longest, part.bytes);
     if (file.bytes != longest) return damaged("the parity file is not as long as the longest part");
     contents_.parity = std::move(parity);
     return {};

@@ -92,14 +92,14 @@ class Writer {
   }
 
  private:
-  void append_file_sum(const Contents::FileSum& of) {
+  void append_file_sum(const FileSum& of) {
     out_ += "\"bytes\": ";
     append_json(out_, of.bytes);
     out_ += ", \"crc64\": ";
     append_json(out_, std::string_view(hexadecimal(std::span(&of.sum, 1))));
   }
 
-  void append_file_sums(const std::vector<Contents::FileSum>& of) {
+  void append_file_sums(const std::vector<FileSum>& of) {
     for (size_t i = 0; i < of.size(); ++i) {
       out_ += i == 0 ? "\n  {" : ",\n  {";
       append_file_sum(of[i]);
@@ -107,7 +107,7 @@ class Writer {
     }
   }
 
-  void append_parity(const Contents::Parity& parity) {
+  void append_parity(const Parity& parity) {
     out_ += ",\n \"parity\": {\"file\": ";
     append_json(out_, file_name_of(parity.path));
     out_ += ", ";

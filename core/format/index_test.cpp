@@ -39,7 +39,7 @@ Contents sample() {
   return contents;
 }
 
-void expect_same(const std::vector<Contents::FileSum>& a, const std::vector<Contents::FileSum>& b) {
+void expect_same(const std::vector<FileSum>& a, const std::vector<FileSum>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].bytes, b[i].bytes);

@@ -98,12 +98,12 @@ std::vector<std::byte> encode(const Contents& contents) {
     out.value(std::ssize(lost.boxes));
     for (const std::string& box : lost.boxes) out.text(box);
   }
-  out.list(std::span<const Contents::FileSum>(contents.heads));
+  out.list(std::span<const FileSum>(contents.heads));
   out.value(contents.parity.has_value());
   if (contents.parity) {
     out.text(contents.parity->path);
     out.value(contents.parity->file);
-    out.list(std::span<const Contents::FileSum>(contents.parity->parts));
+    out.list(std::span<const FileSum>(contents.parity->parts));
   }
   out.value(contents.altered);
   out.list(std::span<const uint64_t>(contents.record));
@@ -134,12 +134,12 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
     lost.why = {code, in.text()};
     for (auto boxes = in.value<int64_t>(); boxes > 0 && in.ok(); --boxes) lost.boxes.push_back(in.text());
   }
-  contents.heads = in.list<Contents::FileSum>();
+  contents.heads = in.list<FileSum>();
   if (in.value<bool>()) {
-    Contents::Parity& parity = contents.parity.emplace();
+    Parity& parity = contents.parity.emplace();
     parity.path = in.text();
-    parity.file = in.value<Contents::FileSum>();
-    parity.parts = in.list<Contents::FileSum>();
+    parity.file = in.value<FileSum>();
+    parity.parts = in.list<FileSum>();
   }
   contents.altered = in.value<bool>();
   contents.record = in.list<uint64_t>();

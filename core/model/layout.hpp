@@ -55,6 +55,19 @@ struct StoredBlock {
 // Bytes from BLOCK's base to one past its last byte; 0 where it has no elements.
 int64_t span_bytes(const StoredBlock& block, int64_t element_bytes);
 
+// The sum of a file, or of its beginning.
+struct FileSum {
+  int64_t bytes = 0;  // from the file's start
+  uint64_t sum = 0;   // crc64 of them
+};
+
+// Of a set: what any one of its files can be made again from (docs/formats/raw.md).
+struct Parity {
+  std::string path;
+  FileSum file;
+  std::vector<FileSum> parts;
+};
+
 // A file or a set of files, as read: what is in it, and where.
 struct Contents {
   std::string format;
@@ -74,17 +87,7 @@ struct Contents {
     std::vector<std::string> boxes;  // of elements: "'rho': (0, 0) to (63, 127)"
   };
   std::vector<Lost> lost;
-  struct FileSum {
-    int64_t bytes = 0;  // from the file's start
-    uint64_t sum = 0;   // crc64 of them
-  };
   std::vector<FileSum> heads;  // of a set's parts, what lies before their data; none where that is not covered
-  // Of a set: what any one of its files can be made again from (docs/formats/raw.md).
-  struct Parity {
-    std::string path;
-    FileSum file;
-    std::vector<FileSum> parts;
-  };
   std::optional<Parity> parity;
   bool altered = false;  // of a set: its index is not as it was committed
   // The record of checksums (core/model/checksums.hpp), where there is one: of a set its words; of a single file it is a

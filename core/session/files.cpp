@@ -15,8 +15,7 @@ namespace penstock {
 namespace {
 
 // Whether the first bytes of the file at PATH, which has so many, are those MEANT.
-Result<std::string> compare(const File::State& state, const std::string& path, const Contents::FileSum& meant,
-                            const char* what) {
+Result<std::string> compare(const File::State& state, const std::string& path, const FileSum& meant, const char* what) {
   PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::automatic, false));
   const auto sum = sum_of_file(state, *file, meant.bytes);
   if (!sum.ok()) return "it cannot be read: " + sum.status().message();
@@ -24,7 +23,7 @@ Result<std::string> compare(const File::State& state, const std::string& path, c
 }
 
 // What is wrong with the file at PATH; "" where nothing is. Errors are of another kind: nothing is known then.
-Result<std::string> look_at(const File::State& state, const std::string& path, const Contents::FileSum& meant) {
+Result<std::string> look_at(const File::State& state, const std::string& path, const FileSum& meant) {
   Storage& storage = *state.storage;
   if (const Status inside = check_link(path); !inside.ok()) return inside.message();
   const auto info = storage.stat(path);
@@ -36,7 +35,7 @@ Result<std::string> look_at(const File::State& state, const std::string& path, c
 }
 
 // The same of its head alone. What lies behind it is known to be there.
-Result<std::string> look_at_head(const File::State& state, const std::string& path, const Contents::FileSum& meant) {
+Result<std::string> look_at_head(const File::State& state, const std::string& path, const FileSum& meant) {
   PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(path));
   if (info.bytes < meant.bytes) return fmt::format("it has {} bytes, which its header alone had", info.bytes);
   return compare(state, path, meant, "its header before the data is not what was committed");
@@ -71,7 +70,7 @@ const std::string& path_of(const Contents& contents, int32_t file) {
   return i < contents.parts.size() ? contents.parts[i] : contents.parity->path;
 }
 
-const Contents::FileSum& sum_of(const Contents& contents, int32_t file) {
+const FileSum& sum_of(const Contents& contents, int32_t file) {
   const auto i = static_cast<size_t>(file);
   return i < contents.parts.size() ? contents.parity->parts[i] : contents.parity->file;
 }

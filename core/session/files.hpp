@@ -15,7 +15,7 @@ struct WrongFile {
 };
 
 const std::string& path_of(const Contents& contents, int32_t file);
-const Contents::FileSum& sum_of(const Contents& contents, int32_t file);
+const FileSum& sum_of(const Contents& contents, int32_t file);
 
 // Local. The CRC-64 of the first BYTES of FILE, read by windows.
 Result<uint64_t> sum_of_file(const File::State& state, StorageFile& file, int64_t bytes);

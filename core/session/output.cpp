@@ -2,7 +2,6 @@
 #include "core/session/output.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -137,8 +136,8 @@ Status publish(File::State& state, Output& output) {
 
 void remove_created(File::State& state, const Output& output) {
   // The first error is what matters. What says whose the parts are goes last.
-  for (const std::string& path : std::views::reverse(output.created))
-    (void)(state.engine != nullptr ? state.storage->remove_tree(path) : state.storage->remove(path));
+  for (auto path = output.created.rbegin(); path != output.created.rend(); ++path)
+    (void)(state.engine != nullptr ? state.storage->remove_tree(*path) : state.storage->remove(*path));
 }
 
 }  // namespace penstock

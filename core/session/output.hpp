@@ -12,7 +12,7 @@ struct Output {
   std::vector<Part> parts;                 // that this rank has pieces in
   std::vector<Piece> pieces;               // of this rank, metadata included
   std::vector<Layout::Metadata> metadata;  // keeps the bytes of metadata pieces
-  std::vector<Contents::FileSum> heads;    // rank 0: of each part of the contents, its metadata
+  std::vector<FileSum> heads;              // rank 0: of each part of the contents, its metadata
   int64_t virtual_bytes = 0;
   Io io = Io::buffered;
   std::vector<Extent> cuts;                        // parts of this rank to be cut to a length, by their index

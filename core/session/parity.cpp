@@ -137,9 +137,9 @@ Status combine(const Communicator& comm, Storage& storage, std::vector<Source>& 
   return agree(comm, readers ? combiner.run(comm, readers, target) : Status());
 }
 
-uint64_t parity_sum(const std::vector<Contents::FileSum>& parts, int64_t bytes) {
+uint64_t parity_sum(const std::vector<FileSum>& parts, int64_t bytes) {
   uint64_t linear = 0;
-  for (const Contents::FileSum& part : parts)
+  for (const FileSum& part : parts)
     linear ^= Crc64Zeros(bytes - part.bytes).after(crc64_from_linear(part.sum, part.bytes));
   return crc64_from_linear(linear, bytes);
 }
@@ -169,12 +169,12 @@ Status make_parity(File::State& state, std::vector<Source> mine, const std::stri
   PENSTOCK_TRY(combine(state.comm, *state.storage, mine, {path, longest, io, state.durable()}, window));
 
   Encoder out;
-  for (const Source& source : mine) out.value(Contents::FileSum{source.bytes, source.sum});
+  for (const Source& source : mine) out.value(FileSum{source.bytes, source.sum});
   PENSTOCK_ASSIGN(const auto all, state.comm->gather(out.take(), 0));
   if (state.comm->rank() == 0) {
-    Contents::Parity parity{path, {longest, 0}, {}};
+    Parity parity{path, {longest, 0}, {}};
     for (const auto& one : all)
-      for (Decoder in(one); !in.done();) parity.parts.push_back(in.value<Contents::FileSum>());
+      for (Decoder in(one); !in.done();) parity.parts.push_back(in.value<FileSum>());
     parity.file.sum = parity_sum(parity.parts, longest);
     if (parity.parts.size() != contents.parts.size())
       status = {Code::internal,

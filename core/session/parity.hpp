@@ -39,7 +39,7 @@ inline int reader_of(size_t file, size_t count, int ranks) {
 }
 
 // What the sum of the parity file must be.
-uint64_t parity_sum(const std::vector<Contents::FileSum>& parts, int64_t bytes);
+uint64_t parity_sum(const std::vector<FileSum>& parts, int64_t bytes);
 
 // Collective, when all parts are written, synced and as long as they stay. Nothing where the set has no parity. Rank 0's contents say
 // where it is.

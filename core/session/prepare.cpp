@@ -92,9 +92,9 @@ Status create_part(File::State& state, Output& output, const std::string& path, 
   return (*file)->close();
 }
 
-Contents::FileSum head_of(const std::vector<Layout::Metadata>& metadata) {
+FileSum head_of(const std::vector<Layout::Metadata>& metadata) {
   const bool covered = metadata.size() == 1 && metadata[0].offset == 0;
-  return covered ? Contents::FileSum{std::ssize(metadata[0].bytes), crc64(metadata[0].bytes)} : Contents::FileSum{};
+  return covered ? FileSum{std::ssize(metadata[0].bytes), crc64(metadata[0].bytes)} : FileSum{};
 }
 
 void add_metadata(Output& output, int32_t part, std::vector<Layout::Metadata> metadata) {

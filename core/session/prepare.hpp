@@ -26,7 +26,7 @@ Io wanted_io(const File::State& state, int64_t bytes);
 // Local. Creates PATH; io = auto falls back to buffered where there is no O_DIRECT.
 Status create_part(File::State& state, Output& output, const std::string& path, int64_t bytes);
 // Before add_metadata takes them.
-Contents::FileSum head_of(const std::vector<Layout::Metadata>& metadata);
+FileSum head_of(const std::vector<Layout::Metadata>& metadata);
 void add_metadata(Output& output, int32_t part, std::vector<Layout::Metadata> metadata);
 void add_piece(Output& output, int32_t part, const Layout::Place& place, const ElementType& type, Selection selection,
                std::byte* memory);

@@ -54,7 +54,7 @@ Status read_index(std::span<const std::byte> bytes, Output& output) {
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     const auto part = static_cast<int32_t>(contents.parts.size());
     contents.parts.push_back(in.text());
-    output.heads.push_back(in.value<Contents::FileSum>());
+    output.heads.push_back(in.value<FileSum>());
     for (auto m = in.value<int64_t>(); m > 0 && in.ok(); --m) {
       Numbered one;
       one.dataset = in.value<int64_t>();

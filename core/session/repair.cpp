@@ -42,7 +42,7 @@ Status too_many(const File::State& state, const std::vector<WrongFile>& wrong) {
 }
 
 // Rank 0. Whether what was written to PATH is what it was made to be.
-Status check_rebuilt(File::State& state, const std::string& path, const Contents::FileSum& meant) {
+Status check_rebuilt(File::State& state, const std::string& path, const FileSum& meant) {
   PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::automatic, false));
   PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(state, *file, meant.bytes));
   if (sum == meant.sum) return {};
@@ -54,7 +54,7 @@ Status check_rebuilt(File::State& state, const std::string& path, const Contents
 // Collective. FILE of the set, from all others, in a new file at PATH; rank 0 made it then, whatever the status.
 Status rebuild(File::State& state, int32_t file, const std::string& path) {
   const Contents& contents = *state.contents;
-  const Contents::FileSum& meant = sum_of(contents, file);
+  const FileSum& meant = sum_of(contents, file);
   Status status;
   if (state.comm->rank() == 0) {
     auto made = state.storage->create(path, meant.bytes, Io::buffered, true);

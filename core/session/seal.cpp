@@ -64,9 +64,9 @@ Result<Sums> sum_all(File::State& state, const Contents& contents) {
 }
 
 // Collective. The headers of parts as they are now, as long as they were. Each is read by one rank.
-Result<std::vector<Contents::FileSum>> sum_heads(File::State& state) {
+Result<std::vector<FileSum>> sum_heads(File::State& state) {
   const auto& parts = state.contents->parts;
-  std::vector<Contents::FileSum> heads = state.contents->heads;
+  std::vector<FileSum> heads = state.contents->heads;
   std::vector<int64_t> sums(heads.size());
   PENSTOCK_TRY(agree(state.comm, guarded([&]() -> Status {
                        for (size_t p = 0; p < heads.size(); ++p) {
