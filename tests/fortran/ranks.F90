@@ -7,7 +7,7 @@ module ranks
 #endif
   implicit none
   private
-  public :: begin, finish, check, check_ok, check_status, check_said, named, remove, wait_for_all
+  public :: begin, finish, check, check_ok, check_status, check_said, named, remove, empty_folder, wait_for_all
   integer, public :: rank = 0, size_of_world = 1
 #if PENSTOCK_HAVE_MPI
   type(MPI_Comm), public :: world
@@ -99,6 +99,19 @@ contains
     if (rank == 0) then
       open (newunit=unit, file=path)
       close (unit, status="delete")
+    end if
+    call wait_for_all()
+  end subroutine
+
+  ! Collective. Makes it, or removes what is in it.
+  subroutine empty_folder(path)
+    character(*), intent(in) :: path
+    integer :: status
+    call wait_for_all()
+    if (rank == 0) then
+      status = 0
+      call execute_command_line("rm -rf '"//path//"' && mkdir '"//path//"'", exitstat=status)
+      call check(status == 0, "an empty folder "//path)
     end if
     call wait_for_all()
   end subroutine
