@@ -76,5 +76,6 @@ NB_MODULE(_serial, module) {
   nanobind::set_leak_warnings(false);  // files that are still open when the interpreter ends
   penstock::python::bind_errors(module);
   penstock::python::bind_files(module);
+  penstock::python::bind_series(module);
   penstock::python::bind_streams(module);
 }
