@@ -74,14 +74,17 @@ void close(OpenFile& self, End end) {
   check(status);
 }
 
-nb::tuple described(const DatasetInfo& info) {
-  return nb::make_tuple(info.name, name(info.type), numbers(info.shape), info.unlimited);
+// Name, type, shape, and whether it may grow.
+using Described = std::tuple<std::string, std::string, Numbers, bool>;
+Described described(const DatasetInfo& info) {
+  return {info.name, name(info.type), numbers(info.shape), info.unlimited};
 }
 
-// (name, type, shape, bytes)
-nb::tuple described(const Attribute& attribute) {
-  return nb::make_tuple(attribute.name, name(attribute.type), numbers(attribute.shape),
-                        nb::bytes(reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size()));
+// Name, type, shape and bytes.
+using DescribedAttribute = std::tuple<std::string, std::string, Numbers, nb::bytes>;
+DescribedAttribute described(const Attribute& attribute) {
+  return {attribute.name, name(attribute.type), numbers(attribute.shape),
+          nb::bytes(reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size())};
 }
 
 void set_attribute(OpenFile& self, const std::string& object, const std::string& name, const std::string& type,
@@ -96,7 +99,7 @@ void set_attribute(OpenFile& self, const std::string& object, const std::string&
   });
 }
 
-nb::dict report(OpenFile& self) {
+nb::typed<nb::dict, nb::str, nb::any> report(OpenFile& self) {
   const Report& report = self.get().report();
   nb::dict all;
   all["plan"] = report.plan;
@@ -233,15 +236,15 @@ void bind_files(nb::module_& module) {
       .def(
           "attributes",
           [](OpenFile& self, const std::string& object) {
-            nb::list list;
-            for (const Attribute& attribute : self.get().attributes(object)) list.append(described(attribute));
+            std::vector<DescribedAttribute> list;
+            for (const Attribute& attribute : self.get().attributes(object)) list.push_back(described(attribute));
             return list;
           },
           nb::arg("object"))
       .def("datasets",
            [](OpenFile& self) {
-             nb::list list;
-             for (const DatasetInfo& info : self.get().datasets()) list.append(described(info));
+             std::vector<Described> list;
+             for (const DatasetInfo& info : self.get().datasets()) list.push_back(described(info));
              return list;
            })
       .def(

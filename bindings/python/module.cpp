@@ -42,7 +42,7 @@ void bind_streams(nb::module_& module) {
   nb::class_<OpenStream>(module, "Stream")
       .def_prop_ro("count", [](OpenStream& self) { return self.get().count(); })
       .def(
-          "bytes", [](OpenStream& self, int64_t rank) { return value(self.get().bytes(rank)); }, nb::arg("rank"))
+          "length", [](OpenStream& self, int64_t rank) { return value(self.get().bytes(rank)); }, nb::arg("rank"))
       .def(
           "write",
           [](OpenStream& self, nb::handle data) {
