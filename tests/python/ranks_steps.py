@@ -115,6 +115,15 @@ def nobody_waits_for_a_rank_whose_call_was_refused() -> None:
     with penstock.open_series(folder / "out-*.h5", comm) as series:
         fails(lambda: series[0].open(3 if bad else None), TypeError, "plan is a int")  # type: ignore[arg-type]
 
+    def leave_before_restart() -> None:
+        with penstock.create(folder / "refused.h5", comm) as f:
+            put(f, 1)
+            if bad:
+                raise RuntimeError("of the program")
+            f.close_restart(folder / "refused#.h5", 2)
+
+    fails(leave_before_restart, RuntimeError, "of the program")
+
     def restart(pattern: Any, retain: Any) -> None:
         with penstock.create(folder / "refused.h5", comm) as f:
             put(f, 1)

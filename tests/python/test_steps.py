@@ -230,3 +230,20 @@ def test_a_wrong_provenance_publishes_nothing(tmp_path: Path) -> None:
         with pytest.raises(penstock.Invalid, match="provenance"):
             f.close()
     assert not list(tmp_path.iterdir())
+
+
+def test_closing_a_step_keeps_other_threads_out_of_its_series(tmp_path: Path) -> None:
+    with penstock.series(tmp_path / "out-*.h5") as series:
+        f = series.step(1, 0.0)
+        f["a"] = np.ones(16 << 20)
+        closing = threading.Thread(target=f.close)
+        closing.start()
+        refused = set()
+        while closing.is_alive():
+            try:
+                assert len(series) <= 1
+            except penstock.Invalid as error:
+                refused.add(str(error))
+        closing.join()
+        assert refused == {"another thread is using the series: one at a time"}
+        assert series.iterations.tolist() == [1]

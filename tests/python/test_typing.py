@@ -15,7 +15,7 @@ from mpi4py import MPI
 comm = MPI.COMM_WORLD
 with penstock.series("run/out-*.h5", comm, steps=100, io_budget="10%", at=[0, 0.5]) as series:
     if series.due(100, 0.5):
-        with series.step(100, 0.5) as f:
+        with series.step(np.int64(100), np.float32(0.5)) as f:
             f["rho"] = penstock.block(np.zeros((2, 3)), shape=(2, 3), start=(0, 0), units="K")
             f.collect_provenance()
 for step in penstock.open_series("run/out-*.h5"):
@@ -33,7 +33,7 @@ except penstock.Damaged as error:
 """
 
 WRONG = {
-    'penstock.series("out-*.h5", steps="100")': '"series" has incompatible type "str"; expected "int | None"',
+    'penstock.series("out-*.h5", steps="100")': '"series" has incompatible type "str"; expected "SupportsIndex | None"',
     'penstock.open_series("out-*.h5").due(1)': 'Missing positional argument "time"',
     'penstock.open_series("out-*.h5")[0].iterations': '"Step" has no attribute "iterations"',
     'penstock.create("a.h5", comm=3)': '"create" has incompatible type "int"',

@@ -134,7 +134,7 @@ def test_steps_that_differ_are_one_clear_error(tmp_path: Path) -> None:
         f["u"] = penstock.replicated(np.zeros((1, 3)), dimensions=["time", "x"])
 
     for change, words in (
-        (shape, r"dataset 'u' has shape \(3,\) in step 0, but \(4,\) in step 40 and 1 more steps"),
+        (shape, r"dataset 'u' has shape \(3,\) in step 0, but \(4,\) in step 40 \(others: 50\): all"),
         (dtype, "'u' has elements of float64 in step 0, but of float32 in step 20: all"),
         (missing, "'u' is in step 0, but not in step 30: all"),
         (fresh, "'u' is not in step 0, but in step 50: all"),

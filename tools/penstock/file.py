@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 import numpy as np
 
@@ -277,7 +277,7 @@ class File(Mapping[str, Dataset]):
         if self._open.is_open:
             self._open.close()
 
-    def close_restart(self, pattern: Path, retain: int) -> None:
+    def close_restart(self, pattern: Path, retain: SupportsIndex) -> None:
         """Collective. As close, but what is published is the newest of RETAIN restart files.
 
         "run/restart#.h5" is restart0.h5; those that are there move one index up, and what would get index RETAIN goes.

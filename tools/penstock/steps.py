@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, SupportsFloat, SupportsIndex, overload
 
 import numpy as np
 
@@ -47,11 +47,11 @@ class Series(Sequence[Step]):
 
     # --- writing
 
-    def due(self, iteration: int, time: float) -> bool:
+    def due(self, iteration: SupportsIndex, time: SupportsFloat) -> bool:
         """Collective, with the same arguments on all ranks. Whether a step is to be written now, on all of them."""
         return bool(self._at_moment(self._open.due, iteration, time))
 
-    def step(self, iteration: int, time: float) -> File:
+    def step(self, iteration: SupportsIndex, time: SupportsFloat) -> File:
         """Collective. A new file to put into, for `with`: its end publishes it, and removes what is no longer kept."""
         opened = self._at_moment(self._open.step, iteration, time)
         file = File(self._library, opened, self._ranks, True)
@@ -170,13 +170,13 @@ def series(
     comm: MPI.Comm | None = None,
     plan: str | None = None,
     *,
-    steps: int | None = None,
-    times: float | None = None,
-    at: Iterable[float] | None = None,
-    seconds: float | None = None,
-    io_budget: float | str | None = None,
-    keep_last: int | None = None,
-    keep_every: int | None = None,
+    steps: SupportsIndex | None = None,
+    times: SupportsFloat | None = None,
+    at: Iterable[SupportsFloat] | None = None,
+    seconds: SupportsFloat | None = None,
+    io_budget: SupportsFloat | str | None = None,
+    keep_last: SupportsIndex | None = None,
+    keep_every: SupportsIndex | None = None,
     xdmf: bool = False,
 ) -> Series:
     """Collective. To write "run/out-*.h5": run/out-00000100.h5 at iteration 100. What is there is continued.

@@ -84,7 +84,7 @@ class SeriesStore(AbstractDataStore):
             raise
 
     def _look(self) -> None:
-        differing: dict[str, list[str]] = defaultdict(list)
+        differing: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for number in range(len(self.managers)):
             with LOCK:
                 opened = self.managers[number].acquire(needs_lock=False)
@@ -101,12 +101,14 @@ class SeriesStore(AbstractDataStore):
             if number == 0:
                 self.fixed = values
             for name, how in self._differences(found, values):
-                differing[name].append(f"{how} in step {self.iterations[number]}")
+                differing[name].append((self.iterations[number], how))
             self._keep_what_is_the_same(found, attributes)
         for name, said in differing.items():
-            more = f" and {len(said) - 1} more steps" if len(said) > 1 else ""
+            step, how = said[0]
+            others = ", ".join(str(other) for other, _ in said[1:6]) + (", ..." if len(said) > 6 else "")
             raise Mismatch(
-                f"series '{self.pattern}': dataset '{name}' {said[0]}{more}: all steps must have the same; "
+                f"series '{self.pattern}': dataset '{name}' {how} in step {step}"
+                f"{f' (others: {others})' if others else ''}: all steps must have the same; "
                 f"drop_variables=['{name}'] leaves it out, penstock.open_series opens step by step"
             )
 
