@@ -1,6 +1,7 @@
 // Border of the Python extension: statuses become exceptions, objects with buffers become memory.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -44,6 +45,7 @@ struct Failure {
 
 void bind_errors(nb::module_& module);
 void bind_files(nb::module_& module);
+void bind_series(nb::module_& module);
 void bind_streams(nb::module_& module);
 
 inline void check(const Status& status) {
@@ -84,7 +86,22 @@ struct Ranks {
   Communicator comm;
 };
 
-// A file or stream, which one thread may use at a time: while it is inside a call, others get an error.
+// Marks what FLAG stands for as in use while this lives; throws where it is. The interpreter's lock guards the flag.
+class Busy {
+ public:
+  Busy(std::shared_ptr<bool> flag, const char* what) : flag_(std::move(flag)) {
+    if (*flag_) throw Failure{{Code::invalid, std::string("another thread is using the ") + what + ": one at a time"}};
+    *flag_ = true;
+  }
+  ~Busy() { *flag_ = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  std::shared_ptr<bool> flag_;
+};
+
+// A file, stream or series, which one thread may use at a time: while it is inside a call, others get an error.
 template <typename T>
 class Opened {
  public:
@@ -92,7 +109,9 @@ class Opened {
 
   bool is_open() const { return opened_.has_value(); }
   T& get() {
-    if (busy_) throw Failure{{Code::invalid, std::string("another thread is using the ") + what_ + ": one at a time"}};
+    {
+      const Busy free(busy_, what_);
+    }
     if (!opened_) throw Failure{{Code::invalid, std::string("the ") + what_ + " is closed"}};
     return *opened_;
   }
@@ -100,25 +119,19 @@ class Opened {
   template <typename Call>
   auto away(Call call) {
     T& open = get();
-    const Busy busy(busy_);
+    const Busy busy(busy_, what_);
     return unlocked([&] { return call(open); });
   }
   void drop() {
     if (opened_) (void)get();
     opened_.reset();
   }
+  const std::shared_ptr<bool>& busy() const { return busy_; }
 
  private:
-  struct Busy {
-    explicit Busy(bool& flag) : flag_(flag) { flag_ = true; }
-    ~Busy() { flag_ = false; }
-    Busy(const Busy&) = delete;
-    Busy& operator=(const Busy&) = delete;
-    bool& flag_;
-  };
   std::optional<T> opened_;
   const char* what_;
-  bool busy_ = false;
+  std::shared_ptr<bool> busy_ = std::make_shared<bool>(false);
 };
 
 Dims dims(const std::vector<int64_t>& values);

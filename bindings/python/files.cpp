@@ -3,9 +3,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
-#include <penstock/file.hpp>
+#include <penstock/provenance.hpp>
 
-#include "bindings/python/border.hpp"
+#include "bindings/python/file.hpp"
 
 namespace penstock::python {
 
@@ -16,20 +16,6 @@ using Numbers = std::vector<int64_t>;
 ElementType element_type(const std::string& word) { return value(parse_type(word)); }
 
 Numbers numbers(const Dims& dims) { return {dims.begin(), dims.end()}; }
-
-struct OpenFile : Opened<File> {
-  explicit OpenFile(File file) : Opened(std::move(file), "file") {}
-  using Buffers = std::vector<std::unique_ptr<Buffer>>;
-  Buffers held;    // of puts that were lent, and gets, until the commit
-  Buffers moving;  // of a commit under way, until commit_wait
-
-  // Without a verdict the library may go on using what was lent, for as long as the process lives.
-  static void let_go(Buffers& buffers, const Status& status) {
-    if (status.code() == Code::timeout || status.code() == Code::in_doubt)
-      for (auto& buffer : buffers) (void)buffer.release();
-    buffers.clear();
-  }
-};
 
 using Opener = Result<File> (*)(const Communicator&, std::string, std::string_view);
 
@@ -75,22 +61,30 @@ void get(OpenFile& self, const std::string& name, const std::string& type, const
   });
 }
 
-void close(OpenFile& self) {
-  const Status status = self.away([](File& file) { return file.close(); });
+// By END, which is File::close or close_restart. Of a step it changes the series, too.
+template <typename End>
+void close(OpenFile& self, End end) {
+  (void)self.get();
+  std::optional<Busy> series;
+  if (self.series != nullptr) series.emplace(self.series, "series");
+  const Status status = self.away(end);
   OpenFile::let_go(self.moving, status);
   OpenFile::let_go(self.held, status);
   self.drop();
   check(status);
 }
 
-nb::tuple described(const DatasetInfo& info) {
-  return nb::make_tuple(info.name, name(info.type), numbers(info.shape), info.unlimited);
+// Name, type, shape, and whether it may grow.
+using Described = std::tuple<std::string, std::string, Numbers, bool>;
+Described described(const DatasetInfo& info) {
+  return {info.name, name(info.type), numbers(info.shape), info.unlimited};
 }
 
-// (name, type, shape, bytes)
-nb::tuple described(const Attribute& attribute) {
-  return nb::make_tuple(attribute.name, name(attribute.type), numbers(attribute.shape),
-                        nb::bytes(reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size()));
+// Name, type, shape and bytes.
+using DescribedAttribute = std::tuple<std::string, std::string, Numbers, nb::bytes>;
+DescribedAttribute described(const Attribute& attribute) {
+  return {attribute.name, name(attribute.type), numbers(attribute.shape),
+          nb::bytes(reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size())};
 }
 
 void set_attribute(OpenFile& self, const std::string& object, const std::string& name, const std::string& type,
@@ -105,7 +99,7 @@ void set_attribute(OpenFile& self, const std::string& object, const std::string&
   });
 }
 
-nb::dict report(OpenFile& self) {
+nb::typed<nb::dict, nb::str, nb::any> report(OpenFile& self) {
   const Report& report = self.get().report();
   nb::dict all;
   all["plan"] = report.plan;
@@ -182,6 +176,12 @@ void bind_files(nb::module_& module) {
   module.def("open_latest", &opened<&File::open_latest>, nb::arg("ranks"), nb::arg("pattern"), nb::arg("plan"));
   module.def("reopen", &opened<&File::reopen>, nb::arg("ranks"), nb::arg("path"), nb::arg("plan"));
   module.def(
+      "clone",
+      [](const Ranks& ranks, const std::string& from, const std::string& path, const std::string& plan) {
+        return new OpenFile(value(unlocked([&] { return File::clone(ranks.comm, from, path, plan); })));
+      },
+      nb::arg("ranks"), nb::arg("template"), nb::arg("path"), nb::arg("plan"));
+  module.def(
       "copy",
       [](const Ranks& ranks, const std::string& from, const std::string& to, const std::string& plan) {
         check(unlocked([&] { return File::copy(ranks.comm, from, to, plan); }));
@@ -236,15 +236,15 @@ void bind_files(nb::module_& module) {
       .def(
           "attributes",
           [](OpenFile& self, const std::string& object) {
-            nb::list list;
-            for (const Attribute& attribute : self.get().attributes(object)) list.append(described(attribute));
+            std::vector<DescribedAttribute> list;
+            for (const Attribute& attribute : self.get().attributes(object)) list.push_back(described(attribute));
             return list;
           },
           nb::arg("object"))
       .def("datasets",
            [](OpenFile& self) {
-             nb::list list;
-             for (const DatasetInfo& info : self.get().datasets()) list.append(described(info));
+             std::vector<Described> list;
+             for (const DatasetInfo& info : self.get().datasets()) list.push_back(described(info));
              return list;
            })
       .def(
@@ -271,7 +271,20 @@ void bind_files(nb::module_& module) {
              OpenFile::let_go(self.moving, status);
              check(status);
            })
-      .def("close", &close)
+      .def("close", [](OpenFile& self) { close(self, [](File& file) { return file.close(); }); })
+      .def(
+          "close_restart",
+          [](OpenFile& self, const std::string& pattern, int64_t retain) {
+            close(self, [&](File& file) { return file.close_restart(pattern, retain); });
+          },
+          nb::arg("pattern"), nb::arg("retain"))
+      .def(
+          "provenance",
+          [](OpenFile& self, const std::string& key, const std::string& text) {
+            remembered(self, [&](File& file) { return set_provenance(file, key, text); });
+          },
+          nb::arg("key"), nb::arg("text"))
+      .def("collect_provenance", [](OpenFile& self) { remembered(self, collect_provenance); })
       .def("abandon",
            [](OpenFile& self) {
              self.drop();

@@ -42,7 +42,7 @@ void bind_streams(nb::module_& module) {
   nb::class_<OpenStream>(module, "Stream")
       .def_prop_ro("count", [](OpenStream& self) { return self.get().count(); })
       .def(
-          "bytes", [](OpenStream& self, int64_t rank) { return value(self.get().bytes(rank)); }, nb::arg("rank"))
+          "length", [](OpenStream& self, int64_t rank) { return value(self.get().bytes(rank)); }, nb::arg("rank"))
       .def(
           "write",
           [](OpenStream& self, nb::handle data) {
@@ -76,5 +76,6 @@ NB_MODULE(_serial, module) {
   nanobind::set_leak_warnings(false);  // files that are still open when the interpreter ends
   penstock::python::bind_errors(module);
   penstock::python::bind_files(module);
+  penstock::python::bind_series(module);
   penstock::python::bind_streams(module);
 }

@@ -1,4 +1,4 @@
-"""test_esio.py: files as ESIO makes them are read and copied, in each of its layouts, on any number of ranks."""
+"""test_esio.py: what ESIO's users do, and files as ESIO makes them, in each of its layouts, on any number of ranks."""
 
 from pathlib import Path
 
@@ -6,7 +6,9 @@ import h5py
 import numpy
 import pytest
 
-from conftest import Penstock
+import penstock as package
+from conftest import ROOT, Penstock
+from test_ranks import on_ranks
 
 SHAPE = (6, 4, 5)
 
@@ -33,6 +35,11 @@ def add_field(file: h5py.File, name: str, layout: int, components: int, chunked:
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
+def test_each_function_of_esio_in_python(tmp_path: Path, ranks: int) -> None:
+    on_ranks(ranks, ROOT / "tests/python/ranks_esio.py", tmp_path)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("plan", ["hdf5/two_phase", "hdf5/independent"])
 def test_a_copy_has_what_esio_meant(penstock: Penstock, tmp_path: Path, ranks: int, plan: str) -> None:
     meant: dict[str, numpy.ndarray] = {}
@@ -48,6 +55,10 @@ def test_a_copy_has_what_esio_meant(penstock: Penstock, tmp_path: Path, ranks: i
         add(file, "line", meant["line"], 2)
         add(file, "plane", meant["plane"], 4)
     before = (tmp_path / "esio.h5").read_bytes()
+    with package.open(tmp_path / "esio.h5") as opened:
+        for name, values in meant.items():
+            numpy.testing.assert_array_equal(opened[name][...], values, err_msg=name)
+            assert opened[name].attrs["comment"] == f"of {name}"
     ran = penstock("join", "esio.h5", "copy.h5", "--np", str(ranks), "--plan", plan)
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "esio.h5").read_bytes() == before

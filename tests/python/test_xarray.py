@@ -96,6 +96,11 @@ def test_dask_computes_by_chunks_and_its_workers_open_the_file_again(tmp_path: P
         assert mean == pytest.approx(float(weather()["temperature"].mean()))
         again = pickle.loads(pickle.dumps(opened))  # noqa: S301
         xr.testing.assert_identical(again.load(), opened.load())
+        (tmp_path / "pickled").write_bytes(pickle.dumps(opened["temperature"]))
+    program = "import pickle, sys; print(pickle.load(open(sys.argv[1], 'rb')).load().mean().item())"
+    command = [sys.executable, "-c", program, str(tmp_path / "pickled")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert float(ran.stdout or "nan") == pytest.approx(mean), ran.stderr
 
 
 def test_larger_than_memory(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ GENERATED = {"penstock/config.h"}
 PROGRAMS = {
     "bench": ["core/session"],
     "programs": ["core/session"],
-    "bindings/python": ["core/session", "core/container"],
+    "bindings/python": ["core/series", "core/container"],
     "examples": ["bindings/c"],
     "tests": ["*"],
 }

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from penstock.file import (
         Dataset,
         File,
+        clone,
         copy,
         create,
         open,  # noqa: A004  penstock.open
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         verify,
     )
     from penstock.put import Part, block, boxes, per_rank, ragged, replicated, runs
+    from penstock.steps import Series, Step, open_series, series
     from penstock.stream import StreamReader, StreamWriter, create_stream, open_stream
 
 __version__ = "0.1.0"
@@ -46,8 +48,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "exceptions": "Error Invalid NotFound NotThere Exists Denied NoSpace IOFailed Mismatch Overlap Incomplete "
     "Unsupported OutOfMemory Damaged Timeout InDoubt Elsewhere Internal",
-    "file": "File Dataset create open open_latest reopen copy verify repair seal set_timeout",
+    "file": "File Dataset create open open_latest reopen clone copy verify repair seal set_timeout",
     "put": "Part block boxes runs ragged per_rank replicated",
+    "steps": "Series Step series open_series",
     "stream": "StreamReader StreamWriter create_stream open_stream",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -72,17 +75,21 @@ __all__ = [
     "OutOfMemory",
     "Overlap",
     "Part",
+    "Series",
+    "Step",
     "StreamReader",
     "StreamWriter",
     "Timeout",
     "Unsupported",
     "block",
     "boxes",
+    "clone",
     "copy",
     "create",
     "create_stream",
     "open",
     "open_latest",
+    "open_series",
     "open_stream",
     "per_rank",
     "ragged",
@@ -91,14 +98,17 @@ __all__ = [
     "replicated",
     "runs",
     "seal",
+    "series",
     "set_timeout",
     "verify",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'penstock' has no attribute '{name}'")
-    value = getattr(import_module(f"penstock.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # whoever checks types shall find wrong names
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'penstock' has no attribute '{name}'")
+        value = getattr(import_module(f"penstock.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 import numpy as np
 
@@ -236,6 +236,19 @@ class File(Mapping[str, Dataset]):
         """Local. The most that copies of what this rank puts may hold."""
         self._open.capture_bytes(limit)
 
+    def provenance(self, key: str, text: str) -> None:
+        """Local. Rank 0's TEXT as attribute KEY of the group "provenance"; above 16 KiB as dataset provenance/KEY."""
+        for word in (key, text):
+            if not isinstance(word, str):
+                wrong = f"provenance: key and text must be str, not {type(word).__name__}"
+                self._open.remember_failure(wrong)
+                raise TypeError(wrong)
+        self._open.provenance(key, text)
+
+    def collect_provenance(self) -> None:
+        """Local. What rank 0 can find out: user, host, date, machine, directory, command line, job, versions."""
+        self._open.collect_provenance()
+
     # --- committing
 
     def commit(self) -> None:
@@ -263,6 +276,20 @@ class File(Mapping[str, Dataset]):
         """Collective. Commits what is pending. A second call does nothing."""
         if self._open.is_open:
             self._open.close()
+
+    def close_restart(self, pattern: Path, retain: SupportsIndex) -> None:
+        """Collective. As close, but what is published is the newest of RETAIN restart files.
+
+        "run/restart#.h5" is restart0.h5; those that are there move one index up, and what would get index RETAIN goes.
+        """
+        words, wrong = native.words(pattern=pattern)
+        try:
+            count = native.whole(retain, "retain")
+        except (TypeError, ValueError) as error:
+            words, count, wrong = [""], 0, wrong or error
+        if wrong is not None and self._ranks.size == 1:
+            raise wrong
+        native.told(wrong, self._open.close_restart, *words, count)
 
     def abandon(self) -> None:
         """Local, on all ranks or on none. Drops what was not committed."""
@@ -358,6 +385,12 @@ def open_latest(pattern: Path, comm: MPI.Comm | None = None, plan: str | None = 
 def reopen(path: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> File:
     """Collective. To read, change, add and grow. Reading by slicing is a commit: it publishes what was put before."""
     return _file("reopen", path, comm, plan, True)
+
+
+def clone(template: Path, path: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> File:
+    """Collective. A new file at PATH that begins with all that is in TEMPLATE, which is not touched."""
+    library, ranks, opened = native.collective(comm, "clone", template=template, path=path, plan=plan)
+    return File(library, opened, ranks, True)
 
 
 def copy(source: Path, target: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> None:

@@ -1,10 +1,11 @@
 """native.py: finds the extension: the MPI one for a communicator, else the serial one; imports no MPI by itself."""
 
 import importlib
+import operator
 import os
 import sys
 from collections.abc import Callable
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from penstock import exceptions
@@ -79,10 +80,12 @@ def ranks(comm: Any) -> tuple[ModuleType, Any]:
     return module, module.from_mpi(MPI._addressof(comm))
 
 
-_PATHS = {"path", "source", "target", "pattern"}
+_PATHS = {"path", "source", "target", "pattern", "template"}
 
 
 def _word(value: Any, what: str) -> str:
+    if isinstance(value, FunctionType):
+        value = value()
     if what in _PATHS:
         if not isinstance(value, str | bytes | os.PathLike):
             raise TypeError(f"{what} is a {type(value).__name__}: it must be a str, bytes or os.PathLike")
@@ -95,12 +98,39 @@ def _word(value: Any, what: str) -> str:
     return text
 
 
-def _words(given: dict[str, Any]) -> tuple[list[str], Exception | None]:
-    """Paths, plans and options as texts, None as no plan; where one cannot be, empty ones, and the error."""
+def words(**given: Any) -> tuple[list[str], Exception | None]:
+    """Paths, plans and options as texts, None as no plan; where one cannot be, empty ones, and the error.
+
+    A function among them is called for its text.
+    """
     try:
         return [_word(value, what) for what, value in given.items()], None
     except (TypeError, ValueError) as error:
         return [""] * len(given), error
+
+
+def whole(value: Any, what: str) -> int:
+    """VALUE as a whole number of 64 bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is a {type(value).__name__}: it must be a whole number") from None
+    if not -(2**63) <= number < 2**63:
+        raise exceptions.Invalid(f"{what} is {number}, which is no number of 64 bits")
+    return number
+
+
+def told(wrong: Exception | None, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What FUNCTION returns, which is collective; or WRONG, with ARGUMENTS that are an error on the other ranks too."""
+    try:
+        result = function(*arguments)
+    except exceptions.Error:
+        if wrong is not None:
+            raise wrong from None
+        raise
+    if wrong is not None:
+        raise wrong
+    return result
 
 
 def collective(comm: Any, how: str, *rest: Any, **given: Any) -> tuple[ModuleType, Any, Any]:
@@ -109,19 +139,10 @@ def collective(comm: Any, how: str, *rest: Any, **given: Any) -> tuple[ModuleTyp
     A rank whose texts are none goes on with empty ones, which are an error on all, so that nobody is left waiting.
     """
     library, group = ranks(comm)
-    texts, wrong = _words(given)
+    texts, wrong = words(**given)
     if wrong is not None and group.size == 1:
         raise wrong
-    function: Callable[..., Any] = getattr(library, how)
-    try:
-        result = function(group, *texts, *rest)
-    except exceptions.Error:
-        if wrong is not None:
-            raise wrong from None
-        raise
-    if wrong is not None:
-        raise wrong
-    return library, group, result
+    return library, group, told(wrong, getattr(library, how), group, *texts, *rest)
 
 
 def loaded() -> list[ModuleType]:

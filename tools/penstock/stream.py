@@ -87,12 +87,12 @@ class StreamReader(io.RawIOBase):
         return len(data)
 
     def readall(self) -> bytes:
-        data: bytes = self._stream.read(self._rank, self._at, max(0, self._stream.bytes(self._rank) - self._at))
+        data: bytes = self._stream.read(self._rank, self._at, max(0, self._stream.length(self._rank) - self._at))
         self._at += len(data)
         return data
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._stream.bytes(self._rank)}[whence]
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._stream.length(self._rank)}[whence]
         if base + offset < 0:
             raise ValueError(f"seek to {base + offset}: before the stream's beginning")
         self._at = base + offset

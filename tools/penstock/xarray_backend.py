@@ -3,116 +3,29 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from xarray.backends import (
-    AbstractDataStore,
-    BackendArray,
-    BackendEntrypoint,
-    CachingFileManager,
-    StoreBackendEntrypoint,
-)
-from xarray.backends.locks import SerializableLock
+from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
 from xarray.conventions import cf_encoder
-from xarray.core import indexing
 
 from penstock import file, put
-from penstock.exceptions import Elsewhere, NotThere
+from penstock.exceptions import Elsewhere
+from penstock.xarray_series import SeriesStore
+from penstock.xarray_store import Store
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-_LOCK = SerializableLock()  # HDF5 is used by one thread at a time
-_CHUNK_BYTES = 64 << 20
-
-
-class _LazyArray(BackendArray):  # type: ignore[no-untyped-call, misc, unused-ignore]
-    def __init__(self, manager: Any, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.manager, self.name, self.shape, self.dtype = manager, name, shape, dtype
-
-    def __getitem__(self, key: Any) -> Any:
-        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
-
-    def _read(self, key: tuple[Any, ...]) -> Any:
-        with _LOCK:
-            return np.asarray(self.manager.acquire(needs_lock=False)[self.name].outer(*key))
-
-
-def _named(attribute: Any, rank: int) -> list[str] | None:
-    names = attribute.split() if isinstance(attribute, str) else attribute
-    return [str(name) for name in names] if isinstance(names, list) and len(names) == rank else None
-
-
-def _dimensions(name: str, shape: tuple[int, ...], attribute: Any, known: Mapping[str, int]) -> tuple[str, ...]:
-    """As docs/formats/netcdf.md says: those named by the attribute, a coordinate's own, or dim_LENGTH."""
-    named = _named(attribute, len(shape))
-    if named is not None:
-        return tuple(named)
-    if len(shape) == 1 and known.get(name) == shape[0]:
-        return (name,)
-    dims: list[str] = []
-    for extent in shape:
-        base, again = f"dim_{extent}", 2
-        dim = base
-        while dim in dims:
-            dim, again = f"{base}_{again}", again + 1
-        dims.append(dim)
-    return tuple(dims)
-
-
-class _Store(AbstractDataStore):
-    def __init__(self, path: str, group: str | None) -> None:
-        self.manager = CachingFileManager(file.open, path)
-        self.prefix = f"{group.strip('/')}/" if group and group.strip("/") else ""
-
-    def get_variables(self) -> dict[str, xr.Variable]:
-        with _LOCK:
-            opened = self.manager.acquire(needs_lock=False)
-            found = {}
-            for name in opened:
-                if name.startswith(self.prefix):
-                    dataset = opened[name]
-                    found[name.removeprefix(self.prefix)] = (name, dataset.shape, dataset.dtype, dict(dataset.attrs))
-        if self.prefix and not found:
-            raise NotThere(f"'{opened.path}' has no group '{self.prefix[:-1]}'")
-        known: dict[str, int] = {}
-        for _, shape, _, attributes in found.values():
-            known.update(zip(_named(attributes.get("dimensions"), len(shape)) or [], shape, strict=False))
-        variables = {}
-        for short, (name, shape, dtype, attributes) in found.items():
-            dims = _dimensions(short, shape, attributes.pop("dimensions", None), known)
-            data = indexing.LazilyIndexedArray(_LazyArray(self.manager, name, shape, dtype))
-            variables[short] = xr.Variable(dims, data, attributes, {"preferred_chunks": _chunks(dims, shape, dtype)})
-        return variables
-
-    def get_attrs(self) -> dict[str, Any]:
-        with _LOCK:
-            return dict(self.manager.acquire(needs_lock=False).attributes(self.prefix[:-1]))
-
-    def get_dimensions(self) -> dict[str, int]:
-        return {str(dim): size for var in self.get_variables().values() for dim, size in var.sizes.items()}
-
-    def close(self) -> None:
-        self.manager.close()
-
-
-def _chunks(dims: tuple[str, ...], shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, int]:
-    """Whole slabs of some MiB, which lie together in the file."""
-    if not shape:
-        return {}
-    row = max(1, math.prod(shape[1:]) * dtype.itemsize)
-    return dict(zip(dims, (max(1, min(shape[0], _CHUNK_BYTES // row)), *shape[1:]), strict=True))
-
 
 class PenstockBackendEntrypoint(BackendEntrypoint):
-    """Single files and sets of the three formats; opened to read by this process, a slice at a time."""
+    """Single files, sets and series of the three formats; opened to read by this process, a slice at a time."""
 
-    description = "Files and sets of penstock: HDF5, netCDF CDF-5, raw"
+    description = "Files, sets and series of penstock: HDF5, netCDF CDF-5, raw"
     url = "https://penstock.readthedocs.io"
     open_dataset_parameters = ("filename_or_obj", "drop_variables", "group")
 
@@ -137,9 +50,12 @@ class PenstockBackendEntrypoint(BackendEntrypoint):
     ) -> xr.Dataset:
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             raise TypeError(f"engine penstock opens paths, not a {type(filename_or_obj).__name__}")
-        store = _Store(os.path.abspath(os.fspath(filename_or_obj)), group)  # noqa: PTH100  a string for the library
+        path = os.path.abspath(os.fspath(filename_or_obj))  # noqa: PTH100  a string for the library
+        series = "*" in Path(path).name and not Path(path).exists()
+        dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
+        store: Store | SeriesStore = SeriesStore(path, group, dropped) if series else Store(path, group)
         try:
-            return StoreBackendEntrypoint().open_dataset(
+            opened: xr.Dataset = StoreBackendEntrypoint().open_dataset(
                 store,
                 mask_and_scale=mask_and_scale,
                 decode_times=decode_times,
@@ -149,6 +65,10 @@ class PenstockBackendEntrypoint(BackendEntrypoint):
                 use_cftime=use_cftime,
                 decode_timedelta=decode_timedelta,
             )
+            if series and "iteration" in opened:
+                opened = opened.set_coords("iteration")
+                opened.set_close(store.close)
+            return opened
         except BaseException:
             store.close()
             raise
