@@ -1,5 +1,6 @@
 """launch.py: which program to start, under which mpiexec, in which environment."""
 
+import importlib.util
 import os
 import shutil
 from enum import StrEnum
@@ -23,8 +24,17 @@ def bin_folder() -> Path | None:
     return Path(folder) if folder else None
 
 
+def packaged() -> Path | None:
+    """The folder of the installed package that has what was built for each MPI library; None where nothing was installed."""
+    found = importlib.util.find_spec("penstock_native")
+    places = list(found.submodule_search_locations or []) if found else []
+    return Path(places[0]) if places else None
+
+
 def program(name: str, mpi: Mpi) -> Path:
-    """The program NAME built for MPI: beside our launcher (build/bin; build/mpich/bin, ...), else the one in PATH."""
+    """The program NAME built for MPI: beside our launcher (build/bin; build/mpich/bin, ...), else that of the installed
+    package, else the one in PATH.
+    """
     folder = bin_folder()
     if folder is not None:
         beside = folder if mpi is Mpi.openmpi else folder.parent / mpi.value / "bin"
@@ -32,9 +42,14 @@ def program(name: str, mpi: Mpi) -> Path:
             return beside / name
         verb = "make build" if mpi is Mpi.openmpi else f"make build-{mpi.value}"
         raise UserError(f"there is no {beside / name}; '{verb}' makes it")
+    package = packaged()
+    if package is not None and (package / mpi.value / "bin" / name).is_file():
+        return package / mpi.value / "bin" / name
     found = shutil.which(name)
     if found is None:
-        raise UserError(f"{name} is neither in PATH nor in the folder named by PENSTOCK_BIN")
+        built = [other.value for other in Mpi if package and (package / other.value / "bin" / name).is_file()]
+        there = f"; this installation has it for --mpi {' or '.join(built)}" if built else ""
+        raise UserError(f"{name} for {mpi.value} is neither in PATH nor in the folder named by PENSTOCK_BIN{there}")
     return Path(found)
 
 
