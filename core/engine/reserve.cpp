@@ -1,4 +1,4 @@
-// Reserve: fallocate(2), without glibc's emulation.
+// Reserve: fallocate(2), without glibc's emulation, and what the file system says itself.
 #include "core/engine/reserve.hpp"
 
 #include <fcntl.h>
@@ -35,6 +35,12 @@ Status reserve(const std::string& path, int64_t bytes) {
   if (retrying([&] { return ::fallocate(file.get(), 0, 0, bytes); }) == 0) return {};
   if (errno == EOPNOTSUPP || errno == ENOSYS) return look(file.get(), path, bytes);
   return Status::from_errno(errno, fmt::format("reserving {} for '{}'", format_bytes(bytes), path));
+}
+
+Status creation_error(const std::string& path, const Status& library) {
+  if (library.ok()) return library;
+  const FileDescriptor file(retrying([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600); }));
+  return file.get() < 0 ? Status::from_errno(errno, fmt::format("creating '{}'", path)) : library;
 }
 
 int64_t first_hole(const std::string& path, int64_t begin, int64_t end) {

@@ -1,4 +1,4 @@
-// Reserve: holes in files are found where they are.
+// Reserve: holes in files are found where they are, and errors are the file system's.
 #include "core/engine/reserve.hpp"
 
 #include <fcntl.h>
@@ -54,6 +54,18 @@ TEST_F(Holes, ReservedSpaceIsAHole) {
   ASSERT_EQ(::fsync(file_), 0);
   if (first_hole(path_, 0, 3 * piece) == -1) GTEST_SKIP() << "the file system of " << path_ << " tells of no holes";
   EXPECT_EQ(first_hole(path_, 0, 3 * piece), 0);
+}
+
+TEST(Creation, TheFileSystemsReasonIsBetterThanTheLibrarys) {
+  const std::string folder = std::filesystem::temp_directory_path() / ("penstock-none-" + std::to_string(::getpid()));
+  const Status library(Code::denied, "the library's words");
+  EXPECT_EQ(creation_error(folder + "/file", library).code(), Code::not_found);
+  EXPECT_TRUE(creation_error(folder + "/file", Status()).ok());
+}
+
+TEST_F(Holes, WhereTheFileSystemHasNoObjectionTheLibraryIsRight) {
+  const Status library(Code::denied, "the library's words");
+  EXPECT_EQ(creation_error(path_, library).message(), "the library's words");
 }
 
 TEST_F(Holes, WhatIsNotThereHasNone) { EXPECT_EQ(first_hole(path_ + ".none", 0, 10), -1); }

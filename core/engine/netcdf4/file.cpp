@@ -5,6 +5,7 @@
 
 #include "core/base/utf8.hpp"
 #include "core/comm/mpi/native.hpp"
+#include "core/engine/reserve.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/netcdf/header.hpp"
 #include "core/netcdf/names.hpp"
@@ -71,9 +72,9 @@ Status check_definitions(const Catalogue& catalogue) {
 
 Status File::create(const Problem& problem, const Hints& hints) {
   const Info info(hints);
-  PENSTOCK_TRY(
-      check(nc_create_par(problem.path.c_str(), NC_NETCDF4 | NC_CLOBBER, native(*problem.comm), info.get(), &id_),
-            "creating '" + problem.path + "'"));
+  const int error =
+      nc_create_par(problem.path.c_str(), NC_NETCDF4 | NC_CLOBBER, native(*problem.comm), info.get(), &id_);
+  PENSTOCK_TRY(creation_error(problem.path, check(error, "creating '" + problem.path + "'")));
   int before = 0;
   return check(nc_set_fill(id_, NC_NOFILL, &before), "nc_set_fill");
 }

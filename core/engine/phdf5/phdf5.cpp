@@ -82,7 +82,7 @@ class Writer {
     const PhaseTimer timer(*problem_.phases, Phase::define);
     PENSTOCK_ASSIGN(const Properties access, file_access(problem_, hints_, options_));
     file_ = File(H5Fcreate(problem_.path.c_str(), hdf5::create_truncating, H5P_DEFAULT, access));
-    if (!file_.ok()) return library_error(Code::io, "creating '" + problem_.path + "'");
+    if (!file_.ok()) return creation_error(problem_.path, library_error(Code::io, "creating '" + problem_.path + "'"));
     return {};
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/comm/mpi/native.hpp"
+#include "core/engine/reserve.hpp"
 #include "core/model/catalogue.hpp"
 
 namespace penstock::pnetcdf {
@@ -45,9 +46,9 @@ int64_t parts(const ElementType& type) {
 
 Status File::create(const Problem& problem, const Hints& hints) {
   const Info info(hints);
-  PENSTOCK_TRY(
-      check(ncmpi_create(native(*problem.comm), problem.path.c_str(), NC_CLOBBER | NC_64BIT_DATA, info.get(), &id_),
-            "creating '" + problem.path + "'"));
+  const int error =
+      ncmpi_create(native(*problem.comm), problem.path.c_str(), NC_CLOBBER | NC_64BIT_DATA, info.get(), &id_);
+  PENSTOCK_TRY(creation_error(problem.path, check(error, "creating '" + problem.path + "'")));
   int before = 0;
   return check(ncmpi_set_fill(id_, NC_NOFILL, &before), "ncmpi_set_fill");
 }

@@ -25,7 +25,7 @@ def bin_folder() -> Path | None:
 
 
 def packaged() -> Path | None:
-    """The folder of the installed package that has what was built for each MPI library; None where nothing was installed."""
+    """The folder of the installed package that has what was built for each MPI library, if it is installed."""
     found = importlib.util.find_spec("penstock_native")
     places = list(found.submodule_search_locations or []) if found else []
     return Path(places[0]) if places else None
