@@ -66,14 +66,14 @@ lint: prepare-test configure-dev ## Check includes, first lines, formatting and 
 	@$(BIN)/python tools/checks/arrows.py
 	@$(BIN)/python tools/checks/first_lines.py
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) && echo "clang-format: nothing to change"
-	@$(BIN)/ruff check --quiet tools bindings/fortran tests/python tests/fortran tests/fuzz tests/checkers tests/faults
-	@$(BIN)/ruff format --check tools bindings/fortran tests/python tests/fortran tests/fuzz tests/checkers tests/faults
+	@$(BIN)/ruff check --quiet tools bindings/fortran tests/python tests/fortran tests/languages tests/fuzz tests/checkers tests/faults
+	@$(BIN)/ruff format --check tools bindings/fortran tests/python tests/fortran tests/languages tests/fuzz tests/checkers tests/faults
 	@$(BIN)/mypy --cache-dir build/.mypy_cache
 
 format: prepare-test ## Format all sources
 	@$(BIN)/clang-format -i $(CXX_SOURCES)
-	@$(BIN)/ruff check --quiet --fix-only tools bindings/fortran tests/python tests/fortran tests/fuzz tests/checkers tests/faults
-	@$(BIN)/ruff format --quiet tools bindings/fortran tests/python tests/fortran tests/fuzz tests/checkers tests/faults
+	@$(BIN)/ruff check --quiet --fix-only tools bindings/fortran tests/python tests/fortran tests/languages tests/fuzz tests/checkers tests/faults
+	@$(BIN)/ruff format --quiet tools bindings/fortran tests/python tests/fortran tests/languages tests/fuzz tests/checkers tests/faults
 
 # Not over bench/kernels.cpp: the analyzer takes the benchmarks that Google's library keeps for leaks.
 tidy: prepare-test build-dev ## Run clang-tidy over the library and the bench (minutes)
