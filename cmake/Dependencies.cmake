@@ -1,12 +1,7 @@
-# What penstock stands on: MPI, the HDF5 that belongs to it, fmt, nlohmann-json, toml++, threads, liburing; GoogleTest, CLI11 and Google Benchmark for its programs.
+# What penstock stands on: MPI, the HDF5 that belongs to it, fmt, nlohmann-json, threads, liburing; GoogleTest, CLI11 and Google Benchmark for its programs.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
-# toml++ in one source only, so header-only and without exceptions; no library to carry along.
-find_path(PENSTOCK_TOML_INCLUDE toml++/toml.h REQUIRED)
-add_library(penstock_toml INTERFACE)
-target_include_directories(penstock_toml SYSTEM INTERFACE ${PENSTOCK_TOML_INCLUDE})
-target_compile_definitions(penstock_toml INTERFACE TOML_HEADER_ONLY=1 TOML_EXCEPTIONS=0)
 # Linux's io_uring, for queue_depth; without it there is one request at a time.
 find_path(PENSTOCK_URING_INCLUDE liburing.h)
 find_library(PENSTOCK_URING_LIBRARY uring)

@@ -1,57 +1,153 @@
-// Override: PENSTOCK_PLAN and the TOML file of patterns.
+// Override: PENSTOCK_PLAN and the file of patterns.
 #include "core/plan/override.hpp"
 
 #include <fnmatch.h>
 
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <vector>
+
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "core/plan/hints.hpp"
 
 namespace penstock {
 namespace {
 
-Status wrong(const std::string& file, const toml::node& at, std::string_view what) {
-  return {Code::invalid, fmt::format("{}:{}: {}", file, at.source().begin.line, what)};
-}
-
 bool matches(const std::string& pattern, const std::string& path) {
   const std::string name = path.substr(path.find_last_of('/') + 1);
   return ::fnmatch(pattern.c_str(), path.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-Result<std::string> word(const std::string& file, const toml::table& entry, std::string_view key) {
-  const toml::node* node = entry.get(key);
-  if (node == nullptr) return wrong(file, entry, fmt::format("this [[plan]] has no '{}'", key));
-  const auto value = node->value<std::string>();
-  if (!value) return wrong(file, *node, fmt::format("'{}' must be a string", key));
-  return *value;
-}
+// The part of TOML that plans need: headers [[plan]], lines KEY = "STRING" or KEY = 'STRING', comments. All else is an error,
+// with its line. (toml++ 3.3 of Debian aborts on files that are none; docs/decisions/0001.)
+class Line {
+ public:
+  explicit Line(std::string_view rest) : rest_(rest) { skip_blanks(); }
 
-// Every entry is checked, so that a mistake shows with the first file and not with the one it is about.
-Result<std::string> look_up(const std::string& file, const std::string& path, std::string_view from_code) {
-  const toml::parse_result parsed = toml::parse_file(file);
-  if (!parsed)
-    return Status(Code::invalid,
-                  fmt::format("{}:{}: {}", file, parsed.error().source().begin.line, parsed.error().description()));
-  for (const auto& [key, value] : parsed.table())
-    if (key.str() != "plan" || !value.is_array_of_tables())
-      return wrong(file, value, fmt::format("'{}' is unknown: a file of plans has [[plan]] entries only", key.str()));
-  std::string found(from_code);
-  bool any = false;
-  const toml::array* entries = parsed.table()["plan"].as_array();
-  for (size_t i = 0; entries != nullptr && i < entries->size(); ++i) {
-    const toml::table& entry = *entries->get(i)->as_table();
-    for (const auto& [key, value] : entry)
-      if (key.str() != "pattern" && key.str() != "plan")
-        return wrong(file, value, fmt::format("'{}' is unknown: a [[plan]] has pattern and plan", key.str()));
-    PENSTOCK_ASSIGN(const std::string pattern, word(file, entry, "pattern"));
-    PENSTOCK_ASSIGN(std::string plan, word(file, entry, "plan"));
-    if (!any && matches(pattern, path)) found = std::move(plan);
-    any = any || matches(pattern, path);
+  bool at_end() const { return rest_.empty() || rest_.front() == '#'; }
+
+  bool take(char c) {
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    skip_blanks();
+    return true;
   }
-  return found;
-}
+
+  bool take_header() {
+    if (!rest_.starts_with("[[")) return false;
+    rest_.remove_prefix(2);
+    skip_blanks();
+    if (take_key() != "plan" || !rest_.starts_with("]]")) return false;
+    rest_.remove_prefix(2);
+    skip_blanks();
+    return true;
+  }
+
+  std::string_view take_key() {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const std::string_view key = rest_.substr(0, rest_.find_first_not_of(letters));
+    rest_.remove_prefix(key.size());
+    skip_blanks();
+    return key;
+  }
+
+  // None where there is no string that ends on this line, or one with what cannot be in it.
+  std::optional<std::string> take_string() {
+    if (!rest_.starts_with('"') && !rest_.starts_with('\'')) return {};
+    const char quote = rest_.front();
+    std::string text;
+    for (size_t i = 1; i < rest_.size(); ++i) {
+      char c = rest_[i];
+      if (c == quote) {
+        rest_.remove_prefix(i + 1);
+        skip_blanks();
+        return text;
+      }
+      if (c == '\\' && quote == '"') {
+        c = ++i < rest_.size() ? rest_[i] : '\0';
+        if (c != '\\' && c != '"') return {};
+      } else if (static_cast<unsigned char>(c) < ' ' && c != '\t') {
+        return {};
+      }
+      text += c;
+    }
+    return {};
+  }
+
+ private:
+  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r"), rest_.size())); }
+
+  std::string_view rest_;
+};
+
+struct Entry {
+  int line = 0;  // of its header
+  std::optional<std::string> pattern, plan;
+};
+
+class Plans {
+ public:
+  explicit Plans(std::string file) : file_(std::move(file)) {}
+
+  // Every entry is checked, so that a mistake shows with the first file and not with the one it is about.
+  Status read() {
+    std::ifstream in(file_, std::ios::binary);
+    std::string text;
+    for (int number = 1; std::getline(in, text); ++number) {
+      if (number == 1 && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // of editors that mark UTF-8
+      PENSTOCK_TRY(read_line(number, Line(text)));
+    }
+    if (!in.is_open() || in.bad()) return {Code::not_found, file_ + ": the file of plans cannot be read"};
+    return check_last();
+  }
+
+  std::optional<std::string> plan_for(const std::string& path) const {
+    for (const Entry& entry : entries_)
+      if (matches(*entry.pattern, path)) return entry.plan;
+    return {};
+  }
+
+ private:
+  Status wrong(int line, std::string_view what) const {
+    return {Code::invalid, fmt::format("{}:{}: {}", file_, line, what)};
+  }
+
+  Status read_line(int number, Line line) {
+    if (line.at_end()) return {};
+    if (line.take_header() && line.at_end()) {
+      PENSTOCK_TRY(check_last());
+      entries_.push_back({number, {}, {}});
+      return {};
+    }
+    const std::string key(line.take_key());
+    if (entries_.empty() || key.empty() || !line.take('='))
+      return wrong(number,
+                   "a file of plans has [[plan]] entries only, with lines pattern = \"...\" and plan = \"...\"");
+    if (key != "pattern" && key != "plan")
+      return wrong(number, fmt::format("'{}' is unknown: a [[plan]] has pattern and plan", key));
+    auto value = line.take_string();
+    if (!value || !line.at_end())
+      return wrong(
+          number, fmt::format("'{}' must be a string on one line; in double quotes, \\ and \" are \\\\ and \\\"", key));
+    auto& place = key == "plan" ? entries_.back().plan : entries_.back().pattern;
+    if (place) return wrong(number, fmt::format("this [[plan]] has '{}' twice", key));
+    place = std::move(value);
+    return {};
+  }
+
+  Status check_last() const {
+    if (entries_.empty()) return {};
+    const Entry& last = entries_.back();
+    if (!last.pattern) return wrong(last.line, "this [[plan]] has no 'pattern'");
+    if (!last.plan) return wrong(last.line, "this [[plan]] has no 'plan'");
+    return {};
+  }
+
+  std::string file_;
+  std::vector<Entry> entries_;
+};
 
 }  // namespace
 
@@ -60,7 +156,9 @@ Result<std::string> plan_override(std::string_view path, std::string_view from_c
   if (plan && !plan->empty() && !plan->starts_with('@')) return std::string(*plan);
   const auto file = plan && !plan->empty() ? plan->substr(1) : find_setting(environment, "PENSTOCK_PLANS").value_or("");
   if (file.empty()) return std::string(from_code);
-  return look_up(std::string(file), std::string(path), from_code);
+  Plans plans{std::string(file)};
+  PENSTOCK_TRY(plans.read());
+  return plans.plan_for(std::string(path)).value_or(std::string(from_code));
 }
 
 }  // namespace penstock

@@ -13,6 +13,7 @@ namespace penstock {
 //     [[plan]]
 //     pattern = "chk_*.h5"              # shell pattern, on PATH or on its last component
 //     plan = "hdf5/two_phase:writers=2"
+// with strings on one line, and no other TOML.
 // Errors name file and line. Local: on rank 0, since environments of ranks may differ.
 Result<std::string> plan_override(std::string_view path, std::string_view from_code, const char* const* environment);
 

@@ -59,15 +59,32 @@ TEST(Override, MistakesAreNamedWithFileAndLine) {
       {"[[plan]]\npattern = \"a\"\n", ":1: this [[plan]] has no 'plan'"},
       {"[[plan]]\npattern = 3\nplan = \"x\"\n", ":2: 'pattern' must be a string"},
       {"[[plan]]\npattern = \"a\"\nplan = \"x\"\ncolour = 1\n", ":4: 'colour' is unknown"},
-      {"writers = 2\n", ":1: 'writers' is unknown"},
-      {"[plan]\npattern = \"a\"\n", ":1: 'plan' is unknown"},
-      {"[[plan]]\npattern = \n", ":2: "},
+      {"writers = 2\n", ":1: a file of plans has [[plan]] entries only"},
+      {"[plan]\npattern = \"a\"\n", ":1: a file of plans has [[plan]] entries only"},
+      {"\n [[ = ]]\n", ":2: a file of plans has [[plan]] entries only"},
+      {"[[plan]] x\n", ":1: a file of plans has [[plan]] entries only"},
+      {"[[plan]]\n[a.]\n", ":2: a file of plans has [[plan]] entries only"},
+      {"[[plan]]\npattern\n", ":2: a file of plans has [[plan]] entries only"},
+      {"[[plan]]\nplan = 'a'\n[[plan]]\n", ":1: this [[plan]] has no 'pattern'"},
+      {"[[plan]]\nplan = 'a'\nplan = 'a'\n", ":3: this [[plan]] has 'plan' twice"},
+      {"[[plan]]\npattern = \n", ":2: 'pattern' must be a string"},
+      {"[[plan]]\npattern = \"a\n", ":2: 'pattern' must be a string"},
+      {"[[plan]]\npattern = \"a\\n\"\n", ":2: 'pattern' must be a string"},
+      {"[[plan]]\npattern = \"a\\", ":2: 'pattern' must be a string"},
+      {"[[plan]]\npattern = \"\"\"a\n\"\"\"\n", ":2: 'pattern' must be a string"},
+      {"[[plan]]\npattern = 'a\x01'\n", ":2: 'pattern' must be a string"},
   };
   for (const auto& [text, complaint] : table) {
     const std::string path = written(text);
     const std::string said = chosen("a", "PENSTOCK_PLANS=" + path);
     EXPECT_NE(said.find(path + complaint), std::string::npos) << said;
   }
+  EXPECT_EQ(chosen("a", "PENSTOCK_PLANS=/"), "/: the file of plans cannot be read");
+  EXPECT_EQ(chosen("a", "PENSTOCK_PLANS=" + written("")), "code");
+  EXPECT_EQ(chosen("a\"\\", "PENSTOCK_PLANS=" + written("[[plan]]\npattern = \"a\\\"\\\\\\\\\"\nplan = '\\'\n")), "\\");
+  const std::string greek = "\xEF\xBB\xBF[[plan]] # \xCF\x89\npattern = \"\xCF\x89*\"\nplan = 'b'\n";
+  EXPECT_EQ(chosen("\xCF\x89.h5", "PENSTOCK_PLANS=" + written(greek)), "b");
+  EXPECT_EQ(chosen("a", "PENSTOCK_PLANS=" + written("[[ plan ]] # which\r\npattern='a'\nplan='b'#\n")), "b");
   EXPECT_NE(chosen("a", "PENSTOCK_PLANS=/nowhere/plans.toml").find("/nowhere/plans.toml"), std::string::npos);
 }
 
