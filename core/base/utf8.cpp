@@ -22,4 +22,14 @@ size_t utf8_length(std::string_view s) {
   return 0;
 }
 
+size_t first_no_utf8(std::string_view s) {
+  size_t at = 0;
+  while (at < s.size()) {
+    const size_t length = utf8_length(s.substr(at));
+    if (length == 0) break;
+    at += length;
+  }
+  return at;
+}
+
 }  // namespace penstock

@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/utf8.hpp"
+
 namespace penstock {
 namespace {
 
@@ -150,6 +152,8 @@ Status take_knobs_of(Words& words, Plan& plan, const Descriptor& method) {
 std::span<const Alias> aliases() { return alias_table; }
 
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog) {
+  if (const size_t at = first_no_utf8(text); at < text.size())
+    return Status(Code::invalid, fmt::format("a plan is text in UTF-8; its byte {} is not", at + 1));
   PENSTOCK_ASSIGN(Words words, text.starts_with('{') ? split_json(text) : split_text(text));
   Plan plan;
   if (words.format.empty() && find(catalog.engines, words.transport) != nullptr) {
@@ -209,7 +213,7 @@ std::string Plan::json() const {
   }
   for (const auto& [name, value] : settings.all()) json[name] = value;
   for (const auto& [name, value] : knob_parameters(hints, environment)) json[name] = value;
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);  // hints may be of the environment
 }
 
 }  // namespace penstock

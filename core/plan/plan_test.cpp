@@ -124,6 +124,8 @@ TEST(Plan, WhatCannotBeIsNamedWithWhatCan) {
                        {"{\"transport\": \"none such\"}", Code::invalid, "none such", "two_phase"},
                        {"{\"writers\": \"x\"}", Code::invalid, "writers", ""},
                        {"{\"writers\": [2]}", Code::invalid, "writers", ""},
+                       {"hdf5/two_phase:env.A=\xE6", Code::invalid, "byte 22", "UTF-8"},
+                       {"hdf5/two_phase:env.\xCF\x89=\xCF", Code::invalid, "byte 23", "UTF-8"},
                        {"hdf5/two_phase/x", Code::invalid, "two_phase/x", "two_phase"}};
   for (const Bad& bad : table) {
     const auto plan = parse_plan(bad.text, "hdf5", all);
@@ -132,6 +134,12 @@ TEST(Plan, WhatCannotBeIsNamedWithWhatCan) {
     EXPECT_NE(plan.status().message().find(bad.said), std::string::npos) << plan.status().message();
     EXPECT_NE(plan.status().message().find(bad.known), std::string::npos) << plan.status().message();
   }
+}
+
+TEST(Plan, HintsOfTheEnvironmentMayBeAnyBytes) {
+  Plan plan = *parse_plan("hdf5/two_phase", "hdf5", all);
+  plan.hints["cb_nodes"] = "\xE6";
+  EXPECT_NE(plan.json().find("cb_nodes"), std::string::npos);
 }
 
 TEST(Plan, LayoutAndPartsSayThePlacement) {
