@@ -88,6 +88,9 @@ asan: test-asan ## Build with the address and undefined-behaviour sanitizers and
 test-debian13: ## Build and test on Debian 13, in a root of its own: Open MPI 5, HDF5 1.14, ADIOS2 (needs root, not part of test)
 	@scripts/debian13
 
+test-wheel: prepare-test ## Build the Python package, and use it in fresh environments, without and with mpi4py (minutes, not part of test)
+	@scripts/test-wheel
+
 install: prepare-run ## Build optimised and install below PREFIX (/usr/local)
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null && cmake --build --preset release
 	@cmake --install build/release --prefix $(PREFIX)
@@ -114,5 +117,5 @@ configure-%:
 build-%: configure-%
 	@cmake --build --preset $*
 
-.PHONY: help build demo test quick torture disks fault-table fuzz check-threads check-memory check-objects nightly examples lint format tidy test-debian13 test-dev test-mpich test-serial test-asan asan install clean \
+.PHONY: help build demo test quick torture disks fault-table fuzz check-threads check-memory check-objects nightly examples lint format tidy test-debian13 test-wheel test-dev test-mpich test-serial test-asan asan install clean \
   prepare-run prepare-test prepare-check
