@@ -164,7 +164,7 @@ contains
     real(real64), intent(in) :: a(:, :, :)
     real(real64) :: numbers(4)
     numbers = statistics(a)
-    if (rank == 0) print '(2a,i0,4(a,es22.15))', what, " ", step, ": least", numbers(1), ", largest", numbers(2), &
+    if (rank == 0) print '(2a,i0,4(a,es23.15))', what, " ", step, ": least", numbers(1), ", largest", numbers(2), &
       ", sum", numbers(3), ", of squares", numbers(4)
   end subroutine
 
