@@ -10,6 +10,7 @@
 #include <penstock/communicator.hpp>
 #include <penstock/phase.hpp>
 #include <penstock/status.hpp>
+#include <penstock/supplier.hpp>
 
 #include "core/base/hints.hpp"
 #include "core/model/catalogue.hpp"
@@ -20,11 +21,12 @@
 
 namespace penstock {
 
-// Some elements of one dataset in this rank's memory.
+// Some elements of one dataset, in this rank's memory or made by a supplier.
 struct Block {
   int dataset = 0;  // index into Problem::catalogue
   Selection selection;
-  std::byte* memory = nullptr;  // only read when writing
+  std::byte* memory = nullptr;         // only read when writing
+  const Supplier* supplier = nullptr;  // writing: instead of memory, whose order it counts in
 };
 
 // One file to be written or read. All but BLOCKS and the pointers is the same on all ranks.
@@ -39,6 +41,8 @@ struct Problem {
   Hints hints;                // for MPI-IO
   PhaseTimes* phases = nullptr;
   HintsOutcome* hints_outcome = nullptr;
+  Status* supplied =
+      nullptr;  // writing: the first failure of a supplier on this rank; then other bytes are in the file
 };
 
 // Functions are collective over Problem::comm unless they are called local. A status is this rank's own: the session

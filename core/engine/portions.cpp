@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/guarded.hpp"
 #include "core/model/boxes.hpp"
 
 namespace penstock {
@@ -25,8 +26,8 @@ Selection part_of(const Selection& whole, const Box& box) {
 }
 
 void cut_boxes(const Block& block, int64_t element_bytes, const PortionLimits& limits, std::vector<Portion>& out) {
-  const bool dense = is_dense(block.selection);
-  const bool direct = dense || (limits.takes != nullptr && limits.takes(block.selection));
+  const bool dense = block.supplier == nullptr && is_dense(block.selection);
+  const bool direct = dense || (block.supplier == nullptr && limits.takes != nullptr && limits.takes(block.selection));
   std::vector<Box> boxes;
   cut_box(block.selection.box(), (direct ? limits.direct_bytes : limits.staged_bytes) / element_bytes, boxes);
   for (const Box& box : boxes) {
@@ -34,6 +35,7 @@ void cut_boxes(const Block& block, int64_t element_bytes, const PortionLimits& l
     portion.selection = part_of(block.selection, box);
     portion.count = elements(box.count);
     portion.memory = block.memory;
+    portion.supplier = block.supplier;
     if (dense) portion.packed = block.memory + portion.selection.memory_offset() * element_bytes;
     out.push_back(std::move(portion));
   }
@@ -55,8 +57,8 @@ void cut_runs(const Block& block, int64_t element_bytes, const PortionLimits& li
     for (int64_t done = 0; done < run.length;) {
       if (portion.count == most || static_cast<int64_t>(boxes.size()) >= limits.boxes) close(run.offset + done);
       if (portion.count == 0) {
-        portion = {
-            block.selection, run.offset + done, 0, 0, block.memory, block.memory + (run.memory + done) * element_bytes};
+        portion = {block.selection, run.offset + done, 0, 0, block.memory, nullptr, block.supplier};
+        if (block.supplier == nullptr) portion.packed = block.memory + (run.memory + done) * element_bytes;
         next_memory = run.memory + done;
       }
       int64_t length = std::min(run.length - done, most - portion.count);
@@ -83,6 +85,25 @@ struct Sixteen {
   std::byte bytes[16];
 };
 
+// What lies together in the order of the block is asked for at once.
+Status copy_supplied(const Portion& portion, int64_t element_bytes, std::byte* buffer) {
+  int64_t first = 0, count = 0;
+  const auto take = [&]() -> Status {
+    const std::span<std::byte> bytes(buffer, static_cast<size_t>(count * element_bytes));
+    if (count > 0) PENSTOCK_TRY((*portion.supplier)(first, bytes));
+    buffer += bytes.size();
+    return {};
+  };
+  Cursor cursor(portion.selection, portion.begin, portion.end);
+  for (Segment segment; cursor.next(segment); count += segment.length) {
+    if (segment.memory == first + count) continue;
+    PENSTOCK_TRY(take());
+    first = segment.memory;
+    count = 0;
+  }
+  return take();
+}
+
 }  // namespace
 
 std::vector<Portion> portions_of(const Problem& problem, int index, const PortionLimits& limits) {
@@ -95,6 +116,7 @@ std::vector<Portion> portions_of(const Problem& problem, int index, const Portio
       cut_boxes(*block, size, limits, portions);
     else
       cut_runs(*block, size, limits, portions);
+  for (Portion& portion : portions) portion.supplied = problem.supplied;
   return portions;
 }
 
@@ -108,6 +130,11 @@ std::vector<Box> boxes_of(const Portion& portion) {
 }
 
 void copy(const Portion& portion, int64_t element_bytes, std::byte* buffer, Direction direction) {
+  if (portion.supplier != nullptr) {
+    const Status supplied = guarded([&] { return copy_supplied(portion, element_bytes, buffer); });
+    if (portion.supplied->ok()) *portion.supplied = supplied;
+    return;
+  }
   Cursor cursor(portion.selection, portion.begin, portion.end);
   for (Segment segment; cursor.next(segment);) {
     std::byte* memory = portion.memory + segment.memory * element_bytes;

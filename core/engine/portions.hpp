@@ -15,9 +15,11 @@ struct Portion {
   Selection selection;
   int64_t begin = 0;
   int64_t end = INT64_MAX;
-  int64_t count = 0;            // elements
-  std::byte* memory = nullptr;  // as of the block
-  std::byte* packed = nullptr;  // where its elements lie in file order without a gap; null where they do not
+  int64_t count = 0;                   // elements
+  std::byte* memory = nullptr;         // as of the block
+  std::byte* packed = nullptr;         // where its elements lie in file order without a gap; null where they do not
+  const Supplier* supplier = nullptr;  // instead of memory
+  Status* supplied = nullptr;          // of the problem
 };
 
 struct PortionLimits {

@@ -74,12 +74,13 @@ void add_record(File::State& state, Writing& writing, CommitSums& sums) {
   sums.words.resize(static_cast<size_t>(shape[0]));
   writing.resolved.claims.push_back({static_cast<int>(at), Selection::whole(shape)});
   writing.resolved.memory.push_back(reinterpret_cast<std::byte*>(sums.words.data()));
+  writing.resolved.supplier.push_back(nullptr);
 }
 
 void sum_claims(const Resolved& resolved, CommitSums& sums) {
   for (size_t i = 0; i < resolved.claims.size(); ++i) {
     const auto d = static_cast<size_t>(resolved.claims[i].dataset);
-    if (sums.summed[d])
+    if (sums.summed[d] && resolved.supplier[i] == nullptr)
       add_to_sums(resolved.claims[i].selection, resolved.memory[i], bytes(sums.datasets[d].type), sums.cuts[d],
                   sums.sums);
   }

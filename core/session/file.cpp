@@ -32,7 +32,7 @@ Result<Pending> make_pending(const File::State& state, std::string_view name, El
   PENSTOCK_TRY(check_memory(part, memory).in(context));
   if (data == nullptr && part.elements() > 0)
     return Status(Code::invalid, context + ": the data pointer is null, but the block has elements");
-  return Pending{std::move(stored), type, part, memory, static_cast<std::byte*>(const_cast<void*>(data)), nullptr};
+  return Pending{std::move(stored), type, part, memory, static_cast<std::byte*>(const_cast<void*>(data)), nullptr, {}};
 }
 
 Status check_writable(const File::State& state) {
@@ -69,6 +69,24 @@ Status File::lend(std::string_view name, ElementType type, const Decomposition& 
   PENSTOCK_TRY(state.remember(check_writable(state)));
   auto pending = make_pending(state, name, type, part, data, memory);
   if (!pending.ok()) return state.remember(pending.status());
+  state.puts.push_back(*std::move(pending));
+  return {};
+}
+
+Status File::supply(std::string_view name, ElementType type, const Decomposition& part, Supplier supplier) {
+  State& state = *state_;
+  PENSTOCK_TRY(state.remember(check_writable(state)));
+  if (!supplier) return state.remember({Code::invalid, fmt::format("'{}': the supplier is no function", name)});
+  if (part.form() == Decomposition::Form::replicated)
+    return state.remember(
+        {Code::invalid, fmt::format("'{}': replicated data is put, not supplied: or supply it as a block of "
+                                    "one rank",
+                                    name)});
+  constexpr std::byte nothing{};  // the pending has a supplier instead
+  auto pending = make_pending(state, name, type, part, &nothing, {});
+  if (!pending.ok()) return state.remember(pending.status());
+  pending->data = nullptr;
+  pending->supplier = std::move(supplier);
   state.puts.push_back(*std::move(pending));
   return {};
 }
@@ -186,7 +204,7 @@ void File::when_closed(std::function<Status(const File&, double)> then) { state_
 namespace {
 
 struct Work {
-  bool write = false, read = false, partial = false;
+  bool write = false, read = false, partial = false, supplied = false;
 };
 
 // Ranks may have different things pending; all of them do what one of them has to.
@@ -194,10 +212,11 @@ Result<Work> agree_work(const File::State& state) {
   const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty();
   const bool first = state.mode == Mode::create && !state.published;
   const bool misused = !state.misuse.ok();
-  int64_t any[3] = {writes || first || (misused && state.mode != Mode::read),
-                    !state.gets.empty() || (misused && state.mode == Mode::read), state.partial};
+  const bool supplied = std::ranges::any_of(state.puts, [](const Pending& p) { return p.supplier != nullptr; });
+  int64_t any[4] = {writes || first || (misused && state.mode != Mode::read),
+                    !state.gets.empty() || (misused && state.mode == Mode::read), state.partial, supplied};
   PENSTOCK_TRY(state.comm->all_reduce_max(any));
-  return Work{any[0] != 0, any[1] != 0, any[2] != 0};
+  return Work{any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0};
 }
 
 int64_t pending_bytes(const std::vector<Pending>& pending) {
@@ -232,6 +251,7 @@ Status start_work(File::State& state, bool behind) {
   PENSTOCK_ASSIGN(const Work work, agree_work(state));
   if (!work.write && !work.read) return {};
   state.partial = work.partial;
+  state.supplied = work.supplied;
   state.report = {};
   state.report.plan = state.plan.text(catalog());
   state.report.filesystem = state.filesystem;

@@ -15,11 +15,12 @@ struct Output {
   std::vector<FileSum> heads;              // rank 0: of each part of the contents, its metadata
   int64_t virtual_bytes = 0;
   Io io = Io::buffered;
-  std::vector<Extent> cuts;                        // parts of this rank to be cut to a length, by their index
-  std::vector<std::string> created;                // by this rank; removed if the commit fails
-  Contents contents;                               // complete on rank 0; of a single file on all ranks
-  Slots slots;                                     // of the one part, where the transport has them
-  std::vector<std::pair<size_t, size_t>> in_slot;  // rank 0: dataset and block, in contents, asked for in each
+  std::vector<Extent> cuts;                         // parts of this rank to be cut to a length, by their index
+  std::vector<std::string> created;                 // by this rank; removed if the commit fails
+  Contents contents;                                // complete on rank 0; of a single file on all ranks
+  Slots slots;                                      // of the one part, where the transport has them
+  std::vector<std::pair<size_t, StoredBlock>> own;  // per_rank: of each supplied claim, where among PARTS it goes
+  std::vector<std::pair<size_t, size_t>> in_slot;   // rank 0: dataset and block, in contents, asked for in each
   // What rank 0 renames to the target. Of a set it is there, empty, before any part: it says whose they are.
   std::string partial;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <penstock/decomposition.hpp>
+#include <penstock/supplier.hpp>
 #include <penstock/type.hpp>
 
 #include "core/model/selection.hpp"
@@ -21,6 +22,7 @@ struct Pending {
   Memory memory;
   std::byte* data = nullptr;              // the user's, or captured.data()
   std::shared_ptr<std::byte[]> captured;  // of put
+  Supplier supplier;                      // of supply, instead of data
 };
 
 // The shape of the box whose memory a decomposition of one box describes.

@@ -32,6 +32,8 @@ Status prepare_own(File::State& state, const Catalogue& catalogue, std::span<con
       const ElementType& type = part.catalogue.datasets[i].type;
       const Layout::Place& place = layout.places[i];
       add_piece(output, number, place, type, in_packed(claims[c].selection), memory[c]);
+      if (memory[c] == nullptr)
+        output.own.push_back({c, {number, place.base, place.swapped, claims[c].selection.packed(0, INT64_MAX)}});
       index.value(static_cast<int64_t>(claims[c].dataset));
       index.value(static_cast<int64_t>(part.claims[i]));
       index.value(place.base);

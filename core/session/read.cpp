@@ -237,24 +237,32 @@ Result<Contents> read_contents(const Communicator& comm, Storage& storage, const
   return unpack(bytes);
 }
 
-namespace {
-
-Status move_here(Direction direction, const Contents& contents, std::span<const Claim> claims,
-                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
-  PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", contents.format, catalog()));
+Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
+                        const std::shared_ptr<Storage>& storage) {
+  PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", "raw", catalog()));
   Job job;
   PhaseTimes phases;
   job.direction = direction;
   job.comm = serial_communicator();
   job.storage = storage;
   job.sync = false;
-  job.parts = parts_of(contents, job.block);
+  job.parts = std::move(parts);
+  job.pieces = std::move(pieces);
   job.phases = &phases;
-  for (size_t i = 0; i < claims.size(); ++i)
-    if (!contents.foreign[static_cast<size_t>(claims[i].dataset)])
-      add_pieces(contents, job.parts, claims[i].dataset, claims[i].selection, memory[i], job.pieces);
   PENSTOCK_ASSIGN(const auto transfer, find_transport("independent")->begin(job, plan.settings));
   return transfer->finish();
+}
+
+namespace {
+
+Status move_here(Direction direction, const Contents& contents, std::span<const Claim> claims,
+                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
+  std::vector<Part> parts = parts_of(contents, Job().block);
+  std::vector<Piece> pieces;
+  for (size_t i = 0; i < claims.size(); ++i)
+    if (!contents.foreign[static_cast<size_t>(claims[i].dataset)])
+      add_pieces(contents, parts, claims[i].dataset, claims[i].selection, memory[i], pieces);
+  return move_pieces_here(direction, std::move(parts), std::move(pieces), storage);
 }
 
 }  // namespace

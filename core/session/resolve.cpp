@@ -130,6 +130,7 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
     for (Selection& selection : selections(p, out.catalogue.datasets[static_cast<size_t>(index)].shape, start)) {
       out.claims.push_back({index, std::move(selection)});
       out.memory.push_back(p.data);
+      out.supplier.push_back(p.supplier ? &p.supplier : nullptr);
     }
   }
   return out;

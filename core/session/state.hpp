@@ -67,6 +67,7 @@ struct File::State {
   std::map<std::string, std::map<std::string, Attribute>> attributes;
   std::set<std::string> unlimited;
   bool partial = false;
+  bool supplied = false;  // in the commit under way, by any rank
   int commits = 0;
   int64_t capture_bytes = 0;
   int64_t captured_bytes = 0;
@@ -110,7 +111,8 @@ struct File::State {
 struct Resolved {
   Catalogue catalogue;
   std::vector<Claim> claims;
-  std::vector<std::byte*> memory;      // of each claim
+  std::vector<std::byte*> memory;  // of each claim; null where it is supplied:
+  std::vector<const Supplier*> supplier;
   std::vector<Sharing> sharing;        // of each dataset
   std::set<std::string> unlimited;     // as declared by any rank
   std::map<std::string, int> speaker;  // replicated datasets: the rank whose copy moves
@@ -131,6 +133,10 @@ Status read_here(const Contents& contents, const std::string& path, std::span<co
 // Local. The other way round, into parts that exist at their full size; nothing is synced.
 Status write_here(const Contents& contents, std::span<const Claim> claims, std::span<std::byte* const> memory,
                   const std::shared_ptr<Storage>& storage);
+
+// Local. PIECES of PARTS, by this rank alone; nothing is synced.
+Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
+                        const std::shared_ptr<Storage>& storage);
 
 // Local, of use on rank 0. Keeps the file at the target's path, which the state's contents describe, open.
 Status hold(File::State& state);

@@ -11,6 +11,7 @@
 #include "core/session/parity.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/state.hpp"
+#include "core/session/supply.hpp"
 #include "core/session/writing.hpp"
 
 namespace penstock {
@@ -121,7 +122,11 @@ Status carry(File::State& state, const std::vector<int64_t>& kept, const Output&
       load.bytes += run.length * size;
     }
   }
-  PENSTOCK_TRY(move_load(state, output, load, buffer));
+  return move_load(state, output, load, buffer);
+}
+
+// What this rank stored itself.
+Status sync_parts(const File::State& state, const Output& output) {
   if (!state.durable()) return {};
   for (const Part& part : output.parts) {
     PENSTOCK_ASSIGN(auto file, state.storage->open(part.path, Io::buffered, true));
@@ -176,6 +181,13 @@ Status sum_now(File::State& state, Writing& writing) {
   return add_up_sums(state, writing);
 }
 
+// Where files are made of blocks in the order in which ranks come to write.
+Status check_supplied(const File::State& state) {
+  if (state.plan.placement != "rank_order") return {};
+  return {Code::unsupported,
+          "placement=rank_order takes what is in memory, not what is supplied in pieces: name another placement"};
+}
+
 // Creates the files, carries over what is kept, and begins the movement.
 Status start_transport(File::State& state, Writing& writing) {
   Target& target = writing.target;
@@ -185,16 +197,23 @@ Status start_transport(File::State& state, Writing& writing) {
     PhaseTimer timer(state.report.phases, Phase::define);
     if (keep) PENSTOCK_TRY(check_keep(state));
     if (keep) PENSTOCK_TRY(check_whole(state));
+    if (state.supplied) PENSTOCK_TRY(check_supplied(state));
     PENSTOCK_TRY(
         prepare_output(state, target.catalogue, writing.resolved.claims, writing.resolved.memory, writing.output));
-    if (writing.sums.early) PENSTOCK_TRY(sum_now(state, writing));
     writing.output.contents.catalogue = std::move(target.catalogue);
+  }
+  if (state.supplied) PENSTOCK_TRY(supply(state, writing));
+  if (writing.sums.early) {
+    PhaseTimer timer(state.report.phases, Phase::define);
+    PENSTOCK_TRY(sum_now(state, writing));
   }
   if (keep) {
     PhaseTimer timer(state.report.phases, Phase::write);
     PENSTOCK_TRY(agree(state.comm, guarded([&] { return carry(state, target.kept, writing.output); })));
   }
-  writing.job = write_job(state, writing, keep);
+  if (keep || state.supplied)
+    PENSTOCK_TRY(agree(state.comm, guarded([&] { return sync_parts(state, writing.output); })));
+  writing.job = write_job(state, writing, keep || state.supplied);
   writing.job.phases = &writing.phases;
   writing.job.hints_outcome = &writing.hints_outcome;
   Settings settings = state.plan.settings;
@@ -219,11 +238,15 @@ Status start_engine(File::State& state, Writing& writing) {
   problem.hints = state.hints;
   problem.phases = &writing.phases;
   problem.hints_outcome = &writing.hints_outcome;
+  problem.supplied = &writing.supplied;
+  writing.output.contents.catalogue = problem.catalogue;
+  if (state.supplied && writing.sums.wanted) PENSTOCK_TRY(supply(state, writing));
   PENSTOCK_TRY(sum_now(state, writing));
   const Resolved& resolved = writing.resolved;
   for (size_t i = 0; i < resolved.claims.size(); ++i)
     if (resolved.claims[i].selection.count() > 0)
-      problem.blocks.push_back({resolved.claims[i].dataset, resolved.claims[i].selection, resolved.memory[i]});
+      problem.blocks.push_back(
+          {resolved.claims[i].dataset, resolved.claims[i].selection, resolved.memory[i], resolved.supplier[i]});
   std::stable_sort(problem.blocks.begin(), problem.blocks.end(),
                    [](const Block& a, const Block& b) { return a.dataset < b.dataset; });
   int64_t total = 0;
@@ -234,8 +257,10 @@ Status start_engine(File::State& state, Writing& writing) {
   PENSTOCK_TRY(check_engine(state, problem.catalogue, problem.path, total));
   if (state.comm->rank() == 0) writing.output.created.push_back(problem.path);
   writing.communicates = true;
-  writing.mover = std::make_unique<Mover>(
-      [&state, problem = std::move(problem)]() mutable { return engine_write(state, std::move(problem)); });
+  writing.mover = std::make_unique<Mover>([&state, &writing, problem = std::move(problem)]() mutable {
+    PENSTOCK_TRY(engine_write(state, std::move(problem)));
+    return writing.supplied;
+  });
   return {};
 }
 

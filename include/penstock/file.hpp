@@ -16,6 +16,7 @@
 #include <penstock/decomposition.hpp>
 #include <penstock/phase.hpp>
 #include <penstock/status.hpp>
+#include <penstock/supplier.hpp>
 #include <penstock/type.hpp>
 
 namespace penstock {
@@ -154,6 +155,11 @@ class File {
   // Local. As put, but DATA must stay alive and unchanged until commit returns.
   Status lend(std::string_view name, ElementType type, const Decomposition& part, const void* data,
               const Memory& memory = {});
+  // Local. As lend, of elements that SUPPLIER makes while commit or commit_start runs, on this rank and in its thread, in pieces of no
+  // more than a quarter of memory_bytes and 16 MiB: so a file may be larger than memory. Pieces come in the order of the file, each once;
+  // with engines once for the checksums and once more. SUPPLIER must not call this library's collective functions. Not for replicated data,
+  // nor with placement=rank_order.
+  Status supply(std::string_view name, ElementType type, const Decomposition& part, Supplier supplier);
   // Local. DATA is filled when commit returns. TYPE and shape must be those of the dataset.
   Status get(std::string_view name, ElementType type, const Decomposition& part, void* data, const Memory& memory = {});
 

@@ -30,6 +30,7 @@ PUBLIC = {
     "penstock/type.hpp": "core/model",
     "penstock/attribute.hpp": "core/model",
     "penstock/decomposition.hpp": "core/model",
+    "penstock/supplier.hpp": "core/model",
     "penstock/array.hpp": "core/session",
     "penstock/file.hpp": "core/session",
     "penstock/stream.hpp": "core/container",

@@ -1,0 +1,115 @@
+// Supply: what suppliers make goes to its place in the new files, window after window, before the transport moves the rest.
+#include "core/session/supply.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/guarded.hpp"
+#include "core/session/methods.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr size_t most_runs = 4096;  // of a window, which need memory too
+
+// Elements that lie together in the order of their block, wherever they are in the dataset.
+struct Window {
+  int64_t first = 0, count = 0;
+  std::vector<MemoryRun> runs;
+};
+
+// Calls WORK with the windows of SELECTION, in the order of the file, each of no more than MOST elements.
+template <typename Work>
+Status for_each_window(const Selection& selection, int64_t most, const Work& work) {
+  Window window;
+  const auto flush = [&]() -> Status {
+    if (window.count > 0) PENSTOCK_TRY(work(window));
+    window = {};
+    return {};
+  };
+  Cursor cursor(selection);
+  for (Segment segment; cursor.next(segment);)
+    for (int64_t done = 0; done < segment.length;) {
+      const int64_t memory = segment.memory + done;
+      if (window.count == most || window.runs.size() == most_runs || memory != window.first + window.count)
+        PENSTOCK_TRY(flush());
+      if (window.count == 0) window.first = memory;
+      const int64_t length = std::min(segment.length - done, most - window.count);
+      window.runs.push_back({segment.offset + done, window.count, length, window.count});
+      window.count += length;
+      done += length;
+    }
+  return flush();
+}
+
+class Supplying {
+ public:
+  Supplying(File::State& state, Writing& writing) : state_(state), writing_(writing) {}
+
+  Status run() {
+    const Resolved& resolved = writing_.resolved;
+    for (claim_ = 0; claim_ < resolved.claims.size(); ++claim_) {
+      if (resolved.supplier[claim_] == nullptr) continue;
+      const Claim& claim = resolved.claims[claim_];
+      PENSTOCK_TRY(for_each_window(claim.selection, std::max<int64_t>(1, state_.buffer_bytes() / element_bytes()),
+                                   [this](Window& window) { return take(window); })
+                       .in(fmt::format("supplying '{}'", dataset().name)));
+    }
+    return {};
+  }
+
+ private:
+  const Dataset& dataset() const {
+    return writing_.output.contents.catalogue.datasets[static_cast<size_t>(writing_.resolved.claims[claim_].dataset)];
+  }
+  int64_t element_bytes() const { return bytes(dataset().type); }
+
+  Status take(Window& window) {
+    buffer_.resize(static_cast<size_t>(window.count * element_bytes()));
+    state_.report.memory_peak = std::max(state_.report.memory_peak, std::ssize(buffer_));
+    PENSTOCK_TRY((*writing_.resolved.supplier[claim_])(window.first, buffer_));
+    state_.comm->working(0);
+    const Selection selection = Selection::of_memory_runs(dataset().shape, std::move(window.runs));
+    CommitSums& sums = writing_.sums;
+    const auto d = static_cast<size_t>(writing_.resolved.claims[claim_].dataset);
+    if (sums.wanted && sums.summed[d]) add_to_sums(selection, buffer_.data(), element_bytes(), sums.cuts[d], sums.sums);
+    return state_.engine != nullptr ? Status() : store(selection);
+  }
+
+  Status store(const Selection& selection) {
+    Output& output = writing_.output;
+    std::vector<Piece> pieces;
+    const auto add = [&](const StoredBlock& block) {
+      auto common = intersect(selection, block.where);
+      if (!common) return;
+      const int64_t address = output.parts[static_cast<size_t>(block.part)].virtual_base + block.base;
+      pieces.push_back({block.part, address, element_bytes(), block.swapped ? scalar_bytes(dataset().type) : 0,
+                        *std::move(common), buffer_.data(), block.row_stride});
+    };
+    if (state_.plan.placement == "per_rank") {
+      for (const auto& [claim, block] : output.own)
+        if (claim == claim_) add(block);
+    } else {
+      for (const StoredBlock& block :
+           output.contents.blocks[static_cast<size_t>(writing_.resolved.claims[claim_].dataset)])
+        add(block);
+    }
+    return move_pieces_here(Direction::write, output.parts, std::move(pieces), state_.storage);
+  }
+
+  File::State& state_;
+  Writing& writing_;
+  size_t claim_ = 0;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace
+
+Status supply(File::State& state, Writing& writing) {
+  std::erase_if(writing.output.pieces, [](const Piece& piece) { return piece.memory == nullptr; });
+  PhaseTimer timer(state.report.phases, Phase::write);
+  return agree(state.comm, guarded([&] { return Supplying(state, writing).run(); }));
+}
+
+}  // namespace penstock
