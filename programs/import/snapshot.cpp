@@ -89,6 +89,7 @@ class Writer {
 
   Status set_file_attributes() {
     PENSTOCK_TRY(file_.set_attribute("", text_attribute("source", "RAMSES")));
+    PENSTOCK_TRY(file_.set_attribute("", make_attribute("coarse_cells", i64, common_.coarse.data(), 3)));
     for (const auto& [name, text] : mine_.output.info) {
       int64_t whole = 0;
       double value = 0;

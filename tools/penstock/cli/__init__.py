@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 import penstock
-from penstock.cli import bench, catalogue, clean, hints, join, methods, picture, repair, seal, soak, streams, verify
+from penstock.cli import (
+    bench,
+    catalogue,
+    clean,
+    hints,
+    import_,
+    join,
+    methods,
+    picture,
+    repair,
+    seal,
+    soak,
+    streams,
+    verify,
+)
 from penstock.errors import UserError
 
 app = typer.Typer(
@@ -23,6 +37,7 @@ bench.register(app)
 catalogue.register(app)
 clean.register(app)
 hints.register(app)
+import_.register(app)
 join.register(app)
 methods.register(app)
 picture.register(app)
