@@ -28,8 +28,10 @@ struct Mine {
 
 Status read_mine(const Communicator& comm, const std::string& folder, Mine& mine) {
   PENSTOCK_ASSIGN(mine.output, find_output(folder));
-  const int64_t all = mine.output.processes, rank = comm->rank(), size = comm->size();
-  for (int64_t p = all * rank / size; p < all * (rank + 1) / size; ++p) {
+  const int64_t all = mine.output.processes, size = comm->size();
+  // Rank 0 has the first, however many ranks there are.
+  const auto first = [&](int64_t rank) { return (all * rank + size - 1) / size; };
+  for (int64_t p = first(comm->rank()); p < first(comm->rank() + 1); ++p) {
     mine.numbers.push_back(static_cast<int32_t>(p + 1));
     PENSTOCK_ASSIGN(Process process, read_process(mine.output, static_cast<int>(p + 1)));
     mine.processes.push_back(std::move(process));
@@ -40,15 +42,12 @@ Status read_mine(const Communicator& comm, const std::string& folder, Mine& mine
 
 // Collective. All files say the same of the output; it is that of process 1.
 Status agree_common(const Communicator& comm, const Mine& mine, Common& common) {
-  // Where there are more ranks than processes, rank 0 may have none.
-  int64_t root = mine.processes.empty() ? comm->size() : comm->rank();
-  PENSTOCK_TRY(comm->all_reduce_min(std::span(&root, 1)));
   std::vector<std::byte> said;
-  if (comm->rank() == root) {
+  if (comm->rank() == 0) {
     const std::string text = mine.processes[0].common.describe();
     said.assign(std::as_bytes(std::span(text)).begin(), std::as_bytes(std::span(text)).end());
   }
-  PENSTOCK_TRY(comm->broadcast(said, static_cast<int>(root)));
+  PENSTOCK_TRY(comm->broadcast(said, 0));
   const std::string expected(reinterpret_cast<const char*>(said.data()), said.size());
   Status status;
   for (size_t i = 0; i < mine.processes.size() && status.ok(); ++i)

@@ -1,4 +1,4 @@
-"""ramses_reader.py: an independent reader of RAMSES outputs, as plain as can be, and a writer of made-up ones for the tests."""
+"""ramses_reader.py: an independent reader of RAMSES outputs, as plain as can be, and a writer of made-up ones."""
 
 import struct
 from collections.abc import Callable
@@ -95,8 +95,8 @@ def read(folder: Path, number: int, variables: list[str], order: str = "<", real
 
 @dataclass
 class MadeUp:
-    """An output that no simulation made: every number differs from all others. Level l has `grids[l]` grids on each process,
-    as many ghost copies of the next one's, and `boundary` of each boundary."""
+    """An output that no simulation made: numbers count up. Level l has `grids[l]` grids on most processes, l ghost
+    copies of the next one's, and one grid of each boundary."""
 
     folder: Path
     processes: int = 3
@@ -156,7 +156,7 @@ class MadeUp:
         values = np.arange(self.counter - n, self.counter)
         return (values / 64 if kind.startswith("f") else values % 5 * (values % 3)).astype(self.order + kind)
 
-    def records(self, path: Path) -> "tuple[Callable[..., None], Callable[[], None]]":
+    def records(self, path: Path) -> tuple[Callable[..., None], Callable[[], None]]:
         out: list[bytes] = []
 
         def add(values: Any, kind: str = "i4") -> None:
@@ -164,7 +164,10 @@ class MadeUp:
             mark = struct.pack(self.order + self.marker, len(data))
             out.append(mark + data + mark)
 
-        return add, lambda: path.write_bytes(b"".join(out)) and None
+        def done() -> None:
+            path.write_bytes(b"".join(out))
+
+        return add, done
 
     def write_amr(self, process: int) -> None:
         add, done = self.records(self.path("amr", process))
@@ -176,25 +179,20 @@ class MadeUp:
         add([0.5], self.real)
         add([1.0], self.real)
         add(0.125, self.real)
-        for n in (levels, levels):
+        for n in (levels, levels, 1, 3, 7, 5, 1):
             add(np.zeros(n), self.real)
-        add([10, 10])
-        for n in (3, 7, 5, 1):
-            add(np.zeros(n), self.real)
-        for _ in range(2):
-            add(np.zeros(self.processes * levels))
+        for n in (1, 1):
+            add(np.zeros(n * self.processes * levels))
         add([[self.count(lv, d, process) for d in range(self.processes)] for lv in range(levels)])
         add(np.zeros(10 * levels))
-        if self.boundaries:
-            add(np.zeros(self.boundaries * levels))
-            add(np.zeros(self.boundaries * levels))
-            add(np.ones(self.boundaries * levels))
+        for value in (0, 0, 1) if self.boundaries else ():
+            add(np.full(self.boundaries * levels, value))
         add(np.zeros(5))
         add(self.ordering.ljust(128).encode())
         for _ in range(5 if self.ordering == "bisection" else 1):
             add(np.zeros(self.processes + 1), "f8")
-        for _ in range(3):
-            add([1])
+        for values in (1, 1, 1):
+            add(values)
         for level in range(levels):
             for domain in range(self.processes + self.boundaries):
                 n = self.count(level, domain, process)

@@ -26,15 +26,15 @@ def leaf_cells(
 ) -> Table:
     """The leaf cells of the snapshot at PATH as one table: arrays of one length, by name.
 
-    `x`, `y`, `z` (as many as there are dimensions) are centres and `size` the length of a side, in the code's units; `level`, `domain`
-    and `process` (that computes the cell) are integers; then VARIABLES, or all there are.
+    `x`, `y`, `z` (as many as there are dimensions) are centres and `size` the length of a side, in the code's units;
+    `level`, `domain` (that owns the grid) and `process` (that computes the cell) are integers; then VARIABLES, or all.
 
-    LEVEL: what is refined further is left out, and cells of that level stand for it, as if it were the finest.
+    LEVEL: cells of that level stand for those that are refined further, as if it were the finest.
     BOX: only cells whose centre lies in [low, high) along each axis.
     CGS: variables that have `to_cgs`, centres and sizes, in CGS units.
 
-    Local, on one process; it needs memory for the cells that it returns and for one level's. Raises penstock.NotFound where PATH
-    is no such snapshot or has no such variable.
+    Local, on one process; it needs memory for the cells that it returns and for one level's. Raises penstock.NotFound
+    where PATH is no such snapshot or has no such variable.
     """
     with penstock.open(path) as file:
         levels = _levels(file)

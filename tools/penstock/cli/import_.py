@@ -30,7 +30,7 @@ def ramses(
     np: Annotated[int, typer.Option("--np", help="Ranks, among which the processes' files are dealt out.")] = 2,
     mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
 ) -> None:
-    """Import an output of the RAMSES code: the grids of each level with positions, refinement, owners and all variables."""
+    """Import an output of the RAMSES code: all grids of each level, their positions, refinement, owners, variables."""
     if np < 1:
         raise UserError(f"--np must be at least 1, not {np}")
     words = [str(launch.program(PROGRAM, mpi)), "ramses", str(folder), str(target), *([plan] if plan else [])]
