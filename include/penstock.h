@@ -198,6 +198,9 @@ penstock_status penstock_get(penstock_file *file, const char *name, penstock_typ
 penstock_status penstock_unlimited(penstock_file *file, const char *name);
 /* Elements that nobody puts are zero, instead of an error at commit. */
 penstock_status penstock_partial(penstock_file *file, int partial);
+/* One rank that says so is enough. Commits of HDF5 files write a file for ParaView and VisIt beside: heat.xmf of heat.h5, of the meshes that
+ * attributes "mesh" describe (docs/meshes.md); a description that does not fit makes the commit fail with PENSTOCK_INVALID. */
+penstock_status penstock_xdmf(penstock_file *file, int xdmf);
 /* The most that captured puts of this rank may hold, in bytes. */
 penstock_status penstock_capture_bytes(penstock_file *file, int64_t bytes);
 /* Fails with STATUS and MESSAGE, and so makes the next commit of FILE fail, as any call of this part does: for checks of the

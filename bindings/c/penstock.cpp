@@ -394,6 +394,14 @@ penstock_status penstock_partial(penstock_file* file, int partial) {
   });
 }
 
+penstock_status penstock_xdmf(penstock_file* file, int xdmf) {
+  return remembered(file, [&]() -> Status {
+    if (file == nullptr) return null("file");
+    file->file.set_xdmf(xdmf != 0);
+    return {};
+  });
+}
+
 penstock_status penstock_capture_bytes(penstock_file* file, int64_t bytes) {
   return remembered(file, [&]() -> Status {
     if (file == nullptr) return null("file");

@@ -247,6 +247,10 @@ void penstock_fortran_partial(File **file, int partial, int *ierr) {
                  ierr);
 }
 
+void penstock_fortran_xdmf(File **file, int xdmf, int *ierr) {
+  end_local_call(*file, *file == NULL ? refuse_closed("penstock_xdmf") : penstock_xdmf((*file)->file, xdmf), ierr);
+}
+
 void penstock_fortran_capture_bytes(File **file, int64_t bytes, int *ierr) {
   end_local_call(*file,
                  *file == NULL ? refuse_closed("penstock_capture_bytes") : penstock_capture_bytes((*file)->file, bytes),

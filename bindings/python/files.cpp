@@ -230,6 +230,8 @@ void bind_files(nb::module_& module) {
       .def(
           "partial", [](OpenFile& self, bool partial) { self.get().set_partial(partial); }, nb::arg("partial"))
       .def(
+          "xdmf", [](OpenFile& self, bool xdmf) { self.get().set_xdmf(xdmf); }, nb::arg("xdmf"))
+      .def(
           "capture_bytes", [](OpenFile& self, int64_t bytes) { self.get().set_capture_bytes(bytes); }, nb::arg("bytes"))
       .def("set_attribute", &set_attribute, nb::arg("object"), nb::arg("name"), nb::arg("type"),
            nb::arg("count").none(), nb::arg("values"))

@@ -138,22 +138,4 @@ Result<Steps> find_steps(Storage& storage, const Pattern& pattern) {
   return steps;
 }
 
-Status write_file(Storage& storage, const std::string& path, std::string_view text) {
-  const std::string folder = folder_of(path);
-  const std::string partial =
-      folder + partial_name(path.substr(folder.size()), random_token(), penstock::text(this_process()));
-  const auto write = [&]() -> Status {
-    PENSTOCK_ASSIGN(auto file, storage.create(partial, std::ssize(text), Io::buffered, false));
-    PENSTOCK_TRY(file->write(0, std::as_bytes(std::span(text))));
-    PENSTOCK_TRY(file->sync());
-    PENSTOCK_TRY(file->close());
-    PENSTOCK_TRY(storage.permit(partial));
-    PENSTOCK_TRY(storage.rename(partial, path));
-    return storage.sync_directory(path);
-  };
-  const Status written = guarded(write);
-  if (!written.ok()) (void)storage.remove(partial);
-  return written;
-}
-
 }  // namespace penstock

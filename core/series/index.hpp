@@ -53,7 +53,5 @@ Result<std::optional<std::vector<Step>>> decode_index(std::string_view text, con
 
 // Local. The index, and what the folder says otherwise.
 Result<Steps> find_steps(Storage& storage, const Pattern& pattern);
-// Local. All or nothing, and durable.
-Status write_file(Storage& storage, const std::string& path, std::string_view text);
 
 }  // namespace penstock

@@ -11,11 +11,12 @@
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
+#include "core/mesh/xdmf.hpp"
 #include "core/series/index.hpp"
 #include "core/series/schedule.hpp"
-#include "core/series/xdmf.hpp"
 #include "core/session/remove.hpp"
 #include "core/session/state.hpp"
+#include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
 namespace penstock {
@@ -27,9 +28,9 @@ class Series::State {
   bool writable = false;
   std::string plan;
   Schedule schedule;
-  Steps steps;                                       // the same on all ranks, but for bytes and changed_at
-  std::shared_ptr<Storage> storage;                  // of rank 0
-  std::map<std::string, std::vector<Field>> fields;  // rank 0, where xdmf is wanted: of files by name
+  Steps steps;                                     // the same on all ranks, but for bytes and changed_at
+  std::shared_ptr<Storage> storage;                // of rank 0
+  std::map<std::string, std::vector<Grid>> grids;  // rank 0, where xdmf is wanted: of files by name
 
   std::optional<Moment> asked;  // last
   bool answer = false;
@@ -218,7 +219,7 @@ Status Series::State::record(const Step& step, const std::string& path) {
   PENSTOCK_TRY(write_file(*storage, pattern.index_path(), encode_index(pattern, kept)));
   if (schedule.xdmf) {
     std::swap(steps.list, kept);
-    fields.erase(step.name);  // it may have been another's
+    grids.erase(step.name);  // it may have been another's
     const Status written = write_xdmf();
     std::swap(steps.list, kept);
     PENSTOCK_TRY(written);
@@ -226,7 +227,7 @@ Status Series::State::record(const Step& step, const std::string& path) {
   Status removed;
   for (const std::string& name : gone) {
     if (name == step.name) continue;
-    fields.erase(name);
+    grids.erase(name);
     if (const Status one = remove_published(*storage, pattern.folder + name); removed.ok()) removed = one;
   }
   storage->let_go();
@@ -234,16 +235,22 @@ Status Series::State::record(const Step& step, const std::string& path) {
 }
 
 Status Series::State::write_xdmf() {
-  std::vector<std::vector<Field>> of_steps;
+  std::vector<std::vector<Grid>> of_steps;
+  std::vector<FileAtTime> moments;
+  Status described;
   for (const Step& step : steps.list) {
-    const auto [at, fresh] = fields.try_emplace(step.name);
+    const auto [at, fresh] = grids.try_emplace(step.name);
     if (fresh) {
       const auto contents = recognise_and_read(*storage, pattern.folder + step.name);
-      if (contents.ok()) at->second = fields_of(contents->catalogue);
+      auto found = contents.ok() ? grids_of(contents->catalogue) : Result<std::vector<Grid>>(contents.status());
+      described = found.status().in(fmt::format("'{}' is not in '{}'", step.name, pattern.xdmf_path()));
+      if (found.ok()) at->second = *std::move(found);
     }
+    moments.push_back({step.name, step.iteration, step.time});
     of_steps.push_back(at->second);
   }
-  return write_file(*storage, pattern.xdmf_path(), xdmf(steps.list, of_steps));
+  PENSTOCK_TRY(write_file(*storage, pattern.xdmf_path(), xdmf(moments, of_steps)));
+  return described;  // of the newest
 }
 
 Series::Series(std::shared_ptr<State> state) : state_(std::move(state)) {}

@@ -155,6 +155,7 @@ Status File::set_unlimited(std::string_view name) {
 
 void File::remember_failure(const Status& status) { (void)state_->remember(status); }
 void File::set_partial(bool partial) { state_->partial = partial; }
+void File::set_xdmf(bool xdmf) { state_->xdmf = xdmf; }
 void File::set_capture_bytes(int64_t bytes) { state_->capture_bytes = bytes; }
 
 std::vector<DatasetInfo> File::datasets() const {
@@ -204,7 +205,7 @@ void File::when_closed(std::function<Status(const File&, double)> then) { state_
 namespace {
 
 struct Work {
-  bool write = false, read = false, partial = false, supplied = false;
+  bool write = false, read = false, partial = false, supplied = false, xdmf = false;
 };
 
 // Ranks may have different things pending; all of them do what one of them has to.
@@ -213,10 +214,10 @@ Result<Work> agree_work(const File::State& state) {
   const bool first = state.mode == Mode::create && !state.published;
   const bool misused = !state.misuse.ok();
   const bool supplied = std::ranges::any_of(state.puts, [](const Pending& p) { return p.supplier != nullptr; });
-  int64_t any[4] = {writes || first || (misused && state.mode != Mode::read),
-                    !state.gets.empty() || (misused && state.mode == Mode::read), state.partial, supplied};
+  int64_t any[5] = {writes || first || (misused && state.mode != Mode::read),
+                    !state.gets.empty() || (misused && state.mode == Mode::read), state.partial, supplied, state.xdmf};
   PENSTOCK_TRY(state.comm->all_reduce_max(any));
-  return Work{any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0};
+  return Work{any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0, any[4] != 0};
 }
 
 int64_t pending_bytes(const std::vector<Pending>& pending) {
@@ -252,6 +253,7 @@ Status start_work(File::State& state, bool behind) {
   if (!work.write && !work.read) return {};
   state.partial = work.partial;
   state.supplied = work.supplied;
+  state.xdmf = work.xdmf;
   state.report = {};
   state.report.plan = state.plan.text(catalog());
   state.report.filesystem = state.filesystem;

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/guarded.hpp"
+#include "core/mesh/xdmf.hpp"
+
 #include "core/base/encode.hpp"
 #include "core/session/restart.hpp"
 #include "core/storage/owner.hpp"
@@ -132,7 +135,31 @@ Status publish(File::State& state, Output& output) {
   // A single file has no place to say what it replaced.
   if (!state.is_set()) remove_parts(state, ancestors.published);
   state.parts_beside = false;
+  if (output.xdmf.empty()) return {};
+  // The data are there: a description that is missing is no reason to call the commit failed.
+  if (const Status beside = write_file(*state.storage, xdmf_path(state), output.xdmf); !beside.ok())
+    state.report.warnings.push_back(fmt::format("'{}' was not written: {}", xdmf_path(state), beside.message()));
   return {};
+}
+
+std::string xdmf_path(const File::State& state) {
+  const std::string name = base_name(state.path);
+  const size_t dot = name.rfind('.');
+  return folder_of(state.path) + name.substr(0, dot == 0 ? std::string::npos : dot) + ".xmf";
+}
+
+Status describe_meshes(File::State& state, const Catalogue& catalogue, Output& output) {
+  if (!state.xdmf) return {};
+  const std::string_view format = state.engine != nullptr ? state.engine->format() : state.format->describe().name;
+  if (format != "hdf5")
+    return {Code::unsupported, fmt::format("XDMF refers to HDF5 files, but '{}' is written by '{}'", state.path,
+                                           state.engine != nullptr ? state.plan.engine : state.plan.format)};
+  if (state.restart) return {Code::unsupported, "restart files change their names: they have no XDMF beside"};
+  return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+                 PENSTOCK_ASSIGN(const auto grids, grids_of(catalogue));
+                 output.xdmf = xdmf(base_name(state.path), grids);
+                 return check_target(*state.storage, xdmf_path(state));
+               }));
 }
 
 void remove_created(File::State& state, const Output& output) {

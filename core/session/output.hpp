@@ -21,6 +21,7 @@ struct Output {
   Slots slots;                                      // of the one part, where the transport has them
   std::vector<std::pair<size_t, StoredBlock>> own;  // per_rank: of each supplied claim, where among PARTS it goes
   std::vector<std::pair<size_t, size_t>> in_slot;   // rank 0: dataset and block, in contents, asked for in each
+  std::string xdmf;                                 // rank 0: the text of the file beside; "" where none is wanted
   // What rank 0 renames to the target. Of a set it is there, empty, before any part: it says whose they are.
   std::string partial;
 };
@@ -45,6 +46,10 @@ Status cut_parts(File::State& state, const Output& output);
 // parts of the set that was there stay for those who are reading them, until the next commit; those of the one before it are
 // removed. Where a single file takes the place of a set, both are.
 Status publish(File::State& state, Output& output);
+// Collective. Where it is wanted, the text of the file beside; fails where a mesh's description does not fit CATALOGUE.
+Status describe_meshes(File::State& state, const Catalogue& catalogue, Output& output);
+// "run/heat.xmf" of "run/heat.h5".
+std::string xdmf_path(const File::State& state);
 // Rank 0. The two halves of it, for who makes one of them only.
 Status write_master(File::State& state, const Output& output);
 Status put_in_target(File::State& state, const Output& output);

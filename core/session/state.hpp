@@ -67,6 +67,7 @@ struct File::State {
   std::map<std::string, std::map<std::string, Attribute>> attributes;
   std::set<std::string> unlimited;
   bool partial = false;
+  bool xdmf = false;      // a description for ParaView is written beside
   bool supplied = false;  // in the commit under way, by any rank
   int commits = 0;
   int64_t capture_bytes = 0;

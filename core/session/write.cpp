@@ -282,6 +282,7 @@ Status define(File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));
   PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, std::move(agreed), Direction::write));
   PENSTOCK_ASSIGN(writing.target, target_of(state, writing.resolved));
+  PENSTOCK_TRY(describe_meshes(state, writing.target.catalogue, writing.output));
   if (!state.partial)
     PENSTOCK_TRY(prove_tiling(state.comm, writing.target.catalogue, writing.resolved.claims, writing.target.kept,
                               state.token + static_cast<uint64_t>(state.commits)));

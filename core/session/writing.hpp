@@ -30,7 +30,7 @@ struct Writing {
   bool communicates = false;
   double started_at = 0;
   CommitSums sums;
-  Status supplied;  // of an engine's suppliers, on this rank
+  Status supplied;               // of an engine's suppliers, on this rank
   std::unique_ptr<Mover> mover;  // last: it uses the others
 };
 

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "core/base/crc64.hpp"
+#include "core/base/guarded.hpp"
 #include "core/storage/target.hpp"
 
 namespace penstock {
@@ -220,6 +221,24 @@ Beside look_beside(Storage& storage, const std::string& path) {
       "beside '{}' there are partial files of others: {}: 'penstock clean' removes what nobody is writing any more",
       path, list);
   return beside;
+}
+
+Status write_file(Storage& storage, const std::string& path, std::string_view text) {
+  const std::string folder = folder_of(path);
+  const std::string partial =
+      folder + partial_name(path.substr(folder.size()), random_token(), penstock::text(this_process()));
+  const auto write = [&]() -> Status {
+    PENSTOCK_ASSIGN(auto file, storage.create(partial, std::ssize(text), Io::buffered, false));
+    PENSTOCK_TRY(file->write(0, std::as_bytes(std::span(text))));
+    PENSTOCK_TRY(file->sync());
+    PENSTOCK_TRY(file->close());
+    PENSTOCK_TRY(storage.permit(partial));
+    PENSTOCK_TRY(storage.rename(partial, path));
+    return storage.sync_directory(path);
+  };
+  const Status written = guarded(write);
+  if (!written.ok()) (void)storage.remove(partial);
+  return written;
 }
 
 }  // namespace penstock

@@ -51,4 +51,7 @@ struct Beside {
 // Local, of use on rank 0. Looks at the first 1024 names of the folder of PATH only, so that a full one costs no more.
 Beside look_beside(Storage& storage, const std::string& path);
 
+// A small file, whole: by a partial file of this process's own. All or nothing, and durable.
+Status write_file(Storage& storage, const std::string& path, std::string_view text);
+
 }  // namespace penstock

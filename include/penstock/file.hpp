@@ -174,6 +174,9 @@ class File {
   Status set_unlimited(std::string_view name);
   // Local; one rank that says so is enough. Elements that nobody puts read as zero instead of being an error.
   void set_partial(bool partial);
+  // Local; one rank that says so is enough. Commits of hdf5 files write a file for ParaView and VisIt beside: "heat.xmf" of "heat.h5", of the
+  // meshes that attributes describe (docs/meshes.md). Code::invalid from commit where a description does not fit.
+  void set_xdmf(bool xdmf);
   // Local. The limit of captured puts of this rank, in bytes.
   void set_capture_bytes(int64_t bytes);
 

@@ -232,6 +232,10 @@ class File(Mapping[str, Dataset]):
         """Local. Elements that nobody puts are zero, instead of an error at the commit."""
         self._open.partial(partial)
 
+    def xdmf(self, xdmf: bool = True) -> None:
+        """Local. Commits write heat.xmf beside heat.h5, for ParaView and VisIt, with its meshes (docs/meshes.md)."""
+        self._open.xdmf(xdmf)
+
     def capture_bytes(self, limit: int) -> None:
         """Local. The most that copies of what this rank puts may hold."""
         self._open.capture_bytes(limit)

@@ -1,0 +1,108 @@
+// Tests of meshes: descriptions, and what does not fit them.
+#include <gtest/gtest.h>
+
+#include "core/mesh/mesh.hpp"
+#include "core/mesh/xdmf.hpp"
+
+namespace penstock {
+namespace {
+
+const ElementType f64{Kind::f64}, i32{Kind::i32};
+
+Catalogue catalogue(std::string_view mesh, std::vector<Dataset> datasets, std::string_view center = "") {
+  Catalogue all;
+  std::ranges::sort(datasets, {}, &Dataset::name);
+  all.datasets = std::move(datasets);
+  all.attributes["m"].emplace("mesh", text_attribute("mesh", mesh));
+  all.attributes["v"].emplace("on", text_attribute("on", "m"));
+  if (!center.empty()) all.attributes["v"].emplace("center", text_attribute("center", center));
+  return all;
+}
+
+std::string said(const Catalogue& all) {
+  const auto meshes = meshes_of(all);
+  EXPECT_EQ(meshes.status().code(), meshes.ok() ? Code::ok : Code::invalid);
+  return meshes.status().message();
+}
+
+TEST(Mesh, KindsAreReadWithTheirValues) {
+  const std::vector<Dataset> axes{{"x", f64, {5}}, {"y", f64, {4}}, {"z", f64, {3}}};
+  const auto with = [](std::vector<Dataset> list, Dataset value) {
+    list.push_back(std::move(value));
+    return list;
+  };
+  EXPECT_EQ(said(catalogue("rectilinear,x=x,y=y,z=z", with(axes, {"v", f64, {3, 4, 5}}))), "");
+  EXPECT_EQ(said(catalogue("rectilinear,x=x,y=y,z=z", with(axes, {"v", f64, {2, 3, 4}}), "cell")), "");
+  EXPECT_EQ(said(catalogue("rectilinear,x=x,y=y", with(axes, {"v", f64, {4, 5, 3}}))), "");
+  EXPECT_EQ(said(catalogue("uniform,spacing=1:2", {{"v", f64, {7, 8}}})), "");
+  EXPECT_EQ(
+      said(catalogue("curvilinear,x=/x,y=y", {{"x", f64, {4, 5}}, {"y", f64, {4, 5}}, {"v", f64, {3, 4}}}, "cell")),
+      "");
+  EXPECT_EQ(said(catalogue("unstructured,points=p,cells=c,type=hexahedron",
+                           {{"p", f64, {20, 3}}, {"c", i32, {6, 8}}, {"v", f64, {20, 3}}})),
+            "");
+  EXPECT_EQ(said(catalogue("unstructured,points=p,cells=c,type=mixed,count=9",
+                           {{"p", f64, {20, 3}}, {"c", i32, {60}}, {"v", f64, {9}}}, "cell")),
+            "");
+  EXPECT_EQ(said(catalogue("blocks,corners=c,spacing=1:1:1", {{"c", f64, {6, 3}}, {"v", f64, {6, 2, 2, 2}}})), "");
+  EXPECT_EQ(said(catalogue("particles,x=x,y=y", {{"x", f64, {9}}, {"y", f64, {9}}, {"v", f64, {9}}})), "");
+}
+
+TEST(Mesh, WhatDoesNotFitIsNamed) {
+  const std::vector<Dataset> flat{{"x", f64, {5}}, {"y", f64, {4}}, {"v", f64, {5, 4}}};
+  EXPECT_EQ(said(catalogue("rectilinear,x=x,y=y", flat)),
+            "'v' f64 (5, 4) is on mesh 'm': at its nodes there are (4, 5) values");
+  EXPECT_EQ(said(catalogue("rectilinear,x=x,y=y", flat, "face")),
+            "'v' f64 (5, 4) is on mesh 'm': attribute center is 'face', not node or cell");
+  EXPECT_EQ(said(catalogue("rectilinear,x=x", flat)),
+            "mesh 'm' (rectilinear,x=x): it needs x= and y=, and z= in three dimensions");
+  EXPECT_EQ(said(catalogue("rectilinear,x=x,y=q", flat)),
+            "mesh 'm' (rectilinear,x=x,y=q): y=q: there is no such dataset");
+  EXPECT_EQ(said(catalogue("rectilinear,x=x,y=v", flat)),
+            "mesh 'm' (rectilinear,x=x,y=v): y: 'v' is f64 (5, 4), it would have 1 dimension");
+  EXPECT_EQ(said(catalogue("rectlinear,x=x", flat)),
+            "mesh 'm' (rectlinear,x=x): 'rectlinear' is no kind of mesh: uniform, rectilinear, curvilinear, "
+            "unstructured, blocks, particles");
+  EXPECT_EQ(said(catalogue("uniform,spacing=1:a", flat)),
+            "mesh 'm' (uniform,spacing=1:a): spacing=1:a are no numbers with colons between them");
+  EXPECT_EQ(said(catalogue("uniform,spacing=1:nan", flat)),
+            "mesh 'm' (uniform,spacing=1:nan): spacing=1:nan are no numbers with colons between them");
+  EXPECT_EQ(said(catalogue("uniform,spacing=1:1,start=2", flat)),
+            "mesh 'm' (uniform,spacing=1:1,start=2): 'start' says nothing of this kind");
+  EXPECT_EQ(said(catalogue("uniform,spacing=1:1,spacing=2:2", flat)),
+            "mesh 'm' (uniform,spacing=1:1,spacing=2:2): 'spacing' is there twice");
+  EXPECT_EQ(said(catalogue("uniform,big", flat)), "mesh 'm' (uniform,big): 'big' is not NAME=VALUE");
+  EXPECT_EQ(said(catalogue("particles,x=x,y=y", flat)),
+            "mesh 'm' (particles,x=x,y=y): 'y' and 'x' have not as many points");
+  EXPECT_EQ(said(catalogue("unstructured,points=v,cells=v,type=triangle", {{"v", i32, {7, 3}}})),
+            "");  // its own points and cells may be values too
+  EXPECT_EQ(said(catalogue("unstructured,points=v,cells=v,type=wedge", {{"v", i32, {7, 3}}})),
+            "mesh 'm' (unstructured,points=v,cells=v,type=wedge): cells: 'v' is i32 (7, 3): a wedge has 6 nodes");
+  Catalogue lost = catalogue("uniform,spacing=1:1", flat);
+  lost.attributes["v"].insert_or_assign("on", text_attribute("on", "n"));
+  EXPECT_EQ(said(lost), "'v' is on mesh 'n', but no object of that name has an attribute mesh");
+}
+
+TEST(Mesh, TextsGoIntoXmlAsTheyAre) {
+  Catalogue all = catalogue("uniform,spacing=1:1", {{"v", f64, {3, 4}}, {"<&\">", f64, {3, 4}}, {"a:b", f64, {3, 4}}});
+  const auto grids = grids_of(all);
+  ASSERT_TRUE(grids.ok());
+  const std::string text = xdmf("a&b.h5", *grids);
+  EXPECT_NE(text.find("a&amp;b.h5:/&lt;&amp;&quot;&gt;"), std::string::npos) << text;
+  EXPECT_EQ(text.find("a:b"), std::string::npos);
+  EXPECT_EQ(text.find('\1'), std::string::npos);
+}
+
+TEST(Mesh, BlocksAreASetOfGridsWithinLimits) {
+  const auto blocks = [](int64_t count) {
+    return grids_of(catalogue("blocks,corners=c,spacing=1:1", {{"c", f64, {count, 2}}, {"v", f64, {count, 2, 2}}}));
+  };
+  const auto three = blocks(3);
+  ASSERT_TRUE(three.ok());
+  ASSERT_EQ(three->size(), 1u);
+  EXPECT_TRUE((*three)[0].is_set);
+  EXPECT_EQ(blocks(100'001).status().code(), Code::unsupported);
+}
+
+}  // namespace
+}  // namespace penstock
