@@ -29,15 +29,13 @@ def read(file: File, path: str, name: str, request: Request) -> Picture:
         raise UserError(f"{path}: no level up to {request.level} has cells")
     rank = sum(axis in cells for axis in _AXES)
     ends = [float((cells[axis] + cells["size"] / 2).max()) for axis in _AXES[:rank]]
-    low, high = int(cells["level"].min()), int(cells["level"].max())
-    levels = f"levels {low} to {high}" if high > low else f"level {low}"
     label = _label(file, name)
     if rank == 1:
         if request.slices or request.project or request.axis:
             raise UserError(f"{path} has one dimension, which is drawn whole: no --slice, --project or --axis")
         order = np.argsort(cells["x"])
         places = np.asarray(cells["x"][order], np.float64)
-        return Picture(cells[name][order], ["x (code units)"], [(0, ends[0])], levels, label, places=places)
+        return Picture(cells[name][order], ["x (code units)"], [(0, ends[0])], _levels(cells), label, places=places)
     depth, place = _third(request, rank, ends)
     if depth is not None and request.project is None:
         half = cells["size"] / 2
@@ -54,9 +52,15 @@ def read(file: File, path: str, name: str, request: Request) -> Picture:
         values,
         [f"{_AXES[axis]} (code units)" for axis in drawn],
         [(0, ends[axis]) for axis in drawn],
-        where + levels,
+        where + _levels(cells),
         label,
     )
+
+
+def _levels(cells: dict[str, NDArray[np.generic]]) -> str:
+    levels = np.asarray(cells["level"])
+    low, high = int(levels.min()), int(levels.max())
+    return f"levels {low} to {high}" if high > low else f"level {low}"
 
 
 def _label(file: File, name: str) -> str:
