@@ -204,8 +204,8 @@ class Walk {
       const std::span<std::byte> raw = std::as_writable_bytes(std::span(&value, 1));
       PENSTOCK_TRY(file_.read(record, at, raw));
       if (file_.framing().swapped) std::ranges::reverse(raw);
-      if (std::is_same_v<decltype(value), uint64_t> && value > INT64_MAX)
-        return file_.wrong(fmt::format("'{}' is beyond 64 bits", field.name));
+      if constexpr (std::is_same_v<decltype(value), uint64_t>)
+        if (value > INT64_MAX) return file_.wrong(fmt::format("'{}' is beyond 64 bits", field.name));
       values_[field.name] = static_cast<int64_t>(value);
       return {};
     };
