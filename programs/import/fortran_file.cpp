@@ -22,9 +22,10 @@ void swap_bytes(std::span<std::byte> bytes, int64_t unit) {
   for (size_t i = 0; i + step <= bytes.size(); i += step) std::reverse(bytes.data() + i, bytes.data() + i + step);
 }
 
-Result<FortranFile> FortranFile::open(std::string path) {
+Result<FortranFile> FortranFile::open(std::string path, const Framing& framing) {
   FortranFile file;
   file.path_ = std::move(path);
+  file.framing_ = framing;
   const std::string context = fmt::format("opening '{}'", file.path_);
   file.file_ = FileDescriptor(retrying([&] { return ::open(file.path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   if (file.file_.get() < 0) return Status::from_errno(errno, context);
@@ -33,6 +34,11 @@ Result<FortranFile> FortranFile::open(std::string path) {
   if (!S_ISREG(info.st_mode)) return Status(Code::invalid, fmt::format("'{}' is no regular file", file.path_));
   file.bytes_ = info.st_size;
   if (file.bytes_ == 0) return Status(Code::damaged, fmt::format("'{}' is empty", file.path_));
+  return file;
+}
+
+Result<FortranFile> FortranFile::open(std::string path) {
+  PENSTOCK_ASSIGN(FortranFile file, open(std::move(path), Framing{}));
   for (const Framing& framing : {Framing{false, 4}, Framing{true, 4}, Framing{false, 8}, Framing{true, 8}}) {
     file.framing_ = framing;
     if (!file.skip(1).ok()) continue;

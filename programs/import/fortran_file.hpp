@@ -37,6 +37,8 @@ class FortranFile {
  public:
   // The framing is that in which the first record ends where it says.
   static Result<FortranFile> open(std::string path);
+  // The framing is known.
+  static Result<FortranFile> open(std::string path, const Framing& framing);
 
   const std::string& path() const { return path_; }
   const Framing& framing() const { return framing_; }

@@ -2,18 +2,22 @@
 #include <cstdio>
 #include <cstring>
 
+#include "programs/import/records.hpp"
 #include "programs/import/snapshot.hpp"
 #include "programs/program.hpp"
 
 int main(int argc, char** argv) {
   using namespace penstock;  // NOLINT(google-build-using-namespace): this is a main
-  return program::run(argc, argv, {"penstock-import", "ramses FOLDER TO [PLAN]", 3, 4},
-                      [](const Communicator& comm, std::span<char*> arguments) -> int {
-                        if (std::strcmp(arguments[0], "ramses") != 0) return program::usage;
-                        const char* plan = arguments.size() > 3 ? arguments[3] : "";
-                        const Status status = importing::import_ramses(comm, arguments[1], arguments[2], plan);
-                        if (status.ok()) return program::success;
-                        if (comm->rank() == 0) std::fprintf(stderr, "penstock-import: %s\n", status.message().c_str());
-                        return program::failure;
-                      });
+  return program::run(
+      argc, argv, {"penstock-import", "ramses FOLDER TO [PLAN], or records DESCRIPTION TO [PLAN]", 3, 4},
+      [](const Communicator& comm, std::span<char*> arguments) -> int {
+        const bool records = std::strcmp(arguments[0], "records") == 0;
+        if (!records && std::strcmp(arguments[0], "ramses") != 0) return program::usage;
+        const char* plan = arguments.size() > 3 ? arguments[3] : "";
+        const Status status =
+            (records ? importing::import_records : importing::import_ramses)(comm, arguments[1], arguments[2], plan);
+        if (status.ok()) return program::success;
+        if (comm->rank() == 0) std::fprintf(stderr, "penstock-import: %s\n", status.message().c_str());
+        return program::failure;
+      });
 }

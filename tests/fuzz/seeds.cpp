@@ -144,6 +144,16 @@ std::string ramses_output(int32_t variables) {
   return std::string(reinterpret_cast<const char*>(&length), 2) + amr + hydro;
 }
 
+// A file of a process as tests/fuzz/described.cpp describes it.
+std::string described_file() {
+  std::string out;
+  add_values(out, {2, 3, 1});
+  add_values(out, {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0});
+  add_values(out, {1.0F, 2.0F});
+  add_values(out, {7, 8, 9});
+  return out;
+}
+
 Status fill(const fs::path& folder, const fs::path& scratch) {
   for (const bool rich : {false, true}) {
     const std::string name = rich ? "rich" : "plain";
@@ -160,6 +170,7 @@ Status fill(const fs::path& folder, const fs::path& scratch) {
   PENSTOCK_TRY(add_streams(folder, scratch));
   add_record(folder);
   add_words(folder);
+  write(folder / "described" / "file", described_file());
   for (const int32_t variables : {2, 5})
     write(folder / "ramses" / fmt::format("{}-variables", variables), ramses_output(variables));
   return {};

@@ -42,7 +42,7 @@ GENERATED = {"penstock/config.h"}
 # Folders that are no rooms of the library. Tests may look into every room, examples see what users see.
 PROGRAMS = {
     "bench": ["core/session"],
-    "programs": ["core/session"],
+    "programs": ["core/series"],
     "bindings/python": ["core/series", "core/container"],
     "examples": ["bindings/c"],
     "tests": ["*"],

@@ -51,6 +51,8 @@ def says(path: Path, kind: re.Pattern[str]) -> bool:
 
 
 def _is_foreign(path: Path) -> bool:
+    if path.parent.name != "data" and {"tests", "data"} <= set(path.parts):
+        return True  # as other programs wrote it
     return "__pycache__" in path.parts or any(part.endswith(".egg-info") for part in path.parts)
 
 

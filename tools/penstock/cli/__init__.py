@@ -22,6 +22,7 @@ from penstock.cli import (
     soak,
     streams,
     verify,
+    view,
 )
 from penstock.errors import UserError
 
@@ -46,6 +47,7 @@ seal.register(app)
 soak.register(app)
 streams.register(app)
 verify.register(app)
+view.register(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,11 +1,14 @@
-"""import_.py: `penstock import ramses` makes one file of what a program wrote as a file for each process."""
+"""import_.py: `penstock import` makes one file of what a program wrote as a file for each process."""
 
+import json
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from penstock import records as descriptions
 from penstock.campaign import launch
 from penstock.errors import UserError
 
@@ -17,7 +20,7 @@ def register(app: typer.Typer) -> None:
         no_args_is_help=True, help="Make one file of what a program wrote as a file for each process."
     )
     commands.command()(ramses)
-    commands.callback()(lambda: None)  # a group, even with one command
+    commands.command()(records)
     app.add_typer(commands, name="import")
 
 
@@ -31,13 +34,35 @@ def ramses(
     mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
 ) -> None:
     """Import an output of the RAMSES code: all grids of each level, their positions, refinement, owners, variables."""
+    _run(["ramses", str(folder)], target, plan, np, mpi)
+    typer.echo(f"{target} holds all grids of {folder}")
+
+
+def records(
+    description: Annotated[
+        Path, typer.Argument(metavar="SET.toml", help="What is in the files: docs/import-records.md.")
+    ],
+    target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The new file.")],
+    plan: Annotated[str, typer.Option("--plan", help="How the new file is written.")] = "",
+    np: Annotated[int, typer.Option("--np", help="Ranks, among which the processes' files are dealt out.")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
+) -> None:
+    """Import unformatted Fortran files, one for each process, that a small TOML file describes."""
+    described = descriptions.read(description)
+    with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="penstock-import-") as file:
+        json.dump(described, file)
+        file.flush()
+        _run(["records", file.name], target, plan, np, mpi)
+    typer.echo(f"{target} holds what {description} describes, of {len(described['files'])} files")
+
+
+def _run(what: list[str], target: Path, plan: str, np: int, mpi: launch.Mpi) -> None:
     if np < 1:
         raise UserError(f"--np must be at least 1, not {np}")
-    words = [str(launch.program(PROGRAM, mpi)), "ramses", str(folder), str(target), *([plan] if plan else [])]
+    words = [str(launch.program(PROGRAM, mpi)), *what, str(target), *([plan] if plan else [])]
     ran = subprocess.run(
         [*launch.mpiexec(mpi, np), *words], env=launch.environment(), stderr=subprocess.PIPE, text=True, check=False
     )
     if ran.returncode != 0:
         said = [line for line in ran.stderr.splitlines() if line.startswith(f"{PROGRAM}: ")]
         raise UserError(said[0].removeprefix(f"{PROGRAM}: ") if said else ran.stderr.strip() or f"{PROGRAM} failed", 1)
-    typer.echo(f"{target} holds all grids of {folder}")
