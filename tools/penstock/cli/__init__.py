@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 import penstock
-from penstock.cli import bench, catalogue, clean, hints, join, methods, picture, repair, seal, soak, streams, verify
+from penstock.cli import (
+    bench,
+    catalogue,
+    clean,
+    convert,
+    hints,
+    join,
+    methods,
+    picture,
+    repair,
+    seal,
+    soak,
+    split,
+    streams,
+    verify,
+)
 from penstock.errors import UserError
 
 app = typer.Typer(
@@ -22,6 +37,7 @@ app = typer.Typer(
 bench.register(app)
 catalogue.register(app)
 clean.register(app)
+convert.register(app)
 hints.register(app)
 join.register(app)
 methods.register(app)
@@ -29,6 +45,7 @@ picture.register(app)
 repair.register(app)
 seal.register(app)
 soak.register(app)
+split.register(app)
 streams.register(app)
 verify.register(app)
 
