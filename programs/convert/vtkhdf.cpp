@@ -24,7 +24,7 @@ struct Grid {
 
 struct Field {
   DatasetInfo dataset;
-  Dims shape;  // with three extents
+  Dims shape;  // as VTK wants it
   bool of_cells = false;
   Grid grid;
 };
@@ -53,20 +53,23 @@ std::vector<double> numbers(const File& file, const std::string& dataset, const 
 }
 
 Field field_of(const File& file, const DatasetInfo& dataset) {
-  Field field{dataset, dataset.shape, false, {}};
+  Field field{dataset, {}, false, {}};
   const auto center = file.attribute(dataset.name, "center");
   field.of_cells = center.ok() && text(*center) == "cell";
-  const int rank = dataset.shape.rank();
-  field.grid.origin = numbers(file, dataset.name, "origin", rank, 0);
-  field.grid.spacing = numbers(file, dataset.name, "spacing", rank, 1);
-  field.grid.points = dataset.shape;
-  for (int i = 0; field.of_cells && i < rank; ++i) ++field.grid.points[i];
-  if (rank == 3) return field;
-  const auto deepen = [](const Dims& dims) { return Dims{1, dims[0], dims[1]}; };
-  field.shape = deepen(field.shape);
-  field.grid.points = deepen(field.grid.points);
-  field.grid.origin.insert(field.grid.origin.begin(), 0);
-  field.grid.spacing.insert(field.grid.spacing.begin(), 1);
+  const int rank = dataset.shape.rank(), flat = 3 - rank;
+  field.grid = {Dims::filled(flat, 1), std::vector<double>(static_cast<size_t>(flat), 0),
+                std::vector<double>(static_cast<size_t>(flat), 1)};
+  const auto append = [](std::vector<double>& list, const std::vector<double>& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  append(field.grid.origin, numbers(file, dataset.name, "origin", rank, 0));
+  append(field.grid.spacing, numbers(file, dataset.name, "spacing", rank, 1));
+  for (const int64_t extent : dataset.shape) {
+    const int64_t points = extent + (field.of_cells ? 1 : 0);
+    field.grid.points.push_back(points);
+    if (points > 1) field.shape.push_back(extent);  // VTK's reader leaves flat dimensions out
+  }
+  if (field.shape.empty()) field.shape.push_back(1);
   return field;
 }
 
@@ -150,7 +153,8 @@ std::string array_name(const Field& field) {
 // Each rank reads its share through a file of its own, ALONE, since ranks ask for pieces at different times.
 Status supply_field(File& to, const std::shared_ptr<File>& alone, const Field& field) {
   const Communicator& comm = to.communicator();
-  const __int128 all = static_cast<__int128>(field.shape[0]) * field.shape[1] * field.shape[2];
+  __int128 all = 1;
+  for (const int64_t extent : field.shape) all *= extent;
   const auto share = [&](int rank) { return static_cast<int64_t>(all * rank / comm->size()); };
   const int64_t begin = share(comm->rank()), end = share(comm->rank() + 1);
   const Run run{begin, end - begin};
