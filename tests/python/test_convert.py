@@ -91,7 +91,9 @@ def test_chunks_of_others_become_plain_and_chunks_again(penstock: Penstock, tmp_
     run(penstock, "verify", "plain.h5", "zip.h5")
 
 
-@pytest.mark.parametrize("way", ["split --parts 3", "split --per-rank 1", "split --per-rank 4", "convert --plan subfiles"])
+@pytest.mark.parametrize(
+    "way", ["split --parts 3", "split --per-rank 1", "split --per-rank 4", "convert --plan subfiles"]
+)
 @pytest.mark.parametrize("name", ["set.h5", "set.raw"])
 def test_sets_are_made_and_joined(penstock: Penstock, tmp_path: Path, way: str, name: str) -> None:
     verb, *words = way.split()
@@ -170,7 +172,9 @@ def test_what_a_file_cannot_give_or_take_is_named(penstock: Penstock, tmp_path: 
 
 def test_a_damaged_chunk_leaves_what_was_there(penstock: Penstock, tmp_path: Path) -> None:
     with h5py.File(tmp_path / "in.h5", "w") as file:
-        data = file.create_dataset("a", data=RANDOM.random((64, 64)), chunks=(16, 16), compression="gzip", fletcher32=True)
+        data = file.create_dataset(
+            "a", data=RANDOM.random((64, 64)), chunks=(16, 16), compression="gzip", fletcher32=True
+        )
         info = data.id.get_chunk_info(9)
     bytes_ = bytearray((tmp_path / "in.h5").read_bytes())
     bytes_[info.byte_offset + info.size // 2] ^= 0x40
@@ -193,7 +197,9 @@ sys.exit(ended.returncode)
 @pytest.mark.parametrize("plan", ["", "phdf5:collective=true,chunked=true,chunk=1MiB,filter=deflate,level=1"])
 def test_memory_does_not_grow_with_the_file(build: Path, tmp_path: Path, plan: str) -> None:
     with h5py.File(tmp_path / "in.h5", "w") as file:
-        data = file.create_dataset("a", (256, 512, 512), "f4", chunks=(32, 64, 64), compression="gzip", compression_opts=1)
+        data = file.create_dataset(
+            "a", (256, 512, 512), "f4", chunks=(32, 64, 64), compression="gzip", compression_opts=1
+        )
         data[128:160] = np.arange(32, dtype="f4")[:, None, None]
     words = [str(build / "bin" / "penstock-convert"), "in.h5", "out.h5", *(["--plan", plan] if plan else [])]
     command = [*launch.mpiexec(launch.Mpi.openmpi, 2), sys.executable, "-c", MOST_MEMORY, *words]

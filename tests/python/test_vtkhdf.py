@@ -21,12 +21,13 @@ def image(path: Path) -> vtkImageData:
     reader = vtkHDFReader()
     reader.SetFileName(str(path))
     reader.Update()
-    return reader.GetOutput()
+    shown: vtkImageData = reader.GetOutput()
+    return shown
 
 
 def field(shown: vtkImageData, name: str, shape: tuple[int, ...], cells: bool = False) -> np.ndarray:
     data = shown.GetCellData() if cells else shown.GetPointData()
-    values: np.ndarray = vtk_to_numpy(data.GetArray(name))
+    values: np.ndarray = vtk_to_numpy(data.GetArray(name))  # type: ignore[no-untyped-call]
     return values.reshape(shape)
 
 
