@@ -41,8 +41,9 @@ bool is_generation(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+// Nothing to do where there is no generation, as of engines whose files have no format.
 void remove_parts(File::State& state, const std::string& generation) {
-  remove_parts(*state.storage, folder_of(state.path), stem_of(state), generation);
+  if (!generation.empty()) remove_parts(*state.storage, folder_of(state.path), stem_of(state), generation);
 }
 
 }  // namespace

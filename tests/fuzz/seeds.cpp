@@ -107,6 +107,43 @@ void add_words(const fs::path& folder) {
   write(folder / "words" / "lustre", std::string_view(reinterpret_cast<const char*>(layout), sizeof layout));
 }
 
+// As Fortran writes it.
+template <typename T>
+void add_values(std::string& out, std::initializer_list<T> values) {
+  const auto length = static_cast<int32_t>(values.size() * sizeof(T));
+  const std::string_view mark(reinterpret_cast<const char*>(&length), 4);
+  out += mark;
+  out += {reinterpret_cast<const char*>(values.begin()), static_cast<size_t>(length)};
+  out += mark;
+}
+
+// An output of RAMSES of one process with one grid of two cells, as the fuzzer takes it: the AMR file behind its length, the hydro
+// file.
+std::string ramses_output(int32_t variables) {
+  std::string amr, hydro;
+  for (const int32_t value : {1, 1}) add_values(amr, {value});  // ncpu, ndim
+  add_values(amr, {1, 1, 1});
+  for (const int32_t value : {1, 10, 0, 1}) add_values(amr, {value});  // nlevelmax, ngridmax, nboundary, ngrid_current
+  add_values(amr, {1.0});
+  add_values(amr, {1, 1, 1});
+  for (int i = 0; i < 5; ++i) add_values(amr, {0.5});
+  add_values(amr, {1, 1});
+  for (int i = 0; i < 4; ++i) add_values(amr, {0.5});
+  for (const int32_t value : {0, 0, 1, 1}) add_values(amr, {value});  // headl, taill, numbl, numbtot
+  add_values(amr, {0, 0, 0, 0, 0});
+  add_values(amr, {'h', 'i', 'l', 'b', 'e', 'r', 't', ' '});
+  add_values(amr, {0.0, 1.0});
+  for (int i = 0; i < 6; ++i) add_values(amr, {1});  // coarse cells; index, next, previous
+  add_values(amr, {0.5});
+  for (int i = 0; i < 9; ++i) add_values(amr, {i});  // father, 2 neighbours, son, cpu_map, flag1 of 2 cells
+  for (const int32_t value : {1, variables, 1, 1, 0}) add_values(hydro, {value});
+  add_values(hydro, {1.4});
+  for (const int32_t value : {1, 1}) add_values(hydro, {value});
+  for (int i = 0; i < 2 * variables; ++i) add_values(hydro, {1.0 * i});
+  const auto length = static_cast<uint16_t>(amr.size());
+  return std::string(reinterpret_cast<const char*>(&length), 2) + amr + hydro;
+}
+
 Status fill(const fs::path& folder, const fs::path& scratch) {
   for (const bool rich : {false, true}) {
     const std::string name = rich ? "rich" : "plain";
@@ -123,6 +160,8 @@ Status fill(const fs::path& folder, const fs::path& scratch) {
   PENSTOCK_TRY(add_streams(folder, scratch));
   add_record(folder);
   add_words(folder);
+  for (const int32_t variables : {2, 5})
+    write(folder / "ramses" / fmt::format("{}-variables", variables), ramses_output(variables));
   return {};
 }
 

@@ -14,6 +14,7 @@ from penstock.cli import (
     clean,
     convert,
     hints,
+    import_,
     join,
     methods,
     picture,
@@ -39,6 +40,7 @@ catalogue.register(app)
 clean.register(app)
 convert.register(app)
 hints.register(app)
+import_.register(app)
 join.register(app)
 methods.register(app)
 picture.register(app)
