@@ -91,8 +91,8 @@ penstock_status penstock_open(penstock_comm comm, const char *path, const char *
 penstock_status penstock_open_latest(penstock_comm comm, const char *pattern, const char *plan, penstock_file **file);
 /* Collective. To read, change, add and grow; commit publishes a new file in place of the old one. */
 penstock_status penstock_reopen(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
-/* Collective. A new file TO with all that is in FROM, moved in bounded pieces: makes one file of a set of files, or another
- * format of a file. PLAN: of the new file. All or nothing. */
+/* Collective. A new file TO with all that is in FROM, moved in bounded pieces: makes one file of a set of files, a set of a
+ * file, another format, or with engine phdf5 other chunks and compression. PLAN: of the new file. All or nothing. */
 penstock_status penstock_copy(penstock_comm comm, const char *from, const char *to, const char *plan);
 /* Collective. A new file at PATH that begins with all that is in TEMPLATE_PATH, a file or set, which is not touched: constant
  * metadata and data, to which the rest is put. penstock_commit or penstock_close publishes all of it at once. PLAN: of the new

@@ -90,6 +90,11 @@ std::vector<std::byte> encode(const Contents& contents) {
     out.value(static_cast<bool>(contents.foreign[i]));
     encode(out, contents.blocks[i]);
   }
+  out.value(std::ssize(contents.chunks));
+  for (const auto& [name, chunk] : contents.chunks) {
+    out.text(name);
+    out.dims(chunk);
+  }
   out.value(std::ssize(contents.lost));
   for (const Contents::Lost& lost : contents.lost) {
     out.value(lost.part);
@@ -126,6 +131,10 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
   for (size_t i = 0; i < contents.catalogue.datasets.size() && in.ok(); ++i) {
     contents.foreign.push_back(in.value<bool>());
     contents.blocks.push_back(decode_blocks(in));
+  }
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    std::string name = in.text();
+    contents.chunks.emplace(std::move(name), in.dims());
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     Contents::Lost& lost = contents.lost.emplace_back();

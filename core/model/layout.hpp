@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,7 +77,8 @@ struct Contents {
   Catalogue catalogue;
   std::vector<std::string> parts;                // paths beside the master; the master itself for a single file
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
-  std::vector<bool> foreign;  // for each dataset: stored chunked, filtered, compact or in another type
+  std::vector<bool> foreign;           // for each dataset: stored chunked, filtered, compact or in another type
+  std::map<std::string, Dims> chunks;  // of foreign datasets that are in chunks, which are read whole: their extents
   std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
   // The first thing that is shown as something else than it is, and stays so in a copy; "" where there is none.
   std::string converted;

@@ -123,8 +123,11 @@ class File {
   static Result<File> reopen(const Communicator& comm, std::string path, std::string_view plan = {});
 
   // Collective. A new file TO with all that is in FROM, which may be a set or another tool's, moved in bounded pieces;
-  // for a set that becomes one file, or another format. All or nothing, like a commit.
-  static Status copy(const Communicator& comm, std::string from, std::string to, std::string_view plan = {});
+  // for a set that becomes one file, one file that becomes a set, another format, or other chunks. ONLY, where given, names the datasets
+  // and groups that are copied, with the attributes of what they lie in. All or nothing, like a commit. Where blocks of ranks make up the
+  // files (placement=per_rank), or an engine writes them, each rank has a slab of every dataset.
+  static Status copy(const Communicator& comm, std::string from, std::string to, std::string_view plan = {},
+                     std::span<const std::string> only = {});
 
   // Collective. A new file at PATH that begins with all that is in the file or set TEMPLATE_PATH, which is not touched: put, set and
   // get as in a reopened file; one commit publishes all of it. PLAN is that of the new file. Not where blocks of ranks make up

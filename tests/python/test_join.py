@@ -67,5 +67,5 @@ def test_errors_are_one_line(penstock: Penstock, written: Path) -> None:
     path = str(written / "hdf5-two_phase.h5")
     ran = penstock("join", path, path)
     assert "onto itself" in ran.stderr
-    ran = penstock("join", path, "x.h5", "--plan", "hdf5/per_process")
-    assert "placement=single or parts" in ran.stderr
+    ran = penstock("join", path, "x.h5", "--plan", "hdf5/two_phase:placement=rank_order")
+    assert "placement=rank_order" in ran.stderr

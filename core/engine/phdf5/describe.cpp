@@ -11,8 +11,10 @@ Descriptor phdf5_descriptor() {
       {
           {"collective", Type::boolean, "true|false", "false", "collective data transfer; else each rank for itself"},
           {"chunked", Type::boolean, "true|false", "false", "chunks instead of one contiguous run of bytes"},
-          {"chunk", Type::text, "block|AxBxC", "block",
-           "extents of a chunk, for datasets of as many dimensions; block: the largest rank's block"},
+          {"chunk", Type::text, "block|AxBxC|1MiB", "block",
+           "block: the largest rank's block; extents, for datasets of as many dimensions, others as with 1MiB; or a "
+           "size: the "
+           "largest rank's block halved until it is no larger"},
           {"filter", Type::choice, "none|deflate|zstd|blosc", "none", "compression; needs chunked and collective"},
           {"level", Type::integer, "0", "4", "of the compression"},
           {"fill", Type::boolean, "true|false", "false", "write zeros before the data"},

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/units.hpp"
 #include "core/comm/mpi/native.hpp"
 #include "core/hdf5/definitions.hpp"
 
@@ -18,7 +19,8 @@ using hdf5::Properties;
 constexpr H5Z_filter_t blosc_id = 32001, zstd_id = 32015;  // as registered with the HDF Group; hdf5plugin has both
 
 Result<Dims> parse_chunk(std::string_view text) {
-  const Status wrong(Code::invalid, fmt::format("chunk={}: it is 'block' or extents such as 64x64", text));
+  const Status wrong(Code::invalid,
+                     fmt::format("chunk={}: it is 'block', extents such as 64x64, or a size such as 1MiB", text));
   Dims chunk;
   while (!text.empty()) {
     const size_t end = std::min(text.find('x'), text.size());
@@ -31,6 +33,19 @@ Result<Dims> parse_chunk(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return chunk.rank() == 0 ? Result<Dims>(wrong) : Result<Dims>(chunk);
+}
+
+Status set_chunk(const std::string& word, Options& options) {
+  options.chunk_bytes = hdf5::largest_chunk;
+  if (word == "block") return {};
+  if (word.ends_with('B')) {
+    PENSTOCK_ASSIGN(const int64_t bytes, parse_bytes(word));
+    options.chunk_bytes = std::clamp<int64_t>(bytes, 1, hdf5::largest_chunk);
+    return {};
+  }
+  options.chunk_bytes = int64_t{1} << 20;
+  PENSTOCK_ASSIGN(options.chunk, parse_chunk(word));
+  return {};
 }
 
 H5Z_filter_t filter_id(std::string_view word) {
@@ -101,9 +116,7 @@ Result<Options> parse_options(const Settings& settings) {
   options.oldest = version == "earliest" ? H5F_LIBVER_EARLIEST
                    : version == "v110"   ? H5F_LIBVER_V110
                                          : H5F_LIBVER_LATEST;
-  if (const std::string& chunk = settings.word("chunk"); chunk != "block") {
-    PENSTOCK_ASSIGN(options.chunk, parse_chunk(chunk));
-  }
+  PENSTOCK_TRY(set_chunk(settings.word("chunk"), options));
   PENSTOCK_TRY(check_multi(options, settings.word("multi_dataset")));
   PENSTOCK_TRY(check_filter(options));
   return options;
@@ -151,9 +164,10 @@ std::optional<Dims> chunk_of(const Dataset& dataset, const Dims& largest, const 
   if (rank == 0 || (!options.chunked && !dataset.unlimited)) return std::nullopt;
   // A chunk is no larger than what cannot grow, and not empty.
   if (!dataset.unlimited && elements(dataset.shape) == 0) return std::nullopt;
-  Dims chunk = options.chunk && options.chunk->rank() == rank ? *options.chunk : largest;
+  const bool given = options.chunk && options.chunk->rank() == rank;
+  Dims chunk = given ? *options.chunk : largest;
   for (int i = 0; i < rank; ++i) chunk[i] = std::max<int64_t>(1, std::min(chunk[i], dataset.shape[i]));
-  const int64_t most = hdf5::largest_chunk / bytes(dataset.type);
+  const int64_t most = std::max<int64_t>(1, (given ? hdf5::largest_chunk : options.chunk_bytes) / bytes(dataset.type));
   for (int i = 0; i < rank;)
     if (elements(chunk) <= most)
       break;

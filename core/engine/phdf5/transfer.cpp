@@ -71,7 +71,8 @@ Status place_in_memory(Call& call, int64_t element_bytes) {
   const Portion& portion = *call.portion;
   Frame frame;
   const auto count = static_cast<hsize_t>(portion.count);
-  if (portion.packed == nullptr && portion.supplier == nullptr && portion.selection.is_box() && frame_of(portion.selection, frame)) {
+  if (portion.packed == nullptr && portion.supplier == nullptr && portion.selection.is_box() &&
+      frame_of(portion.selection, frame)) {
     call.memory = Space(H5Screate_simple(frame.rank, frame.extents, nullptr));
     call.data = portion.memory + portion.selection.memory_offset() * element_bytes;
     if (!call.memory.ok() ||

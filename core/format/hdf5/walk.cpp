@@ -153,9 +153,23 @@ class Walker {
       if (match->direct)
         PENSTOCK_TRY(find_blocks(object, found.dataset, file_bytes_, match->swapped, found.blocks, found.foreign));
       if (found.foreign) found.blocks.clear();
+      if (found.foreign) note_chunk(object, found.dataset);
     }
     found_.push_back(std::move(found));
     return {};
+  }
+
+  // So that whoever reads all of it need not unpack a chunk twice.
+  void note_chunk(hid_t object, const Dataset& dataset) {
+    const Properties creation(H5Dget_create_plist(object));
+    const int rank = dataset.shape.rank();
+    hsize_t extents[max_rank];
+    if (rank == 0 || !creation.ok() || H5Pget_layout(creation) != H5D_CHUNKED ||
+        H5Pget_chunk(creation, rank, extents) != rank)
+      return;
+    Dims chunk;
+    for (int i = 0; i < rank; ++i) chunk.push_back(static_cast<int64_t>(std::max<hsize_t>(1, extents[i])));
+    contents_.chunks.emplace(dataset.name, chunk);
   }
 
   static bool read_shape(hid_t space, Dataset& dataset) {

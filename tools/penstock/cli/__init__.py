@@ -12,6 +12,7 @@ from penstock.cli import (
     bench,
     catalogue,
     clean,
+    convert,
     hints,
     import_,
     join,
@@ -20,6 +21,7 @@ from penstock.cli import (
     repair,
     seal,
     soak,
+    split,
     streams,
     verify,
     view,
@@ -37,6 +39,7 @@ app = typer.Typer(
 bench.register(app)
 catalogue.register(app)
 clean.register(app)
+convert.register(app)
 hints.register(app)
 import_.register(app)
 join.register(app)
@@ -45,6 +48,7 @@ picture.register(app)
 repair.register(app)
 seal.register(app)
 soak.register(app)
+split.register(app)
 streams.register(app)
 verify.register(app)
 view.register(app)

@@ -1,0 +1,265 @@
+// Copying: files that begin with what is in another, carried over by all ranks, or supplied in pieces where files are written anew.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/comm/calling.hpp"
+#include "core/model/boxes.hpp"
+#include "core/session/state.hpp"
+
+namespace penstock {
+namespace {
+
+// Whether a file can begin with what another holds: what is carried over has no blocks of ranks.
+bool carries(const File::State& to) {
+  return to.engine == nullptr && (to.plan.placement == "single" || to.plan.placement == "parts");
+}
+
+Status check_source_of_copy(const File::State& from, const File::State& to) {
+  if (from.engine != nullptr)
+    return {Code::unsupported,
+            fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.path, from.plan.engine)};
+  if (to.path == from.path)
+    return {Code::invalid, fmt::format("'{}' would be copied onto itself: name another file", to.path)};
+  return {};
+}
+
+Status check_whole_copy(const File::State& from) {
+  if (from.contents->left_out.empty()) return {};
+  return {Code::unsupported, fmt::format("'{}' cannot be copied without loss: {}; name what to copy, where that is "
+                                         "enough: 'penstock convert --only NAME'",
+                                         from.path, from.contents->left_out)};
+}
+
+Status check_clone(const File::State& from, const File::State& to) {
+  PENSTOCK_TRY(check_whole_copy(from));
+  if (to.engine != nullptr)
+    return {Code::unsupported, fmt::format("engine '{}' cannot make a clone: name a transport", to.plan.engine)};
+  const bool holds = std::ranges::any_of(from.contents->catalogue.datasets,
+                                         [](const Dataset& dataset) { return elements(dataset.shape) > 0; });
+  if (holds && !carries(to))
+    return {Code::unsupported,
+            fmt::format("a clone of '{}' cannot have placement={}, where blocks of ranks make up the files: name "
+                        "placement=single or parts",
+                        from.path, to.plan.placement)};
+  return {};
+}
+
+// So that whoever replaces or edits FROM is noticed.
+Status hold_source(const File::State& from, File::State& state) {
+  state.source = from.path;
+  Status status;
+  if (state.comm->rank() == 0) {
+    const auto hold = [&]() -> Status {
+      PENSTOCK_ASSIGN(state.source_held, state.storage->open(state.source, Io::buffered, false));
+      PENSTOCK_ASSIGN(state.source_was, state.storage->stat(state.source));
+      return {};
+    };
+    status = hold();
+  }
+  return agree(state.comm, status);
+}
+
+bool is_in(std::string_view name, std::string_view group) {
+  return name == group || (name.size() > group.size() && name.starts_with(group) && name[group.size()] == '/');
+}
+
+// What of ALL is named by ONLY, datasets or groups of them.
+Result<Catalogue> choose(const Catalogue& all, const std::string& path, std::span<const std::string> only) {
+  std::vector<std::string> wanted;
+  for (const std::string& word : only) {
+    PENSTOCK_ASSIGN(std::string name, dataset_name(word));
+    const auto there = [&](const Dataset& dataset) { return is_in(dataset.name, name); };
+    if (std::ranges::none_of(all.datasets, there)) {
+      constexpr size_t most = 20;
+      std::vector<std::string_view> names;
+      for (const Dataset& dataset : all.datasets)
+        if (names.size() < most) names.push_back(dataset.name);
+      return Status(Code::not_found, fmt::format("there is no dataset or group '{}' in '{}': it has {}{}", name, path,
+                                                 fmt::join(names, ", "), all.datasets.size() > most ? ", ..." : ""));
+    }
+    wanted.push_back(std::move(name));
+  }
+  Catalogue chosen;
+  for (const Dataset& dataset : all.datasets)
+    if (std::ranges::any_of(wanted, [&](const std::string& name) { return is_in(dataset.name, name); }))
+      chosen.datasets.push_back(dataset);
+  for (const auto& [object, attributes] : all.attributes) {
+    const auto takes = [&](const std::string& name) {
+      return object.empty() || is_in(object, name) || is_in(name, object);
+    };
+    if (std::ranges::any_of(wanted, takes)) chosen.attributes.emplace(object, attributes);
+  }
+  return chosen;
+}
+
+// What a rank copies of a dataset: boxes one after another.
+struct Share {
+  std::vector<Box> boxes;
+  std::vector<int64_t> begin;  // of each, in elements of the share
+};
+
+// A slab of the first extent that has one for each rank, else of the longest.
+Result<std::vector<Box>> slab_of(const Dims& shape, const CommunicatorInterface& comm) {
+  int cut = -1;
+  for (int i = 0; i < shape.rank() && (cut < 0 || shape[cut] < comm.size()); ++i)
+    if (cut < 0 || shape[i] > shape[cut]) cut = i;
+  Dims grid = Dims::filled(shape.rank(), 1);
+  if (cut >= 0) grid[cut] = std::min<int64_t>(comm.size(), std::max<int64_t>(1, shape[cut]));
+  PENSTOCK_ASSIGN(const Decomposition slab, Decomposition::grid(shape, grid, comm.rank()));
+  return std::vector<Box>(slab.box_list().begin(), slab.box_list().end());
+}
+
+int64_t pieces_of(int64_t extent, int64_t piece) { return (extent - 1) / piece + 1; }
+
+// The extents of as many whole chunks as MOST elements hold, joined along the fastest dimensions first.
+Dims tile_of(const Dims& shape, const Dims& chunk, int64_t most) {
+  Dims tile = chunk;
+  for (int i = 0; i < shape.rank(); ++i) tile[i] = std::min(chunk[i], shape[i]);
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    const int64_t joined = std::clamp<int64_t>(most / elements(tile), 1, pieces_of(shape[i], tile[i]));
+    tile[i] = std::min(shape[i], tile[i] * joined);
+  }
+  return tile;
+}
+
+// This rank's tiles; nothing, on all ranks, where there would be too many to list.
+std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, const CommunicatorInterface& comm) {
+  constexpr int64_t most_tiles = 1 << 16;  // of a rank
+  Dims count = shape;
+  __int128 all = 1;
+  for (int i = 0; i < shape.rank(); ++i) {
+    count[i] = pieces_of(shape[i], tile[i]);
+    all *= count[i];
+    if (all > static_cast<__int128>(most_tiles) * comm.size()) return std::nullopt;
+  }
+  const auto begin = [&](int rank) { return static_cast<int64_t>(all * rank / comm.size()); };
+  std::vector<Box> tiles;
+  for (int64_t t = begin(comm.rank()); t < begin(comm.rank() + 1); ++t) {
+    Box box{coordinates(count, t), tile};
+    for (int i = 0; i < shape.rank(); ++i) {
+      box.start[i] *= tile[i];
+      box.count[i] = std::min(tile[i], shape[i] - box.start[i]);
+    }
+    tiles.push_back(box);
+  }
+  return tiles;
+}
+
+// Whole chunks, since each is unpacked as a whole; slabs where there are none, or where each block makes a dataset in a part.
+Result<Share> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
+  std::optional<std::vector<Box>> boxes;
+  const auto chunk = from.contents->chunks.find(dataset.name);
+  if (chunk != from.contents->chunks.end() && to.plan.placement != "per_rank") {
+    const int64_t most = std::max<int64_t>(1, to.buffer_bytes() / bytes(dataset.type));
+    boxes = tiles_of(dataset.shape, tile_of(dataset.shape, chunk->second, most), *to.comm);
+  }
+  if (!boxes) {
+    PENSTOCK_ASSIGN(boxes, slab_of(dataset.shape, *to.comm));
+  }
+  Share share{*std::move(boxes), {}};
+  int64_t begin = 0;
+  for (const Box& box : share.boxes) {
+    share.begin.push_back(begin);
+    begin += elements(box.count);
+  }
+  return share;
+}
+
+// Elements of SHARE from FIRST on, in its own order, of dataset INDEX.
+Status read_elements(const File::State& from, int index, const Share& share, int64_t first, std::span<std::byte> out) {
+  const Dataset& dataset = from.contents->catalogue.datasets[static_cast<size_t>(index)];
+  const int64_t size = bytes(dataset.type), end = first + std::ssize(out) / size;
+  std::vector<Claim> claims;
+  std::vector<std::byte*> memory;
+  std::byte* at = out.data();
+  auto k =
+      static_cast<size_t>(std::upper_bound(share.begin.begin(), share.begin.end(), first) - share.begin.begin()) - 1;
+  for (; first < end; ++k) {
+    const Box& box = share.boxes[k];
+    const int64_t skip = first - share.begin[k], length = std::min(end - first, elements(box.count) - skip);
+    std::vector<Box> pieces;
+    boxes_of_run(box.count, skip, length, pieces);
+    for (Box& piece : pieces) {
+      for (int i = 0; i < piece.start.rank(); ++i) piece.start[i] += box.start[i];
+      claims.push_back({index, Selection::of_box(dataset.shape, piece)});
+      memory.push_back(at);
+      at += elements(piece.count) * size;
+    }
+    first += length;
+  }
+  return read_here(*from.contents, from.described(), claims, memory, from.storage);
+}
+
+Status supply_dataset(const File::State& from, File& to, const Dataset& dataset, Share share) {
+  const int index = from.contents->catalogue.index_of(dataset.name);
+  PENSTOCK_ASSIGN(const Decomposition part, Decomposition::boxes(dataset.shape, share.boxes));
+  PENSTOCK_TRY(
+      to.supply(dataset.name, dataset.type, part,
+                [&from, index, share = std::move(share)](int64_t first, std::span<std::byte> out) {
+                  return read_elements(from, index, share, first, out).in(fmt::format("reading '{}'", from.path));
+                }));
+  return dataset.unlimited ? to.set_unlimited(dataset.name) : Status();
+}
+
+Status supply_all(const File::State& from, const File::State& state, File& to, const Catalogue& catalogue) {
+  for (const auto& [object, attributes] : catalogue.attributes)
+    for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(to.set_attribute(object, attribute));
+  for (const Dataset& dataset : catalogue.datasets) {
+    PENSTOCK_ASSIGN(Share share, share_of(from, state, dataset));
+    PENSTOCK_TRY(supply_dataset(from, to, dataset, std::move(share)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_source(File::State& state) {
+  if (state.source.empty()) return {};
+  Status status;
+  if (state.comm->rank() == 0) {
+    const auto now = state.storage->stat(state.source);
+    if (!now.ok() || !same_file(*now, *state.source_was) || now->changed_at != state.source_was->changed_at ||
+        now->bytes != state.source_was->bytes)
+      status = {Code::mismatch,
+                fmt::format("'{}' was changed or replaced since the copy was begun: begin it again", state.source)};
+  }
+  return agree(state.comm, status);
+}
+
+Result<File> File::clone(const Communicator& comm, std::string from, std::string to, std::string_view plan) {
+  const Calling calling(comm, "clone", to, false);
+  PENSTOCK_ASSIGN(File source, open(comm, std::move(from)));
+  PENSTOCK_ASSIGN(File file, create(comm, std::move(to), plan));
+  State& state = *file.state_;
+  PENSTOCK_TRY(check_source_of_copy(*source.state_, state));
+  PENSTOCK_TRY(check_clone(*source.state_, state));
+  PENSTOCK_TRY(hold_source(*source.state_, state));
+  state.contents = std::move(source.state_->contents);
+  return file;
+}
+
+Status File::copy(const Communicator& comm, std::string from, std::string to, std::string_view plan,
+                  std::span<const std::string> only) {
+  const Calling calling(comm, "copy", to, false);
+  PENSTOCK_ASSIGN(File source, open(comm, std::move(from)));
+  PENSTOCK_ASSIGN(File file, create(comm, std::move(to), plan));
+  State &was = *source.state_, &state = *file.state_;
+  PENSTOCK_TRY(check_source_of_copy(was, state));
+  if (only.empty()) PENSTOCK_TRY(check_whole_copy(was));
+  PENSTOCK_TRY(hold_source(was, state));
+  if (carries(state) && only.empty() && was.contents->chunks.empty()) {
+    state.contents = std::move(was.contents);
+    return file.close();
+  }
+  Catalogue wanted = was.contents->catalogue;
+  if (!only.empty()) {
+    PENSTOCK_ASSIGN(wanted, choose(was.contents->catalogue, was.path, only));
+  }
+  file.remember_failure(supply_all(was, state, file, wanted));
+  return file.close();
+}
+
+}  // namespace penstock

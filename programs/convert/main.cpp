@@ -1,0 +1,80 @@
+// penstock-convert: makes one file of a set, a set of a file, another format or other chunks, in parallel and in bounded memory.
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <penstock/file.hpp>
+
+#include "programs/convert/vtkhdf.hpp"
+#include "programs/program.hpp"
+
+namespace penstock {
+namespace {
+
+struct Words {
+  std::string from, to, plan;
+  std::vector<std::string> only;
+  bool force = false, vtkhdf = false;
+};
+
+// False where they are none that this program takes.
+bool parse(std::span<char*> arguments, Words& words) {
+  words.from = arguments[0];
+  words.to = arguments[1];
+  for (size_t i = 2; i < arguments.size(); ++i) {
+    const std::string_view word = arguments[i];
+    const bool valued = word == "--plan" || word == "--only";
+    if (valued && i + 1 == arguments.size()) return false;
+    if (word == "--plan")
+      words.plan = arguments[++i];
+    else if (word == "--only")
+      words.only.emplace_back(arguments[++i]);
+    else if (word == "--force")
+      words.force = true;
+    else if (word == "--vtkhdf")
+      words.vtkhdf = true;
+    else
+      return false;
+  }
+  return true;
+}
+
+// Collective; rank 0 looks. A link that leads nowhere is in the way as well.
+Status check_free(const Communicator& comm, const std::string& path) {
+  int64_t there = 0;
+  if (comm->rank() == 0)
+    for (const std::string& name : {path, path + ".json"}) {
+      std::error_code error;
+      if (std::filesystem::exists(std::filesystem::symlink_status(name, error))) there = 1;
+    }
+  PENSTOCK_TRY(comm->all_reduce_max(std::span(&there, 1)));
+  if (there == 0) return {};
+  return {Code::exists, "'" + path + "' is there already: --force replaces it"};
+}
+
+Status convert(const Communicator& comm, const Words& words) {
+  if (!words.force) PENSTOCK_TRY(check_free(comm, words.to));
+  if (!words.vtkhdf) return File::copy(comm, words.from, words.to, words.plan, words.only);
+  PENSTOCK_ASSIGN(const std::string note, write_vtkhdf(comm, words.from, words.to, words.plan, words.only));
+  if (comm->rank() == 0 && !note.empty()) std::printf("%s\n", note.c_str());
+  return {};
+}
+
+}  // namespace
+}  // namespace penstock
+
+int main(int argc, char** argv) {
+  using namespace penstock;  // NOLINT(google-build-using-namespace): this is a main
+  const program::Usage usage{"penstock-convert", "FROM TO [--plan PLAN] [--only NAME]... [--force] [--vtkhdf]", 2,
+                             10000};
+  return program::run(argc, argv, usage, [](const Communicator& comm, std::span<char*> arguments) -> int {
+    Words words;
+    if (!parse(arguments, words)) return program::usage;
+    const Status status = convert(comm, words);
+    if (status.ok()) return program::success;
+    if (comm->rank() == 0) std::fprintf(stderr, "penstock-convert: %s\n", status.message().c_str());
+    return program::failure;
+  });
+}

@@ -1,0 +1,19 @@
+"""ranks.py: runs a program of the library on ranks, and turns what it says of a failure into an error of ours."""
+
+import subprocess
+
+from penstock.campaign import launch
+from penstock.errors import UserError
+
+
+def run(program: str, words: list[str], np: int, mpi: launch.Mpi) -> str:
+    """What PROGRAM printed; where it failed, its own line as a UserError. A serial build runs on one rank."""
+    if np < 1:
+        raise UserError(f"--np must be at least 1, not {np}")
+    ranks = 1 if mpi is launch.Mpi.serial else np
+    command = [*launch.mpiexec(mpi, ranks), str(launch.program(program, mpi)), *words]
+    ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        said = [line for line in ran.stderr.splitlines() if line.startswith(f"{program}: ")]
+        raise UserError(said[0].removeprefix(f"{program}: ") if said else ran.stderr.strip() or f"{program} failed", 1)
+    return ran.stdout.strip()
