@@ -13,9 +13,12 @@ from penstock.cli import (
     catalogue,
     clean,
     convert,
+    diff,
     hints,
     import_,
+    info,
     join,
+    ls,
     methods,
     picture,
     repair,
@@ -40,8 +43,11 @@ bench.register(app)
 catalogue.register(app)
 clean.register(app)
 convert.register(app)
+diff.register(app)
 hints.register(app)
 import_.register(app)
+info.register(app)
+ls.register(app)
 join.register(app)
 methods.register(app)
 picture.register(app)

@@ -1,0 +1,155 @@
+"""test_info.py: `penstock info` and `penstock ls` say what files are, of whatever kind, whole, damaged or hostile."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+import penstock as library
+from conftest import Penstock
+
+PLANS = {
+    "a.h5": "",
+    "b.nc": "netcdf/two_phase",
+    "set.h5": "hdf5/two_phase:placement=parts,parts=3",
+    "rank.h5": "hdf5/independent:placement=per_rank",
+    "c.raw": "raw/two_phase:placement=parts,parts=2,parity=1",
+}
+
+
+def write(path: Path, plan: str) -> None:
+    with library.create(path, plan=plan) as file:
+        file["rho"] = library.block(np.ones((64, 128)), shape=(64, 128), start=(0, 0), units="kg/m3")
+        file["flow/u"] = library.block(np.ones((2, 3), "f4"), shape=(2, 3), start=(0, 0))
+        file["step"] = library.replicated(np.int64(3))
+        file["word"] = library.replicated(np.array([b"abc", b"de"]))
+        file.attrs["title"] = "a title"
+        file.attrs["big"] = np.int64(2**63 - 1)
+        file.attributes("flow")["model"] = np.array([0.5, 2])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    for name, plan in PLANS.items():
+        write(tmp_path / name, plan)
+    return {name: tmp_path / (name if name != "c.raw" else "c.raw.json") for name in PLANS}
+
+
+def found(penstock: Penstock, path: Path) -> dict[str, Any]:
+    ran = penstock("info", str(path), "--json")
+    assert ran.returncode == 0, ran.stderr
+    line = json.loads(ran.stdout)
+    assert line["file"] == str(path)
+    return dict(line["found"])
+
+
+def test_what_was_written_is_told(penstock: Penstock, files: dict[str, Path]) -> None:
+    for name, path in files.items():
+        told = found(penstock, path)
+        datasets = {each["name"]: each for each in told["datasets"]}
+        assert {n: (d["type"], d["shape"], d["bytes"], d["checksums"]) for n, d in datasets.items()} == {
+            "flow/u": ("f32", [2, 3], 24, True),
+            "rho": ("f64", [64, 128], 65536, True),
+            "step": ("i64", [], 8, True),
+            "word": ("text[3]", [2], 6, True),
+        }
+        assert told["attributes"][""]["title"]["value"] == "a title"
+        assert told["attributes"][""]["big"]["value"] == 2**63 - 1
+        assert told["attributes"]["rho"]["units"]["value"] == "kg/m3"
+        assert told["attributes"]["flow"]["model"]["value"] == [0.5, 2]
+        assert told["set"] == (name not in ("a.h5", "b.nc"))
+        assert told["parity"] == (name == "c.raw")
+        assert all(Path(file["path"]).stat().st_size == file["bytes"] for file in told["files"])
+        assert len(told["files"]) == {"set.h5": 4, "rank.h5": 2, "c.raw": 4}.get(name, 1)
+
+
+def test_where_the_data_is_is_where_it_is(penstock: Penstock, files: dict[str, Path]) -> None:
+    told = found(penstock, files["a.h5"])
+    (offset,) = [each["offset"] for each in told["datasets"] if each["name"] == "rho"]
+    assert files["a.h5"].read_bytes()[offset : offset + 65536] == np.ones((64, 128)).tobytes()
+
+
+def test_for_a_person(penstock: Penstock, files: dict[str, Path]) -> None:
+    ran = penstock("info", str(files["a.h5"]))
+    assert ran.returncode == 0
+    assert f"{files['a.h5']}: HDF5, " in ran.stdout
+    assert "checksums of all datasets" in ran.stdout
+    assert "rho     f64      (64, 128)  64 KiB  units kg/m3" in ran.stdout
+    ran = penstock("ls", str(files["a.h5"]), "r*", "/flow/*")
+    assert [line.split() for line in ran.stdout.splitlines()] == [
+        ["flow/u", "f32", "(2,", "3)", "24", "B"],
+        ["rho", "f64", "(64,", "128)", "64", "KiB", "units=kg/m3"],
+    ]
+    ran = penstock("ls", str(files["a.h5"]), "zz")
+    assert (ran.returncode, ran.stderr) == (1, f"penstock: '{files['a.h5']}' has no dataset like zz\n")
+
+
+def test_what_others_wrote(penstock: Penstock, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file.create_dataset("packed", data=np.ones((100, 200)), chunks=(10, 20), compression="gzip")
+    (dataset,) = found(penstock, tmp_path / "other.h5")["datasets"]
+    assert (dataset["chunk"], dataset["plain"], dataset["checksums"]) == ([10, 20], False, False)
+    assert "no checksums: not written by penstock" in penstock("info", "other.h5").stdout
+
+
+def test_a_folder_has_sets_once_and_marks_what_is_left_over(
+    penstock: Penstock, files: dict[str, Path], tmp_path: Path
+) -> None:
+    with library.series(tmp_path / "out-*.h5") as series, series.step(0, 0.5) as file:
+        file["q"] = library.replicated(np.arange(3.0))
+    with library.create_stream(tmp_path / "log.streams") as stream:
+        stream.write(b"hello")
+    (tmp_path / "notes.txt").write_text("not ours\n")
+    (tmp_path / ".x.h5.0123456789abcdef.fedcba987654-17-4711..elsewhere.partial").write_bytes(b"")
+    ran = penstock("ls", ".")
+    assert ran.returncode == 0, ran.stderr
+    lines = dict(line.split("  ", 1) for line in ran.stdout.splitlines())
+    assert {name.strip() for name in lines} >= {path.name for path in files.values()} | {
+        "out.series.json",
+        "log.streams",
+    }
+    assert not any(".g" in name or name == "notes.txt" for name in lines)
+    assert "a series of 1 steps" in ran.stdout
+    assert "time 0.5" in penstock("info", "out.series.json").stdout
+    assert "penstock streams log.streams" in penstock("info", "log.streams").stdout
+
+
+def test_a_lost_part_is_told(penstock: Penstock, files: dict[str, Path], tmp_path: Path) -> None:
+    next(tmp_path.glob("set.h5.g*.part000001.h5")).unlink()
+    ran = penstock("info", str(files["set.h5"]))
+    assert ran.returncode == 1
+    assert "MISSING: " in ran.stdout
+    assert "part000001.h5  MISSING" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "neither HDF5"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(40), "broken"),
+        (b"CDF\x05" + b"\xff" * 60, "broken"),
+        (b'{"schema": "penstock.index/1"', "broken"),
+        (b'{"schema": "penstock.series/1", "steps": 7}', "its index cannot be read"),
+    ],
+    ids=["empty", "hdf5", "netcdf", "index", "series"],
+)
+def test_hostile_files_are_one_line(penstock: Penstock, tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "broken").write_bytes(content)
+    for command in ("info", "ls"):
+        ran = penstock(command, "broken")
+        assert ran.returncode == 1
+        text = (ran.stdout + ran.stderr).strip()
+        assert text.count("\n") == 0, text
+        assert said in text
+        assert "Traceback" not in text
+
+
+def test_nothing_there(penstock: Penstock, tmp_path: Path) -> None:
+    ran = penstock("info", "nowhere.h5")
+    assert (ran.returncode, ran.stdout) == (1, "'nowhere.h5': no such file\n")
+    (tmp_path / "empty").mkdir()
+    ran = penstock("ls", "empty")
+    assert (ran.returncode, ran.stderr) == (1, "penstock: 'empty' has no file that penstock reads\n")

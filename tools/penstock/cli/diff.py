@@ -1,0 +1,106 @@
+"""diff.py: `penstock diff` compares what is in two files by value, whatever their formats."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.campaign import launch
+from penstock.errors import UserError
+
+PROGRAM = "penstock-diff"
+TROUBLE = 2  # the exit status
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(diff)
+
+
+def diff(
+    a: Annotated[Path, typer.Argument(metavar="A", help="A file, or the master of a set.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another, of any format and placement.")],
+    rtol: Annotated[float, typer.Option("--rtol", min=0, help="Alike is |a - b| <= atol + rtol |b|.")] = 0.0,
+    atol: Annotated[float, typer.Option("--atol", min=0, help="The same, apart from the size of b.")] = 0.0,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Only this dataset; as often as you like.")
+    ] = None,
+    ignore_attributes: Annotated[bool, typer.Option("--ignore-attributes", help="Only datasets.")] = False,
+    nan_differs: Annotated[bool, typer.Option("--nan-differs", help="NaN is not alike to NaN.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Nothing but the exit status.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a line of JSON for each dataset, and each attribute that differs.")
+    ] = False,
+    np: Annotated[int, typer.Option("--np", help="Ranks that read.")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
+) -> None:
+    """Compare two files by value: datasets that are in one only, shapes, elements, attributes.
+
+    Numbers of different types are compared by their values. The exit status is 0 where all is the same, 1 where
+    something differs, 2 where that could not be found out.
+    """
+    if np < 1:
+        raise UserError(f"--np must be at least 1, not {np}", TROUBLE)
+    words = [str(a), str(b), "--rtol", repr(rtol), "--atol", repr(atol)]
+    words += [word for name in only or [] for word in ("--only", name.strip("/"))]
+    words += ["--ignore-attributes"] * ignore_attributes + ["--nan-differs"] * nan_differs
+    ranks = 1 if mpi is launch.Mpi.serial else np
+    command = [*launch.mpiexec(mpi, ranks), str(launch.program(PROGRAM, mpi)), *words]
+    ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
+    if ran.returncode not in (0, 1):
+        said = [line for line in ran.stderr.splitlines() if line.startswith(f"{PROGRAM}: ")]
+        raise UserError(
+            said[0].removeprefix(f"{PROGRAM}: ") if said else ran.stderr.strip() or f"{PROGRAM} failed", TROUBLE
+        )
+    for line in ran.stdout.splitlines():
+        if line.startswith("{") and not quiet:
+            _print(line, a, b, as_json)
+    raise typer.Exit(ran.returncode)
+
+
+def _print(line: str, a: Path, b: Path, as_json: bool) -> None:
+    if as_json:
+        typer.echo(line)
+        return
+    text = _describe(json.loads(line), a, b)
+    if text:
+        typer.echo(text)
+
+
+def _describe(found: dict[str, Any], a: Path, b: Path) -> str:
+    """ "" where there is nothing to say."""
+    what = (
+        f"attribute '{found['attribute']}' of {_object(found['of'])}"
+        if "attribute" in found
+        else f"'{found['dataset']}'"
+    )
+    if "only_in" in found:
+        return f"{what} is in '{a if found['only_in'] == 'a' else b}' only"
+    if "attribute" in found:
+        return f"{what} differs"
+    types = f" ({found['types'][0]} and {found['types'][1]})" if "types" in found else ""
+    if "shapes" in found:
+        return f"{what} is {_kind(found, 0)} in '{a}', {_kind(found, 1)} in '{b}'"
+    if not found["differing"]:
+        return f"{what}: the same values{types}" if types else ""
+    text = f"{what}{types}: {found['differing']} of {found['elements']} elements differ, "
+    text += f"the first at {_index(found['first'])}"
+    if "largest" in found:
+        text += f"; most by {found['largest']:.6g} at {_index(found['largest_at'])}"
+        if found["largest_relative"]:
+            text += f", relatively by {found['largest_relative']:.3g}"
+    return text
+
+
+def _kind(found: dict[str, Any], which: int) -> str:
+    types = found.get("types")
+    return f"{types[which]} {found['shapes'][which]}" if types else str(found["shapes"][which])
+
+
+def _index(index: list[int]) -> str:
+    return "(" + ", ".join(map(str, index)) + ")"
+
+
+def _object(name: str) -> str:
+    return f"'{name}'" if name else "the file"

@@ -1,0 +1,136 @@
+"""info.py: `penstock info` says what files are and what is in them, without reading their data."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.campaign import launch
+from penstock.cli import lines, looked_at
+from penstock.report import words
+
+MOST_VALUE = 60
+MOST_ROWS = 40
+NAMES = {"hdf5": "HDF5", "netcdf": "classic netCDF", "raw": "raw binary"}
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(info)
+
+
+def info(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Files, masters or indexes of sets, indexes of series.")
+    ],
+    everything: Annotated[bool, typer.Option("--all", help="All datasets and attributes, values whole.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each file.")] = False,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The build of the library that looks.")] = launch.Mpi.openmpi,
+) -> None:
+    """Say what files are: format, files of a set, commit, checksums, datasets, attributes.
+
+    The exit status is 1 where one cannot be read, or parts of a set are missing.
+    """
+    results = looked_at.look(files, mpi)
+    lines.conclude(results, as_json, lambda line: _describe(line, everything), _is_good)
+
+
+def _is_good(line: lines.Line) -> bool:
+    return "found" in line and not line["found"].get("lost")
+
+
+def _describe(line: lines.Line, everything: bool) -> str:
+    if "error" in line:
+        return lines.error_of(line)
+    found = line["found"]
+    if found["format"] == "streams":
+        return f"{line['file']}: streams of bytes, one for each rank\n  penstock streams {line['file']}    # lists them"
+    if found["format"] == "series":
+        return _series(line["file"], found, everything)
+    text = [_head(line["file"], found)]
+    text += [f"  MISSING: {why}" for why in found["lost"]]
+    if found["set"]:
+        text += _rows([(Path(file["path"]).name, _file_size(file)) for file in found["files"]], everything, "files")
+    datasets = found["datasets"]
+    total = words.size(sum(each["bytes"] for each in datasets))
+    text.append(f"  {len(datasets)} dataset{'' if len(datasets) == 1 else 's'}, {total}:")
+    text += _rows([_dataset(found, each, everything) for each in datasets], everything, "datasets")
+    own = found["attributes"].get("", {})
+    if own:
+        text.append("  attributes of the file:")
+        text += _rows([(name, _value(each, everything)) for name, each in own.items()], everything, "attributes")
+    groups = [name for name in found["attributes"] if name and name not in {each["name"] for each in datasets}]
+    for group in groups if everything else groups[:MOST_ROWS]:
+        text.append(f"  attributes of {group}:")
+        pairs = found["attributes"][group].items()
+        text += _rows([(name, _value(each, everything)) for name, each in pairs], everything, "attributes")
+    if found["left_out"]:
+        text.append(f"  not shown as it is: {found['left_out']}")
+    return "\n".join(text)
+
+
+def _head(name: str, found: looked_at.Found) -> str:
+    files = found["files"]
+    total = sum(file["bytes"] for file in files)
+    what = NAMES.get(found["format"]) or str(found["format"])
+    if found["set"]:
+        what = f"a set of {len(files)} files, {what}"
+    if found["parity"]:
+        what += ", with parity"
+    if found["committed_at"]:
+        when = datetime.fromtimestamp(found["committed_at"] / 1e9, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        summed = sum(each["checksums"] for each in found["datasets"])
+        commit = f"committed {when}, checksums of {'all' if summed == len(found['datasets']) else summed} datasets"
+    else:
+        commit = "no checksums: not written by penstock, or without them"
+    return f"{name}: {what}, {words.size(total)}\n  {commit}"
+
+
+def _file_size(file: dict[str, Any]) -> str:
+    if file["missing"]:
+        return "MISSING"
+    return words.size(file["bytes"])
+
+
+def _dataset(found: looked_at.Found, dataset: dict[str, Any], everything: bool) -> tuple[str, ...]:
+    attributes = found["attributes"].get(dataset["name"], {})
+    notes = []
+    if "units" in attributes:
+        notes.append(f"units {looked_at.value_text(attributes['units']['value'], MOST_VALUE)}")
+    if dataset["unlimited"]:
+        notes.append("unlimited")
+    if "chunk" in dataset:
+        notes.append(f"chunks {looked_at.shape_text(dataset['chunk'])}")
+    elif not dataset["plain"]:
+        notes.append("packed")
+    if everything:
+        notes += [f"{name}={_value(each, True)}" for name, each in attributes.items() if name != "units"]
+    elif len(attributes) > ("units" in attributes):
+        more = len(attributes) - ("units" in attributes)
+        notes.append(f"{more} attribute{'' if more == 1 else 's'}" + (" more" if "units" in attributes else ""))
+    size = words.size(dataset["bytes"])
+    return dataset["name"], dataset["type"], looked_at.shape_text(dataset["shape"]), size, ", ".join(notes)
+
+
+def _value(attribute: dict[str, Any], everything: bool) -> str:
+    return looked_at.value_text(attribute["value"], 1 << 20 if everything else MOST_VALUE)
+
+
+def _series(name: str, found: looked_at.Found, everything: bool) -> str:
+    steps = found["steps"]
+    text = [f"{name}: a series of {len(steps)} step{'' if len(steps) == 1 else 's'}, files {found['pattern']}"]
+    text += _rows([(file, f"iteration {i}", f"time {time:g}") for i, time, file in steps], everything, "steps")
+    return "\n".join(text)
+
+
+def _rows(rows: Sequence[tuple[str, ...]], everything: bool, what: str) -> list[str]:
+    """Columns one under another, the first MOST_ROWS of them."""
+    shown = rows if everything else rows[:MOST_ROWS]
+    wide = [max(len(row[i]) for row in shown) for i in range(len(shown[0]))] if shown else []
+    text = [
+        "    " + "  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip() for row in shown
+    ]
+    if len(shown) < len(rows):
+        text.append(f"    and {len(rows) - len(shown)} {what} more (--all lists them)")
+    return text

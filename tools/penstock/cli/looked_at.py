@@ -1,0 +1,58 @@
+"""looked_at.py: what penstock-info, or our own readers of indexes and streams, say of a file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from penstock.campaign import launch
+from penstock.catalogue.contents import kind_of
+from penstock.cli import lines
+from penstock.container import MAGIC
+
+PROGRAM = "penstock-info"
+Found = dict[str, Any]
+
+
+def look(files: list[Path], mpi: launch.Mpi) -> list[lines.Line]:
+    """One line for each of FILES, in their order: with "found", or with "error"."""
+    own = {path: _own(path) for path in files}
+    asked = [path for path in files if own[path] is None]
+    told = iter(lines.run(PROGRAM, [], asked, 1, mpi) if asked else [])
+    return [own[path] or next(told) for path in files]
+
+
+def _own(path: Path) -> lines.Line | None:
+    """What is no file of arrays: an index of a series, streams, a folder, nothing."""
+    if not path.exists():
+        return {"file": str(path), "error": f"'{path}': no such file"}
+    if not path.is_file():
+        return None  # a folder may be ADIOS2's; of others the program says what they are
+    try:
+        found = _read(path)
+    except OSError as error:
+        return {"file": str(path), "error": str(error.strerror or error)}
+    except (ValueError, KeyError, TypeError) as error:
+        return {"file": str(path), "error": f"its index cannot be read ({type(error).__name__}: {error})"}
+    return found and {"file": str(path), "found": found}
+
+
+def _read(path: Path) -> Found | None:
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) == MAGIC:
+            return {"format": "streams"}
+    if kind_of(path) != "series":
+        return None
+    root = json.loads(path.read_bytes())
+    steps = [(int(step["iteration"]), float(step["time"]), str(step["file"])) for step in root["steps"]]
+    return {"format": "series", "pattern": str(root["pattern"]), "steps": steps}
+
+
+def shape_text(shape: list[int]) -> str:
+    return "scalar" if not shape else "(" + ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+
+
+def value_text(value: Any, most: int) -> str:
+    """On one line, cut to MOST characters."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text if len(text) <= most else text[: most - 3] + "..."
