@@ -138,6 +138,16 @@ def test_a_record_of_the_bench_with_anything_in_it(tmp_path: Path, data: st.Data
     assert not math.isinf(read.total_bytes)
 
 
+@pytest.mark.parametrize("count", [10**400, -1])
+def test_a_count_that_cannot_be(tmp_path: Path, count: int) -> None:
+    whole = record()
+    whole["workload"]["total_bytes"] = count
+    path = tmp_path / "bench.json"
+    path.write_text(json.dumps(whole))
+    with pytest.raises(UserError, match="a count"):
+        results.read_record(path)
+
+
 def test_a_record_that_is_nested_without_end(tmp_path: Path) -> None:
     path = tmp_path / "bench.json"
     path.write_text("[" * 100_000)

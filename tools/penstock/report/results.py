@@ -88,11 +88,11 @@ def record_of(record: dict[str, Any]) -> Record:
     rates = {operation: ceiling.get(f"best_{operation}") or 0.0 for operation in ("write", "read")}
     return Record(
         workload=str(record["workload"]["name"]),
-        total_bytes=int(record["workload"]["total_bytes"]),
+        total_bytes=_count(record["workload"]["total_bytes"]),
         regime=str(record["regime"]),
-        np=int(record["np"]),
-        readers=int(record["readers"]),
-        repetitions=int(record["repetitions"]),
+        np=_count(record["np"]),
+        readers=_count(record["readers"]),
+        repetitions=_count(record["repetitions"]),
         stopped=record.get("stopped") is not None,
         baseline=str(record["baseline"]),
         verified=bool(record["verified"]),
@@ -116,7 +116,7 @@ def _line(line: dict[str, Any]) -> Line:
         method=str(line["method"]),
         operation=str(line["operation"]),
         control=bool(line.get("control", False)),
-        np=int(line["np"]),
+        np=_count(line["np"]),
         median=_number(line["median"]),
         low=_number(line["low"]),
         high=_number(line["high"]),
@@ -140,6 +140,14 @@ def _ratio(ratio: dict[str, Any] | None) -> Ratio | None:
         high=_number(ratio["high"]),
         verdict=str(ratio["verdict"]),
     )
+
+
+def _count(value: Any) -> int:
+    """What a 64-bit integer holds, as whoever wrote it had."""
+    count = int(value)
+    if not 0 <= count < 2**63:
+        raise OverflowError(f"a count of {count:.3e}" if abs(count) < 10**300 else "a count beyond all bounds")
+    return count
 
 
 def _number(value: Any) -> float | None:
