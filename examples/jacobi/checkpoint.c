@@ -1,6 +1,8 @@
 /* checkpoint.c: all that the solver has to do with penstock. */
 #include "checkpoint.h"
 
+#include <penstock.h>
+
 /* A call that fails on one rank makes the collective close fail on all of them, with the cause; so only that one is looked at. */
 
 /* This rank's block of the plate, and where it lies between the ghost cells. */
@@ -11,7 +13,7 @@ static penstock_status block(const Plate *p, penstock_decomposition **d) {
 #define INSIDE_GHOSTS(p) \
   (&(penstock_memory){.shape = (int64_t[]){(p)->ny + 2, (p)->nx + 2}, .start = (int64_t[]){1, 1}})
 
-penstock_status checkpoint_write(const char *path, const char *plan, const Plate *p) {
+int checkpoint_write(const char *path, const char *plan, const Plate *p) {
   penstock_file *file;
   penstock_decomposition *d = NULL;
   penstock_status status = penstock_create(p->comm, path, plan, &file);
@@ -27,7 +29,7 @@ penstock_status checkpoint_write(const char *path, const char *plan, const Plate
   return penstock_close(file); /* the whole new file, or what was there before */
 }
 
-penstock_status checkpoint_size(MPI_Comm comm, const char *path, int64_t *n) {
+int checkpoint_size(MPI_Comm comm, const char *path, int64_t *n) {
   penstock_file *file;
   int64_t shape[8] = {0};
   penstock_status status = penstock_open(comm, path, NULL, &file);
@@ -41,7 +43,7 @@ penstock_status checkpoint_size(MPI_Comm comm, const char *path, int64_t *n) {
   return status;
 }
 
-penstock_status checkpoint_read(const char *path, const char *plan, Plate *p) {
+int checkpoint_read(const char *path, const char *plan, Plate *p) {
   penstock_file *file;
   penstock_decomposition *d = NULL;
   penstock_status status = penstock_open(p->comm, path, plan, &file);
@@ -55,3 +57,5 @@ penstock_status checkpoint_read(const char *path, const char *plan, Plate *p) {
   penstock_free(d);
   return penstock_close(file);
 }
+
+const char *checkpoint_message(void) { return penstock_message(); }

@@ -51,7 +51,7 @@ static int read_options(int argc, char **argv, Options *o) {
 
 /* Rank 0 says what went wrong; every rank leaves with status 1. */
 static int failed(int rank, const char *doing, const char *path) {
-  if (rank == 0) fprintf(stderr, "jacobi: %s %s: %s\n", doing, path, penstock_message());
+  if (rank == 0) fprintf(stderr, "jacobi: %s %s: %s\n", doing, path, checkpoint_message());
   return 1;
 }
 
