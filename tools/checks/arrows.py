@@ -63,7 +63,7 @@ PLACES = {
         "examples/",
         "tests/",
     ],
-    "hdf5.h": ["core/hdf5/", "core/engine/", "bench/verify/", "tests/"],
+    "hdf5.h": ["core/hdf5/", "core/engine/", "bench/verify/", "examples/", "tests/"],
     "netcdf.h": ["core/engine/", "bench/verify/", "tests/"],
     "pnetcdf.h": ["core/engine/", "bench/verify/", "tests/"],
 }
