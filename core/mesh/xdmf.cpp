@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -317,13 +316,13 @@ std::vector<double> grid_numbers(const Catalogue& catalogue, const Dataset& data
   return std::vector<double>(static_cast<size_t>(rank), other);
 }
 
-// Datasets on no mesh: each shape, origin and spacing is a uniform grid.
-void add_plain_grids(const Catalogue& catalogue, const std::set<std::string>& used, std::vector<Grid>& grids) {
+// Where there are no meshes: each shape, origin and spacing is a uniform grid.
+void add_plain_grids(const Catalogue& catalogue, std::vector<Grid>& grids) {
   using Place = std::tuple<std::vector<int64_t>, std::vector<double>, std::vector<double>>;
   std::map<Place, std::string> found;
   for (const Dataset& dataset : catalogue.datasets) {
     const int rank = dataset.shape.rank();
-    if ((rank != 2 && rank != 3) || !is_shown(dataset) || used.contains(dataset.name)) continue;
+    if ((rank != 2 && rank != 3) || !is_shown(dataset)) continue;
     const Place place{{dataset.shape.begin(), dataset.shape.end()},
                       grid_numbers(catalogue, dataset, "origin", 0),
                       grid_numbers(catalogue, dataset, "spacing", 1)};
@@ -364,16 +363,12 @@ std::string document(const std::string& grids) {
 Result<std::vector<Grid>> grids_of(const Catalogue& catalogue) {
   PENSTOCK_ASSIGN(const auto meshes, meshes_of(catalogue));
   std::vector<Grid> grids;
-  std::set<std::string> used;
   for (const MeshWithValues& one : meshes) {
-    for (const std::string& name : one.mesh.axes) used.insert(name);
-    for (const std::string& name : {one.mesh.points, one.mesh.cells, one.mesh.corners}) used.insert(name);
-    for (const Values& values : one.values) used.insert(values.dataset->name);
     if (!is_referable(one.mesh.name)) continue;
     PENSTOCK_ASSIGN(Grid grid, MeshGrid(catalogue, one).make());
     if (!grid.body.empty()) grids.push_back(std::move(grid));
   }
-  add_plain_grids(catalogue, used, grids);
+  if (meshes.empty()) add_plain_grids(catalogue, grids);
   return grids;
 }
 

@@ -173,18 +173,9 @@ def test_particles(tmp_path: Path, how: str) -> None:
     places = np.random.default_rng(1).random((7, 3))
     data = {"p/x": places[:, 0].copy(), "p/y": places[:, 1].copy(), "p/z": places[:, 2].copy(), "p/all": places}
     write(tmp_path / "f.h5", data | {"mass": np.arange(7.0)}, f"particles,{how}", {"mass": "node"})
-    grid = only(pointed(read(tmp_path / "f.xmf")))
+    grid = only(read(tmp_path / "f.xmf"))
     np.testing.assert_allclose(plain(grid.GetPoints().GetData()), places)
     np.testing.assert_array_equal(values(grid, "mass"), np.arange(7))
-
-
-def pointed(data: Any) -> Any:
-    """Of several grids that which has no image: "p/all" is a uniform grid where it is nobody's points."""
-    if not data.IsA("vtkMultiBlockDataSet"):
-        return data
-    blocks = [data.GetBlock(i) for i in range(data.GetNumberOfBlocks())]
-    (found,) = [block for block in blocks if not block.IsA("vtkImageData")]
-    return found
 
 
 def test_a_mesh_that_moves_through_a_series(tmp_path: Path) -> None:
