@@ -30,7 +30,7 @@ LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 
 
 def lead_out(_app: Any, page: str, source: list[str]) -> None:
-    """Links to files that are no pages of the site, such as sources, lead to the repository."""
+    """Links to files that are no pages of the site, such as sources, lead to the repository or name it."""
     folder = posixpath.dirname(page)
 
     def replaced(match: re.Match[str]) -> str:
@@ -44,14 +44,14 @@ def lead_out(_app: Any, page: str, source: list[str]) -> None:
         if full.is_dir() and (full / "README.md").is_file() and path == "docs":
             return match[1] + posixpath.relpath("docs/README.md", folder or ".") + match[3]
         if full.exists() and (full.is_dir() or full.suffix not in (".md", ".svg", ".png")):
-            return f"{match[1]}{SOURCES}/{path}{match[3]}"
+            return f"](<{SOURCES}/{path}>)" if SOURCES else f"] (`{path}`)"
         return match[0]
 
     source[0] = LINK.sub(replaced, source[0])
 
 
-# Where sources are read by those who read the site.
-SOURCES = os.environ.get("PENSTOCK_SOURCES", "https://github.com/penstock-io/penstock/blob/main")
+# Where sources are read by those who read the site; without it they are named.
+SOURCES = os.environ.get("PENSTOCK_SOURCES", "")
 
 
 def setup(app: Any) -> None:

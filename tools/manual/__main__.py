@@ -16,6 +16,7 @@ import commands
 import functions
 import header
 import languages
+import typer
 
 from penstock import __version__
 
@@ -49,12 +50,12 @@ def man(folder: Path) -> int:
 
 
 def completions(folder: Path) -> int:
-    from penstock.cli import completion
+    from penstock.cli import app, completion
 
     for shell, name in (("bash", "penstock"), ("zsh", "_penstock"), ("fish", "penstock.fish")):
         path = folder / shell / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(completion.script(completion.Shell(shell)))
+        path.write_text(completion.script(completion.Shell(shell), typer.main.get_command(app)))
     print(f"completions of bash, zsh and fish in {folder}")
     return 0
 
