@@ -62,6 +62,10 @@ nightly: prepare-test ## The conformance suite on 64 and 256 ranks (hours)
 examples: build ## Build the examples and run each on a small problem
 	@scripts/examples
 
+docs: prepare-test ## Make the documentation in build/docs/html, and the man pages in build/man
+	@PYTHONPATH=tools $(BIN)/python tools/manual man build/man
+	@PYTHONPATH=tools $(BIN)/python tools/manual site build/docs
+
 lint: prepare-test configure-dev ## Check includes, first lines, formatting and types
 	@$(BIN)/python tools/checks/arrows.py
 	@$(BIN)/python tools/checks/first_lines.py
@@ -93,6 +97,8 @@ test-wheel: prepare-test ## Build the Python package, and use it in fresh enviro
 
 install: prepare-run ## Build optimised and install below PREFIX (/usr/local)
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null && cmake --build --preset release
+	@PYTHONPATH=tools $(BIN)/python tools/manual man build/release/man
+	@PYTHONPATH=tools $(BIN)/python tools/manual completions build/release/completions
 	@cmake --install build/release --prefix $(PREFIX)
 
 clean: ## Remove build/
@@ -117,5 +123,5 @@ configure-%:
 build-%: configure-%
 	@cmake --build --preset $*
 
-.PHONY: help build demo test quick torture disks fault-table fuzz check-threads check-memory check-objects nightly examples lint format tidy test-debian13 test-wheel test-dev test-mpich test-serial test-asan asan install clean \
+.PHONY: help build demo test quick torture disks fault-table fuzz check-threads check-memory check-objects nightly examples docs lint format tidy test-debian13 test-wheel test-dev test-mpich test-serial test-asan asan install clean \
   prepare-run prepare-test prepare-check

@@ -50,3 +50,15 @@ if(PENSTOCK_FORTRAN)
   configure_file(cmake/penstock-fortran.pc.in penstock-fortran.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/penstock-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+
+# Made by tools/manual where its Python libraries are: `make install` has them made.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+set(completions ${PROJECT_BINARY_DIR}/completions)
+install(DIRECTORY ${completions}/bash/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+install(DIRECTORY ${completions}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
+install(DIRECTORY ${completions}/fish/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
+
+# Environment Modules, and Lmod, which reads the same file: `module load penstock`.
+configure_file(packaging/modules/penstock.in modules/penstock/${PROJECT_VERSION} @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modules/penstock/${PROJECT_VERSION}
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/penstock)

@@ -179,7 +179,7 @@ def series(
     keep_every: SupportsIndex | None = None,
     xdmf: bool = False,
 ) -> Series:
-    """Collective. To write "run/out-*.h5": run/out-00000100.h5 at iteration 100. What is there is continued.
+    """Collective. To write ``run/out-*.h5``: run/out-00000100.h5 at iteration 100. What is there is continued.
 
     Due where a multiple of STEPS iterations, or of a time TIMES, is reached or passed, AT these times, or SECONDS after
     the last, but not above IO_BUDGET (0.1 or "10%") of the run time; without these always. KEEP_LAST: only the last so

@@ -12,6 +12,7 @@ from penstock.cli import (
     bench,
     catalogue,
     clean,
+    completion,
     convert,
     diff,
     hints,
@@ -42,6 +43,7 @@ app = typer.Typer(
 bench.register(app)
 catalogue.register(app)
 clean.register(app)
+completion.register(app)
 convert.register(app)
 diff.register(app)
 hints.register(app)

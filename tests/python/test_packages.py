@@ -1,0 +1,164 @@
+"""test_packages.py: completion in real shells, the Spack package, the containers' recipes, the citation file."""
+
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from penstock.cli import app, completion
+
+BASH = """
+source "$1"; shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+_penstock_completion
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture
+def root(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The tree of subcommands; the programs are those of the build."""
+    import typer
+
+    monkeypatch.setenv("PENSTOCK_BIN", str(ROOT / "build" / "bin"))
+    return typer.main.get_command(app)
+
+
+def scripted(shell: completion.Shell, root: Any, folder: Path) -> Path:
+    path = folder / f"penstock.{shell}"
+    path.write_text(completion.script(shell, root))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("penstock verif", ["verify"]),
+        ("penstock import ", ["ramses", "records"]),
+        ("penstock verify --js", ["--json"]),
+        ("penstock verify a.h5 --mpi s", ["serial"]),
+        ("penstock bench block2d --methods hdf5/two", ["hdf5/two_phase"]),
+        ("penstock bench block2d --methods hdf5/two_phase,raw/per", ["hdf5/two_phase,raw/per_process"]),
+    ],
+)
+def test_bash_completes(build: Path, tmp_path: Path, root: Any, line: str, expected: list[str]) -> None:
+    words = line.split(" ")
+    script = scripted(completion.Shell.bash, root, tmp_path)
+    done = subprocess.run(
+        ["bash", "-c", BASH, "bash", str(script), *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=build,  # noqa: S607
+    )
+    assert done.stdout.split() == expected
+
+
+def test_fish_completes(build: Path, tmp_path: Path, root: Any) -> None:
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed: Debian's package fish")
+    script = scripted(completion.Shell.fish, root, tmp_path)
+    for line, expected in (("penstock verif", "verify"), ("penstock verify --js", "--json")):
+        done = subprocess.run(
+            ["fish", "-c", f"source {script}; complete -C '{line}'"],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=build,
+            env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        )
+        assert done.stdout.split() == [expected]
+
+
+def test_zsh_takes_its_script(tmp_path: Path, root: Any) -> None:
+    if shutil.which("zsh") is None:
+        pytest.skip("zsh is not installed: Debian's package zsh")
+    script = scripted(completion.Shell.zsh, root, tmp_path)
+    said = "autoload -U compinit && compinit -u -D; source $1; print $_comps[penstock]"
+    done = subprocess.run(
+        ["zsh", "-f", "-c", said, "zsh", str(script)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,  # noqa: S607
+    )
+    assert "_penstock_completion" in done.stdout, done.stderr
+
+
+def options_of_cmake() -> set[str]:
+    text = "\n".join((ROOT / name).read_text() for name in ("CMakeLists.txt", "cmake/Dependencies.cmake"))
+    return set(re.findall(r"option\((PENSTOCK_\w+)", text)) | set(re.findall(r"set\((PENSTOCK_\w+) \"\" CACHE", text))
+
+
+class Package:
+    """What Spack's CMakePackage gives a recipe, for one choice of variants."""
+
+    chosen: frozenset[str] = frozenset()
+    run_tests = False
+
+    def define(self, name: str, value: object) -> tuple[str, object]:
+        return name, value
+
+    def define_from_variant(self, name: str, variant: str) -> tuple[str, object]:
+        return name, variant in self.chosen
+
+    @property
+    def spec(self) -> Any:
+        class Spec(dict[str, Any]):
+            def satisfies(_, words: str) -> bool:  # noqa: N805
+                return words.removeprefix("+") in self.chosen
+
+            def __missing__(_, name: str) -> Any:  # noqa: N805
+                return SimpleNamespace(prefix=f"/prefix/{name}")
+
+        return Spec()
+
+
+@pytest.mark.parametrize("chosen", [set(), {"mpi", "fortran"}, {"mpi", "pnetcdf", "netcdf", "adios2", "bench"}])
+def test_the_spack_package_names_options_that_cmake_has(monkeypatch: pytest.MonkeyPatch, chosen: set[str]) -> None:
+    variants: set[str] = set()
+    module = ModuleType("spack.package")
+    quiet = {name: lambda *_, **__: None for name in ("version", "depends_on", "extends", "license")}
+    vars(module).update(quiet)
+    vars(module).update(
+        CMakePackage=Package, when=lambda _: nullcontext(), variant=lambda name, **_: variants.add(name)
+    )
+    monkeypatch.setitem(sys.modules, "spack", ModuleType("spack"))
+    monkeypatch.setitem(sys.modules, "spack.package", module)
+    names: dict[str, Any] = {}
+    exec((ROOT / "packaging" / "spack" / "package.py").read_text(), names)  # noqa: S102
+    recipe = names["Penstock"]
+    recipe.chosen = frozenset(chosen)
+    given = dict(recipe().cmake_args())
+    assert set(given) <= options_of_cmake()
+    assert chosen <= variants
+    assert given["PENSTOCK_MPI"] == ("mpi" in chosen)
+    assert given.get("PENSTOCK_PNETCDF_ROOT") == ("/prefix/parallel-netcdf" if "pnetcdf" in chosen else None)
+
+
+def test_container_recipes_take_the_steps_from_one_script() -> None:
+    for recipe in ("docker/Dockerfile", "apptainer/penstock.def"):
+        text = (ROOT / "packaging" / recipe).read_text()
+        steps = set(re.findall(r"/opt/source/packaging/container (\w+)", text))
+        assert steps == {"build", "check"}, recipe
+        assert "debian:stable" in text
+    known = set(re.findall(r"^  (\w+)\)$", (ROOT / "packaging" / "container").read_text(), re.MULTILINE))
+    assert known == {"build", "check"}
+
+
+def test_the_citation_has_what_the_schema_requires() -> None:
+    import yaml
+
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= set(cited)
+    assert cited["cff-version"] == "1.2.0"
+    version = re.search(r"project\(penstock VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
+    assert version is not None
+    assert str(cited["version"]) == version[1]
