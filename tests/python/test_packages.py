@@ -52,11 +52,11 @@ def test_bash_completes(build: Path, tmp_path: Path, root: Any, line: str, expec
     words = line.split(" ")
     script = scripted(completion.Shell.bash, root, tmp_path)
     done = subprocess.run(
-        ["bash", "-c", BASH, "bash", str(script), *words],
+        ["bash", "-c", BASH, "bash", str(script), *words],  # noqa: S607
         capture_output=True,
         text=True,
         check=True,
-        cwd=build,  # noqa: S607
+        cwd=build,
     )
     assert done.stdout.split() == expected
 
@@ -83,11 +83,11 @@ def test_zsh_takes_its_script(tmp_path: Path, root: Any) -> None:
     script = scripted(completion.Shell.zsh, root, tmp_path)
     said = "autoload -U compinit && compinit -u -D; source $1; print $_comps[penstock]"
     done = subprocess.run(
-        ["zsh", "-f", "-c", said, "zsh", str(script)],
+        ["zsh", "-f", "-c", said, "zsh", str(script)],  # noqa: S607
         capture_output=True,
         text=True,
         check=True,
-        cwd=tmp_path,  # noqa: S607
+        cwd=tmp_path,
     )
     assert "_penstock_completion" in done.stdout, done.stderr
 
