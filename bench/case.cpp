@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bench/measure/reference.hpp"
+#include "bench/workload/element.hpp"
 #include "core/base/units.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
@@ -57,9 +58,7 @@ Status check_workload(const std::string& name) {
 Status understand_request(const CaseWords& words, WorkloadRequest& request) {
   PENSTOCK_ASSIGN(request.total_bytes, parse_bytes(words.total));
   if (request.total_bytes <= 0) return invalid("--total must be positive");
-  if (words.type != "real32" && words.type != "real64")
-    return invalid(fmt::format("--type is real32 or real64, not '{}'", words.type));
-  request.type = ElementType{words.type == "real32" ? Kind::f32 : Kind::f64};
+  PENSTOCK_ASSIGN(request.type, parse_element(words.type));
   if (words.order != "C" && words.order != "Fortran")
     return invalid(fmt::format("--order is C or Fortran, not '{}'", words.order));
   request.fortran = words.order == "Fortran";

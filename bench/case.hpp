@@ -42,7 +42,7 @@ struct Case {
   std::vector<Method> methods;
   size_t baseline = 0;  // the method to which the others are compared
 
-  int64_t total_bytes() const { return total_elements(*workload) * bytes(request.type); }
+  int64_t total_bytes() const { return bench::total_bytes(*workload); }
 };
 
 // A case as the command line has it, not yet understood.

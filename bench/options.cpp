@@ -37,7 +37,9 @@ void declare_case(CLI::App& app, Raw& raw) {
   CaseWords& words = raw.words;
   app.add_option("workload", words.workload, "the pattern of datasets and decompositions, see below");
   app.add_option("--total", words.total, "bytes of the whole workload (block2d, block3d)")->capture_default_str();
-  app.add_option("--type", words.type, "element: real32 or real64")->capture_default_str();
+  app.add_option("--type", words.type,
+                 "elements: int8 to int64, uint8 to uint64, real32, real64, complex64, complex128")
+      ->capture_default_str();
   app.add_option("--order", words.order, "C or Fortran")->capture_default_str();
   app.add_option("--row-bytes", words.row_bytes, "of each rank's contiguous rows in the file (block2d, block3d)");
   app.add_option("--ghosts", words.ghosts, "layers of ghost cells around each rank's data in memory (not map)");

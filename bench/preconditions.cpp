@@ -61,10 +61,12 @@ Status check_disk(const Options& options, int64_t bytes) {
 // Of all ranks, with ghost cells, once.
 int64_t memory_bytes(const Case& one, int ranks) {
   int64_t sum = 0;
-  for (int field = 0; field < static_cast<int>(one.workload->fields().size()); ++field)
+  const std::vector<Field>& fields = one.workload->fields();
+  for (size_t field = 0; field < fields.size(); ++field)
     for (int rank = 0; rank < ranks && one.ghosts > 0; ++rank)
-      if (const auto part = one.workload->part(field, rank, ranks)) sum += memory_elements(*part, one.ghosts);
-  return std::max(one.total_bytes(), sum * bytes(one.request.type));
+      if (const auto part = one.workload->part(static_cast<int>(field), rank, ranks))
+        sum += memory_elements(*part, one.ghosts) * bytes(fields[field].type);
+  return std::max(one.total_bytes(), sum);
 }
 
 Status check_memory(const Communicator& comm, int64_t bytes) {

@@ -33,7 +33,7 @@ Result<Made> make_job(const CountRequest& request, int ranks) {
   words.ranks = ranks;
   if (request.bytes_per_rank > 0) words.total_bytes = request.bytes_per_rank * ranks;
   PENSTOCK_ASSIGN(std::shared_ptr<const Workload> workload, make_workload(request.what.workload_name, words));
-  PENSTOCK_ASSIGN(VirtualJob job, VirtualJob::make(*workload, words.type, *find_format(plan.format),
+  PENSTOCK_ASSIGN(VirtualJob job, VirtualJob::make(*workload, *find_format(plan.format),
                                                    {ranks, request.ranks_per_node, plan.settings.integer("block")}));
   return Made{std::move(plan), std::move(workload), std::move(job)};
 }

@@ -8,17 +8,16 @@
 
 namespace penstock::bench {
 
-Result<VirtualJob> VirtualJob::make(const Workload& workload, ElementType type, const Format& format,
-                                    const JobShape& shape) {
-  VirtualJob job(workload, type, shape);
+Result<VirtualJob> VirtualJob::make(const Workload& workload, const Format& format, const JobShape& shape) {
+  VirtualJob job(workload, shape);
   Catalogue catalogue;
-  for (const Field& field : workload.fields()) catalogue.datasets.push_back({field.name, type, field.shape});
+  for (const Field& field : workload.fields()) catalogue.datasets.push_back({field.name, field.type, field.shape});
   PENSTOCK_TRY(format.check(catalogue));
   PENSTOCK_ASSIGN(job.layout_, format.layout(catalogue, Alignment{shape.block}));
   const int64_t end = (job.layout_.end + shape.block - 1) / shape.block * shape.block;
   // As long as the name of a partial file is.
   job.parts_.push_back({".file.h5.0123456789abcdef.0123456789ab-123456-12345678.slurm-1234567.node01.partial", end, 0});
-  job.bytes_ = total_elements(workload) * penstock::bytes(type);
+  job.bytes_ = total_bytes(workload);
   return job;
 }
 
@@ -33,9 +32,9 @@ Result<std::vector<Piece>> VirtualJob::pieces(int rank) const {
   for (size_t i = 0; i < fields.size(); ++i) {
     PENSTOCK_ASSIGN(const Decomposition part, workload_->part(static_cast<int>(i), rank, shape_.ranks));
     const Layout::Place& place = layout_.places[i];
-    const Pending pending{fields[i].name, type_, part, {}};
+    const Pending pending{fields[i].name, fields[i].type, part, {}};
     for (Selection& selection : selections(pending, fields[i].shape, {0, rank}))
-      list.push_back({0, place.base, penstock::bytes(type_), place.swapped ? scalar_bytes(type_) : 0,
+      list.push_back({0, place.base, penstock::bytes(fields[i].type), place.swapped ? scalar_bytes(fields[i].type) : 0,
                       std::move(selection), nullptr, place.row_stride});
   }
   return list;

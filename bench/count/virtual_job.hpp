@@ -23,8 +23,7 @@ struct JobShape {
 class VirtualJob {
  public:
   // WORKLOAD must outlive the job.
-  static Result<VirtualJob> make(const Workload& workload, ElementType type, const Format& format,
-                                 const JobShape& shape);
+  static Result<VirtualJob> make(const Workload& workload, const Format& format, const JobShape& shape);
 
   // What RANK writes; rank 0 writes the format's metadata as well.
   Result<std::vector<Piece>> pieces(int rank) const;
@@ -37,11 +36,9 @@ class VirtualJob {
   int first_rank_of(int node) const { return node * shape_.ranks_per_node; }
 
  private:
-  VirtualJob(const Workload& workload, ElementType type, const JobShape& shape)
-      : workload_(&workload), type_(type), shape_(shape) {}
+  VirtualJob(const Workload& workload, const JobShape& shape) : workload_(&workload), shape_(shape) {}
 
   const Workload* workload_;
-  ElementType type_;
   JobShape shape_;
   Layout layout_;
   std::vector<Part> parts_;

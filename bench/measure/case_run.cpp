@@ -56,16 +56,19 @@ void add(Sample& sample, const RankSample& rank) {
 
 int64_t aligned(int64_t bytes) { return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment; }
 
-int64_t memory_bytes(const Pieces& pieces, int64_t size) {
+// PIECES are of all fields of WORKLOAD, or there are none.
+int64_t memory_bytes(const Pieces& pieces, const Workload& workload) {
   int64_t sum = 0;
-  for (const Piece& piece : pieces) sum += aligned(memory_elements(piece.part, piece.ghosts) * size);
+  for (size_t i = 0; i < pieces.size(); ++i)
+    sum += aligned(memory_elements(pieces[i].part, pieces[i].ghosts) * bytes(workload.fields()[i].type));
   return sum;
 }
 
-void bind(Pieces& pieces, int64_t size, std::span<std::byte> memory) {
+void bind(Pieces& pieces, const Workload& workload, std::span<std::byte> memory) {
   size_t at = 0;
-  for (Piece& piece : pieces) {
-    const int64_t length = memory_elements(piece.part, piece.ghosts) * size;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    Piece& piece = pieces[i];
+    const int64_t length = memory_elements(piece.part, piece.ghosts) * bytes(workload.fields()[i].type);
     piece.bytes = memory.subspan(at, static_cast<size_t>(length));
     at += static_cast<size_t>(aligned(length));
   }
@@ -83,9 +86,7 @@ CaseRun::CaseRun(const Case& what, const Ground& ground, size_t first_folder)
 
 int CaseRun::fields() const { return static_cast<int>(case_.workload->fields().size()); }
 
-Truth CaseRun::truth(int repetition) const {
-  return {case_.workload.get(), case_.request.type, ground_.seed, repetition};
-}
+Truth CaseRun::truth(int repetition) const { return {case_.workload.get(), ground_.seed, repetition}; }
 
 Status CaseRun::prepare() {
   const Workload& workload = *case_.workload;
@@ -110,12 +111,12 @@ Status CaseRun::calibrate() {
   return {};
 }
 
-int64_t CaseRun::written_bytes() const { return memory_bytes(written_, bytes(case_.request.type)); }
-int64_t CaseRun::read_bytes() const { return memory_bytes(read_, bytes(case_.request.type)); }
+int64_t CaseRun::written_bytes() const { return memory_bytes(written_, *case_.workload); }
+int64_t CaseRun::read_bytes() const { return memory_bytes(read_, *case_.workload); }
 
 void CaseRun::lie_in(std::span<std::byte> written, std::span<std::byte> read) {
-  bind(written_, bytes(case_.request.type), written);
-  bind(read_, bytes(case_.request.type), read);
+  bind(written_, *case_.workload, written);
+  bind(read_, *case_.workload, read);
 }
 
 Status CaseRun::fill(int repetition) {
@@ -141,8 +142,7 @@ Status CaseRun::take(const OneRun& run) {
 Status CaseRun::live(const OneRun& run) {
   const Method& method = case_.methods[run.method];
   const Scratch& scratch = *ground_.scratch;
-  const Target target{scratch.path(folder(run), "." + method.extension), method.plan, case_.workload.get(),
-                      case_.request.type};
+  const Target target{scratch.path(folder(run), "." + method.extension), method.plan, case_.workload.get()};
   PENSTOCK_TRY(scratch.prepare(ranks_.all, folder(run)));
   PENSTOCK_TRY(scratch.settle(ranks_.all));
   PENSTOCK_TRY(write(run, target));
@@ -221,7 +221,7 @@ Status CaseRun::verify(const OneRun& run) {
   for (int field = 0; ranks_.readers && field < fields(); ++field) {
     const Piece& piece = read_[static_cast<size_t>(field)];
     digests.push_back(check_piece(expected, field, piece, own));
-    whole = whole && (piece.ghosts == 0 || ghosts_are_whole(piece, bytes(case_.request.type)));
+    whole = whole && (piece.ghosts == 0 || ghosts_are_whole(piece, bytes(expected.field(field).type)));
   }
   PENSTOCK_TRY(agree(ranks_.all, whole ? Status() : Status(Code::damaged, "reading back changed ghost cells")));
   PENSTOCK_ASSIGN(const Faults faults, join_faults(ranks_.all, own));

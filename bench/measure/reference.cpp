@@ -48,12 +48,13 @@ Status check_whole(const std::string& path, std::vector<std::byte> data) {
 
 // Every field, one after another.
 std::vector<std::byte> contents(const Truth& truth) {
-  const int64_t size = bytes(truth.type);
-  std::vector<std::byte> data(static_cast<size_t>(total_elements(*truth.workload) * size));
-  for (const Field& field : truth.workload->fields())
-    expect(
-        truth, static_cast<int>(&field - truth.workload->fields().data()), 0,
-        std::span(data).subspan(static_cast<size_t>(field.first * size), static_cast<size_t>(field.elements * size)));
+  std::vector<std::byte> data(static_cast<size_t>(total_bytes(*truth.workload)));
+  std::span<std::byte> rest = data;
+  for (int i = 0; i < static_cast<int>(truth.workload->fields().size()); ++i) {
+    const auto length = static_cast<size_t>(truth.field(i).elements * bytes(truth.field(i).type));
+    expect(truth, i, 0, rest.first(length));
+    rest = rest.subspan(length);
+  }
   return data;
 }
 
@@ -96,7 +97,7 @@ Result<Timing> timed_reference(const Communicator& comm, const Reference& refere
   Timing timing;
   Status status;
   PENSTOCK_TRY(while_others_sleep(comm, [&] {
-    const int64_t size = total_elements(*truth.workload) * bytes(truth.type);
+    const int64_t size = total_bytes(*truth.workload);
     status = reference.streams > 0 ? run_streams(reference.streams, path.substr(0, path.rfind('/')), size, timing)
                                    : run_pwrite(path, truth, timing);
   }));

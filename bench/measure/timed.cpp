@@ -18,8 +18,9 @@ Status write(const Communicator& comm, const Target& target, const Pieces& piece
   const std::vector<Field>& fields = target.workload->fields();
   Status status;
   for (size_t i = 0; i < fields.size() && status.ok(); ++i)
-    status = put ? file.put(fields[i].name, target.type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory())
-                 : file.lend(fields[i].name, target.type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory());
+    status =
+        put ? file.put(fields[i].name, fields[i].type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory())
+            : file.lend(fields[i].name, fields[i].type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory());
   if (compute != nullptr && status.ok()) status = file.commit_start();
   if (compute != nullptr) compute->run([&] { (void)file.commit_test(); });
   const Status closed = file.close();
@@ -32,7 +33,7 @@ Status read(const Communicator& readers, const Target& target, const Pieces& pie
   const std::vector<Field>& fields = target.workload->fields();
   Status status;
   for (size_t i = 0; i < fields.size() && status.ok(); ++i)
-    status = file.get(fields[i].name, target.type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory());
+    status = file.get(fields[i].name, fields[i].type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory());
   const Status closed = file.close();
   report = file.report();
   return status.ok() ? closed : status;

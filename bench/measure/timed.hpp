@@ -21,7 +21,6 @@ struct Target {
   std::string path;
   std::string plan;
   const Workload* workload = nullptr;
-  ElementType type;
 };
 
 // What happened on one rank.

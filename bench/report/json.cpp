@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "bench/report/record.hpp"
+#include "bench/workload/element.hpp"
 #include "bench/workload/numbering.hpp"
 #include "core/plan/plan.hpp"
 #include "core/session/methods.hpp"
@@ -26,7 +27,7 @@ Json workload_json(const Record& record) {
   Json json = what.workload->describe(record.results->writers);
   json["name"] = what.workload_name;
   json["total_bytes"] = what.total_bytes();
-  json["type"] = what.request.type.kind == Kind::f32 ? "real32" : "real64";
+  json["type"] = element_word(what.request.type.kind);
   json["partial"] = has_holes(*what.workload);
   json["ghosts"] = what.ghosts;
   json["numbering"] = {{"bits", numbering.bits()}, {"injective", numbering.injective(elements)}};

@@ -54,10 +54,38 @@ Status failed(const std::string& what) {
   return Status(Code::damaged, fmt::format("libhdf5 cannot {}: {}", what, reason));
 }
 
-Status check_definition(hid_t dataset, const Field& field, const Truth& truth) {
-  const Handle type(H5Dget_type(dataset), H5Tclose);
-  if (!type.ok() || H5Tget_class(type) != H5T_FLOAT || static_cast<int64_t>(H5Tget_size(type)) != bytes(truth.type))
-    return Status(Code::mismatch, fmt::format("libhdf5: '{}' is not of type {}", field.name, name(truth.type)));
+hid_t predefined(Kind kind) {
+  switch (kind) {
+    case Kind::i8: return H5T_NATIVE_INT8;
+    case Kind::i16: return H5T_NATIVE_INT16;
+    case Kind::i32: return H5T_NATIVE_INT32;
+    case Kind::i64: return H5T_NATIVE_INT64;
+    case Kind::u8: return H5T_NATIVE_UINT8;
+    case Kind::u16: return H5T_NATIVE_UINT16;
+    case Kind::u32: return H5T_NATIVE_UINT32;
+    case Kind::u64: return H5T_NATIVE_UINT64;
+    case Kind::f32:
+    case Kind::complex64: return H5T_NATIVE_FLOAT;
+    default: return H5T_NATIVE_DOUBLE;
+  }
+}
+
+// Complex numbers are compounds {r, i}, as h5py has them.
+Handle native_type(Kind kind) {
+  const hid_t base = predefined(kind);
+  if (kind != Kind::complex64 && kind != Kind::complex128) return {H5Tcopy(base), H5Tclose};
+  const size_t size = H5Tget_size(base);
+  const hid_t compound = H5Tcreate(H5T_COMPOUND, 2 * size);
+  H5Tinsert(compound, "r", 0, base);
+  H5Tinsert(compound, "i", size, base);
+  return {compound, H5Tclose};
+}
+
+Status check_definition(hid_t dataset, const Field& field) {
+  const Handle type(H5Dget_type(dataset), H5Tclose), wanted = native_type(field.type.kind);
+  const Handle native(type.ok() ? H5Tget_native_type(type, H5T_DIR_ASCEND) : H5I_INVALID_HID, H5Tclose);
+  if (!native.ok() || H5Tequal(native, wanted) <= 0)
+    return Status(Code::mismatch, fmt::format("libhdf5: '{}' is not of type {}", field.name, name(field.type)));
   const Handle space(H5Dget_space(dataset), H5Sclose);
   hsize_t extents[H5S_MAX_RANK] = {};
   const int rank = H5Sget_simple_extent_ndims(space);
@@ -75,20 +103,19 @@ Status check_field(hid_t file, int index, const Truth& truth, Faults& faults) {
   const Field& field = truth.workload->fields()[static_cast<size_t>(index)];
   const Handle dataset(H5Dopen2(file, field.name.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset.ok()) return failed(fmt::format("open '{}'", field.name));
-  PENSTOCK_TRY(check_definition(dataset, field, truth));
+  PENSTOCK_TRY(check_definition(dataset, field));
   if (field.elements == 0) return {};
   const int rank = field.shape.rank();
-  const int64_t size = bytes(truth.type), row = field.elements / field.shape[0];
+  const int64_t size = bytes(field.type), row = field.elements / field.shape[0];
   const int64_t step = std::clamp<int64_t>(piece_bytes / (row * size), 1, field.shape[0]);
   std::vector<std::byte> piece(static_cast<size_t>(step * row * size));
-  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const Handle space(H5Dget_space(dataset), H5Sclose), native = native_type(field.type.kind);
   for (int64_t at = 0; at < field.shape[0]; at += step) {
     hsize_t start[max_rank] = {}, count[max_rank] = {};
     for (int d = 0; d < rank; ++d) count[d] = static_cast<hsize_t>(field.shape[d]);
     start[0] = static_cast<hsize_t>(at);
     count[0] = static_cast<hsize_t>(std::min(step, field.shape[0] - at));
     const Handle memory(H5Screate_simple(rank, count, nullptr), H5Sclose);
-    const hid_t native = truth.type.kind == Kind::f64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
     if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
         H5Dread(dataset, native, memory, space, H5P_DEFAULT, piece.data()) < 0)
       return failed(fmt::format("read '{}'", field.name));

@@ -32,17 +32,42 @@ class File {
   int error_;
 };
 
-Status check_definition(int file, int variable, const Field& field, const Truth& truth) {
+nc_type type_of(Kind kind) {
+  switch (kind) {
+    case Kind::i8: return NC_BYTE;
+    case Kind::i16: return NC_SHORT;
+    case Kind::i32: return NC_INT;
+    case Kind::i64: return NC_INT64;
+    case Kind::u8: return NC_UBYTE;
+    case Kind::u16: return NC_USHORT;
+    case Kind::u32: return NC_UINT;
+    case Kind::u64: return NC_UINT64;
+    case Kind::f32:
+    case Kind::complex64: return NC_FLOAT;
+    default: return NC_DOUBLE;
+  }
+}
+
+// That of the variable: complex numbers have one more dimension, of real and imaginary part.
+std::vector<int64_t> shape_of(const Field& field) {
+  std::vector<int64_t> shape(field.shape.begin(), field.shape.end());
+  if (field.type.kind == Kind::complex64 || field.type.kind == Kind::complex128) shape.push_back(2);
+  return shape;
+}
+
+Status check_definition(int file, int variable, const Field& field) {
   nc_type type = NC_NAT;
   int rank = 0, dimensions[NC_MAX_VAR_DIMS] = {};
   if (const int error = nc_inq_var(file, variable, nullptr, &type, &rank, dimensions, nullptr); error != NC_NOERR)
     return failed(error, fmt::format("describe '{}'", field.name));
-  if (type != (truth.type.kind == Kind::f64 ? NC_DOUBLE : NC_FLOAT))
-    return Status(Code::mismatch, fmt::format("netCDF: '{}' is not of type {}", field.name, name(truth.type)));
-  bool same = rank == field.shape.rank();
+  if (type != type_of(field.type.kind))
+    return Status(Code::mismatch, fmt::format("netCDF: '{}' is not of type {}", field.name, name(field.type)));
+  const std::vector<int64_t> shape = shape_of(field);
+  bool same = rank == static_cast<int>(shape.size());
   for (int d = 0; d < rank && same; ++d) {
     size_t extent = 0;
-    same = nc_inq_dimlen(file, dimensions[d], &extent) == NC_NOERR && static_cast<int64_t>(extent) == field.shape[d];
+    same = nc_inq_dimlen(file, dimensions[d], &extent) == NC_NOERR &&
+           static_cast<int64_t>(extent) == shape[static_cast<size_t>(d)];
   }
   if (!same)
     return Status(Code::mismatch, fmt::format("netCDF: '{}' is not of shape {}", field.name, describe(field.shape)));
@@ -54,14 +79,15 @@ Status check_field(int file, int index, const Truth& truth, Faults& faults) {
   int variable = -1;
   if (const int error = nc_inq_varid(file, field.name.c_str(), &variable); error != NC_NOERR)
     return failed(error, fmt::format("find '{}'", field.name));
-  PENSTOCK_TRY(check_definition(file, variable, field, truth));
+  PENSTOCK_TRY(check_definition(file, variable, field));
   if (field.elements == 0) return {};
-  const int64_t size = bytes(truth.type), row = field.elements / field.shape[0];
+  const int64_t size = bytes(field.type), row = field.elements / field.shape[0];
   const int64_t step = std::clamp<int64_t>(piece_bytes / (row * size), 1, field.shape[0]);
   std::vector<std::byte> piece(static_cast<size_t>(step * row * size));
   for (int64_t at = 0; at < field.shape[0]; at += step) {
-    size_t start[max_rank] = {static_cast<size_t>(at)}, count[max_rank] = {};
-    for (int d = 0; d < field.shape.rank(); ++d) count[d] = static_cast<size_t>(field.shape[d]);
+    size_t start[max_rank + 1] = {static_cast<size_t>(at)}, count[max_rank + 1] = {};
+    const std::vector<int64_t> shape = shape_of(field);
+    for (size_t d = 0; d < shape.size(); ++d) count[d] = static_cast<size_t>(shape[d]);
     count[0] = static_cast<size_t>(std::min(step, field.shape[0] - at));
     if (const int error = nc_get_vara(file, variable, start, count, piece.data()); error != NC_NOERR)
       return failed(error, fmt::format("read '{}'", field.name));

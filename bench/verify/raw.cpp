@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/verify/library.hpp"
+#include "bench/workload/element.hpp"
 
 namespace penstock::bench {
 
@@ -50,6 +51,14 @@ class Part {
   int fd_;
 };
 
+// By numpy's words.
+std::string dtype_of(Kind kind) {
+  const int64_t size = bytes(ElementType{kind});
+  const std::string_view word = element_word(kind);
+  const char letter = word.starts_with("u") ? 'u' : word[0] == 'r' ? 'f' : word[0];
+  return size == 1 ? fmt::format("{}1", letter) : fmt::format("<{}{}", letter, size);
+}
+
 // One field: its blocks read run by run, and a mark for every element that some block holds.
 class FieldCheck {
  public:
@@ -61,7 +70,7 @@ class FieldCheck {
         seen_(static_cast<size_t>(field_.elements), false) {}
 
   Status check_definition(const Json& dataset) const {
-    const std::string dtype = truth_.type.kind == Kind::f64 ? "<f8" : "<f4";
+    const std::string dtype = dtype_of(field_.type.kind);
     if (dataset.at("dtype") != dtype) return wrong(field_, "the type is not " + dtype);
     const auto shape = dataset.at("shape").get<std::vector<int64_t>>();
     if (!std::equal(shape.begin(), shape.end(), field_.shape.begin(), field_.shape.end()))
@@ -73,7 +82,7 @@ class FieldCheck {
   Status check_run(const Part& part, int64_t at, int64_t offset, int64_t length) {
     if (offset < 0 || length < 0 || offset > field_.elements - length)
       return wrong(field_, "a block outside of the dataset");
-    const int64_t size = bytes(truth_.type), step = piece_bytes / size;
+    const int64_t size = bytes(field_.type), step = piece_bytes / size;
     for (int64_t done = 0; done < length; done += step) {
       const int64_t count = std::min(step, length - done);
       piece_.resize(static_cast<size_t>(count * size));
@@ -93,7 +102,7 @@ class FieldCheck {
     Status status;
     for_each_run(where, [&](int64_t offset, int64_t length) {
       if (status.ok()) status = check_run(part, at, offset, length);
-      at += length * bytes(truth_.type);
+      at += length * bytes(field_.type);
     });
     return status;
   }

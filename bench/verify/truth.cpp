@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "bench/workload/element.hpp"
 #include "core/base/crc64.hpp"
 #include "core/model/catalogue.hpp"
 
@@ -18,21 +19,6 @@ namespace {
 
 constexpr int64_t block_bytes = 256 << 10;  // stays in the second-level cache
 
-const Field& field_of(const Truth& truth, int64_t field) {
-  return truth.workload->fields()[static_cast<size_t>(field)];
-}
-
-std::string print(const Truth& truth, const std::byte* element) {
-  if (truth.type.kind == Kind::f64) {
-    double value;
-    std::memcpy(&value, element, sizeof value);
-    return fmt::format("{:.17g}", value);
-  }
-  float value;
-  std::memcpy(&value, element, sizeof value);
-  return fmt::format("{:.9g}", value);
-}
-
 // "element (3, 4) of 'D1'", for a number of the whole workload.
 std::string place(const Truth& truth, int64_t number) {
   for (const Field& field : truth.workload->fields())
@@ -43,16 +29,20 @@ std::string place(const Truth& truth, int64_t number) {
 
 // What kind of wrong: zeroed, flipped, moved from elsewhere, left from an earlier repetition.
 std::string guess(const Truth& truth, const Faults& faults, const std::byte* expected) {
-  const auto size = static_cast<size_t>(bytes(truth.type));
+  const ElementType& type = truth.field(faults.field).type;
+  const auto size = static_cast<size_t>(bytes(type)), word = static_cast<size_t>(scalar_bytes(type));
   const std::byte* found = faults.found.data();
   if (std::all_of(found, found + size, [](std::byte b) { return b == std::byte{0}; })) return "zeroed";
   int flipped = 0;
   for (size_t i = 0; i < size; ++i) flipped += std::popcount(static_cast<unsigned char>(found[i] ^ expected[i]));
   if (flipped == 1) return "one bit flipped";
-  if (std::equal(found, found + size, std::reverse_iterator(expected + size))) return "in the other byte order";
+  bool swapped = true;
+  for (size_t i = 0; i < size; i += word)
+    swapped = swapped && std::equal(found + i, found + i + word, std::reverse_iterator(expected + i + word));
+  if (swapped) return "in the other byte order";
   Truth then = truth;
   for (; then.repetition >= 0; --then.repetition) {
-    const auto number = then.numbering().number(found);
+    const auto number = then.numbering(faults.field).number(found);
     if (!number) continue;
     const std::string where = place(truth, *number);
     if (where.empty()) continue;
@@ -65,8 +55,8 @@ std::string guess(const Truth& truth, const Faults& faults, const std::byte* exp
 }  // namespace
 
 void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> out) {
-  const int64_t size = bytes(truth.type), end = offset + static_cast<int64_t>(out.size()) / size;
-  truth.numbering().fill(field_of(truth, field).first + offset, out);
+  const int64_t size = bytes(truth.field(field).type), end = offset + static_cast<int64_t>(out.size()) / size;
+  truth.numbering(field).fill(truth.field(field).first + offset, out);
   const std::span<const Run> holes = truth.workload->holes(field);
   auto hole = std::partition_point(holes.begin(), holes.end(),
                                    [&](const Run& run) { return run.offset + run.length <= offset; });
@@ -77,10 +67,10 @@ void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> 
 }
 
 void fill_piece(const Truth& truth, int field, const Piece& piece) {
-  const Numbering numbering = truth.numbering();
-  const int64_t first = field_of(truth, field).first;
+  const Numbering numbering = truth.numbering(field);
+  const int64_t first = truth.field(field).first;
   if (piece.ghosts > 0) std::fill(piece.bytes.begin(), piece.bytes.end(), ghost_byte);
-  for_each_stretch(piece, bytes(truth.type),
+  for_each_stretch(piece, bytes(truth.field(field).type),
                    [&](int64_t offset, std::span<std::byte> stretch) { numbering.fill(first + offset, stretch); });
 }
 
@@ -92,7 +82,7 @@ void merge(Faults& into, const Faults& other) {
 }
 
 void check(const Truth& truth, int field, int64_t offset, std::span<const std::byte> data, Faults& faults) {
-  const auto size = static_cast<size_t>(bytes(truth.type));
+  const auto size = static_cast<size_t>(bytes(truth.field(field).type));
   std::vector<std::byte> expected(std::min<size_t>(data.size(), block_bytes));
   for (size_t begin = 0; begin < data.size(); begin += block_bytes) {
     const size_t length = std::min<size_t>(block_bytes, data.size() - begin);
@@ -110,14 +100,14 @@ void check(const Truth& truth, int field, int64_t offset, std::span<const std::b
 }
 
 std::string explain(const Truth& truth, const Faults& faults, int writers) {
-  const Field& field = field_of(truth, faults.field);
-  std::array<std::byte, 8> expected{};
+  const Field& field = truth.field(faults.field);
+  std::array<std::byte, 16> expected{};
   expect(truth, static_cast<int>(faults.field), faults.offset,
-         std::span(expected).first(static_cast<size_t>(bytes(truth.type))));
+         std::span(expected).first(static_cast<size_t>(bytes(field.type))));
   const int rank = owner(*truth.workload, static_cast<int>(faults.field), faults.offset, writers);
   return fmt::format("'{}', element {}: expected {}, found {} ({}); written by {}; {} wrong in all", field.name,
-                     describe(coordinates(field.shape, faults.offset)), print(truth, expected.data()),
-                     print(truth, faults.found.data()), guess(truth, faults, expected.data()),
+                     describe(coordinates(field.shape, faults.offset)), print_element(field.type.kind, expected.data()),
+                     print_element(field.type.kind, faults.found.data()), guess(truth, faults, expected.data()),
                      rank < 0 ? std::string("nobody") : fmt::format("rank {}", rank), faults.wrong);
 }
 
@@ -128,7 +118,7 @@ void Digest::append(const Digest& next) {
 
 Digest check_piece(const Truth& truth, int field, const Piece& piece, Faults& faults) {
   Digest sum;
-  for_each_stretch(piece, bytes(truth.type), [&](int64_t offset, std::span<const std::byte> stretch) {
+  for_each_stretch(piece, bytes(truth.field(field).type), [&](int64_t offset, std::span<const std::byte> stretch) {
     check(truth, field, offset, stretch, faults);
     sum.crc = crc64(stretch, sum.crc);
     sum.bytes += static_cast<int64_t>(stretch.size());
@@ -139,7 +129,7 @@ Digest check_piece(const Truth& truth, int field, const Piece& piece, Faults& fa
 Digest digest(std::span<const std::byte> data) { return {crc64(data), static_cast<int64_t>(data.size())}; }
 
 Digest expected_digest(const Truth& truth, int field, const Slab& slab) {
-  const int64_t size = bytes(truth.type), step = block_bytes / size;
+  const int64_t size = bytes(truth.field(field).type), step = block_bytes / size;
   std::vector<std::byte> block(static_cast<size_t>(std::min(step, slab.end - slab.begin) * size));
   Digest sum;
   for (int64_t at = slab.begin; at < slab.end; at += step) {

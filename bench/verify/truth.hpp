@@ -17,11 +17,11 @@ namespace penstock::bench {
 // The contents of one repetition of a workload, known without any file.
 struct Truth {
   const Workload* workload = nullptr;
-  ElementType type;
   uint64_t seed = 0;
   int repetition = 0;  // 0 is the warm-up
 
-  Numbering numbering() const { return Numbering(type.kind, seed, repetition); }
+  const Field& field(int64_t index) const { return workload->fields()[static_cast<size_t>(index)]; }
+  Numbering numbering(int64_t field) const { return Numbering(this->field(field).type.kind, seed, repetition); }
 };
 
 // The elements of FIELD from linear OFFSET on, as many as OUT holds; holes are zero.
@@ -34,7 +34,7 @@ struct Faults {
   int64_t wrong = 0;
   int64_t field = -1;
   int64_t offset = 0;
-  std::array<std::byte, 8> found{};
+  std::array<std::byte, 16> found{};
 };
 void merge(Faults& into, const Faults& other);
 // Compares the elements of FIELD from linear OFFSET on with the truth, every one of them.

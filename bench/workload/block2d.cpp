@@ -6,7 +6,8 @@ namespace penstock::bench {
 Result<std::unique_ptr<Workload>> make_block2d(const WorkloadRequest& request) {
   auto shape = block_shape(request, 2);
   if (!shape) return shape.status().in("block2d");
-  return std::unique_ptr<Workload>(std::make_unique<Blocks>(std::vector<Field>{{"field", *shape}}, request.fortran));
+  return std::unique_ptr<Workload>(
+      std::make_unique<Blocks>(std::vector<Field>{{"field", *shape, request.type}}, request.fortran));
 }
 
 }  // namespace penstock::bench

@@ -19,7 +19,7 @@ Result<Dims> block_shape(const WorkloadRequest& request, int dimensions);
 // largest: at two ranks C order makes whole rows and Fortran order half rows.
 class Blocks : public Workload {
  public:
-  // Numbers the elements of FIELDS, whose names and shapes are given.
+  // Numbers the elements of FIELDS, whose names, shapes and types are given.
   Blocks(std::vector<Field> fields, bool fortran);
   const std::vector<Field>& fields() const override { return fields_; }
   Result<Decomposition> part(int field, int rank, int size) const override;

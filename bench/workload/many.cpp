@@ -33,7 +33,8 @@ Result<std::unique_ptr<Workload>> make_many(const WorkloadRequest& request) {
   const int64_t side = integer_root(request.dataset_bytes / bytes(request.type), 2);
   if (side < 1) return Status(Code::invalid, "many: --dataset-bytes is less than one element");
   std::vector<Field> fields;
-  for (int i = 0; i < request.datasets; ++i) fields.push_back({fmt::format("field{:06}", i), Dims{side, side}});
+  for (int i = 0; i < request.datasets; ++i)
+    fields.push_back({fmt::format("field{:06}", i), Dims{side, side}, request.type});
   return std::unique_ptr<Workload>(std::make_unique<Many>(std::move(fields), request.fortran));
 }
 

@@ -47,12 +47,12 @@ int64_t make_disjoint(MapDecomposition& map, std::vector<Run>& holes) {
 
 class Map : public Workload {
  public:
-  Map(std::vector<MapDecomposition> maps, int variables) : maps_(std::move(maps)) {
+  Map(std::vector<MapDecomposition> maps, int variables, ElementType type) : maps_(std::move(maps)) {
     for (size_t m = 0; m < maps_.size(); ++m) {
       holes_.emplace_back();
       dropped_.push_back(make_disjoint(maps_[m], holes_.back()));
       for (int v = 0; v < variables; ++v)
-        fields_.push_back({fmt::format("{}_{:04}", maps_[m].name, v), maps_[m].shape, 0, 0});
+        fields_.push_back({fmt::format("{}_{:04}", maps_[m].name, v), maps_[m].shape, type});
       map_of_.resize(fields_.size(), m);
     }
     sort_by_name();
@@ -148,7 +148,7 @@ Result<std::unique_ptr<Workload>> make_map(const WorkloadRequest& request) {
       return std::find(request.decompositions.begin(), request.decompositions.end(), map.name) ==
              request.decompositions.end();
     });
-  return std::unique_ptr<Workload>(std::make_unique<Map>(std::move(maps), request.variables));
+  return std::unique_ptr<Workload>(std::make_unique<Map>(std::move(maps), request.variables, request.type));
 }
 
 }  // namespace penstock::bench

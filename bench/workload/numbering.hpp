@@ -10,18 +10,19 @@
 
 namespace penstock::bench {
 
-// A keyed bijection of numbers, stored in the bits of a finite, non-zero real:
+// A keyed bijection of numbers, stored in the bits of a value that is never zero, nor infinite, nor no number:
 //   f64: 52 bits, in [1, 2): no two elements below 2^52 share a value.
 //   f32: 31 bits (sign, 7 of the exponent, 23): no two elements below 2^31 share one; above, values are a 31-bit hash.
-// Zero is never a value, and the key depends on the seed and the repetition, so zeroed, moved and stale data all
-// differ.
+//   integers: odd ones; 52 bits of those of 64, else all but the lowest: 31, 15 or 7; above, a hash.
+//   complex: two reals, of the numbers 2 n and 2 n + 1.
+// The key depends on the seed and the repetition, so zeroed, moved and stale data all differ.
 class Numbering {
  public:
-  // REQUIRES: kind is f32 or f64.
+  // REQUIRES: kind is not text.
   Numbering(Kind kind, uint64_t seed, int repetition);
 
-  int64_t element_bytes() const { return wide_ ? 8 : 4; }
-  int bits() const { return wide_ ? 52 : 31; }
+  int64_t element_bytes() const { return word_bytes_ * words_; }
+  int bits() const { return bits_ - (words_ == 2 ? 1 : 0); }
   bool injective(int64_t elements) const { return elements <= (int64_t{1} << bits()); }
   // The elements NUMBER, NUMBER + 1, ... up to the end of OUT, in native byte order.
   void fill(int64_t number, std::span<std::byte> out) const;
@@ -30,7 +31,11 @@ class Numbering {
   std::optional<int64_t> number(const std::byte* element) const;
 
  private:
-  bool wide_;
+  std::optional<int64_t> word_number(const std::byte* word) const;
+
+  bool real_;
+  int word_bytes_, words_;  // of an element
+  int bits_;                // of a word
   uint64_t key_[2];
 };
 

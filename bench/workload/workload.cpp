@@ -38,6 +38,12 @@ int64_t total_elements(const Workload& workload) {
   return sum;
 }
 
+int64_t total_bytes(const Workload& workload) {
+  int64_t sum = 0;
+  for (const Field& field : workload.fields()) sum += field.elements * bytes(field.type);
+  return sum;
+}
+
 bool has_holes(const Workload& workload) {
   for (size_t i = 0; i < workload.fields().size(); ++i)
     if (!workload.holes(static_cast<int>(i)).empty()) return true;

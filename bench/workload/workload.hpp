@@ -20,6 +20,7 @@ namespace penstock::bench {
 struct Field {
   std::string name;
   Dims shape;
+  ElementType type;
   int64_t first = 0;
   int64_t elements = 0;
 };
@@ -69,6 +70,7 @@ Result<std::unique_ptr<Workload>> make_many(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_map(const WorkloadRequest& request);
 
 int64_t total_elements(const Workload& workload);
+int64_t total_bytes(const Workload& workload);
 bool has_holes(const Workload& workload);
 // The elements [BEGIN, END) that RANK of SIZE reads back of FIELD: neighbours in order, rows where the workload says
 // so.
