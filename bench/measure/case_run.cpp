@@ -56,19 +56,20 @@ void add(Sample& sample, const RankSample& rank) {
 
 int64_t aligned(int64_t bytes) { return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment; }
 
-// PIECES are of all fields of WORKLOAD, or there are none.
+int64_t memory_bytes(const Piece& piece, const Workload& workload) {
+  return memory_elements(piece.part, piece.ghosts) * bytes(workload.fields()[static_cast<size_t>(piece.field)].type);
+}
+
 int64_t memory_bytes(const Pieces& pieces, const Workload& workload) {
   int64_t sum = 0;
-  for (size_t i = 0; i < pieces.size(); ++i)
-    sum += aligned(memory_elements(pieces[i].part, pieces[i].ghosts) * bytes(workload.fields()[i].type));
+  for (const Piece& piece : pieces) sum += aligned(memory_bytes(piece, workload));
   return sum;
 }
 
 void bind(Pieces& pieces, const Workload& workload, std::span<std::byte> memory) {
   size_t at = 0;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    Piece& piece = pieces[i];
-    const int64_t length = memory_elements(piece.part, piece.ghosts) * bytes(workload.fields()[i].type);
+  for (Piece& piece : pieces) {
+    const int64_t length = memory_bytes(piece, workload);
     piece.bytes = memory.subspan(at, static_cast<size_t>(length));
     at += static_cast<size_t>(aligned(length));
   }
@@ -90,17 +91,13 @@ Truth CaseRun::truth(int repetition) const { return {case_.workload.get(), groun
 
 Status CaseRun::prepare() {
   const Workload& workload = *case_.workload;
-  for (int field = 0; field < fields(); ++field) {
-    PENSTOCK_ASSIGN(Decomposition part, workload.part(field, ranks_.all->rank(), ranks_.all->size()));
-    written_.push_back({std::move(part), case_.ghosts, {}});
-    if (!ranks_.readers) continue;
-    if (case_.own_ranks) {
-      read_.push_back(written_.back());
-      continue;
-    }
+  PENSTOCK_ASSIGN(std::vector<Portion> portions, workload.portions(ranks_.all->rank(), ranks_.all->size()));
+  for (Portion& portion : portions) written_.push_back({portion.field, std::move(portion.part), case_.ghosts, {}});
+  if (case_.own_ranks) read_ = written_;
+  for (int field = 0; field < fields() && ranks_.readers && !case_.own_ranks; ++field) {
     const Slab own = slab(workload, field, ranks_.readers->rank(), ranks_.readers->size());
     PENSTOCK_ASSIGN(Decomposition piece, slab_decomposition(workload, field, own));
-    read_.push_back({std::move(piece), case_.ghosts, {}});
+    read_.push_back({field, std::move(piece), case_.ghosts, {}});
   }
   return {};
 }
@@ -120,8 +117,7 @@ void CaseRun::lie_in(std::span<std::byte> written, std::span<std::byte> read) {
 }
 
 Status CaseRun::fill(int repetition) {
-  for (int field = 0; field < fields(); ++field)
-    fill_piece(truth(repetition), field, written_[static_cast<size_t>(field)]);
+  for (const Piece& piece : written_) fill_piece(truth(repetition), piece);
   if (static_cast<int>(results_.expected_digests.size()) > repetition) return {};
   return expect_digest(repetition);
 }
@@ -218,10 +214,9 @@ Status CaseRun::verify(const OneRun& run) {
   Faults own;
   std::vector<Digest> digests;
   bool whole = true;
-  for (int field = 0; ranks_.readers && field < fields(); ++field) {
-    const Piece& piece = read_[static_cast<size_t>(field)];
-    digests.push_back(check_piece(expected, field, piece, own));
-    whole = whole && (piece.ghosts == 0 || ghosts_are_whole(piece, bytes(expected.field(field).type)));
+  for (const Piece& piece : read_) {
+    digests.push_back(check_piece(expected, piece, own));
+    whole = whole && (piece.ghosts == 0 || ghosts_are_whole(piece, bytes(expected.field(piece.field).type)));
   }
   PENSTOCK_TRY(agree(ranks_.all, whole ? Status() : Status(Code::damaged, "reading back changed ghost cells")));
   PENSTOCK_ASSIGN(const Faults faults, join_faults(ranks_.all, own));

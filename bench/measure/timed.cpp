@@ -15,12 +15,13 @@ Status write(const Communicator& comm, const Target& target, const Pieces& piece
              Report& report) {
   PENSTOCK_ASSIGN(File file, File::create(comm, target.path, target.plan));
   file.set_partial(has_holes(*target.workload));
-  const std::vector<Field>& fields = target.workload->fields();
   Status status;
-  for (size_t i = 0; i < fields.size() && status.ok(); ++i)
-    status =
-        put ? file.put(fields[i].name, fields[i].type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory())
-            : file.lend(fields[i].name, fields[i].type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory());
+  for (size_t i = 0; i < pieces.size() && status.ok(); ++i) {
+    const Piece& piece = pieces[i];
+    const Field& field = target.workload->fields()[static_cast<size_t>(piece.field)];
+    status = put ? file.put(field.name, field.type, piece.part, piece.bytes.data(), piece.memory())
+                 : file.lend(field.name, field.type, piece.part, piece.bytes.data(), piece.memory());
+  }
   if (compute != nullptr && status.ok()) status = file.commit_start();
   if (compute != nullptr) compute->run([&] { (void)file.commit_test(); });
   const Status closed = file.close();
@@ -30,10 +31,12 @@ Status write(const Communicator& comm, const Target& target, const Pieces& piece
 
 Status read(const Communicator& readers, const Target& target, const Pieces& pieces, Report& report) {
   PENSTOCK_ASSIGN(File file, File::open(readers, target.path, target.plan));
-  const std::vector<Field>& fields = target.workload->fields();
   Status status;
-  for (size_t i = 0; i < fields.size() && status.ok(); ++i)
-    status = file.get(fields[i].name, fields[i].type, pieces[i].part, pieces[i].bytes.data(), pieces[i].memory());
+  for (size_t i = 0; i < pieces.size() && status.ok(); ++i) {
+    const Piece& piece = pieces[i];
+    const Field& field = target.workload->fields()[static_cast<size_t>(piece.field)];
+    status = file.get(field.name, field.type, piece.part, piece.bytes.data(), piece.memory());
+  }
   const Status closed = file.close();
   report = file.report();
   return status.ok() ? closed : status;

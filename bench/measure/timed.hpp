@@ -15,7 +15,7 @@
 
 namespace penstock::bench {
 
-using Pieces = std::vector<Piece>;  // of every field
+using Pieces = std::vector<Piece>;  // in the order of the calls
 
 struct Target {
   std::string path;

@@ -66,11 +66,11 @@ void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> 
   }
 }
 
-void fill_piece(const Truth& truth, int field, const Piece& piece) {
-  const Numbering numbering = truth.numbering(field);
-  const int64_t first = truth.field(field).first;
+void fill_piece(const Truth& truth, const Piece& piece) {
+  const Numbering numbering = truth.numbering(piece.field);
+  const int64_t first = truth.field(piece.field).first;
   if (piece.ghosts > 0) std::fill(piece.bytes.begin(), piece.bytes.end(), ghost_byte);
-  for_each_stretch(piece, bytes(truth.field(field).type),
+  for_each_stretch(piece, bytes(truth.field(piece.field).type),
                    [&](int64_t offset, std::span<std::byte> stretch) { numbering.fill(first + offset, stretch); });
 }
 
@@ -116,13 +116,14 @@ void Digest::append(const Digest& next) {
   bytes += next.bytes;
 }
 
-Digest check_piece(const Truth& truth, int field, const Piece& piece, Faults& faults) {
+Digest check_piece(const Truth& truth, const Piece& piece, Faults& faults) {
   Digest sum;
-  for_each_stretch(piece, bytes(truth.field(field).type), [&](int64_t offset, std::span<const std::byte> stretch) {
-    check(truth, field, offset, stretch, faults);
-    sum.crc = crc64(stretch, sum.crc);
-    sum.bytes += static_cast<int64_t>(stretch.size());
-  });
+  for_each_stretch(piece, bytes(truth.field(piece.field).type),
+                   [&](int64_t offset, std::span<const std::byte> stretch) {
+                     check(truth, piece.field, offset, stretch, faults);
+                     sum.crc = crc64(stretch, sum.crc);
+                     sum.bytes += static_cast<int64_t>(stretch.size());
+                   });
   return sum;
 }
 

@@ -26,8 +26,8 @@ struct Truth {
 
 // The elements of FIELD from linear OFFSET on, as many as OUT holds; holes are zero.
 void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> out);
-// The elements of PIECE of FIELD, and the ghost cells around them.
-void fill_piece(const Truth& truth, int field, const Piece& piece);
+// The elements of PIECE, and the ghost cells around them.
+void fill_piece(const Truth& truth, const Piece& piece);
 
 // The wrong elements found so far: how many, and the first by field and offset. Plain bytes, so that ranks can send it.
 struct Faults {
@@ -50,8 +50,8 @@ struct Digest {
   void append(const Digest& next);
 };
 Digest digest(std::span<const std::byte> data);
-// Checks every element of PIECE of FIELD; the digest is of them in memory's order, without ghost cells.
-Digest check_piece(const Truth& truth, int field, const Piece& piece, Faults& faults);
+// Checks every element of PIECE; the digest is of them in memory's order, without ghost cells.
+Digest check_piece(const Truth& truth, const Piece& piece, Faults& faults);
 // That of elements [slab.begin, slab.end) of FIELD as they must be.
 Digest expected_digest(const Truth& truth, int field, const Slab& slab);
 

@@ -43,7 +43,7 @@ class Verify : public testing::TestWithParam<Kind> {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto part = workload_->part(0, rank, ranks);
       std::vector<std::byte> own(static_cast<size_t>(part->elements()) * size_);
-      fill_piece(truth, 0, {*part, 0, own});
+      fill_piece(truth, {0, *part, 0, own});
       size_t at = 0;
       for_each_run(*part, [&](int64_t offset, int64_t length) {
         std::memcpy(&file[static_cast<size_t>(offset) * size_], &own[at], static_cast<size_t>(length) * size_);

@@ -1,4 +1,4 @@
-// Piece: a rank's part of one field, and the memory that holds it, with or without ghost cells around it.
+// Piece: a part of one field that a rank writes or reads in one call, and the memory that holds it, with or without ghost cells around it.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 namespace penstock::bench {
 
 struct Piece {
+  int field = 0;  // of the workload
   Decomposition part;
   int ghosts = 0;              // layers of ghost cells on every side. REQUIRES: 0 where part is not one box
   std::span<std::byte> bytes;  // memory_elements of them; not its own

@@ -32,6 +32,15 @@ Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const Wor
 
 std::span<const Run> Workload::holes(int) const { return {}; }
 
+Result<std::vector<Portion>> Workload::portions(int rank, int size) const {
+  std::vector<Portion> list;
+  for (int field = 0; field < static_cast<int>(fields().size()); ++field) {
+    PENSTOCK_ASSIGN(Decomposition own, part(field, rank, size));
+    list.push_back({field, std::move(own)});
+  }
+  return list;
+}
+
 int64_t total_elements(const Workload& workload) {
   int64_t sum = 0;
   for (const Field& field : workload.fields()) sum += field.elements;

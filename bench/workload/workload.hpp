@@ -25,6 +25,12 @@ struct Field {
   int64_t elements = 0;
 };
 
+// What a rank hands over in one call.
+struct Portion {
+  int field = 0;
+  Decomposition part;
+};
+
 // Immutable and the same on all ranks; functions are local.
 class Workload {
  public:
@@ -33,6 +39,8 @@ class Workload {
   virtual const std::vector<Field>& fields() const = 0;
   // What RANK of SIZE writes of field number FIELD.
   virtual Result<Decomposition> part(int field, int rank, int size) const = 0;
+  // The same in the pieces and in the order in which RANK writes them; by default one for each field.
+  virtual Result<std::vector<Portion>> portions(int rank, int size) const;
   // Elements that nobody writes and that read as zero, sorted by offset.
   virtual std::span<const Run> holes(int field) const;
   // Whether it is read back in whole rows; else in runs of elements, wherever rows end.

@@ -119,10 +119,10 @@ TEST(Workload, GhostCellsLieAroundTheData) {
     for (int rank = 0; rank < 4; ++rank) {
       const auto part = *(*made)->part(0, rank, 4);
       std::vector<std::byte> memory(static_cast<size_t>(memory_elements(part, ghosts) * 8));
-      const Piece piece{part, ghosts, memory};
-      fill_piece(truth, 0, piece);
+      const Piece piece{0, part, ghosts, memory};
+      fill_piece(truth, piece);
       Faults faults;
-      EXPECT_EQ(check_piece(truth, 0, piece, faults).bytes, part.elements() * 8);
+      EXPECT_EQ(check_piece(truth, piece, faults).bytes, part.elements() * 8);
       EXPECT_EQ(faults.wrong, 0);
       EXPECT_TRUE(ghosts_are_whole(piece, 8));
       // The library's own words for the same memory lead to the same first and last element.
