@@ -58,6 +58,10 @@ Status check_workload(const std::string& name) {
 Status understand_request(const CaseWords& words, WorkloadRequest& request) {
   PENSTOCK_ASSIGN(request.total_bytes, parse_bytes(words.total));
   if (request.total_bytes <= 0) return invalid("--total must be positive");
+  if (!words.per_rank.empty()) {
+    PENSTOCK_ASSIGN(request.bytes_per_rank, parse_bytes(words.per_rank));
+    if (request.bytes_per_rank < 1) return invalid("--per-rank must be positive");
+  }
   PENSTOCK_ASSIGN(request.type, parse_element(words.type));
   if (words.order != "C" && words.order != "Fortran")
     return invalid(fmt::format("--order is C or Fortran, not '{}'", words.order));
@@ -68,6 +72,14 @@ Status understand_request(const CaseWords& words, WorkloadRequest& request) {
   request.datasets = words.datasets;
   if (request.datasets < 1) return invalid("--datasets must be at least 1");
   request.map = words.map;
+  PENSTOCK_ASSIGN(request.ior.block_bytes, parse_bytes(words.block));
+  PENSTOCK_ASSIGN(request.ior.transfer_bytes, parse_bytes(words.transfer));
+  request.ior.segments = words.segments;
+  request.ior.random = words.random;
+  request.domain = words.domain;
+  request.grouped = words.grouped;
+  request.steps = words.steps;
+  request.ranks_per_node = words.ranks_per_node;
   request.decompositions = words.decompositions;
   request.variables = words.variables;
   return request.variables < 1 ? invalid("--variables must be at least 1") : Status();
@@ -126,8 +138,10 @@ Result<Case> make_case_without_methods(const CaseWords& words) {
     return invalid(fmt::format("--regime is durable or cached, not '{}'", words.regime));
   made.regime = words.regime == "durable" ? Regime::durable : Regime::cached;
   if (words.ghosts < 0) return invalid("--ghosts must be positive");
-  if (words.ghosts > 0 && words.workload == "map")
-    return invalid("--ghosts: the runs of a map are contiguous in memory, without ghost cells");
+  const bool blocks = words.workload.starts_with("block") || words.workload == "many" || words.workload == "pencil";
+  if (words.ghosts > 0 && !blocks)
+    return invalid(
+        fmt::format("--ghosts: what {} writes is contiguous in memory, without ghost cells", words.workload));
   made.ghosts = words.ghosts;
   if (words.compute_seconds < 0) return invalid("--compute must be positive");
   made.compute_seconds = words.compute_seconds;

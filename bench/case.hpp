@@ -48,11 +48,15 @@ struct Case {
 // A case as the command line has it, not yet understood.
 struct CaseWords {
   std::string workload;
-  std::string total = "512MiB", type = "real64", order = "C", regime = "durable";
+  std::string total = "512MiB", per_rank, type = "real64", order = "C", regime = "durable";
   std::string map;
   std::string row_bytes = "0", dataset_bytes = "128KiB";
   std::vector<std::string> methods, decompositions;
   int variables = 1, datasets = 400, ghosts = 0;
+  std::string block = "1MiB", transfer = "256KiB", grouped = "level";
+  int64_t segments = 1, domain = 128;
+  bool random = false;
+  int steps = 10, ranks_per_node = 16;
   bool own_ranks = false, put = false;
   double compute_seconds = 0;
   bool control = false;  // the baseline takes part twice, to learn the smallest difference that may be claimed

@@ -19,13 +19,16 @@ struct Raw {
   std::vector<std::string> only;
   bool count_only = false;
   CountRequest count;
-  std::string per_rank, stripe = "1MiB";
+  std::string stripe = "1MiB";
 };
 
 // What a preset chooses for itself.
-constexpr const char* of_one_case[] = {"workload",        "--methods",   "--regime", "--compute",       "--ghosts",
-                                       "--own-ranks",     "--row-bytes", "--aa",     "--variables",     "--keep",
-                                       "--decomposition", "--datasets",  "--put",    "--dataset-bytes", "--no-aa"};
+constexpr const char* of_one_case[] = {"workload",        "--methods",       "--regime",         "--compute",
+                                       "--ghosts",        "--own-ranks",     "--row-bytes",      "--aa",
+                                       "--variables",     "--keep",          "--decomposition",  "--datasets",
+                                       "--put",           "--dataset-bytes", "--no-aa",          "--block-size",
+                                       "--transfer-size", "--segment-count", "--random-offset",  "--domain",
+                                       "--grouped",       "--steps",         "--tasks-per-node", "--per-rank"};
 
 std::string footer() {
   std::string text = "workloads:\n";
@@ -36,13 +39,16 @@ std::string footer() {
 void declare_case(CLI::App& app, Raw& raw) {
   CaseWords& words = raw.words;
   app.add_option("workload", words.workload, "the pattern of datasets and decompositions, see below");
-  app.add_option("--total", words.total, "bytes of the whole workload (block2d, block3d)")->capture_default_str();
+  app.add_option("--total", words.total, "bytes of the whole workload (block2d, block3d, pencil, pic, particles)")
+      ->capture_default_str();
+  app.add_option("--per-rank", words.per_rank, "bytes of each rank instead: weak scaling");
   app.add_option("--type", words.type,
                  "elements: int8 to int64, uint8 to uint64, real32, real64, complex64, complex128")
       ->capture_default_str();
   app.add_option("--order", words.order, "C or Fortran")->capture_default_str();
   app.add_option("--row-bytes", words.row_bytes, "of each rank's contiguous rows in the file (block2d, block3d)");
-  app.add_option("--ghosts", words.ghosts, "layers of ghost cells around each rank's data in memory (not map)");
+  app.add_option("--ghosts", words.ghosts,
+                 "layers of ghost cells around each rank's data in memory (block2d, block3d, many, pencil)");
   app.add_option("--datasets", words.datasets, "how many (many)")->capture_default_str();
   app.add_option("--dataset-bytes", words.dataset_bytes, "of each dataset (many)")->capture_default_str();
   app.add_option("--map", words.map, "E3SM decomposition map, a netCDF file (map)");
@@ -50,6 +56,18 @@ void declare_case(CLI::App& app, Raw& raw) {
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--variables", words.variables, "datasets per decomposition (map)")->capture_default_str();
+  app.add_option("-b,--block-size,--blockSize", words.block, "of each rank in a segment (ior)")->capture_default_str();
+  app.add_option("-t,--transfer-size,--transferSize", words.transfer, "of one call (ior)")->capture_default_str();
+  app.add_option("-s,--segment-count,--segmentCount", words.segments, "of blocks of all ranks (ior)")
+      ->capture_default_str();
+  app.add_flag("-z,--random-offset,--randomOffset", words.random, "each rank's transfers in shuffled order (ior)");
+  app.add_option("--domain", words.domain, "cells in each direction (ramses-amr, ramses-hydro)")->capture_default_str();
+  app.add_option("--grouped", words.grouped, "by level or by process (ramses-amr, ramses-hydro)")
+      ->capture_default_str();
+  app.add_option("--steps", words.steps, "of output (pic)")->capture_default_str();
+  app.add_option("--tasks-per-node,--tasksPerNode", words.ranks_per_node,
+                 "ranks of a node: the first of them writes (pic), or nodes are counted so (--count-only)")
+      ->capture_default_str();
   app.add_option("--methods", words.methods, "FORMAT/TRANSPORT[:name=value,...],..., ENGINE[:...], or all")
       ->allow_extra_args(false);
   app.add_option("--regime", words.regime, "durable (sync inside the clock) or cached")->capture_default_str();
@@ -90,9 +108,6 @@ void declare_count(CLI::App& app, Raw& raw) {
   app.add_option("--np-virtual", raw.count.ranks, "of --count-only: ranks, 64,256,1024,4096")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--per-rank", raw.per_rank, "of --count-only: bytes of each rank, instead of --total");
-  app.add_option("--tasks-per-node", raw.count.ranks_per_node, "of --count-only: ranks of a node")
-      ->capture_default_str();
   app.add_option("--stripe", raw.stripe, "of --count-only: the file system's stripes; the plan's block too")
       ->capture_default_str();
 }
@@ -135,14 +150,13 @@ Status take_preset(const CLI::App& app, Raw& raw, const Launch& launch, Options&
 
 // What only says something of a count, or of a measurement.
 Status check_count_words(const CLI::App& app, bool counting) {
-  for (const char* option : {"--np-virtual", "--per-rank", "--tasks-per-node", "--stripe"})
+  for (const char* option : {"--np-virtual", "--stripe"})
     if (!counting && app.count(option) > 0) return invalid(fmt::format("{} belongs to --count-only", option));
   for (const char* option :
        {"--preset", "--only", "--time-limit", "--repetitions", "--readers", "--own-ranks", "--compute", "--ghosts"})
     if (counting && app.count(option) > 0)
       return invalid(fmt::format("--count-only measures nothing: {} cannot stand beside it", option));
-  if (counting && app.count("--per-rank") > 0 && app.count("--total") > 0)
-    return invalid("--per-rank and --total: one of them");
+  if (app.count("--per-rank") > 0 && app.count("--total") > 0) return invalid("--per-rank and --total: one of them");
   return {};
 }
 
@@ -150,10 +164,7 @@ Status understand_count(Raw& raw, Options& options) {
   if (raw.words.methods.empty()) raw.words.methods = {"hdf5/two_phase"};
   PENSTOCK_ASSIGN(raw.count.what, make_case(raw.words));
   PENSTOCK_ASSIGN(raw.count.stripe, parse_bytes(raw.stripe));
-  if (!raw.per_rank.empty()) {
-    PENSTOCK_ASSIGN(raw.count.bytes_per_rank, parse_bytes(raw.per_rank));
-    if (raw.count.bytes_per_rank < 1) return invalid("--per-rank must be positive");
-  }
+  raw.count.ranks_per_node = raw.words.ranks_per_node;
   PENSTOCK_TRY(check(raw.count));
   options.count = std::move(raw.count);
   return {};

@@ -31,7 +31,6 @@ Result<Made> make_job(const CountRequest& request, int ranks) {
   PENSTOCK_ASSIGN(Plan plan, plan_of(request));
   WorkloadRequest words = request.what.request;
   words.ranks = ranks;
-  if (request.bytes_per_rank > 0) words.total_bytes = request.bytes_per_rank * ranks;
   PENSTOCK_ASSIGN(std::shared_ptr<const Workload> workload, make_workload(request.what.workload_name, words));
   PENSTOCK_ASSIGN(VirtualJob job, VirtualJob::make(*workload, *find_format(plan.format),
                                                    {ranks, request.ranks_per_node, plan.settings.integer("block")}));
@@ -68,7 +67,7 @@ Result<Growth> count_growth(const std::string& workload, bool weak) {
   words.methods = {"hdf5/two_phase"};
   CountRequest request;
   PENSTOCK_ASSIGN(request.what, make_case(words));
-  request.bytes_per_rank = weak ? int64_t{8} << 20 : 0;
+  request.what.request.bytes_per_rank = weak ? int64_t{8} << 20 : 0;
   request.ranks_per_node = 1;
   PENSTOCK_ASSIGN(const Costs few, count_ours(request, Growth::from));
   PENSTOCK_ASSIGN(const Costs many, count_ours(request, Growth::to));

@@ -14,9 +14,8 @@
 namespace penstock::bench {
 
 struct CountRequest {
-  Case what;                   // a workload, not made yet, and one method: FORMAT/two_phase
-  std::vector<int> ranks;      // a job of each
-  int64_t bytes_per_rank = 0;  // 0: the workload's total is the same for all of them
+  Case what;               // a workload, not made yet, and one method: FORMAT/two_phase
+  std::vector<int> ranks;  // a job of each
   int ranks_per_node = 16;
   int64_t stripe = 1 << 20;  // of the file system; the plan's block too, where the plan does not say
 };

@@ -11,8 +11,18 @@ namespace {
 constexpr WorkloadKind table[] = {
     {"block2d", "one square 2-D array in the squarest grid of blocks (Haefele's test)", make_block2d},
     {"block3d", "one 3-D array, a cube, in the most cubic grid of blocks", make_block3d},
+    {"ior", "segments of one block for each rank, transfer by transfer (IOR)", make_ior},
     {"many", "hundreds of small 2-D arrays in blocks, slabs of rows and slabs of columns in turn", make_many},
     {"map", "irregular runs of elements from an E3SM decomposition map", make_map},
+    {"pencil", "three cubes of velocity, long in y, cut in x and z (ESIO)", make_pencil},
+    {"pic", "6 fields in many steps, in slabs of one writer for each node (LRZ)", make_pic},
+    {"particles", "ragged lists of particles, 9 arrays of 38 bytes in all; some ranks have none (LRZ)", make_particles},
+    {"ramses-amr",
+     "RAMSES' mesh: tables of all processes, then 8 structures of 156 bytes for each oct, level by level "
+     "(IDRIS)",
+     make_ramses_amr},
+    {"ramses-hydro", "RAMSES' fluid: 5 structures of 320 bytes for each oct, level by level (IDRIS)",
+     make_ramses_hydro},
 };
 
 int64_t cut(int64_t extent, int index, int count) {
@@ -25,8 +35,10 @@ int64_t cut(int64_t extent, int index, int count) {
 std::span<const WorkloadKind> workloads() { return table; }
 
 Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadRequest& request) {
+  WorkloadRequest sized = request;
+  if (request.bytes_per_rank > 0) sized.total_bytes = request.bytes_per_rank * request.ranks;
   for (const WorkloadKind& kind : table)
-    if (kind.name == name) return kind.make(request);
+    if (kind.name == name) return kind.make(sized);
   return Status(Code::not_found, fmt::format("no workload '{}'", name));
 }
 

@@ -49,9 +49,18 @@ class Workload {
   virtual nlohmann::json describe(int size) const = 0;
 };
 
+// IOR's words, and its defaults.
+struct IorRequest {
+  int64_t block_bytes = 1 << 20;
+  int64_t transfer_bytes = 256 << 10;
+  int64_t segments = 1;
+  bool random = false;  // each rank's transfers in shuffled order
+};
+
 // What may be asked of a workload.
 struct WorkloadRequest {
-  int64_t total_bytes = 0;
+  int64_t total_bytes = 0;     // of the whole, or else
+  int64_t bytes_per_rank = 0;  // of each rank that writes
   ElementType type;
   bool fortran = false;
   std::string map;
@@ -61,6 +70,11 @@ struct WorkloadRequest {
   int64_t row_bytes = 0;              // of a rank's contiguous rows in the file; 0: as the total gives them
   int datasets = 400;                 // of many
   int64_t dataset_bytes = 128 << 10;  // of each of them
+  IorRequest ior;
+  int64_t domain = 128;           // of ramses: cells in each direction
+  std::string grouped = "level";  // of ramses: a dataset for each "level", or all of a "process" together
+  int steps = 10;                 // of pic
+  int ranks_per_node = 16;        // of pic: the first of them writes
 };
 
 struct WorkloadKind {
@@ -74,6 +88,12 @@ std::span<const WorkloadKind> workloads();
 Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_block2d(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_block3d(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_ior(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_pencil(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_pic(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_particles(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_ramses_amr(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_ramses_hydro(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_many(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_map(const WorkloadRequest& request);
 

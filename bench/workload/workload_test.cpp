@@ -6,6 +6,7 @@
 #include "bench/workload/blocks.hpp"
 #include "bench/workload/element.hpp"
 #include "bench/workload/piece.hpp"
+#include "bench/workload/ramses.hpp"
 
 namespace penstock::bench {
 namespace {
@@ -64,11 +65,18 @@ TEST(Workload, TooSmallIsNamed) {
 }
 
 TEST(Workload, EveryElementHasOneOwner) {
-  for (const char* name : {"block2d", "block3d", "many"})
+  for (const char* name :
+       {"block2d", "block3d", "many", "ior", "pencil", "pic", "particles", "ramses-amr", "ramses-hydro"})
     for (const int ranks : {1, 2, 6, 7, 16}) {  // the datasets of many have 5 rows: some ranks have nothing
       WorkloadRequest request = request_of(int64_t{5} * 5 * 5 * 8);
       request.datasets = 4;
       request.dataset_bytes = int64_t{5} * 5 * 8;
+      request.ranks = ranks;
+      request.ior = {.block_bytes = 64, .transfer_bytes = 16, .segments = 3};
+      request.domain = 16;
+      request.steps = 2;
+      request.ranks_per_node = 4;
+      if (std::string(name) != "many" && !std::string(name).starts_with("block")) request.total_bytes = 600000;
       const auto made = make_workload(name, request);
       ASSERT_TRUE(made.ok());
       for (int field = 0; field < static_cast<int>((*made)->fields().size()); ++field) {
@@ -80,6 +88,70 @@ TEST(Workload, EveryElementHasOneOwner) {
         EXPECT_EQ(std::count(owners.begin(), owners.end(), 1), static_cast<int64_t>(owners.size())) << name << ranks;
       }
     }
+}
+
+TEST(Workload, PortionsAreThePartWhateverTheirOrder) {
+  WorkloadRequest request = request_of(1 << 20);
+  request.ranks = 3;
+  request.ior = {.block_bytes = 1024, .transfer_bytes = 128, .segments = 5, .random = true};
+  const auto made = make_workload("ior", request);
+  ASSERT_TRUE(made.ok());
+  const auto offsets = [](const Decomposition& part, std::vector<int64_t>& out) {
+    for_each_run(part, [&](int64_t offset, int64_t length) {
+      for (int64_t i = 0; i < length; ++i) out.push_back(offset + i);
+    });
+  };
+  std::vector<int64_t> whole, pieces;
+  offsets(*(*made)->part(0, 1, 3), whole);
+  const auto portions = (*made)->portions(1, 3);
+  ASSERT_EQ(portions->size(), 5u * 8);
+  for (const Portion& portion : *portions) offsets(portion.part, pieces);
+  EXPECT_NE(whole, pieces) << "shuffled";
+  std::sort(pieces.begin(), pieces.end());
+  EXPECT_EQ(whole, pieces);
+  EXPECT_EQ(whole[128], (3 + 1) * 128) << "the second segment begins behind the blocks of all ranks";
+}
+
+TEST(Workload, IorsSizesMustFit) {
+  WorkloadRequest request = request_of(1 << 20);
+  request.ior.transfer_bytes = 3000;
+  EXPECT_NE(make_workload("ior", request).status().message().find("no multiple of --transfer-size"), std::string::npos);
+  request.ior = {.block_bytes = 12, .transfer_bytes = 4, .segments = 1};
+  EXPECT_NE(make_workload("ior", request).status().message().find("an element of 8 bytes"), std::string::npos);
+}
+
+// The published hydro file of 1024^3 is 393.2 / 8, and stands apart from its neighbours.
+TEST(Ramses, SizesAreThePublishedOnes) {
+  constexpr double gib = 1 << 30;
+  for (const Published& p : published_sizes()) {
+    EXPECT_NEAR(static_cast<double>(ramses_totals(RamsesFile::amr, p.domain, 1024).bytes()) / gib / p.amr, 1, 0.1)
+        << p.domain;
+    if (p.domain != 1024) {
+      EXPECT_NEAR(static_cast<double>(ramses_totals(RamsesFile::hydro, p.domain, 1024).bytes()) / gib / p.hydro, 1, 0.1)
+          << p.domain;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(ramses_totals(RamsesFile::hydro, 1024, 1024).cells) / gib, 45.7, 0.05);
+}
+
+TEST(Ramses, TotalsAreThoseOfTheWorkload) {
+  for (const int ranks : {1, 3, 16})
+    for (const char* grouped : {"level", "process"}) {
+      WorkloadRequest request;
+      request.ranks = ranks;
+      request.domain = 32;
+      request.grouped = grouped;
+      const auto made = make_workload("ramses-amr", request);
+      ASSERT_TRUE(made.ok());
+      EXPECT_EQ(total_bytes(**made), ramses_totals(RamsesFile::amr, 32, ranks).bytes());
+    }
+}
+
+TEST(Ramses, SomeRanksHoldNothingOfCoarseLevels) {
+  int none = 0;
+  for (int rank = 0; rank < 16; ++rank) none += octs(1, rank, 16).own == 0 ? 1 : 0;
+  EXPECT_EQ(none, 15);
+  EXPECT_EQ(octs(2, 3, 1).ghosts, 0);
 }
 
 TEST(Workload, ManyTakesDecompositionsInTurn) {
