@@ -197,9 +197,11 @@ class Reader {
     mesh_.dimensions = static_cast<int>(mesh_.spacing.size());
     if (mesh_.dimensions != 2 && mesh_.dimensions != 3)
       return wrong("spacing= needs 2 or 3 numbers, slowest dimension first");
-    if (corners->shape[1] != mesh_.dimensions)
-      return wrong(fmt::format("corners: '{}' is {}, it would be (blocks, {})", corners->name,
-                               penstock::describe(*corners), mesh_.dimensions));
+    mesh_.lies = mesh_.dimensions == 2 && corners->shape[1] == 3;
+    if (corners->shape[1] != mesh_.dimensions && !mesh_.lies)
+      return wrong(fmt::format("corners: '{}' is {}, it would be (blocks, {}){}", corners->name,
+                               penstock::describe(*corners), mesh_.dimensions,
+                               mesh_.dimensions == 2 ? ", or (blocks, 3) with z before y and x" : ""));
     return {};
   }
 

@@ -6,7 +6,8 @@
 //   curvilinear,x=grid/x,y=grid/y,z=grid/z        datasets of 2 or 3 dimensions: every node
 //   unstructured,points=p,cells=c,type=hexahedron datasets (points, 2 or 3), x first, or x=,y=,z= of one dimension; (cells, nodes of one)
 //   unstructured,points=p,cells=c,type=mixed,count=7   (numbers): XDMF's number of each cell's type, then its nodes
-//   blocks,corners=level_1/corner,spacing=1:1     equal boxes, as of AMR: (blocks, dimensions), slowest first
+//   blocks,corners=level_1/corner,spacing=1:1     equal boxes, as of AMR: (blocks, dimensions), slowest first;
+//                                                 or (blocks, 3) of two dimensions, which then lie in the x-y plane
 //   particles,x=p/x,y=p/y,z=p/z                   or points=p
 // Attribute "on" of a dataset names its mesh, "center" says "node" or "cell" (default: node; of blocks cell).
 #pragma once
@@ -32,6 +33,7 @@ struct Mesh {
   std::string type;   // of cells: "hexahedron"
   int64_t count = 0;  // of cells
   int dimensions = 0;
+  bool lies = false;  // blocks of two dimensions whose corners have three, z first
 };
 
 // Where a dataset's values are.

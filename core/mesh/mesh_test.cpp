@@ -102,6 +102,9 @@ TEST(Mesh, BlocksAreASetOfGridsWithinLimits) {
   ASSERT_TRUE(three.ok());
   ASSERT_EQ(three->size(), 1u);
   EXPECT_TRUE((*three)[0].is_set);
+  const auto lying = grids_of(catalogue("blocks,corners=c,spacing=2:1", {{"c", f64, {3, 3}}, {"v", f64, {3, 4, 5}}}));
+  ASSERT_TRUE(lying.ok());
+  EXPECT_NE((*lying)[0].body.find("3DCoRectMesh\" Dimensions=\"2 5 6\""), std::string::npos) << (*lying)[0].body;
   EXPECT_EQ(blocks(100'001).status().code(), Code::unsupported);
 }
 

@@ -107,7 +107,7 @@ std::string one_attribute(std::string_view name, std::string_view kind, bool at_
 
 // The values of a dataset, or of what of it lies at BLOCK of its first dimension; in a SHEET they have one dimension more. Vectors that XDMF has no word for
 // are shown component by component.
-std::string attribute(const Values& values, bool sheet, int64_t block = -1) {
+std::string attribute(const Values& values, const std::string& name, bool sheet, int64_t block = -1) {
   const Dataset& dataset = *values.dataset;
   if (!is_shown(dataset)) return {};
   std::vector<int64_t> start(static_cast<size_t>(dataset.shape.rank())),
@@ -124,13 +124,13 @@ std::string attribute(const Values& values, bool sheet, int64_t block = -1) {
   };
   const std::map<int64_t, std::string_view> words{{1, "Scalar"}, {3, "Vector"}, {6, "Tensor6"}, {9, "Tensor"}};
   if (const auto word = words.find(vector ? values.components : 1); word != words.end())
-    return one_attribute(dataset.name, word->second, values.at_cells,
+    return one_attribute(name, word->second, values.at_cells,
                          block >= 0 ? part_item(dataset, start, count, shape_of(true)) : item(dataset, sheet));
   std::string all;
   for (int64_t i = 0; i < values.components; ++i) {
     start.back() = i;
     count.back() = 1;
-    all += one_attribute(fmt::format("{}_{}", dataset.name, i), "Scalar", values.at_cells,
+    all += one_attribute(fmt::format("{}_{}", name, i), "Scalar", values.at_cells,
                          part_item(dataset, start, count, shape_of(false)));
   }
   return all;
@@ -161,7 +161,7 @@ std::string uniform_grid(std::span<const int64_t> nodes, std::span<const double>
 
 // Of a block, whose origin is in the file.
 std::string block_place(std::span<const int64_t> nodes, std::string_view origin, std::span<const double> spacing) {
-  const bool flat = nodes.size() == 2;
+  const bool flat = spacing.size() == 2;
   return fmt::format(
       "     <Topology TopologyType=\"{}\" Dimensions=\"{}\"/>\n     <Geometry GeometryType=\"{}\">{}{}</Geometry>\n",
       flat ? "2DCoRectMesh" : "3DCoRectMesh", fmt::join(nodes, " "), flat ? "ORIGIN_DXDY" : "ORIGIN_DXDYDZ", origin,
@@ -188,11 +188,20 @@ class MeshGrid {
     grid.body = where();
     if (grid.body.empty()) return grid;
     const bool sheet = mesh_.kind == MeshKind::uniform && mesh_.dimensions == 2 && !has_cells();
-    for (const Values& values : values_) grid.body += attribute(values, sheet);
+    for (const Values& values : values_) grid.body += attribute(values, shown_name(values), sheet);
     return grid;
   }
 
  private:
+  // Without the mesh's own name, so that "u" of all levels of a refined mesh is one thing to colour by.
+  std::string shown_name(const Values& values) const {
+    const std::string &name = values.dataset->name, group = mesh_.name + "/";
+    if (!name.starts_with(group)) return name;
+    std::string rest = name.substr(group.size());
+    const auto same = [&](const Values& other) { return other.dataset->name == rest; };
+    return std::ranges::any_of(values_, same) ? name : rest;
+  }
+
   bool has_cells() const { return std::ranges::any_of(values_, &Values::at_cells); }
   const Dataset& dataset(const std::string& name) const { return *catalogue_.find(name); }
 
@@ -263,20 +272,24 @@ class MeshGrid {
                        item(dataset(mesh_.cells)));
   }
 
+  // A block that lies in the x-y plane is one layer of cells, as thick as they are long, or a sheet of nodes.
   std::string block_grid(int64_t block) const {
     std::vector<int64_t> nodes;
     std::string attributes;
+    if (mesh_.lies) nodes.push_back(has_cells() ? 2 : 1);
     for (const Values& values : values_) {
-      if (nodes.empty())
+      if (mesh_.lies && has_cells() && !values.at_cells) continue;
+      if (std::ssize(nodes) < mesh_.dimensions + (mesh_.lies ? 1 : 0))
         for (int i = 1; i <= mesh_.dimensions; ++i)
           nodes.push_back(values.dataset->shape[i] + (values.at_cells ? 1 : 0));
-      attributes += attribute(values, false, block);
+      attributes += attribute(values, shown_name(values), mesh_.lies, block);
     }
     if (attributes.empty() || !refers_well()) return {};
-    const int64_t start[] = {block, 0}, count[] = {1, mesh_.dimensions}, shape[] = {mesh_.dimensions};
+    const int64_t places = mesh_.lies ? 3 : mesh_.dimensions;
+    const int64_t start[] = {block, 0}, count[] = {1, places}, shape[] = {places};
+    const std::vector<double> spacing = mesh_.lies ? with_sheet(mesh_.spacing, mesh_.spacing[1]) : mesh_.spacing;
     return fmt::format("    <Grid Name=\"{} {}\" GridType=\"Uniform\">\n{}{}    </Grid>\n", escaped(mesh_.name), block,
-                       block_place(nodes, part_item(dataset(mesh_.corners), start, count, shape), mesh_.spacing),
-                       attributes);
+                       block_place(nodes, part_item(dataset(mesh_.corners), start, count, shape), spacing), attributes);
   }
 
   const Catalogue& catalogue_;
@@ -326,7 +339,7 @@ void add_plain_grids(const Catalogue& catalogue, std::vector<Grid>& grids) {
     const Place place{{dataset.shape.begin(), dataset.shape.end()},
                       grid_numbers(catalogue, dataset, "origin", 0),
                       grid_numbers(catalogue, dataset, "spacing", 1)};
-    found[place] += attribute({&dataset, false, 1}, rank == 2);
+    found[place] += attribute({&dataset, false, 1}, dataset.name, rank == 2);
   }
   for (const auto& [place, attributes] : found) {
     const auto& [shape, origin, spacing] = place;

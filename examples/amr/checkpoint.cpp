@@ -29,7 +29,7 @@ Rows rows_of(const Field& field, int level) {
   for (const auto& [key, block] : field.blocks()) {
     if (key.level != level) continue;
     rows.values.insert(rows.values.end(), block.begin(), block.end());
-    rows.corners.insert(rows.corners.end(), {key.y * size, key.x * size});
+    rows.corners.insert(rows.corners.end(), {0, key.y * size, key.x * size});
     rows.places.insert(rows.places.end(), {key.y, key.x});
   }
   return rows;
@@ -56,7 +56,7 @@ Status write(const std::string& path, const Field& field) {
       (void)penstock::put(file, group(level) + name, *part, values);  // what fails here fails close() too
     };
     ragged("/u", {cells, cells}, rows.values);
-    ragged("/corner", {2}, rows.corners);
+    ragged("/corner", {3}, rows.corners);  // z first
     ragged("/place", {2}, rows.places);
     char mesh[100];
     std::snprintf(mesh, sizeof mesh, "blocks,corners=%s/corner,spacing=%.17g:%.17g", group(level).c_str(), spacing,

@@ -168,6 +168,23 @@ def test_blocks_of_a_refined_mesh(tmp_path: Path) -> None:
         np.testing.assert_array_equal(values(block, "rho", "cell"), field(5, 24)[i])
 
 
+def test_blocks_of_a_plane_lie_in_it(tmp_path: Path) -> None:
+    corners = np.array([[0.0, 0, 0], [0, 0, 2], [0, 4, 4]])
+    with library.create(tmp_path / "f.h5") as file:
+        file["level_1/corner"], file["level_1/u"] = whole(corners), whole(field(3, 4, 2))
+        file.attributes("level_1")["mesh"] = "blocks,corners=level_1/corner,spacing=0.5:1"
+        file["level_1/u"].attrs["on"] = "level_1"
+        file.xdmf()
+    data = read(tmp_path / "f.xmf")
+    while data.GetNumberOfBlocks() == 1:
+        data = data.GetBlock(0)
+    for i in range(3):
+        block = data.GetBlock(i)
+        _, y, x = corners[i]
+        assert block.GetBounds() == (x, x + 2, y, y + 2, 0, 1), "in x and y, a cell thick"
+        np.testing.assert_array_equal(values(block, "u", "cell"), field(3, 8)[i])
+
+
 @pytest.mark.parametrize("how", ["x=p/x,y=p/y,z=p/z", "points=p/all"])
 def test_particles(tmp_path: Path, how: str) -> None:
     places = np.random.default_rng(1).random((7, 3))
