@@ -106,6 +106,13 @@ message(STATUS "penstock: engines: PnetCDF ${PENSTOCK_PNETCDF}, netCDF-4 ${PENST
 if(PENSTOCK_TESTS)
   find_package(GTest REQUIRED)
 endif()
+if(PENSTOCK_BENCH STREQUAL AUTO)  # of the Python package
+  find_package(CLI11 QUIET)
+  set(PENSTOCK_BENCH ${CLI11_FOUND})
+  if(NOT CLI11_FOUND)
+    message(STATUS "penstock: no penstock-bench: needs CLI11")
+  endif()
+endif()
 if(PENSTOCK_BENCH)
   find_package(CLI11 REQUIRED)
   find_package(benchmark QUIET)

@@ -201,6 +201,10 @@ penstock_status penstock_partial(penstock_file *file, int partial);
 /* One rank that says so is enough. Commits of HDF5 files write a file for ParaView and VisIt beside: heat.xmf of heat.h5, of the meshes that
  * attributes "mesh" describe (docs/meshes.md); a description that does not fit makes the commit fail with PENSTOCK_INVALID. */
 penstock_status penstock_xdmf(penstock_file *file, int xdmf);
+/* One rank that says so is enough. Commits write what CONVENTION wants besides: "CF" of netCDF files (names of dimensions, coordinates of meshes),
+ * "openPMD" of HDF5 files whose datasets are named as it has them, "" none (docs/conventions.md). The commit fails with PENSTOCK_INVALID where
+ * the file has nothing that it could describe, with PENSTOCK_UNSUPPORTED in another format. */
+penstock_status penstock_conventions(penstock_file *file, const char *convention);
 /* The most that captured puts of this rank may hold, in bytes. */
 penstock_status penstock_capture_bytes(penstock_file *file, int64_t bytes);
 /* Fails with STATUS and MESSAGE, and so makes the next commit of FILE fail, as any call of this part does: for checks of the

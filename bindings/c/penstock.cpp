@@ -402,6 +402,14 @@ penstock_status penstock_xdmf(penstock_file* file, int xdmf) {
   });
 }
 
+penstock_status penstock_conventions(penstock_file* file, const char* convention) {
+  return remembered(file, [&]() -> Status {
+    if (file == nullptr) return null("file");
+    if (convention == nullptr) return null("convention");
+    return file->file.set_conventions(convention);
+  });
+}
+
 penstock_status penstock_capture_bytes(penstock_file* file, int64_t bytes) {
   return remembered(file, [&]() -> Status {
     if (file == nullptr) return null("file");

@@ -242,6 +242,13 @@ void penstock_fortran_unlimited(File **file, const CFI_cdesc_t *name, int *ierr)
   free(dataset);
 }
 
+void penstock_fortran_conventions(File **file, const CFI_cdesc_t *convention, int *ierr) {
+  char *text = text_of(convention);
+  end_local_call(
+      *file, *file == NULL ? refuse_closed("penstock_conventions") : penstock_conventions((*file)->file, text), ierr);
+  free(text);
+}
+
 void penstock_fortran_partial(File **file, int partial, int *ierr) {
   end_local_call(*file, *file == NULL ? refuse_closed("penstock_partial") : penstock_partial((*file)->file, partial),
                  ierr);

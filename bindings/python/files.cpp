@@ -232,6 +232,12 @@ void bind_files(nb::module_& module) {
       .def(
           "xdmf", [](OpenFile& self, bool xdmf) { self.get().set_xdmf(xdmf); }, nb::arg("xdmf"))
       .def(
+          "conventions",
+          [](OpenFile& self, const std::string& convention) {
+            remembered(self, [&](File& file) { return file.set_conventions(convention); });
+          },
+          nb::arg("convention"))
+      .def(
           "capture_bytes", [](OpenFile& self, int64_t bytes) { self.get().set_capture_bytes(bytes); }, nb::arg("bytes"))
       .def("set_attribute", &set_attribute, nb::arg("object"), nb::arg("name"), nb::arg("type"),
            nb::arg("count").none(), nb::arg("values"))

@@ -59,20 +59,16 @@ Status find_summed(File::State& state, Writing& writing, CommitSums& sums) {
 
 // The record takes its place by name; those behind it are counted on.
 void add_record(File::State& state, Writing& writing, CommitSums& sums) {
-  Target& target = writing.target;
-  auto& datasets = target.catalogue.datasets;
   const Dims shape{record_words(sums.cuts)};
-  const auto at = std::ranges::lower_bound(datasets, record_name, {}, &Dataset::name) - datasets.begin();
-  datasets.insert(datasets.begin() + at, {std::string(record_name), {Kind::u64}, shape});
-  target.kept.insert(target.kept.begin() + at, 0);
-  sums.datasets.insert(sums.datasets.begin() + at, datasets[static_cast<size_t>(at)]);
+  const Dataset dataset{std::string(record_name), {Kind::u64}, shape};
+  const int at = insert_dataset(writing.target, writing.resolved.claims, dataset);
+  sums.datasets.insert(sums.datasets.begin() + at, dataset);
   sums.cuts.insert(sums.cuts.begin() + at, {1, 0, 0});
   sums.summed.insert(sums.summed.begin() + at, false);
   sums.anew.insert(sums.anew.begin() + at, true);
-  for (Claim& claim : writing.resolved.claims) claim.dataset += claim.dataset >= at ? 1 : 0;
   if (state.comm->rank() > 0) return;
   sums.words.resize(static_cast<size_t>(shape[0]));
-  writing.resolved.claims.push_back({static_cast<int>(at), Selection::whole(shape)});
+  writing.resolved.claims.push_back({at, Selection::whole(shape)});
   writing.resolved.memory.push_back(reinterpret_cast<std::byte*>(sums.words.data()));
   writing.resolved.supplier.push_back(nullptr);
 }

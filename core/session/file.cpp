@@ -156,6 +156,16 @@ Status File::set_unlimited(std::string_view name) {
 void File::remember_failure(const Status& status) { (void)state_->remember(status); }
 void File::set_partial(bool partial) { state_->partial = partial; }
 void File::set_xdmf(bool xdmf) { state_->xdmf = xdmf; }
+
+Status File::set_conventions(std::string_view convention) {
+  auto parsed = parse_convention(convention);
+  if (!parsed) {
+    remember_failure(parsed.status());
+    return parsed.status();
+  }
+  state_->convention = *parsed;
+  return {};
+}
 void File::set_capture_bytes(int64_t bytes) { state_->capture_bytes = bytes; }
 
 std::vector<DatasetInfo> File::datasets() const {
@@ -206,6 +216,7 @@ namespace {
 
 struct Work {
   bool write = false, read = false, partial = false, supplied = false, xdmf = false;
+  Convention convention = Convention::none;
 };
 
 // Ranks may have different things pending; all of them do what one of them has to.
@@ -214,10 +225,14 @@ Result<Work> agree_work(const File::State& state) {
   const bool first = state.mode == Mode::create && !state.published;
   const bool misused = !state.misuse.ok();
   const bool supplied = std::ranges::any_of(state.puts, [](const Pending& p) { return p.supplier != nullptr; });
-  int64_t any[5] = {writes || first || (misused && state.mode != Mode::read),
-                    !state.gets.empty() || (misused && state.mode == Mode::read), state.partial, supplied, state.xdmf};
+  int64_t any[6] = {writes || first || (misused && state.mode != Mode::read),
+                    !state.gets.empty() || (misused && state.mode == Mode::read),
+                    state.partial,
+                    supplied,
+                    state.xdmf,
+                    static_cast<int64_t>(state.convention)};
   PENSTOCK_TRY(state.comm->all_reduce_max(any));
-  return Work{any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0, any[4] != 0};
+  return Work{any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0, any[4] != 0, static_cast<Convention>(any[5])};
 }
 
 int64_t pending_bytes(const std::vector<Pending>& pending) {
@@ -254,6 +269,7 @@ Status start_work(File::State& state, bool behind) {
   state.partial = work.partial;
   state.supplied = work.supplied;
   state.xdmf = work.xdmf;
+  state.convention = work.convention;
   state.report = {};
   state.report.plan = state.plan.text(catalog());
   state.report.filesystem = state.filesystem;

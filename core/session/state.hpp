@@ -12,6 +12,7 @@
 
 #include <penstock/file.hpp>
 
+#include "core/conventions/conventions.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
 #include "core/placement/placement.hpp"
@@ -67,7 +68,8 @@ struct File::State {
   std::map<std::string, std::map<std::string, Attribute>> attributes;
   std::set<std::string> unlimited;
   bool partial = false;
-  bool xdmf = false;      // a description for ParaView is written beside
+  bool xdmf = false;  // a description for ParaView is written beside
+  Convention convention = Convention::none;
   bool supplied = false;  // in the commit under way, by any rank
   int commits = 0;
   int64_t capture_bytes = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <penstock/config.h>
 
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
@@ -74,10 +75,48 @@ Result<Target> target_of(const File::State& state, Resolved& resolved) {
       return Status(Code::invalid, fmt::format("'{}' is a scalar, which cannot be unlimited", name));
     dataset.unlimited = true;
   }
-  PENSTOCK_TRY(check_names(target.catalogue));
-  PENSTOCK_TRY(state.engine != nullptr ? state.engine->check(target.catalogue, state.plan.settings)
-                                       : state.format->check(target.catalogue));
   return target;
+}
+
+Status check_catalogue(const File::State& state, const Catalogue& catalogue) {
+  PENSTOCK_TRY(check_names(catalogue));
+  return state.engine != nullptr ? state.engine->check(catalogue, state.plan.settings) : state.format->check(catalogue);
+}
+
+Status check_convention(const File::State& state) {
+  const bool cf = state.convention == Convention::cf;
+  const std::string_view format = state.engine != nullptr ? state.engine->format() : state.format->describe().name;
+  const std::string& writer = state.engine != nullptr ? state.plan.engine : state.plan.format;
+  if (cf && format != "netcdf")
+    return {Code::unsupported,
+            fmt::format("CF needs the names of dimensions that format netcdf and engine pnetcdf write, but "
+                        "'{}' is written by '{}'",
+                        state.path, writer)};
+  if (!cf && (format != "hdf5" || writer == "netcdf4"))
+    return {Code::unsupported,
+            fmt::format("openPMD is written as HDF5, but '{}' is written by '{}'", state.path, writer)};
+  if (state.is_set())
+    return {Code::unsupported,
+            fmt::format("readers of {} open one file, but '{}' would be a set of files: write it with "
+                        "placement=single",
+                        cf ? "CF" : "openPMD", state.path)};
+  return {};
+}
+
+Status follow_convention(const File::State& state, Writing& writing) {
+  Catalogue& catalogue = writing.target.catalogue;
+  if (state.convention == Convention::none) return {};
+  PENSTOCK_TRY(check_convention(state));
+  if (state.convention == Convention::openpmd) return follow_openpmd(catalogue, "penstock " PENSTOCK_VERSION);
+  PENSTOCK_ASSIGN(writing.added, follow_cf(catalogue));
+  for (Added& one : writing.added) {
+    const int at = insert_dataset(writing.target, writing.resolved.claims, one.dataset);
+    if (state.comm->rank() > 0) continue;
+    writing.resolved.claims.push_back({at, Selection::whole(one.dataset.shape)});
+    writing.resolved.memory.push_back(reinterpret_cast<std::byte*>(one.values.data()));
+    writing.resolved.supplier.push_back(nullptr);
+  }
+  return {};
 }
 
 // What of the published data goes to its place in the new file at once.
@@ -282,6 +321,8 @@ Status define(File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));
   PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, std::move(agreed), Direction::write));
   PENSTOCK_ASSIGN(writing.target, target_of(state, writing.resolved));
+  PENSTOCK_TRY(follow_convention(state, writing));
+  PENSTOCK_TRY(check_catalogue(state, writing.target.catalogue));
   PENSTOCK_TRY(describe_meshes(state, writing.target.catalogue, writing.output));
   if (!state.partial)
     PENSTOCK_TRY(prove_tiling(state.comm, writing.target.catalogue, writing.resolved.claims, writing.target.kept,
@@ -421,6 +462,15 @@ void give_up(File::State& state, const Status& status) {
 }
 
 }  // namespace
+
+int insert_dataset(Target& target, std::vector<Claim>& claims, Dataset dataset) {
+  auto& datasets = target.catalogue.datasets;
+  const auto at = std::ranges::lower_bound(datasets, dataset.name, {}, &Dataset::name) - datasets.begin();
+  datasets.insert(datasets.begin() + at, std::move(dataset));
+  target.kept.insert(target.kept.begin() + at, 0);
+  for (Claim& claim : claims) claim.dataset += claim.dataset >= at ? 1 : 0;
+  return static_cast<int>(at);
+}
 
 File::State::State() = default;
 

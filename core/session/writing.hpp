@@ -17,11 +17,15 @@ struct Target {
   std::vector<int64_t> kept;  // elements of each dataset that are in the published file
 };
 
+// DATASET takes its place by name in TARGET, those behind it are counted on in CLAIMS. Returns its index.
+int insert_dataset(Target& target, std::vector<Claim>& claims, Dataset dataset);
+
 struct Writing {
   Target target;
   Resolved resolved;
   Output output;
   std::vector<Pending> puts;  // they own what was captured
+  std::vector<Added> added;   // by a convention
   int64_t captured_bytes = 0;
   Job job;
   PhaseTimes phases;  // of the movement, which may run in a thread

@@ -180,6 +180,10 @@ class File {
   // Local; one rank that says so is enough. Commits of hdf5 files write a file for ParaView and VisIt beside: "heat.xmf" of "heat.h5", of the
   // meshes that attributes describe (docs/meshes.md). Code::invalid from commit where a description does not fit.
   void set_xdmf(bool xdmf);
+  // Local; one rank that says so is enough. Commits write what CONVENTION wants besides: "CF" of netCDF files (names of dimensions,
+  // coordinates of meshes), "openPMD" of HDF5 files whose datasets are named as it has them, "" none (docs/conventions.md). Code::invalid from
+  // commit where the file has nothing that it could describe, Code::unsupported in another format.
+  Status set_conventions(std::string_view convention);
   // Local. The limit of captured puts of this rank, in bytes.
   void set_capture_bytes(int64_t bytes);
 

@@ -157,6 +157,7 @@ static void reopen_and_abandon(const char *path) {
   CHECK_OK(penstock_put(f, "group/put", PENSTOCK_INT32, d, more, NULL));
   CHECK_OK(penstock_partial(f, 1));
   CHECK_OK(penstock_xdmf(f, 0));
+  CHECK_OK(penstock_conventions(f, ""));
   CHECK_OK(penstock_block(1, (int64_t[]){3 * size}, (int64_t[]){3 * rank}, (int64_t[]){1}, &few));
   CHECK_OK(penstock_put(f, "sparse", PENSTOCK_INT32, few, more, NULL));
   CHECK_OK(penstock_capture_bytes(f, 1 << 20));

@@ -197,6 +197,7 @@ contains
     call penstock_unlimited(f, "series")
     call penstock_partial(f, .true.)
     call penstock_xdmf(f, .false.)
+    call penstock_conventions(f, "")
     if (rank == 0) call penstock_put(f, "series", reshape([1, 2], [2, 1]), [2, 1], [1, 1])
     call penstock_close(f)
     call penstock_reopen(world, path, f)

@@ -5,8 +5,12 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from conftest import line, write_record
+from penstock.cli import app
 from penstock.errors import UserError
+from penstock.report.drawn import draw_table
 from penstock.report.picture import draw
 
 
@@ -49,3 +53,18 @@ def test_a_picture_that_cannot_be_written_is_refused(heat: Path, tmp_path: Path)
     for name in ("nowhere/out.png", "out.nonsense"):
         with pytest.raises(UserError):
             draw(heat, None, tmp_path / name)
+
+
+def test_the_table_of_a_record_is_drawn(tmp_path: Path) -> None:
+    record = write_record(tmp_path / "record.json", line("raw/per_process", 2.0), line("hdf5/two_phase", 1.0))
+    done = CliRunner().invoke(app, ["picture", str(record)])
+    assert done.exit_code == 0, done.output
+    drawing = (tmp_path / "record.svg").read_text()
+    assert "hdf5/two_phase" in drawing
+    assert "url(http" not in drawing, "nothing is fetched when it is looked at"
+
+
+def test_a_table_is_drawn_as_svg_only(tmp_path: Path) -> None:
+    record = write_record(tmp_path / "record.json", line("raw/per_process", 2.0))
+    with pytest.raises(UserError, match=r"a table is drawn as \.svg"):
+        draw_table(record, tmp_path / "table.png")

@@ -236,6 +236,10 @@ class File(Mapping[str, Dataset]):
         """Local. Commits write heat.xmf beside heat.h5, for ParaView and VisIt, with its meshes (docs/meshes.md)."""
         self._open.xdmf(xdmf)
 
+    def conventions(self, convention: str) -> None:
+        """Local. Commits add what "CF" (netCDF) or "openPMD" (HDF5) want (docs/conventions.md); "" nothing."""
+        self._open.conventions(convention)
+
     def capture_bytes(self, limit: int) -> None:
         """Local. The most that copies of what this rank puts may hold."""
         self._open.capture_bytes(limit)

@@ -65,6 +65,11 @@ def _same(one: Any, other: Any) -> bool:
     return np.array_equal(np.asarray(one), np.asarray(other))
 
 
+def _is_time_of_cf(header: Header | None) -> bool:
+    """Whether it is the one time of a step, as `conventions("CF")` writes it (docs/conventions.md)."""
+    return header is not None and header.shape == () and header.attributes.get("standard_name") == "time"
+
+
 class SeriesStore(AbstractDataStore):
     """Opens each step once, to see that all have the same datasets, and keeps what is the same of their attributes."""
 
@@ -89,9 +94,11 @@ class SeriesStore(AbstractDataStore):
             with LOCK:
                 opened = self.managers[number].acquire(needs_lock=False)
                 found = {name: each for name, each in headers(opened, self.prefix).items() if self._is_wanted(name)}
+                own_time = found.pop("time") if _is_time_of_cf(found.get("time")) else None
                 attributes = dict(opened.attributes(self.prefix[:-1]))
                 if number == 0:
                     self.found, self.attributes, self.dims = found, attributes, dimensions(found)
+                    self.time_attributes = dict(own_time.attributes) if own_time else {}
                     self._check_names()
                 values = {
                     name: opened[found[name].name][...]
@@ -153,7 +160,7 @@ class SeriesStore(AbstractDataStore):
 
     def get_variables(self) -> dict[str, xr.Variable]:
         variables = {
-            "time": xr.Variable(("time",), self.times),
+            "time": xr.Variable(("time",), self.times, self.time_attributes),
             "iteration": xr.Variable(("time",), self.iterations),
         }
         for short, dims in self.dims.items():
