@@ -119,7 +119,7 @@ Status read_variable_text(const Opened& opened, int64_t file_bytes, Attribute& a
 
 // An attribute that no Attribute can hold is left out, and named in SKIPPED.
 Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, AttributeMap& out,
-                      std::string& skipped) {
+                      std::vector<std::string>& skipped) {
   Opened opened;
   opened.handle = AttributeHandle(H5Aopen(object, name.c_str(), H5P_DEFAULT));
   if (!opened.handle.ok()) return library_error(Code::damaged, "opening it");
@@ -128,7 +128,7 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
   if (!opened.type.ok() || !opened.space.ok()) return library_error(Code::damaged, "reading its definition");
   const auto match = match_type(opened.type);
   const auto skip = [&] {
-    skipped = name;
+    skipped.push_back(name);
     return Status();
   };
   if (!match || !read_shape(opened)) return skip();
@@ -159,7 +159,7 @@ Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& sh
   return {};
 }
 
-Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::string& skipped) {
+Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::vector<std::string>& skipped) {
   // Names first: the iteration must not be left through a C frame by an exception.
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {

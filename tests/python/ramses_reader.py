@@ -12,14 +12,16 @@ import numpy as np
 class Records:
     """The records of a Fortran file, all in memory."""
 
-    def __init__(self, path: Path, order: str = "<") -> None:
-        self.data, self.at, self.order = path.read_bytes(), 0, order
+    def __init__(self, path: Path, order: str = "<", marker: str = "i") -> None:
+        self.data, self.at, self.order, self.marker = path.read_bytes(), 0, order, marker
 
     def raw(self) -> bytes:
-        (length,) = struct.unpack_from(self.order + "i", self.data, self.at)
-        out = self.data[self.at + 4 : self.at + 4 + length]
-        assert struct.unpack_from(self.order + "i", self.data, self.at + 4 + length) == (length,)
-        self.at += 8 + length
+        kind = self.order + self.marker
+        size = struct.calcsize(kind)
+        (length,) = struct.unpack_from(kind, self.data, self.at)
+        out = self.data[self.at + size : self.at + size + length]
+        assert struct.unpack_from(kind, self.data, self.at + size + length) == (length,)
+        self.at += 2 * size + length
         return out
 
     def numbers(self, kind: str) -> np.ndarray:
@@ -43,13 +45,15 @@ class Level:
         return np.concatenate(self.tables[name])
 
 
-def read(folder: Path, number: int, variables: list[str], order: str = "<", real: str = "f8") -> list[Level]:
-    """The levels of an output with `hydro` files."""
+def read(
+    folder: Path, number: int, variables: list[str], order: str = "<", real: str = "f8", marker: str = "i"
+) -> list[Level]:
+    """The levels of an output; without VARIABLES there need be no `hydro` files."""
     levels: list[Level] = []
-    processes = int(Records(folder / f"amr_{number:05}.out00001", order).numbers("i4")[0])
+    processes = int(Records(folder / f"amr_{number:05}.out00001", order, marker).numbers("i4")[0])
     for process in range(1, processes + 1):
-        amr = Records(folder / f"amr_{number:05}.out{process:05}", order)
-        hydro = Records(folder / f"hydro_{number:05}.out{process:05}", order)
+        amr = Records(folder / f"amr_{number:05}.out{process:05}", order, marker)
+        hydro = Records(folder / f"{'hydro' if variables else 'amr'}_{number:05}.out{process:05}", order, marker)
         amr.skip(1)
         ndim = int(amr.numbers("i4")[0])
         amr.skip(1)
@@ -110,6 +114,10 @@ class MadeUp:
     descriptor: bool = False
     particles: int | None = None
     gravity: bool = False
+    radiation: int = 0
+    hydro: bool = True
+    old_descriptor: bool = False
+    key_bytes: int = 8
     ordering: str = "hilbert"
     marker: str = "i"
     counter: int = 0
@@ -129,13 +137,20 @@ class MadeUp:
             f"ordering type={self.ordering}",
         ]
         (self.folder / f"info_{self.number:05}.txt").write_text("\n".join(info) + "\n")
+        if self.old_descriptor:
+            lines = [f"nvar        ={self.variables:11}"]
+            lines += [f"variable #{v + 1:2}: made_up_{v}" for v in range(self.variables)]
+            (self.folder / "hydro_file_descriptor.txt").write_text("\n".join(lines) + "\n")
         if self.descriptor:
             lines = ["# version:  1", "# ivar, variable_name, variable_type"]
             lines += [f" {v + 1}, made_up_{v}, d" for v in range(self.variables)]
             (self.folder / "hydro_file_descriptor.txt").write_text("\n".join(lines) + "\n")
         for process in range(1, self.processes + 1):
             self.write_amr(process)
-            self.write_cells("hydro", process, self.variables)
+            if self.hydro:
+                self.write_cells("hydro", process, self.variables)
+            if self.radiation:
+                self.write_cells("rt", process, self.radiation)
             if self.gravity:
                 self.write_cells("grav", process, self.ndim + 1)
             if self.particles is not None:
@@ -190,7 +205,7 @@ class MadeUp:
         add(np.zeros(5))
         add(self.ordering.ljust(128).encode())
         for _ in range(5 if self.ordering == "bisection" else 1):
-            add(np.zeros(self.processes + 1), "f8")
+            add(bytes((self.processes + 1) * self.key_bytes))
         for values in (1, 1, 1):
             add(values)
         for level in range(levels):

@@ -224,3 +224,64 @@ def test_more_than_two_gibibytes(penstock: Penstock, tmp_path: Path) -> None:
         assert file["a"][0, :6].tolist() == [5, 5, 5, 5, 0, 0]
         assert file["a"][2, -6:].tolist() == [0, 0, 1, 2, 3, 4]
         assert not file["a"][1, :: 1 << 20].any()
+
+
+def test_a_netcdf4_file_of_others_keeps_its_dimensions(penstock: Penstock, tmp_path: Path) -> None:
+    """Growing, coordinates of one and two dimensions, packed, characters, without dimensions."""
+    made = xarray.Dataset(
+        {
+            "t": (("time", "y", "x"), RANDOM.random((3, 4, 5)).astype("f4"), {"units": "K"}),
+            "n": (("x",), np.arange(5)),
+            "scalar": ((), 2.5),
+            "name": (("y",), np.array([b"ab", b"c", b"def", b"gh"])),
+        },
+        coords={"time": np.arange(3.0), "x": np.linspace(0, 1, 5), "lat": (("y", "x"), RANDOM.random((4, 5)))},
+        attrs={"title": "of others"},
+    )
+    made.to_netcdf(tmp_path / "a.nc", engine="netcdf4", unlimited_dims=["time"], encoding={"t": {"zlib": True}})
+    made.drop_vars("name").to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
+    for name, expected in [("a", made), ("b", made.drop_vars("name"))]:
+        for words in [(f"{name}.nc", f"{name}.cdf5.nc"), (f"{name}.nc", f"{name}.h5"), (f"{name}.h5", f"{name}.2.nc")]:
+            ran = penstock("convert", *words, "--np", "3")
+            assert ran.returncode == 0, ran.stderr
+        for copy in ("cdf5.nc", "2.nc"):
+            with xarray.open_dataset(tmp_path / f"{name}.{copy}") as found:
+                xarray.testing.assert_equal(found.drop_vars("_penstock__checksums"), expected)
+                assert found["t"].attrs["units"] == "K"
+        with xarray.open_dataset(tmp_path / f"{name}.h5", engine="penstock") as found:
+            xarray.testing.assert_equal(found, expected)
+
+
+def test_dimensions_of_netcdf4_groups(penstock: Penstock, tmp_path: Path) -> None:
+    with netCDF4.Dataset(tmp_path / "g.nc", "w") as file:
+        file.createDimension("x", 5)
+        group = file.createGroup("g")
+        group.createDimension("x", 3)
+        file.createVariable("u", "f8", ("x",))[:] = np.arange(5)
+        group.createVariable("v", "f8", ("x",))[:] = np.arange(3)
+        file.createVariable("w", "f8", ("x", "x"))[:] = 1
+    assert penstock("convert", "g.nc", "plain.nc").returncode == 0
+    with netCDF4.Dataset(tmp_path / "plain.nc") as file:
+        dimensions = {name: variable.dimensions for name, variable in file.variables.items()}
+        assert dimensions["u"] == ("x",)
+        assert dimensions["w"] == ("x", "x")
+        assert dimensions["g__v"] == ("g__x",)
+        np.testing.assert_array_equal(file["g__v"][:], np.arange(3))
+
+
+@pytest.mark.parametrize(
+    ("dimension", "kind", "said"),
+    [("nv", "f8", "'nv' is a dimension that no variable has"), ("", str, "'u' is a dataset of a type")],
+)
+def test_what_a_copy_of_netcdf4_would_lose(
+    penstock: Penstock, tmp_path: Path, dimension: str, kind: Any, said: str
+) -> None:
+    with netCDF4.Dataset(tmp_path / "a.nc", "w") as file:
+        file.createDimension("x", 2)
+        if dimension:
+            file.createDimension(dimension, 4)
+        file.createVariable("u", kind, ("x",))
+    ran = penstock("convert", "a.nc", "b.nc")
+    assert ran.returncode == 1
+    assert said in ran.stderr
+    assert not (tmp_path / "b.nc").exists()

@@ -90,6 +90,13 @@ def test_the_leaves_fill_the_box(penstock: Penstock, tmp_path: Path) -> None:
         {"grids": (1, 2, 5, 0, 0), "processes": 1},
         {"particles": 4},
         {"particles": 0},
+        {"ndim": 1, "grids": (1,) * 20, "processes": 7, "order": ">"},  # many levels
+        {"ndim": 3, "grids": (0, 0, 9), "processes": 2, "variables": 12},  # one level, levelmin = levelmax
+        {"ndim": 3, "processes": 16, "variables": 14, "old_descriptor": True, "key_bytes": 16},  # quad Hilbert keys
+        {"ndim": 2, "processes": 100, "grids": (1, 0, 2), "particles": 1},
+        {"hydro": False, "ndim": 3},
+        {"marker": "q", "boundaries": 3, "variables": 1},
+        {"ndim": 3, "order": ">", "variables": 6, "descriptor": True, "radiation": 4, "gravity": True, "particles": 3},
     ],
     ids=str,
 )
@@ -99,8 +106,10 @@ def test_outputs_of_other_shapes(penstock: Penstock, tmp_path: Path, made: dict[
     run(penstock, output.folder, "--np", "3")
     plain = ["density", *(f"velocity_{a}" for a in "xyz"[: output.ndim]), "pressure"]
     plain += [f"var_{v + 1:02}" for v in range(len(plain), output.variables)]
-    names = [f"made_up_{v}" for v in range(output.variables)] if output.descriptor else plain[: output.variables]
-    levels = read(output.folder, 7, names, output.order, output.real)
+    described = output.descriptor or output.old_descriptor
+    names = [f"made_up_{v}" for v in range(output.variables)] if described else plain[: output.variables]
+    names = names if output.hydro else []
+    levels = read(output.folder, 7, names, output.order, output.real, output.marker)
     with h5py.File(tmp_path / "snap.h5") as snapshot:
         if output.gravity:
             assert snapshot["level_03/force_z"].shape == snapshot["level_03/made_up_0"].shape
@@ -109,11 +118,21 @@ def test_outputs_of_other_shapes(penstock: Penstock, tmp_path: Path, made: dict[
                     if level.startswith("level_"):
                         levels[int(level[6:]) - 1].add(name, snapshot[level][name][()])
             names += ["potential", "force_x", "force_y", "force_z"]
+        radiation = [f"rt_{v + 1:02}" for v in range(output.radiation)]
+        for level in range(1, len(levels) + 1) if radiation else ():
+            if not levels[level - 1].tables:
+                continue
+            for name in radiation:
+                values = snapshot[f"level_{level:02}"][name][()]
+                assert (np.diff(values.reshape(len(values), -1)[:, 0]) != 0).all()
+                levels[level - 1].add(name, values)
+        names += radiation
         if output.particles:
-            assert len(snapshot["particles/identity"]) == 4 * (0 + 1 + 2)
+            each = range(output.processes)
+            assert len(snapshot["particles/identity"]) == output.particles * sum(each)
             assert snapshot["particles/identity"].dtype == "i8"
             assert snapshot["particles/levelp"].dtype == "i4"
-            assert (np.diff(snapshot["particles/position_x"][:4]) == 1 / 64).all()
+            assert (np.diff(snapshot["particles/position_x"][: output.particles]) == 1 / 64).all()
         else:
             assert "particles" not in snapshot
     same(tmp_path / "snap.h5", levels, names)

@@ -149,7 +149,7 @@ def test_hostile_files_are_one_line(penstock: Penstock, tmp_path: Path, content:
 
 def test_nothing_there(penstock: Penstock, tmp_path: Path) -> None:
     ran = penstock("info", "nowhere.h5")
-    assert (ran.returncode, ran.stdout) == (1, "'nowhere.h5': no such file\n")
+    assert (ran.returncode, ran.stderr) == (1, "penstock: 'nowhere.h5': no such file\n")
     (tmp_path / "empty").mkdir()
     ran = penstock("ls", "empty")
     assert (ran.returncode, ran.stderr) == (1, "penstock: 'empty' has no file that penstock reads\n")

@@ -1,4 +1,4 @@
-"""test_packages.py: completion in real shells, the Spack package, the containers' recipes, the citation file."""
+"""test_packages.py: the wheel, completion in real shells, the Spack package, containers' recipes, the citation file."""
 
 import re
 import shutil
@@ -162,3 +162,18 @@ def test_the_citation_has_what_the_schema_requires() -> None:
     version = re.search(r"project\(penstock VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
     assert version is not None
     assert str(cited["version"]) == version[1]
+
+
+def test_the_wheel_has_every_program_that_the_command_starts() -> None:
+    started = {
+        name
+        for path in (ROOT / "tools" / "penstock").rglob("*.py")
+        for name in re.findall(r'(?:PROGRAM = |program\()"penstock-([a-z]+)"', path.read_text())
+    }
+    wheel = set()
+    for folder in ("programs", "bench"):
+        text = (ROOT / folder / "CMakeLists.txt").read_text()
+        names = re.search(r"foreach\(program ((?:[a-z]+ ?)+)\)", text)
+        for name in re.findall(r"^ *penstock_command\(penstock-([a-z]+|\$\{program\})\)", text, re.M):
+            wheel |= set(names[1].split()) if "$" in name and names else {name}
+    assert started == wheel

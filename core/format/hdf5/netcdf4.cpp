@@ -22,6 +22,16 @@ bool is_dimension_only(const AttributeMap& attributes) {
   return text_of(attributes, "NAME").starts_with("This is a netCDF dimension but not a netCDF variable");
 }
 
+bool is_scale_attribute(const std::string& name) { return name == "DIMENSION_LIST" || name == "REFERENCE_LIST"; }
+
+std::optional<ElementType> folded_type(const Dataset& dataset) {
+  const int rank = dataset.shape.rank();
+  if (rank == 0 || dataset.type != ElementType{Kind::text, 1} || dataset.shape[rank - 1] < 1) return std::nullopt;
+  const ElementType type{Kind::text, dataset.shape[rank - 1]};
+  if (!check_shape(type, Dims{}).ok()) return std::nullopt;
+  return type;
+}
+
 netcdf::Note take_note(AttributeMap& attributes, bool noted) {
   const netcdf::Note note = netcdf::parse_note(text_of(attributes, own));
   if (text_of(attributes, "CLASS") == "DIMENSION_SCALE") {
@@ -32,10 +42,9 @@ netcdf::Note take_note(AttributeMap& attributes, bool noted) {
        {"DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties", "_nc3_strict"})
     attributes.erase(name);
   attributes.erase(own);
-  if (!noted) return note;
   for (auto& [name, attribute] : attributes) {
     if (attribute.shape == Dims{1}) attribute.shape = {};  // what netCDF cannot tell apart
-    attribute = netcdf::from_plain(attribute, name, note);
+    if (noted) attribute = netcdf::from_plain(attribute, name, note);
   }
   return note;
 }

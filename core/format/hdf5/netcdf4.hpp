@@ -12,6 +12,10 @@ bool is_netcdf4(const AttributeMap& root);
 bool is_noted(const AttributeMap& root);
 // Whether a dataset is only a netCDF dimension without a variable.
 bool is_dimension_only(const AttributeMap& attributes);
+// Whether it is an attribute of HDF5's dimension scales that no Attribute can hold.
+bool is_scale_attribute(const std::string& name);
+// The text that the characters along the last dimension of DATASET are, if it is one of characters.
+std::optional<ElementType> folded_type(const Dataset& dataset);
 // Takes from ATTRIBUTES what belongs to the library and to penstock, and where the file is NOTED makes of the others what
 // they were.
 netcdf::Note take_note(AttributeMap& attributes, bool noted);

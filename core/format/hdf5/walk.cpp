@@ -6,6 +6,7 @@
 #include "core/format/hdf5/esio.hpp"
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
+#include "core/format/hdf5/scales.hpp"
 #include "core/format/index.hpp"
 #include "core/format/regular_file.hpp"
 #include "core/hdf5/attributes.hpp"
@@ -16,19 +17,6 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr size_t longest_name = 1000;  // as of any dataset; it bounds the depth too
-
-// What tells one object of a file from another.
-std::string identity(hid_t object) {
-#if H5_VERSION_GE(1, 12, 0)
-  H5O_info2_t info;
-  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return "";
-  return std::string(reinterpret_cast<const char*>(&info.token), sizeof info.token);
-#else
-  H5O_info_t info;
-  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return "";
-  return std::to_string(info.addr);
-#endif
-}
 
 struct Links {
   std::vector<std::string> hard;
@@ -80,6 +68,7 @@ class Walker {
       contents_.blocks.push_back(std::move(found_[i].blocks));
       contents_.foreign.push_back(found_[i].foreign);
     }
+    for (const auto& [name, what] : scales_.name_dimensions(contents_.catalogue)) leave_out(name, what);
     return std::move(contents_);
   }
 
@@ -140,10 +129,11 @@ class Walker {
       return {};
     }
     found.dataset.type = match->type;
-    PENSTOCK_ASSIGN(const Extra extra, add_attributes(object, name));
+    PENSTOCK_ASSIGN(Extra extra, add_attributes(object, name));
     if (extra.dimension_only) return {};
     if (!inner.empty()) convert(name, "of an array type, whose extents would become dimensions");
     unfold_field(found.dataset, inner);
+    if (netcdf4_ && !noted_) extra.note.type = folded_type(found.dataset);
     apply_note(extra.note, found.dataset);
     if (!match->direct) leave_out(name, "a dataset whose type would be converted");
     if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
@@ -216,20 +206,22 @@ class Walker {
 
   Result<Extra> add_attributes(hid_t object, const std::string& name) {
     AttributeMap attributes;
-    std::string skipped;
+    std::vector<std::string> skipped;
     Extra extra;
     PENSTOCK_TRY(read_attributes(object, file_bytes_, attributes, skipped));
     if (name.empty() && is_netcdf4(attributes)) {
       netcdf4_ = true;
       noted_ = is_noted(attributes);
-      leave_out("/", "a netCDF-4 file: its dimensions would be lost");
+      convert("/", "a netCDF-4 file, whose dimensions would become attributes");
     }
     if (netcdf4_) {
       extra.dimension_only = is_dimension_only(attributes);
+      if (!noted_) scales_.add(object, name, attributes);
+      std::erase_if(skipped, is_scale_attribute);
       extra.note = take_note(attributes, noted_);
     }
     add_comment(object, attributes);
-    if (!skipped.empty()) leave_out(name + "@" + skipped, "an attribute of a type that penstock does not have");
+    if (!skipped.empty()) leave_out(name + "@" + skipped.back(), "an attribute of a type that penstock does not have");
     if (!attributes.empty() && !extra.dimension_only) contents_.catalogue.attributes[name] = std::move(attributes);
     return extra;
   }
@@ -247,6 +239,7 @@ class Walker {
   Contents contents_;
   std::vector<Found> found_;
   std::set<std::string> seen_;
+  Scales scales_;
   bool netcdf4_ = false, noted_ = false;  // written by netCDF-4, by our engine
 };
 

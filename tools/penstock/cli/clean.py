@@ -79,6 +79,8 @@ def _find(paths: list[Path], rules: Rules) -> list[LeftOver]:
             new = survey(folder, target, rules)
         except OSError as error:
             raise UserError(f"{path}: {error.strerror}", status=1) from None
+        if not new and not whole.exists():
+            raise UserError(f"'{path}': no such file or folder, and nothing that was left beside it")
         seen = {(left.folder, *left.files()) for left in found}
         found += [left for left in new if (left.folder, *left.files()) not in seen]
     return found

@@ -41,8 +41,6 @@ def _is_good(line: lines.Line) -> bool:
 
 
 def _describe(line: lines.Line, everything: bool) -> str:
-    if "error" in line:
-        return lines.error_of(line)
     found = line["found"]
     if found["format"] == "streams":
         return f"{line['file']}: streams of bytes, one for each rank\n  penstock streams {line['file']}    # lists them"

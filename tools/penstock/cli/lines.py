@@ -57,9 +57,12 @@ def run(
 def conclude(
     results: list[Line], as_json: bool, describe: Callable[[Line], str], is_good: Callable[[Line], bool]
 ) -> None:
-    """Prints all RESULTS; the exit status is 1 unless all are good."""
+    """Prints all RESULTS, errors on stderr unless as JSON; the exit status is 1 unless all are good."""
     for result in results:
-        typer.echo(json.dumps(result) if as_json else describe(result))
+        if "error" in result and not as_json:
+            typer.echo(f"penstock: {error_of(result)}", err=True)
+        else:
+            typer.echo(json.dumps(result) if as_json else describe(result))
     if not all(map(is_good, results)):
         raise typer.Exit(1)
 

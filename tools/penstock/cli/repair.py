@@ -33,8 +33,6 @@ def repair(
 
 
 def _describe(result: dict[str, Any]) -> str:
-    if "error" in result:
-        return lines.error_of(result)
     if not result["rebuilt"]:
         looked = f"its {result['files']} files are" if result["files"] else "it is"
         return f"{result['file']}: {looked} as committed, there is nothing to repair"

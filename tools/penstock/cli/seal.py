@@ -38,8 +38,6 @@ def seal(
 
 
 def _describe(result: dict[str, Any]) -> str:
-    if "error" in result:
-        return lines.error_of(result)
     if not result["renewed"]:
         return f"{result['file']}: all agrees with its checksums, there is nothing to seal"
     found = result["found"]

@@ -51,8 +51,6 @@ def agrees(result: Line) -> bool:
 
 def _describe(result: Line) -> str:
     name = result["file"]
-    if "error" in result:
-        return lines.error_of(result)
     found = result["found"]
     when = datetime.fromtimestamp(found["committed_at"] / 1e9, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     text = [f"{name}: {words.size(found['bytes'])} compared with the checksums of its commit, {when}"]

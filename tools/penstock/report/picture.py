@@ -1,5 +1,6 @@
 """picture.py: a 2-D dataset of an HDF5 file as a picture, by h5py and matplotlib: nothing of ours reads the file."""
 
+import os
 from pathlib import Path
 
 import h5py
@@ -8,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from penstock.errors import UserError
+from penstock.report.save import save
 
 
 def draw(path: Path, name: str | None, output: Path) -> str:
@@ -20,7 +22,7 @@ def draw(path: Path, name: str | None, output: Path) -> str:
             facts = [f"{key} {_text(value)}" for key, value in file.attrs.items() if np.ndim(value) == 0]
             label = str(dataset.name).lstrip("/")
     except OSError as error:
-        raise UserError(f"{path}: {error}") from None
+        raise UserError(_unreadable(path, error)) from None
 
     mpl.rcParams["font.size"] = 10
     figure = Figure(figsize=(7.2, 6.0), layout="constrained")
@@ -31,10 +33,23 @@ def draw(path: Path, name: str | None, output: Path) -> str:
     axes.text(1.0, 1.01, ", ".join(facts), transform=axes.transAxes, ha="right", va="bottom", fontsize=8, color="0.4")
     figure.colorbar(image, ax=axes, label=f"{label} ({units})" if units else label)
     try:
-        figure.savefig(output, dpi=120)
-    except (OSError, ValueError) as error:
+        save(figure, output, 120)
+    except OSError as error:
+        raise UserError(f"cannot write '{output}': {error.strerror or error}") from None
+    except ValueError as error:
         raise UserError(f"{output}: {error}") from None
     return label
+
+
+def _unreadable(path: Path, error: OSError) -> str:
+    """What h5py says names addresses and times; this names the file and the cause."""
+    if path.is_dir():
+        return f"'{path}' is a folder, not a file"
+    if error.errno:
+        return f"cannot read '{path}': {os.strerror(error.errno)}"
+    if "signature not found" in str(error):
+        return f"'{path}' is no HDF5 file"
+    return f"'{path}' is a damaged or truncated HDF5 file: {error}"
 
 
 def _find(file: h5py.File, path: Path, name: str | None) -> h5py.Dataset:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from penstock.errors import UserError
+from penstock.report.save import save
 from penstock.view.request import Picture
 
 
@@ -67,7 +68,9 @@ def draw(
         plot.grid(alpha=0.3)
     plot.set_title(f"{name}\n{picture.title}" if picture.title else name, loc="left", fontsize=10)
     try:
-        figure.savefig(target, dpi=size / 7.2)
-    except (OSError, ValueError) as error:
+        save(figure, target, size / 7.2)
+    except OSError as error:
+        raise UserError(f"cannot write '{target}': {error.strerror or error}") from None
+    except ValueError as error:
         raise UserError(f"{target}: {error}") from None
     return said

@@ -1,0 +1,140 @@
+// Scales: the library keeps a variable's dimensions in one of three ways; all are read once the whole file is known.
+#include "core/format/hdf5/scales.hpp"
+
+#include <cstring>
+
+#include "core/format/hdf5/netcdf4.hpp"
+#include "core/model/layout.hpp"
+#include "core/netcdf/dimensions.hpp"
+
+namespace penstock::hdf5 {
+namespace {
+
+// Lists of references, in memory of the library's.
+class References {
+ public:
+  References(hid_t type, hid_t space, size_t count) : type_(type), space_(space), lists_(count) {}
+  References(const References&) = delete;
+  References& operator=(const References&) = delete;
+  ~References() { H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, lists_.data()); }
+  std::vector<hvl_t>& lists() { return lists_; }
+
+ private:
+  hid_t type_, space_;
+  std::vector<hvl_t> lists_;
+};
+
+int rank_of(hid_t dataset) {
+  const Space space(H5Dget_space(dataset));
+  return space.ok() ? H5Sget_simple_extent_ndims(space) : 0;
+}
+
+// The identities of the scales that the dataset's dimensions have; empty where it has none, or not such ones.
+std::vector<std::string> attached(hid_t dataset, int rank) {
+  constexpr const char* name = "DIMENSION_LIST";
+  if (H5Aexists(dataset, name) <= 0) return {};
+  const AttributeHandle attribute(H5Aopen(dataset, name, H5P_DEFAULT));
+  const Space space(attribute.ok() ? H5Aget_space(attribute) : -1);
+  const Type stored(attribute.ok() ? H5Aget_type(attribute) : -1);
+  if (!space.ok() || !stored.ok() || H5Sget_simple_extent_npoints(space) != rank || H5Tget_class(stored) != H5T_VLEN)
+    return {};
+  const Type element(H5Tget_super(stored)), memory(H5Tvlen_create(H5T_STD_REF_OBJ));
+  if (!element.ok() || !memory.ok() || H5Tequal(element, H5T_STD_REF_OBJ) <= 0) return {};
+  References references(memory, space, static_cast<size_t>(rank));
+  if (H5Aread(attribute, memory, references.lists().data()) < 0) return {};
+  std::vector<std::string> found;
+  for (const hvl_t& list : references.lists()) {
+    if (list.len == 0) return {};
+    hobj_ref_t first;
+    std::memcpy(&first, list.p, sizeof first);
+    const Object scale(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, &first));
+    if (!scale.ok()) return {};
+    found.push_back(identity(scale));
+  }
+  return found;
+}
+
+// A list of ints as texts; empty where it is something else.
+std::vector<std::string> numbers(const AttributeMap& attributes, const char* name) {
+  std::vector<std::string> list;
+  const auto found = attributes.find(name);
+  if (found == attributes.end() || found->second.type != ElementType{Kind::i32}) return list;
+  const auto& bytes = found->second.value;
+  for (size_t at = 0; at + sizeof(int32_t) <= bytes.size(); at += sizeof(int32_t)) {
+    int32_t number = 0;
+    std::memcpy(&number, bytes.data() + at, sizeof number);
+    list.push_back(std::to_string(number));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string identity(hid_t object) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info;
+  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return "";
+  return std::string(reinterpret_cast<const char*>(&info.token), sizeof info.token);
+#else
+  H5O_info_t info;
+  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return "";
+  return std::to_string(info.addr);
+#endif
+}
+
+void Scales::add(hid_t object, const std::string& name, const AttributeMap& attributes) {
+  if (H5Iget_type(object) != H5I_DATASET) return;
+  const auto kind = attributes.find("CLASS");
+  const bool scale = kind != attributes.end() && text(kind->second) == "DIMENSION_SCALE";
+  if (scale) {
+    by_identity_[identity(object)] = name;
+    for (const std::string& number : numbers(attributes, "_Netcdf4Dimid")) by_number_[number] = name;
+  }
+  if (is_dimension_only(attributes)) {
+    unused_.insert(name);
+    return;
+  }
+  const int rank = rank_of(object);
+  if (rank < 1) return;
+  std::vector<std::string> keys = attached(object, rank);
+  if (keys.empty()) keys = numbers(attributes, "_Netcdf4Coordinates");
+  if (keys.empty() && scale) keys = {identity(object)};
+  variables_[name] = std::move(keys);
+}
+
+std::vector<std::pair<std::string, std::string>> Scales::name_dimensions(Catalogue& catalogue) {
+  std::vector<std::pair<std::string, std::string>> wrong;
+  const std::string key(netcdf::naming_attribute);
+  for (const Dataset& dataset : catalogue.datasets) {
+    const auto variable = variables_.find(dataset.name);
+    if (variable == variables_.end() || dataset.shape.rank() == 0) continue;
+    if (dataset.name.substr(dataset.name.rfind('/') + 1).starts_with("_nc4_non_coord_"))
+      wrong.emplace_back(dataset.name,
+                         "a netCDF-4 variable with the name of a dimension that it is not the coordinate of");
+    std::vector<std::string> names;
+    for (const std::string& one : variable->second) {
+      auto found = by_identity_.find(one);
+      if (found == by_identity_.end() && (found = by_number_.find(one)) == by_number_.end()) break;
+      names.push_back(found->second);
+      unused_.erase(found->second);
+    }
+    // The characters of a text are no dimension of it.
+    const auto rank = static_cast<size_t>(dataset.shape.rank());
+    if (names.size() < rank || names.size() > rank + 1 || names.size() != variable->second.size()) {
+      wrong.emplace_back(dataset.name, "a variable of a netCDF-4 file that does not say what its dimensions are");
+      continue;
+    }
+    names.resize(rank);
+    if (!catalogue.attributes[dataset.name].emplace(key, text_attribute(key, names)).second)
+      wrong.emplace_back(dataset.name + "@" + key, "an attribute whose name penstock has for netCDF's dimensions");
+  }
+  for (const auto& [name, keys] : variables_)
+    for (const std::string& one : keys) {
+      if (const auto found = by_identity_.find(one); found != by_identity_.end()) unused_.erase(found->second);
+      if (const auto found = by_number_.find(one); found != by_number_.end()) unused_.erase(found->second);
+    }
+  for (const std::string& name : unused_) wrong.emplace_back(name, "a dimension that no variable has");
+  return wrong;
+}
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,13 @@
+"""save.py: a figure goes to its file in one write, since matplotlib is silent about a full disk."""
+
+import io
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+
+def save(figure: Figure, target: Path, dpi: float) -> None:
+    """OSError where it cannot be written, ValueError where the name's ending is no kind of picture."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=dpi, format=target.suffix[1:] or "png")
+    target.write_bytes(drawn.getvalue())
