@@ -58,6 +58,9 @@ std::string to_table(const Record& record) {
     text += fmt::format("\nA/A {}: the same method twice differs by up to {:.1f} %; less is not claimed",
                         name(control.operation), control.smallest_difference * 100);
   if (!record.summary->controls.empty()) text += "\n";
+  const nlohmann::json described = what.workload->describe(results.writers);
+  if (described.contains("notes"))
+    for (const auto& note : described["notes"]) text += fmt::format("{}\n", note.get<std::string>());
   for (const std::string& warning : record.warnings) text += fmt::format("warning: {}\n", warning);
   return text;
 }

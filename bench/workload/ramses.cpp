@@ -18,6 +18,7 @@ constexpr Published published[] = {{128, 0.213, 0.299},
                                    {512, 3.814, 7.646},
                                    {1024, 25.860, 49.150},  // that of hydro equals the next one over 8: see the test
                                    {2048, 191.8, 393.2}};
+constexpr int published_ranks = 1024;
 constexpr int64_t largest_domain = 1 << 15;
 constexpr int64_t ordering_bytes = 80;  // the string
 
@@ -95,6 +96,21 @@ std::vector<int64_t> rows_of(int level, int ranks) {
   return counts;
 }
 
+// What the model says of the jobs whose sizes are published.
+std::vector<std::string> notes(RamsesFile file) {
+  constexpr double gib = 1 << 30;
+  std::vector<std::string> list;
+  for (const Published& p : published) {
+    const RamsesTotals totals = ramses_totals(file, p.domain, published_ranks);
+    const auto in_gib = [](int64_t bytes) { return static_cast<double>(bytes) / gib; };
+    list.push_back(fmt::format(
+        "{}^3 on {} processes: {:.3g} GiB (octs {:.3g}, ghost octs {:.3g}, tables {:.3g}); published {:.6g}", p.domain,
+        published_ranks, in_gib(totals.bytes()), in_gib(totals.cells), in_gib(totals.ghosts), in_gib(totals.tables),
+        file == RamsesFile::amr ? p.amr : p.hydro));
+  }
+  return list;
+}
+
 Status check(const WorkloadRequest& request) {
   const int64_t n = request.domain;
   if (n < 2 || n > largest_domain || !std::has_single_bit(static_cast<uint64_t>(n)))
@@ -127,7 +143,8 @@ Result<std::unique_ptr<Workload>> make_ramses(RamsesFile file, const WorkloadReq
                              {"grouped", request.grouped},
                              {"cell_bytes", totals.cells},
                              {"ghost_bytes", totals.ghosts},
-                             {"table_bytes", totals.tables}};
+                             {"table_bytes", totals.tables},
+                             {"notes", notes(file)}};
   return std::unique_ptr<Workload>(std::make_unique<Rows>(std::move(fields), std::move(description)));
 }
 

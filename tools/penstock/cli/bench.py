@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from penstock.campaign import launch
+from penstock.campaign import ior, launch
 from penstock.campaign.preset import Job, run_preset
 from penstock.campaign.run import run
 from penstock.cli.progress import make_progress
@@ -91,6 +91,10 @@ def bench(
         return
     if not context.args:
         raise UserError("which workload? See penstock bench --help")
+    if context.args[0] == "ior":
+        said = ior.translate(context.args[1:])
+        context.args[1:] = said.arguments
+        methods, directory = methods or said.methods, said.directory or directory
     context.args += _given({"--only": only, "--time-limit": time_limit})
     program = launch.program(PROGRAM, mpi)
     with _scratch(directory, keep="--keep" in context.args) as scratch:

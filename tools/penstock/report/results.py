@@ -59,6 +59,7 @@ class Record:
     ceiling: dict[str, float]  # operation: MiB/s of the device at best; may be empty
     smallest_claimable: dict[str, float]  # operation: the A/A pair's spread
     warnings: tuple[str, ...]
+    notes: tuple[str, ...] = ()  # on the workload
 
     def operations(self) -> list[str]:
         return list(dict.fromkeys(line.operation for line in self.lines))
@@ -101,6 +102,7 @@ def record_of(record: dict[str, Any]) -> Record:
         smallest_claimable={
             operation: float(control["smallest_claimable"]) for operation, control in (record.get("aa") or {}).items()
         },
+        notes=tuple(str(note) for note in record["workload"].get("notes", [])),
         warnings=tuple(str(warning) for warning in record.get("warnings", [])) + _warnings(record["results"]),
     )
 

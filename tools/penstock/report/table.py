@@ -52,7 +52,7 @@ def remarks(record: Record) -> list[str]:
                 f"{line.method}: writing behind the computation adds {line.visible_to_copy:.2f} times "
                 "the time of copying the data once."
             )
-    return said + record.defining() + [f"Warning: {warning}." for warning in record.warnings]
+    return said + list(record.notes) + record.defining() + [f"Warning: {warning}." for warning in record.warnings]
 
 
 def _ranks(count: int) -> str:

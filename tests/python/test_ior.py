@@ -1,0 +1,75 @@
+"""test_ior.py: IOR's command lines, and what they ask of the bench."""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Penstock
+from penstock.campaign.ior import translate
+from penstock.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments", "methods"),
+    [
+        ("-b 16m -t 1m -s 4", "--block-size 16MiB --transfer-size 1MiB --segment-count 4", None),
+        ("-b 1g -z -i 7 -k", "--block-size 1GiB --repetitions 7 --random-offset --keep", None),
+        ("blockSize=512 transferSize=256", "--block-size 512B --transfer-size 256B", None),
+        ("-a POSIX -F -e", "--regime durable", "raw/per_process"),
+        ("-a MPIIO -c", "--regime cached", "raw/mpiio:coordination=collective"),
+        ("-a MPIIO", "--regime cached", "raw/mpiio:coordination=independent"),
+        ("api=hdf5 collective=1 fsync=1", "--regime durable", "phdf5:collective=true"),
+        ("-a NCMPI -c", "--regime cached", "pnetcdf"),
+        ("-F", "--regime cached", "raw/per_process"),
+        ("--type int32 -b 4k --seed 3", "--type int32 --seed 3 --block-size 4KiB", None),
+    ],
+)
+def test_words_of_ior(line: str, arguments: str, methods: str | None) -> None:
+    done = translate(line.split())
+    assert (" ".join(done.arguments), done.methods) == (arguments, methods)
+
+
+def test_the_folder_of_the_file_is_where_it_is_measured() -> None:
+    assert translate(["-o", "/scratch/me/testfile"]).directory == Path("/scratch/me")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("-b 16q", "blockSize 16q"),
+        ("-b", "-b needs a value"),
+        ("-a S3", "-a S3: there are POSIX, MPIIO, HDF5, NCMPI"),
+        ("-a POSIX -c", "no collective calls"),
+        ("-a HDF5 -F -c", "-c and -F"),
+    ],
+)
+def test_what_it_cannot_mean_is_named(line: str, words: str) -> None:
+    with pytest.raises(UserError, match=words.replace("(", r"\(")):
+        translate(line.split())
+
+
+@pytest.mark.parametrize("line", ["-a MPIIO -c", "-a HDF5", "-a NCMPI", "-a POSIX -F -e", "-a HDF5 -F", "-z"])
+def test_a_line_of_ior_runs_and_verifies(penstock: Penstock, tmp_path: Path, line: str) -> None:
+    done = penstock("bench", "ior", "--np", "3", *line.split(), *"-b 64k -t 16k -s 2 -i 1 -o ./testfile".split())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ior, 384 KiB, written on 3 ranks" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        "block2d --type int8 --total 64KiB",
+        "pencil --per-rank 64KiB --ghosts 1",
+        "pic --per-rank 256KiB --steps 2 --tasks-per-node 2",
+        "particles --per-rank 64KiB",
+        "ramses-amr --domain 16",
+        "ramses-hydro --domain 16 --grouped process",
+    ],
+)
+def test_workloads_of_the_studies_are_verified(penstock: Penstock, workload: str) -> None:
+    methods = "hdf5/two_phase,raw/per_process,netcdf/two_phase,phdf5,pnetcdf"
+    done = penstock("bench", *workload.split(), "--np", "3", "--repetitions", "1", "--methods", methods)
+    assert done.returncode == 0, done.stdout + done.stderr
+    if workload.startswith("ramses-amr"):
+        assert "1024^3 on 1024 processes: " in done.stdout
+        assert "published 25.86" in done.stdout
