@@ -189,6 +189,12 @@ class MeshGrid {
     if (grid.body.empty()) return grid;
     const bool sheet = mesh_.kind == MeshKind::uniform && mesh_.dimensions == 2 && !has_cells();
     for (const Values& values : values_) grid.body += attribute(values, shown_name(values), sheet);
+    // ParaView asks VTK's reader for the extents beforehand, and gets those of a plane in y and z: a set it does not ask.
+    if (mesh_.dimensions == 2 && (mesh_.kind == MeshKind::rectilinear || (mesh_.kind == MeshKind::uniform && !sheet))) {
+      grid.is_set = true;
+      grid.body =
+          fmt::format("    <Grid Name=\"{}\" GridType=\"Uniform\">\n{}    </Grid>\n", escaped(grid.title), grid.body);
+    }
     return grid;
   }
 

@@ -47,6 +47,18 @@ def read(path: Path) -> Any:
     return reader.GetOutputDataObject(0)
 
 
+def announced(path: Path) -> tuple[int, ...]:
+    """The extents that the reader promises before it reads, which ParaView believes; none of a set of grids."""
+    reader = vtk.vtkXdmfReader()
+    reader.SetFileName(str(path))
+    reader.UpdateInformation()
+    key = vtk.vtkStreamingDemandDrivenPipeline.WHOLE_EXTENT()
+    information = reader.GetOutputInformation(0)
+    extents = tuple(information.Get(key)) if information.Has(key) else ()
+    reader.Update()
+    return () if reader.GetOutputDataObject(0).IsA("vtkMultiBlockDataSet") else extents
+
+
 def only(data: Any) -> Any:
     """The one grid in nested sets."""
     while data.IsA("vtkMultiBlockDataSet"):
@@ -99,6 +111,18 @@ def test_a_rectilinear_grid(tmp_path: Path) -> None:
     for axis, at in axes.items():
         np.testing.assert_array_equal(plain(getattr(grid, f"Get{axis.upper()}Coordinates")()), at)
     np.testing.assert_array_equal(values(grid, "q"), field(3, 4, 5).ravel())
+
+
+@pytest.mark.parametrize("mesh", ["uniform,spacing=1:2", "rectilinear,x=x,y=y"])
+@pytest.mark.parametrize("center", ["node", "cell"])
+def test_a_plane_is_where_the_reader_says_before(tmp_path: Path, mesh: str, center: str) -> None:
+    axes = {"x": np.arange(5.0), "y": np.arange(4.0)}
+    values_there = field(4, 5) if center == "node" else field(3, 4)
+    write(tmp_path / "f.h5", axes | {"q": values_there}, mesh, {"q": center})
+    extents, grid = announced(tmp_path / "f.xmf"), only(read(tmp_path / "f.xmf"))
+    assert extents in ((), grid.GetExtent())
+    assert grid.GetExtent() == (0, 4, 0, 3, 0, 0)
+    np.testing.assert_array_equal(values(grid, "q", center), values_there.ravel())
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
