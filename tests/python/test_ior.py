@@ -50,7 +50,14 @@ def test_what_it_cannot_mean_is_named(line: str, words: str) -> None:
 
 @pytest.mark.parametrize("line", ["-a MPIIO -c", "-a HDF5", "-a NCMPI", "-a POSIX -F -e", "-a HDF5 -F", "-z"])
 def test_a_line_of_ior_runs_and_verifies(penstock: Penstock, tmp_path: Path, line: str) -> None:
-    done = penstock("bench", "ior", "--np", "3", *line.split(), *"-b 64k -t 16k -s 2 -i 1 -o ./testfile".split())
+    done = penstock(
+        "bench",
+        "ior",
+        "--np",
+        "3",
+        *line.split(),
+        *["-b", "64k", "-t", "16k", "-s", "2", "-i", "1", "-o", "./testfile"],
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ior, 384 KiB, written on 3 ranks" in done.stdout
 
