@@ -39,7 +39,7 @@ Result<Seen> write(World& world, const Workload& workload, const std::string& pa
 Result<Costs> count(World& world, const Workload& workload) {
   PENSTOCK_ASSIGN(const Plan plan, parse_plan(plan_text, "hdf5", catalog()));
   PENSTOCK_ASSIGN(const VirtualJob job,
-                  VirtualJob::make(workload, f64, *find_format("hdf5"),
+                  VirtualJob::make(workload, *find_format("hdf5"),
                                    {world.size(), world.comm()->node_size(), plan.settings.integer("block")}));
   return bench::count_two_phase(job, plan.settings, 1 << 20);
 }
