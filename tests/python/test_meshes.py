@@ -262,24 +262,32 @@ def test_without_a_mesh_a_field_is_a_uniform_grid(tmp_path: Path) -> None:
     np.testing.assert_array_equal(values(grid, "a/b"), np.arange(12))
 
 
-def picture(grid: Any, name: str, center: str, low: float, high: float) -> Array:
-    """GRID as VTK draws it from above, 200 x 200, the field from blue (LOW) to red (HIGH)."""
-    mapper = vtk.vtkDataSetMapper()
-    mapper.SetInputData(grid)
-    (mapper.SetScalarModeToUsePointFieldData if center == "node" else mapper.SetScalarModeToUseCellFieldData)()
-    mapper.SelectColorArray(name)
-    table = vtk.vtkLookupTable()
-    table.SetNumberOfTableValues(2)
-    table.SetTableValue(0, 0, 0, 1, 1)
-    table.SetTableValue(1, 1, 0, 0, 1)
-    table.SetRange(low, high)
-    mapper.SetLookupTable(table)
-    mapper.SetScalarRange(low, high)
-    actor = vtk.vtkActor()
-    actor.SetMapper(mapper)
-    actor.GetProperty().LightingOff()
+def leaves(data: Any) -> list[Any]:
+    if not data.IsA("vtkMultiBlockDataSet"):
+        return [data]
+    return [leaf for i in range(data.GetNumberOfBlocks()) for leaf in leaves(data.GetBlock(i))]
+
+
+def picture(data: Any, name: str, center: str) -> Array:
+    """All grids of DATA as VTK draws them from above, 200 x 200, the field blue below a half, red above."""
     renderer = vtk.vtkRenderer()
-    renderer.AddActor(actor)
+    for grid in leaves(data):
+        mapper = vtk.vtkDataSetMapper()
+        mapper.SetInputData(grid)
+        (mapper.SetScalarModeToUsePointFieldData if center == "node" else mapper.SetScalarModeToUseCellFieldData)()
+        mapper.SelectColorArray(name)
+        table = vtk.vtkLookupTable()
+        table.SetNumberOfTableValues(2)
+        table.SetTableValue(0, 0, 0, 1, 1)
+        table.SetTableValue(1, 1, 0, 0, 1)
+        table.SetRange(0, 1)
+        mapper.SetLookupTable(table)
+        mapper.SetScalarRange(0, 1)
+        actor = vtk.vtkActor()
+        actor.SetMapper(mapper)
+        actor.GetProperty().LightingOff()
+        actor.GetProperty().SetPointSize(20)
+        renderer.AddActor(actor)
     renderer.ResetCamera()
     window = vtk.vtkRenderWindow()
     window.SetOffScreenRendering(1)
@@ -293,16 +301,64 @@ def picture(grid: Any, name: str, center: str, low: float, high: float) -> Array
     return plain(image.GetPointData().GetScalars()).reshape(200, 200, 3)
 
 
-@pytest.mark.parametrize("dimensions", [2, 3])
-def test_the_picture_has_the_field_where_it_belongs(tmp_path: Path, dimensions: int) -> None:
-    # High where x is large and y is small; the same in every layer.
-    y, x = np.indices((8, 8))
-    flat = ((x >= 4) & (y < 4)).astype(float)
-    cells = flat if dimensions == 2 else np.repeat(flat[np.newaxis], 2, axis=0)
-    spacing = ":".join(["1"] * dimensions)
-    write(tmp_path / "f.h5", {"q": cells}, f"uniform,spacing={spacing}", {"q": "cell"})
-    image = picture(only(read(tmp_path / "f.xmf")), "q", "cell", 0, 1)
+def check_picture(image: Array) -> None:
+    """Red where x is large and y is small."""
     blue, red = np.array([0, 0, 255]), np.array([255, 0, 0])
     # Rows of a VTK image go up.
     for row, column, colour in [(80, 120, red), (80, 80, blue), (120, 80, blue), (120, 120, blue)]:
         np.testing.assert_array_equal(image[row, column], colour, err_msg=f"pixel {row}, {column}")
+
+
+def lower_right(y: Array, x: Array) -> Array:
+    return np.asarray(((x >= 4) & (y < 4)).astype(float))
+
+
+LINE = np.arange(9.0)
+Y, X = np.meshgrid(LINE, LINE, indexing="ij")
+CELLS = lower_right(*np.indices((8, 8)))
+LAYERS = np.repeat(CELLS[np.newaxis], 2, axis=0)
+QUADRILATERALS = np.array(
+    [[9 * j + i, 9 * j + i + 1, 9 * j + i + 10, 9 * j + i + 9] for j in range(8) for i in range(8)]
+)
+PLACES = np.indices((16, 16)) / 2.0 + 0.25
+CORNERS = np.array([[0.0, y, x] for y in (0, 4) for x in (0, 4)])
+BLOCKS = np.array([CELLS[int(y) : int(y) + 4, int(x) : int(x) + 4] for _, y, x in CORNERS])
+KINDS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "uniform, a plane": ({"q": CELLS}, "uniform,spacing=1:1", "cell"),
+    "uniform": ({"q": LAYERS}, "uniform,spacing=1:1:1", "cell"),
+    "rectilinear, a plane": ({"q": CELLS, "x": LINE, "y": LINE}, "rectilinear,x=x,y=y", "cell"),
+    "rectilinear": ({"q": LAYERS, "x": LINE, "y": LINE, "z": LINE[:3]}, "rectilinear,x=x,y=y,z=z", "cell"),
+    "curvilinear, a plane": ({"q": CELLS, "x": X, "y": Y}, "curvilinear,x=x,y=y", "cell"),
+    "unstructured": (
+        {"q": CELLS.ravel(), "x": X.ravel(), "y": Y.ravel(), "c": QUADRILATERALS},
+        "unstructured,x=x,y=y,cells=c,type=quadrilateral",
+        "cell",
+    ),
+    "blocks": ({"q": BLOCKS, "corner": CORNERS}, "blocks,corners=corner,spacing=1:1", "cell"),
+    "particles": (
+        {"q": lower_right(*PLACES).ravel(), "x": PLACES[1].ravel(), "y": PLACES[0].ravel()},
+        "particles,x=x,y=y",
+        "node",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_picture_has_the_field_where_it_belongs(tmp_path: Path, kind: str) -> None:
+    datasets, mesh, center = KINDS[kind]
+    write(tmp_path / "f.h5", datasets, mesh, {"q": center})
+    check_picture(picture(read(tmp_path / "f.xmf"), "q", center))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_of_a_later_time(tmp_path: Path, kind: str) -> None:
+    datasets, mesh, center = KINDS[kind]
+    with library.series(tmp_path / "out-*.h5", xdmf=True) as series:
+        for number in range(3):
+            with series.step(number, 0.5 * number) as file:
+                fill(file, datasets | {"q": datasets["q"] if number == 1 else 0 * datasets["q"]}, mesh, {"q": center})
+    reader = vtk.vtkXdmfReader()
+    reader.SetFileName(str(tmp_path / "out.xmf"))
+    reader.UpdateInformation()
+    reader.UpdateTimeStep(0.5)
+    check_picture(picture(reader.GetOutputDataObject(0), "q", center))
