@@ -51,7 +51,7 @@ class MappedFile : public BufferedFile {
 
 Result<StorageFilePtr> mapped_file(const std::string& path, FileDescriptor fd, bool writable) {
   struct stat info{};
-  if (::fstat(fd.get(), &info) != 0) return failed("stat of", path);
+  if (::fstat(fd.get(), &info) != 0) return failed("asking the size of", path);
   void* base = nullptr;
   if (info.st_size > 0) {
     const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;

@@ -152,7 +152,7 @@ class PosixStorage : public Storage {
 
   Result<FileStat> stat(const std::string& path) override {
     struct stat info{};
-    if (::stat(path.c_str(), &info) != 0) return failed("stat of", path);
+    if (::stat(path.c_str(), &info) != 0) return failed("looking for", path);
     FileStat found{info.st_size,
                    info.st_dev,
                    info.st_ino,

@@ -20,7 +20,8 @@ FILES = {"missing.h5": MISSING, "folder": FOLDER, "empty.h5": FOREIGN, "foreign.
 OTHERS = [
     ("ls missing.h5", "no such file"),
     ("clean missing.h5", "'missing.h5': no such file or folder"),
-    ("catalogue good.h5", "there is no such folder"),
+    ("catalogue good.h5", "good.h5: it is no folder"),
+    ("catalogue missing", "missing: there is no such folder"),
     ("streams good.h5", "it is no container of streams"),
     ("import records missing.toml -o i.h5", "missing.toml: No such file or directory"),
     ("import ramses folder -o i.h5", "'folder' is no output of RAMSES"),

@@ -50,8 +50,10 @@ def read(path: Path) -> Table:
             given = tomllib.load(file)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: no TOML file: byte {error.start} is not UTF-8") from None
     return _Reader(path).set_of(given)
 
 

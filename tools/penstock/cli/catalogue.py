@@ -48,7 +48,7 @@ def catalogue(
     cannot be read is listed with the reason.
     """
     if not folder.is_dir():
-        raise UserError(f"{folder}: there is no such folder")
+        raise UserError(f"{folder}: {'it is no folder' if folder.exists() else 'there is no such folder'}")
     conditions = [search.parse(text) for text in where or []]
     known = Catalogue(folder, database)
     try:
