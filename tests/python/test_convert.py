@@ -189,7 +189,7 @@ def test_a_damaged_chunk_leaves_what_was_there(penstock: Penstock, tmp_path: Pat
 MOST_MEMORY = """
 import resource, subprocess, sys
 ended = subprocess.run(sys.argv[1:])
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)
+sys.stdout.write(f" {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10} ")
 sys.exit(ended.returncode)
 """
 

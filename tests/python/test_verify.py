@@ -98,7 +98,7 @@ def test_what_has_no_checksums_is_said(penstock: Penstock, tmp_path: Path) -> No
         file["x"] = numpy.arange(10)
     ran = penstock("verify", "plain.h5")
     assert ran.returncode == 1
-    assert ran.stdout.strip().endswith("plain.h5' has no checksums")
+    assert ran.stderr.strip().endswith("plain.h5' has no checksums")
     ran = penstock("verify", "absent.h5")
     assert ran.returncode == 1
     assert "absent.h5" in ran.stdout + ran.stderr

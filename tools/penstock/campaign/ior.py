@@ -26,6 +26,7 @@ _FLAGS = {
     "-C": "reorderTasks", "reorderTasks": "reorderTasks",
     "-V": "useFileView", "useFileView": "useFileView",
 }  # fmt: skip
+OPTIONS = {word for word in [*_VALUES, *_FLAGS] if word.startswith("-")}
 _SIZE = re.compile(r"(\d+)([kmgtKMGT]?)")
 _UNITS = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
 # By api and whether there is a file for each process.
