@@ -20,6 +20,7 @@ struct Raw {
   bool count_only = false;
   CountRequest count;
   std::string stripe = "1MiB";
+  double half_width = 0;  // percent
 };
 
 // What a preset chooses for itself.
@@ -93,6 +94,7 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--readers", options.readers, "ranks that read back; by default one less than write");
   app.add_option("--time-limit", options.time_limit_seconds,
                  "start no repetition that would end after so many seconds");
+  app.add_option("--half-width", raw.half_width, "stop once every interval's half-width is under so many percent of its median");
   app.add_option("--threads", options.threads, "MPI's thread level: funneled or multiple")->capture_default_str();
   app.add_option("--dir", options.directory, "an existing folder on the file system to measure");
   app.add_option("--json", options.json, "file for the results");
@@ -118,6 +120,7 @@ Status check_run(const Options& options) {
   if (options.directory.empty()) return invalid("--dir names the folder to measure in (see --help)");
   if (options.repetitions < 1) return invalid("--repetitions must be at least 1");
   if (options.readers < 0) return invalid("--readers must be at least 1");
+  if (options.half_width < 0 || options.half_width >= 1) return invalid("--half-width is a percentage, from 0 to 100");
   if (options.time_limit_seconds < 0) return invalid("--time-limit must be positive");
   if (options.threads != "funneled" && options.threads != "multiple")
     return invalid(fmt::format("--threads is funneled or multiple, not '{}'", options.threads));
@@ -171,6 +174,7 @@ Status understand_count(Raw& raw, Options& options) {
 }
 
 Status understand(const CLI::App& app, Raw& raw, const Launch& launch, Options& options) {
+  options.half_width = raw.half_width / 100;
   PENSTOCK_TRY(check_count_words(app, raw.count_only));
   if (raw.count_only) return understand_count(raw, options);
   if (!raw.preset.empty()) {

@@ -27,6 +27,7 @@ struct Options {
   uint64_t seed = 1;
   int readers = 0;                   // 0: one less than there are ranks
   double time_limit_seconds = 0;     // 0: none
+  double half_width = 0;             // of every interval, relative to its median, at which measuring stops; 0: never
   std::string threads = "funneled";  // MPI's thread level, which Launch has set
 
   std::string directory;

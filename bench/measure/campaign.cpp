@@ -6,6 +6,7 @@
 
 #include "bench/measure/schedule.hpp"
 #include "bench/shared_status.hpp"
+#include "bench/stats/stats.hpp"
 
 namespace penstock::bench {
 
@@ -54,7 +55,6 @@ Result<Measured> Campaign::run() {
   for (int repetition = 0; repetition <= options_.repetitions && !last; ++repetition) {
     PENSTOCK_ASSIGN(last, is_last(repetition));
     PENSTOCK_TRY(repeat(repetition, last));
-    measured_.stopped = last && repetition < options_.repetitions;
     if (repetition == 0 && options_.preset != nullptr) PENSTOCK_TRY(lose_patience());
   }
   ground_.progress->done();
@@ -67,14 +67,32 @@ Result<Measured> Campaign::run() {
 
 // Whether no repetition after this one would end before the time limit. Known before it starts, because the last one is
 // also verified by the format's own library.
-Result<bool> Campaign::is_last(int repetition) const {
-  int64_t last = repetition == options_.repetitions;
+Result<bool> Campaign::is_last(int repetition) {
+  enum Reason : int64_t { none, all_made, half_width, time_limit };
+  int64_t last = none;
   if (options_.time_limit_seconds > 0 && repetition > 0) {
     const double elapsed = now() - start_;
-    if (elapsed + 2 * elapsed / repetition > options_.time_limit_seconds) last = 1;
+    if (elapsed + 2 * elapsed / repetition > options_.time_limit_seconds) last = time_limit;
   }
+  if (last == none && options_.half_width > 0 && settled()) last = half_width;
+  if (repetition == options_.repetitions) last = all_made;
   PENSTOCK_TRY(ground_.ranks.all->all_reduce_max(std::span(&last, 1)));
-  return last != 0;
+  if (repetition < options_.repetitions && last != none)
+    measured_.stopped = last == time_limit ? "time limit" : "half-width";
+  return last != none;
+}
+
+// On rank 0, who has the times: whether each interval is as narrow as asked for.
+bool Campaign::settled() const {
+  for (const auto& run : runs_)
+    for (const Outcome& outcome : run->results().outcomes)
+      for (const Series& series : outcome.series) {
+        std::vector<double> seconds;
+        for (const Sample& sample : series.samples) seconds.push_back(sample.seconds);
+        if (!outcome.error.ok() || (seconds.empty() && (!outcome.dropped.empty() || outcome.method.reference))) continue;
+        if (seconds.empty() || relative_half_width(summarise(seconds)) > options_.half_width) return false;
+      }
+  return ground_.ranks.all->rank() == 0;
 }
 
 int Campaign::operations(const Turn& turn) const {

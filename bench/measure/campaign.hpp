@@ -28,7 +28,8 @@ class Campaign {
   Status repeat(int repetition, bool last);
   Status take(const Turn& turn, int repetition, bool last);
   Status lose_patience();
-  Result<bool> is_last(int repetition) const;
+  Result<bool> is_last(int repetition);
+  bool settled() const;
   int operations(const Turn& turn) const;
 
   const Options& options_;

@@ -76,7 +76,7 @@ struct Results {
   std::vector<Outcome> outcomes;           // in the order of Case::methods
   std::vector<std::vector<size_t>> order;  // of the methods, by repetition, the warm-up first
   std::vector<uint64_t> expected_digests;  // by repetition, from the formula alone
-  bool stopped = false;                    // at the time limit, before all repetitions were made
+  std::string stopped;                     // why before all repetitions were made: "time limit", "half-width"; "" where not
   int writers = 0, readers = 0;            // ranks
   bool ok() const;
 };
@@ -91,7 +91,7 @@ struct Turn {
 struct Measured {
   std::vector<Results> cases;            // in the order of Options::cases
   std::vector<std::vector<Turn>> order;  // by repetition, the warm-up first
-  bool stopped = false;
+  std::string stopped;
   bool ok() const;
 };
 

@@ -236,7 +236,7 @@ nlohmann::json to_json(const Record& record) {
           {"regime", name(record.what->regime)},
           {"repetitions", order.size()},
           {"repetitions_asked", options.repetitions},
-          {"stopped", results.stopped ? Json("time limit") : Json(nullptr)},
+          {"stopped", results.stopped.empty() ? Json(nullptr) : Json(results.stopped)},
           {"seed", options.seed},
           {"baseline", record.summary->baseline},
           {"order", order},

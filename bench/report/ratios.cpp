@@ -195,7 +195,7 @@ Json preset_json(const Options& options, const Measured& measured, const Json& w
           {"np", ranks},
           {"repetitions", measured.order.empty() ? 0 : measured.order.size() - 1},
           {"repetitions_asked", options.repetitions},
-          {"stopped", measured.stopped ? Json("time limit") : Json(nullptr)},
+          {"stopped", measured.stopped.empty() ? Json(nullptr) : Json(measured.stopped)},
           {"seed", options.seed},
           {"order", order_json(options, measured)},  // the warm-up first
           {"verified", measured.ok()},

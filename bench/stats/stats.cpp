@@ -2,6 +2,7 @@
 #include "bench/stats/stats.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <cmath>
 #include <vector>
 
@@ -18,6 +19,11 @@ std::vector<double> ratios(std::span<const double> above, std::span<const double
 }
 
 }  // namespace
+
+double relative_half_width(const Interval& interval) {
+  if (!interval.low || !interval.high || interval.median <= 0) return std::numeric_limits<double>::infinity();
+  return std::max(*interval.high - interval.median, interval.median - *interval.low) / interval.median;
+}
 
 int order_statistic(int n, double& coverage) {
   // term is P(Binomial = k), tail P(Binomial < k); by logarithms, since 2^-n underflows for large n.

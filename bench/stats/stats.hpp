@@ -18,6 +18,8 @@ struct Interval {
 };
 // REQUIRES: VALUES is not empty.
 Interval summarise(std::span<const double> values);
+// The farther end of the interval from the median, over the median; infinite where there is no interval.
+double relative_half_width(const Interval& interval);
 // k, or 0 where N is too small; the coverage goes to COVERAGE.
 int order_statistic(int n, double& coverage);
 

@@ -2,6 +2,7 @@
 #include "bench/stats/stats.hpp"
 
 #include <gtest/gtest.h>
+#include <cmath>
 #include <vector>
 
 namespace penstock::bench {
@@ -38,6 +39,12 @@ TEST(Stats, MedianAndInterval) {
   const std::vector<double> few = {4, 1, 3, 2};
   EXPECT_EQ(summarise(few).median, 2.5);
   EXPECT_FALSE(summarise(few).low.has_value());
+}
+
+TEST(Stats, HalfWidthIsThatOfTheFartherEnd) {
+  EXPECT_DOUBLE_EQ(relative_half_width(summarise(std::vector<double>{9, 1, 8, 2, 7, 3, 6, 4, 5})), 0.6);
+  EXPECT_DOUBLE_EQ(relative_half_width({.median = 10, .low = 9.9, .high = 10.4}), 0.04);
+  EXPECT_TRUE(std::isinf(relative_half_width(summarise(std::vector<double>{1, 1, 1}))));
 }
 
 TEST(Stats, PairedRatios) {

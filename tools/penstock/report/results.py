@@ -52,7 +52,7 @@ class Record:
     np: int
     readers: int
     repetitions: int
-    stopped: bool
+    stopped: str | None  # why before all repetitions were made: "time limit", "half-width"
     baseline: str
     verified: bool
     lines: tuple[Line, ...]
@@ -94,7 +94,7 @@ def record_of(record: dict[str, Any]) -> Record:
         np=_count(record["np"]),
         readers=_count(record["readers"]),
         repetitions=_count(record["repetitions"]),
-        stopped=record.get("stopped") is not None,
+        stopped=None if record.get("stopped") is None else str(record["stopped"]),
         baseline=str(record["baseline"]),
         verified=bool(record["verified"]),
         lines=tuple(_line(line) for line in record["results"]),

@@ -14,7 +14,9 @@ def headline(record: Record) -> str:
     return (
         f"{record.workload}, {words.size(record.total_bytes)}, written on {_ranks(record.np)}, "
         f"read back on {_ranks(record.readers)}; {record.regime}; {repetitions}"
-        + (" until the time limit" if record.stopped else "")
+        + {"time limit": " until the time limit", "half-width": ", all intervals as narrow as asked for"}.get(
+            record.stopped or "", ""
+        )
     )
 
 
