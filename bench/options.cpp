@@ -94,7 +94,8 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--readers", options.readers, "ranks that read back; by default one less than write");
   app.add_option("--time-limit", options.time_limit_seconds,
                  "start no repetition that would end after so many seconds");
-  app.add_option("--half-width", raw.half_width, "stop once every interval's half-width is under so many percent of its median");
+  app.add_option("--half-width", raw.half_width,
+                 "stop once every interval's half-width is under so many percent of its median");
   app.add_option("--threads", options.threads, "MPI's thread level: funneled or multiple")->capture_default_str();
   app.add_option("--dir", options.directory, "an existing folder on the file system to measure");
   app.add_option("--json", options.json, "file for the results");

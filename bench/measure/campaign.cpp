@@ -89,7 +89,8 @@ bool Campaign::settled() const {
       for (const Series& series : outcome.series) {
         std::vector<double> seconds;
         for (const Sample& sample : series.samples) seconds.push_back(sample.seconds);
-        if (!outcome.error.ok() || (seconds.empty() && (!outcome.dropped.empty() || outcome.method.reference))) continue;
+        if (!outcome.error.ok() || (seconds.empty() && (!outcome.dropped.empty() || outcome.method.reference)))
+          continue;
         if (seconds.empty() || relative_half_width(summarise(seconds)) > options_.half_width) return false;
       }
   return ground_.ranks.all->rank() == 0;

@@ -76,8 +76,8 @@ struct Results {
   std::vector<Outcome> outcomes;           // in the order of Case::methods
   std::vector<std::vector<size_t>> order;  // of the methods, by repetition, the warm-up first
   std::vector<uint64_t> expected_digests;  // by repetition, from the formula alone
-  std::string stopped;                     // why before all repetitions were made: "time limit", "half-width"; "" where not
-  int writers = 0, readers = 0;            // ranks
+  std::string stopped;           // why before all repetitions were made: "time limit", "half-width"; "" where not
+  int writers = 0, readers = 0;  // ranks
   bool ok() const;
 };
 

@@ -38,9 +38,10 @@ std::string row(const Line& line, size_t width, const std::string& baseline) {
 std::string to_table(const Record& record) {
   const Case& what = *record.what;
   const Results& results = *record.results;
-  std::string text = fmt::format("{}: {} on {} ranks, read back on {}; {}; {} repetitions{}\n", what.workload_name,
-                                 format_bytes(what.total_bytes()), results.writers, results.readers, name(what.regime),
-                                 results.order.size() - 1, results.stopped.empty() ? "" : fmt::format(" ({})", results.stopped));
+  std::string text =
+      fmt::format("{}: {} on {} ranks, read back on {}; {}; {} repetitions{}\n", what.workload_name,
+                  format_bytes(what.total_bytes()), results.writers, results.readers, name(what.regime),
+                  results.order.size() - 1, results.stopped.empty() ? "" : fmt::format(" ({})", results.stopped));
   text += fmt::format("device: writes {:.1f} MiB/s, reads {:.1f} MiB/s at best\n", record.ceiling->best_write,
                       record.ceiling->best_read);
   size_t width = 6;

@@ -2,8 +2,8 @@
 #include "bench/stats/stats.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace penstock::bench {

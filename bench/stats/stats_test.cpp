@@ -43,7 +43,7 @@ TEST(Stats, MedianAndInterval) {
 
 TEST(Stats, HalfWidthIsThatOfTheFartherEnd) {
   EXPECT_DOUBLE_EQ(relative_half_width(summarise(std::vector<double>{9, 1, 8, 2, 7, 3, 6, 4, 5})), 0.6);
-  EXPECT_DOUBLE_EQ(relative_half_width({.median = 10, .low = 9.9, .high = 10.4}), 0.04);
+  EXPECT_NEAR(relative_half_width({.median = 10, .low = 9.9, .high = 10.4}), 0.04, 1e-12);
   EXPECT_TRUE(std::isinf(relative_half_width(summarise(std::vector<double>{1, 1, 1}))));
 }
 

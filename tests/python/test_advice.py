@@ -79,7 +79,7 @@ METHODS = st.sampled_from(["hdf5/two_phase", "hdf5/independent", "raw/two_phase"
 
 @given(st.lists(st.builds(make_line, METHODS, st.floats(0.001, 1000), st.booleans(), st.booleans()), max_size=8))
 def test_only_verified_methods_are_advised(lines: list[Line]) -> None:
-    whole = Record("w", 1, "durable", 4, 3, 6, False, "raw/per_process", True, tuple(lines), {}, {}, ())
+    whole = Record("w", 1, "durable", 4, 3, 6, None, "raw/per_process", True, tuple(lines), {}, {}, ())
     good = {entry.method for entry in lines if entry.usable and not entry.control}
     for sentence in advice(whole):
         assert "no method worked" in sentence or any(method in sentence for method in good)

@@ -130,3 +130,15 @@ def test_the_launcher_needs_no_activation(build: Path, tmp_path: Path) -> None:
     done = subprocess.run([str(link), "--version"], cwd="/", env=empty, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.split()[0]) == (0, "penstock"), done.stderr
     assert sys.version_info >= (3, 11)
+
+
+def test_it_stops_when_all_intervals_are_narrow_enough(penstock: Penstock, tmp_path: Path) -> None:
+    words = ["--total", "64KiB", "--methods", "raw/per_process,raw/gather", "--json", "out.json"]
+    done = penstock("bench", "block2d", "--np", "2", *words, "--repetitions", "80", "--half-width", "99.99")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ", all intervals as narrow as asked for" in done.stdout
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert record["stopped"] == "half-width"
+    assert 7 <= record["repetitions"] < 80, (
+        "six give an interval, and the last one is known to be that before it begins"
+    )
