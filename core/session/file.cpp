@@ -10,6 +10,7 @@
 #include "core/comm/calling.hpp"
 #include "core/session/methods.hpp"
 #include "core/session/state.hpp"
+#include "core/trace/trace.hpp"
 
 namespace penstock {
 
@@ -259,6 +260,7 @@ Status finish_work(File::State& state) {
   if (!state.writing) return {};
   const Status status = finish_writing(state);
   count(state, 1);
+  end_step(state, status);
   return status;
 }
 
@@ -275,10 +277,13 @@ Status start_work(File::State& state, bool behind) {
   state.report.filesystem = state.filesystem;
   state.report.warnings = state.warnings;
   state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);
+  begin_step(state, work.write);
   count(state, -1);
   Status status = work.read ? read_pending(state) : Status();
   if (status.ok() && work.write) status = start_writing(state, behind);
-  if (!status.ok() || !work.write) count(state, 1);
+  if (status.ok() && work.write) return status;
+  count(state, 1);
+  end_step(state, status);
   return status;
 }
 
@@ -347,6 +352,7 @@ Status File::close() {
   const Calling calling(state.comm, "close", state.path);
   Status status = commit();
   if (status.ok()) status = commit_wait();
+  if (Trace* trace = Trace::current()) trace->flush();
   state.closed = true;
   state.puts.clear();
   state.gets.clear();

@@ -19,6 +19,7 @@
 #include "core/plan/plan.hpp"
 #include "core/session/definitions.hpp"
 #include "core/session/pending.hpp"
+#include "core/session/step_trace.hpp"
 #include "core/storage/storage.hpp"
 #include "core/transport/transport.hpp"
 
@@ -85,6 +86,7 @@ struct File::State {
   std::unique_ptr<Writing> writing;    // a commit between its start and its end
   std::unique_ptr<Checking> checking;  // of the published file, once its checksums were asked for
   Report report;
+  StepTrace step;
   std::function<Status(const File&, double)> then;  // of when_closed
   double commit_seconds = 0;
 

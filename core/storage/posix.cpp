@@ -19,6 +19,7 @@
 #include "core/storage/mapped.hpp"
 #include "core/storage/permissions.hpp"
 #include "core/storage/storage.hpp"
+#include "core/storage/timed.hpp"
 
 namespace penstock {
 
@@ -239,7 +240,9 @@ class PosixStorage : public Storage {
 }  // namespace
 
 std::shared_ptr<Storage> posix_storage(FileMaker make, bool free_behind) {
-  return std::make_shared<PosixStorage>(std::move(make), free_behind);
+  std::shared_ptr<Storage> storage = std::make_shared<PosixStorage>(std::move(make), free_behind);
+  Trace* trace = Trace::current();
+  return trace == nullptr ? storage : timed_storage(std::move(storage), *trace);
 }
 
 }  // namespace penstock

@@ -34,4 +34,8 @@ class PhaseTimer {
 // Seconds of a monotonic clock.
 double now();
 
+// Called at the end of each PhaseTimer of the process, from its thread, with its beginning and end; null: nobody. For traces.
+using PhaseObserver = void (*)(Phase phase, double start, double end);
+void observe_phases(PhaseObserver observer);
+
 }  // namespace penstock

@@ -10,9 +10,11 @@
 #include "core/comm/mpi/request.hpp"
 #include "core/comm/mpi/reuse.hpp"
 #include "core/comm/mpi/server_ranks.hpp"
+#include "core/comm/mpi/traced_io.hpp"
 #include "core/comm/mpi/tree.hpp"
 #include "core/comm/mpi/watch.hpp"
 #include "core/comm/patience.hpp"
+#include "core/trace/trace.hpp"
 
 namespace penstock {
 namespace {
@@ -65,6 +67,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
   Status start() {
+    if (Trace* trace = Trace::current()) trace_mpi(*trace);
     MPI_Comm node = MPI_COMM_NULL;
     PENSTOCK_TRY(check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
                            "MPI_Comm_split_type"));

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "core/storage/storage.hpp"
+#include "core/trace/trace.hpp"
 #include "core/transport/servers/node.hpp"
 #include "core/transport/servers/service.hpp"
 
@@ -136,6 +137,7 @@ int main(int argc, char** argv) {
   int clients = 0;
   if (argc == 2) std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), clients);
   if (clients < 1 || ::fcntl(listening, F_GETFD) < 0) return 2;  // it is not for people to start
+  if (Trace* trace = Trace::current()) trace->set_role("server");
   ::close_range(listening + 1, ~0U, 0);
   ::fcntl(listening, F_SETFL, O_NONBLOCK);
   ignore_signals();

@@ -1,0 +1,24 @@
+// StepTrace: one commit or read on its way into the trace, where there is one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <penstock/file.hpp>
+
+namespace penstock {
+
+struct StepTrace {
+  int64_t start = -1;  // as of Trace::time; -1: none under way
+  bool writes = false;
+  uint64_t token = 0;                 // the same on all ranks of the step
+  std::vector<std::string> datasets;  // that this rank has pending, each once
+};
+
+// Local. Before what is pending is taken.
+void begin_step(File::State& state, bool writes);
+// Local, when the report is complete.
+void end_step(File::State& state, const Status& status);
+
+}  // namespace penstock

@@ -1,0 +1,14 @@
+// timed_storage: a storage whose calls are written to a trace.
+#pragma once
+
+#include <memory>
+
+#include "core/storage/storage.hpp"
+#include "core/trace/trace.hpp"
+
+namespace penstock {
+
+// TRACE outlives it, and its files.
+std::shared_ptr<Storage> timed_storage(std::shared_ptr<Storage> inner, Trace& trace);
+
+}  // namespace penstock

@@ -1,0 +1,25 @@
+// What the blocks JOB and END of a trace say, as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace penstock {
+
+struct TracedProcess {
+  int rank = 0, ranks = 1;
+  int process = 0;
+  int64_t begin = 0;    // nanoseconds since 1970
+  int64_t age = 0;      // of the process then, in nanoseconds
+  std::string library;  // of message passing
+  std::string role;
+};
+
+// Local. Nanoseconds since this process started, to a hundredth of a second; 0: not known.
+int64_t process_age();
+// Local. With the program's command line, host and mounts, and what the launcher and scheduler call the job.
+std::string job_description(const TracedProcess& process);
+// TIME in nanoseconds since the begin.
+std::string end_description(int64_t time, int64_t calls, int64_t calls_lost);
+
+}  // namespace penstock

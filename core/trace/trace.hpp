@@ -1,0 +1,151 @@
+// Trace: what this process did to files, call by call and commit by commit, appended to one file of its own in the folder that
+// PENSTOCK_TRACE names (docs/formats/trace.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <penstock/phase.hpp>
+
+#include "core/base/file_descriptor.hpp"
+
+namespace penstock {
+
+// The numbers are those of the file.
+enum class Operation : uint16_t {
+  open = 1,
+  create = 2,
+  read = 3,
+  write = 4,
+  sync = 5,
+  close = 6,
+  stat = 7,
+  truncate = 8,
+  rename = 9,  // the second path in OFFSET, as after exchange and link
+  exchange = 10,
+  link = 11,
+  remove = 12,
+  list = 13,
+  attributes = 14,  // permissions, times
+  sync_folder = 15,
+  mpi_open = 32,
+  mpi_open_all = 33,
+  mpi_close = 34,
+  mpi_sync = 35,
+  mpi_view = 36,
+  mpi_set_size = 37,
+  mpi_get_size = 38,
+  mpi_preallocate = 39,
+  mpi_read = 40,  // independent; + 1: collective, + 2: non-blocking, + 3: split
+  mpi_write = 44,
+  phase = 64,  // + the phase
+};
+
+// One call as it lies in the file, little-endian.
+struct TracedCall {
+  int64_t start = 0;  // nanoseconds since the trace's begin
+  int64_t nanoseconds = 0;
+  int64_t offset = 0;  // -1: not known
+  int64_t length = 0;
+  uint32_t path = 0;  // index of a name
+  Operation operation{};
+  uint16_t failed = 0;
+};
+static_assert(sizeof(TracedCall) == 40);
+
+// Thread-safe. Nothing of it fails the caller: what cannot be written is lost, and trouble() says so.
+class Trace {
+ public:
+  // Calls beyond CALLS_MOST are counted and not written; commits are.
+  explicit Trace(const std::string& folder, int64_t calls_most = int64_t{6} << 20);
+  ~Trace() { end(); }
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  // This process's trace; null unless the environment has PENSTOCK_TRACE when it is first asked for.
+  static Trace* current();
+
+  // Who this process is among those of the program; before, the launcher's environment is believed.
+  void identify(int rank, int ranks, std::string library);
+  // "program", or "server" of a process that only serves ranks.
+  void set_role(std::string role);
+
+  int64_t time() const;  // nanoseconds since the begin
+  uint32_t path_number(std::string_view path);
+  void add(TracedCall call);
+  // A stretch of time in a phase, by now(); none shorter than 10 microseconds.
+  void add_phase(Phase phase, double start, double end);
+  // A commit or a read as a JSON object; what is held is written if the last time is some time ago.
+  void add_step(std::string_view json);
+  // All that is held, into the file.
+  void flush();
+  // Likewise, and that it is all; nothing is traced afterwards.
+  void end();
+  // Once: why there is no trace, or not all of it. "" otherwise.
+  std::string take_trouble();
+
+ private:
+  void put_block(std::string_view kind, std::string_view payload);
+  void put_calls();
+  void write_out();
+  bool open_file();
+  void give_up(const std::string& why);
+  std::string description() const;
+
+  std::mutex mutex_;
+  const std::string folder_;
+  const int64_t calls_most_, begin_, begin_1970_, age_;
+  const int process_;
+  int rank_ = 0, ranks_ = 1;
+  std::string library_ = "none", role_ = "program", trouble_;
+  FileDescriptor file_;
+  bool lost_ = false;  // it cannot be written
+  std::string text_;   // blocks that are not in the file yet
+  std::vector<TracedCall> calls_;
+  std::map<std::string, uint32_t, std::less<>> paths_;
+  std::string new_paths_;  // not in the file yet
+  int64_t calls_kept_ = 0, calls_lost_ = 0, written_at_ = 0;
+};
+
+// A call from its construction to its end; does nothing where TRACE is null.
+class Tracing {
+ public:
+  Tracing(Trace* trace, Operation operation, std::string_view path, int64_t offset = 0, int64_t length = 0)
+      : Tracing(trace, operation, trace ? trace->path_number(path) : 0, offset, length) {}
+  Tracing(Trace* trace, Operation operation, uint32_t path, int64_t offset = 0, int64_t length = 0) : trace_(trace) {
+    call_.operation = operation;
+    call_.path = path;
+    call_.offset = offset;
+    call_.length = length;
+    if (trace_ != nullptr) call_.start = trace_->time();
+  }
+  ~Tracing() { done(); }
+  // Its end is now, instead of when this goes.
+  void done() {
+    if (trace_ == nullptr) return;
+    call_.nanoseconds = trace_->time() - call_.start;
+    std::exchange(trace_, nullptr)->add(call_);
+  }
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+
+  TracedCall& call() { return call_; }
+  // RESULT as it is, noted as failed where it is.
+  template <typename Result>
+  Result passed(Result result) {
+    if (!result.ok()) call_.failed = 1;
+    return result;
+  }
+
+ private:
+  Trace* trace_;
+  TracedCall call_;
+};
+
+}  // namespace penstock
