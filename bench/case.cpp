@@ -29,23 +29,6 @@ std::vector<std::string> named_methods(const std::string& text) {
   return names;
 }
 
-Status choose_methods(const CaseWords& words, Case& made) {
-  for (const std::string& text : words.methods)
-    for (const std::string& label : named_methods(text)) {
-      const auto same = [&](const Method& m) { return m.label == label; };
-      if (std::any_of(made.methods.begin(), made.methods.end(), same))
-        return invalid(fmt::format("method '{}' is given twice; --aa runs the baseline twice", label));
-      PENSTOCK_ASSIGN(Method method, make_method(label, made.regime));
-      made.methods.push_back(std::move(method));
-    }
-  if (made.methods.empty()) return invalid("--methods names no method");
-  const auto found = std::find_if(made.methods.begin(), made.methods.end(),
-                                  [](const Method& m) { return m.label == baseline_method; });
-  made.baseline = found == made.methods.end() ? 0 : static_cast<size_t>(found - made.methods.begin());
-  if (words.control) add_control(made);
-  return {};
-}
-
 Status check_workload(const std::string& name) {
   if (name.empty()) return invalid("which workload? (see --help)");
   const auto known = [&](const WorkloadKind& kind) { return kind.name == name; };
@@ -76,6 +59,7 @@ Status understand_request(const CaseWords& words, WorkloadRequest& request) {
   PENSTOCK_ASSIGN(request.ior.transfer_bytes, parse_bytes(words.transfer));
   request.ior.segments = words.segments;
   request.ior.random = words.random;
+  request.ior.one_buffer = words.one_buffer;
   request.domain = words.domain;
   request.grouped = words.grouped;
   request.steps = words.steps;
@@ -123,10 +107,41 @@ void add_control(Case& made) {
   made.methods.push_back(std::move(control));
 }
 
+Status choose_methods(const std::vector<std::string>& methods, bool control, Case& made,
+                      std::vector<Unavailable>* unavailable) {
+  for (const std::string& text : methods)
+    for (const std::string& label : named_methods(text)) {
+      const auto same = [&](const Method& m) { return m.label == label; };
+      if (std::any_of(made.methods.begin(), made.methods.end(), same))
+        return invalid(fmt::format("method '{}' is given twice; --aa runs the baseline twice", label));
+      auto method = make_method(label, made.regime);
+      if (method)
+        made.methods.push_back(*std::move(method));
+      else if (unavailable != nullptr && method.status().code() == Code::unsupported)
+        unavailable->push_back({made.name, label, method.status().message()});
+      else
+        return method.status();
+    }
+  if (made.methods.empty()) return unavailable != nullptr ? Status() : invalid("--methods names no method");
+  const auto found = std::find_if(made.methods.begin(), made.methods.end(),
+                                  [](const Method& m) { return m.label == baseline_method; });
+  made.baseline = found == made.methods.end() ? 0 : static_cast<size_t>(found - made.methods.begin());
+  if (control) add_control(made);
+  return {};
+}
+
 Result<Case> make_case(const CaseWords& words) {
   PENSTOCK_ASSIGN(Case made, make_case_without_methods(words));
-  PENSTOCK_TRY(choose_methods(words, made));
+  PENSTOCK_TRY(choose_methods(words.methods, words.control, made, nullptr));
   return made;
+}
+
+std::vector<Case> beside_competitors(Case made) {
+  if (made.competitors == 0) return {std::move(made)};
+  Case quiet = made;
+  quiet.competitors = 0;
+  made.name += " beside a competing job";
+  return {std::move(quiet), std::move(made)};
 }
 
 Result<Case> make_case_without_methods(const CaseWords& words) {
@@ -138,15 +153,22 @@ Result<Case> make_case_without_methods(const CaseWords& words) {
     return invalid(fmt::format("--regime is durable or cached, not '{}'", words.regime));
   made.regime = words.regime == "durable" ? Regime::durable : Regime::cached;
   if (words.ghosts < 0) return invalid("--ghosts must be positive");
-  const bool blocks = words.workload.starts_with("block") || words.workload == "many" || words.workload == "pencil";
+  const bool blocks = words.workload.starts_with("block") || words.workload == "many" || words.workload == "pencil" ||
+                      words.workload == "checkpoint";
   if (words.ghosts > 0 && !blocks)
     return invalid(
         fmt::format("--ghosts: what {} writes is contiguous in memory, without ghost cells", words.workload));
   made.ghosts = words.ghosts;
   if (words.compute_seconds < 0) return invalid("--compute must be positive");
   made.compute_seconds = words.compute_seconds;
+  if (words.compute_by != "flops" && words.compute_by != "sleep")
+    return invalid(fmt::format("--compute-by is flops or sleep, not '{}'", words.compute_by));
+  made.asleep = words.compute_by == "sleep";
+  if (words.competitors < 0) return invalid("--interfere is a number of streams");
+  made.competitors = words.competitors;
   made.own_ranks = words.own_ranks;
   made.put = words.put;
+  made.warm = words.warm;
   return made;
 }
 

@@ -28,6 +28,11 @@ struct Method {
   std::string rivals;      // one of several under that name, of which the best counts: the hopeless are dropped
 };
 
+// A method that was asked for and cannot take part, and why.
+struct Unavailable {
+  std::string case_name, method, reason;
+};
+
 struct Case {
   std::string name;   // "block2d cached"; in an ordinary run that of the workload
   std::string group;  // cases of one group are measured close to each other in time
@@ -38,7 +43,10 @@ struct Case {
   int ghosts = 0;              // layers of ghost cells around each rank's data in memory
   bool own_ranks = false;      // every rank reads back what it wrote itself
   double compute_seconds = 0;  // > 0: writes go on in the background of a compute phase of that length
+  bool asleep = false;         // in that phase the ranks sleep instead of doing arithmetic
+  bool warm = false;           // reading begins with what the page cache has, whatever the regime
   bool put = false;            // put, which copies, instead of lend
+  int competitors = 0;         // streams of a competing job on each node meanwhile
   std::vector<Method> methods;
   size_t baseline = 0;  // the method to which the others are compared
 
@@ -55,16 +63,24 @@ struct CaseWords {
   int variables = 1, datasets = 400, ghosts = 0;
   std::string block = "1MiB", transfer = "256KiB", grouped = "level";
   int64_t segments = 1, domain = 128;
-  bool random = false;
+  bool random = false, one_buffer = false;
   int steps = 10, ranks_per_node = 16;
-  bool own_ranks = false, put = false;
+  bool own_ranks = false, put = false, warm = false;
   double compute_seconds = 0;
+  std::string compute_by = "flops";
+  int competitors = 0;
   bool control = false;  // the baseline takes part twice, to learn the smallest difference that may be claimed
 };
 
 // Local. Code::invalid explains itself in one line. The second leaves the methods to the caller, and words.control too.
 Result<Case> make_case(const CaseWords& words);
 Result<Case> make_case_without_methods(const CaseWords& words);
+// Chooses METHODS ("all", or names, in any number of texts) for MADE, and the baseline among them. Those that this build
+// has not go to UNAVAILABLE where that is not null; else they are an error.
+Status choose_methods(const std::vector<std::string>& methods, bool control, Case& made,
+                      std::vector<Unavailable>* unavailable);
+// MADE, and where it has competitors the same without them before it.
+std::vector<Case> beside_competitors(Case made);
 // Lets the baseline take part once more, under another name.
 void add_control(Case& made);
 // The method LABEL, in the regime given.

@@ -1,13 +1,18 @@
 // penstock-bench: measures ways of writing and reading a workload, and proves that every byte arrived.
 #include <fmt/format.h>
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "bench/ceiling.hpp"
+#include "bench/dry_run.hpp"
 #include "bench/launch.hpp"
 #include "bench/measure/campaign.hpp"
 #include "bench/options.hpp"
 #include "bench/preconditions.hpp"
+#include "bench/program/program.hpp"
 #include "bench/provenance.hpp"
+#include "bench/report/cases.hpp"
 #include "bench/report/methods.hpp"
 #include "bench/report/ratios.hpp"
 #include "bench/report/record.hpp"
@@ -30,7 +35,7 @@ std::vector<std::string> warnings(const Case& what, const Results& results, int6
   if (what.regime == Regime::cached && available_memory() > 0 && bytes > available_memory() / 2)
     list.emplace_back("cached: the file is larger than half of the available memory, so the kernel may write it out");
   for (const Sample& sample : results.outcomes[what.baseline].series[1].samples)
-    if (what.regime == Regime::durable && sample.resident > 0.05) {
+    if (what.regime == Regime::durable && !what.warm && sample.resident > 0.05) {
       list.emplace_back("durable: the page cache could not be dropped, reads are warm");
       break;
     }
@@ -56,6 +61,27 @@ Status report_preset(const Options& options, const Measured& measured, const nlo
   return options.json.empty() ? Status() : write_json(options.json, preset_json(options, measured, where));
 }
 
+// On rank 0. The cases of a list, each under its name.
+Status report_cases(const CasesRecord& record) {
+  const Options& options = *record.options;
+  if (!options.progress) fmt::print("{}", cases_table(record));
+  return options.json.empty() ? Status() : write_json(options.json, cases_json(record));
+}
+
+// Renews the record of a list of cases after each repetition.
+Keep keeping(const Options& options, const Ceiling& ceiling, const nlohmann::json& where) {
+  if (!options.listed || options.json.empty()) return nullptr;
+  return [&](const Measured& so_far) {
+    return write_json(options.json, cases_json({&options, &so_far, &ceiling, &where, false}));
+  };
+}
+
+int64_t largest(const std::vector<Case>& cases) {
+  int64_t bytes = 0;
+  for (const Case& one : cases) bytes = std::max(bytes, one.total_bytes());
+  return bytes;
+}
+
 // By one process, for any number of ranks.
 Result<Exit> count_only(const Communicator& comm, const Options& options) {
   if (comm->size() != 1) return Status(Code::invalid, "--count-only is the work of one rank");
@@ -74,18 +100,22 @@ Result<Exit> measure(const Launch& launch, const Options& options, const Ranks& 
   Ceiling ceiling;
   if (options.preset == nullptr) {  // a preset has the device among its methods
     const double budget = options.time_limit_seconds > 0 ? options.time_limit_seconds / 5 : 30;
-    PENSTOCK_ASSIGN(ceiling, measure_ceiling(comm, {scratch.folder(), options.cases[0].total_bytes(), budget}));
+    PENSTOCK_ASSIGN(ceiling, measure_ceiling(comm, {scratch.folder(), largest(options.cases), budget}));
   }
   Progress progress(options.progress && root);
-  const auto measured = Campaign(options, ranks, scratch, progress).run();
+  const auto measured = Campaign(options, ranks, scratch, progress, keeping(options, ceiling, where)).run();
   if (!options.keep) PENSTOCK_TRY(scratch.remove(comm));
   if (!measured) return measured.status();
 
   Status status;
   int64_t good = 1;
   if (root) {
-    status = options.preset != nullptr ? report_preset(options, *measured, where)
-                                       : report_case(options, measured->cases[0], ceiling, where);
+    if (options.listed)
+      status = report_cases({&options, &*measured, &ceiling, &where});
+    else if (options.preset != nullptr)
+      status = report_preset(options, *measured, where);
+    else
+      status = report_case(options, measured->cases[0], ceiling, where);
     if (options.keep) fmt::print(stderr, "files are kept in {}\n", scratch.folder());
     good = measured->ok();
   }
@@ -115,6 +145,12 @@ int run(const Launch& launch, int argc, char** argv) {
     const auto counted = count_only(comm, *options);
     return counted ? *counted : complain(comm, counted.status(), failure);
   }
+  if (!options->dry_run_ranks.empty()) {
+    const auto said = dry_run(comm, *options);
+    if (!said) return complain(comm, said.status(), failure);
+    fmt::print("{}\n", said->dump(1));
+    return success;
+  }
   if (const Status status = agree(comm, make_workloads(*options, comm->size())); !status.ok())
     return complain(comm, status, usage);
   const auto ranks = choose_ranks(comm, options->readers);
@@ -125,9 +161,21 @@ int run(const Launch& launch, int argc, char** argv) {
   return exit ? *exit : complain(comm, exit.status(), failure);
 }
 
+// Puts the C library's allocator into the state of a program that has run for a while: once a large array has been freed,
+// glibc keeps what is freed later instead of handing each staging buffer back to the system and faulting it in anew. Which
+// of the methods frees one first, or whether any does, must not decide what the others take.
+void free_a_large_array() {
+  constexpr size_t most_learnt = (32 << 20) - (64 << 10);  // bytes; of a larger one it learns nothing
+  auto* const array = static_cast<volatile char*>(std::malloc(most_learnt));
+  if (array != nullptr) array[0] = 0;
+  std::free(const_cast<char*>(array));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  free_a_large_array();
   const Launch launch(&argc, &argv);
-  return run(launch, argc, argv);
+  const ProgramKind* program = find_program(argc, argv);
+  return program != nullptr ? run_program(*program, launch, argc, argv) : run(launch, argc, argv);
 }

@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "bench/case_options.hpp"
+#include "bench/cases.hpp"
+#include "bench/program/program.hpp"
 #include "core/base/units.hpp"
 
 namespace penstock::bench {
@@ -16,70 +19,29 @@ namespace {
 struct Raw {
   CaseWords words;
   std::string preset;
+  std::string cases;
   std::vector<std::string> only;
-  bool count_only = false;
+  bool count_only = false, dry_run = false;
   CountRequest count;
   std::string stripe = "1MiB";
   double half_width = 0;  // percent
 };
 
 // What a preset chooses for itself.
-constexpr const char* of_one_case[] = {"workload",        "--methods",       "--regime",         "--compute",
-                                       "--ghosts",        "--own-ranks",     "--row-bytes",      "--aa",
-                                       "--variables",     "--keep",          "--decomposition",  "--datasets",
-                                       "--put",           "--dataset-bytes", "--no-aa",          "--block-size",
-                                       "--transfer-size", "--segment-count", "--random-offset",  "--domain",
-                                       "--grouped",       "--steps",         "--tasks-per-node", "--per-rank"};
+constexpr const char* of_one_case[] = {"workload",     "--methods",        "--regime",        "--compute",
+                                       "--ghosts",     "--own-ranks",      "--row-bytes",     "--aa",
+                                       "--variables",  "--keep",           "--decomposition", "--datasets",
+                                       "--put",        "--warm",           "--dataset-bytes", "--no-aa",
+                                       "--block-size", "--transfer-size",  "--segment-count", "--random-offset",
+                                       "--domain",     "--grouped",        "--interfere",     "--compute-by",
+                                       "--steps",      "--tasks-per-node", "--per-rank",      "--one-buffer"};
 
 std::string footer() {
   std::string text = "workloads:\n";
   for (const WorkloadKind& kind : workloads()) text += fmt::format("  {:<10} {}\n", kind.name, kind.summary);
+  text += "programs, each with options of its own (penstock-bench NAME --help):\n";
+  for (const ProgramKind& kind : programs()) text += fmt::format("  {:<10} {}\n", kind.name, kind.summary);
   return text;
-}
-
-void declare_case(CLI::App& app, Raw& raw) {
-  CaseWords& words = raw.words;
-  app.add_option("workload", words.workload, "the pattern of datasets and decompositions, see below");
-  app.add_option("--total", words.total, "bytes of the whole workload (block2d, block3d, pencil, pic, particles)")
-      ->capture_default_str();
-  app.add_option("--per-rank", words.per_rank, "bytes of each rank instead: weak scaling");
-  app.add_option("--type", words.type,
-                 "elements: int8 to int64, uint8 to uint64, real32, real64, complex64, complex128")
-      ->capture_default_str();
-  app.add_option("--order", words.order, "C or Fortran")->capture_default_str();
-  app.add_option("--row-bytes", words.row_bytes, "of each rank's contiguous rows in the file (block2d, block3d)");
-  app.add_option("--ghosts", words.ghosts,
-                 "layers of ghost cells around each rank's data in memory (block2d, block3d, many, pencil)");
-  app.add_option("--datasets", words.datasets, "how many (many)")->capture_default_str();
-  app.add_option("--dataset-bytes", words.dataset_bytes, "of each dataset (many)")->capture_default_str();
-  app.add_option("--map", words.map, "E3SM decomposition map, a netCDF file (map)");
-  app.add_option("--decomposition", words.decompositions, "only these decompositions of the map: D1, D2, ...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_option("--variables", words.variables, "datasets per decomposition (map)")->capture_default_str();
-  app.add_option("-b,--block-size,--blockSize", words.block, "of each rank in a segment (ior)")->capture_default_str();
-  app.add_option("-t,--transfer-size,--transferSize", words.transfer, "of one call (ior)")->capture_default_str();
-  app.add_option("-s,--segment-count,--segmentCount", words.segments, "of blocks of all ranks (ior)")
-      ->capture_default_str();
-  app.add_flag("-z,--random-offset,--randomOffset", words.random, "each rank's transfers in shuffled order (ior)");
-  app.add_option("--domain", words.domain, "cells in each direction (ramses-amr, ramses-hydro)")->capture_default_str();
-  app.add_option("--grouped", words.grouped, "by level or by process (ramses-amr, ramses-hydro)")
-      ->capture_default_str();
-  app.add_option("--steps", words.steps, "of output (pic)")->capture_default_str();
-  app.add_option("--tasks-per-node,--tasksPerNode", words.ranks_per_node,
-                 "ranks of a node: the first of them writes (pic), or nodes are counted so (--count-only)")
-      ->capture_default_str();
-  app.add_option("--methods", words.methods, "FORMAT/TRANSPORT[:name=value,...],..., ENGINE[:...], or all")
-      ->allow_extra_args(false);
-  app.add_option("--regime", words.regime, "durable (sync inside the clock) or cached")->capture_default_str();
-  app.add_flag("--own-ranks", words.own_ranks, "every rank reads back what it wrote itself");
-  app.add_option("--compute", words.compute_seconds,
-                 "write in the background of a compute phase of so many seconds, and count only the time that the "
-                 "write adds to it");
-  app.add_flag("--put", words.put, "put, which copies the data, instead of lend");
-  app.add_flag("--aa,!--no-aa", words.control,
-               "run the baseline twice per repetition, to learn the smallest difference "
-               "that may be claimed (default from 6 repetitions on)");
 }
 
 void declare_run(CLI::App& app, Raw& raw, Options& options) {
@@ -87,6 +49,8 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--only", raw.only, "of a preset: only these ratios, 1a,4 (4 is 4a, 4b and 4c)")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_option("--cases", raw.cases,
+                 "a JSON file with cases to measure in one interleaved run, see docs/campaigns.md");
   app.add_flag("--methods-json", options.list_methods, "print every method and parameter of this build as JSON");
   app.add_option("--repetitions", options.repetitions, "of every method; under 6 give no 95 % interval")
       ->capture_default_str();
@@ -108,7 +72,9 @@ void declare_count(CLI::App& app, Raw& raw) {
       "--count-only", raw.count_only,
       "write nothing: one process plans for --np-virtual ranks and counts messages, bytes of plans, bytes moved "
       "and calls on metadata, of FORMAT/two_phase and of textbook two-phase writing");
-  app.add_option("--np-virtual", raw.count.ranks, "of --count-only: ranks, 64,256,1024,4096")
+  app.add_flag("--dry-run", raw.dry_run,
+               "measure nothing: one process prints, as JSON, what runs on --np-virtual ranks would move and need");
+  app.add_option("--np-virtual", raw.count.ranks, "of --count-only and --dry-run: ranks, 64,256,1024,4096")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--stripe", raw.stripe, "of --count-only: the file system's stripes; the plan's block too")
@@ -136,13 +102,18 @@ std::string map_at_hand() {
   return std::filesystem::is_regular_file(path, error) ? path : "";
 }
 
-Status take_preset(const CLI::App& app, Raw& raw, const Launch& launch, Options& options) {
+// Refuses what a list of cases, or a preset, says for itself.
+Status refuse_case_words(const CLI::App& app, const std::string& beside, const std::string& workload) {
   for (const char* option : of_one_case)
     if (app.count(option) > 0)
-      return invalid(fmt::format("--preset {} brings its own cases: {} cannot stand beside it", raw.preset,
-                                 std::string_view(option) == "workload"
-                                     ? fmt::format("the workload '{}'", raw.words.workload)
-                                     : std::string(option)));
+      return invalid(fmt::format(
+          "{} brings its own cases: {} cannot stand beside it", beside,
+          std::string_view(option) == "workload" ? fmt::format("the workload '{}'", workload) : std::string(option)));
+  return {};
+}
+
+Status take_preset(const CLI::App& app, Raw& raw, const Launch& launch, Options& options) {
+  PENSTOCK_TRY(refuse_case_words(app, "--preset " + raw.preset, raw.words.workload));
   if (raw.words.map.empty()) raw.words.map = map_at_hand();
   PENSTOCK_ASSIGN(ChosenPreset chosen, choose_preset(raw.preset, {raw.words, raw.only, launch.mpi_io()}));
   options.preset = chosen.preset;
@@ -152,15 +123,25 @@ Status take_preset(const CLI::App& app, Raw& raw, const Launch& launch, Options&
   return {};
 }
 
+Status take_cases(const CLI::App& app, const Raw& raw, Options& options) {
+  PENSTOCK_TRY(refuse_case_words(app, "--cases", raw.words.workload));
+  if (!raw.preset.empty() || !raw.only.empty()) return invalid("--cases and --preset: one of them");
+  PENSTOCK_ASSIGN(CaseList list, read_cases(raw.cases, options.repetitions));
+  options.listed = true;
+  options.cases = std::move(list.cases);
+  options.unavailable = std::move(list.unavailable);
+  return {};
+}
+
 // What only says something of a count, or of a measurement.
-Status check_count_words(const CLI::App& app, bool counting) {
+Status check_count_words(const CLI::App& app, bool counting, bool dry) {
   for (const char* option : {"--np-virtual", "--stripe"})
-    if (!counting && app.count(option) > 0) return invalid(fmt::format("{} belongs to --count-only", option));
+    if (!counting && !dry && app.count(option) > 0) return invalid(fmt::format("{} belongs to --count-only", option));
+  if (counting && dry) return invalid("--count-only and --dry-run: one of them");
   for (const char* option :
        {"--preset", "--only", "--time-limit", "--repetitions", "--readers", "--own-ranks", "--compute", "--ghosts"})
     if (counting && app.count(option) > 0)
       return invalid(fmt::format("--count-only measures nothing: {} cannot stand beside it", option));
-  if (app.count("--per-rank") > 0 && app.count("--total") > 0) return invalid("--per-rank and --total: one of them");
   return {};
 }
 
@@ -176,8 +157,16 @@ Status understand_count(Raw& raw, Options& options) {
 
 Status understand(const CLI::App& app, Raw& raw, const Launch& launch, Options& options) {
   options.half_width = raw.half_width / 100;
-  PENSTOCK_TRY(check_count_words(app, raw.count_only));
+  PENSTOCK_TRY(check_count_words(app, raw.count_only, raw.dry_run));
+  PENSTOCK_TRY(check_case_words(app, raw.words));
   if (raw.count_only) return understand_count(raw, options);
+  if (raw.dry_run) options.dry_run_ranks = raw.count.ranks.empty() ? std::vector{1} : raw.count.ranks;
+  for (const int ranks : options.dry_run_ranks)
+    if (ranks < 1) return invalid(fmt::format("--np-virtual {}: at least 1", ranks));
+  if (!raw.cases.empty()) {
+    PENSTOCK_TRY(take_cases(app, raw, options));
+    return check_run(options);
+  }
   if (!raw.preset.empty()) {
     PENSTOCK_TRY(take_preset(app, raw, launch, options));
     return check_run(options);
@@ -187,7 +176,8 @@ Status understand(const CLI::App& app, Raw& raw, const Launch& launch, Options& 
   PENSTOCK_ASSIGN(Case made, make_case(raw.words));
   if (made.own_ranks && options.readers > 0)
     return invalid("--own-ranks: all that write read, so --readers says nothing");
-  options.cases.push_back(std::move(made));
+  options.listed = made.competitors > 0;
+  options.cases = beside_competitors(std::move(made));
   return check_run(options);
 }
 
@@ -199,7 +189,7 @@ Result<Options> parse_options(int argc, char** argv, const Launch& launch) {
   Raw raw;
   Options options;
   options.arguments.assign(argv, argv + argc);
-  declare_case(app, raw);
+  declare_case(app, raw.words);
   declare_run(app, raw, options);
   declare_count(app, raw);
   app.footer(footer());

@@ -18,10 +18,13 @@ namespace penstock::bench {
 struct Options {
   std::vector<Case> cases;               // one in an ordinary run
   const Preset* preset = nullptr;        // null in an ordinary run
+  bool listed = false;                   // many cases, each under its name
   std::vector<RatioRow> ratios;          // of the preset, that were asked for
-  std::vector<Unavailable> unavailable;  // what the preset has and this build or this run has not
+  std::vector<Unavailable> unavailable;  // what was asked for and this build or this run has not
 
   std::optional<CountRequest> count;  // instead of all that: only count
+
+  std::vector<int> dry_run_ranks;  // not empty: only say what runs on so many ranks would need
 
   int repetitions = 6;
   uint64_t seed = 1;

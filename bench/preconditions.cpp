@@ -47,12 +47,15 @@ Status check_json(const std::string& path) {
                                                     : Status::from_errno(errno, fmt::format("--json {}", path));
 }
 
-Status check_disk(const Options& options, int64_t bytes) {
-  if (options.cases.empty()) return {};
+// A commit that replaces nothing holds one copy; a tenth more for alignment and checksums.
+int64_t disk_bytes(const Options& options, int64_t bytes) {
+  const int64_t files =
+      options.keep && !options.cases.empty() ? static_cast<int64_t>(options.cases[0].methods.size()) : 1;
+  return std::max(files * (bytes + bytes / 10) + slack_bytes, ceiling_bytes(bytes));
+}
+
+Status check_disk(const Options& options, int64_t need) {
   PENSTOCK_ASSIGN(const int64_t free, free_bytes(options.directory));
-  // A commit that replaces nothing holds one copy; a tenth more for alignment and checksums.
-  const int64_t files = options.keep ? static_cast<int64_t>(options.cases[0].methods.size()) : 1;
-  const int64_t need = std::max(files * (bytes + bytes / 10) + slack_bytes, ceiling_bytes(bytes));
   if (free >= need) return {};
   return Status(Code::no_space, fmt::format("{} has {} free, this needs {}", options.directory, format_bytes(free),
                                             format_bytes(need)));
@@ -69,10 +72,9 @@ int64_t memory_bytes(const Case& one, int ranks) {
   return std::max(one.total_bytes(), sum);
 }
 
-Status check_memory(const Communicator& comm, int64_t bytes) {
+Status check_memory(const Communicator& comm, int64_t need) {
   const int64_t available = available_memory();
   if (available == 0 || comm->node_size() < comm->size()) return {};  // several nodes: each has its own part only
-  const int64_t need = 2 * bytes + slack_bytes;                       // what is written and what is read back
   if (available >= need) return {};
   return Status(Code::memory,
                 fmt::format("{} of memory are available, this needs {}", format_bytes(available), format_bytes(need)));
@@ -80,19 +82,24 @@ Status check_memory(const Communicator& comm, int64_t bytes) {
 
 }  // namespace
 
+Needs needs_of(const Options& options, int ranks) {
+  int64_t size = 0, memory = 0;
+  for (const Case& one : options.cases) {
+    size = std::max(size, one.total_bytes());
+    memory = std::max(memory, memory_bytes(one, ranks));
+  }
+  return {disk_bytes(options, size), memory + slack_bytes};  // what is read back lies where it was written from
+}
+
 Status check_preconditions(const Communicator& comm, const Options& options) {
   Status status;
   if (comm->rank() == 0) {
-    int64_t size = 0, memory = 0;
-    for (const Case& one : options.cases) {
-      size = std::max(size, one.total_bytes());
-      memory = std::max(memory, memory_bytes(one, comm->size()));
-    }
+    const Needs needs = needs_of(options, comm->size());
     status = check_environment();
     if (status.ok()) status = check_directory(options.directory);
     if (status.ok()) status = check_json(options.json);
-    if (status.ok()) status = check_disk(options, size);
-    if (status.ok()) status = check_memory(comm, memory);
+    if (status.ok() && !options.cases.empty()) status = check_disk(options, needs.disk);
+    if (status.ok()) status = check_memory(comm, needs.memory);
   }
   return from_root(comm, status);
 }

@@ -12,4 +12,11 @@ namespace penstock::bench {
 // read back of it.
 Status check_preconditions(const Communicator& comm, const Options& options);
 
+// Local. Bytes of the file system that the largest case needs at a time, and of memory on all RANKS together.
+struct Needs {
+  int64_t disk = 0, memory = 0;
+};
+// REQUIRES: the workloads are made, for so many RANKS.
+Needs needs_of(const Options& options, int ranks);
+
 }  // namespace penstock::bench

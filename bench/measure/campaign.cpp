@@ -20,8 +20,10 @@ Result<Ranks> choose_ranks(const Communicator& comm, int wanted) {
   return ranks;
 }
 
-Campaign::Campaign(const Options& options, const Ranks& ranks, const Scratch& scratch, Progress& progress)
-    : options_(options), ground_{ranks, &scratch, &progress, options.seed, options.keep, options.preset != nullptr} {
+Campaign::Campaign(const Options& options, const Ranks& ranks, const Scratch& scratch, Progress& progress, Keep keep)
+    : options_(options),
+      ground_{ranks, &scratch, &progress, options.seed, options.keep, options.preset != nullptr || options.listed},
+      keep_(std::move(keep)) {
   size_t folders = 0;
   for (const Case& one : options.cases) {
     runs_.push_back(std::make_unique<CaseRun>(one, ground_, folders));
@@ -31,16 +33,13 @@ Campaign::Campaign(const Options& options, const Ranks& ranks, const Scratch& sc
 
 // Memory for the largest case is enough for all, since only one is at work at a time.
 Status Campaign::prepare() {
-  int64_t written = 0, read = 0;
+  int64_t bytes = 0;
   for (const auto& run : runs_) {
     PENSTOCK_TRY(run->prepare());
-    written = std::max(written, run->written_bytes());
-    read = std::max(read, run->read_bytes());
+    bytes = std::max(bytes, run->memory_bytes());
   }
-  written_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(written));
-  read_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(read));
-  for (const auto& run : runs_)
-    run->lie_in({written_.get(), static_cast<size_t>(written)}, {read_.get(), static_cast<size_t>(read)});
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(bytes));
+  for (const auto& run : runs_) run->lie_in({memory_.get(), static_cast<size_t>(bytes)});
   return {};
 }
 
@@ -56,13 +55,22 @@ Result<Measured> Campaign::run() {
     PENSTOCK_ASSIGN(last, is_last(repetition));
     PENSTOCK_TRY(repeat(repetition, last));
     if (repetition == 0 && options_.preset != nullptr) PENSTOCK_TRY(lose_patience());
+    if (keep_ && !last && repetition > 0) {
+      const bool root = ground_.ranks.all->rank() == 0;
+      PENSTOCK_TRY(from_root(ground_.ranks.all, root ? keep_(so_far()) : Status()));
+    }
   }
   ground_.progress->done();
+  return so_far();
+}
+
+Measured Campaign::so_far() const {
+  Measured copy = measured_;
   for (const auto& run : runs_) {
-    run->results().stopped = measured_.stopped;
-    measured_.cases.push_back(std::move(run->results()));
+    copy.cases.push_back(run->results());
+    copy.cases.back().stopped = measured_.stopped;
   }
-  return std::move(measured_);
+  return copy;
 }
 
 // Whether no repetition after this one would end before the time limit. Known before it starts, because the last one is
@@ -116,9 +124,7 @@ Status Campaign::repeat(int repetition, bool last) {
 
 Status Campaign::take(const Turn& turn, int repetition, bool last) {
   CaseRun& run = *runs_[turn.case_index];
-  if (filled_repetition_ != repetition || filled_case_ != turn.case_index) PENSTOCK_TRY(run.fill(repetition));
-  filled_repetition_ = repetition;
-  filled_case_ = turn.case_index;
+  PENSTOCK_TRY(run.fill(repetition));
   return run.take({turn.method, repetition, last});
 }
 

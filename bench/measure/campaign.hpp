@@ -1,6 +1,7 @@
 // Campaign: all repetitions of all methods of all cases, interleaved, each verified.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,9 +16,13 @@ namespace penstock::bench {
 // Collective. WANTED 0 is one less than all; more than all is Code::invalid.
 Result<Ranks> choose_ranks(const Communicator& comm, int wanted);
 
+// What is to be done with the state after each repetition, so that nothing is lost when the run is ended from outside.
+using Keep = std::function<Status(const Measured& so_far)>;
+
 class Campaign {
  public:
-  Campaign(const Options& options, const Ranks& ranks, const Scratch& scratch, Progress& progress);
+  // KEEP is called on rank 0, outside of every clock; null where nothing is to be kept.
+  Campaign(const Options& options, const Ranks& ranks, const Scratch& scratch, Progress& progress, Keep keep);
 
   // Collective. A method that fails is recorded and dropped, on all ranks; a status that is not ok means that measuring
   // itself is impossible. Only rank 0's results are filled.
@@ -26,6 +31,7 @@ class Campaign {
  private:
   Status prepare();
   Status repeat(int repetition, bool last);
+  Measured so_far() const;
   Status take(const Turn& turn, int repetition, bool last);
   Status lose_patience();
   Result<bool> is_last(int repetition);
@@ -35,11 +41,9 @@ class Campaign {
   const Options& options_;
   Ground ground_;
   std::vector<std::unique_ptr<CaseRun>> runs_;  // one for each case
-  // Cases take turns in one memory, which holds contents of case FILLED_.
-  std::unique_ptr<std::byte[]> written_, read_;
-  size_t filled_case_ = 0;
-  int filled_repetition_ = -1;
-  Measured measured_;
+  std::unique_ptr<std::byte[]> memory_;         // in which cases take turns
+  Measured measured_;                           // without its cases, which are the runs'
+  Keep keep_;
   double start_ = 0;
 };
 

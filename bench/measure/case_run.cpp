@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
+#include <thread>
 
+#include "bench/measure/competitor.hpp"
 #include "bench/measure/reference.hpp"
 #include "bench/shared_status.hpp"
 #include "bench/verify/library.hpp"
@@ -15,6 +19,7 @@ namespace penstock::bench {
 namespace {
 
 constexpr int64_t buffer_alignment = 64;
+constexpr double patience_seconds = 5;  // with competitors that cannot write
 
 // A rank's part of a sample, as it travels to rank 0.
 struct RankSample {
@@ -60,9 +65,12 @@ int64_t memory_bytes(const Piece& piece, const Workload& workload) {
   return memory_elements(piece.part, piece.ghosts) * bytes(workload.fields()[static_cast<size_t>(piece.field)].type);
 }
 
-int64_t memory_bytes(const Pieces& pieces, const Workload& workload) {
+int64_t pieces_bytes(const Pieces& pieces, const Workload& workload) {
   int64_t sum = 0;
-  for (const Piece& piece : pieces) sum += aligned(memory_bytes(piece, workload));
+  for (const Piece& piece : pieces) {
+    const int64_t length = aligned(memory_bytes(piece, workload));
+    sum = workload.in_one_buffer() ? std::max(sum, length) : sum + length;
+  }
   return sum;
 }
 
@@ -71,7 +79,7 @@ void bind(Pieces& pieces, const Workload& workload, std::span<std::byte> memory)
   for (Piece& piece : pieces) {
     const int64_t length = memory_bytes(piece, workload);
     piece.bytes = memory.subspan(at, static_cast<size_t>(length));
-    at += static_cast<size_t>(aligned(length));
+    if (!workload.in_one_buffer()) at += static_cast<size_t>(aligned(length));
   }
 }
 
@@ -104,16 +112,21 @@ Status CaseRun::prepare() {
 
 Status CaseRun::calibrate() {
   if (case_.compute_seconds == 0) return {};
+  if (case_.asleep) {
+    compute_ = Compute::asleep(case_.compute_seconds);
+    return {};
+  }
   PENSTOCK_ASSIGN(compute_, Compute::calibrate(ranks_.all, case_.compute_seconds));
   return {};
 }
 
-int64_t CaseRun::written_bytes() const { return memory_bytes(written_, *case_.workload); }
-int64_t CaseRun::read_bytes() const { return memory_bytes(read_, *case_.workload); }
+int64_t CaseRun::memory_bytes() const {
+  return std::max(pieces_bytes(written_, *case_.workload), pieces_bytes(read_, *case_.workload));
+}
 
-void CaseRun::lie_in(std::span<std::byte> written, std::span<std::byte> read) {
-  bind(written_, *case_.workload, written);
-  bind(read_, *case_.workload, read);
+void CaseRun::lie_in(std::span<std::byte> memory) {
+  bind(written_, *case_.workload, memory);
+  bind(read_, *case_.workload, memory);
 }
 
 Status CaseRun::fill(int repetition) {
@@ -141,11 +154,41 @@ Status CaseRun::live(const OneRun& run) {
   const Target target{scratch.path(folder(run), "." + method.extension), method.plan, case_.workload.get()};
   PENSTOCK_TRY(scratch.prepare(ranks_.all, folder(run)));
   PENSTOCK_TRY(scratch.settle(ranks_.all));
-  PENSTOCK_TRY(write(run, target));
+  PENSTOCK_TRY(case_.competitors > 0 ? move_beside_competitors(run, target) : move(run, target));
   if (method.reference) return {};
-  PENSTOCK_TRY(read(run, target));
   PENSTOCK_TRY(verify(run));
-  return run.repetition == 0 || run.last ? verify_by_library(run, target) : Status();
+  // Of what was read into one buffer only the last piece is still there to be judged.
+  const bool by_library = run.repetition == 0 || run.last || case_.workload->in_one_buffer();
+  return by_library ? verify_by_library(run, target) : Status();
+}
+
+Status CaseRun::move(const OneRun& run, const Target& target) {
+  PENSTOCK_TRY(write(run, target));
+  return case_.methods[run.method].reference ? Status() : read(run, target);
+}
+
+// Those of a node are started by its first rank. They are at work before the first clock starts.
+Status CaseRun::move_beside_competitors(const OneRun& run, const Target& target) {
+  const Communicator& all = ranks_.all;
+  std::array<int64_t, 2> load{};  // bytes, nanoseconds
+  Status status;
+  {
+    std::optional<Competitor> competitor;
+    if (all->node_rank() == 0) competitor.emplace(ground_.scratch->folder(), case_.competitors);
+    const double start = now();
+    while (competitor && competitor->bytes_written() == 0 && now() - start < patience_seconds)
+      std::this_thread::yield();
+    status = agree(all, all->barrier());
+    if (status.ok()) status = move(run, target);
+    if (competitor) load = {competitor->bytes_written(), static_cast<int64_t>((now() - start) * 1e9)};
+  }
+  PENSTOCK_TRY(all->all_reduce_sum(std::span(load).first(1)));
+  PENSTOCK_TRY(all->all_reduce_max(std::span(load).last(1)));
+  if (run.repetition > 0) {
+    results_.competed_bytes += load[0];
+    results_.competed_seconds += static_cast<double>(load[1]) / 1e9;
+  }
+  return status;
 }
 
 Result<Timing> CaseRun::time_write(const OneRun& run, const Target& target) const {
@@ -167,7 +210,8 @@ Status CaseRun::write(const OneRun& run, const Target& target) {
 Status CaseRun::read(const OneRun& run, const Target& target) {
   // What an earlier read left in the buffers must not pass for what this one read.
   for (const Piece& piece : read_) std::fill(piece.bytes.begin(), piece.bytes.end(), ghost_byte);
-  if (case_.regime == Regime::durable) PENSTOCK_TRY(ground_.scratch->drop_cache(ranks_.all, folder(run)));
+  if (case_.regime == Regime::durable && !case_.warm)
+    PENSTOCK_TRY(ground_.scratch->drop_cache(ranks_.all, folder(run)));
   PENSTOCK_ASSIGN(const double resident, ground_.scratch->resident(ranks_.all, folder(run)));
   auto timing = timed_read(ranks_.all, ranks_.readers, target, read_);
   if (!timing) return timing.status().in("reading back");

@@ -44,13 +44,13 @@ class CaseRun {
 
   // Local. Finds out this rank's parts; then the memory they need is known, and must be given before fill.
   Status prepare();
-  int64_t written_bytes() const;
-  int64_t read_bytes() const;
-  void lie_in(std::span<std::byte> written, std::span<std::byte> read);
+  int64_t memory_bytes() const;
+  // What is read back overwrites what was written, which is known without it.
+  void lie_in(std::span<std::byte> memory);
   // Collective. How long the compute phase is, where the case has one.
   Status calibrate();
 
-  // Collective. The contents of REPETITION in the memory that is written.
+  // Collective. The contents of REPETITION in the memory that is written; before each take.
   Status fill(int repetition);
   // Collective. The whole life of one file: write, drop or keep its pages, read, verify, remove. A method that fails is
   // recorded; a status that is not ok means that measuring itself is impossible. REQUIRES: the memory is filled.
@@ -61,6 +61,8 @@ class CaseRun {
 
  private:
   Status live(const OneRun& run);
+  Status move(const OneRun& run, const Target& target);
+  Status move_beside_competitors(const OneRun& run, const Target& target);
   Result<Timing> time_write(const OneRun& run, const Target& target) const;
   Status write(const OneRun& run, const Target& target);
   Status read(const OneRun& run, const Target& target);

@@ -78,6 +78,8 @@ struct Results {
   std::vector<uint64_t> expected_digests;  // by repetition, from the formula alone
   std::string stopped;           // why before all repetitions were made: "time limit", "half-width"; "" where not
   int writers = 0, readers = 0;  // ranks
+  double competed_seconds = 0;   // of runs beside competitors, and what all of these wrote meanwhile
+  int64_t competed_bytes = 0;
   bool ok() const;
 };
 

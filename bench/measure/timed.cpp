@@ -2,7 +2,9 @@
 #include "bench/measure/timed.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "bench/measure/resident.hpp"
 
@@ -60,7 +62,16 @@ Result<Compute> Compute::calibrate(const Communicator& comm, double seconds) {
   return compute;
 }
 
+Compute Compute::asleep(double seconds) {
+  Compute compute;
+  compute.sleep_seconds_ = seconds;
+  return compute;
+}
+
 void Compute::run(const std::function<void()>& step) const {
+  constexpr std::chrono::milliseconds nap(1);
+  for (const double end = now() + sleep_seconds_; sleep_seconds_ > 0 && now() < end; step())
+    std::this_thread::sleep_for(nap);
   volatile double sink = 0;
   double x = 1;
   for (int64_t i = 0; i < steps_; ++i) {

@@ -32,16 +32,19 @@ struct Timing {
   double compute_seconds = 0;              // of the phase alone, right before
 };
 
-// What a program does besides: so many steps of arithmetic, which take about as long on every call.
+// What a program does besides: so many steps of arithmetic, which take about as long on every call, or sleep.
 class Compute {
  public:
   // Collective: all ranks compute at once. Steps for about SECONDS.
   static Result<Compute> calibrate(const Communicator& comm, double seconds);
+  // Sleeps for SECONDS, as a program whose work is done elsewhere.
+  static Compute asleep(double seconds);
   // Local. Calls STEP now and then.
   void run(const std::function<void()>& step) const;
 
  private:
   int64_t steps_ = 0;
+  double sleep_seconds_ = 0;
 };
 
 // Collective. Between two barriers: create, lend (or put) every field, close. The status is the same on all ranks.

@@ -60,11 +60,6 @@ std::vector<std::string_view> preset_names();
 // ratios.cpp: the ratios by which the library is judged.
 Preset ratios_preset();
 
-// A method of a preset that cannot take part, and why.
-struct Unavailable {
-  std::string case_name, method, reason;
-};
-
 struct PresetRequest {
   CaseWords words;                // what the user gave for all cases: total, type, order, map
   std::vector<std::string> only;  // ids of ratios, or their numbers; empty: all

@@ -160,7 +160,10 @@ Json line_json(const Record& record, const Line& line) {
   json["best"] = line.time ? Json(line.best) : Json(nullptr);
   json["ratio"] = line.ratio ? ratio_json(*line.ratio, record.summary->baseline) : Json(nullptr);
   json["bwMiB"] = line.time ? Json(line.mebibytes_per_second) : Json(nullptr);
-  json["rate_label"] = line.above_ceiling || record.what->regime == Regime::cached ? "cached" : "device";
+  json["rate_label"] = line.above_ceiling || record.what->regime == Regime::cached ||
+                               (record.what->warm && line.operation == Operation::read)
+                           ? "cached"
+                           : "device";
   json["above_ceiling"] = line.above_ceiling;
   add_counts(json, most_memory(series));
   if (line.operation == Operation::write && record.what->compute_seconds > 0) add_behind(json, series.samples);
@@ -182,7 +185,27 @@ Json line_json(const Record& record, const Line& line) {
   return json;
 }
 
-Json ceiling_json(const Ceiling& ceiling) {
+Json competitors_json(const Case& what, const Results& results) {
+  if (what.competitors == 0) return nullptr;
+  return {{"streams_per_node", what.competitors},
+          {"seconds", results.competed_seconds},
+          {"bytes_written", results.competed_bytes}};
+}
+
+Json control_json(const Summary& summary) {
+  if (summary.controls.empty()) return nullptr;
+  Json json;
+  for (const Control& control : summary.controls) {
+    Json one = ratio_json(control.ratio, summary.baseline);
+    one["smallest_claimable"] = control.smallest_difference;
+    json[std::string(name(control.operation))] = std::move(one);
+  }
+  return json;
+}
+
+}  // namespace
+
+nlohmann::json ceiling_json(const Ceiling& ceiling) {
   const auto rates = [](const std::vector<double>& values) {
     if (values.empty()) return Json(nullptr);
     return Json{{"MiB_per_second", values},
@@ -203,19 +226,6 @@ Json ceiling_json(const Ceiling& ceiling) {
           {"rows", std::move(rows)}};
 }
 
-Json control_json(const Summary& summary) {
-  if (summary.controls.empty()) return nullptr;
-  Json json;
-  for (const Control& control : summary.controls) {
-    Json one = ratio_json(control.ratio, summary.baseline);
-    one["smallest_claimable"] = control.smallest_difference;
-    json[std::string(name(control.operation))] = std::move(one);
-  }
-  return json;
-}
-
-}  // namespace
-
 nlohmann::json to_json(const Record& record) {
   const Options& options = *record.options;
   const Results& results = *record.results;
@@ -233,7 +243,9 @@ nlohmann::json to_json(const Record& record) {
           {"workload", workload_json(record)},
           {"np", results.writers},
           {"readers", results.readers},
+          {"competitors", competitors_json(*record.what, results)},
           {"regime", name(record.what->regime)},
+          {"warm", record.what->warm},
           {"repetitions", order.size()},
           {"repetitions_asked", options.repetitions},
           {"stopped", results.stopped.empty() ? Json(nullptr) : Json(results.stopped)},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bench/count/count.hpp"
+#include "bench/report/cases.hpp"
 #include "bench/report/record.hpp"
 #include "bench/report/summary.hpp"
 
@@ -148,27 +149,6 @@ Json ratio_json(const RatioResult& result, const Options& options, int ranks) {
   return json;
 }
 
-Json case_json(const Options& options, size_t index, const Results& results) {
-  const Case& what = options.cases[index];
-  const Summary summary = summarise(results, what.methods[what.baseline].label, {}, what.total_bytes());
-  Json json = to_json({&options, &what, &results, nullptr, nullptr, &summary, {}});
-  json["case"] = what.name;
-  return json;
-}
-
-Json order_json(const Options& options, const Measured& measured) {
-  Json order = Json::array();
-  for (const auto& repetition : measured.order) {
-    Json turns = Json::array();
-    for (const Turn& turn : repetition) {
-      const Case& what = options.cases[turn.case_index];
-      turns.push_back(fmt::format("{}: {}", what.name, what.methods[turn.method].label));
-    }
-    order.push_back(std::move(turns));
-  }
-  return order;
-}
-
 }  // namespace
 
 std::optional<bool> RatioResult::met() const {
@@ -183,13 +163,10 @@ std::vector<RatioResult> ratio_results(const Options& options, const Measured& m
 }
 
 Json preset_json(const Options& options, const Measured& measured, const Json& where) {
-  Json cases = Json::array(), ratios = Json::array(), unavailable = Json::array();
-  for (size_t c = 0; c < measured.cases.size(); ++c) cases.push_back(case_json(options, c, measured.cases[c]));
+  Json ratios = Json::array();
   const int ranks = measured.cases.empty() ? 0 : measured.cases[0].writers;
   for (const RatioResult& result : ratio_results(options, measured))
     ratios.push_back(ratio_json(result, options, ranks));
-  for (const Unavailable& one : options.unavailable)
-    unavailable.push_back({{"case", one.case_name}, {"method", one.method}, {"reason", one.reason}});
   return {{"schema", "penstock.preset/1"},
           {"preset", options.preset->name},
           {"np", ranks},
@@ -200,8 +177,8 @@ Json preset_json(const Options& options, const Measured& measured, const Json& w
           {"order", order_json(options, measured)},  // the warm-up first
           {"verified", measured.ok()},
           {"ratios", std::move(ratios)},
-          {"cases", std::move(cases)},
-          {"unavailable", std::move(unavailable)},
+          {"cases", each_case(options, measured, Ceiling())},
+          {"unavailable", unavailable_json(options)},
           {"provenance", where}};
 }
 

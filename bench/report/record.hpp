@@ -23,6 +23,7 @@ struct Record {
 };
 
 nlohmann::json to_json(const Record& record);
+nlohmann::json ceiling_json(const Ceiling& ceiling);
 // Written whole beside PATH, then renamed over it.
 Status write_json(const std::string& path, const nlohmann::json& json);
 std::string to_table(const Record& record);

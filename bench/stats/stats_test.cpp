@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <cmath>
+#include <random>
+#include <string>
 #include <vector>
 
 namespace penstock::bench {
@@ -59,6 +61,33 @@ TEST(Stats, PairedRatios) {
   EXPECT_EQ(compare(fast, base, 0.2).verdict, Verdict::no_difference);  // below what A/A lets one claim
   EXPECT_EQ(compare(std::span(fast).first(5), std::span(base).first(5), 0).verdict, Verdict::no_interval);
   EXPECT_NEAR(smallest_difference(noisy, base), 0.2, 1e-12);
+}
+
+// Two names of one method, and the baseline's twin, on a machine that drifts, stutters, and is shared: how often a difference
+// is claimed that is not there.
+TEST(Stats, OfEqualMethodsHardlyAnyDifferenceIsClaimed) {
+  std::mt19937_64 random(42);
+  std::normal_distribution<double> normal;
+  constexpr int campaigns = 4000;
+  for (const int repetitions : {6, 9, 12, 20}) {
+    int claimed = 0;
+    for (int campaign = 0; campaign < campaigns; ++campaign) {
+      std::vector<double> baseline, control, method;
+      double drift = 1;
+      for (int repetition = 0; repetition < repetitions; ++repetition) {
+        drift *= std::exp(0.2 * normal(random));
+        const double crowd = random() % 5 == 0 ? 3 : 1;  // somebody else's job, during the whole repetition
+        for (std::vector<double>* series : {&baseline, &control, &method}) {
+          const double stutter = random() % 10 == 0 ? 2 : 1;  // during one run
+          series->push_back(drift * crowd * stutter * std::exp(0.05 * normal(random)));
+        }
+      }
+      const Verdict verdict = compare(method, baseline, smallest_difference(control, baseline)).verdict;
+      claimed += verdict == Verdict::faster || verdict == Verdict::slower;
+    }
+    EXPECT_LT(claimed, campaigns / 40) << repetitions << " repetitions";
+    RecordProperty("claimed_of_4000_with_" + std::to_string(repetitions), claimed);
+  }
 }
 
 }  // namespace

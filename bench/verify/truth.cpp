@@ -27,6 +27,19 @@ std::string place(const Truth& truth, int64_t number) {
   return {};
 }
 
+// The elements of FIELD from OFFSET on, as if there were no holes.
+void fill(const Truth& truth, int field, int64_t offset, std::span<std::byte> out) {
+  const Numbering numbering = truth.numbering(field);
+  const int64_t size = bytes(truth.field(field).type);
+  while (!out.empty()) {
+    const Run from = truth.workload->source(field, offset);
+    const int64_t count = std::min(from.length, static_cast<int64_t>(out.size()) / size);
+    numbering.fill(truth.field(field).first + from.offset, out.first(static_cast<size_t>(count * size)));
+    out = out.subspan(static_cast<size_t>(count * size));
+    offset += count;
+  }
+}
+
 // What kind of wrong: zeroed, flipped, moved from elsewhere, left from an earlier repetition.
 std::string guess(const Truth& truth, const Faults& faults, const std::byte* expected) {
   const ElementType& type = truth.field(faults.field).type;
@@ -56,7 +69,7 @@ std::string guess(const Truth& truth, const Faults& faults, const std::byte* exp
 
 void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> out) {
   const int64_t size = bytes(truth.field(field).type), end = offset + static_cast<int64_t>(out.size()) / size;
-  truth.numbering(field).fill(truth.field(field).first + offset, out);
+  fill(truth, field, offset, out);
   const std::span<const Run> holes = truth.workload->holes(field);
   auto hole = std::partition_point(holes.begin(), holes.end(),
                                    [&](const Run& run) { return run.offset + run.length <= offset; });
@@ -67,11 +80,9 @@ void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> 
 }
 
 void fill_piece(const Truth& truth, const Piece& piece) {
-  const Numbering numbering = truth.numbering(piece.field);
-  const int64_t first = truth.field(piece.field).first;
   if (piece.ghosts > 0) std::fill(piece.bytes.begin(), piece.bytes.end(), ghost_byte);
   for_each_stretch(piece, bytes(truth.field(piece.field).type),
-                   [&](int64_t offset, std::span<std::byte> stretch) { numbering.fill(first + offset, stretch); });
+                   [&](int64_t offset, std::span<std::byte> stretch) { fill(truth, piece.field, offset, stretch); });
 }
 
 void merge(Faults& into, const Faults& other) {

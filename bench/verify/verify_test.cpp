@@ -192,4 +192,32 @@ INSTANTIATE_TEST_SUITE_P(Types, Verify,
                          [](const auto& info) { return std::string(element_word(info.param)); });
 
 }  // namespace
+// Four transfers of 16 bytes each, 3 ranks, 2 segments: in every transfer a rank's first one, whoever looks.
+TEST(OneBuffer, HoldsWhatTheFileMustHold) {
+  WorkloadRequest request;
+  request.ranks = 3;
+  request.type = ElementType{Kind::i32};
+  request.ior = {.block_bytes = 64, .transfer_bytes = 16, .segments = 2, .one_buffer = true};
+  const auto workload = *make_workload("ior", request);
+  const Truth truth{workload.get(), seed, repetition};
+  const size_t transfer = 16, rank_bytes = 64, total = 2 * 3 * rank_bytes;
+  std::vector<std::byte> file(total), buffer(transfer);
+  expect(truth, 0, 0, file);
+  for (int rank = 0; rank < 3; ++rank) {
+    const auto portions = workload->portions(rank, 3);
+    for (const Portion& portion : *portions) {
+      fill_piece(truth, {0, portion.part, 0, buffer});
+      const auto at = static_cast<size_t>(portion.part.box_list()[0].start[0] * 3 + rank) * rank_bytes +
+                      static_cast<size_t>(portion.part.box_list()[0].start[2]) * 4;
+      EXPECT_EQ(std::memcmp(&file[at], buffer.data(), transfer), 0) << rank << " at " << at;
+      EXPECT_EQ(std::memcmp(&file[static_cast<size_t>(rank) * rank_bytes], buffer.data(), transfer), 0);
+    }
+  }
+  EXPECT_NE(std::memcmp(file.data(), &file[rank_bytes], transfer), 0) << "ranks have contents of their own";
+  Faults faults;
+  std::vector<std::byte> unaligned(file.begin() + 12, file.begin() + 12 + 100);
+  check(truth, 0, 3, unaligned, faults);
+  EXPECT_EQ(faults.wrong, 0);
+}
+
 }  // namespace penstock::bench

@@ -19,6 +19,7 @@ class Ior : public Blocks {
       : Blocks({{"data", Dims{request.ior.segments, request.ranks, block}, request.type}}, false),
         transfer_(transfer),
         random_(request.ior.random),
+        one_buffer_(request.ior.one_buffer),
         bytes_(bytes(request.type)) {}
 
   Result<Decomposition> part(int field, int rank, int size) const override {
@@ -37,13 +38,23 @@ class Ior : public Blocks {
     return list;
   }
 
+  // What a rank's first transfer holds, all of them do.
+  Run source(int field, int64_t offset) const override {
+    if (!one_buffer_) return Blocks::source(field, offset);
+    const int64_t rank = offset / shape()[2] % shape()[1], at = offset % transfer_;
+    return {rank * shape()[2] + at, transfer_ - at};
+  }
+
+  bool in_one_buffer() const override { return one_buffer_; }
+
   nlohmann::json describe(int size) const override {
     return {{"shape", {shape()[0], size, shape()[2]}},
             {"order", "C"},
             {"blockSize", shape()[2] * bytes_},
             {"transferSize", transfer_ * bytes_},
             {"segmentCount", shape()[0]},
-            {"randomOffset", random_}};
+            {"randomOffset", random_},
+            {"oneBuffer", one_buffer_}};
   }
 
  private:
@@ -55,7 +66,7 @@ class Ior : public Blocks {
   }
 
   int64_t transfer_;  // elements
-  bool random_;
+  bool random_, one_buffer_;
   int64_t bytes_;  // of an element
 };
 

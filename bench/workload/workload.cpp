@@ -11,18 +11,22 @@ namespace {
 constexpr WorkloadKind table[] = {
     {"block2d", "one square 2-D array in the squarest grid of blocks (Haefele's test)", make_block2d},
     {"block3d", "one 3-D array, a cube, in the most cubic grid of blocks", make_block3d},
-    {"ior", "segments of one block for each rank, transfer by transfer (IOR)", make_ior},
-    {"many", "hundreds of small 2-D arrays in blocks, slabs of rows and slabs of columns in turn", make_many},
-    {"map", "irregular runs of elements from an E3SM decomposition map", make_map},
+    {"checkpoint", "--variables cubes in blocks; with --compute, between phases of the program (LRZ)", make_checkpoint},
+    {"ior", "segments of one block for each rank, transfer by transfer (IOR)", make_ior,
+     "--block-size and --segment-count"},
+    {"many", "hundreds of small 2-D arrays in blocks, slabs of rows and slabs of columns in turn", make_many,
+     "--datasets and --dataset-bytes"},
+    {"map", "irregular runs of elements from an E3SM decomposition map", make_map, "--map and --variables"},
     {"pencil", "three cubes of velocity, long in y, cut in x and z (ESIO)", make_pencil},
     {"pic", "6 fields in many steps, in slabs of one writer for each node (LRZ)", make_pic},
-    {"particles", "ragged lists of particles, 9 arrays of 38 bytes in all; some ranks have none (LRZ)", make_particles},
+    {"particles", "ragged lists of particles, 9 arrays of 38 bytes in all; some ranks have none (LRZ)", make_particles,
+     "", false},
     {"ramses-amr",
      "RAMSES' mesh: tables of all processes, then 8 structures of 156 bytes for each oct, level by level "
      "(IDRIS)",
-     make_ramses_amr},
-    {"ramses-hydro", "RAMSES' fluid: 5 structures of 320 bytes for each oct, level by level (IDRIS)",
-     make_ramses_hydro},
+     make_ramses_amr, "--domain", false},
+    {"ramses-hydro", "RAMSES' fluid: 5 structures of 320 bytes for each oct, level by level (IDRIS)", make_ramses_hydro,
+     "--domain", false},
 };
 
 int64_t cut(int64_t extent, int index, int count) {
@@ -43,6 +47,8 @@ Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const Wor
 }
 
 std::span<const Run> Workload::holes(int) const { return {}; }
+
+Run Workload::source(int, int64_t offset) const { return {offset, INT64_MAX}; }
 
 Result<std::vector<Portion>> Workload::portions(int rank, int size) const {
   std::vector<Portion> list;

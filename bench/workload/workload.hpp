@@ -41,6 +41,10 @@ class Workload {
   virtual Result<Decomposition> part(int field, int rank, int size) const = 0;
   // The same in the pieces and in the order in which RANK writes them; by default one for each field.
   virtual Result<std::vector<Portion>> portions(int rank, int size) const;
+  // The elements that are equal to those from OFFSET on, as many as are; by default these themselves.
+  virtual Run source(int field, int64_t offset) const;
+  // Whether all that a rank writes comes out of the memory of one portion, and is read back into it.
+  virtual bool in_one_buffer() const { return false; }
   // Elements that nobody writes and that read as zero, sorted by offset.
   virtual std::span<const Run> holes(int field) const;
   // Whether it is read back in whole rows; else in runs of elements, wherever rows end.
@@ -55,7 +59,8 @@ struct IorRequest {
   int64_t block_bytes = 1 << 20;
   int64_t transfer_bytes = 256 << 10;
   int64_t segments = 1;
-  bool random = false;  // each rank's transfers in shuffled order
+  bool random = false;      // each rank's transfers in shuffled order
+  bool one_buffer = false;  // each transfer of a rank out of the same memory
 };
 
 // What may be asked of a workload.
@@ -82,6 +87,8 @@ struct WorkloadKind {
   std::string_view name;
   std::string_view summary;
   Result<std::unique_ptr<Workload>> (*make)(const WorkloadRequest& request);
+  std::string_view sized_by = {};  // the options that say its size, where these are not --total and --per-rank
+  bool typed = true;               // its elements are of the type asked for, else of its own
 };
 
 // One file of this folder each.
@@ -89,6 +96,7 @@ std::span<const WorkloadKind> workloads();
 Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_block2d(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_block3d(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_checkpoint(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_ior(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_pencil(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_pic(const WorkloadRequest& request);

@@ -111,7 +111,7 @@ def test_defining_has_a_price_for_each_dataset(penstock: Penstock, tmp_path: Pat
     ],
 )
 def test_workloads_verify(penstock: Penstock, tmp_path: Path, words: tuple[str, ...], np: str) -> None:
-    total = () if "--total" in words else ("--total", "100KiB")
+    total = () if "--total" in words or "--datasets" in words else ("--total", "100KiB")
     methods = "hdf5/two_phase,raw/mpiio"
     done = penstock("bench", *words, *total, "--np", np, "--methods", methods, "--repetitions", "1")
     assert done.returncode == 0, done.stderr
@@ -121,7 +121,7 @@ def test_workloads_verify(penstock: Penstock, tmp_path: Path, words: tuple[str, 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--preset", "no-such"], "no preset 'no-such'; there is ratios"),
+        (["--preset", "no-such"], "no preset 'no-such'; there are ratios, idris-create"),
         (["block2d", "--preset", "ratios"], "brings its own cases: the workload 'block2d' cannot stand beside it"),
         (["--preset", "ratios", "--methods", "phdf5"], "--methods cannot stand beside it"),
         (["--preset", "ratios", "--regime", "cached"], "--regime cannot stand beside it"),
@@ -130,6 +130,10 @@ def test_workloads_verify(penstock: Penstock, tmp_path: Path, words: tuple[str, 
         (["map", "--ghosts", "1"], "--ghosts: what map writes is contiguous in memory"),
         (["block2d", "--own-ranks", "--readers", "1"], "--own-ranks: all that write read"),
         (["block2d", "--methods", "reference/pigeon"], "no reference 'reference/pigeon'; there are reference/pwrite"),
+        (["many", "--total", "1MiB"], "many: its size is said by --datasets and --dataset-bytes, not by --total"),
+        (["ior", "--per-rank", "1MiB"], "ior: its size is said by --block-size and --segment-count, not by --per-rank"),
+        (["ramses-amr", "--type", "real32"], "ramses-amr: its elements have types of their own: no --type"),
+        (["particles", "--type", "int8"], "particles: its elements have types of their own"),
         (["many", "--dataset-bytes", "7"], "many: --dataset-bytes is less than one element"),
     ],
 )

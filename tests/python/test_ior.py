@@ -8,6 +8,10 @@ from conftest import Penstock
 from penstock.campaign.ior import translate
 from penstock.errors import UserError
 
+# Of each MPI-IO method: IOR does none of it, and calls for each transfer.
+AS_IOR = "--one-buffer --warm --own-ranks"
+CALLS = "checksums=none,request=per_run,read_back=none,preallocate=false"
+
 
 @pytest.mark.parametrize(
     ("line", "arguments", "methods"),
@@ -15,12 +19,22 @@ from penstock.errors import UserError
         ("-b 16m -t 1m -s 4", "--block-size 16MiB --transfer-size 1MiB --segment-count 4", None),
         ("-b 1g -z -i 7 -k", "--block-size 1GiB --repetitions 7 --random-offset --keep", None),
         ("blockSize=512 transferSize=256", "--block-size 512B --transfer-size 256B", None),
-        ("-a POSIX -F -e", "--regime durable", "raw/per_process"),
-        ("-a MPIIO -c", "--regime cached", "raw/mpiio:coordination=collective"),
-        ("-a MPIIO", "--regime cached", "raw/mpiio:coordination=independent"),
-        ("api=hdf5 collective=1 fsync=1", "--regime durable", "phdf5:collective=true"),
-        ("-a NCMPI -c", "--regime cached", "pnetcdf"),
-        ("-F", "--regime cached", "raw/per_process"),
+        ("-a POSIX -F -e", f"--regime durable {AS_IOR}", "raw/per_process:checksums=none"),
+        ("-a MPIIO -c", f"--regime cached {AS_IOR}", f"raw/mpiio:coordination=collective,{CALLS}"),
+        ("-a MPIIO", f"--regime cached {AS_IOR}", f"raw/mpiio:coordination=independent,{CALLS}"),
+        (
+            "api=hdf5 collective=1 fsync=1",
+            f"--regime durable {AS_IOR}",
+            "phdf5:collective=true,checksums=none,preallocate=false",
+        ),
+        (
+            "-a MPIIO -V -e",
+            f"--regime durable {AS_IOR}",
+            f"raw/mpiio:coordination=independent,positioning=individual,{CALLS}",
+        ),
+        ("-a NCMPI -c", f"--regime cached {AS_IOR}", "pnetcdf:checksums=none"),
+        ("-F -C", "--regime cached --one-buffer --warm", "raw/per_process:checksums=none"),
+        ("-F", f"--regime cached {AS_IOR}", "raw/per_process:checksums=none"),
         ("--type int32 -b 4k --seed 3", "--type int32 --seed 3 --block-size 4KiB", None),
     ],
 )

@@ -79,6 +79,10 @@ def _spell(done: Translated) -> None:
     if "api" in said or "filePerProc" in said:
         done.methods = _method(said)
         done.arguments += ["--regime", "durable" if _on(said, "fsync") else "cached"]  # as IOR: without -e no sync
+        # Every transfer goes out of one buffer and comes back into it, from what the page cache has.
+        done.arguments += ["--one-buffer", "--warm"]
+        if not _on(said, "reorderTasks") and "--readers" not in done.arguments:
+            done.arguments += ["--own-ranks"]
     elif _on(said, "fsync"):
         done.arguments += ["--regime", "durable"]
     if "testFile" in said:
@@ -107,9 +111,13 @@ def _method(said: dict[str, str]) -> str:
     elif api == "MPIIO":
         settings = ["coordination=independent"]
     if _on(said, "useFileView") and api == "MPIIO":
-        settings.append("positioning=view")
-    if not settings:
-        return method
+        settings.append("positioning=individual")
+    # IOR sums nothing, reserves nothing and reads nothing back by itself; each transfer is a call.
+    settings += ["checksums=none"]
+    if api == "MPIIO":
+        settings += ["request=per_run", "read_back=none"]
+    if api in ("MPIIO", "HDF5") and not own:
+        settings += ["preallocate=false"]
     return method + ("," if ":" in method else ":") + ",".join(settings)
 
 

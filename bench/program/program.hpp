@@ -1,0 +1,56 @@
+// Program: what the bench measures besides writing and reading back, each a program of its own with options of its own.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/communicator.hpp>
+
+#include "bench/launch.hpp"
+#include "bench/program/timings.hpp"
+#include "bench/report/progress.hpp"
+
+namespace penstock::bench {
+
+// The options that all of them have.
+struct RunWords {
+  int repetitions = 6;
+  uint64_t seed = 1;
+  double time_limit_seconds = 0;
+  std::string directory, json;
+  bool progress = false;
+};
+
+// A turn is what is measured at once; turns of a repetition come in shuffled order. All functions are collective but the first.
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual void declare(CLI::App& app) = 0;
+  // Checks what it was asked for, before anything is written in FOLDER: one status on all ranks.
+  virtual Status prepare(const Communicator& comm, const std::string& folder, const RunWords& words) = 0;
+  virtual std::vector<std::string> turns() const = 0;
+  // In the order in which they are reported, without any time yet.
+  virtual std::vector<TimedCase> cases() const = 0;
+  // Adds one repetition of turn number TURN to RUN.cases; 0 is the warm-up.
+  virtual Status take(const Communicator& comm, size_t turn, int repetition, TimedRun& run) = 0;
+};
+
+struct ProgramKind {
+  std::string_view name, summary;
+  std::unique_ptr<Program> (*make)();
+};
+std::span<const ProgramKind> programs();
+std::unique_ptr<Program> make_metadata();
+std::unique_ptr<Program> make_readers();
+
+// The one that the first argument names; null where that is none.
+const ProgramKind* find_program(int argc, char** argv);
+// The exit status: 0, 1 where something failed, 2 for a wrong command line.
+int run_program(const ProgramKind& kind, const Launch& launch, int argc, char** argv);
+
+}  // namespace penstock::bench
