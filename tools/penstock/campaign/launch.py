@@ -59,11 +59,21 @@ def mpiexec(mpi: Mpi, ranks: int) -> list[str]:
         if ranks != 1:
             raise UserError(f"a serial build runs on 1 rank, not {ranks}")
         return []
+    if in_allocation():
+        return ["srun", f"--mpi={'pmix' if mpi is Mpi.openmpi else 'pmi2'}", "--ntasks", str(ranks), "--overlap"]
     # Debian keeps each flavour under its own name; elsewhere there is usually only one.
     launcher = shutil.which(f"mpiexec.{mpi.value}") or shutil.which("mpiexec")
     if launcher is None:
         raise UserError(f"neither mpiexec.{mpi.value} nor mpiexec is in PATH")
     return [launcher, "-n", str(ranks)]
+
+
+def in_allocation() -> bool:
+    """Whether Slurm starts our ranks; PENSTOCK_LAUNCHER=mpiexec says that mpiexec does."""
+    wanted = os.environ.get("PENSTOCK_LAUNCHER")
+    if wanted not in (None, "", "srun", "mpiexec"):
+        raise UserError(f"PENSTOCK_LAUNCHER={wanted}: srun or mpiexec")
+    return wanted != "mpiexec" and "SLURM_JOB_ID" in os.environ and shutil.which("srun") is not None
 
 
 def environment() -> dict[str, str]:

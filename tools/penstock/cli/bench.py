@@ -1,22 +1,25 @@
 """bench.py: `penstock bench` runs penstock-bench under mpiexec, shows how it goes, and explains its record."""
 
 import contextlib
-import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
 
-from penstock.campaign import ior, launch
-from penstock.campaign.preset import Job, run_preset
+from penstock.campaign import ior, launch, presets
+from penstock.campaign.presets import STUDIES, Asked
+from penstock.campaign.presets.study import DEFAULT_RANKS, DEFAULT_SCALE
+from penstock.campaign.ratios import Job, run_preset
+from penstock.campaign.request import Case, Request, parse_ranks, parse_size, split_words
 from penstock.campaign.run import run
+from penstock.campaign.scratch import scratch as make_scratch
+from penstock.cli import campaigns
+from penstock.cli.campaigns import wide
 from penstock.cli.progress import make_progress
 from penstock.errors import UserError
 from penstock.report import counts, ratios
@@ -27,7 +30,9 @@ from penstock.report.table import headline, remarks, table
 PROGRAM = "penstock-bench"
 RANKS = 4
 METHODS = "hdf5/two_phase,hdf5/independent,raw/two_phase,raw/per_process,raw/gather"
-LEAST_WIDTH = 120  # of a table: a log has no width of its own, and a narrow terminal may rather wrap than hide figures
+REPETITIONS = 6
+PROGRAMS = ("metadata", "readers")  # in penstock-bench, with options of their own
+STUDY_OPTIONS = {"--regime", "--interfere", "--aa", "--no-aa"}  # that may be said to every case of a study
 
 
 def register(app: typer.Typer) -> None:
@@ -38,14 +43,30 @@ def register(app: typer.Typer) -> None:
 
 def bench(
     context: typer.Context,
-    np: Annotated[int | None, typer.Option("--np", help=f"Ranks; by default {RANKS}.")] = None,
+    np: Annotated[
+        str | None, typer.Option("--np", metavar="N,...", help=f"Ranks, by default {RANKS}; several are a campaign.")
+    ] = None,
     mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
     methods: Annotated[
         str | None, typer.Option("--methods", help=f"FORMAT/TRANSPORT[:name=value,...],...; by default {METHODS}")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option("--preset", help="Instead of WORKLOAD: many cases in one run, and ratios from it.")
+        str | None,
+        typer.Option("--preset", help=f"Instead of WORKLOAD: ratios, or a published study: {', '.join(STUDIES)}."),
     ] = None,
+    scale: Annotated[
+        float | None, typer.Option("--scale", help=f"Of a study: its bytes times this; by default {DEFAULT_SCALE}.")
+    ] = None,
+    largest: Annotated[
+        str | None,
+        typer.Option("--largest", metavar="SIZE", help="Of a study: no file over this; by default memory / 16."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Of several --np, or a study: go on with what --json lacks.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would run, how long it would take and what it needs.")
+    ] = False,
     only: Annotated[
         str | None, typer.Option("--only", metavar="IDS", help="Of a preset: only these ratios, 1a,4,...")
     ] = None,
@@ -79,39 +100,51 @@ def bench(
         given = _given({"--methods": methods, "--preset": preset, "--only": only, "--time-limit": time_limit})
         explain_counts(mpi, [*context.args, *given], json)
         return
-    np = RANKS if np is None else np
-    if np < 1:
-        raise UserError(f"--np must be at least 1, not {np}")
-    if preset is not None:
-        if methods is not None:
-            raise UserError(f"--preset {preset} brings its own cases: --methods cannot stand beside it")
-        with _scratch(directory, keep=False) as scratch:
-            job = Job(mpi, np, ["--preset", preset, *context.args], only, time_limit, scratch)
-            explain_preset(job, json)
+    options = Campaign(mpi, np, scale, largest, time_limit, directory, json, resume, dry_run)
+    if preset is not None and methods is not None:
+        raise UserError(f"--preset {preset} brings its own cases: --methods cannot stand beside it")
+    if preset is not None and preset != "ratios":
+        run_study(preset, only, context.args, options)
         return
-    if not context.args:
-        raise UserError("which workload? See penstock bench --help")
-    if context.args[0] == "ior":
-        said = ior.translate(context.args[1:])
-        context.args[1:] = said.arguments
-        methods, directory = methods or said.methods, said.directory or directory
+    if context.args[:1] and context.args[0] in PROGRAMS:
+        run_program(context.args, methods, options)
+        return
+    if (np is not None and len(parse_ranks(np)) > 1) or dry_run or resume:
+        run_several(context.args, preset, methods or METHODS, options)
+        return
+    if scale is not None or largest is not None:
+        raise UserError(f"--scale and --largest are of a study: --preset {', '.join(STUDIES)}")
+    ranks = RANKS if np is None else parse_ranks(np)[0]
+    if preset is not None:
+        run_ratios(Job(mpi, ranks, ["--preset", preset, *context.args], only, time_limit, directory), json)
+        return
     context.args += _given({"--only": only, "--time-limit": time_limit})
+    run_one(mpi, ranks, context.args, methods, directory, json)
+
+
+def run_ratios(job: Job, json: Path | None) -> None:
+    with make_scratch(job.scratch, keep=False) as scratch:
+        explain_preset(replace(job, scratch=scratch), json)
+
+
+def run_one(
+    mpi: launch.Mpi, ranks: int, arguments: list[str], methods: str | None, directory: Path, json: Path | None
+) -> None:
+    """One workload on one number of ranks."""
+    if not arguments:
+        raise UserError("which workload? See penstock bench --help")
+    if arguments[0] == "ior":
+        said = ior.translate(arguments[1:])
+        arguments = ["ior", *said.arguments]
+        methods, directory = methods or said.methods, said.directory or directory
     program = launch.program(PROGRAM, mpi)
-    with _scratch(directory, keep="--keep" in context.args) as scratch:
+    with make_scratch(directory, keep="--keep" in arguments) as scratch:
         record_path = json if json is not None else scratch / "record.json"
         before = _identity(record_path)
-        given = [
-            *context.args,
-            "--methods",
-            methods or METHODS,
-            "--dir",
-            str(scratch),
-            "--json",
-            str(record_path),
-            "--progress",
-        ]
+        given = [*arguments, "--methods", methods or METHODS, "--dir", str(scratch), "--json", str(record_path)]
+        command = [*launch.mpiexec(mpi, ranks), str(program), *given, "--progress"]
         with make_progress(Console()) as progress:
-            outcome = run([*launch.mpiexec(mpi, np), str(program), *given], launch.environment(), progress.show)
+            outcome = run(command, launch.environment(), progress.show)
         if outcome.status != 0 and _identity(record_path) == before:
             raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
         explain(record_path)
@@ -119,6 +152,94 @@ def bench(
             typer.echo(f"The whole record is in {json}")
     if outcome.status != 0:
         raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What the command line says of a run on several numbers of ranks, or of a study."""
+
+    mpi: launch.Mpi
+    np: str | None
+    scale: float | None
+    largest: str | None
+    time_limit: float | None
+    directory: Path
+    json: Path | None
+    resume: bool
+    dry_run: bool
+
+    def ranks(self) -> tuple[int, ...] | None:
+        return None if self.np is None else parse_ranks(self.np)
+
+    def run(self, request: Request, arguments: list[str]) -> None:
+        request = replace(request, time_limit=self.time_limit)
+        if self.dry_run:
+            campaigns.dry_run(request, self.directory)
+            return
+        with contextlib.ExitStack() as stack:
+            output = self.json or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "out.json"
+            campaigns.measure(request, self.directory, output, ["bench", *arguments], self.resume)
+
+
+def run_study(name: str, only: str | None, arguments: list[str], options: Campaign) -> None:
+    """Repeats the published study NAME; ARGUMENTS are those that are not declared here."""
+    study = presets.find(name)
+    if only is not None:
+        raise UserError(f"--only chooses ratios: {name} has none")
+    said = split_words(arguments)
+    if said.case and not said.case[0].startswith("-"):
+        raise UserError(f"--preset {name} brings its own cases: the workload '{said.case[0]}' cannot stand beside it")
+    refused = [word for word in said.case if word.startswith("-") and word.partition("=")[0] not in STUDY_OPTIONS]
+    if refused:
+        raise UserError(f"--preset {name} brings its own cases: {refused[0]} cannot stand beside it")
+    if options.scale is not None and options.scale <= 0:
+        raise UserError("--scale must be over 0")
+    asked = Asked(
+        ranks=options.ranks() or DEFAULT_RANKS,
+        scale=DEFAULT_SCALE if options.scale is None else options.scale,
+        repetitions=said.repetitions,
+        largest=0 if options.largest is None else parse_size(options.largest),
+        words=said.case,
+        mpi=options.mpi.value,
+    )
+    request = replace(study.request(asked), seed=said.seed, half_width=said.half_width, run_words=said.run)
+    options.run(request, ["--preset", name, *arguments])
+
+
+def run_program(arguments: list[str], methods: str | None, options: Campaign) -> None:
+    """What penstock-bench measures besides writing and reading back."""
+    said = split_words(arguments)
+    request = Request(
+        name=said.case[0],
+        ranks=options.ranks() or (RANKS,),
+        cases=(),
+        repetitions=said.repetitions or REPETITIONS,
+        seed=said.seed,
+        program=(*said.case, *(["--methods", methods] if methods else [])),
+        mpi=options.mpi.value,
+    )
+    options.run(request, arguments)
+
+
+def run_several(arguments: list[str], preset: str | None, methods: str, options: Campaign) -> None:
+    """One workload on several numbers of ranks."""
+    if preset is not None:
+        raise UserError(f"--preset {preset} runs on one number of ranks, as a whole")
+    if not arguments or arguments[0].startswith("-"):
+        raise UserError("which workload? See penstock bench --help")
+    said = split_words(arguments)
+    case = Case(said.case[0], said.case, (methods,), group=said.case[0])
+    request = Request(
+        name=said.case[0],
+        ranks=options.ranks() or (RANKS,),
+        cases=(case,),
+        repetitions=said.repetitions or REPETITIONS,
+        half_width=said.half_width,
+        seed=said.seed,
+        run_words=said.run,
+        mpi=options.mpi.value,
+    )
+    options.run(request, arguments)
 
 
 def explain_counts(mpi: launch.Mpi, arguments: list[str], keep: Path | None) -> None:
@@ -132,7 +253,7 @@ def explain_counts(mpi: launch.Mpi, arguments: list[str], keep: Path | None) -> 
             raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
         counted = counts.read_counts(record)
     rows = counts.table(counted)
-    console = _console(rows)
+    console = wide(rows)
     console.print(f"\n{counts.headline(counted)}", highlight=False, soft_wrap=True)
     console.print(rows)
     for remark in counts.REMARKS:
@@ -153,7 +274,7 @@ def explain_preset(job: Job, keep: Path | None) -> None:
         partial.replace(keep)
     preset = ratios.preset_of(content, keep or job.scratch)
     rows = ratios.table(preset)
-    console = _console(rows)
+    console = wide(rows)
     console.print(f"\n{ratios.headline(preset)}", highlight=False, soft_wrap=True)
     console.print(rows)
     for remark in ratios.remarks(preset):
@@ -170,7 +291,7 @@ def explain(path: Path) -> None:
     """Prints the record in PATH as a table with its advice. Status 1 if a method failed or did not verify."""
     record = read_record(path)
     rows = table(record)
-    console = _console(rows)
+    console = wide(rows)
     console.print(f"\n{headline(record)}", highlight=False, soft_wrap=True)
     console.print(rows)
     for remark in remarks(record):
@@ -186,29 +307,6 @@ def explain(path: Path) -> None:
 
 def _given(options: dict[str, str | float | None]) -> list[str]:
     return [word for name, value in options.items() if value is not None for word in (name, str(value))]
-
-
-def _console(rows: Table) -> Console:
-    """Wide enough that no method's name is cut."""
-    console = Console()
-    needed = Measurement.get(console, console.options.update(width=1000), rows).maximum
-    return Console(width=max(console.width, LEAST_WIDTH, needed))
-
-
-@contextlib.contextmanager
-def _scratch(directory: Path, keep: bool) -> Iterator[Path]:
-    """A new folder under DIRECTORY, removed whatever happens unless it is to be kept."""
-    if not directory.is_dir():
-        raise UserError(f"--dir {directory}: {'not a folder' if directory.exists() else 'no such folder'}")
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="penstock-bench-", dir=directory.absolute()))
-    except OSError as error:
-        raise UserError(f"--dir {directory}: {error.strerror}") from None
-    try:
-        yield folder
-    finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

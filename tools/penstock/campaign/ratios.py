@@ -1,4 +1,4 @@
-"""preset.py: a preset's run, and a second job for ratios that need another MPI-IO library than the first one has."""
+"""ratios.py: a preset's run, and a second job for ratios that need another MPI-IO library than the first one has."""
 
 import time
 from collections.abc import Callable

@@ -1,0 +1,114 @@
+"""campaign.py: `penstock campaign` runs the cases of a TOML file on several numbers of ranks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.campaign.request import Request, parse_ranks, read_request
+from penstock.errors import UserError
+
+program = typer.Typer(
+    no_args_is_help=True, help="Run a campaign: workloads, methods, ranks, sizes and hints in one file."
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(program, name="campaign")
+
+
+@program.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="The campaign, in TOML.")],
+    json: Annotated[Path, typer.Option("--json", metavar="OUT", help="The record, kept after each repetition.")],
+    np: Annotated[str | None, typer.Option("--np", metavar="N,...", help="Only these numbers of ranks.")] = None,
+    directory: Annotated[Path, typer.Option("--dir", metavar="DIR", help="On the file system to measure.")] = Path(),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what OUT lacks.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would run, how long, and what it needs.")
+    ] = False,
+) -> None:
+    """Run the campaign of FILE on this machine, or in this allocation."""
+    from penstock.cli import campaigns
+
+    request = _on(read_request(file), np)
+    if dry_run:
+        campaigns.dry_run(request, directory)
+        return
+    if json.exists() and not resume:
+        raise UserError(f"{json} is there already: --resume goes on with it; else name another file, or remove it")
+    campaigns.measure(request, directory, json, ["campaign", "run", str(file)], resume)
+
+
+def _on(request: Request, np: str | None) -> Request:
+    if np is None:
+        return request
+    from dataclasses import replace
+
+    return replace(request, ranks=parse_ranks(np))
+
+
+@program.command()
+def submit(
+    file: Annotated[Path, typer.Argument(help="The campaign, in TOML.")],
+    folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="For job scripts, their output and records.")],
+    directory: Annotated[Path, typer.Option("--dir", metavar="DIR", help="On the file system to measure.")],
+    partition: Annotated[str | None, typer.Option("--partition", help="Of Slurm.")] = None,
+    account: Annotated[str | None, typer.Option("--account", help="Of Slurm.")] = None,
+    time: Annotated[str | None, typer.Option("--time", help="Of each job, as Slurm writes it: 30:00.")] = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", help="Of each job; else Slurm chooses.")] = None,
+    tasks_per_node: Annotated[int | None, typer.Option("--tasks-per-node", help="Ranks of a node.")] = None,
+    setup: Annotated[
+        list[str] | None, typer.Option("--setup", help="A line before the run: 'module load penstock'.")
+    ] = None,
+    sbatch: Annotated[
+        list[str] | None, typer.Option("--sbatch", help="A further option of sbatch: '--exclusive'.")
+    ] = None,
+    together: Annotated[bool, typer.Option("--together", help="Let jobs run at the same time.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write the scripts and submit nothing.")] = False,
+) -> None:
+    """Write a job script for each number of ranks and submit them to Slurm, one after the other."""
+    from penstock.campaign import slurm
+
+    request = read_request(file)
+    wishes = slurm.Wishes(
+        directory, partition, account, time, nodes, tasks_per_node, tuple(setup or ()), tuple(sbatch or ()), together
+    )
+    scripts = slurm.write_scripts(request, file, folder, wishes)
+    if dry_run:
+        for path in scripts.values():
+            typer.echo(f"# {path}\n{path.read_text(encoding='utf-8')}")
+        return
+    for np, job in slurm.submit(request, folder, scripts, wishes).items():
+        typer.echo(f"{np} ranks: job {job}")
+    for one in slurm.look(request, folder):
+        typer.echo(f"{one.np} ranks: {one.said}, {one.repetitions} of {request.repetitions} repetitions")
+    typer.echo(f"penstock campaign collect {folder} --json out.json gathers what is there")
+
+
+@program.command()
+def collect(
+    folder: Annotated[Path, typer.Argument(help="That of penstock campaign submit.")],
+    json: Annotated[Path, typer.Option("--json", metavar="OUT", help="One record of all jobs.")],
+) -> None:
+    """Gather what the jobs have measured so far. Status 1 while some of it is missing."""
+    from penstock.campaign import record, slurm
+    from penstock.cli import campaigns
+    from penstock.report import campaign as tables
+
+    request, content, states = slurm.collect(folder)
+    if content["jobs"]:
+        record.save(json, content)
+        campaigns.show(content)
+        typer.echo(f"The whole record is in {json}")
+    missing = [one for one in states if one.state != "finished"]
+    for one in missing:
+        more = f": {one.output}" if one.output else ""
+        typer.echo(
+            f"penstock: {one.np} ranks: {one.said}, {one.repetitions} of {request.repetitions} repetitions{more}",
+            err=True,
+        )
+    for sentence in tables.troubles(content):
+        typer.echo(f"penstock: {sentence}", err=True)
+    if missing or not record.verified(content):
+        raise typer.Exit(1)

@@ -1,0 +1,42 @@
+"""report.py: `penstock report` makes one HTML page, or a table for other programs, from records of the bench."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.errors import UserError
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(report)
+
+
+def report(
+    records: Annotated[
+        list[Path],
+        typer.Argument(help="What penstock bench --json kept; IOR's JSON summary, or h5bench's CSV, beside it."),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help=".html; .csv or .parquet: a row for each repetition; .json: as IOR's."),
+    ] = Path("report.html"),
+) -> None:
+    """Explain what was measured, verdict first; later records of ours are compared with the first."""
+    from penstock.report.page import build, ior_json, tidy  # what draws takes a second that others need not wait
+    from penstock.report.page.imported import read_source
+
+    sources = [read_source(path) for path in records]
+    if output.resolve() in {path.resolve() for path in records}:
+        raise UserError(f"{output} is one of the records: name another file with -o")
+    writers = {".csv": tidy.write_csv, ".parquet": tidy.write_parquet, ".json": ior_json.write}
+    try:
+        if output.suffix in (".html", ".htm"):
+            output.write_text(build.page(sources), encoding="utf-8")
+        elif output.suffix in writers:
+            writers[output.suffix](sources, output)
+        else:
+            raise UserError(f"{output}: its ending says what to make: .html, .csv, .parquet or .json")
+    except OSError as error:
+        raise UserError(f"{output}: {error.strerror}") from None
+    typer.echo(f"The report is in {output}")

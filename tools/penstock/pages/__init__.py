@@ -1,0 +1,1 @@
+"""pages: what the HTML pages of `penstock report` and `penstock doctor` share: frame, colours, figures."""

@@ -1,0 +1,1 @@
+"""page: records of the bench as one HTML page that needs nothing else, and as tables for other programs."""
