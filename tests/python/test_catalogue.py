@@ -160,7 +160,7 @@ def test_a_reader_that_dies_or_stalls_is_a_line(tree: Path, monkeypatch: pytest.
     ends = tmp_path / "ends"
     ends.mkdir()
     (ends / "sitecustomize.py").write_text(
-        "import penstock.catalogue.contents as c, os, time\n"
+        "import penstock.catalogue.read as c, os, time\n"
         "before = c.read\n"
         "def read(path, kind):\n"
         "    if 'dies' == path.name: os.abort()\n"

@@ -36,6 +36,7 @@ PUBLIC = {
     "penstock/stream.hpp": "core/container",
     "penstock/provenance.hpp": "core/series",
     "penstock/series.hpp": "core/series",
+    "penstock/shared_reader.hpp": "core/session",
 }
 GENERATED = {"penstock/config.h"}
 
@@ -64,7 +65,7 @@ PLACES = {
         "tests/",
     ],
     "hdf5.h": ["core/hdf5/", "core/engine/", "bench/verify/", "examples/", "tests/"],
-    "netcdf.h": ["core/engine/", "bench/verify/", "tests/"],
+    "netcdf.h": ["core/engine/", "bench/verify/", "bench/program/", "tests/"],
     "pnetcdf.h": ["core/engine/", "bench/verify/", "tests/"],
 }
 STRANGERS = {("core/format", "core/transport"), ("core/transport", "core/format")}

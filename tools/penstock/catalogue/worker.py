@@ -9,7 +9,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
 
-from penstock.catalogue.contents import Contents, read
+from penstock.catalogue.contents import Contents
+from penstock.catalogue.read import read
 
 LIMIT_SECONDS = 60.0
 MEMORY_BYTES = 8 << 30

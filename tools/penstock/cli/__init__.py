@@ -10,11 +10,13 @@ import typer
 import penstock
 from penstock.cli import (
     bench,
+    campaign,
     catalogue,
     clean,
     completion,
     convert,
     diff,
+    doctor,
     hints,
     import_,
     info,
@@ -23,10 +25,12 @@ from penstock.cli import (
     methods,
     picture,
     repair,
+    report,
     seal,
     soak,
     split,
     streams,
+    trace,
     verify,
     view,
 )
@@ -41,11 +45,13 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 bench.register(app)
+campaign.register(app)
 catalogue.register(app)
 clean.register(app)
 completion.register(app)
 convert.register(app)
 diff.register(app)
+doctor.register(app)
 hints.register(app)
 import_.register(app)
 info.register(app)
@@ -54,10 +60,12 @@ join.register(app)
 methods.register(app)
 picture.register(app)
 repair.register(app)
+report.register(app)
 seal.register(app)
 soak.register(app)
 split.register(app)
 streams.register(app)
+trace.register(app)
 verify.register(app)
 view.register(app)
 

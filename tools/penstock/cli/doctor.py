@@ -1,0 +1,106 @@
+"""doctor.py: `penstock doctor`: why a run's I/O is slow, what will help, and the proof."""
+
+import json as json_text
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from penstock.errors import UserError
+
+if TYPE_CHECKING:
+    from penstock.doctor.job import Job
+
+
+def register(app: typer.Typer) -> None:
+    app.command("doctor")(doctor)
+
+
+def doctor(
+    logs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="LOG|TRACE...|DIR",
+            help="A Darshan log, or a folder that PENSTOCK_TRACE named; several of one program at several scales; "
+            "or a folder of logs.",
+        ),
+    ],
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write all of it here; - is here.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Make a page that stands alone.")] = None,
+    steps: Annotated[int | None, typer.Option("--steps", min=1, help="Of the program's output, for the model.")] = None,
+    fields: Annotated[int | None, typer.Option("--fields", min=1, help="Of a step, for the model.")] = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="Of a folder: jobs to list.")] = 20,
+    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Of a folder: logs read at once.")] = None,
+) -> None:
+    """Say why the I/O of a run is slow, what that costs, and what will help; of a folder, which jobs lose most."""
+    if len(logs) == 1 and logs[0].is_dir() and not _is_trace(logs[0]):
+        _many(logs[0], json, most, processes)
+        return
+    from penstock.doctor import model_said, said
+    from penstock.doctor.diagnosis import diagnose
+    from penstock.doctor.model import fit
+    from penstock.doctor.record import to_record
+
+    found = sorted((diagnose(_job(log)) for log in logs), key=lambda one: one.job.ranks)
+    factors = {name: value for name, value in (("steps", steps), ("fields", fields)) if value is not None}
+    model = fit([one.job for one in found], factors)
+    if html is not None:
+        from penstock.doctor.page import build
+
+        _write(html, build.page(found[-1], model))
+    if _written(json, to_record(found[-1], model) if json else {}):
+        return
+    console = Console()
+    if len(found) == 1:
+        said.say(found[0], console)
+    else:
+        for one in found:
+            console.print(f"{one.job.ranks} ranks: {one.verdict}", highlight=False)
+    model_said.say(model, console)
+
+
+def _is_trace(path: Path) -> bool:
+    return path.is_dir() and next(path.glob("*.trace"), None) is not None
+
+
+def _job(path: Path) -> "Job":
+    from penstock.doctor.darshan_log import read_log
+    from penstock.trace.reader import read_trace
+
+    return read_trace(path) if path.is_dir() else read_log(path)
+
+
+def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> None:
+    from penstock.doctor import many, many_said
+
+    paths = many.logs_in(folder)
+    if not paths:
+        raise UserError(f"{folder}: no Darshan logs (*.darshan) in it")
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Reading logs", total=len(paths))
+        found = list(many.look_at(paths, processes, lambda: bar.advance(task)))
+    if not _written(json, many.to_record(folder, found) if json else {}):
+        many_said.say(found, Console(), most)
+
+
+def _written(path: Path | None, content: dict[str, Any]) -> bool:
+    """Whether it went to standard output, where then nothing else belongs."""
+    if path is None:
+        return False
+    text = json_text.dumps(content, indent=1) + "\n"
+    if str(path) == "-":
+        typer.echo(text, nl=False)
+        return True
+    _write(path, text)
+    return False
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None

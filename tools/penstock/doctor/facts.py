@@ -1,0 +1,241 @@
+"""facts.py: figures of a job that several rules look at: shares of the run time, files, who writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.doctor.job import Job
+from penstock.doctor.phases import Burst, TimeLine, bursts, time_line
+from penstock.doctor.rows import Column, Rows, rows
+
+MIB = 1 << 20
+STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
+LARGE = ("1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
+SMALL_ENDS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20)  # bytes
+SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")  # Darshan's classes of sizes, upper end included
+TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One interface: shares of the run time of the ranks' mean and of the slowest, bytes and calls."""
+
+    module: str
+    mean_share: float
+    slowest_share: float
+    read_bytes: int
+    written_bytes: int
+    operations: int
+
+    @property
+    def share(self) -> float:
+        return max(self.mean_share, self.slowest_share)
+
+
+class Use:
+    """One interface's records, summed by file. Every array is [file]; seconds are sums over ranks."""
+
+    def __init__(self, module: str, of: Rows, ranks: int) -> None:
+        self.module = module
+        self.prefix = module.replace("-", "") if module != "PNETCDF_FILE" else module
+        self.rows = of
+        self.ranks = ranks
+        self.paths = list(dict.fromkeys(of.paths))
+        self._index = {path: i for i, path in enumerate(self.paths)}
+        self._of_file = np.array([self._index[path] for path in of.paths], np.int64)
+        self._sums: dict[str, Column] = {}
+        self.is_shared = self._sum((of.ranks < 0).astype(np.float64)) > 0
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def _sum(self, values: Column) -> Column:
+        return np.bincount(self._of_file, values, len(self.paths)).astype(np.float64)
+
+    def raw(self, name: str) -> Column:
+        """By record; NAME without the module's prefix."""
+        return self.rows.column(f"{self.prefix}_{name}")
+
+    def of(self, name: str) -> Column:
+        if name not in self._sums:
+            self._sums[name] = self._sum(self.raw(name))
+        return self._sums[name]
+
+    def index(self, path: str) -> int | None:
+        return self._index.get(path)
+
+    def most(self, name: str) -> Column:
+        """The largest of a file's records."""
+        found = np.zeros(len(self.paths))
+        if len(self.rows):
+            np.maximum.at(found, self._of_file, self.raw(name))
+        return found
+
+    def sizes(self, names: Sequence[str], direction: str) -> Column:
+        made = [self.of(f"SIZE_{direction}_{name}") for name in names]
+        return np.sum(made, axis=0) if made else np.zeros(len(self.paths))
+
+    @cached_property
+    def rank_count(self) -> Column:
+        """Ranks that have something to do with a file; all of them where the record is shared."""
+        return np.where(self.is_shared, self.ranks, self._sum(np.ones(len(self.rows))))
+
+    @cached_property
+    def seconds(self) -> Column:
+        return np.asarray(sum(self.of(name) for name in TIMES), np.float64)
+
+    @cached_property
+    def slowest(self) -> Column:
+        """Seconds of the slowest rank in a file."""
+        each = np.asarray(sum(self.raw(name) for name in TIMES), np.float64)
+        each = np.where(self.rows.ranks < 0, np.maximum(self.raw("F_SLOWEST_RANK_TIME"), each / self.ranks), each)
+        found = np.zeros(len(self.paths))
+        if len(self.rows):
+            np.maximum.at(found, self._of_file, each)
+        return found
+
+    @cached_property
+    def movers(self) -> Column:
+        """Ranks that move a file's bytes. Where the record is shared: as many as, sharing alike, have its variance."""
+        moved = ((self.raw("BYTES_READ") + self.raw("BYTES_WRITTEN")) > 0).astype(np.float64)
+        total = self.raw("BYTES_READ") + self.raw("BYTES_WRITTEN")
+        mean = total / self.ranks
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alike = total**2 / (self.ranks * (self.raw("F_VARIANCE_RANK_BYTES") + mean**2))
+        estimate = np.clip(np.nan_to_num(alike), 0, self.ranks)
+        return self._sum(np.where(self.rows.ranks < 0, np.round(estimate), moved))
+
+    def by_rank(self, names: Sequence[str]) -> Column:
+        """Sums of the records that are of one rank alone, [rank]."""
+        own = self.rows.ranks >= 0
+        values = np.asarray(sum(self.raw(name) for name in names), np.float64)
+        ranks = np.minimum(self.rows.ranks[own], self.ranks - 1)
+        return np.bincount(ranks, values[own], self.ranks).astype(np.float64)
+
+    @cached_property
+    def collective(self) -> npt.NDArray[np.bool_]:
+        """Of MPI-IO: files whose bytes move by collective calls, whatever small things ranks do by themselves."""
+        together, alone = self.collective_calls, self.independent_calls
+        large = self.sizes(LARGE, "READ_AGG") + self.sizes(LARGE, "WRITE_AGG")
+        small = sum(
+            end * (self.of(f"SIZE_READ_AGG_{name}") + self.of(f"SIZE_WRITE_AGG_{name}"))
+            for name, end in zip(SMALL, SMALL_ENDS, strict=True)
+        )
+        moved = self.of("BYTES_READ") + self.of("BYTES_WRITTEN")
+        in_large = (together >= self.ranks) & (large <= together) & (small < 0.1 * moved)
+        return np.asarray((together > 0) & ((together >= alone) | in_large), bool)
+
+    @cached_property
+    def collective_calls(self) -> Column:
+        return self.of("COLL_READS") + self.of("COLL_WRITES") + self.of("SPLIT_READS") + self.of("SPLIT_WRITES")
+
+    @cached_property
+    def independent_calls(self) -> Column:
+        return self.of("INDEP_READS") + self.of("INDEP_WRITES") + self.of("NB_READS") + self.of("NB_WRITES")
+
+    def layer(self, chosen: npt.NDArray[np.bool_] | None = None) -> Layer | None:
+        """Of the files CHOSEN; the whole where none are named. Shares are of one second of run time."""
+        if len(self.rows) == 0:
+            return None
+        mask = np.ones(len(self.rows), bool) if chosen is None else chosen[self._of_file]
+        each = np.where(mask, np.asarray(sum(self.raw(name) for name in TIMES), np.float64), 0)
+        shared = self.rows.ranks < 0
+        by_rank = np.bincount(np.clip(self.rows.ranks, 0, self.ranks - 1), np.where(shared, 0, each), self.ranks)
+        slowest = float(by_rank.max()) + float(self.raw("F_SLOWEST_RANK_TIME")[mask & shared].sum())
+        operations = sum(float(self.raw(name)[mask].sum()) for name in self._operations())
+        return Layer(
+            self.module,
+            float(each.sum()) / self.ranks,
+            slowest,
+            int(self.raw("BYTES_READ")[mask].sum()),
+            int(self.raw("BYTES_WRITTEN")[mask].sum()),
+            int(operations),
+        )
+
+    def _operations(self) -> tuple[str, ...]:
+        if self.module == "MPI-IO":
+            return tuple(f"{kind}_{verb}" for kind in ("INDEP", "COLL", "SPLIT", "NB") for verb in ("READS", "WRITES"))
+        return ("READS", "WRITES", "OPENS", "STATS", "SEEKS", "FSYNCS", "FLUSHES")
+
+
+class Facts:
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.ranks = job.ranks
+        self.seconds = job.seconds
+        self.posix, self.mpi, self.stdio = (
+            Use(name, rows(job.modules.get(name)), job.ranks) for name in ("POSIX", "MPI-IO", "STDIO")
+        )
+
+    @cached_property
+    def layers(self) -> list[Layer]:
+        """From the outermost in, as shares of the run time."""
+        uses = [Use(name, rows(self.job.modules.get(name)), self.ranks) for name in ("H5D", "PNETCDF_VAR")]
+        made = [use.layer() for use in (*uses, self.mpi, self.posix, self.stdio)]
+        return [self._share(one) for one in made if one is not None]
+
+    @cached_property
+    def outermost(self) -> Layer:
+        """The interface that the program itself called: what it waited for. POSIX files of MPI-IO, and MPI-IO files of
+        HDF5 and PnetCDF, are theirs.
+        """
+        alone = np.array([self.mpi.index(path) is None for path in self.posix.paths], bool)
+        parts = [self.mpi.layer(), self.posix.layer(alone), self.stdio.layer()]
+        base = [self._share(one) for one in parts if one is not None]
+        whole = _together(base)
+        above = [one for one in self.layers if one.module in ("H5D", "PNETCDF_VAR")]
+        return max([whole, *above], key=lambda one: one.share)
+
+    def _share(self, one: Layer) -> Layer:
+        cut = [min(1.0, seconds / self.seconds) for seconds in (one.mean_share, one.slowest_share)]
+        return Layer(one.module, cut[0], cut[1], one.read_bytes, one.written_bytes, one.operations)
+
+    @property
+    def io_seconds(self) -> float:
+        """Of the run time."""
+        return self.outermost.share * self.seconds
+
+    @cached_property
+    def time_line(self) -> TimeLine | None:
+        """Made once: it may take a pass over all accesses."""
+        return time_line(self.job)
+
+    @cached_property
+    def bursts(self) -> list[Burst]:
+        return bursts(self.time_line, self.seconds)
+
+    @cached_property
+    def nodes(self) -> int | None:
+        return len(set(self.job.hosts.values())) or None
+
+    @cached_property
+    def partial(self) -> frozenset[str]:
+        return self.job.partial | {name for name, module in self.job.modules.items() if module.partial}
+
+    def file_system(self, path: str) -> str:
+        return next((kind for place, kind in self.job.mounts if path.startswith(place.rstrip("/") + "/")), "")
+
+    def stripes(self, path: str) -> tuple[int, int] | None:
+        """Count and bytes, where they are known."""
+        found = self.job.stripes.get(path)
+        return None if found is None else found[:2]
+
+    def posix_of(self, path: str) -> int | None:
+        return self.posix.index(path)
+
+
+def _together(layers: Sequence[Layer]) -> Layer:
+    if not layers:
+        return Layer("nothing", 0.0, 0.0, 0, 0, 0)
+    name = max(layers, key=lambda one: one.share).module
+    return Layer(
+        name,
+        min(1.0, sum(one.mean_share for one in layers)),
+        min(1.0, max(*(one.slowest_share for one in layers), sum(one.mean_share for one in layers))),
+        sum(one.read_bytes for one in layers),
+        sum(one.written_bytes for one in layers),
+        sum(one.operations for one in layers),
+    )

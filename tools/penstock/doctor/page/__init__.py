@@ -1,0 +1,1 @@
+"""page: a diagnosis as one HTML page."""

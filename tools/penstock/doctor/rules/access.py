@@ -1,0 +1,239 @@
+"""access.py: rules about the accesses themselves: more than was asked for, again, small, out of order, unaligned."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from penstock.doctor.facts import MIB, SMALL, Facts, Use
+from penstock.doctor.finding import WARN, Evidence, Finding
+from penstock.doctor.rules.collective import waiting
+from penstock.doctor.rules.common import found, names, share, size, times
+
+AMPLIFIED = 1.2
+AGAIN = 1.5
+LEAST_BYTES = MIB  # what is less is not worth a word
+
+
+def _outer_seconds(facts: Facts, path: str) -> float:
+    """Of the run time that the mean or the busiest rank spends in a file, by the interface that the program called."""
+    at, inner = facts.mpi.index(path), facts.posix_of(path)
+    mpi = 0.0 if at is None else max(float(facts.mpi.seconds[at]) / facts.ranks, float(facts.mpi.slowest[at]))
+    posix = 0.0 if inner is None else float(facts.posix.slowest[inner])
+    return max(mpi, posix)
+
+
+def amplified(facts: Facts) -> Iterator[Finding]:
+    """A1: MPI-IO gives the file system more than it was given."""
+    mpi, posix = facts.mpi, facts.posix
+    for i, path in enumerate(mpi.paths):
+        at = facts.posix_of(path)
+        if at is None or mpi.of("BYTES_WRITTEN")[i] < LEAST_BYTES:
+            continue
+        asked = float(mpi.of("BYTES_WRITTEN")[i] + mpi.of("BYTES_READ")[i])
+        moved = float(posix.of("BYTES_WRITTEN")[at] + posix.of("BYTES_READ")[at])
+        if moved <= AMPLIFIED * asked:
+            continue
+        yield found(
+            facts,
+            "A1",
+            f"{size(asked)} of the program become {size(moved)} of the file system ({names([path])})",
+            _outer_seconds(facts, path) * (1 - asked / moved) * (0.6 if mpi.collective[i] else 0.9),
+            [
+                Evidence("MPIIO_BYTES_WRITTEN", int(mpi.of("BYTES_WRITTEN")[i]), "bytes"),
+                Evidence("MPIIO_BYTES_READ", int(mpi.of("BYTES_READ")[i]), "bytes"),
+                Evidence("POSIX_BYTES_WRITTEN", int(posix.of("BYTES_WRITTEN")[at]), "bytes"),
+                Evidence("POSIX_BYTES_READ", int(posix.of("BYTES_READ")[at]), "bytes"),
+                Evidence("POSIX_RW_SWITCHES", int(posix.of("RW_SWITCHES")[at]), "changes between reading and writing"),
+            ],
+            files=[path],
+            confidence=0.85,
+            ratio=moved / asked,
+        )
+
+
+def read_modify_write(facts: Facts) -> Iterator[Finding]:
+    """A2: a file that the program only writes is read."""
+    mpi, posix = facts.mpi, facts.posix
+    for at, path in enumerate(posix.paths):
+        read, written = float(posix.of("BYTES_READ")[at]), float(posix.of("BYTES_WRITTEN")[at])
+        i = mpi.index(path)
+        writes = float(posix.of("WRITES")[at])
+        switches = float(posix.of("RW_SWITCHES")[at])
+        nothing_asked = i is not None and mpi.of("BYTES_READ")[i] == 0 and mpi.of("BYTES_WRITTEN")[i] > 0
+        if min(read, written) < LEAST_BYTES or writes == 0 or not nothing_asked or switches / writes <= 0.5:
+            continue
+        seconds = float(posix.of("F_READ_TIME")[at] + 0.5 * posix.of("F_WRITE_TIME")[at])
+        total = max(float(posix.seconds[at]), 1e-9)
+        yield found(
+            facts,
+            "A2",
+            f"{size(read)} read from a file that the program only writes ({names([path])})",
+            _outer_seconds(facts, path) * min(1.0, seconds / total) * 0.9,
+            [
+                Evidence("POSIX_BYTES_READ", int(read), "bytes"),
+                Evidence("MPIIO_BYTES_READ", 0, "the program reads nothing"),
+                Evidence("POSIX_RW_SWITCHES / POSIX_WRITES", round(switches / writes, 3)),
+            ],
+            files=[path],
+            confidence=0.8,
+            read=size(read),
+        )
+
+
+def read_again(facts: Facts) -> Iterator[Finding]:
+    """A3: bytes are read more than once."""
+    posix = facts.posix
+    read = posix.of("BYTES_READ")
+    extent = posix.most("MAX_BYTE_READ") + 1
+    ratio = read / np.maximum(extent, 1)
+    chosen = [i for i in range(len(posix)) if ratio[i] > AGAIN and read[i] >= 16 * LEAST_BYTES]
+    if not chosen:
+        return
+    seconds = sum(
+        _outer_seconds(facts, posix.paths[i]) * _read_part(posix, i) * (1 - 1 / float(ratio[i])) for i in chosen
+    )
+    chosen.sort(key=lambda i: -read[i])
+    whole = float(read[chosen].sum() / extent[chosen].sum())
+    yield found(
+        facts,
+        "A3",
+        f"{size(float(read[chosen].sum()))} read of files that have {size(float(extent[chosen].sum()))} "
+        f"({names(posix.paths[i] for i in chosen)})",
+        seconds * 0.8,
+        [
+            Evidence("POSIX_BYTES_READ", int(read[chosen].sum()), "bytes"),
+            Evidence("POSIX_MAX_BYTE_READ + 1", int(extent[chosen].sum()), "bytes that there are"),
+        ],
+        files=[posix.paths[i] for i in chosen],
+        cap=WARN,
+        ratio=whole,
+    )
+
+
+def _read_part(use: Use, i: int) -> float:
+    read, write = float(use.of("F_READ_TIME")[i]), float(use.of("F_WRITE_TIME")[i])
+    return read / (read + write) if read + write > 0 else 0.5
+
+
+def small(facts: Facts) -> Iterator[Finding]:
+    """A4: many accesses of less than a MiB, which make a good part of the time."""
+    posix = facts.posix
+    calls = posix.of("READS") + posix.of("WRITES")
+    # Darshan's class ends with 1 MiB itself, the commonest size of all.
+    even = sum(np.where(posix.most(f"ACCESS{k}_ACCESS") == MIB, posix.of(f"ACCESS{k}_COUNT"), 0) for k in range(1, 5))
+    few = np.maximum(posix.sizes(SMALL, "READ") + posix.sizes(SMALL, "WRITE") - even, 0)
+    chosen = [i for i in range(len(posix)) if few[i] > 0.1 * calls[i] and few[i] > 0]
+    count = float(few[chosen].sum())
+    moving = posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.nan_to_num(moving / calls)
+    spent = float((few * each)[chosen].sum()) / facts.ranks
+    if count <= 1000 or spent <= 0.1 * facts.io_seconds:
+        return
+    chosen.sort(key=lambda i: -float(few[i] * each[i]))
+    total = float(calls[chosen].sum())
+    moved = float((posix.of("BYTES_READ") + posix.of("BYTES_WRITTEN"))[chosen].sum())
+    yield found(
+        facts,
+        "A4",
+        f"{times(count)} accesses of less than 1 MiB, {size(moved / total)} each in the mean "
+        f"({names(posix.paths[i] for i in chosen)})",
+        spent * max(0.0, 1 - moved / MIB / max(count, 1)),
+        [
+            Evidence("POSIX_SIZE_READ_0_100 .. _100K_1M", int(posix.sizes(SMALL, "READ")[chosen].sum()), "reads"),
+            Evidence("POSIX_SIZE_WRITE_0_100 .. _100K_1M", int(posix.sizes(SMALL, "WRITE")[chosen].sum()), "writes"),
+            Evidence("POSIX_READS + _WRITES", int(total), "accesses in all"),
+            Evidence("POSIX_F_READ_TIME + _WRITE_TIME", round(float(moving[chosen].sum()), 3), "seconds of all ranks"),
+        ],
+        files=[posix.paths[i] for i in chosen],
+        cap=WARN,
+        latency=float((few * each)[chosen].sum()) / max(count, 1),
+        count=times(count / facts.ranks),
+        spent=spent,
+    )
+
+
+def out_of_order(facts: Facts) -> Iterator[Finding]:
+    """A5: accesses that do not go on in the file."""
+    posix = facts.posix
+    for i, path in enumerate(posix.paths):
+        for verb in ("READ", "WRITE"):
+            calls = float(posix.of(f"{verb}S")[i])
+            back = calls - float(posix.of(f"SEQ_{verb}S")[i]) - float(posix.rank_count[i])
+            if calls <= 1000 or back <= 0.2 * calls:
+                continue
+            seconds = float(posix.of(f"F_{verb}_TIME")[i]) / facts.ranks
+            yield found(
+                facts,
+                "A5",
+                f"{share(back / calls)} of {times(calls)} {verb.lower()}s are out of order ({names([path])})",
+                seconds * back / calls * 0.5,
+                [
+                    Evidence(f"POSIX_{verb}S", int(calls), "accesses"),
+                    Evidence(f"POSIX_SEQ_{verb}S", int(posix.of(f"SEQ_{verb}S")[i]), "go on in the file"),
+                ],
+                files=[path],
+                cap=WARN,
+                confidence=0.5,
+                share=share(back / calls),
+            )
+
+
+def unaligned(facts: Facts) -> Iterator[Finding]:
+    """A6: several ranks write parts of the same blocks."""
+    posix = facts.posix
+    for i, path in enumerate(posix.paths):
+        calls = float(posix.of("READS")[i] + posix.of("WRITES")[i])
+        off = float(posix.of("FILE_NOT_ALIGNED")[i])
+        block = int(posix.most("FILE_ALIGNMENT")[i])
+        written = float(posix.of("WRITES")[i])
+        if posix.rank_count[i] < 2 or posix.movers[i] < 2 or calls < 100 or off <= 0.1 * calls or written == 0:
+            continue
+        if block <= 4096:
+            continue
+        seconds = float(posix.of("F_WRITE_TIME")[i]) / facts.ranks
+        yield found(
+            facts,
+            "A6",
+            f"{share(min(1.0, off / calls))} of the accesses are not aligned to {size(block)} ({names([path])})",
+            seconds * min(1.0, off / calls) * 0.3,
+            [
+                Evidence("POSIX_FILE_NOT_ALIGNED", int(off), f"of {times(calls)} accesses"),
+                Evidence("POSIX_FILE_ALIGNMENT", block, "bytes"),
+            ],
+            files=[path],
+            cap=WARN,
+            confidence=0.5,
+            block=size(block),
+            bytes=block,
+        )
+
+
+def read_storm(facts: Facts) -> Iterator[Finding]:
+    """A7: every rank reads many small pieces of one file by itself."""
+    mpi = facts.mpi
+    for i, path in enumerate(mpi.paths):
+        reads = float(mpi.of("INDEP_READS")[i])
+        moved = float(mpi.of("BYTES_READ")[i])
+        if facts.ranks < 2 or mpi.rank_count[i] < 2 or reads < 10 * facts.ranks or moved / reads >= MIB:
+            continue
+        if reads <= float(mpi.of("INDEP_WRITES")[i]):
+            continue
+        seconds = _outer_seconds(facts, path) * _read_part(mpi, i)
+        yield found(
+            facts,
+            "A7",
+            f"Each rank reads {times(reads / facts.ranks)} pieces of {size(moved / reads)} by itself ({names([path])})",
+            seconds * 0.8,
+            [
+                Evidence("MPIIO_INDEP_READS", int(reads), f"{reads / facts.ranks:.4g} for each rank"),
+                Evidence("MPIIO_BYTES_READ", int(moved), "bytes"),
+                Evidence("MPIIO_F_READ_TIME", round(waiting(facts, i)[0], 3), "seconds of the mean rank in MPI-IO"),
+            ],
+            files=[path],
+            module="MPI-IO",
+            each=reads / facts.ranks,
+        )
+
+
+RULES = (amplified, read_modify_write, read_again, small, out_of_order, unaligned, read_storm)

@@ -1,0 +1,168 @@
+"""balance.py: rules about ranks, storage targets and nodes that have more to do than others, or take longer."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from penstock.doctor.facts import MIB, Facts, Use
+from penstock.doctor.finding import WARN, Evidence, Finding
+from penstock.doctor.rules.common import found, names, share, size
+
+UNEVEN = 2
+SLOW = 5
+LEAST_BYTES = 64 * MIB
+
+
+def _bytes_by_rank(use: Use) -> tuple[float, float, int]:
+    """Bytes of all ranks, of the rank that moves most as far as can be known, and that rank (-1: not known)."""
+    own = use.by_rank(["BYTES_READ", "BYTES_WRITTEN"])
+    total = float((use.raw("BYTES_READ") + use.raw("BYTES_WRITTEN")).sum())
+    shared = use.rows.ranks < 0
+    if not shared.any():
+        return total, float(own.max()) if len(own) else 0.0, int(own.argmax())
+    # Darshan reports a shared file's slowest rank, which in what is uneven is the one with most.
+    most = use.raw("SLOWEST_RANK_BYTES")[shared]
+    best = int(most.argmax())
+    rank = int(use.raw("SLOWEST_RANK")[shared][best])
+    alone = float(own[rank]) if rank < len(own) else 0.0
+    if float(own.max()) > float(most.sum()) + alone:
+        return total, float(own.max()), int(own.argmax())
+    return total, float(most.sum()) + alone, rank
+
+
+def uneven(facts: Facts) -> Iterator[Finding]:
+    """I1: one rank has far more to move than its share."""
+    use = facts.mpi if len(facts.mpi) else facts.posix
+    total, most, rank = _bytes_by_rank(use)
+    if total < LEAST_BYTES or facts.ranks < 2:
+        return
+    ratio = most * facts.ranks / total
+    if ratio <= UNEVEN or most >= 0.9 * total:
+        return
+    slowest, mean = float(use.slowest.sum()), float(use.seconds.sum()) / facts.ranks
+    yield found(
+        facts,
+        "I1",
+        f"Rank {rank} moves {size(most)}, {ratio:.3g} times its share",
+        max(0.0, min(slowest, facts.io_seconds) - mean) * (1 - 1 / ratio),
+        [
+            Evidence("SLOWEST_RANK_BYTES x ranks / bytes", round(ratio, 2)),
+            Evidence("F_SLOWEST_RANK_TIME", round(slowest, 3), "seconds"),
+            Evidence("mean time", round(mean, 3), "seconds"),
+        ],
+        cap=WARN,
+        confidence=0.6,
+        module=use.module,
+        ratio=ratio,
+    )
+
+
+def slow_target(facts: Facts) -> Iterator[Finding]:
+    """I2: ranks with the same bytes take very different times."""
+    posix = facts.posix
+    own = posix.rows.ranks >= 0
+    seconds = np.asarray(posix.raw("F_READ_TIME") + posix.raw("F_WRITE_TIME"), np.float64)[own]
+    moved = np.asarray(posix.raw("BYTES_READ") + posix.raw("BYTES_WRITTEN"), np.float64)[own]
+    paths = [path for path, one in zip(posix.rows.paths, own, strict=True) if one]
+    if len(moved) < 4:
+        return
+    middle = float(np.median(moved[moved > 0])) if (moved > 0).any() else 0.0
+    alike = (moved > 0.8 * middle) & (moved < 1.2 * middle) & (moved >= MIB)
+    if int(alike.sum()) < 4:
+        return
+    typical = float(np.median(seconds[alike]))
+    worst = float(seconds[alike].max())
+    if typical <= 0 or worst <= SLOW * typical or worst < 0.01 * facts.seconds:
+        return
+    slow = [path for path, one, t in zip(paths, alike, seconds, strict=True) if one and t > SLOW * typical]
+    blamed = _target(facts, slow, [path for path, one in zip(paths, alike, strict=True) if one])
+    yield found(
+        facts,
+        "I2",
+        f"{len(slow)} of {int(alike.sum())} ranks with the same bytes take up to "
+        f"{worst / typical:.3g} times as long{blamed}",
+        worst - typical,
+        [
+            Evidence("POSIX_F_READ_TIME + _WRITE_TIME, most", round(worst, 3), "seconds"),
+            Evidence("the same, median", round(typical, 3), "seconds"),
+            Evidence("POSIX_BYTES_READ + _BYTES_WRITTEN, median", int(middle), "bytes of a rank"),
+        ],
+        files=dict.fromkeys(slow),
+        ratio=worst / typical,
+        where=blamed,
+    )
+
+
+def _target(facts: Facts, slow: list[str], all_alike: list[str]) -> str:
+    """The storage target that the slow files share and the others do not use."""
+    of_slow, of_all = Counter[int](), Counter[int]()
+    for paths, count in ((slow, of_slow), (all_alike, of_all)):
+        for path in paths:
+            count.update(set(facts.job.stripes.get(path, (0, 0, ()))[2]))
+    blamed = [one for one, times in of_slow.items() if times == len(slow) and times >= 0.8 * of_all[one]]
+    return f", all on storage target {blamed[0]}" if len(blamed) == 1 else ""
+
+
+def serial(facts: Facts) -> Iterator[Finding]:
+    """I3: one rank moves nearly everything, without collective calls."""
+    if facts.ranks < 2 or float(facts.mpi.collective_calls.sum()) > 0:
+        return
+    moved = facts.posix.by_rank(["BYTES_READ", "BYTES_WRITTEN"]) + facts.stdio.by_rank(["BYTES_READ", "BYTES_WRITTEN"])
+    total, most, rank = _bytes_by_rank(facts.posix)
+    if float(facts.stdio.rows.column("STDIO_BYTES_WRITTEN").sum()) > total:
+        total, most, rank = float(moved.sum()), float(moved.max()), int(moved.argmax())
+    if total < LEAST_BYTES or most < 0.9 * total:
+        return
+    seconds = max(
+        float(facts.posix.by_rank(["F_READ_TIME", "F_WRITE_TIME"])[rank]),
+        float(facts.posix.raw("F_SLOWEST_RANK_TIME").sum()),
+        float(facts.stdio.by_rank(["F_READ_TIME", "F_WRITE_TIME"])[rank]),
+    )
+    parallel = min(facts.ranks, 8)
+    paths = sorted(zip(facts.posix.slowest, facts.posix.paths, strict=True), reverse=True)
+    yield found(
+        facts,
+        "I3",
+        f"Rank {rank} moves {share(most / total)} of {size(total)}, the other {facts.ranks - 1} next to nothing",
+        seconds * (1 - 1 / parallel),
+        [
+            Evidence("POSIX_BYTES_READ + _BYTES_WRITTEN", int(most), f"bytes of rank {rank}"),
+            Evidence("the same", int(total), "bytes of all ranks"),
+            Evidence("MPIIO_COLL_READS + _COLL_WRITES", 0, "no collective calls"),
+        ],
+        files=[path for _, path in paths[:3]],
+        confidence=0.75,
+        rank=rank,
+        share=share(most / total),
+        others=facts.ranks - 1,
+    )
+
+
+def crowded_nodes(facts: Facts) -> Iterator[Finding]:
+    """P1: many ranks of one node in the file system."""
+    posix = facts.posix
+    if len(facts.job.hosts) < facts.ranks or not facts.job.hosts:
+        return
+    written = posix.by_rank(["BYTES_WRITTEN"])
+    by_node: dict[str, int] = defaultdict(int)
+    for rank, moved in enumerate(written):
+        by_node[facts.job.hosts[rank]] += moved > 0
+    most = max(by_node.values())
+    if most < 8 or float(written.sum()) < LEAST_BYTES:
+        return
+    seconds = float(posix.of("F_WRITE_TIME").sum()) / facts.ranks
+    yield found(
+        facts,
+        "P1",
+        f"{most} ranks of a node write at the same time ({names(by_node)})",
+        seconds * 0.2,
+        [Evidence("writers of a node", most), Evidence("nodes", len(by_node))],
+        cap=WARN,
+        confidence=0.4,
+        most=most,
+        nodes=len(by_node),
+    )
+
+
+RULES = (uneven, slow_target, serial, crowded_nodes)

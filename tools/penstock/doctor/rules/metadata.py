@@ -1,0 +1,129 @@
+"""metadata.py: rules about opening, asking for, closing and making files."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from penstock.doctor.facts import MIB, Facts
+from penstock.doctor.finding import WARN, Evidence, Finding
+from penstock.doctor.rules.common import found, names, share, times
+
+STORM = 10  # opens and stats of a MiB
+LEAST_CALLS = 1000
+
+
+def much_metadata(facts: Facts) -> Iterator[Finding]:
+    """M1: metadata take most of the I/O time, or there are many calls for few bytes."""
+    posix = facts.posix
+    meta = float(posix.of("F_META_TIME").sum())
+    data = float((posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")).sum())
+    calls = float((posix.of("OPENS") + posix.of("STATS")).sum())
+    moved = float((posix.of("BYTES_READ") + posix.of("BYTES_WRITTEN")).sum())
+    by_rank = posix.by_rank(["F_META_TIME"])
+    seconds = max(meta / facts.ranks, float(by_rank.max()) if len(by_rank) else 0.0)
+    mostly = meta >= 0.5 * (meta + data) and calls >= LEAST_CALLS
+    storm = calls >= LEAST_CALLS and calls > STORM * max(moved / MIB, 1)
+    if not (mostly or storm) or seconds < 0.01 * facts.seconds:
+        return
+    worst = np.argsort(-posix.of("F_META_TIME"), kind="stable")[:5]
+    yield found(
+        facts,
+        "M1",
+        f"{share(meta / (meta + data))} of the time in files goes to opening and asking for them: {times(calls)} calls",
+        seconds * 0.8,
+        [
+            Evidence("POSIX_F_META_TIME", round(meta, 3), "seconds of all ranks"),
+            Evidence("POSIX_F_READ_TIME + _WRITE_TIME", round(data, 3), "seconds of all ranks"),
+            Evidence("POSIX_OPENS", int(posix.of("OPENS").sum()), "calls"),
+            Evidence("POSIX_STATS", int(posix.of("STATS").sum()), "calls"),
+            Evidence("POSIX_BYTES_READ + _BYTES_WRITTEN", int(moved), "bytes"),
+        ],
+        files=[posix.paths[i] for i in worst],
+        meta=meta / facts.ranks,
+        data=data / facts.ranks,
+    )
+
+
+def open_storm(facts: Facts) -> Iterator[Finding]:
+    """M2: all ranks open a file that few of them move."""
+    posix = facts.posix
+    opens, movers = posix.of("OPENS"), posix.movers
+    chosen = [
+        i
+        for i in range(len(posix))
+        if facts.ranks >= 16 and opens[i] >= facts.ranks and 0 < movers[i] < facts.ranks / 8
+    ]
+    if not chosen:
+        return
+    meta = posix.of("F_META_TIME")
+    chosen.sort(key=lambda i: -meta[i])
+    first = chosen[0]
+    yield found(
+        facts,
+        "M2",
+        f"{times(float(opens[first]))} opens of a file whose bytes {int(movers[first])} of {facts.ranks} ranks move "
+        f"({names(posix.paths[i] for i in chosen)})",
+        float(meta[chosen].sum()) / facts.ranks * 0.9,
+        [
+            Evidence("POSIX_OPENS", int(opens[chosen].sum()), "calls"),
+            Evidence("POSIX_F_META_TIME", round(float(meta[chosen].sum()), 3), "seconds of all ranks"),
+        ],
+        files=[posix.paths[i] for i in chosen],
+        ranks=facts.ranks,
+        writers=int(movers[first]),
+    )
+
+
+def grows_with_ranks(facts: Facts) -> Iterator[Finding]:
+    """M3: opens, views, syncs in whole numbers for each rank, which take a part of the time."""
+    mpi, n = facts.mpi, facts.ranks
+    if n < 4 or len(mpi) == 0:
+        return
+    counts = {
+        "collective opens": float(mpi.of("COLL_OPENS").sum()),
+        "file views": float(mpi.of("VIEWS").sum()),
+        "syncs": float(mpi.of("SYNCS").sum()),
+    }
+    linear = {name: count for name, count in counts.items() if count >= n and count % n == 0}
+    meta = float(mpi.of("F_META_TIME").sum()) / n
+    if not linear or meta < 0.1 * facts.io_seconds:
+        return
+    yield found(
+        facts,
+        "M3",
+        "Calls that grow with the ranks: " + ", ".join(f"{times(c / n)} {name} a rank" for name, c in linear.items()),
+        meta * 0.5,
+        [
+            *(Evidence(name, int(count), f"{count / n:.0f} x {n} ranks") for name, count in linear.items()),
+            Evidence("MPIIO_F_META_TIME", round(meta, 3), "seconds of the mean rank"),
+        ],
+        cap=WARN,
+        module="MPI-IO",
+        what=" and ".join(linear).capitalize(),
+    )
+
+
+def file_per_process(facts: Facts) -> Iterator[Finding]:
+    """M4: at least as many files as ranks, each of one rank."""
+    posix = facts.posix
+    own = (posix.rank_count == 1) & ((posix.of("BYTES_WRITTEN") + posix.of("BYTES_READ")) > 0)
+    count = int(own.sum())
+    if facts.ranks < 2 or count < max(facts.ranks, 1000):
+        return
+    meta = float(posix.of("F_META_TIME")[own].sum()) / facts.ranks
+    yield found(
+        facts,
+        "M4",
+        f"{times(count)} files of one rank each",
+        meta * 0.9,
+        [
+            Evidence("files with one rank", count),
+            Evidence("POSIX_F_META_TIME", round(meta, 3), "seconds of the mean rank in them"),
+        ],
+        files=[path for path, one in zip(posix.paths, own, strict=True) if one][:5],
+        cap=WARN,
+        files_=count,
+    )
+
+
+RULES = (much_metadata, open_storm, grows_with_ranks, file_per_process)

@@ -1,0 +1,163 @@
+"""other.py: rules about time-outs, syncs, text, hints and computing that could have gone on."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from penstock.doctor.facts import MIB, STREAMS, Facts
+from penstock.doctor.finding import WARN, Evidence, Finding
+from penstock.doctor.rules.common import found, names, share, size, times
+
+LONG = 100  # the longest access over the mean one
+
+
+def time_outs(facts: Facts) -> Iterator[Finding]:
+    """T1: an access far longer than the others."""
+    posix = facts.posix
+    calls = float((posix.of("READS") + posix.of("WRITES")).sum())
+    longest = np.maximum(posix.most("F_MAX_READ_TIME"), posix.most("F_MAX_WRITE_TIME"))
+    if calls < 10:
+        return
+    mean = float((posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")).sum()) / calls
+    worst = int(longest.argmax())
+    if longest[worst] <= LONG * mean or longest[worst] < max(1.0, 0.005 * facts.seconds):
+        return
+    yield found(
+        facts,
+        "T1",
+        f"One access took {longest[worst]:.3g} s, {longest[worst] / mean:.3g} times the mean one "
+        f"({names([posix.paths[worst]])})",
+        float(longest[worst]) - mean,
+        [
+            Evidence("POSIX_F_MAX_READ_TIME, _MAX_WRITE_TIME", round(float(longest[worst]), 3), "seconds"),
+            Evidence("mean access", float(f"{mean:.3g}"), "seconds"),
+        ],
+        files=[posix.paths[worst]],
+        cap=WARN,
+        confidence=0.5,
+        longest=float(longest[worst]),
+        mean=mean,
+    )
+
+
+def syncs(facts: Facts) -> Iterator[Finding]:
+    """T2: a sync of every rank, or of every write."""
+    posix = facts.posix
+    count = posix.of("FSYNCS") + posix.of("FDSYNCS")
+    total = float(count.sum())
+    if facts.ranks < 2 or total < max(10 * facts.ranks, 1000):
+        return
+    meta = float(posix.of("F_META_TIME").sum() + posix.of("F_WRITE_TIME").sum()) / facts.ranks
+    worst = np.argsort(-count, kind="stable")[:3]
+    yield found(
+        facts,
+        "T2",
+        f"{times(total)} syncs, {total / facts.ranks:.3g} of each rank ({names(posix.paths[i] for i in worst)})",
+        meta * 0.3,
+        [Evidence("POSIX_FSYNCS + _FDSYNCS", int(total), "calls")],
+        files=[posix.paths[i] for i in worst],
+        cap=WARN,
+        confidence=0.4,
+        count=times(total),
+    )
+
+
+def text(facts: Facts) -> Iterator[Finding]:
+    """S1: a good part of the bytes or of the time goes through the C library's streams."""
+    stdio, posix = facts.stdio, facts.posix
+    files = np.array([path not in STREAMS for path in stdio.paths], bool)
+    moved = (stdio.of("BYTES_READ") + stdio.of("BYTES_WRITTEN"))[files]
+    others = float((posix.of("BYTES_READ") + posix.of("BYTES_WRITTEN")).sum())
+    layer = stdio.layer(files)
+    if layer is None or float(moved.sum()) < MIB:
+        return
+    seconds = min(max(layer.mean_share, layer.slowest_share), facts.seconds)
+    by_bytes = float(moved.sum()) >= 0.1 * (others + float(moved.sum()))
+    by_time = seconds >= 0.1 * facts.io_seconds
+    if not (by_bytes or by_time):
+        return
+    calls = float((stdio.of("READS") + stdio.of("WRITES"))[files].sum())
+    paths = [path for path, one in zip(stdio.paths, files, strict=True) if one]
+    order = np.argsort(-moved, kind="stable")
+    yield found(
+        facts,
+        "S1",
+        f"{size(float(moved.sum()))} through stdio, {seconds:.3g} s of the slowest rank "
+        f"({names(paths[i] for i in order)})",
+        seconds * 0.7,
+        [
+            Evidence("STDIO_BYTES_READ + _BYTES_WRITTEN", int(moved.sum()), "bytes"),
+            Evidence("STDIO_READS + _WRITES", int(calls), "calls"),
+            Evidence("STDIO_F_READ_TIME + _WRITE_TIME + _META_TIME", round(seconds, 3), "of the slowest rank"),
+        ],
+        files=[paths[i] for i in order],
+        cap=WARN,
+        module="STDIO",
+        mean=size(float(moved.sum()) / max(calls, 1)),
+    )
+
+
+def hints(facts: Facts) -> Iterator[Finding]:
+    """H1: a hint that was not taken. Only traces of ours know both sides; Darshan's hints are of its own log."""
+    told: set[str] = set()
+    for step in facts.job.steps:
+        for hint, asked in step.hints_requested.items():
+            used = step.hints_effective.get(hint, "")
+            if used == asked or hint in told:
+                continue
+            told.add(hint)
+            advice = (
+                "the library does not know it, or was not given it: penstock hints lists its names"
+                if not used
+                else "ask for a value that it can take, or another library"
+            )
+            yield found(
+                facts,
+                "H1",
+                f"{hint}={asked} was asked for, {used or 'nothing'} is used",
+                0.0,
+                [Evidence(hint, asked, "requested"), Evidence(hint, used or "-", "effective")],
+                files=[step.path],
+                cap=WARN,
+                confidence=0.9,
+                hint=hint,
+                asked=asked,
+                used=used or "nothing",
+                advice=advice,
+            )
+
+
+def overlap(facts: Facts) -> Iterator[Finding]:
+    """O1: writes in bursts with computing between, and nothing in the background."""
+    mpi = facts.mpi
+    background = float((mpi.of("NB_READS") + mpi.of("NB_WRITES") + mpi.of("SPLIT_WRITES")).sum())
+    written = [one for one in facts.bursts if one.written > one.read]
+    if len(written) < 3 or background > 0 or facts.outermost.share < 0.1:
+        return
+    gaps = [b.start - a.end for a, b in pairwise(written)]
+    each = float(np.median([one.end - one.start for one in written]))
+    gap = float(np.median(gaps))
+    if gap < 0.5 * each or gap <= 0:
+        return
+    saved = sum(min(one.end - one.start, after) for one, after in zip(written, gaps, strict=False))
+    yield found(
+        facts,
+        "O1",
+        f"{len(written)} bursts of writing, {gap:.3g} s apart, and nothing goes on behind the computation",
+        saved * 0.8,
+        [
+            Evidence("bursts", len(written), f"{each:.3g} s each in the median"),
+            Evidence("between them", round(gap, 3), "seconds in the median"),
+            Evidence("MPIIO_NB_WRITES", int(background), "non-blocking calls"),
+            Evidence("share of the run", share(facts.outermost.share)),
+        ],
+        cap=WARN,
+        confidence=0.5,
+        bursts=len(written),
+        each=each,
+        gap=gap,
+    )
+
+
+RULES = (time_outs, syncs, text, hints, overlap)

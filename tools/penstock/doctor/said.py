@@ -1,0 +1,113 @@
+"""said.py: a diagnosis in the terminal."""
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from penstock.doctor.diagnosis import Diagnosis
+from penstock.doctor.finding import HIGH, INFO, WARN, Evidence, Finding
+from penstock.doctor.record import files
+from penstock.doctor.rules.common import number, share, size
+
+STYLE = {HIGH: "bold red", WARN: "yellow"}
+MOST_FILES = 5
+
+
+def say(diagnosis: Diagnosis, console: Console) -> None:
+    console.print(Text(diagnosis.verdict, style="bold"))
+    job = diagnosis.job
+    console.print(
+        f"{job.program or 'a program'}, job {job.job_id}: {job.ranks} ranks, {job.seconds:.4g} s, "
+        f"{job.core_hours:,.4g} core-hours\n",
+        highlight=False,
+    )
+    for trouble in job.troubles:
+        console.print(f"Note: {trouble}", highlight=False)
+    for at, one in enumerate(diagnosis.findings, 1):
+        _finding(at, one, diagnosis, console)
+    if not diagnosis.findings:
+        console.print("No rule has anything to say.", highlight=False)
+    console.print(_layers(diagnosis))
+    if diagnosis.phases:
+        console.print(_phases(diagnosis))
+    console.print(_files(diagnosis))
+
+
+def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> None:
+    head = Text(f"{at}. ")
+    head.append("WITHDRAWN" if one.withdrawn else one.severity, style=STYLE.get(one.severity, "dim"))
+    head.append(f" {one.rule} {one.title}", style="bold")
+    console.print(head)
+    hours = one.saved_seconds * diagnosis.job.ranks / 3600
+    if one.severity == INFO and one.replayed is None:
+        console.print(Padding(Text(f"would save {one.saved_seconds:.3g} s"), (0, 0, 1, 3)), highlight=False)
+        return
+    lines = [
+        f"would save about {one.saved_seconds:.3g} s of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours "
+        f"(confidence {one.confidence:.0%})"
+    ]
+    if one.replayed is not None:
+        lines.append(_replayed(one))
+    lines += [one.cause, *(f"{layer}: {text}" for layer, text in one.remedies.items())]
+    lines.append("evidence: " + "; ".join(_evidence(e) for e in one.evidence))
+    for line in lines:
+        console.print(Padding(Text(line), (0, 0, 0, 3)), highlight=False)
+    console.print()
+
+
+def _evidence(one: Evidence) -> str:
+    return f"{one.name} = {number(one.value)}" + (f" ({one.meaning})" if one.meaning else "")
+
+
+def _replayed(one: Finding) -> str:
+    found = one.replayed
+    assert found is not None
+    spread = "" if found.low is None or found.high is None else f" (95 % interval {found.low:.3g} to {found.high:.3g})"
+    how = "from every access" if found.exact else "made up from the counters"
+    outcome = "achieved" if found.achieved else "withdrawn: no gain here"
+    return (
+        f"replayed {how}: {found.before_seconds:.3g} s before, {found.after_seconds:.3g} s after, "
+        f"ratio {found.ratio:.3g}{spread}: {outcome}"
+    )
+
+
+def _layers(diagnosis: Diagnosis) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Where the time goes", title_justify="left")
+    for name in ("interface", "mean rank", "slowest rank", "read", "written", "calls"):
+        made.add_column(name, justify="left" if name == "interface" else "right")
+    for one in diagnosis.facts.layers:
+        made.add_row(
+            one.module, share(one.mean_share), share(one.slowest_share), size(one.read_bytes), size(one.written_bytes),
+            f"{one.operations:,}",
+        )  # fmt: skip
+    return made
+
+
+def _phases(diagnosis: Diagnosis) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Bursts that make half of the time", title_justify="left")
+    for name in ("from", "to", "weight", "read", "written", "ranks", "files"):
+        made.add_column(name, justify="right")
+    weight = 0.0
+    for one in sorted(diagnosis.phases, key=lambda each: -each.weight):
+        if weight >= 0.5:
+            break
+        weight += one.weight
+        made.add_row(
+            f"{one.start:.4g} s", f"{one.end:.4g} s", share(one.weight), size(one.read), size(one.written),
+            str(len(one.ranks)), str(len(one.files) or "?"),
+        )  # fmt: skip
+    return made
+
+
+def _files(diagnosis: Diagnosis) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Files that take longest", title_justify="left")
+    for name in ("file", "on", "interface", "slowest rank", "read", "written", "ranks"):
+        made.add_column(name, justify="left" if name in ("file", "on", "interface") else "right", overflow="fold")
+    for one in files(diagnosis.facts)[:MOST_FILES]:
+        made.add_row(
+            one["path"], one["file_system"], one["module"], f"{one['seconds']:.4g} s", size(one["read_bytes"]),
+            size(one["written_bytes"]), str(one["ranks"]),
+        )  # fmt: skip
+    return made
