@@ -29,6 +29,8 @@ constexpr ProgramKind table[] = {
      "the node's shared memory (LRZ)",
      make_readers},
 #endif
+    {"replay", "what another program did to files, before and after a remedy, as penstock doctor --replay asks for it",
+     make_replay},
 };
 
 void declare_run(CLI::App& app, RunWords& words) {

@@ -47,6 +47,7 @@ struct ProgramKind {
 std::span<const ProgramKind> programs();
 std::unique_ptr<Program> make_metadata();
 std::unique_ptr<Program> make_readers();
+std::unique_ptr<Program> make_replay();
 
 // The one that the first argument names; null where that is none.
 const ProgramKind* find_program(int argc, char** argv);

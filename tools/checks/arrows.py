@@ -60,6 +60,7 @@ PLACES = {
         "bindings/c/",
         "bench/launch.cpp",
         "bench/probe/",
+        "bench/replay/mpiio.cpp",
         "programs/program.cpp",
         "examples/",
         "tests/",

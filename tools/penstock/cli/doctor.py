@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, SpinnerColumn
 
+from penstock.campaign import launch
 from penstock.errors import UserError
 
 if TYPE_CHECKING:
+    from penstock.doctor.diagnosis import Diagnosis
     from penstock.doctor.job import Job
+    from penstock.doctor.replay.play import Stage
+
+REPLAY_SECONDS = 60.0  # of one finding, at most
 
 
 def register(app: typer.Typer) -> None:
@@ -35,17 +40,36 @@ def doctor(
     fields: Annotated[int | None, typer.Option("--fields", min=1, help="Of a step, for the model.")] = None,
     most: Annotated[int, typer.Option("--most", min=1, help="Of a folder: jobs to list.")] = 20,
     processes: Annotated[int | None, typer.Option("--processes", min=1, help="Of a folder: logs read at once.")] = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Play each finding's pattern here, before and after its remedy.")
+    ] = False,
+    np: Annotated[int, typer.Option("--np", min=1, help="Of the replay: ranks at most.")] = 8,
+    directory: Annotated[
+        Path | None, typer.Option("--dir", metavar="SCRATCH", help="Of the replay: a folder on the file system to try.")
+    ] = None,
+    repetitions: Annotated[
+        int, typer.Option("--repetitions", min=1, help="Of the replay; under 6 give no 95 % interval.")
+    ] = 8,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Of the replay: the MPI library.")] = launch.Mpi.openmpi,
 ) -> None:
     """Say why the I/O of a run is slow, what that costs, and what will help; of a folder, which jobs lose most."""
+    if not replay and directory is not None:
+        raise UserError("--dir is where --replay plays: add --replay")
     if len(logs) == 1 and logs[0].is_dir() and not _is_trace(logs[0]):
+        if replay:
+            raise UserError(f"{logs[0]}: --replay takes one log, not a folder of them")
         _many(logs[0], json, most, processes)
         return
     from penstock.doctor import model_said, said
     from penstock.doctor.diagnosis import diagnose
     from penstock.doctor.model import fit
     from penstock.doctor.record import to_record
+    from penstock.doctor.replay.play import Stage
 
     found = sorted((diagnose(_job(log)) for log in logs), key=lambda one: one.job.ranks)
+    if replay:
+        stage = Stage((directory or Path.cwd()).resolve(), np, mpi, repetitions, REPLAY_SECONDS)
+        found[-1] = _replayed(found[-1], stage)
     factors = {name: value for name, value in (("steps", steps), ("fields", fields)) if value is not None}
     model = fit([one.job for one in found], factors)
     if html is not None:
@@ -61,6 +85,16 @@ def doctor(
         for one in found:
             console.print(f"{one.job.ranks} ranks: {one.verdict}", highlight=False)
     model_said.say(model, console)
+
+
+def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":
+    from penstock.doctor.replay.replay import replayed
+
+    if not stage.directory.is_dir():
+        raise UserError(f"--dir {stage.directory}: no such folder")
+    with Progress(SpinnerColumn(), "Replaying {task.description}", console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        return replayed(diagnosis, stage, lambda what: bar.update(task, description=what))
 
 
 def _is_trace(path: Path) -> bool:

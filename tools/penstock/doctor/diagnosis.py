@@ -41,7 +41,7 @@ class Diagnosis:
     @property
     def lost_core_hours(self) -> float:
         """What the best of the findings would save."""
-        return max((one.saved_seconds for one in self.worth), default=0.0) * self.job.ranks / 3600
+        return max((one.seconds for one in self.worth), default=0.0) * self.job.ranks / 3600
 
     @property
     def verdict(self) -> str:
@@ -51,6 +51,9 @@ class Diagnosis:
         if not self.is_io:
             return f"Not I/O: {_share_of(outer)}, {cost}. Look elsewhere first."
         if not self.worth:
+            gone = ", ".join(one.rule for one in self.findings if one.withdrawn)
+            if gone:
+                return f"I/O takes {_share_of(outer)}, {cost}. What counters suggest ({gone}) gained nothing in replay."
             return f"I/O takes {_share_of(outer)}, {cost}, and nothing is wrong with it: nothing to do."
         first = self.worth[0]
         return f"I/O takes {_share_of(outer)}, {cost}. First: {first.title}. {_remedy(first)}"
@@ -81,9 +84,7 @@ def _merged(found: list[Finding]) -> list[Finding]:
 
 
 def _ordered(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(
-        sorted(found, key=lambda one: (one.withdrawn, -ORDER[one.severity], -one.saved_seconds * one.confidence))
-    )
+    return tuple(sorted(found, key=lambda one: (one.withdrawn, -ORDER[one.severity], -one.seconds * one.confidence)))
 
 
 def _share_of(outer: Layer) -> str:

@@ -223,6 +223,13 @@ class Facts:
         found = self.job.stripes.get(path)
         return None if found is None else found[:2]
 
+    def seconds_in(self, path: str) -> float:
+        """Of the run time, that the mean or the busiest rank spends in a file, by the interface that was called."""
+        at, inner = self.mpi.index(path), self.posix.index(path)
+        mpi = 0.0 if at is None else max(float(self.mpi.seconds[at]) / self.ranks, float(self.mpi.slowest[at]))
+        posix = 0.0 if inner is None else float(self.posix.slowest[inner])
+        return max(mpi, posix)
+
     def posix_of(self, path: str) -> int | None:
         return self.posix.index(path)
 

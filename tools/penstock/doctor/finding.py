@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 HIGH, WARN, INFO = "HIGH", "WARN", "INFO"
+ACHIEVED, WITHDRAWN, UNDECIDED = "achieved", "withdrawn", "undecided"
 LAYERS = ("application", "mpi hint", "library", "file system", "penstock")
 
 
@@ -18,17 +19,39 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Replayed:
-    """What replaying the pattern before and after the remedy showed."""
+    """What replaying before and after the remedy showed: seconds and bytes of the replay, not of the run."""
 
     before_seconds: float
     after_seconds: float
     ratio: float  # median of after / before, of pairs
     low: float | None  # ends of its 95 % interval
     high: float | None
-    achieved: bool  # else the advice is withdrawn
+    outcome: str  # ACHIEVED; WITHDRAWN, where it gains nothing; UNDECIDED, where the machine was too restless to tell
     exact: bool  # from every access of the log; else made up from its counters
-    before: dict[str, float] = field(default_factory=dict)  # what the replay had to show, as bytes moved
+    remedy: str  # of those tried the one that took least
+    ranks: int
+    file_system: str  # type of the one that it was played on
+    predicted_gain: float | None  # of the time before, from what single calls cost there; None where that does not say
+    of_seconds: float  # of the run, in the files that were replayed
+    before: dict[str, float] = field(
+        default_factory=dict
+    )  # what the kernel moved: read_bytes, written_bytes, reads, ...
     after: dict[str, float] = field(default_factory=dict)
+    tried: dict[str, float] = field(default_factory=dict)  # ratio of each remedy
+    note: str = ""  # what was cut, or assumed
+
+    @property
+    def gain(self) -> float:
+        """Achieved: of the time before."""
+        return 1 - self.ratio
+
+    @property
+    def achieved_seconds(self) -> float:
+        """Of the run, if its files gain as much there as here."""
+        return self.gain * self.of_seconds if self.outcome == ACHIEVED else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        return vars(self) | {"gain": self.gain, "achieved_seconds": self.achieved_seconds}
 
 
 @dataclass(frozen=True)
@@ -43,10 +66,17 @@ class Finding:
     remedies: dict[str, str]  # by layer
     files: tuple[str, ...] = ()  # the worst first
     replayed: Replayed | None = None
+    not_replayed: str = ""  # why, where a replay was asked for
 
     @property
     def withdrawn(self) -> bool:
-        return self.replayed is not None and not self.replayed.achieved
+        return self.replayed is not None and self.replayed.outcome == WITHDRAWN
+
+    @property
+    def seconds(self) -> float:
+        """Of the run, saved: as replay achieved it, else as predicted."""
+        shown = self.replayed
+        return self.saved_seconds if shown is None or shown.outcome == UNDECIDED else shown.achieved_seconds
 
     def with_replay(self, replayed: Replayed) -> "Finding":
         return replace(self, replayed=replayed)
@@ -62,6 +92,7 @@ class Finding:
             "evidence": [{"name": one.name, "value": one.value, "meaning": one.meaning} for one in self.evidence],
             "remedies": self.remedies,
             "files": list(self.files),
-            "replayed": None if self.replayed is None else vars(self.replayed),
+            "replayed": None if self.replayed is None else self.replayed.as_json(),
+            "not_replayed": self.not_replayed or None,
             "withdrawn": self.withdrawn,
         }

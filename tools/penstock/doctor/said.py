@@ -7,12 +7,17 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.doctor.diagnosis import Diagnosis
-from penstock.doctor.finding import HIGH, INFO, WARN, Evidence, Finding
+from penstock.doctor.finding import ACHIEVED, HIGH, INFO, UNDECIDED, WARN, WITHDRAWN, Evidence, Finding
 from penstock.doctor.record import files
 from penstock.doctor.rules.common import number, share, size
 
 STYLE = {HIGH: "bold red", WARN: "yellow"}
 MOST_FILES = 5
+OUTCOMES = {
+    ACHIEVED: "achieved",
+    WITHDRAWN: "withdrawn, no gain here",
+    UNDECIDED: "undecided, this machine is too restless",
+}
 
 
 def say(diagnosis: Diagnosis, console: Console) -> None:
@@ -48,8 +53,12 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
         f"would save about {one.saved_seconds:.3g} s of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours "
         f"(confidence {one.confidence:.0%})"
     ]
+    if one.replayed is not None and one.replayed.outcome == ACHIEVED:
+        lines[0] += f"; as much as in replay would be {one.seconds:.3g} s"
     if one.replayed is not None:
         lines.append(_replayed(one))
+    elif one.not_replayed:
+        lines.append(f"not replayed: {one.not_replayed}")
     lines += [one.cause, *(f"{layer}: {text}" for layer, text in one.remedies.items())]
     lines.append("evidence: " + "; ".join(_evidence(e) for e in one.evidence))
     for line in lines:
@@ -66,10 +75,22 @@ def _replayed(one: Finding) -> str:
     assert found is not None
     spread = "" if found.low is None or found.high is None else f" (95 % interval {found.low:.3g} to {found.high:.3g})"
     how = "from every access" if found.exact else "made up from the counters"
-    outcome = "achieved" if found.achieved else "withdrawn: no gain here"
+    predicted = "" if found.predicted_gain is None else f"; single calls there let expect {share(found.predicted_gain)}"
+    return "\n".join(
+        [
+            f"replayed {how} on {found.ranks} ranks and {found.file_system or 'this file system'} ({found.note}):",
+            f"  before {found.before_seconds:.3g} s, {_moved(found.before)}",
+            f"  {found.remedy}: {found.after_seconds:.3g} s, {_moved(found.after)}",
+            f"  gain {share(found.gain)} of the time, ratio {found.ratio:.3g}{spread}{predicted}: "
+            f"{OUTCOMES[found.outcome]}",
+        ]
+    )
+
+
+def _moved(of: dict[str, float]) -> str:
     return (
-        f"replayed {how}: {found.before_seconds:.3g} s before, {found.after_seconds:.3g} s after, "
-        f"ratio {found.ratio:.3g}{spread}: {outcome}"
+        f"{size(of['read_bytes'])} read in {of['reads']:,.0f} calls, "
+        f"{size(of['written_bytes'])} written in {of['writes']:,.0f}"
     )
 
 

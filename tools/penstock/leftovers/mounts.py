@@ -5,16 +5,21 @@ from pathlib import Path
 LOCAL = {"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "overlay", "zfs", "f2fs", "bcachefs", "vfat"}
 
 
-def is_local(folder: Path) -> bool:
-    """False where it is not known."""
+def kind_of(folder: Path) -> str:
+    """The type of file system that FOLDER, an absolute path, lies on: "ext4"; empty where it is not known."""
     try:
         lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
-        return False
+        return ""
     deepest, kind = -1, ""
     for line in lines:
         mount, _, system = line.partition(" - ")
         point = mount.split()[4].encode("latin-1", "replace").decode("unicode_escape")
         if folder.is_relative_to(point) and len(point) >= deepest:
             deepest, kind = len(point), system.split()[0]
-    return kind in LOCAL
+    return kind
+
+
+def is_local(folder: Path) -> bool:
+    """False where it is not known."""
+    return kind_of(folder) in LOCAL

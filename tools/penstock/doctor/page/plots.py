@@ -62,7 +62,7 @@ def saved(diagnosis: Diagnosis) -> Plot | None:
     plot.barh(labels, [one.saved_seconds for one in found], height=0.55, color=svg.SERIES[2], label="predicted")
     replayed = [(row, one.replayed) for row, one in enumerate(found) if one.replayed is not None]
     for row, shown in replayed:
-        seconds = found[row].saved_seconds if shown.achieved else 0.0
+        seconds = shown.achieved_seconds
         plot.plot([seconds], [row], "D", color=svg.SERIES[1], label="after replay" if row == replayed[0][0] else None)
     plot.set_xlim(0, diagnosis.job.seconds)
     plot.invert_yaxis()
@@ -81,9 +81,7 @@ def saved(diagnosis: Diagnosis) -> Plot | None:
 def _replay(shown: Any) -> str:
     if shown is None:
         return "not replayed"
-    return f"{shown.before_seconds:.3g} s to {shown.after_seconds:.3g} s, " + (
-        "achieved" if shown.achieved else "withdrawn"
-    )
+    return f"{shown.before_seconds:.3g} s to {shown.after_seconds:.3g} s, {shown.outcome}"
 
 
 def ranks_by_time(diagnosis: Diagnosis) -> Plot | None:

@@ -14,14 +14,6 @@ AGAIN = 1.5
 LEAST_BYTES = MIB  # what is less is not worth a word
 
 
-def _outer_seconds(facts: Facts, path: str) -> float:
-    """Of the run time that the mean or the busiest rank spends in a file, by the interface that the program called."""
-    at, inner = facts.mpi.index(path), facts.posix_of(path)
-    mpi = 0.0 if at is None else max(float(facts.mpi.seconds[at]) / facts.ranks, float(facts.mpi.slowest[at]))
-    posix = 0.0 if inner is None else float(facts.posix.slowest[inner])
-    return max(mpi, posix)
-
-
 def amplified(facts: Facts) -> Iterator[Finding]:
     """A1: MPI-IO gives the file system more than it was given."""
     mpi, posix = facts.mpi, facts.posix
@@ -37,7 +29,7 @@ def amplified(facts: Facts) -> Iterator[Finding]:
             facts,
             "A1",
             f"{size(asked)} of the program become {size(moved)} of the file system ({names([path])})",
-            _outer_seconds(facts, path) * (1 - asked / moved) * (0.6 if mpi.collective[i] else 0.9),
+            facts.seconds_in(path) * (1 - asked / moved) * (0.6 if mpi.collective[i] else 0.9),
             [
                 Evidence("MPIIO_BYTES_WRITTEN", int(mpi.of("BYTES_WRITTEN")[i]), "bytes"),
                 Evidence("MPIIO_BYTES_READ", int(mpi.of("BYTES_READ")[i]), "bytes"),
@@ -68,7 +60,7 @@ def read_modify_write(facts: Facts) -> Iterator[Finding]:
             facts,
             "A2",
             f"{size(read)} read from a file that the program only writes ({names([path])})",
-            _outer_seconds(facts, path) * min(1.0, seconds / total) * 0.9,
+            facts.seconds_in(path) * min(1.0, seconds / total) * 0.9,
             [
                 Evidence("POSIX_BYTES_READ", int(read), "bytes"),
                 Evidence("MPIIO_BYTES_READ", 0, "the program reads nothing"),
@@ -83,15 +75,15 @@ def read_modify_write(facts: Facts) -> Iterator[Finding]:
 def read_again(facts: Facts) -> Iterator[Finding]:
     """A3: bytes are read more than once."""
     posix = facts.posix
-    read = posix.of("BYTES_READ")
+    read = np.array(
+        [min(moved, _asked(facts, path)) for path, moved in zip(posix.paths, posix.of("BYTES_READ"), strict=True)]
+    )
     extent = posix.most("MAX_BYTE_READ") + 1
     ratio = read / np.maximum(extent, 1)
     chosen = [i for i in range(len(posix)) if ratio[i] > AGAIN and read[i] >= 16 * LEAST_BYTES]
     if not chosen:
         return
-    seconds = sum(
-        _outer_seconds(facts, posix.paths[i]) * _read_part(posix, i) * (1 - 1 / float(ratio[i])) for i in chosen
-    )
+    seconds = sum(facts.seconds_in(posix.paths[i]) * _read_part(posix, i) * (1 - 1 / float(ratio[i])) for i in chosen)
     chosen.sort(key=lambda i: -read[i])
     whole = float(read[chosen].sum() / extent[chosen].sum())
     yield found(
@@ -108,6 +100,12 @@ def read_again(facts: Facts) -> Iterator[Finding]:
         cap=WARN,
         ratio=whole,
     )
+
+
+def _asked(facts: Facts, path: str) -> float:
+    """Bytes that the program reads through MPI-IO: what data sieving reads is not the program's."""
+    at = facts.mpi.index(path)
+    return float("inf") if at is None else float(facts.mpi.of("BYTES_READ")[at])
 
 
 def _read_part(use: Use, i: int) -> float:
@@ -219,7 +217,7 @@ def read_storm(facts: Facts) -> Iterator[Finding]:
             continue
         if reads <= float(mpi.of("INDEP_WRITES")[i]):
             continue
-        seconds = _outer_seconds(facts, path) * _read_part(mpi, i)
+        seconds = facts.seconds_in(path) * _read_part(mpi, i)
         yield found(
             facts,
             "A7",
