@@ -29,7 +29,10 @@ class MpiIo : public Player {
   Status open() override {
     const Info info(Hints(variant_.hints.begin(), variant_.hints.end()));
     PENSTOCK_TRY(agree_on_calls());
-    if (variant_.files == 1) return open(0, native(*comm_), info);
+    if (variant_.files == 1) {
+      PENSTOCK_TRY(open(0, native(*comm_), info));
+      return one_view_ ? set_view(files_[0], variant_.steps) : Status();
+    }
     for (const Step& step : variant_.steps)
       if (step.act != Act::broadcast && files_[static_cast<size_t>(step.file)] == MPI_FILE_NULL)
         PENSTOCK_TRY(open(step.file, MPI_COMM_SELF, info));
@@ -74,7 +77,14 @@ class MpiIo : public Player {
     kinds_.assign(static_cast<size_t>(count), nothing);
     for (const Step& step : variant_.steps)
       kinds_[static_cast<size_t>(step.call)] = step.act == Act::write ? writing : reading;
-    return together() && count > 0 ? comm_->all_reduce_max(kinds_) : Status();
+    if (together() && count > 0) PENSTOCK_TRY(comm_->all_reduce_max(kinds_));
+    if (!variant_.views) return {};
+    int64_t ascending = 1;
+    for (size_t i = 1; i < variant_.steps.size(); ++i)
+      ascending &= variant_.steps[i].offset >= variant_.steps[i - 1].offset + variant_.steps[i - 1].length;
+    PENSTOCK_TRY(comm_->all_reduce_min(std::span(&ascending, 1)));
+    one_view_ = ascending != 0;
+    return {};
   }
 
   Status open(int number, MPI_Comm comm, const Info& info) {
@@ -89,7 +99,10 @@ class MpiIo : public Player {
     if (kind == nothing || (pieces.empty() && !together())) return {};
     MPI_File file = files_[pieces.empty() ? 0 : static_cast<size_t>(pieces[0].file)];
     MPI_Offset offset = pieces.empty() ? 0 : pieces[0].offset;
-    if (variant_.views) {
+    if (one_view_) {
+      offset = viewed_;
+      viewed_ += static_cast<MPI_Offset>(data.size());
+    } else if (variant_.views) {
       PENSTOCK_TRY(set_view(file, pieces));
       offset = 0;
     }
@@ -131,6 +144,8 @@ class MpiIo : public Player {
   std::string folder_;
   std::vector<MPI_File> files_;
   std::vector<int64_t> kinds_;  // by number of the call
+  bool one_view_ = false;       // for all calls: their pieces ascend
+  MPI_Offset viewed_ = 0;       // bytes of the view that went by
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ struct Variant {
   std::string name;
   Interface interface = Interface::posix;
   bool collective = false;  // of MPI-IO: all ranks make the same calls; there is one file
-  bool views = false;       // a call has several pieces: each is preceded by a file view
+  bool views = false;       // calls have several pieces each, in a file view: one for all where they ascend
   std::map<std::string, std::string> hints;
   int files = 1;
   std::vector<Step> steps;

@@ -26,7 +26,7 @@ class Replayed:
     ratio: float  # median of after / before, of pairs
     low: float | None  # ends of its 95 % interval
     high: float | None
-    outcome: str  # ACHIEVED; WITHDRAWN, where it gains nothing; UNDECIDED, where the machine was too restless to tell
+    outcome: str  # ACHIEVED; WITHDRAWN, where it gains nothing; UNDECIDED, where this machine cannot tell
     exact: bool  # from every access of the log; else made up from its counters
     remedy: str  # of those tried the one that took least
     ranks: int

@@ -16,7 +16,7 @@ MOST_FILES = 5
 OUTCOMES = {
     ACHIEVED: "achieved",
     WITHDRAWN: "withdrawn, no gain here",
-    UNDECIDED: "undecided, this machine is too restless",
+    UNDECIDED: "undecided here",
 }
 
 
@@ -54,7 +54,7 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
         f"(confidence {one.confidence:.0%})"
     ]
     if one.replayed is not None and one.replayed.outcome == ACHIEVED:
-        lines[0] += f"; as much as in replay would be {one.seconds:.3g} s"
+        lines[0] += f"; if it gains as much there as in replay, {one.seconds:.3g} s"
     if one.replayed is not None:
         lines.append(_replayed(one))
     elif one.not_replayed:

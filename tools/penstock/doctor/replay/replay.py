@@ -10,8 +10,9 @@ from penstock.doctor.facts import Facts
 from penstock.doctor.finding import ACHIEVED, INFO, UNDECIDED, WITHDRAWN, Finding, Replayed
 from penstock.doctor.replay.costs import Costs, costs_of, probes
 from penstock.doctor.replay.play import Played, Stage, play
-from penstock.doctor.replay.remedies import Trial, trial
+from penstock.doctor.replay.remedies import OF_ALL_FILES, OF_SERVERS, trial
 from penstock.doctor.replay.steps import Case
+from penstock.doctor.replay.trial import Trial
 from penstock.errors import UserError
 from penstock.leftovers.mounts import kind_of
 
@@ -50,11 +51,17 @@ def _replayed(facts: Facts, finding: Finding, stage: Stage, kind: str) -> Replay
         raise NotReplayedError(why)
     ranks = len(tried.variants[0].steps)
     asides = probes(ranks, stage.mpi is not launch.Mpi.serial)
-    spent = min(facts.io_seconds, sum(facts.seconds_in(path) for path in finding.files))
+    spent = facts.io_seconds
+    if finding.rule not in OF_ALL_FILES:
+        spent = min(spent, sum(facts.seconds_in(path) for path in finding.files))
     found = _judged(tried, *_played(finding.rule, tried, asides, stage), kind, spent)
     if found.outcome == UNDECIDED:
         longer = replace(stage, repetitions=AGAIN_TIMES * stage.repetitions)
         found = _judged(tried, *_played(finding.rule, tried, asides, longer), kind, spent)
+    there = facts.file_system(tried.path)
+    if found.outcome == WITHDRAWN and finding.rule in OF_SERVERS and there not in ("", kind):
+        why = f"{found.note}; the run was on {there}, and what its servers gain is not to be seen on {kind}"
+        return replace(found, outcome=UNDECIDED, note=why)
     return found
 
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from penstock.doctor.facts import Facts, Use
 from penstock.doctor.replay.steps import READ, WRITE, Steps, joined, nothing, steps
 
-MOST_BYTES = 256 << 20  # of all ranks in one way
-MOST_STEPS = 100_000
+MOST_BYTES = 128 << 20  # of all ranks in one way
+MOST_STEPS = 40_000
 PIECE = 8 << 10  # bytes of a piece where no counter says it
 
 
@@ -69,16 +69,14 @@ def verb_of(use: Use, i: int) -> str:
 
 
 def of_mpi(facts: Facts, path: str, verb: str, ranks: int) -> Source:
-    """Calls of MPI-IO, as many of each rank and as long as the log's in the mean; with holes where more was moved than
-    asked for.
-    """
+    """Calls of MPI-IO, as many and as long as the log's in the mean; with holes where more was moved than asked for."""
     mpi, posix = facts.mpi, facts.posix
     i = mpi.index(path)
     assert i is not None
     at = posix.index(path)
     calls = sum(float(mpi.of(f"{kind}_{verb}S")[i]) for kind in ("INDEP", "COLL", "SPLIT", "NB"))
     each = max(1, int(float(mpi.of(f"BYTES_{'READ' if verb == 'READ' else 'WRITTEN'}")[i]) / max(calls, 1)))
-    of_rank = max(1, round(calls / max(1.0, float(mpi.rank_count[i]))))
+    of_rank = max(1, round(calls / ranks))
     each = min(each, MOST_BYTES // ranks)
     of_rank = max(1, min(of_rank, MOST_BYTES // (ranks * each), MOST_STEPS // ranks))
     act = READ if verb == "READ" else WRITE
@@ -121,14 +119,14 @@ def _with_holes(act: int, each: int, of_rank: int, ranks: int, amplified: float)
 
 
 def of_posix(facts: Facts, path: str, verb: str, ranks: int) -> Source:
-    """As many reads or writes of each rank, of the log's common sizes, in order or not as the log says."""
+    """As many reads or writes, of the log's common sizes, in order or not as the log says."""
     use = facts.posix
     i = use.index(path)
     assert i is not None
     movers = max(1, min(ranks, round(float(use.movers[i]))))
     calls = max(1, int(float(use.of(f"{verb}S")[i])))
     word = "BYTES_READ" if verb == "READ" else "BYTES_WRITTEN"
-    of_rank = max(1, min(round(calls / max(1.0, float(use.movers[i]))), MOST_STEPS // movers))
+    of_rank = max(1, min(round(calls / movers), MOST_STEPS // movers))
     mean = max(1, int(float(use.of(word)[i]) / calls))
     of_rank = max(1, min(of_rank, MOST_BYTES // (movers * mean)))
     lengths = _sizes(use, i, of_rank, mean)

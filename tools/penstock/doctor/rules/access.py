@@ -29,7 +29,7 @@ def amplified(facts: Facts) -> Iterator[Finding]:
             facts,
             "A1",
             f"{size(asked)} of the program become {size(moved)} of the file system ({names([path])})",
-            facts.seconds_in(path) * (1 - asked / moved) * (0.6 if mpi.collective[i] else 0.9),
+            min(facts.seconds_in(path), float(posix.slowest[at])) * (1 - asked / moved) * 0.8,
             [
                 Evidence("MPIIO_BYTES_WRITTEN", int(mpi.of("BYTES_WRITTEN")[i]), "bytes"),
                 Evidence("MPIIO_BYTES_READ", int(mpi.of("BYTES_READ")[i]), "bytes"),

@@ -1,0 +1,321 @@
+"""test_replay.py: patterns of findings are what the log says, remedies move the same bytes, and both are played."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import test_doctor as known
+from conftest import Penstock
+from jobs import MIB, job, record, shared
+from penstock.campaign import launch
+from penstock.campaign.stats import Interval
+from penstock.doctor.darshan_log import read_log
+from penstock.doctor.diagnosis import diagnose
+from penstock.doctor.finding import ACHIEVED, INFO, UNDECIDED, WITHDRAWN, Finding, Replayed
+from penstock.doctor.job import SEGMENT, Job, Traced
+from penstock.doctor.replay.costs import costs_of, probes
+from penstock.doctor.replay.play import Played
+from penstock.doctor.replay.remedies import TRIALS, trial
+from penstock.doctor.replay.replay import _outcome
+from penstock.doctor.replay.steps import (
+    BROADCAST,
+    READ,
+    STEP,
+    WRITE,
+    Steps,
+    Variant,
+    extents,
+    joined,
+    shared_out,
+    steps,
+    together,
+)  # fmt: skip
+from penstock.doctor.replay.trial import Trial
+from penstock.trace.darshan_log import write_darshan
+
+RANKS = 8
+
+
+def sieved() -> Job:
+    """16 MiB in stripes of eight ranks, collective buffering off: as ROMIO makes 127 MiB of it."""
+    return job(
+        record("MPI-IO", COLL_WRITES=8, VIEWS=8, COLL_OPENS=8, BYTES_WRITTEN=16 * MIB, F_WRITE_TIME=8 * 0.9,
+               F_META_TIME=0.1, F_SLOWEST_RANK_TIME=1.0, SIZE_WRITE_AGG_1M_4M=8),
+        shared("POSIX", 8, 8, OPENS=8, WRITES=253, READS=253, BYTES_WRITTEN=127 * MIB, BYTES_READ=127 * MIB,
+               RW_SWITCHES=500, F_WRITE_TIME=8 * 0.4, F_READ_TIME=8 * 0.35, SEQ_WRITES=245, SEQ_READS=245,
+               CONSEC_WRITES=245, CONSEC_READS=245, MAX_BYTE_READ=16 * MIB - 1, MAX_BYTE_WRITTEN=16 * MIB - 1,
+               SIZE_WRITE_100K_1M=253, SIZE_READ_100K_1M=253, ACCESS1_ACCESS=524288, ACCESS1_COUNT=506),
+        ranks=8, seconds=2.0, mounts=(),
+    )  # fmt: skip
+
+
+def traced(*accesses: tuple[int, int, int, int], act: int = WRITE, module: str = "POSIX") -> tuple[Traced, ...]:
+    """(rank, offset, length, number) in the order of their numbers."""
+    made = []
+    for rank in sorted({one[0] for one in accesses}):
+        own = [one for one in accesses if one[0] == rank]
+        segments = np.array([(offset, length, n, n + 0.5) for _, offset, length, n in own], SEGMENT)
+        none = np.zeros(0, SEGMENT)
+        both = (segments, none) if act == READ else (none, segments)
+        made.append(Traced(module, "/scratch/out", rank, "n0", *both))
+    return tuple(made)
+
+
+def tried(made: Job, rule: str, ranks: int = RANKS) -> Trial:
+    found = diagnose(made)
+    finding = next(one for one in found.findings if one.rule == rule)
+    result = trial(found.facts, finding, ranks, "ext4")
+    assert isinstance(result, Trial), result
+    return result
+
+
+DEFECTS = [known.independent_small_writes, known.sieving, known.rank_0_only, known.read_by_all, sieved]
+
+
+@pytest.mark.parametrize("make", DEFECTS, ids=lambda one: one.__name__)
+def test_a_remedy_moves_the_bytes_that_were_to_be_moved(make: Any) -> None:
+    found = diagnose(make())
+    told = 0
+    for finding in found.findings:
+        if finding.severity == INFO or finding.rule not in TRIALS:
+            continue
+        result = trial(found.facts, finding, RANKS, "ext4")
+        assert isinstance(result, Trial), result
+        before, again, *after = result.variants
+        assert again.steps is before.steps
+        assert after
+        for one in after:
+            told += 1
+            for act in (READ, WRITE):
+                assert extents(one.steps, act).tolist() == extents(before.steps, act).tolist(), (finding.rule, one.name)
+    assert told > 0
+
+
+def test_each_access_of_the_log_is_replayed_as_it_was() -> None:
+    n = 400
+    accesses = [(rank, (4 * i + rank) * 1000, 1000, i) for rank in range(4) for i in range(n)]
+    made = job(
+        shared("POSIX", 4, 4, WRITES=4 * n, BYTES_WRITTEN=4000 * n, F_WRITE_TIME=40, SEQ_WRITES=4 * n,
+               SIZE_WRITE_100_1K=4 * n, ACCESS1_ACCESS=1000, ACCESS1_COUNT=4 * n),
+        ranks=4, has_traced=True, traced=lambda: iter(traced(*accesses)),
+    )  # fmt: skip
+    found = tried(made, "A4", 4)
+    assert found.exact
+    for rank, one in enumerate(found.variants[0].steps):
+        assert one["offset"].tolist() == [(4 * i + rank) * 1000 for i in range(n)]
+        assert set(one["length"].tolist()) == {1000}
+    cut = tried(made, "A4", 2)
+    assert len(cut.variants[0].steps) == 2
+    assert "2 of 4 ranks" in cut.note
+
+
+def test_accesses_of_the_log_are_replayed_in_the_order_of_time() -> None:
+    order = np.random.default_rng(3).permutation(2000)
+    accesses = [(0, int(place) * 100, 100, i) for i, place in enumerate(order)]
+    made = job(
+        record("POSIX", rank=0, READS=2000, BYTES_READ=200000, F_READ_TIME=80, SEQ_READS=900, SIZE_READ_0_100=2000),
+        ranks=1, has_traced=True, traced=lambda: iter(traced(*accesses, act=READ)),
+    )  # fmt: skip
+    found = tried(made, "A5", 1)
+    assert found.variants[0].steps[0]["offset"].tolist() == (order * 100).tolist()
+    assert found.variants[2].steps[0]["offset"].tolist() == sorted((order * 100).tolist())
+
+
+def test_what_is_of_the_file_system_itself_is_not_replayed_elsewhere() -> None:
+    found = diagnose(known.slow_target())
+    finding = next(one for one in found.findings if one.rule == "I2")
+    assert "that file system's own" in str(trial(found.facts, finding, RANKS, "ext4"))
+
+
+piece = st.tuples(st.integers(0, 2), st.integers(0, 5000), st.integers(1, 900))
+some = st.lists(st.lists(piece, max_size=12), min_size=1, max_size=5)
+
+
+def of(pieces: list[tuple[int, int, int]]) -> Steps:
+    table = np.array(pieces, np.int64).reshape(-1, 3)
+    return steps(WRITE, table[:, 1], table[:, 2], table[:, 0]) if pieces else np.zeros(0, STEP)
+
+
+@given(some, st.integers(1, 7), st.sampled_from([1, 64, 1000]))
+@settings(max_examples=150, deadline=None)
+def test_bytes_that_are_shared_out_are_each_given_to_one_rank(
+    pieces: list[list[tuple[int, int, int]]], ranks: int, align: int
+) -> None:
+    whole = extents([of(one) for one in pieces], WRITE)
+    given_out = shared_out(whole, ranks, WRITE, align)
+    assert len(given_out) == ranks
+    assert extents(given_out, WRITE).tolist() == whole.tolist()
+    assert sum(int(one["length"].sum()) for one in given_out) == int((whole[:, 2] - whole[:, 1]).sum())
+
+
+@given(st.lists(st.tuples(st.just(0), st.integers(0, 5000), st.integers(1, 900)), max_size=20), st.integers(1, 4000))
+@settings(max_examples=150, deadline=None)
+def test_pieces_of_a_view_ascend_and_calls_are_numbered_from_0(pieces: list[tuple[int, int, int]], most: int) -> None:
+    (made,) = together([of(pieces)], WRITE, most)
+    ends = made["offset"] + made["length"]
+    assert (made["offset"][1:] >= ends[:-1]).all()
+    numbers = np.unique(made["call"]).tolist()
+    assert numbers == list(range(len(numbers)))
+
+
+def test_costs_count_what_sieving_moves() -> None:
+    took = {name: 1.0 for name, _ in probes(8, True)}
+    # a byte costs 1 ns read or written, a call nothing
+    small, large = 800 * (8 << 10) * 1e-9, 16 * (512 << 10) * 1e-9
+    for what in ("read", "fresh"):
+        took |= {f"{what} small": small, f"{what} large": large, f"{what} all": 8 * 2 * (512 << 10) * 1e-9}
+    for how in ("small", "large", "all"):
+        took[f"over {how}"] = 3 * took[f"fresh {how}"]
+    took |= {
+        "begin": 0.0,
+        f"together {8 << 10}": 40 * 8 * (8 << 10) * 1e-9,
+        f"together {512 << 10}": 8 * 8 * (512 << 10) * 1e-9,
+    }
+    costs = costs_of(8, took)
+    before, _, disabled, collective = tried(sieved(), "A1").variants
+    whole = 8 * 16 * MIB * 1e-9  # each rank reads the whole stretch and writes it, one at a time does either
+    assert costs.of(before) == pytest.approx(max(whole, 2 * whole / costs.cores), rel=0.15)
+    pieces = 8 * 256 * 1e-7
+    assert costs.of(disabled) == pytest.approx(16 * MIB * 1e-9 + pieces / costs.cores, rel=0.1)
+    assert costs.of(collective) == pytest.approx(16 * MIB * 1e-9, rel=0.1)
+    assert costs.of(Variant("", [joined(steps([BROADCAST], 0, 1000))])) is None
+
+
+@pytest.mark.parametrize(
+    ("ratio", "smallest", "outcome"),
+    [
+        (Interval(0.5, 0.4, 0.6, 0.96), 0.1, ACHIEVED),
+        (Interval(0.97, 0.9, 1.02, 0.96), 0.02, WITHDRAWN),
+        (Interval(1.5, 1.3, 1.6, 0.96), 0.02, WITHDRAWN),
+        (Interval(0.7, 0.4, 1.5, 0.96), 0.1, UNDECIDED),
+        (Interval(0.7, 0.6, 0.8, 0.96), 0.5, UNDECIDED),  # the same thing twice differs by more
+        (Interval(0.5, None, None, 0.0), 0.0, UNDECIDED),
+    ],
+)
+def test_advice_is_withdrawn_only_where_a_gain_is_excluded(ratio: Interval, smallest: float, outcome: str) -> None:
+    assert _outcome(ratio, smallest) == outcome
+
+
+def test_withdrawn_advice_comes_last_and_is_no_verdict() -> None:
+    found = diagnose(known.rank_0_only())
+    gone = [_with_outcome(one, WITHDRAWN) for one in found.findings]
+    after = found.with_findings(gone)
+    assert after.lost_core_hours == 0
+    assert "gained nothing in replay" in after.verdict
+    held = found.with_findings([_with_outcome(one, ACHIEVED) for one in found.findings])
+    assert held.lost_core_hours == pytest.approx(0.5 * 20 * 64 / 3600)
+
+
+def _with_outcome(one: Finding, outcome: str) -> Finding:
+    shown = Replayed(2.0, 1.0, 0.5, 0.4, 0.6, outcome, False, "remedy", 8, "ext4", None, 20.0)
+    return one.with_replay(shown)
+
+
+def test_sieving_is_replayed_with_its_bytes_before_and_after(penstock: Penstock, tmp_path: Path) -> None:
+    log = tmp_path / "sieved.darshan"
+    write_darshan(sieved(), log)
+    page = tmp_path / "why.html"
+    result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path), "--json", "-", "--html", str(page),
+                      "--repetitions", "2")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    findings = json.loads(result.stdout)["findings"]
+    shown = next(one["replayed"] for one in findings if one["rule"] == "A1")
+    assert shown is not None, findings
+    asked = 16 * MIB
+    assert shown["before"]["written_bytes"] == pytest.approx(8 * asked, rel=0.05)
+    assert shown["before"]["read_bytes"] == pytest.approx(7 * asked, rel=0.1)  # the first finds an empty file
+    assert shown["after"]["written_bytes"] == pytest.approx(asked, rel=0.01)
+    assert shown["after"]["read_bytes"] == 0
+    assert shown["outcome"] != WITHDRAWN
+    assert shown["ranks"] == 8
+    assert not shown["exact"]
+    assert shown["predicted_gain"] > 0
+    assert "romio_ds_write=disable" in shown["tried"]
+    assert "Replayed from the counters on 8 ranks" in page.read_text()
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("penstock")] == []
+
+
+def test_replay_on_one_rank(penstock: Penstock, tmp_path: Path) -> None:
+    log = tmp_path / "small.darshan"
+    write_darshan(sieved(), log)
+    result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path), "--json", "-", "--np", "1",
+                      "--repetitions", "1")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    shown = [one["replayed"] for one in json.loads(result.stdout)["findings"] if one["replayed"]]
+    assert shown
+    assert all(one["ranks"] == 1 for one in shown)
+
+
+def test_where_a_replay_cannot_be_played_it_says_why(penstock: Penstock, tmp_path: Path) -> None:
+    log = tmp_path / "small.darshan"
+    write_darshan(known.slow_target(), log)
+    result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path / "nowhere"))
+    assert result.returncode == 2
+    assert f"--dir {tmp_path}/nowhere: no such folder" in result.stderr
+    assert "add --replay" in penstock("doctor", str(log), "--dir", str(tmp_path)).stderr
+    assert "takes one log" in penstock("doctor", str(tmp_path), "--replay").stderr
+    result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path))
+    assert "not replayed: a slow target is that file system's own" in " ".join(result.stdout.split())
+
+
+@pytest.mark.skipif(not known.LOGS.is_dir(), reason=f"no public Darshan logs in {known.LOGS}")
+def test_the_pattern_of_a_public_log_is_that_of_its_trace() -> None:
+    found = diagnose(read_log(known.LOGS / "mpi_io_test_with_dxt.darshan"))
+    finding = next(one for one in found.findings if one.rule == "N1")
+    assert "NFS" in str(trial(found.facts, finding, RANKS, "ext4"))
+    made = trial(found.facts, finding, RANKS, "nfs4")
+    assert isinstance(made, Trial)
+    assert made.exact
+    by_rank = {one.rank: one for one in found.job.traced() if one.module == "MPI-IO"}
+    for rank, own in enumerate(made.variants[0].steps):
+        every = by_rank[rank].reads if own["act"][0] == READ else by_rank[rank].writes
+        assert own["offset"].tolist() == every["offset"][: len(own)].tolist()
+        assert own["length"].tolist() == every["length"][: len(own)].tolist()
+
+
+def _whole(**more: Any) -> dict[str, Any]:
+    variant = {"name": "before", "interface": "posix", "steps": "a.steps", "counts": [1]} | more
+    return {"schema": "penstock.pattern/1", "cases": [{"name": "one", "variants": [variant]}]}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"schema": "other"}, "no penstock.pattern/1"),
+        ({"schema": "penstock.pattern/1", "cases": []}, "no cases"),
+        (_whole(interface="stdio"), "no interface 'stdio'"),
+        (_whole(steps="b.steps"), "b.steps: cannot be opened"),
+        (_whole(counts=[2]), "ends before the steps of rank 0"),
+        (_whole(counts=[1, 1]), "steps of 2 ranks, this run has 1"),
+        (_whole(files=0), "files: 1 to 100000"),
+        (_whole(files="many"), "type must be number"),
+        (_whole(step=(9, 0, 0, 1, 0)), "no act 9"),
+        (_whole(step=(0, 5, 0, 1, 0)), "5 is not one of 1"),
+        (_whole(step=(0, 0, -1, 1, 0)), "its offset or its length is none"),
+        (_whole(step=(0, 0, 0, 1, -3), interface="mpiio"), "its call is out of order"),
+    ],
+)
+def test_a_pattern_that_cannot_be_is_refused(content: dict[str, Any], said: str, tmp_path: Path) -> None:
+    step = (WRITE, 0, 0, 1, 0)
+    for one in content.get("cases", []):
+        for variant in one["variants"]:
+            step = variant.pop("step", step)
+    np.array([step], STEP).tofile(tmp_path / "a.steps")
+    path = tmp_path / "pattern.json"
+    path.write_text(json.dumps(content))
+    program = launch.program("penstock-bench", launch.Mpi.openmpi)
+    command = [str(program), "replay", str(path), "--dir", str(tmp_path)]  # without mpiexec: one rank
+    result = subprocess.run(command, env=launch.environment() | os.environ, capture_output=True, text=True, check=False)
+    assert result.returncode in (1, 2), result.stderr
+    assert said in result.stderr
+
+
+def test_the_median_of_nothing_is_no_number() -> None:
+    assert np.isnan(Played("before", (), {}, "it failed").median)
