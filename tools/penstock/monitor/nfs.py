@@ -7,8 +7,8 @@ from penstock.monitor.counters import integers, lines_of
 from penstock.monitor.mounts import NFS, unescaped
 
 # Of an operation's line; "errors" only since version 1.1 of the statistics.
-OPERATION = "calls transmissions timeouts sent received queue_ms rtt_ms execute_ms errors".split()
-BYTES = "asked_read asked_write direct_read direct_write server_read server_write".split()
+OPERATION = ("calls", "transmissions", "timeouts", "sent", "received", "queue_ms", "rtt_ms", "execute_ms", "errors")
+BYTES = ("asked_read", "asked_write", "direct_read", "direct_write", "server_read", "server_write")
 LEAST_NUMBERS = 8
 
 

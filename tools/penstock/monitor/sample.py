@@ -78,7 +78,8 @@ def _node(now: Reading, systems: list[FileSystem], shown: list[DeviceRates]) -> 
     node = Node(dirty_bytes=now.dirty_bytes, writeback_bytes=now.writeback_bytes)
     disks = [rates for rates in shown if not rates.below and not rates.name.startswith(NOT_DISKS)]
     served = [one for one in systems if one.figures and not one.figures.startswith("device ")]
-    for one in [*disks, *served]:
+    counted: list[DeviceRates | FileSystem] = [*disks, *served]
+    for one in counted:
         node.read_bytes_per_second += one.read_bytes_per_second or 0.0
         node.write_bytes_per_second += one.write_bytes_per_second or 0.0
     return node

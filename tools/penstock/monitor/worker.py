@@ -1,4 +1,4 @@
-"""worker.py: a process that answers what may hang: space of file systems, sizes of files, and what /proc says of processes.
+"""worker.py: a process that answers what may hang: space of file systems, sizes of files, files of /proc.
 
 It stands alone, since it is started as a program: lines of JSON come in, [KEY, QUESTION, ARGUMENT], and go out,
 [KEY, ANSWER, ERROR]. Each is answered in a thread of its own; one that hangs holds up nobody.
@@ -9,22 +9,24 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
+from typing import Any
 
 MOST_BYTES = 1 << 20
 PROGRAM_SECONDS = 10
 
 
-def answer(question, argument):  # type: ignore[no-untyped-def]
+def answer(question: str, argument: Any) -> Any:
     """What QUESTION asks of ARGUMENT; OSError where there is no answer."""
     if question == "space":
         found = os.statvfs(argument)
         sizes = [found.f_blocks * found.f_frsize, found.f_bfree * found.f_frsize, found.f_bavail * found.f_frsize]
         return [*sizes, found.f_files, found.f_ffree]
     if question == "size":
-        status = os.stat(argument)
+        status = Path(argument).stat()
         return [status.st_size, status.st_blocks * 512]
     if question == "read":
-        with open(argument, "rb") as file:
+        with Path(argument).open("rb") as file:
             return file.read(MOST_BYTES).decode("utf-8", "surrogateescape")
     if question == "program":
         done = subprocess.run(
@@ -36,13 +38,13 @@ def answer(question, argument):  # type: ignore[no-untyped-def]
     raise OSError(0, f"no such question: {question}")
 
 
-def main():  # type: ignore[no-untyped-def]
+def main() -> None:
     """Until its standard input ends, however many questions are open."""
     lock = threading.Lock()
 
-    def work(key, question, argument):  # type: ignore[no-untyped-def]
+    def work(key: str, question: str, argument: Any) -> None:
         try:
-            said = [key, answer(question, argument), None]
+            said: list[Any] = [key, answer(question, argument), None]
         except subprocess.TimeoutExpired:
             said = [key, None, f"no answer in {PROGRAM_SECONDS} s"]
         except (OSError, ValueError) as error:
