@@ -257,7 +257,6 @@ void count(File::State& state, int sign) {
 }
 
 void show_step(File::State& state, bool writes) {
-  show_status();
   state.shown.begin({writes, state.path, state.report.plan, state.token, state.comm->rank(), state.comm->size(),
                      state.commits, state.report.bytes});
 }

@@ -2,7 +2,6 @@
 
 import json
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,16 +19,13 @@ def monitor(
     json_wanted: Annotated[bool, typer.Option("--json", help="Say it as JSON, a line for each interval.")] = False,
 ) -> None:
     """Show what the file systems of this node are doing, and who makes them do it."""
-    from penstock.monitor import reading, sample
-    from penstock.monitor.asking import Asking
+    from penstock.monitor import sample
+    from penstock.monitor.sampler import Sampler
 
-    root = Path("/")
     if interval < 0.1:
         raise UserError(f"--interval {interval:g}: at least 0.1 seconds")
-    with Asking() as asking:
-        before = reading.take(root, asking)
+    with Sampler() as sampler:
         time.sleep(interval)
-        now = reading.take(root, asking)
-        found = sample.between(before, now)
+        found = sampler.next()
     if json_wanted:
         typer.echo(json.dumps(sample.to_record(found)))

@@ -9,6 +9,7 @@ from penstock.monitor.asking import Answer, Asking
 from penstock.monitor.counters import lines_of
 from penstock.monitor.devices import Device, read_devices
 from penstock.monitor.lustre import Lustre, read_lustre
+from penstock.monitor.members import Member, Members, fill
 from penstock.monitor.mounts import Mount, read_mounts
 from penstock.monitor.nfs import NfsMount, read_nfs
 from penstock.monitor.processes import Processes, read_processes
@@ -29,13 +30,14 @@ class Reading:
     lustre: Lustre = field(default_factory=Lustre)
     gpfs: dict[str, dict[str, int]] = field(default_factory=dict)
     processes: Processes = field(default_factory=Processes)
+    members: list[Member] = field(default_factory=list)  # processes of penstock's jobs
     space: dict[str, Answer] = field(default_factory=dict)  # by place: as statvfs
     dirty_bytes: int | None = None  # written by programs, not yet on its way
     writeback_bytes: int | None = None
     troubles: list[str] = field(default_factory=list)
 
 
-def take(root: Path, asking: Asking) -> Reading:
+def take(root: Path, asking: Asking, members: Members) -> Reading:
     """What hangs is answered with what is known of before, by ASKING."""
     reading = Reading(time.monotonic(), time.time())
     reading.mounts = read_mounts(root)
@@ -46,7 +48,9 @@ def take(root: Path, asking: Asking) -> Reading:
         reading.troubles.append(reading.lustre.trouble)
     reading.processes = read_processes(root)
     _add_memory(root, reading)
+    reading.members = members.find(root, reading.processes, asking)
     _ask(root, reading, asking)
+    fill(reading.members, asking)
     return reading
 
 

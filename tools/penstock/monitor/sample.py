@@ -8,6 +8,8 @@ from typing import Any
 from penstock.monitor import devices, processes
 from penstock.monitor.devices import DeviceRates
 from penstock.monitor.file_systems import FileSystem, file_systems
+from penstock.monitor.jobs import Job, jobs
+from penstock.monitor.outputs import Outputs
 from penstock.monitor.processes import ProcessRates
 from penstock.monitor.reading import Reading
 
@@ -35,6 +37,7 @@ class Sample:
     node: Node
     file_systems: list[FileSystem]
     devices: list[DeviceRates]
+    jobs: list[Job]
     processes: list[ProcessRates]
     processes_seen: int
     processes_refused: int
@@ -42,7 +45,7 @@ class Sample:
     troubles: list[str] = field(default_factory=list)
 
 
-def between(before: Reading, now: Reading) -> Sample:
+def between(before: Reading, now: Reading, outputs: Outputs) -> Sample:
     seconds = now.at - before.at
     all_devices = {
         name: devices.rates(before.devices.get(name), device, seconds) for name, device in now.devices.items()
@@ -56,6 +59,7 @@ def between(before: Reading, now: Reading) -> Sample:
         _node(now, systems, shown),
         systems,
         shown,
+        jobs(before.members, now.members, now.at, seconds, outputs),
         processes.rates(before.processes, now.processes, seconds),
         len(now.processes.by_identity),
         now.processes.refused,
