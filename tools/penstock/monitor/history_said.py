@@ -1,0 +1,96 @@
+"""history_said.py: what was recorded, as tables."""
+
+from datetime import datetime
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from penstock.monitor.history import Figure, History, JobHistory, Subject
+from penstock.monitor.screen import rate
+from penstock.report import words
+
+MOST_OUTPUTS = 5
+
+
+def say(history: History, console: Console, job: str | None) -> None:
+    """Of one JOB at length; else nodes, file systems, and a line for each job."""
+    if job is not None:
+        for one in history.jobs:
+            _say_job(one, console)
+        return
+    for node in history.nodes:
+        times = f"{_time(node.first)} to {_time(node.last)}, {node.intervals} intervals"
+        console.print(Text.assemble((node.host, "bold"), f"  {times}"), highlight=False)
+    if not history.nodes:
+        console.print("nothing was recorded")
+        return
+    console.print(_rates("node", [(one.host, one) for one in history.nodes]))
+    systems = [(_place(one, history), one) for one in history.file_systems]
+    console.print(_rates("file system", systems))
+    if history.jobs:
+        console.print(_jobs(history.jobs))
+
+
+def _say_job(one: JobHistory, console: Console) -> None:
+    ranks = f", {one.ranks} ranks" if one.ranks else ""
+    console.print(Text.assemble((one.id, "bold"), f" on {one.host}: {one.command or one.program}"), highlight=False)
+    times = f"{_time(one.first)} to {_time(one.last)}"
+    console.print(f"{one.user}{ranks}, {times}, {one.commits} commits", highlight=False)
+    console.print(f"phases: {', '.join(f'{name} {part:.0%}' for name, part in one.phases.items())}", highlight=False)
+    table = _frame("job")
+    table.add_row(one.id, *_cells(one.read), *_cells(one.write))
+    console.print(table)
+    if one.meanwhile:
+        console.print(_rates("file system meanwhile", [(subject.name, subject) for subject in one.meanwhile]))
+    for path in one.outputs[:MOST_OUTPUTS]:
+        console.print(Text(f"output {path}"), soft_wrap=True)
+    if len(one.outputs) > MOST_OUTPUTS:
+        console.print(f"and {len(one.outputs) - MOST_OUTPUTS} more outputs", highlight=False)
+
+
+def _rates(title: str, rows: list[tuple[str, Subject]]) -> Table:
+    table = _frame(title)
+    for name, one in rows:
+        table.add_row(Text(name), *_cells(one.figures["read"]), *_cells(one.figures["write"]))
+    return table
+
+
+def _jobs(jobs: list[JobHistory]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("job", overflow="fold")
+    for title in ("program", "user", "from", "for"):
+        table.add_column(title)
+    for title in ("read", "write", "write average", "maximum"):
+        table.add_column(title, justify="right")
+    for one in jobs:
+        moved = (words.size(round(one.read.total)), words.size(round(one.write.total)))
+        rates = (_rate(one.write.average), _rate(one.write.maximum))
+        lasted = words.duration(one.last - one.first)
+        table.add_row(Text(one.id), Text(one.program), Text(one.user), _time(one.first), lasted, *moved, *rates)
+    return table
+
+
+def _frame(title: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(title, overflow="fold")
+    for name in ("read: last", "average", "maximum", "write: last", "average", "maximum"):
+        table.add_column(name, justify="right")
+    return table
+
+
+def _cells(figure: Figure) -> tuple[str, str, str]:
+    return _rate(figure.last), _rate(figure.average), _rate(figure.maximum)
+
+
+def _rate(value: float | None) -> str:
+    return rate(value) if value is not None else "?"
+
+
+def _place(one: Subject, history: History) -> str:
+    return one.name if len(history.nodes) == 1 else f"{one.host}:{one.name}"
+
+
+def _time(time: float) -> str:
+    return datetime.fromtimestamp(time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
