@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.monitor.history import Figure, History, JobHistory, Subject
-from penstock.monitor.screen import rate
+from penstock.monitor.tables import rate
 from penstock.report import words
 
 MOST_OUTPUTS = 5
@@ -21,7 +21,7 @@ def say(history: History, console: Console, job: str | None) -> None:
             _say_job(one, console)
         return
     for node in history.nodes:
-        times = f"{_time(node.first)} to {_time(node.last)}, {node.intervals} intervals"
+        times = f"{_date(node.first)} to {_date(node.last)}, {node.intervals} intervals"
         console.print(Text.assemble((node.host, "bold"), f"  {times}"), highlight=False)
     if not history.nodes:
         console.print("nothing was recorded")
@@ -36,11 +36,11 @@ def say(history: History, console: Console, job: str | None) -> None:
 def _say_job(one: JobHistory, console: Console) -> None:
     ranks = f", {one.ranks} ranks" if one.ranks else ""
     console.print(Text.assemble((one.id, "bold"), f" on {one.host}: {one.command or one.program}"), highlight=False)
-    times = f"{_time(one.first)} to {_time(one.last)}"
+    times = f"{_date(one.first)} to {_date(one.last)}"
     console.print(f"{one.user}{ranks}, {times}, {one.commits} commits", highlight=False)
     console.print(f"phases: {', '.join(f'{name} {part:.0%}' for name, part in one.phases.items())}", highlight=False)
     table = _frame("job")
-    table.add_row(one.id, *_cells(one.read), *_cells(one.write))
+    _add(table, one.id, {"read": one.read, "write": one.write})
     console.print(table)
     if one.meanwhile:
         console.print(_rates("file system meanwhile", [(subject.name, subject) for subject in one.meanwhile]))
@@ -53,7 +53,7 @@ def _say_job(one: JobHistory, console: Console) -> None:
 def _rates(title: str, rows: list[tuple[str, Subject]]) -> Table:
     table = _frame(title)
     for name, one in rows:
-        table.add_row(Text(name), *_cells(one.figures["read"]), *_cells(one.figures["write"]))
+        _add(table, name, {what: one.figures[what] for what in ("read", "write")})
     return table
 
 
@@ -75,13 +75,22 @@ def _jobs(jobs: list[JobHistory]) -> Table:
 def _frame(title: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column(title, overflow="fold")
-    for name in ("read: last", "average", "maximum", "write: last", "average", "maximum"):
+    table.add_column("")
+    for name in ("last", "average", "maximum"):
         table.add_column(name, justify="right")
+    table.add_column("at")
     return table
 
 
-def _cells(figure: Figure) -> tuple[str, str, str]:
-    return _rate(figure.last), _rate(figure.average), _rate(figure.maximum)
+def _add(table: Table, name: str, figures: dict[str, Figure]) -> None:
+    """A line for each that was ever known."""
+    for what, figure in figures.items():
+        if figure.maximum is not None:
+            rates = (_rate(figure.last), _rate(figure.average), _rate(figure.maximum))
+            table.add_row(Text(name), what, *rates, _time(figure.maximum_time) if figure.maximum >= 0.5 else "")
+            name = ""
+    if name:
+        table.add_row(Text(name), Text("nobody counts", style="dim"))
 
 
 def _rate(value: float | None) -> str:
@@ -93,4 +102,8 @@ def _place(one: Subject, history: History) -> str:
 
 
 def _time(time: float) -> str:
+    return datetime.fromtimestamp(time).astimezone().strftime("%m-%d %H:%M:%S")
+
+
+def _date(time: float) -> str:
     return datetime.fromtimestamp(time).astimezone().strftime("%Y-%m-%d %H:%M:%S")

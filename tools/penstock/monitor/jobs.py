@@ -98,7 +98,7 @@ def _phase(member: Member, before: Member | None) -> str | None:
     """The one that it is in; between two, that in which it spent most of the interval."""
     page = member.page
     if page is None:
-        return "write" if member.partials else None
+        return "write" if member.partials else COMPUTE
     for phase in BUSY:
         if page.inside[phase]:
             return phase

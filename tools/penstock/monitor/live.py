@@ -13,9 +13,11 @@ from datetime import datetime
 from rich.console import Console
 from rich.live import Live
 
+from penstock.monitor.job_lines import job_text, progress_text
 from penstock.monitor.outputs import Output
 from penstock.monitor.sample import Sample
-from penstock.monitor.screen import Screen, job_text, progress_text, rate
+from penstock.monitor.screen import Screen
+from penstock.monitor.tables import rate
 from penstock.monitor.taking import Taking
 from penstock.report import words
 

@@ -14,6 +14,7 @@ from penstock.monitor.status_page import NAME, Page, read_page
 
 SCANS_AT_FIRST = 3  # of a new process's open files, one a reading; later every:
 SCAN_EVERY = 10
+OURS = "penstock-"  # names of programs
 FILES = ("environ", "cmdline")  # of which the worker is asked: a process that hangs may hold them
 RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 RANKS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
@@ -73,7 +74,7 @@ class Members:
                 seen.scans += 1
                 seen.page, seen.partials = _open_files(folder, process.pid)
                 page = read_page(seen.page, process.pid) if seen.page is not None else None
-            if page is None and not seen.partials:
+            if page is None and not seen.partials and not process.name.startswith(OURS):
                 continue
             found.append(Member(process, page, seen.partials, _user(folder)))
             for file in FILES:
