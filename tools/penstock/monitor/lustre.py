@@ -8,7 +8,8 @@ from penstock.monitor.counters import integers, text_of
 
 PLACES = ("proc/fs/lustre", "sys/kernel/debug/lustre", "sys/fs/lustre")
 LINE = re.compile(r"(\w+)\s+(\d+) samples \[(\w+)\](.*)")
-MOVES = frozenset({"read_bytes", "write_bytes", "brw_read", "brw_write", "read", "write", "osc_read", "osc_write"})
+CALLS = ("regs", "reqs", "usec", "usecs")  # units of what is counted by calls, as versions have it
+MOVES = ("read_bytes", "write_bytes", "brw_read", "brw_write", "read", "write", "osc_read", "osc_write", "statfs")
 INSTANCE = re.compile(r"(.+)-[0-9a-f]{8,16}")  # scratch-ffff9a0c8b1d0800
 TARGET = re.compile(r"(.+)-(OST[0-9a-f]{4})-osc(?:-\w+)?")
 
@@ -67,6 +68,6 @@ def parse(text: str) -> dict[str, int]:
         counters[name] = samples
         if len(rest) >= 3:
             counters[f"{name}.sum"] = rest[2]
-        if unit in ("regs", "usec") and name not in MOVES:
+        if unit in CALLS and name not in MOVES:
             counters["metadata"] += samples
     return counters

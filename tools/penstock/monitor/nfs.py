@@ -10,6 +10,7 @@ from penstock.monitor.mounts import NFS, unescaped
 OPERATION = ("calls", "transmissions", "timeouts", "sent", "received", "queue_ms", "rtt_ms", "execute_ms", "errors")
 BYTES = ("asked_read", "asked_write", "direct_read", "direct_write", "server_read", "server_write")
 LEAST_NUMBERS = 8
+OWN = ("STATFS", "FSSTAT")  # what the monitor itself asks for
 
 
 @dataclass
@@ -59,4 +60,5 @@ def _add(mount: NfsMount, line: str) -> None:
         for what, number in zip(OPERATION, numbers, strict=False):
             if name in ("READ", "WRITE", "COMMIT"):
                 mount.counters[f"{name}.{what}"] = number
-            mount.counters[f"all.{what}"] = mount.counters.get(f"all.{what}", 0) + number
+            if name not in OWN:
+                mount.counters[f"all.{what}"] = mount.counters.get(f"all.{what}", 0) + number
