@@ -97,7 +97,7 @@ def read_history(paths: list[Path], job: str | None) -> History:
     """Of all of it, or of JOB alone with what the file systems did meanwhile."""
     subjects: dict[tuple[str, str, str], Subject] = {}
     history = History()
-    for path in dict.fromkeys(path.resolve() for path in paths):
+    for path in {path.resolve(): path for path in paths}.values():
         try:
             with contextlib.closing(open_record(path, writable=False)) as sql:
                 _add_subjects(sql, subjects)

@@ -17,6 +17,8 @@ SCAN_EVERY = 10
 OURS = "penstock-"  # names of programs
 FILES = ("environ", "cmdline")  # of which the worker is asked: a process that hangs may hold them
 RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+RANKS_HERE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+NODES = ("SLURM_STEP_NUM_NODES",)
 RANKS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
 
 
@@ -38,6 +40,13 @@ class Member:
     @property
     def rank(self) -> int | None:
         return self.number(RANK)
+
+    @property
+    def ranks_here(self) -> int:
+        """Of its program on this node, as its launcher says; 0 where none does."""
+        here = self.number(RANKS_HERE)
+        alone = self.number(NODES) == 1
+        return here or (self.ranks or 0 if alone else 0)
 
     @property
     def ranks(self) -> int | None:

@@ -54,15 +54,19 @@ class Outputs:
             for step in member.page.steps if member.page else []:
                 together.setdefault((step.path, step.token, step.operation), []).append((member, step))
         servers = [member for member in members if member.page and member.page.is_server]
-        found = [self._of_steps(who, servers, at, interval) for who in together.values()]
+        here = sum(1 for member in members if member.page) - len(servers)
+        here = max([here, *(member.ranks_here for member in members)])  # some may not have been found yet
+        found = [self._of_steps(who, servers, here, at, interval) for who in together.values()]
         return found + _of_partials(members, {one.path for one in found})
 
-    def _of_steps(self, who: list[tuple[Member, Step]], servers: list[Member], at: float, interval: float) -> Output:
+    def _of_steps(
+        self, who: list[tuple[Member, Step]], servers: list[Member], here: int, at: float, interval: float
+    ) -> Output:
         steps = [step for _, step in who]
         first = min(steps, key=lambda step: step.rank)
         start = min(step.start for step in steps)
         mine, total = sum(step.mine for step in steps), max(step.total for step in steps)
-        if len(steps) < first.ranks and mine:
+        if here < first.ranks and mine:
             total = min(total or mine, mine)  # of a job on several nodes, the part of this one
         one = Output(
             first.path,

@@ -25,6 +25,8 @@ from penstock.monitor.tables import (
 )
 from penstock.report import words
 
+NARROW = 60
+LEAST_HEIGHT = 20  # of a terminal, for devices and processes
 REMEMBERED = 60
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_CELLS = 12
@@ -58,7 +60,9 @@ class Screen:
         """Of a HEIGHT of None, all of them; else what is least busy is left out."""
         job_rows = sum(1 + 2 * len(job.outputs) for job in sample.jobs)
         left = 10_000 if height is None else height - 12
-        systems = min(len(sample.file_systems), max(2, left // 3))
+        systems = min(
+            len(sample.file_systems), max(2, left // 3 if (height or LEAST_HEIGHT) >= LEAST_HEIGHT else left // 2)
+        )
         lines = min(job_rows, max(2, (left - systems) // 2)) if sample.jobs else 0
         disks = by_use(sample.devices)
         some = min(len(disks), max(1, (left - systems - lines) // 2))
@@ -66,11 +70,12 @@ class Screen:
         parts: list[RenderableType] = [_head(sample), self._file_systems(sample, systems, width, has_signs)]
         if sample.jobs:
             parts += job_lines(sample.jobs, lines, width)
-        parts += [devices(disks, some, width), processes(sample.processes, rest, width)]
+        if height is None or height >= LEAST_HEIGHT:
+            parts += [devices(disks, some, width), processes(sample.processes, rest, width)]
         return Group(*parts, _foot(sample, self.note))
 
     def _file_systems(self, sample: Sample, most: int, width: int, has_signs: bool) -> Table:
-        table = table_of("file system")
+        table = table_of("file system", width < NARROW)
         has_sparks = width >= MIDDLE and has_signs and bool(self._rates)
         add_columns(table, "read", "write")
         if has_sparks:

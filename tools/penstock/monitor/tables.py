@@ -65,10 +65,10 @@ def processes(found: list[ProcessRates], most: int, width: int) -> Table:
     return with_rest(table, len(found) - most)
 
 
-def table_of(first: str) -> Table:
+def table_of(first: str, is_cut: bool = True) -> Table:
+    """With names in its first column: cut where they are too long, or folded."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True, show_edge=False)
-    whole = first in ("device", "process")  # a name, which can be cut
-    table.add_column(first, overflow="ellipsis" if whole else "fold", no_wrap=whole, min_width=12, ratio=1)
+    table.add_column(first, overflow="ellipsis" if is_cut else "fold", no_wrap=is_cut, min_width=12, ratio=1)
     return table
 
 
