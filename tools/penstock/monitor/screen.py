@@ -84,7 +84,7 @@ class Screen:
             add_columns(table, "r/s", "w/s")
         if width >= WIDE:
             add_columns(table, "other/s", "wait r", "wait w")
-        add_columns(table, "used", "free")
+        add_columns(table, "used", *(["free"] if width >= NARROW else []))
         busy = sorted(sample.file_systems, key=lambda one: -_weight(one))[:most]
         for one in (one for one in sample.file_systems if one in busy):
             row: list[RenderableType] = [_name(one, width), rate(one.read_bytes_per_second)]
@@ -95,7 +95,7 @@ class Screen:
                 row += [number(one.reads_per_second), number(one.writes_per_second)]
             if width >= WIDE:
                 row += [number(one.metadata_per_second), time_of(one.read_seconds), time_of(one.write_seconds)]
-            table.add_row(*row, *_space(one))
+            table.add_row(*row, *_space(one)[: 2 if width >= NARROW else 1])
         return with_rest(table, len(sample.file_systems) - most)
 
 
