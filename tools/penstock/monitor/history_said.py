@@ -43,7 +43,7 @@ def _say_job(one: JobHistory, console: Console) -> None:
     _add(table, one.id, {"read": one.read, "write": one.write})
     console.print(table)
     if one.meanwhile:
-        console.print(_rates("file system meanwhile", [(subject.name, subject) for subject in one.meanwhile]))
+        console.print(_rates("meanwhile", [(subject.name, subject) for subject in one.meanwhile]))
     for path in one.outputs[:MOST_OUTPUTS]:
         console.print(Text(f"output {path}"), soft_wrap=True)
     if len(one.outputs) > MOST_OUTPUTS:
@@ -58,27 +58,27 @@ def _rates(title: str, rows: list[tuple[str, Subject]]) -> Table:
 
 
 def _jobs(jobs: list[JobHistory]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("job", overflow="fold")
-    for title in ("program", "user", "from", "for"):
-        table.add_column(title)
-    for title in ("read", "write", "write average", "maximum"):
-        table.add_column(title, justify="right")
+    for title in ("from", "for"):
+        table.add_column(title, no_wrap=True)
+    for title in ("read", "write", "at most"):
+        table.add_column(title, justify="right", no_wrap=True)
     for one in jobs:
         moved = (words.size(round(one.read.total)), words.size(round(one.write.total)))
-        rates = (_rate(one.write.average), _rate(one.write.maximum))
         lasted = words.duration(one.last - one.first)
-        table.add_row(Text(one.id), Text(one.program), Text(one.user), _time(one.first), lasted, *moved, *rates)
+        name = Text(f"{one.id} {one.program}")
+        table.add_row(name, _time(one.first), lasted, *moved, _rate(one.write.maximum))
     return table
 
 
 def _frame(title: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column(title, overflow="fold")
     table.add_column("")
     for name in ("last", "average", "maximum"):
-        table.add_column(name, justify="right")
-    table.add_column("at")
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("at", no_wrap=True)
     return table
 
 
@@ -90,7 +90,7 @@ def _add(table: Table, name: str, figures: dict[str, Figure]) -> None:
             table.add_row(Text(name), what, *rates, _time(figure.maximum_time) if figure.maximum >= 0.5 else "")
             name = ""
     if name:
-        table.add_row(Text(name), Text("nobody counts", style="dim"))
+        table.add_row(Text(f"{name} (not counted)", style="dim"))
 
 
 def _rate(value: float | None) -> str:
