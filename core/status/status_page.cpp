@@ -125,6 +125,10 @@ void ShownStep::set_total(int64_t bytes) {
 void ShownStep::end() {
   if (step_ == nullptr) return;
   const std::lock_guard lock(changing);
+  if (page_->process != static_cast<uint32_t>(::getpid())) {  // a child after fork: the step is its parent's
+    step_ = nullptr;
+    return;
+  }
   page_->ended.store(now_ns(), std::memory_order_relaxed);
   (step_->kind == StatusStep::Kind::write ? page_->commits : page_->reads).fetch_add(1, std::memory_order_relaxed);
   changed(*step_, [&] { step_->kind = StatusStep::Kind::none; });

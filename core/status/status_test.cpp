@@ -95,8 +95,11 @@ TEST(Status, ChildHasAPageOfItsOwn) {
   show_status();
   StatusPage* const parents = status_page;
   const int64_t written = parents->written;
+  ShownStep shown;
+  shown.begin({.writes = true, .path = "/run/parent.h5"});
   const pid_t child = ::fork();
   if (child == 0) {
+    shown.end();
     if (status_page.load() != nullptr) ::_exit(1);
     count_written(1000);
     show_status();
@@ -107,6 +110,7 @@ TEST(Status, ChildHasAPageOfItsOwn) {
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(parents->written, written);
+  EXPECT_NE(step_of("/run/parent.h5"), nullptr) << "what the child has of it is none of the parent's";
 }
 
 TEST(Status, OffMeansOff) {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 WORKER = Path(__file__).with_name("worker.py")
-COMMAND = (sys.executable, "-S", "-E", str(WORKER))
+COMMAND = (sys.executable, "-I", "-S", str(WORKER))
 
 
 @dataclass
