@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from penstock.monitor.counters import printable
 from penstock.monitor.history import Figure, History, JobHistory, Subject
 from penstock.monitor.tables import rate
 from penstock.report import words
@@ -35,7 +36,10 @@ def say(history: History, console: Console, job: str | None) -> None:
 
 def _say_job(one: JobHistory, console: Console) -> None:
     ranks = f", {one.ranks} ranks" if one.ranks else ""
-    console.print(Text.assemble((one.id, "bold"), f" on {one.host}: {one.command or one.program}"), highlight=False)
+    console.print(
+        Text.assemble((printable(one.id), "bold"), printable(f" on {one.host}: {one.command or one.program}")),
+        highlight=False,
+    )
     times = f"{_date(one.first)} to {_date(one.last)}"
     console.print(f"{one.user}{ranks}, {times}, {one.commits} commits", highlight=False)
     console.print(f"phases: {', '.join(f'{name} {part:.0%}' for name, part in one.phases.items())}", highlight=False)
@@ -45,7 +49,7 @@ def _say_job(one: JobHistory, console: Console) -> None:
     if one.meanwhile:
         console.print(_rates("meanwhile", [(subject.name, subject) for subject in one.meanwhile]))
     for path in one.outputs[:MOST_OUTPUTS]:
-        console.print(Text(f"output {path}"), soft_wrap=True)
+        console.print(Text(printable(f"output {path}")), soft_wrap=True)
     if len(one.outputs) > MOST_OUTPUTS:
         console.print(f"and {len(one.outputs) - MOST_OUTPUTS} more outputs", highlight=False)
 
@@ -67,7 +71,7 @@ def _jobs(jobs: list[JobHistory]) -> Table:
     for one in jobs:
         moved = (words.size(round(one.read.total)), words.size(round(one.write.total)))
         lasted = words.duration(one.last - one.first)
-        name = Text(f"{one.id} {one.program}")
+        name = Text(printable(f"{one.id} {one.program}"))
         table.add_row(name, _time(one.first), lasted, *moved, _rate(one.write.maximum))
     return table
 
@@ -87,10 +91,12 @@ def _add(table: Table, name: str, figures: dict[str, Figure]) -> None:
     for what, figure in figures.items():
         if figure.maximum is not None:
             rates = (_rate(figure.last), _rate(figure.average), _rate(figure.maximum))
-            table.add_row(Text(name), what, *rates, _time(figure.maximum_time) if figure.maximum >= 0.5 else "")
+            table.add_row(
+                Text(printable(name)), what, *rates, _time(figure.maximum_time) if figure.maximum >= 0.5 else ""
+            )
             name = ""
     if name:
-        table.add_row(Text(f"{name} (not counted)", style="dim"))
+        table.add_row(Text(f"{printable(name)} (not counted)", style="dim"))
 
 
 def _rate(value: float | None) -> str:

@@ -6,6 +6,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from penstock.monitor.counters import printable
 from penstock.monitor.jobs import COMPUTE, Job
 from penstock.monitor.outputs import Output
 from penstock.monitor.tables import BAR_CELLS, MIDDLE, rate
@@ -19,7 +20,9 @@ def job_lines(jobs: list[Job], most: int, width: int) -> list[RenderableType]:
         ranks = f", {job.ranks} ranks" if job.ranks else ""
         user = f", {job.user}" if job.user else ""
         rates = f"read {rate(job.read_bytes_per_second)}, write {rate(job.write_bytes_per_second)}"
-        text = Text.assemble((job.program, "bold"), f" {job.id}{ranks}{user}: {job_text(job)}; {rates}")
+        text = Text.assemble(
+            (printable(job.program), "bold"), f" {printable(job.id)}{ranks}{user}: {job_text(job)}; {rates}"
+        )
         lines.append(_line(text))
         for one in job.outputs:
             lines += _output(one, width)
@@ -56,7 +59,7 @@ def progress_text(one: Output) -> str:
 
 def _output(one: Output, width: int) -> list[RenderableType]:
     text = Text(f"  {one.operation} ")
-    text.append(_tail(one.path, max(12, width - len(text))), style="cyan")
+    text.append(_tail(printable(one.path), max(12, width - len(text))), style="cyan")
     if one.progress is None:
         return [_line(text), _line(Text("    " + progress_text(one)))]
     cells = BAR_CELLS if width < MIDDLE else 2 * BAR_CELLS

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from penstock.leftovers.names import SCHEDULERS
-from penstock.monitor.counters import moved_all
+from penstock.monitor.counters import moved_all, printable
 from penstock.monitor.members import Member
 from penstock.monitor.outputs import Output, Outputs
 from penstock.monitor.status_page import PHASES
@@ -75,7 +75,7 @@ def _job(
     phases = Counter(phase for member in programs if (phase := _phase(member, earlier.get(member.process.identity))))
     ended = [member.page.ended for member in members if member.page and member.page.ended]
     is_busy = any(member.page and member.page.steps for member in members)
-    command = " ".join(_printable(word) for word in first.command)
+    command = printable(" ".join(first.command))
     return Job(
         name,
         PurePath(first.command[0]).name if first.command and first.command[0] else first.process.name,
@@ -132,7 +132,3 @@ def _by_library(before: Member, now: Member, calls: str) -> int:
     if before.page is None or now.page is None:
         return 0
     return max(0, now.page.read - before.page.read if calls == "rchar" else now.page.written - before.page.written)
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)

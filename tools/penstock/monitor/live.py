@@ -13,6 +13,7 @@ from datetime import datetime
 from rich.console import Console
 from rich.live import Live
 
+from penstock.monitor.counters import printable
 from penstock.monitor.job_lines import job_text, progress_text
 from penstock.monitor.outputs import Output
 from penstock.monitor.sample import Sample
@@ -51,6 +52,10 @@ def show_each(taking: Taking, show: Callable[[Sample], None]) -> None:
 
 def lines(sample: Sample) -> Iterator[str]:
     """The time, what it is about, and the figures, of file systems on which something happens."""
+    return map(printable, _lines(sample))
+
+
+def _lines(sample: Sample) -> Iterator[str]:
     at = datetime.fromtimestamp(sample.clock).astimezone().strftime("%H:%M:%S")
     for one in sample.file_systems:
         moved = (one.read_bytes_per_second or 0.0) + (one.write_bytes_per_second or 0.0)

@@ -7,6 +7,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
+from penstock.monitor.counters import printable
 from penstock.monitor.file_systems import FileSystem
 from penstock.monitor.job_lines import job_lines
 from penstock.monitor.sample import Sample
@@ -123,8 +124,8 @@ def _head(sample: Sample) -> Text:
 
 
 def _foot(sample: Sample, note: str) -> Text:
-    lines = [Text(trouble, style="red") for trouble in sample.troubles]
-    lines += [Text(f"gone: {', '.join(sample.gone)}", style="yellow")] if sample.gone else []
+    lines = [Text(printable(trouble), style="red") for trouble in sample.troubles]
+    lines += [Text(f"gone: {printable(', '.join(sample.gone))}", style="yellow")] if sample.gone else []
     if sample.processes_refused:
         refused = f"{sample.processes_refused} of {sample.processes_seen} processes are not ours to look at"
         lines.append(Text(refused, style="dim"))
@@ -133,7 +134,7 @@ def _foot(sample: Sample, note: str) -> Text:
 
 
 def _name(one: FileSystem, width: int) -> Text:
-    text = Text(one.mount)
+    text = Text(printable(one.mount))
     if width >= WIDE:
         text.append(f" {one.type}, {one.figures or 'nobody counts'}", style="dim")
     if one.space_waiting_seconds >= LATE_SECONDS:
@@ -145,7 +146,7 @@ def _name(one: FileSystem, width: int) -> Text:
 
 def _space(one: FileSystem) -> list[RenderableType]:
     if one.used is None:
-        return [Text(one.space_error or "?", style="dim"), ""]
+        return [Text(printable(one.space_error or "?"), style="dim"), ""]
     style = "red" if one.used >= FULL else ""
     return [Text(f"{one.used:.0%}", style=style), words.size(one.available_bytes or 0)]
 

@@ -6,6 +6,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from penstock.monitor.counters import printable
 from penstock.monitor.devices import DeviceRates
 from penstock.monitor.processes import ProcessRates
 from penstock.report import words
@@ -36,7 +37,7 @@ def devices(disks: list[DeviceRates], most: int, width: int) -> Table:
             f"{one.name}{f' ({one.title})' if one.title else ''}{f' on {chr(44).join(one.below)}' if one.below else ''}"
         )
         row: list[RenderableType] = [
-            Text(name),
+            Text(printable(name)),
             busy,
             rate(one.read_bytes_per_second),
             rate(one.write_bytes_per_second),
@@ -56,7 +57,7 @@ def processes(found: list[ProcessRates], most: int, width: int) -> Table:
     if width >= MIDDLE:
         add_columns(table, "calls read", "calls write", "calls/s")
     for one in found[:most]:
-        row: list[RenderableType] = [Text(f"{one.pid} {one.name}")]
+        row: list[RenderableType] = [Text(printable(f"{one.pid} {one.name}"))]
         row += [rate(one.read_bytes_per_second), rate(one.write_bytes_per_second)]
         if width >= MIDDLE:
             row += [rate(one.asked_read_bytes_per_second), rate(one.asked_write_bytes_per_second)]
