@@ -1,5 +1,7 @@
 """job_lines.py: jobs as lines: what each does, and a bar for each file that it writes or reads."""
 
+import math
+
 from rich.console import RenderableType
 from rich.progress_bar import ProgressBar
 from rich.rule import Rule
@@ -51,7 +53,7 @@ def progress_text(one: Output) -> str:
     if one.bytes_per_second:
         parts.append(rate(one.bytes_per_second))
     if one.left_seconds is not None:
-        parts.append(f"{words.duration(one.left_seconds)} left")
+        parts.append(f"{words.duration(math.ceil(one.left_seconds))} left")
     elif one.progress == 1.0 and one.operation == "write":
         parts.append("to be synced and published")
     return ", ".join(parts) or f"{one.operation} under way"
