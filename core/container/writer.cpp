@@ -14,6 +14,7 @@
 #include "core/container/share.hpp"
 #include "core/container/state.hpp"
 #include "core/model/settings.hpp"
+#include "core/status/status_page.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
@@ -112,6 +113,7 @@ class Writer : public Stream::State {
   uint64_t crc_ = 0;
   Status failure_;  // the first; close fails with it
   bool closed_ = false;
+  ShownStep shown_;
 };
 
 Status Writer::prepare(std::string path) {
@@ -171,6 +173,7 @@ Status Writer::begin(const std::string& path) {
       PENSTOCK_TRY(create_file());
       return file_->write(0, encode(header_));
     });
+  shown_.begin({true, path_, "container", header_.generation, comm_->rank(), comm_->size(), 0, 0});
   return agree(comm_, status);
 }
 
@@ -321,6 +324,7 @@ Status Writer::publish(const std::vector<std::vector<std::byte>>& entries) {
 }
 
 void Writer::drop() {
+  shown_.end();
   file_.reset();
   if (std::exchange(created_, false)) (void)storage_->remove(file_path_);  // the first error is what matters
 }

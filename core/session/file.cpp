@@ -256,11 +256,17 @@ void count(File::State& state, int sign) {
   report.message_bytes += sign * state.behind_comm->bytes_sent();
 }
 
+void show_step(File::State& state, bool writes) {
+  state.shown.begin({writes, state.path, state.report.plan, state.token, state.comm->rank(), state.comm->size(),
+                     state.commits, state.report.bytes});
+}
+
 Status finish_work(File::State& state) {
   if (!state.writing) return {};
   const Status status = finish_writing(state);
   count(state, 1);
   end_step(state, status);
+  state.shown.end();
   return status;
 }
 
@@ -278,12 +284,14 @@ Status start_work(File::State& state, bool behind) {
   state.report.warnings = state.warnings;
   state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);
   begin_step(state, work.write);
+  show_step(state, work.write);
   count(state, -1);
   Status status = work.read ? read_pending(state) : Status();
   if (status.ok() && work.write) status = start_writing(state, behind);
   if (status.ok() && work.write) return status;
   count(state, 1);
   end_step(state, status);
+  state.shown.end();
   return status;
 }
 

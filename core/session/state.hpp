@@ -20,6 +20,7 @@
 #include "core/session/definitions.hpp"
 #include "core/session/pending.hpp"
 #include "core/session/step_trace.hpp"
+#include "core/status/status_page.hpp"
 #include "core/storage/storage.hpp"
 #include "core/transport/transport.hpp"
 
@@ -87,6 +88,7 @@ struct File::State {
   std::unique_ptr<Checking> checking;  // of the published file, once its checksums were asked for
   Report report;
   StepTrace step;
+  ShownStep shown;
   std::function<Status(const File&, double)> then;  // of when_closed
   double commit_seconds = 0;
 

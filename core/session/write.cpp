@@ -330,8 +330,15 @@ Status define(File::State& state, Writing& writing) {
   return plan_sums(state, writing);
 }
 
+int64_t total_bytes(const Catalogue& catalogue) {
+  int64_t total = 0;
+  for (const Dataset& dataset : catalogue.datasets) total += bytes(dataset);
+  return total;
+}
+
 Status start(File::State& state, Writing& writing, bool behind) {
   PENSTOCK_TRY(define(state, writing));
+  state.shown.set_total(total_bytes(writing.target.catalogue));
   writing.comm = state.comm;
   if (behind && state.comm->size() > 1) {
     if (state.behind_comm == nullptr) {

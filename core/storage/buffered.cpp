@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "core/status/status_page.hpp"
+
 namespace penstock {
 
 Status BufferedFile::write(int64_t offset, std::span<const std::byte> bytes) {
@@ -34,6 +36,7 @@ Status BufferedFile::write_all(int fd, int64_t offset, std::span<const std::byte
       return failed(fmt::format("writing {} bytes at offset {} of", bytes.size(), offset), path_);
     }
     if (n == 0) return {Code::io, fmt::format("writing '{}' at offset {}: no byte was taken", path_, offset)};
+    count_written(n);
     bytes = bytes.subspan(static_cast<size_t>(n));
     offset += n;
   }
@@ -49,6 +52,7 @@ Status BufferedFile::read_all(int fd, int64_t offset, std::span<std::byte> bytes
     }
     if (n == 0)
       return {Code::damaged, fmt::format("'{}' ends at offset {}, {} bytes too early", path_, offset, bytes.size())};
+    count_read(n);
     bytes = bytes.subspan(static_cast<size_t>(n));
     offset += n;
   }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/status/status_page.hpp"
 #include "core/storage/buffered.hpp"
 
 namespace penstock {
@@ -88,6 +89,7 @@ class DirectFile : public BufferedFile {
         return failed(fmt::format("writing {} bytes at offset {} of", bytes.size(), offset), path_);
       }
       if (n == 0) return {Code::io, fmt::format("writing '{}' at offset {}: no byte was taken", path_, offset)};
+      count_written(n);
       bytes = bytes.subspan(static_cast<size_t>(n));
       offset += n;
     }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/status/status_page.hpp"
 #include "core/storage/buffered.hpp"
 
 namespace penstock {
@@ -22,11 +23,13 @@ class MappedFile : public BufferedFile {
   Status write(int64_t offset, std::span<const std::byte> bytes) override {
     PENSTOCK_TRY(inside(offset, bytes.size()));
     if (!bytes.empty()) std::memcpy(base_ + offset, bytes.data(), bytes.size());
+    count_written(std::ssize(bytes));
     return {};
   }
   Status read(int64_t offset, std::span<std::byte> bytes) override {
     PENSTOCK_TRY(inside(offset, bytes.size()));
     if (!bytes.empty()) std::memcpy(bytes.data(), base_ + offset, bytes.size());
+    count_read(std::ssize(bytes));
     return {};
   }
   Status close() override {

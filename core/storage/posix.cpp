@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "core/status/status_page.hpp"
 #include "core/storage/buffered.hpp"
 #include "core/storage/direct.hpp"
 #include "core/storage/file_descriptor.hpp"
@@ -240,6 +241,7 @@ class PosixStorage : public Storage {
 }  // namespace
 
 std::shared_ptr<Storage> posix_storage(FileMaker make, bool free_behind) {
+  show_status();
   std::shared_ptr<Storage> storage = std::make_shared<PosixStorage>(std::move(make), free_behind);
   Trace* trace = Trace::current();
   return trace == nullptr ? storage : timed_storage(std::move(storage), *trace);

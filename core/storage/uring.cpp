@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "core/status/status_page.hpp"
 #include "core/storage/storage.hpp"
 
 namespace penstock {
@@ -92,7 +93,10 @@ class Uring::Ring {
     do {
       const auto slot = static_cast<unsigned>(io_uring_cqe_get_data64(done));
       const int64_t start = starts_[slot];
-      if (done->res != request_end(whole, start) - start) failed = std::min(failed, start);
+      if (done->res != request_end(whole, start) - start)
+        failed = std::min(failed, start);
+      else
+        whole.writing ? count_written(done->res) : count_read(done->res);
       free_.push_back(slot);
       io_uring_cqe_seen(&uring_, done);
     } while (in_kernel() > 0 && io_uring_peek_cqe(&uring_, &done) == 0);

@@ -17,6 +17,8 @@ struct PhaseTimes {
   double operator[](Phase phase) const { return seconds[static_cast<size_t>(phase)]; }
 };
 
+struct PhaseBoard;
+
 // Adds its own lifetime to one phase.
 class PhaseTimer {
  public:
@@ -29,6 +31,7 @@ class PhaseTimer {
   PhaseTimes& times_;
   Phase phase_;
   double start_;
+  PhaseBoard* board_;
 };
 
 // Seconds of a monotonic clock.

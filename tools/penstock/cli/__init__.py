@@ -23,6 +23,7 @@ from penstock.cli import (
     join,
     ls,
     methods,
+    monitor,
     picture,
     repair,
     report,
@@ -58,6 +59,7 @@ info.register(app)
 ls.register(app)
 join.register(app)
 methods.register(app)
+monitor.register(app)
 picture.register(app)
 repair.register(app)
 report.register(app)

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "core/status/status_page.hpp"
 #include "core/storage/storage.hpp"
 #include "core/trace/trace.hpp"
 #include "core/transport/servers/node.hpp"
@@ -140,6 +141,7 @@ int main(int argc, char** argv) {
   if (Trace* trace = Trace::current()) trace->set_role("server");
   ::close_range(listening + 1, ~0U, 0);
   ::fcntl(listening, F_SETFL, O_NONBLOCK);
+  show_status(1);
   ignore_signals();
   ::prctl(PR_SET_NAME, "penstock-server");
   if (::chdir("/") != 0) return 2;  // holds no file system

@@ -1,0 +1,84 @@
+// StatusPage: what this process is doing to files now, in a page of memory that `penstock monitor` reads (docs/formats/status.md).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/phase_board.hpp"
+
+namespace penstock {
+
+// A commit or a read under way. What is no atomic changes between two changes of SEQUENCE, which is odd meanwhile.
+struct StatusStep {
+  enum class Kind : uint32_t { none, write, read };
+  std::atomic<uint32_t> sequence;
+  Kind kind;
+  uint64_t token;  // the same on all ranks
+  int64_t start;   // nanoseconds of CLOCK_MONOTONIC
+  int32_t rank, ranks;
+  int32_t commit;  // of this file, from 0
+  uint32_t path_bytes;
+  int64_t mine;                // bytes that this rank put or asked for
+  std::atomic<int64_t> total;  // of the file, all ranks; 0: not known
+  int64_t base;                // of the page's written or read, at its start
+  std::array<char, 64> plan;   // both end with NUL, and are cut where they are too long
+  std::array<char, 512> path;
+};
+static_assert(sizeof(StatusStep) == 640);
+
+struct StatusPage {
+  std::array<char, 8> magic;
+  uint32_t process, role;  // 0: program, 1: server
+  uint32_t steps_most, step_bytes;
+  std::atomic<int64_t> written, read;   // bytes, by calls of ours on files
+  std::atomic<int64_t> commits, reads;  // that ended
+  std::atomic<int64_t> ended;           // the last of them, as of StatusStep::start
+  std::array<char, 80> reserved;
+  PhaseBoard phases;
+  std::array<StatusStep, 6> steps;
+};
+static_assert(sizeof(StatusPage) == 4096);
+
+// This process's page; null unless show_status was called, and where it may not or cannot be.
+inline std::atomic<StatusPage*> status_page = nullptr;
+
+// Makes the page, unless PENSTOCK_STATUS is "off". Nothing of it fails the caller.
+void show_status(uint32_t role = 0);
+
+inline void count_written(int64_t bytes) {
+  if (StatusPage* page = status_page.load(std::memory_order_relaxed))
+    page->written.fetch_add(bytes, std::memory_order_relaxed);
+}
+inline void count_read(int64_t bytes) {
+  if (StatusPage* page = status_page.load(std::memory_order_relaxed))
+    page->read.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+// A step from begin to end, on the page as long as it has room.
+class ShownStep {
+ public:
+  ShownStep() = default;
+  ~ShownStep() { end(); }
+  ShownStep(const ShownStep&) = delete;
+  ShownStep& operator=(const ShownStep&) = delete;
+
+  struct What {
+    bool writes = false;
+    std::string_view path, plan;
+    uint64_t token = 0;
+    int rank = 0, ranks = 1, commit = 0;
+    int64_t bytes = 0;
+  };
+  void begin(const What& what);
+  // As soon as it is known.
+  void set_total(int64_t bytes);
+  void end();
+
+ private:
+  StatusStep* step_ = nullptr;
+  StatusPage* page_ = nullptr;
+};
+
+}  // namespace penstock

@@ -1,0 +1,53 @@
+"""counters.py: how far counters of the system moved between two readings, where they wrap or begin again."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+Counters = Mapping[str, int]
+
+
+def moved(before: int, now: int, bits: int = 64) -> int | None:
+    """None where it began again. A narrow counter that is smaller wrapped, if that is less than half of its range."""
+    if now >= before:
+        return now - before
+    wrapped = now + (1 << bits) - before
+    return wrapped if bits < 64 and wrapped < 1 << (bits - 1) else None
+
+
+def moved_all(before: Counters, now: Counters, narrow: frozenset[str] = frozenset()) -> dict[str, int] | None:
+    """Of each counter that both have, those named in NARROW being of 32 bits; None where any began again."""
+    differences = {}
+    for name in now.keys() & before.keys():
+        difference = moved(before[name], now[name], 32 if name in narrow else 64)
+        if difference is None:
+            return None
+        differences[name] = difference
+    return differences
+
+
+def text_of(path: Path) -> str:
+    """Of a small file of the system, as far as it is text; OSError where there is none."""
+    return path.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def lines_of(path: Path) -> list[str]:
+    """Of a file of the system; none where it is missing or refused."""
+    try:
+        return text_of(path).splitlines()
+    except OSError:
+        return []
+
+
+def integers(words: list[str]) -> list[int]:
+    """WORDS as numbers as far as they are."""
+    numbers: list[int] = []
+    for word in words:
+        if not (word.isascii() and word.isdigit()):
+            break
+        numbers.append(int(word))
+    return numbers
+
+
+def printable(text: str) -> str:
+    """Without what would be an order to the terminal, or no text: anybody may name a process or a file."""
+    return "".join(c if c.isprintable() else "?" for c in text)

@@ -1,0 +1,155 @@
+"""screen.py: a sample as tables, as wide and as high as the terminal is."""
+
+from collections import deque
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from penstock.monitor.counters import printable
+from penstock.monitor.file_systems import FileSystem
+from penstock.monitor.job_lines import job_lines
+from penstock.monitor.sample import Sample
+from penstock.monitor.tables import (
+    MIDDLE,
+    WIDE,
+    add_columns,
+    by_use,
+    devices,
+    number,
+    processes,
+    rate,
+    table_of,
+    time_of,
+    with_rest,
+)
+from penstock.report import words
+
+NARROW = 60
+LEAST_HEIGHT = 20  # of a terminal, for devices and processes
+REMEMBERED = 60
+SPARKS = "▁▂▃▄▅▆▇█"
+SPARK_CELLS = 12
+FULL, LATE_SECONDS = 0.95, 2.0
+
+
+class Screen:
+    """Remembers the rates of the last intervals, to draw them."""
+
+    def __init__(self) -> None:
+        self._rates: dict[str, deque[float]] = {}
+        self.sample: Sample | None = None
+        self.note = ""
+
+    def show(self, sample: Sample) -> None:
+        self.sample = sample
+        for one in sample.file_systems:
+            rate = (one.read_bytes_per_second or 0.0) + (one.write_bytes_per_second or 0.0)
+            self._rates.setdefault(one.mount, deque(maxlen=REMEMBERED)).append(rate)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.sample is None:
+            yield Text("Measuring the first interval")
+            return
+        has_signs = options.encoding.startswith("utf")
+        yield self.tables(
+            self.sample, options.max_width, console.size.height if console.is_terminal else None, has_signs
+        )
+
+    def tables(self, sample: Sample, width: int, height: int | None, has_signs: bool = True) -> RenderableType:
+        """Of a HEIGHT of None, all of them; else what is least busy is left out."""
+        job_rows = sum(1 + 2 * len(job.outputs) for job in sample.jobs)
+        left = 10_000 if height is None else height - 12
+        systems = min(
+            len(sample.file_systems), max(2, left // 3 if (height or LEAST_HEIGHT) >= LEAST_HEIGHT else left // 2)
+        )
+        lines = min(job_rows, max(2, (left - systems) // 2)) if sample.jobs else 0
+        disks = by_use(sample.devices)
+        some = min(len(disks), max(1, (left - systems - lines) // 2))
+        rest = min(max(1, left - systems - lines - some), 10_000 if height is None else 20)
+        parts: list[RenderableType] = [_head(sample), self._file_systems(sample, systems, width, has_signs)]
+        if sample.jobs:
+            parts += job_lines(sample.jobs, lines, width)
+        if height is None or height >= LEAST_HEIGHT:
+            parts += [devices(disks, some, width), processes(sample.processes, rest, width)]
+        return Group(*parts, _foot(sample, self.note))
+
+    def _file_systems(self, sample: Sample, most: int, width: int, has_signs: bool) -> Table:
+        table = table_of("file system", width < NARROW)
+        has_sparks = width >= MIDDLE and has_signs and bool(self._rates)
+        add_columns(table, "read", "write")
+        if has_sparks:
+            table.add_column("", no_wrap=True)
+        if width >= MIDDLE:
+            add_columns(table, "r/s", "w/s")
+        if width >= WIDE:
+            add_columns(table, "other/s", "wait r", "wait w")
+        add_columns(table, "used", *(["free"] if width >= NARROW else []))
+        busy = sorted(sample.file_systems, key=lambda one: -_weight(one))[:most]
+        for one in (one for one in sample.file_systems if one in busy):
+            row: list[RenderableType] = [_name(one, width), rate(one.read_bytes_per_second)]
+            row.append(rate(one.write_bytes_per_second))
+            if has_sparks:
+                row.append(Text(sparks(self._rates.get(one.mount, ())), style="cyan"))
+            if width >= MIDDLE:
+                row += [number(one.reads_per_second), number(one.writes_per_second)]
+            if width >= WIDE:
+                row += [number(one.metadata_per_second), time_of(one.read_seconds), time_of(one.write_seconds)]
+            table.add_row(*row, *_space(one)[: 2 if width >= NARROW else 1])
+        return with_rest(table, len(sample.file_systems) - most)
+
+
+def sparks(rates: Iterable[float]) -> str:
+    """A line of the last of them, the largest of all that are remembered at full height."""
+    values = list(rates)
+    most = max(values, default=0.0)
+    if most <= 0:
+        return " " * SPARK_CELLS
+    cells = [" " if value <= 0 else SPARKS[min(7, int(value / most * 8))] for value in values[-SPARK_CELLS:]]
+    return "".join(cells).rjust(SPARK_CELLS)
+
+
+def _head(sample: Sample) -> Text:
+    node = sample.node
+    text = Text.assemble(
+        (sample.host, "bold"),
+        f"  read {rate(node.read_bytes_per_second)}, write {rate(node.write_bytes_per_second)}",
+    )
+    if node.dirty_bytes is not None:
+        waiting = node.dirty_bytes + (node.writeback_bytes or 0)
+        text.append(f", {words.size(waiting)} in memory to be written")
+    text.append(f"; over {words.seconds(sample.seconds)}")
+    return text
+
+
+def _foot(sample: Sample, note: str) -> Text:
+    lines = [Text(printable(trouble), style="red") for trouble in sample.troubles]
+    lines += [Text(f"gone: {printable(', '.join(sample.gone))}", style="yellow")] if sample.gone else []
+    if sample.processes_refused:
+        refused = f"{sample.processes_refused} of {sample.processes_seen} processes are not ours to look at"
+        lines.append(Text(refused, style="dim"))
+    lines += [Text(note, style="dim")] if note else []
+    return Text("\n").join(lines)
+
+
+def _name(one: FileSystem, width: int) -> Text:
+    text = Text(printable(one.mount))
+    if width >= WIDE:
+        text.append(f" {one.type}, {one.figures or 'nobody counts'}", style="dim")
+    if one.space_waiting_seconds >= LATE_SECONDS:
+        text.append(f" does not answer for {words.duration(one.space_waiting_seconds)}", style="red bold")
+    if one.retransmissions_per_second:
+        text.append(f" {words.digits(one.retransmissions_per_second)} retransmissions/s", style="red")
+    return text
+
+
+def _space(one: FileSystem) -> list[RenderableType]:
+    if one.used is None:
+        return [Text(printable(one.space_error or "?"), style="dim"), ""]
+    style = "red" if one.used >= FULL else ""
+    return [Text(f"{one.used:.0%}", style=style), words.size(one.available_bytes or 0)]
+
+
+def _weight(one: FileSystem) -> float:
+    return (one.read_bytes_per_second or 0.0) + (one.write_bytes_per_second or 0.0) + (one.space_waiting_seconds > 0)
