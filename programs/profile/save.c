@@ -46,6 +46,18 @@ static void put(struct out *out, const void *bytes, size_t n) {
   }
 }
 
+/* Those that are not 0: how many, and each with its place. */
+static void put_words(struct out *out, const int64_t *words, int64_t n) {
+  int64_t used = 0;
+  for (int64_t i = 0; i < n; ++i) used += words[i] != 0;
+  put(out, &used, sizeof used);
+  for (int64_t i = 0; i < n; ++i)
+    if (words[i] != 0) {
+      put(out, &i, 2);
+      put(out, &words[i], 8);
+    }
+}
+
 __attribute__((format(printf, 2, 3))) static void say(struct out *out, const char *format, ...) {
   char text[512];
   va_list list;
@@ -153,11 +165,11 @@ void write_profile(int last) {
   out.n = 0;
   if (out.fd < 0) return;
   const struct tables tables = all_tables();
-  const int64_t heads[3] = {tables.n_counts, sizeof(struct counts), sizeof(struct heat)};
+  const int64_t heads[3] = {tables.n_counts, sizeof(struct counts) / 8, sizeof(struct heat) / 8};
   put(&out, "PENSPRF\1", 8);
   put(&out, heads, sizeof heads);
-  put(&out, tables.counts, sizeof(struct counts) * (size_t)tables.n_counts);
-  put(&out, tables.heat, sizeof(struct heat) * modules);
+  for (int64_t i = 0; i < tables.n_counts; ++i) put_words(&out, (const int64_t *)&tables.counts[i], heads[1]);
+  for (int m = 0; m < modules; ++m) put_words(&out, (const int64_t *)&tables.heat[m], heads[2]);
   about(&out, last, &tables);
   flush(&out);
   if (close(out.fd) != 0 || out.failed || rename(partial, path) != 0) unlink(partial);
