@@ -24,6 +24,7 @@ from penstock.cli import (
     ls,
     methods,
     picture,
+    profile,
     repair,
     report,
     seal,
@@ -59,6 +60,7 @@ ls.register(app)
 join.register(app)
 methods.register(app)
 picture.register(app)
+profile.register(app)
 repair.register(app)
 report.register(app)
 seal.register(app)

@@ -13,7 +13,7 @@ from penstock.errors import UserError
 
 MAGIC = b"PENSPRF\x01"
 SUFFIX = ".profile"
-WORDS = 186  # of a file's counts
+WORDS = 204  # of a file's counts
 BINS = 200
 _PAIR = np.dtype([("at", "<u2"), ("value", "<i8")])
 
