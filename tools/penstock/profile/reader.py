@@ -90,9 +90,7 @@ class _Reading:
         if lost_calls := sum(int(file.about["lost"]) for file in self.files):
             self.troubles.append(f"{lost_calls} calls found no room of their own: too many files or places")
 
-    def _add(
-        self, file: ProcessFile, counts: dict[tuple[int, str], dict[int, Counts]], heat: list[HeatMap]
-    ) -> None:
+    def _add(self, file: ProcessFile, counts: dict[tuple[int, str], dict[int, Counts]], heat: list[HeatMap]) -> None:
         rank, origin = int(file.about["rank"]), (file.about["start"] - self.start) * 1e-9
         for words in file.counts:
             module, path = int(words[0]), os.path.normpath(text(file.about["paths"][words[1]]))
@@ -152,7 +150,9 @@ def _counts(words: Words, module: int, rank: int, origin: float, names: list[str
     made.reads, made.writes = (_way(words[2 + i * _WAY :][:_WAY], origin) for i in range(2))
     at = 2 + 2 * _WAY
     made.plain.update({name: int(count) for name, count in zip(names, words[at : at + 24], strict=False)})
-    metadata, opened, opened_end, closed, closed_end, switches, _, alignment = (int(n) for n in words[at + 24 : at + 32])
+    metadata, opened, opened_end, closed, closed_end, switches, _, alignment = (
+        int(n) for n in words[at + 24 : at + 32]
+    )
     made.meta_seconds, made.switches, made.alignment = metadata * 1e-9, switches, alignment or 4096
     made.any_open, made.any_close = opened_end > 0, closed_end > 0
     made.opened = (origin + opened * 1e-9, origin + opened_end * 1e-9) if made.any_open else (0.0, 0.0)
