@@ -56,8 +56,8 @@ def _tell(folder: Path, collector: Collector) -> None:
         )
         return
     if next(folder.glob("*.profile"), None) is None:
-        said = "no calls on files were seen: the program does none, is linked statically, or was killed early"
-        typer.echo(f"penstock: {said}", err=True)
+        why = "no calls on files were seen: the program does none, is linked statically, or was killed early"
+        typer.echo(f"penstock: {why}", err=True)
         return
     from penstock.doctor.facts import Facts
     from penstock.doctor.record import call_sites

@@ -1,4 +1,4 @@
-"""reader.py: a folder of profiles into a Job: files as Darshan's records, and functions by the place that calls them."""
+"""reader.py: a folder of profiles into a Job: Darshan's records of files, and functions by the place of the call."""
 
 import os
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""run.py: which recorder a program gets, and how it is started with it: by the environment alone, its command unchanged."""
+"""run.py: which recorder a program gets, and how it gets it: by the environment, its command unchanged."""
 
 import contextlib
 import os
