@@ -23,8 +23,8 @@ def doctor(
         list[Path],
         typer.Argument(
             metavar="LOG|TRACE...|DIR",
-            help="A Darshan log, or a folder of PENSTOCK_TRACE or `penstock profile`; several of one program at several "
-            "scales; or a folder of logs.",
+            help="A Darshan log, or a folder of PENSTOCK_TRACE or `penstock profile`; several of one program at "
+            "several scales; or a folder of logs.",
         ),
     ],
     json: Annotated[
