@@ -136,6 +136,13 @@ def test_commands_that_cannot_start(tmp_path: Path, command: list[str], status: 
     assert (done.returncode, done.stderr) == (status, f"penstock: {said}\n")
 
 
+def test_a_profile_has_its_picture_on_the_page(tmp_path: Path) -> None:
+    profiled(tmp_path, str(made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread")))
+    command = [sys.executable, "-m", "penstock", "doctor", "seen", "--html", "why.html"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=100)
+    assert "in write called from write_pieces (calls.c:15)" in (tmp_path / "why.html").read_text()
+
+
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "seen").write_text("")
     assert "name a folder that can be written" in profiled(tmp_path, "true").stderr
