@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -38,3 +40,14 @@ def test_a_job_is_profiled_by_the_prolog(tmp_path: Path, monkeypatch: pytest.Mon
     job = read_profile(folder)
     assert (job.job_id, job.ranks) == ("1", 2)
     assert job.modules["POSIX"].total("POSIX_BYTES_WRITTEN") == 10000
+    program = tmp_path / "bin" / "penstock"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m penstock "$@"\n')
+    program.chmod(0o755)
+    epilog = [str(ROOT / "packaging" / "slurm" / "epilog.sh")]
+    more = {"PATH": f"{program.parent}:{os.environ['PATH']}", "SLURM_JOB_ID": "1"}
+    subprocess.run(epilog, env=os.environ | more, check=True, timeout=60)
+    deadline = time.monotonic() + 60
+    while not (folder / "doctor.json").is_file():  # it is behind the job
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
