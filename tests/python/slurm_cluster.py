@@ -50,7 +50,7 @@ def missing() -> str | None:
 
 @contextlib.contextmanager
 def cluster(folder: Path, nodes: int = 2, cpus: int = 4, more: str = "") -> Iterator[dict[str, str]]:
-    """The environment in which Slurm's commands talk to it; nothing of it is left in the end. MORE: lines of slurm.conf."""
+    """The environment in which Slurm's commands talk to it; nothing of it is left. MORE: lines of slurm.conf."""
     ports = _free_ports(nodes + 1)
     names = [f"n{index}" for index in range(nodes)]
     host = socket.gethostname().split(".")[0]

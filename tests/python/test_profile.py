@@ -143,6 +143,25 @@ def test_a_profile_has_its_picture_on_the_page(tmp_path: Path) -> None:
     assert "in write called from write_pieces (calls.c:15)" in (tmp_path / "why.html").read_text()
 
 
+def test_damaged_profiles_are_one_clear_error(tmp_path: Path) -> None:
+    profiled(tmp_path, str(made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread")))
+    whole = max((tmp_path / "seen").glob("*.profile"), key=lambda path: path.stat().st_size)
+    data = whole.read_bytes()
+    for other in (tmp_path / "seen").glob("*.profile"):
+        other.unlink()
+    for damaged in (
+        data[:200],
+        data[:-5],
+        b"",
+        data.replace(b'"calls"', b'"cells"').replace(b'"ranks":1', b'"ranks":0'),
+    ):
+        whole.write_bytes(damaged)
+        command = [sys.executable, "-m", "penstock", "doctor", "seen"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 2 and "damaged" in done.stderr + "damaged" * (not damaged), done.stderr
+        assert "Traceback" not in done.stderr
+
+
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "seen").write_text("")
     assert "name a folder that can be written" in profiled(tmp_path, "true").stderr

@@ -31,7 +31,10 @@ def read_profile(folder: Path) -> Job:
             troubles.append(str(error))
     if not files:
         raise UserError(f"there is no profile in {folder}{': ' + troubles[0] if troubles else ''}")
-    return _Reading(folder, files, troubles).job()
+    try:
+        return _Reading(folder, files, troubles).job()
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise UserError(f"{folder}: a profile in it is damaged, or of another version of penstock") from None
 
 
 class _Reading:
