@@ -49,8 +49,8 @@ def missing() -> str | None:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path, nodes: int = 2, cpus: int = 4) -> Iterator[dict[str, str]]:
-    """The environment in which Slurm's commands talk to it; nothing of it is left in the end."""
+def cluster(folder: Path, nodes: int = 2, cpus: int = 4, more: str = "") -> Iterator[dict[str, str]]:
+    """The environment in which Slurm's commands talk to it; nothing of it is left. MORE: lines of slurm.conf."""
     ports = _free_ports(nodes + 1)
     names = [f"n{index}" for index in range(nodes)]
     host = socket.gethostname().split(".")[0]
@@ -63,6 +63,7 @@ def cluster(folder: Path, nodes: int = 2, cpus: int = 4) -> Iterator[dict[str, s
     configuration = folder / "slurm.conf"
     configuration.write_text(
         CONFIGURATION.format(host=host, control=ports[0], folder=folder, nodes="\n".join(lines), names=",".join(names))
+        + more
     )
     environment = os.environ | {"SLURM_CONF": str(configuration), "PATH": f"{os.environ['PATH']}:/usr/sbin"}
     with contextlib.ExitStack() as stack:

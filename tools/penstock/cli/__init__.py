@@ -25,6 +25,7 @@ from penstock.cli import (
     methods,
     monitor,
     picture,
+    profile,
     repair,
     report,
     seal,
@@ -61,6 +62,7 @@ join.register(app)
 methods.register(app)
 monitor.register(app)
 picture.register(app)
+profile.register(app)
 repair.register(app)
 report.register(app)
 seal.register(app)

@@ -28,8 +28,8 @@ def doctor(
         list[Path],
         typer.Argument(
             metavar="LOG|TRACE...|DIR",
-            help="A Darshan log, or a folder that PENSTOCK_TRACE named; several of one program at several scales; "
-            "or a folder of logs.",
+            help="A Darshan log, or a folder of PENSTOCK_TRACE or `penstock profile`; several of one program at "
+            "several scales; or a folder of logs.",
         ),
     ],
     json: Annotated[
@@ -55,7 +55,7 @@ def doctor(
     """Say why the I/O of a run is slow, what that costs, and what will help; of a folder, which jobs lose most."""
     if not replay and directory is not None:
         raise UserError("--dir is where --replay plays: add --replay")
-    if len(logs) == 1 and logs[0].is_dir() and not _is_trace(logs[0]):
+    if len(logs) == 1 and logs[0].is_dir() and not _is_run(logs[0]):
         if replay:
             raise UserError(f"{logs[0]}: --replay takes one log, not a folder of them")
         _many(logs[0], json, most, processes)
@@ -97,15 +97,19 @@ def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":
         return replayed(diagnosis, stage, lambda what: bar.update(task, description=what))
 
 
-def _is_trace(path: Path) -> bool:
-    return path.is_dir() and next(path.glob("*.trace"), None) is not None
+def _is_run(path: Path) -> bool:
+    """A folder of one run: its trace, or its profile."""
+    return any(next(path.glob(f"*.{kind}"), None) is not None for kind in ("trace", "profile"))
 
 
 def _job(path: Path) -> "Job":
     from penstock.doctor.darshan_log import read_log
+    from penstock.profile.reader import read_profile
     from penstock.trace.reader import read_trace
 
-    return read_trace(path) if path.is_dir() else read_log(path)
+    if not path.is_dir():
+        return read_log(path)
+    return read_profile(path) if next(path.glob("*.profile"), None) is not None else read_trace(path)
 
 
 def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> None:

@@ -84,11 +84,33 @@ class Step:
 
 
 @dataclass(frozen=True)
+class FunctionTime:
+    """Calls of one function from one place of the program; from a profile of ours."""
+
+    function: str  # "nc_get_vara_double"
+    interface: str  # "POSIX", "STDIO", "MPI-IO", "HDF5", "netCDF", "PnetCDF"
+    caller: str  # "" where it is not known
+    location: str  # "load.c:42", or the name of a library
+    calls: int
+    read_bytes: int  # that moved in them
+    written_bytes: int
+    seconds: float  # of the mean rank
+    slowest_seconds: float  # of the slowest rank
+    shortest: float  # seconds of a call
+    longest: float
+    file: str  # with most of the time, "" where none was touched
+
+    @property
+    def place(self) -> str:
+        return f"{self.caller} ({self.location})" if self.caller else self.location
+
+
+@dataclass(frozen=True)
 class Job:
     """One run. Only TRACED is read again at each call, since it may be larger than memory."""
 
     source: str  # the file or folder that tells it
-    kind: str  # "darshan" or "trace"
+    kind: str  # "darshan", "trace" or "profile"
     program: str  # the command line
     ranks: int
     seconds: float  # run time
@@ -100,6 +122,7 @@ class Job:
     hosts: dict[int, str] = field(default_factory=dict)  # by rank, where it is known
     stripes: dict[str, tuple[int, int, tuple[int, ...]]] = field(default_factory=dict)  # path: count, bytes, targets
     steps: tuple[Step, ...] = ()
+    functions: tuple[FunctionTime, ...] = ()  # what takes longest first; outermost calls only, so they add up
     has_traced: bool = False
     traced: Callable[[], Iterator[Traced]] = nothing_traced
     partial: frozenset[str] = frozenset()  # modules of which records are missing, those of accesses included

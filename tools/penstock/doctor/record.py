@@ -6,6 +6,7 @@ import numpy as np
 
 from penstock.doctor.diagnosis import Diagnosis
 from penstock.doctor.facts import Facts
+from penstock.doctor.job import FunctionTime, Job
 from penstock.doctor.model import Model
 from penstock.doctor.model import to_record as model_record
 
@@ -52,6 +53,7 @@ def to_record(diagnosis: Diagnosis, model: Model) -> dict[str, Any]:
         ],
         "files": files(facts),
         "functions": functions(facts),
+        "call_sites": [{**vars(one), "share": share} for share, one in call_sites(job)],
         "model": model_record(model),
         "troubles": list(job.troubles),
     }
@@ -76,6 +78,12 @@ def files(facts: Facts) -> list[dict[str, Any]]:
                 "file_system": facts.file_system(path),
             }
     return sorted(made.values(), key=lambda one: -one["seconds"])[:MOST_FILES]
+
+
+def call_sites(job: Job) -> list[tuple[float, FunctionTime]]:
+    """Each with its share of the I/O time; from a profile."""
+    whole = sum(one.seconds for one in job.functions) or 1.0
+    return [(one.seconds / whole, one) for one in job.functions[:MOST_FILES]]
 
 
 def functions(facts: Facts) -> list[dict[str, Any]]:

@@ -8,11 +8,13 @@ from rich.text import Text
 
 from penstock.doctor.diagnosis import Diagnosis
 from penstock.doctor.finding import ACHIEVED, HIGH, INFO, UNDECIDED, WARN, WITHDRAWN, Evidence, Finding
-from penstock.doctor.record import files
+from penstock.doctor.job import Job
+from penstock.doctor.record import call_sites, files
 from penstock.doctor.rules.common import number, share, size
 
 STYLE = {HIGH: "bold red", WARN: "yellow"}
 MOST_FILES = 5
+MOST_SITES = 8
 OUTCOMES = {
     ACHIEVED: "achieved",
     WITHDRAWN: "withdrawn, no gain here",
@@ -28,16 +30,37 @@ def say(diagnosis: Diagnosis, console: Console) -> None:
         f"{job.core_hours:,.4g} core-hours\n",
         highlight=False,
     )
+    if job.functions:
+        console.print(Text(first_site(job)), "\n", highlight=False)
     for trouble in job.troubles:
         console.print(f"Note: {trouble}", highlight=False)
     for at, one in enumerate(diagnosis.findings, 1):
         _finding(at, one, diagnosis, console)
     if not diagnosis.findings:
         console.print("No rule has anything to say.", highlight=False)
+    if job.functions:
+        console.print(sites(job))
     console.print(_layers(diagnosis))
     if diagnosis.phases:
         console.print(_phases(diagnosis))
     console.print(_files(diagnosis))
+
+
+def first_site(job: Job) -> str:
+    part, one = call_sites(job)[0]
+    return f"{share(part)} of the I/O time is in {one.function} called from {one.place}."
+
+
+def sites(job: Job) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Where I/O is called", title_justify="left")
+    for name in ("of I/O", "function", "called from", "calls", "mean rank", "slowest", "read", "written"):
+        made.add_column(name, justify="left" if name in ("function", "called from") else "right", overflow="fold")
+    for part, one in call_sites(job)[:MOST_SITES]:
+        made.add_row(
+            share(part), one.function, one.place, f"{one.calls:,}", f"{one.seconds:.3g} s",
+            f"{one.slowest_seconds:.3g} s", size(one.read_bytes), size(one.written_bytes),
+        )  # fmt: skip
+    return made
 
 
 def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> None:

@@ -153,6 +153,7 @@ class Counts:
         self.plain: Counter[str] = Counter()
         self.accesses: Counter[int] = Counter()
         self.meta_seconds = 0.0
+        self.alignment = 4096  # bytes, of its file system, where a profile tells it
         self.opened = self.closed = (0.0, 0.0)
         self.any_open = self.any_close = False
         self.switches = 0
@@ -253,6 +254,11 @@ class Counts:
             values |= {"FILE_NOT_ALIGNED": unaligned, "FILE_ALIGNMENT": alignment, "MEM_ALIGNMENT": 8}
             strides = self.reads.strides + self.writes.strides
             values |= _four("STRIDE", "STRIDE", strides)
+        if self.module == "STDIO":
+            values |= {"READS": self.reads.calls, "WRITES": self.writes.calls}
+            values |= {"MAX_BYTE_READ": self.reads.max_byte, "MAX_BYTE_WRITTEN": self.writes.max_byte}
+            values |= {"BYTES_READ": self.reads.bytes, "BYTES_WRITTEN": self.writes.bytes}
+            return {f"{self.module}_{name}": value for name, value in values.items()}
         values |= {"BYTES_READ": self.reads.bytes, "BYTES_WRITTEN": self.writes.bytes, "RW_SWITCHES": self.switches}
         values |= {"MAX_READ_TIME_SIZE": self.reads.max_size, "MAX_WRITE_TIME_SIZE": self.writes.max_size}
         for way, name in ((self.reads, "READ"), (self.writes, "WRITE")):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from penstock.doctor import record
 from penstock.doctor.diagnosis import Diagnosis
 from penstock.doctor.facts import STREAMS
 from penstock.doctor.finding import INFO
@@ -16,6 +17,7 @@ from penstock.pages.frame import WIDE, Plot
 
 ROWS, COLUMNS = 256, 400  # of a picture of ranks by time at most
 POINTS = 6000  # accesses drawn at most
+MOST_SITES = 12
 KINDS = ("read", "write", "metadata")
 HATCHES = ("", "///", "...")
 CLASSES = ((1 << 12, "up to 4 KiB"), (1 << 16, "to 64 KiB"), (1 << 20, "to 1 MiB"), (1 << 24, "to 16 MiB"), (0, "more"))
@@ -49,6 +51,26 @@ def where(diagnosis: Diagnosis) -> Plot | None:
     text = "Seconds of the mean rank: " + "; ".join(f"{row[0]} {row[1]} {row[2]} ({row[3]})" for row in rows) + "."
     heads = ("interface", "kind", "mean rank", "of the run")
     return Plot("where", "Where the time of the mean rank goes", svg.text_of(made), text, heads, rows)
+
+
+def call_sites(diagnosis: Diagnosis) -> Plot | None:
+    """Seconds of the mean rank by function and place, of a profile."""
+    found = record.call_sites(diagnosis.job)[:MOST_SITES]
+    if not found:
+        return None
+    made, axes = svg.figure(WIDE, 0.8 + 0.45 * len(found))
+    plot = axes[0][0]
+    labels = [svg.wrapped(f"{one.function} from {one.place}", 52) for _, one in found]
+    plot.barh(labels, [one.seconds for _, one in found], height=0.6, color=svg.SERIES[0])
+    plot.invert_yaxis()
+    plot.set_xlabel("seconds of the mean rank")
+    rows = [
+        (one.function, one.place, share(part), f"{one.calls:,}", f"{one.seconds:.4g} s", f"{one.slowest_seconds:.4g} s")
+        for part, one in found
+    ]
+    text = "Of the I/O time: " + "; ".join(f"{row[2]} in {row[0]} called from {row[1]}" for row in rows) + "."
+    heads = ("function", "called from", "of I/O", "calls", "mean rank", "slowest rank")
+    return Plot("call-sites", "Where I/O is called", svg.text_of(made), text, heads, rows)
 
 
 def saved(diagnosis: Diagnosis) -> Plot | None:
@@ -201,5 +223,5 @@ def _accesses(job: Job) -> tuple[str, npt.NDArray[np.void], npt.NDArray[np.int64
 
 
 def all_plots(diagnosis: Diagnosis) -> list[Plot]:
-    made = [one(diagnosis) for one in (where, saved, ranks_by_time, offsets)]
+    made = [one(diagnosis) for one in (where, call_sites, saved, ranks_by_time, offsets)]
     return [one for one in made if one is not None]

@@ -1,0 +1,172 @@
+"""test_profile.py: `penstock profile` counts what known programs do, names the places, and changes nothing of them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import BUILD, ROOT
+from penstock.campaign import launch
+from penstock.doctor.job import Job
+from penstock.profile.reader import read_profile
+
+SOURCES = ROOT / "tests" / "profile"
+FORTRAN = """program save
+ use mpi
+ implicit none
+ integer :: ierr, fh, rank, b(100) = 1
+ call MPI_Init(ierr)
+ call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+ call MPI_File_open(MPI_COMM_WORLD, 'f.dat', MPI_MODE_CREATE + MPI_MODE_WRONLY, MPI_INFO_NULL, fh, ierr)
+ call MPI_File_write_at(fh, int(rank*400, MPI_OFFSET_KIND), b, 100, MPI_INTEGER, MPI_STATUS_IGNORE, ierr)
+ call MPI_File_close(fh, ierr)
+ call MPI_Finalize(ierr)
+end program
+"""
+
+
+def made(folder: Path, compiler: str, source: Path, *more: str) -> Path:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    command = [compiler, "-g", "-O1", "-o", str(folder / "program"), str(source), *more]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    return folder / "program"
+
+
+def profiled(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    if not (BUILD / "lib" / "libpenstock_profile.so").is_file():
+        pytest.fail("build/lib has no libpenstock_profile.so: 'ninja -C build penstock_profile' makes it")
+    words = [sys.executable, "-m", "penstock", "profile", "--with", "own", "-o", "seen", "--", *command]
+    environment = launch.environment() | {"PENSTOCK_BIN": str(BUILD / "bin"), "PYTHONPATH": str(ROOT / "tools")}
+    environment["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=100, check=False)
+
+
+def ranks_of(mpi: str) -> list[str]:
+    if shutil.which(f"mpiexec.{mpi}") is None:
+        pytest.skip(f"no mpiexec.{mpi}")
+    return [f"mpiexec.{mpi}", "-n", "2"]
+
+
+def of_file(job: Job, module: str, name: str) -> dict[str, int]:
+    (found,) = [one.counters for one in job.modules[module].records if Path(one.path).name == name]
+    return found
+
+
+def test_calls_of_threads_and_children_are_counted_exactly(tmp_path: Path) -> None:
+    program = made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread")
+    done = profiled(tmp_path, str(program))
+    assert (done.returncode, done.stdout) == (3, "its own words\n")
+    assert " called from " in done.stderr
+    assert "recording took" in done.stderr
+    job = read_profile(tmp_path / "seen")
+    first = of_file(job, "POSIX", "a.dat")
+    expected = {
+        "OPENS": 2, "WRITES": 101, "READS": 1, "BYTES_WRITTEN": 104096, "BYTES_READ": 50, "FSYNCS": 1,
+        "SIZE_WRITE_100_1K": 100, "SIZE_WRITE_1K_10K": 1, "SIZE_READ_0_100": 1, "MAX_BYTE_WRITTEN": (1 << 20) + 4095,
+        "CONSEC_WRITES": 99, "SEQ_WRITES": 100, "RW_SWITCHES": 2, "ACCESS1_ACCESS": 1000, "ACCESS1_COUNT": 100,
+    }  # fmt: skip
+    assert {name: first[f"POSIX_{name}"] for name in expected} == expected
+    for name in ("b.dat", "child.dat"):
+        assert of_file(job, "POSIX", name)["POSIX_BYTES_WRITTEN"] == 100000
+    (row,) = [one for one in job.functions if one.function == "write"]
+    assert (row.calls, row.written_bytes, row.place) == (300, 300000, "write_pieces (calls.c:15)")
+    assert job.heat["POSIX"].written.sum() == 304096
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_independent_small_writes_are_counted_and_found(tmp_path: Path, mpi: str) -> None:
+    program = made(tmp_path, f"mpicc.{mpi}", SOURCES / "files.c")
+    done = profiled(tmp_path, *ranks_of(mpi), str(program))
+    assert done.returncode == 0, done.stderr
+    job = read_profile(tmp_path / "seen")
+    assert job.ranks == 2
+    counters = of_file(job, "MPI-IO", "grid.dat")
+    expected = {
+        "COLL_OPENS": 2, "INDEP_WRITES": 4000, "COLL_WRITES": 2, "BYTES_WRITTEN": 408000, "SIZE_WRITE_AGG_0_100": 4001,
+        "SIZE_WRITE_AGG_1K_10K": 1, "INDEP_READS": 0,
+    }  # fmt: skip
+    assert {name: counters.get(f"MPIIO_{name}", 0) for name in expected} == expected
+    (row,) = [one for one in job.functions if one.function == "MPI_File_write_at"]
+    assert (row.calls, row.place) == (4000, "save_grid (files.c:7)")
+    command = [sys.executable, "-m", "penstock", "doctor", "seen", "--json", "-"]
+    told: dict[str, Any] = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout)
+    assert "C5" in [one["rule"] for one in told["findings"]]
+    assert any(one["function"] == "MPI_File_write_at" and one["location"] == "files.c:7" for one in told["call_sites"])
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_fortran_names_its_own_lines(tmp_path: Path, mpi: str) -> None:
+    source = tmp_path / "save.f90"
+    source.write_text(FORTRAN)
+    done = profiled(tmp_path, *ranks_of(mpi), str(made(tmp_path, f"mpifort.{mpi}", source)))
+    assert done.returncode == 0, done.stderr
+    job = read_profile(tmp_path / "seen")
+    assert of_file(job, "MPI-IO", "f.dat")["MPIIO_BYTES_WRITTEN"] == 800
+    places = {one.function: one.location for one in job.functions}
+    assert places["MPI_File_write_at"] == "save.f90:8"
+
+
+def test_the_outermost_library_is_named_and_who_called_it(tmp_path: Path) -> None:
+    include = Path("/usr/lib/x86_64-linux-gnu/netcdf/mpi/include")
+    if not (include / "netcdf.h").is_file():
+        pytest.skip("no netcdf.h of libnetcdf-mpi-dev")
+    program = made(tmp_path, "mpicc.openmpi", SOURCES / "load.c", f"-I{include}", "-lnetcdf_mpi")
+    assert profiled(tmp_path, str(program)).returncode == 0
+    (row,) = [one for one in read_profile(tmp_path / "seen").functions if one.function == "nc_get_vara_double"]
+    assert (row.calls, row.interface, row.place) == (50, "netCDF", "load_interp (load.c:8)")
+
+
+def test_a_killed_program_is_said(tmp_path: Path) -> None:
+    done = profiled(tmp_path, str(made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread")), "killed")
+    assert done.returncode == 128 + 9
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [(["./nothing"], 127, "./nothing: No such file or directory"), (["/etc"], 126, "/etc: Permission denied")],
+)
+def test_commands_that_cannot_start(tmp_path: Path, command: list[str], status: int, said: str) -> None:
+    done = profiled(tmp_path, *command)
+    assert (done.returncode, done.stderr) == (status, f"penstock: {said}\n")
+
+
+def test_a_profile_has_its_picture_on_the_page(tmp_path: Path) -> None:
+    profiled(tmp_path, str(made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread")))
+    command = [sys.executable, "-m", "penstock", "doctor", "seen", "--html", "why.html"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=100)
+    assert "in write called from write_pieces (calls.c:15)" in (tmp_path / "why.html").read_text()
+
+
+def test_damaged_profiles_are_one_clear_error(tmp_path: Path) -> None:
+    profiled(tmp_path, str(made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread")))
+    whole = max((tmp_path / "seen").glob("*.profile"), key=lambda path: path.stat().st_size)
+    data = whole.read_bytes()
+    for other in (tmp_path / "seen").glob("*.profile"):
+        other.unlink()
+    for damaged in (
+        data[:200],
+        data[:-5],
+        b"",
+        data.replace(b'"calls"', b'"cells"').replace(b'"ranks":1', b'"ranks":0'),
+    ):
+        whole.write_bytes(damaged)
+        command = [sys.executable, "-m", "penstock", "doctor", "seen"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith("penstock: ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "seen").write_text("")
+    assert "name a folder that can be written" in profiled(tmp_path, "true").stderr
+    (tmp_path / "seen").unlink()
+    (tmp_path / "seen").mkdir()
+    (tmp_path / "seen" / "x.profile").write_text("damaged")
+    assert "holds the profile of another run" in profiled(tmp_path, "true").stderr

@@ -1,0 +1,79 @@
+"""profile.py: `penstock profile`: runs a program that knows nothing of penstock, and says where its I/O is called."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.errors import UserError
+from penstock.profile.run import Collector, darshan_library, make_folder, own_library, run, settings
+
+_PASSED = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+def register(app: typer.Typer) -> None:
+    app.command("profile", context_settings=_PASSED)(profile)
+
+
+def profile(
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="As ever: mpiexec and all.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="A folder that all nodes see.")
+    ] = None,
+    collector: Annotated[
+        Collector | None, typer.Option("--with", help="default: Darshan's runtime where there is one.")
+    ] = None,
+) -> None:
+    """Run a program unchanged, and record what it does to files, by function and place.
+
+    Its output and its status are its own. What was seen is said on standard error; `penstock doctor DIR` says more.
+    """
+    darshan = darshan_library() if collector is not Collector.own else None
+    if collector is Collector.darshan and darshan is None:
+        raise UserError("no libdarshan.so: name it with DARSHAN_RUNTIME, or take --with own")
+    chosen = Collector.darshan if darshan is not None else Collector.own
+    library = darshan if darshan is not None else own_library()
+    if any(letter in str(library) for letter in " :"):
+        raise UserError(f"{library}: LD_PRELOAD takes no path with a space or a colon in it")
+    folder = make_folder(output)
+    status = run(command, settings(library, folder, chosen, command))
+    sys.stdout.flush()
+    _tell(folder, chosen)
+    raise typer.Exit(status)
+
+
+def _tell(folder: Path, collector: Collector) -> None:
+    shown = os.path.relpath(folder) if folder.is_relative_to(Path.cwd()) else str(folder)
+    if collector is Collector.darshan:
+        logs = sorted(folder.glob("*.darshan"))
+        typer.echo(
+            f"penstock: {shown}/{logs[0].name}; next: penstock doctor {shown}/{logs[0].name}"
+            if logs
+            else "penstock: Darshan left no log: the program may be linked statically, or was killed",
+            err=True,
+        )
+        return
+    if next(folder.glob("*.profile"), None) is None:
+        why = "no calls on files were seen: the program does none, is linked statically, or was killed early"
+        typer.echo(f"penstock: {why}", err=True)
+        return
+    from penstock.doctor.facts import Facts
+    from penstock.doctor.record import call_sites
+    from penstock.doctor.rules.common import share
+    from penstock.profile.overhead import said
+    from penstock.profile.reader import read_profile
+
+    try:
+        job = read_profile(folder)
+    except UserError as error:
+        typer.echo(f"penstock: {error}", err=True)
+        return
+    outer = Facts(job).outermost
+    typer.echo(f"penstock: I/O is {share(outer.mean_share)} of the mean rank's time, {job.seconds:.4g} s", err=True)
+    for part, one in call_sites(job)[:3]:
+        typer.echo(f"  {share(part)} of it in {one.function} called from {one.place}", err=True)
+    for trouble in job.troubles:
+        typer.echo(f"  note: {trouble}", err=True)
+    typer.echo(f"  {said(folder, job.seconds)}\n  {shown}; next: penstock doctor {shown}", err=True)

@@ -1,0 +1,1 @@
+"""profile: what `penstock profile` recorded of a program that knows nothing of penstock, and how it is started."""

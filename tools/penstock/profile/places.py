@@ -1,0 +1,49 @@
+"""places.py: the function, file and line that an address in a program or library is, as addr2line tells."""
+
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+Place = tuple[str, int, str]  # object, address in it, nearest exported symbol
+
+
+def named(places: Iterable[Place]) -> dict[Place, tuple[str, str]]:
+    """Caller and "file:line"; the library's name where there is no debug information, or no addr2line."""
+    by_object: dict[str, list[Place]] = {}
+    for place in places:
+        by_object.setdefault(place[0], []).append(place)
+    found: dict[Place, tuple[str, str]] = {}
+    for path, some in by_object.items():
+        lines = _asked(path, some)
+        for place, (function, line) in zip(some, lines, strict=True):
+            found[place] = _named(place, function, line)
+    return found
+
+
+def _asked(path: str, places: list[Place]) -> list[tuple[str, str]]:
+    tool = shutil.which("addr2line")
+    if tool is None or not Path(path).is_file():
+        return [("??", "??:0")] * len(places)
+    asked = "".join(f"{address:#x}\n" for _, address, _ in places)
+    command = [tool, "-f", "-C", "-e", path]
+    try:
+        done = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=120, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return [("??", "??:0")] * len(places)
+    lines = done.stdout.splitlines()
+    if len(lines) != 2 * len(places):
+        return [("??", "??:0")] * len(places)
+    return list(zip(lines[::2], lines[1::2], strict=True))
+
+
+def _named(place: Place, function: str, line: str) -> tuple[str, str]:
+    path, _, symbol = place
+    file, _, number = line.partition(" ")[0].rpartition(":")
+    caller = function if function != "??" else symbol
+    if caller == "MAIN__":
+        caller = "the main program"
+    where = Path(path).name or "an unknown place"
+    if not file.startswith("??") and number.isdigit() and number != "0":
+        where = f"{Path(file).name}:{number}"
+    return caller.removesuffix("_") if file.lower().endswith((".f", ".f90")) else caller, where
