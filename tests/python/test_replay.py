@@ -265,6 +265,23 @@ def test_where_a_replay_cannot_be_played_it_says_why(penstock: Penstock, tmp_pat
     assert "not replayed: a slow target is that file system's own" in " ".join(result.stdout.split())
 
 
+def test_a_trace_is_replayed_from_its_accesses_even_where_there_is_nothing_to_do(
+    build: Path, penstock: Penstock, tmp_path: Path
+) -> None:
+    words = ["pic", "--total", "8MiB", "--methods", "phdf5", "--repetitions", "1", "--no-aa", "--dir", str(tmp_path)]
+    command = [*launch.mpiexec(launch.Mpi.openmpi, 4), str(build / "bin" / "penstock-bench"), *words]
+    environment = launch.environment() | {"PENSTOCK_TRACE": str(tmp_path / "t")}
+    subprocess.run(command, env=environment, capture_output=True, timeout=120, check=True)
+    result = penstock("doctor", str(tmp_path / "t"), "--replay", "--dir", str(tmp_path), "--json", "-",
+                      "--repetitions", "1")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    findings = json.loads(result.stdout)["findings"]
+    assert findings
+    played = [one["replayed"] for one in findings if one["replayed"]]
+    said = [one["not_replayed"] for one in findings]
+    assert any(one["exact"] for one in played), said
+
+
 @pytest.mark.skipif(not known.LOGS.is_dir(), reason=f"no public Darshan logs in {known.LOGS}")
 def test_the_pattern_of_a_public_log_is_that_of_its_trace() -> None:
     found = diagnose(read_log(known.LOGS / "mpi_io_test_with_dxt.darshan"))

@@ -70,7 +70,8 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
     console.print(head)
     hours = one.saved_seconds * diagnosis.job.ranks / 3600
     if one.severity == INFO and one.replayed is None:
-        console.print(Padding(Text(f"would save {one.saved_seconds:.3g} s"), (0, 0, 1, 3)), highlight=False)
+        why = f"; not replayed: {one.not_replayed}" if one.not_replayed else ""
+        console.print(Padding(Text(f"would save {one.saved_seconds:.3g} s{why}"), (0, 0, 1, 3)), highlight=False)
         return
     lines = [
         f"would save about {one.saved_seconds:.3g} s of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours "
@@ -98,14 +99,15 @@ def _replayed(one: Finding) -> str:
     assert found is not None
     spread = "" if found.low is None or found.high is None else f" (95 % interval {found.low:.3g} to {found.high:.3g})"
     how = "from every access" if found.exact else "made up from the counters"
+    note = f" ({found.note})" if found.note else ""
+    gained = f"gain {share(found.gain)}" if found.gain >= 0 else f"loss {share(-found.gain)}"
     predicted = "" if found.predicted_gain is None else f"; single calls there let expect {share(found.predicted_gain)}"
     return "\n".join(
         [
-            f"replayed {how} on {found.ranks} ranks and {found.file_system or 'this file system'} ({found.note}):",
+            f"replayed {how} on {found.ranks} ranks and {found.file_system or 'this file system'}{note}:",
             f"  before {found.before_seconds:.3g} s, {_moved(found.before)}",
             f"  {found.remedy}: {found.after_seconds:.3g} s, {_moved(found.after)}",
-            f"  gain {share(found.gain)} of the time, ratio {found.ratio:.3g}{spread}{predicted}: "
-            f"{OUTCOMES[found.outcome]}",
+            f"  {gained} of the time, ratio {found.ratio:.3g}{spread}{predicted}: {OUTCOMES[found.outcome]}",
         ]
     )
 

@@ -20,15 +20,17 @@ Listen = Callable[[str], None]
 SHORTEST = 1e-3  # seconds
 LEAST_GAIN = 0.2  # that is not given up for noise
 AGAIN_TIMES = 3  # as many repetitions, where the first do not decide
+A_FEW = 4  # findings
 DISK_PARTS = 6  # ways of a finding that may lie on disk at once, with room to spare
 
 
 def replayed(diagnosis: Diagnosis, stage: Stage, listen: Listen) -> Diagnosis:
-    """LISTEN is told what is being played."""
+    """LISTEN is told what is being played: all that is HIGH or WARN, then the next, till there are a few."""
     kind = kind_of(stage.directory)
-    made = []
+    made: list[Finding] = []
     for one in diagnosis.findings:
-        if one.severity == INFO:
+        enough = sum(each.replayed is not None for each in made) >= A_FEW
+        if one.severity == INFO and (enough or one.saved_seconds <= 0):
             made.append(one)
             continue
         listen(f"{one.rule} {one.title}")
