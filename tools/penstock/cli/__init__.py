@@ -17,6 +17,7 @@ from penstock.cli import (
     convert,
     diff,
     doctor,
+    feed,
     hints,
     import_,
     info,
@@ -54,6 +55,7 @@ completion.register(app)
 convert.register(app)
 diff.register(app)
 doctor.register(app)
+feed.register(app)
 hints.register(app)
 import_.register(app)
 info.register(app)

@@ -13,7 +13,6 @@ from penstock.errors import UserError
 
 if TYPE_CHECKING:
     from penstock.doctor.diagnosis import Diagnosis
-    from penstock.doctor.job import Job
     from penstock.doctor.replay.play import Stage
 
 REPLAY_SECONDS = 60.0  # of one finding, at most
@@ -55,7 +54,9 @@ def doctor(
     """Say why the I/O of a run is slow, what that costs, and what will help; of a folder, which jobs lose most."""
     if not replay and directory is not None:
         raise UserError("--dir is where --replay plays: add --replay")
-    if len(logs) == 1 and logs[0].is_dir() and not _is_run(logs[0]):
+    from penstock.doctor.any_job import is_run, read_job
+
+    if len(logs) == 1 and logs[0].is_dir() and not is_run(logs[0]):
         if replay:
             raise UserError(f"{logs[0]}: --replay takes one log, not a folder of them")
         _many(logs[0], json, most, processes)
@@ -66,7 +67,7 @@ def doctor(
     from penstock.doctor.record import to_record
     from penstock.doctor.replay.play import Stage
 
-    found = sorted((diagnose(_job(log)) for log in logs), key=lambda one: one.job.ranks)
+    found = sorted((diagnose(read_job(log)) for log in logs), key=lambda one: one.job.ranks)
     if replay:
         stage = Stage((directory or Path.cwd()).resolve(), np, mpi, repetitions, REPLAY_SECONDS)
         found[-1] = _replayed(found[-1], stage)
@@ -95,21 +96,6 @@ def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":
     with Progress(SpinnerColumn(), "Replaying {task.description}", console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         return replayed(diagnosis, stage, lambda what: bar.update(task, description=what))
-
-
-def _is_run(path: Path) -> bool:
-    """A folder of one run: its trace, or its profile."""
-    return any(next(path.glob(f"*.{kind}"), None) is not None for kind in ("trace", "profile"))
-
-
-def _job(path: Path) -> "Job":
-    from penstock.doctor.darshan_log import read_log
-    from penstock.profile.reader import read_profile
-    from penstock.trace.reader import read_trace
-
-    if not path.is_dir():
-        return read_log(path)
-    return read_profile(path) if next(path.glob("*.profile"), None) is not None else read_trace(path)
 
 
 def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> None:

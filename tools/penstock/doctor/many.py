@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from penstock.doctor.darshan_log import read_log
 from penstock.doctor.diagnosis import Diagnosis, diagnose
 from penstock.doctor.facts import Facts, Use
 from penstock.errors import UserError
+
+T = TypeVar("T")
 
 SCHEMA = "penstock.doctor.many/1"
 LIBRARIES = {
@@ -63,23 +65,29 @@ def logs_in(folder: Path) -> list[Path]:
     )
 
 
-def look_at(paths: Sequence[Path], processes: int | None, seen: Callable[[], None]) -> Iterator[Summary]:
-    """In the order of PATHS. SEEN is called after each."""
+def each_of(
+    paths: Sequence[Path], processes: int | None, make: Callable[[Path], T], seen: Callable[[], None]
+) -> Iterator[T]:
+    """What MAKE makes of each, by several processes at once, in the order of PATHS. SEEN is called after each."""
     count = min(processes or len(os.sched_getaffinity(0)), len(paths)) or 1
     with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("fork")) as pool:
-        for one in pool.map(summary, paths, chunksize=CHUNK):
+        for one in pool.map(make, paths, chunksize=CHUNK):
             seen()
             yield one
 
 
+def look_at(paths: Sequence[Path], processes: int | None, seen: Callable[[], None]) -> Iterator[Summary]:
+    return each_of(paths, processes, summary, seen)
+
+
 def summary(path: Path) -> Summary:
     try:
-        return _summary(path, diagnose(read_log(path)))
+        return summary_of(path, diagnose(read_log(path)))
     except UserError as error:
         return Summary(str(path), error=str(error).removeprefix(f"{path}: "))
 
 
-def _summary(path: Path, found: Diagnosis) -> Summary:
+def summary_of(path: Path, found: Diagnosis) -> Summary:
     job, facts = found.job, found.facts
     first = found.worth[0] if found.worth and found.is_io else None
     return Summary(

@@ -1,0 +1,226 @@
+"""feed.py: `penstock feed`: findings for Splunk, and what this node does for Prometheus."""
+
+import contextlib
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from penstock.errors import UserError
+
+if TYPE_CHECKING:
+    from penstock.feed.collector import Collector
+    from penstock.feed.spool import Spool
+
+TOKEN = "SPLUNK_HEC_TOKEN"  # noqa: S105 - a variable; a command line is seen by all users
+LEAST_EVERY = 0.1
+MOST_ERRORS = 10  # that are said
+
+feed = typer.Typer(
+    help="Hand what the doctor and the monitor know to Splunk or Prometheus.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(feed, name="feed")
+
+
+@feed.command()
+def splunk(
+    logs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="LOG|TRACE|DIR...", help="Logs, folders of one run, folders of logs; none: send what waits."
+        ),
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help="Send to this HTTP Event Collector, https://host:8088.")
+    ] = None,
+    spool: Annotated[
+        Path | None, typer.Option("--spool", metavar="DIR", help="Keep batches here until they are accepted.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", metavar="FILE", help=f"Holds the token; else {TOKEN} does.")
+    ] = None,
+    ca_file: Annotated[
+        Path | None, typer.Option("--ca-file", metavar="FILE", help="Certificates to trust besides the system's.")
+    ] = None,
+    index: Annotated[str, typer.Option("--index", help="Of the events.")] = "",
+    source: Annotated[str, typer.Option("--source", help="Of the events, instead of the log's path.")] = "",
+    sourcetype: Annotated[str, typer.Option("--sourcetype", help="Of the events.")] = "penstock:doctor",
+    host: Annotated[str, typer.Option("--host", help="Of the events, instead of this machine's name.")] = "",
+    again: Annotated[bool, typer.Option("--again", help="Logs that this spool has had before, too.")] = False,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Of a request.")] = 30.0,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="Of a batch, in this run.")] = 5,
+    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Logs read at once.")] = None,
+) -> None:
+    """Make an event of each job, file, phase and finding; print them, keep them as batches, or send them.
+
+    Without --url and --spool events are printed. With --spool they become files there, in the format of Splunk's HTTP
+    Event Collector. With --url those are sent, the oldest first, and each removed when it was accepted: what a
+    collector that is down did not take waits for the next run.
+    """
+    from penstock.feed.events import Address
+    from penstock.feed.filling import fill, logs_of, look_at
+    from penstock.feed.spool import Spool, mark_of
+
+    paths = logs_of(logs or [])
+    address = Address(host or socket.gethostname(), index, source, sourcetype)
+    collector = _collector(url, token_file, ca_file, timeout, tries)
+    if collector is None and not paths:
+        raise UserError("name logs, or with --url what --spool holds is sent")
+    kept = Spool(spool or _state()) if collector is not None or spool is not None else None
+    known_logs = 0
+    if kept is not None and not again and paths:
+        known = kept.fed()
+        new = [path for path in paths if mark_of(path) not in known]
+        known_logs, paths = len(paths) - len(new), new
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("Reading logs", total=len(paths))
+        found = look_at(paths, address, processes, lambda: bar.advance(task))
+        if kept is None:
+            errors = []
+            for one in found:
+                sys.stdout.writelines(f"{event.decode()}\n" for event in one.events)
+                errors += [f"{one.log}: {one.error}"] if one.error else []
+        else:
+            filled = fill(kept, found)
+            errors = filled.errors
+            if logs:
+                before = f"; {known_logs} logs were before" if known_logs else ""
+                typer.echo(f"{filled.events} events of {filled.logs} logs put into {kept.folder}{before}")
+    for error in errors[:MOST_ERRORS]:
+        typer.echo(f"penstock: {error}", err=True)
+    if len(errors) > MOST_ERRORS:
+        typer.echo(f"penstock: and {len(errors) - MOST_ERRORS} more logs", err=True)
+    if collector is not None and kept is not None:
+        _send(kept, collector)
+    if errors:
+        raise typer.Exit(1)
+
+
+def _collector(
+    url: str | None, token_file: Path | None, ca_file: Path | None, timeout: float, tries: int
+) -> "Collector | None":
+    from penstock.feed.collector import Collector, address_of
+
+    if url is None:
+        if token_file is not None or ca_file is not None:
+            raise UserError("--token-file and --ca-file are for sending: add --url")
+        return None
+    return Collector(address_of(url), _token(token_file), timeout, tries, ca_file)
+
+
+def _token(file: Path | None) -> str:
+    try:
+        given = file.read_text(encoding="utf-8") if file is not None else os.environ.get(TOKEN, "")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"--token-file {file}: {getattr(error, 'strerror', None) or 'no text'}") from None
+    token = given.strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        where = f"--token-file {file}" if file is not None else TOKEN
+        raise UserError(f"{where}: no token; the one of an HTTP Event Collector is needed to send")
+    return token
+
+
+def _state() -> Path:
+    """The user's, as of the XDG base directories."""
+    base = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".local" / "state") / "penstock" / "splunk"
+
+
+def _send(spool: "Spool", collector: "Collector") -> None:
+    from penstock.feed.collector import send
+
+    with spool.alone(collector.timeout) as alone:
+        if not alone:
+            typer.echo(f"another penstock is sending what {spool.folder} holds")
+            return
+        try:
+            sent = send(spool, collector)
+        except UserError as error:
+            raise UserError(f"{error}; {len(spool.batches())} batches stay in {spool.folder}", error.status) from None
+    if sent.batches or not sent.left:
+        typer.echo(f"{sent.batches} batches accepted by {collector.url}")
+    for one in sent.refused:
+        typer.echo(f"penstock: refused, and kept: {one}", err=True)
+    if sent.left:
+        raise UserError(f"{sent.why}; {sent.left} batches stay in {spool.folder}: run this again", status=1)
+    if sent.refused:
+        raise typer.Exit(1)
+
+
+@feed.command()
+def metrics(
+    textfile: Annotated[
+        Path | None, typer.Option("--textfile", metavar="FILE.prom", help="Write them here, for node_exporter.")
+    ] = None,
+    listen: Annotated[
+        str | None, typer.Option("--listen", metavar="HOST:PORT", help="Answer Prometheus here, until Ctrl-C.")
+    ] = None,
+    anywhere: Annotated[bool, typer.Option("--anywhere", help="--listen may be seen by other machines.")] = False,
+    every: Annotated[
+        float | None, typer.Option("--every", metavar="SECONDS", help="Look again so often, until Ctrl-C.")
+    ] = None,
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="SECONDS", help="Of the first look: over which rates are means.")
+    ] = 1.0,
+    outputs: Annotated[bool, typer.Option("--outputs", help="Metrics of each file that a job writes, too.")] = False,
+    logs: Annotated[
+        Path | None, typer.Option("--logs", metavar="DIR", help="And the totals of the Darshan logs below here.")
+    ] = None,
+    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Logs read at once.")] = None,
+) -> None:
+    """Say what the file systems and penstock's jobs of this node are doing, in Prometheus' words.
+
+    Once on standard output or into --textfile; with --every or --listen again and again. --listen answers in the format
+    of OpenMetrics to whom asks for it.
+    """
+    from penstock.feed.families import Seen
+    from penstock.feed.metrics import SUFFIX, Exporter, Logs, endpoint, place_of
+    from penstock.monitor.sampler import Sampler
+
+    for name, value in (("--every", every), ("--interval", interval)):
+        if value is not None and not LEAST_EVERY <= value <= 86400:
+            raise UserError(f"{name} {value:g}: {LEAST_EVERY} seconds to a day")
+    if textfile is not None and textfile.suffix != SUFFIX:
+        raise UserError(f"--textfile {textfile}: node_exporter reads files that end with {SUFFIX}")
+    if textfile is not None and listen is not None:
+        raise UserError("--textfile and --listen: one of them")
+    if logs is not None and not logs.is_dir():
+        raise UserError(f"--logs {logs}: no such folder")
+    if anywhere and listen is None:
+        raise UserError("--anywhere is about --listen")
+    place = place_of(listen, anywhere) if listen is not None else None
+    every = every if every is not None or place is None else 15.0
+    folder = Logs(logs, processes) if logs is not None else None
+    exporter = Exporter()
+    with contextlib.ExitStack() as open_now, contextlib.suppress(KeyboardInterrupt):
+        sampler = open_now.enter_context(Sampler())
+        pause = interval
+        first = True
+        while True:
+            summaries = folder.now() if folder is not None else None
+            time.sleep(pause)
+            exporter.show(Seen(sampler.next(), summaries, outputs))
+            if textfile is not None:
+                exporter.write(textfile)
+            if first and place is not None:
+                open_now.enter_context(endpoint(exporter, *place))
+                typer.echo(f"listening on http://{listen}/metrics", err=True)
+            if first and textfile is not None and every is not None:
+                open_now.callback(textfile.unlink, missing_ok=True)  # nobody may take old figures for new ones
+            if every is None:
+                break
+            first, pause = False, every
+    if textfile is None and place is None:
+        typer.echo(exporter.text(), nl=False)
