@@ -5,10 +5,12 @@ import os
 import random
 import shutil
 import subprocess
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conftest import Penstock
@@ -16,7 +18,8 @@ from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.darshan_log import read_log
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.facts import Facts
-from penstock.doctor.job import Job
+from penstock.doctor.finding import INFO
+from penstock.doctor.job import SEGMENT, Job, Traced
 from penstock.errors import UserError
 
 LOGS = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[3] / "shared" / "data")) / "darshan"
@@ -385,3 +388,37 @@ def test_writing_and_reading_are_phases_of_their_own() -> None:
     assert sum(one.read for one in found[1:]) > 0.99 * 2 * GIB
     assert sum(one.weight for one in found) == pytest.approx(1)
     assert len(found[0].ranks) == 32
+
+
+def crowded(hosts: dict[int, str], **more: Any) -> Job:
+    each = [
+        record("POSIX", path=f"/scratch/{rank}", rank=rank, OPENS=1, WRITES=8, BYTES_WRITTEN=1 << 30, F_WRITE_TIME=40.0)
+        for rank in range(16)
+    ]
+    return job(*each, ranks=16, hosts=hosts, **more)
+
+
+def test_writers_of_a_node_are_counted_where_hosts_are_known() -> None:
+    two = {rank: f"n{rank // 8}" for rank in range(16)}
+    assert "P1" in {one.rule for one in diagnose(crowded(two)).findings}
+    assert "P1" not in {one.rule for one in diagnose(crowded({})).findings}
+    assert "P1" not in {one.rule for one in diagnose(crowded({rank: f"n{rank}" for rank in range(16)})).findings}
+
+    def accesses() -> Iterator[Traced]:
+        none = np.zeros(0, SEGMENT)
+        for rank, host in two.items():
+            yield Traced("POSIX", f"/scratch/{rank}", rank, host, none, none)
+
+    from_dxt = diagnose(crowded({}, has_traced=True, traced=accesses))
+    assert "P1" in {one.rule for one in from_dxt.findings}
+    assert from_dxt.facts.nodes == 2
+
+
+def test_a_rate_near_the_ceiling_is_said_where_that_is_known() -> None:
+    found = diagnose(crowded({}), ceiling=512 * MIB)
+    assert found.facts.outermost.slowest_share == pytest.approx(0.4)
+    (one,) = [each for each in found.findings if each.rule == "G3"]
+    assert one.severity == INFO
+    assert "410 MiB/s are 80 %" in one.title
+    assert "G3" not in {each.rule for each in diagnose(crowded({}), ceiling=64 * GIB).findings}
+    assert "G3" not in {each.rule for each in diagnose(crowded({})).findings}

@@ -1,6 +1,7 @@
 """test_doctor_model.py: laws of operation counts: recovered exactly, proven or not, and carried on to other scales."""
 
 import subprocess
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from jobs import GIB, job, record, shared
 from penstock.campaign import launch
 from penstock.doctor.job import Job
 from penstock.doctor.model import Scale, fit, fit_scales, scale_of
+from penstock.doctor.page import growth
 from penstock.trace import read_trace
 
 STEPS, FIELDS = 10, 6
@@ -112,3 +114,14 @@ def test_four_traced_scales_of_a_real_program_predict_the_fifth(build: Path, tmp
     # A view before and after each collective write, by every rank, in the warm-up and in the repetition.
     assert fifth.counts["set_view"] == 2 * fifth.counts["write_at_all"]
     assert fifth.counts["write_at_all"] == (2 * 2 * 6 + 2) * 8
+
+
+def test_times_stand_against_nodes_where_all_runs_tell_them() -> None:
+    runs = [
+        job(record("POSIX", OPENS=1, F_WRITE_TIME=9.0 * n), ranks=n, hosts={r: f"n{r // 4}" for r in range(n)})
+        for n in (8, 16)
+    ]
+    drawn = growth.times(fit(runs))
+    assert "against nodes" in drawn.title
+    assert drawn.heads == ("kind", "2 nodes", "4 nodes", *(f"{n} nodes, predicted" for n in (8, 16, 64)))
+    assert "against ranks" in growth.times(fit([runs[0], replace(runs[1], hosts={})])).title

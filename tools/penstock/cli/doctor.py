@@ -39,6 +39,10 @@ def doctor(
     fields: Annotated[int | None, typer.Option("--fields", min=1, help="Of a step, for the model.")] = None,
     most: Annotated[int, typer.Option("--most", min=1, help="Of a folder: jobs to list.")] = 20,
     processes: Annotated[int | None, typer.Option("--processes", min=1, help="Of a folder: logs read at once.")] = None,
+    ceiling: Annotated[
+        str | None,
+        typer.Option("--ceiling", metavar="SIZE", help="Bytes a second that the file system gives, as 40GiB."),
+    ] = None,
     replay: Annotated[
         bool, typer.Option("--replay", help="Play each finding's pattern here, before and after its remedy.")
     ] = False,
@@ -61,13 +65,15 @@ def doctor(
             raise UserError(f"{logs[0]}: --replay takes one log, not a folder of them")
         _many(logs[0], json, most, processes)
         return
+    from penstock.campaign.request import parse_size
     from penstock.doctor import model_said, said
     from penstock.doctor.diagnosis import diagnose
     from penstock.doctor.model import fit
     from penstock.doctor.record import to_record
     from penstock.doctor.replay.play import Stage
 
-    found = sorted((diagnose(read_job(log)) for log in logs), key=lambda one: one.job.ranks)
+    most_bytes = None if ceiling is None else parse_size(ceiling)
+    found = sorted((diagnose(read_job(log), most_bytes) for log in logs), key=lambda one: one.job.ranks)
     if replay:
         stage = Stage((directory or Path.cwd()).resolve(), np, mpi, repetitions, REPLAY_SECONDS)
         found[-1] = _replayed(found[-1], stage)

@@ -11,6 +11,7 @@ from penstock.doctor.rules.common import ORDER, share
 
 LITTLE = 0.10  # of the run time: less is not I/O's fault
 LEAST_SAVED = 0.001  # of the run time: less is not worth a word
+SAID_ANYWAY = ("H1", "G3")  # though they save nothing by themselves
 FIRST_LAYERS = ("file system", "mpi hint", "application", "library", "penstock")
 
 
@@ -63,10 +64,11 @@ class Diagnosis:
         return replace(self, findings=_ordered(findings))
 
 
-def diagnose(job: Job) -> Diagnosis:
-    facts = Facts(job)
+def diagnose(job: Job, ceiling: float | None = None) -> Diagnosis:
+    """CEILING: bytes a second that a benchmark measured on that file system, if any did."""
+    facts = Facts(job, ceiling)
     found = [finding for rule in RULES for finding in rule(facts)]
-    found = [one for one in found if one.saved_seconds >= LEAST_SAVED * job.seconds or one.rule == "H1"]
+    found = [one for one in found if one.saved_seconds >= LEAST_SAVED * job.seconds or one.rule in SAID_ANYWAY]
     if facts.outermost.share < LITTLE:
         found = [replace(one, severity=INFO) for one in found]
     return Diagnosis(job, facts, _ordered(_merged(found)))

@@ -162,8 +162,11 @@ class Use:
 
 
 class Facts:
-    def __init__(self, job: Job) -> None:
+    """CEILING: bytes a second that the file system gives, as a benchmark measured it; None where nobody did."""
+
+    def __init__(self, job: Job, ceiling: float | None = None) -> None:
         self.job = job
+        self.ceiling = ceiling
         self.ranks = job.ranks
         self.seconds = job.seconds
         self.posix, self.mpi, self.stdio = (
@@ -208,8 +211,21 @@ class Facts:
         return bursts(self.time_line, self.seconds)
 
     @cached_property
+    def hosts(self) -> dict[int, str]:
+        """By rank; a Darshan log names them in DXT only, of ranks that have accesses there."""
+        if self.job.hosts or not self.job.has_traced:
+            return self.job.hosts
+        found: dict[int, str] = {}
+        for one in self.job.traced():
+            found.setdefault(one.rank, one.host)
+            if len(found) == self.ranks:
+                break
+        return {rank: host for rank, host in found.items() if rank >= 0 and host}
+
+    @cached_property
     def nodes(self) -> int | None:
-        return len(set(self.job.hosts.values())) or None
+        """None where a rank's is not known."""
+        return len(set(self.hosts.values())) if self.ranks <= len(self.hosts) else None
 
     @cached_property
     def partial(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""growth.py: pictures of a scalability model: operations and times against ranks."""
+"""growth.py: pictures of a scalability model: operations against ranks, times against nodes."""
 
 from typing import Any
 
@@ -38,11 +38,14 @@ def operations(model: Model) -> Plot | None:
 
 
 def times(model: Model) -> Plot:
-    measured = [scale.variables["ranks"] for scale in model.scales]
-    last = measured[-1]
+    """Against nodes where each run's are known, as LRZ draws them; else against ranks."""
+    by = "nodes" if all("nodes" in scale.variables for scale in model.scales) else "ranks"
+    measured = [scale.variables[by] for scale in model.scales]
+    last = model.scales[-1].variables
+    beyond = [factor * last[by] for factor in AHEAD]
     made, axes = svg.figure(WIDE, 3.2)
     plot = axes[0][0]
-    ahead = [model.seconds_at(factor * last) for factor in AHEAD]
+    ahead = [model.seconds_at(factor * last["ranks"]) for factor in AHEAD]
     for index, name in enumerate(TIMES):
         look = svg.style(index)
         seen = [scale.seconds[name] for scale in model.scales]
@@ -51,29 +54,27 @@ def times(model: Model) -> Plot:
         seen = [value or float("nan") for value in seen]
         plot.plot(measured, seen, label=name, **look)
         plot.plot(
-            [last, *(factor * last for factor in AHEAD)], [seen[-1], *(one[name] for one in ahead)],
+            [measured[-1], *beyond], [seen[-1], *(one[name] for one in ahead)],
             color=look["color"], linestyle=":", marker=look["marker"], markerfacecolor="none", linewidth=1,
         )  # fmt: skip
-    _scales(plot, [*measured, *(factor * last for factor in AHEAD)], "seconds of the mean rank")
+    _scales(plot, [*measured, *beyond], "seconds of the mean rank", by)
     rows = [
         (name, *(f"{s.seconds[name]:.4g}" for s in model.scales), *(f"{one[name]:.4g}" for one in ahead))
         for name in TIMES
     ]
-    heads = ("kind", *(f"{n} ranks" for n in measured), *(f"{factor * last} ranks, predicted" for factor in AHEAD))
-    said = "; ".join(
-        f"{row[0]} {row[len(measured)]} s on {last} ranks, {row[-1]} s on {AHEAD[-1] * last}" for row in rows
-    )
-    title = f"Times against ranks; dotted: predicted from {model.basis}"
+    heads = ("kind", *(f"{n} {by}" for n in measured), *(f"{n} {by}, predicted" for n in beyond))
+    said = "; ".join(f"{row[0]} {row[len(measured)]} s on {last[by]} {by}, {row[-1]} s on {beyond[-1]}" for row in rows)
+    title = f"Times against {by}; dotted: predicted from {model.basis}"
     return Plot("times", title, svg.text_of(made), f"Seconds of the mean rank: {said}.", heads, rows)
 
 
-def _scales(axes: Any, ranks: list[int], label: str) -> None:
+def _scales(axes: Any, places: list[int], label: str, by: str = "ranks") -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     svg.plain_numbers(axes.yaxis, low, high)
-    axes.set_xticks(ranks, [str(n) for n in ranks])
+    axes.set_xticks(sorted(set(places)), [str(n) for n in sorted(set(places))])
     axes.minorticks_off()
-    axes.set_xlabel("ranks")
+    axes.set_xlabel(by)
     axes.set_ylabel(label)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1))

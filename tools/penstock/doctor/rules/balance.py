@@ -139,17 +139,20 @@ def serial(facts: Facts) -> Iterator[Finding]:
     )
 
 
+CROWD = 8  # writers of a node
+
+
 def crowded_nodes(facts: Facts) -> Iterator[Finding]:
     """P1: many ranks of one node in the file system."""
     posix = facts.posix
-    if len(facts.job.hosts) < facts.ranks or not facts.job.hosts:
-        return
     written = posix.by_rank(["BYTES_WRITTEN"])
+    if facts.ranks < CROWD or float(written.sum()) < LEAST_BYTES:
+        return
     by_node: dict[str, int] = defaultdict(int)
-    for rank, moved in enumerate(written):
-        by_node[facts.job.hosts[rank]] += moved > 0
-    most = max(by_node.values())
-    if most < 8 or float(written.sum()) < LEAST_BYTES:
+    for rank, host in facts.hosts.items():
+        by_node[host] += bool(written[rank] > 0)
+    most = max(by_node.values(), default=0)
+    if most < CROWD:
         return
     seconds = float(posix.of("F_WRITE_TIME").sum()) / facts.ranks
     yield found(

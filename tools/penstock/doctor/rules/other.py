@@ -6,9 +6,11 @@ from itertools import pairwise
 import numpy as np
 
 from penstock.doctor.facts import MIB, STREAMS, Facts
-from penstock.doctor.finding import WARN, Evidence, Finding
+from penstock.doctor.finding import INFO, WARN, Evidence, Finding
 from penstock.doctor.rules.common import found, names, share, size, times
 
+LITTLE = 0.1  # of the run
+FAST = 0.3  # of the ceiling: LRZ looks on below that
 LONG = 100  # the longest access over the mean one
 
 
@@ -160,4 +162,28 @@ def overlap(facts: Facts) -> Iterator[Finding]:
     )
 
 
-RULES = (time_outs, syncs, text, hints, overlap)
+def near_the_ceiling(facts: Facts) -> Iterator[Finding]:
+    """G3: as fast as the file system gives; what is left to gain is to move less."""
+    outer = facts.outermost
+    seconds = outer.slowest_share * facts.seconds
+    if facts.ceiling is None or seconds <= 0 or outer.share < LITTLE:
+        return
+    rate = (outer.read_bytes + outer.written_bytes) / seconds
+    if rate < FAST * facts.ceiling:
+        return
+    yield found(
+        facts,
+        "G3",
+        f"{size(rate)}/s are {share(rate / facts.ceiling)} of what the file system gives",
+        0.0,
+        [
+            Evidence("bytes", outer.read_bytes + outer.written_bytes, outer.module),
+            Evidence("slowest rank", float(f"{seconds:.4g}"), "seconds"),
+            Evidence("--ceiling", float(f"{facts.ceiling:.4g}"), "bytes a second"),
+        ],
+        cap=INFO,
+        confidence=0.6,
+    )
+
+
+RULES = (near_the_ceiling, time_outs, syncs, text, hints, overlap)
