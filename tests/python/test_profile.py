@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, run_penstock
 from penstock.campaign import launch
 from penstock.doctor.job import Job
 from penstock.profile.reader import read_profile
@@ -170,3 +170,15 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "seen").mkdir()
     (tmp_path / "seen" / "x.profile").write_text("damaged")
     assert "holds the profile of another run" in profiled(tmp_path, "true").stderr
+
+
+def test_of_a_killed_program_it_is_said_that_the_end_is_missing(build: Path, tmp_path: Path) -> None:
+    command = ["profile", "-o", "p", "--with", "own", "--", sys.executable, "-c"]
+    killed = "import os; open('x', 'w').write('1'); os.kill(os.getpid(), 9)"
+    result = run_penstock(*command, killed, cwd=tmp_path, bin_folder=build / "bin")
+    assert result.returncode == 128 + 9
+    assert "the program was killed" in result.stderr
+    command[2] = "q"
+    result = run_penstock(*command, "open('x', 'w').write('1')", cwd=tmp_path, bin_folder=build / "bin")
+    assert result.returncode == 0
+    assert "killed" not in result.stderr

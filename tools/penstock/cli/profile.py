@@ -41,6 +41,12 @@ def profile(
     status = run(command, settings(library, folder, chosen, command))
     sys.stdout.flush()
     _tell(folder, chosen)
+    if status > 128 and chosen is Collector.own:
+        typer.echo(
+            "penstock: the program was killed: of each process there is what it had saved, every "
+            "PENSTOCK_PROFILE_EVERY (30) seconds",
+            err=True,
+        )
     raise typer.Exit(status)
 
 

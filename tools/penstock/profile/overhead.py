@@ -14,6 +14,6 @@ def said(folder: Path, seconds: float) -> str:
     worst = max(by_rank.values())
     each = sum(by_rank.values()) / max(calls, 1)
     return (
-        f"recording took {100 * worst / max(seconds, 1e-9):.2g} % of the run at most ({worst:.2g} s of a rank; "
+        f"recording took {100 * worst / max(seconds, 1e-9):.3g} % of the run at most ({worst:.2g} s of a rank; "
         f"{calls:,} calls, {each * 1e6:.2g} microseconds each)"
     )
