@@ -319,7 +319,7 @@ def _whole(**more: Any) -> dict[str, Any]:
         (_whole(step=(0, 0, 0, 1, -3), interface="mpiio"), "its call is out of order"),
     ],
 )
-def test_a_pattern_that_cannot_be_is_refused(content: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_a_pattern_that_cannot_be_is_refused(build: Path, content: dict[str, Any], said: str, tmp_path: Path) -> None:
     step = (WRITE, 0, 0, 1, 0)
     for one in content.get("cases", []):
         for variant in one["variants"]:
@@ -327,8 +327,13 @@ def test_a_pattern_that_cannot_be_is_refused(content: dict[str, Any], said: str,
     np.array([step], STEP).tofile(tmp_path / "a.steps")
     path = tmp_path / "pattern.json"
     path.write_text(json.dumps(content))
-    program = launch.program("penstock-bench", launch.Mpi.openmpi)
-    command = [str(program), "replay", str(path), "--dir", str(tmp_path)]  # without mpiexec: one rank
+    command = [
+        str(build / "bin" / "penstock-bench"),
+        "replay",
+        str(path),
+        "--dir",
+        str(tmp_path),
+    ]  # without mpiexec: one rank
     result = subprocess.run(command, env=launch.environment() | os.environ, capture_output=True, text=True, check=False)
     assert result.returncode in (1, 2), result.stderr
     assert said in result.stderr

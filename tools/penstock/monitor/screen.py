@@ -2,8 +2,10 @@
 
 from collections import deque
 from collections.abc import Iterable
+from itertools import chain
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
@@ -53,12 +55,19 @@ class Screen:
             yield Text("Measuring the first interval")
             return
         has_signs = options.encoding.startswith("utf")
-        yield self.tables(
-            self.sample, options.max_width, console.size.height if console.is_terminal else None, has_signs
-        )
+        height = console.size.height if console.is_terminal else None
+        shown = self._body(self.sample, options.max_width, height, has_signs), _foot(self.sample, self.note)
+        body, foot = (console.render_lines(one, options.update(height=None), pad=False) for one in shown)
+        if height is not None:  # lines that had to be broken do not push the foot off the screen
+            foot = foot[-(height // 2) :]
+            body = body[: height - len(foot)]
+        yield Segments(list(chain.from_iterable([*line, Segment.line()] for line in [*body, *foot]))[:-1])
 
     def tables(self, sample: Sample, width: int, height: int | None, has_signs: bool = True) -> RenderableType:
         """Of a HEIGHT of None, all of them; else what is least busy is left out."""
+        return Group(self._body(sample, width, height, has_signs), _foot(sample, self.note))
+
+    def _body(self, sample: Sample, width: int, height: int | None, has_signs: bool) -> Group:
         job_rows = sum(1 + 2 * len(job.outputs) for job in sample.jobs)
         left = 10_000 if height is None else height - 12
         systems = min(
@@ -73,7 +82,7 @@ class Screen:
             parts += job_lines(sample.jobs, lines, width)
         if height is None or height >= LEAST_HEIGHT:
             parts += [devices(disks, some, width), processes(sample.processes, rest, width)]
-        return Group(*parts, _foot(sample, self.note))
+        return Group(*parts)
 
     def _file_systems(self, sample: Sample, most: int, width: int, has_signs: bool) -> Table:
         table = table_of("file system", width < NARROW)

@@ -12,6 +12,8 @@ from penstock.errors import UserError
 # What is drawn in these colours is drawn in the page's own of that name, light or dark.
 INK, MUTED, GRID, BAND, PAPER = "#010101", "#020202", "#030303", "#040404", "#050505"
 SERIES = tuple(f"#0a0a0{digit}" for digit in range(8))
+# Pixels have no names: colours of the first series that are seen on light and on dark.
+PIXELS = ("#2b8fd0", "#e07020", "#1aa37a", "#c86aa6", "#b39020", "#5aa8dc", "#8084cc", "#8f9497")
 _NAMES = {INK: "ink", MUTED: "muted", GRID: "grid", BAND: "band", PAPER: "paper"} | {
     colour: f"s{index}" for index, colour in enumerate(SERIES)
 }

@@ -38,8 +38,10 @@ def operations(model: Model) -> Plot | None:
 
 
 def times(model: Model) -> Plot:
-    """Against nodes where each run's are known, as LRZ draws them; else against ranks."""
-    by = "nodes" if all("nodes" in scale.variables for scale in model.scales) else "ranks"
+    """Against nodes where each run's are known and tell them apart, as LRZ draws them; else against ranks."""
+    nodes = {scale.variables.get("nodes") for scale in model.scales}
+    tell = None not in nodes and len(nodes) == len({scale.variables["ranks"] for scale in model.scales})
+    by = "nodes" if tell else "ranks"
     measured = [scale.variables[by] for scale in model.scales]
     last = model.scales[-1].variables
     beyond = [factor * last[by] for factor in AHEAD]

@@ -17,6 +17,7 @@ from penstock.pages.frame import WIDE, Plot
 
 ROWS, COLUMNS = 256, 400  # of a picture of ranks by time at most
 POINTS = 6000  # accesses drawn at most
+MOST_SHAPES = 1500  # of one picture: more become pixels
 MOST_SITES = 12
 KINDS = ("read", "write", "metadata")
 HATCHES = ("", "///", "...")
@@ -170,22 +171,24 @@ def offsets(diagnosis: Diagnosis) -> Plot | None:
         return None
     made, axes = svg.figure(WIDE, 4.6, 2, 1, sharex=True)
     chosen = _class(accesses["length"])
+    many = len(accesses) > MOST_SHAPES
     unit, name = (1 << 30, "GiB") if accesses["offset"].max() >= 1 << 30 else (1 << 20, "MiB")
     rows = []
     for index, (_, label) in enumerate(CLASSES):
         of_class = chosen == index
         if not of_class.any():
             continue
-        colour, marker = svg.SERIES[index], svg.MARKERS[index]
+        colour, marker = (svg.PIXELS if many else svg.SERIES)[index], svg.MARKERS[index]
         kept = accesses[of_class]
         for plot, values in ((axes[0][0], kept["offset"] / unit), (axes[1][0], ranks[of_class])):
             plot.scatter(
                 kept["start"], values, s=9, marker=marker, color=colour, label=label, linewidths=0, alpha=0.8,
-                rasterized=len(accesses) > 1500,
+                rasterized=many,
             )  # fmt: skip
         rows.append((label, str(int(of_class.sum())), size(float(kept["length"].sum())), f"{kept['end'].max():.4g} s"))
     axes[0][0].set_ylabel(f"offset, {name}")
     axes[1][0].set_ylabel("rank")
+    axes[1][0].yaxis.get_major_locator().set_params(integer=True)
     axes[1][0].set_xlabel("seconds from the start")
     axes[0][0].legend(loc="upper left", bbox_to_anchor=(0, 1.25), ncols=5, markerscale=1.6)
     drawn = "" if len(accesses) == total else f", {len(accesses)} of them drawn"
