@@ -140,21 +140,22 @@ def serial(facts: Facts) -> Iterator[Finding]:
 
 
 CROWD = 8  # writers of a node
+LITTLE = 0.1  # of the run
 
 
 def crowded_nodes(facts: Facts) -> Iterator[Finding]:
     """P1: many ranks of one node in the file system."""
     posix = facts.posix
     written = posix.by_rank(["BYTES_WRITTEN"])
-    if facts.ranks < CROWD or float(written.sum()) < LEAST_BYTES:
-        return
+    seconds = float(posix.of("F_WRITE_TIME").sum()) / facts.ranks
+    if facts.ranks < CROWD or float(written.sum()) < LEAST_BYTES or seconds < LITTLE * facts.seconds:
+        return  # hosts may take a pass over all accesses
     by_node: dict[str, int] = defaultdict(int)
     for rank, host in facts.hosts.items():
         by_node[host] += bool(written[rank] > 0)
     most = max(by_node.values(), default=0)
     if most < CROWD:
         return
-    seconds = float(posix.of("F_WRITE_TIME").sum()) / facts.ranks
     yield found(
         facts,
         "P1",
