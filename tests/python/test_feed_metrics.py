@@ -115,7 +115,11 @@ def plain(name: str) -> str:
 def test_logs_are_looked_at_once_and_forgotten_with_their_file(tmp_path: Path, sample: Sample) -> None:
     write_darshan(known.slow_target(), tmp_path / "a.darshan")
     (tmp_path / "b.darshan").write_bytes(b"no log")
-    logs = Logs(tmp_path, 1)
+    with Logs(tmp_path, 1) as logs:
+        look_twice(logs, tmp_path, sample)
+
+
+def look_twice(logs: Logs, tmp_path: Path, sample: Sample) -> None:
     found = shown(Seen(sample, logs.now()))
     assert found["penstock_logs", (("state", "read"),)] == 1
     assert found["penstock_logs", (("state", "unreadable"),)] == 1
@@ -191,7 +195,8 @@ def test_the_endpoint_speaks_both_formats_and_ends(sample: Sample) -> None:
 def test_promtool_has_nothing_to_say(sample: Sample, tmp_path: Path) -> None:
     write_darshan(known.slow_target(), tmp_path / "a.darshan")
     exporter = Exporter()
-    exporter.show(Seen(sample, Logs(tmp_path, 1).now(), outputs=True))
+    with Logs(tmp_path, 1) as logs:
+        exporter.show(Seen(sample, logs.now(), outputs=True))
     checked = subprocess.run(
         [str(NEEDED["promtool"]), "check", "metrics"],
         input=exporter.text(),
@@ -227,7 +232,8 @@ def test_promtool_reads_every_expression_of_the_dashboard(tmp_path: Path) -> Non
 def test_the_dashboard_shows_what_there_is(sample: Sample, tmp_path: Path) -> None:
     write_darshan(known.slow_target(), tmp_path / "a.darshan")
     exporter = Exporter()
-    exporter.show(Seen(sample, Logs(tmp_path, 1).now(), outputs=True))
+    with Logs(tmp_path, 1) as logs:
+        exporter.show(Seen(sample, logs.now(), outputs=True))
     there = {family.name: family for family in exporter.collect()}
     asked = {name for one in expressions() for name in re.findall(r"penstock_\w+", one)}
     assert len(asked) > 15

@@ -202,9 +202,9 @@ def metrics(
         raise UserError("--anywhere is about --listen")
     place = place_of(listen, anywhere) if listen is not None else None
     every = every if every is not None or place is None else 15.0
-    folder = Logs(logs, processes) if logs is not None else None
     exporter = Exporter()
     with contextlib.ExitStack() as open_now, contextlib.suppress(KeyboardInterrupt):
+        folder = open_now.enter_context(Logs(logs, processes)) if logs is not None else None
         sampler = open_now.enter_context(Sampler())
         pause = interval
         first = True

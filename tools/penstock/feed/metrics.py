@@ -2,15 +2,19 @@
 
 import contextlib
 import ipaddress
+import multiprocessing
+import os
+import signal
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server, write_to_textfile
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from penstock.doctor.many import Summary, logs_in, look_at
+from penstock.doctor.many import CHUNK, Summary, logs_in, summary
 from penstock.errors import UserError
 from penstock.feed.families import Seen, families
 from penstock.feed.spool import mark_of
@@ -48,11 +52,23 @@ class Exporter(Collector):
 
 
 class Logs:
-    """The logs of a folder, each looked at once."""
+    """The logs of a folder, each looked at once, by processes that were not forked from one with threads."""
 
     def __init__(self, folder: Path, processes: int | None) -> None:
-        self._folder, self._processes = folder, processes
+        self._folder = folder
         self._known: dict[str, Summary] = {}
+        self._pool = ProcessPoolExecutor(
+            processes or len(os.sched_getaffinity(0)),
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=signal.signal,
+            initargs=(signal.SIGINT, signal.SIG_IGN),
+        )
+
+    def __enter__(self) -> "Logs":
+        return self
+
+    def __exit__(self, *_given: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
 
     def now(self) -> list[Summary]:
         there: dict[str, Path] = {}
@@ -60,7 +76,7 @@ class Logs:
             with contextlib.suppress(OSError):  # it was removed meanwhile
                 there[mark_of(path)] = path
         new = [mark for mark in there if mark not in self._known]
-        found = look_at([there[mark] for mark in new], self._processes, lambda: None) if new else iter(())
+        found = self._pool.map(summary, [there[mark] for mark in new], chunksize=CHUNK) if new else iter(())
         self._known = {mark: one for mark, one in self._known.items() if mark in there} | dict(
             zip(new, found, strict=True)
         )
