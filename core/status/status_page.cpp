@@ -58,7 +58,7 @@ void after_fork() {
 
 void put(std::span<char> place, std::string_view text) {
   const size_t length = std::min(text.size(), place.size() - 1);
-  std::memcpy(place.data(), text.data(), length);
+  std::copy_n(text.begin(), length, place.begin());
   std::memset(place.data() + length, 0, place.size() - length);
 }
 
