@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::string_view baseline_method = "raw/per_process";
 
-Status invalid(std::string message) { return Status(Code::invalid, std::move(message)); }
-
 // "all" is every method that this build has.
 std::vector<std::string> named_methods(const std::string& text) {
   if (text != "all") return split_methods(text);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <penstock/status.hpp>
@@ -12,6 +13,9 @@
 #include "bench/workload/workload.hpp"
 
 namespace penstock::bench {
+
+// What a user asks cannot be.
+inline Status invalid(std::string message) { return Status(Code::invalid, std::move(message)); }
 
 // durable: fdatasync inside the clock, and reading starts from a dropped page cache. cached: neither.
 enum class Regime : uint8_t { durable, cached };

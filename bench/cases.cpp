@@ -17,8 +17,6 @@ namespace {
 
 constexpr int repetitions_of_an_interval = 6;
 
-Status invalid(std::string message) { return Status(Code::invalid, std::move(message)); }
-
 Result<nlohmann::json> read_json(const std::string& path) {
   std::ifstream file(path);
   if (!file) return Status::from_errno(errno, fmt::format("--cases {}", path));

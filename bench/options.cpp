@@ -81,8 +81,6 @@ void declare_count(CLI::App& app, Raw& raw) {
       ->capture_default_str();
 }
 
-Status invalid(std::string message) { return Status(Code::invalid, std::move(message)); }
-
 Status check_run(const Options& options) {
   if (options.directory.empty()) return invalid("--dir names the folder to measure in (see --help)");
   if (options.repetitions < 1) return invalid("--repetitions must be at least 1");

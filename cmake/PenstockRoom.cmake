@@ -27,6 +27,7 @@ endfunction()
 # penstock_unit_test(NAME SOURCES...): a GoogleTest program on the whole library, run on one process.
 function(penstock_unit_test name)
   add_executable(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${name} PRIVATE penstock_core GTest::gtest_main fmt::fmt nlohmann_json::nlohmann_json)
   gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
 endfunction()
@@ -40,7 +41,8 @@ macro(penstock_entry name built needs)
   endif()
 endmacro()
 
-# penstock_entries(SOURCES TESTS NAMES...): the sources, and the *_test.cpp apart, of a room's entries, NAMES being their folders.
+# penstock_entries(SOURCES TESTS NAMES...): the sources, and the *_test.cpp apart, of a room's entries, NAMES being their folders. Entries
+# know nothing of each other's names, in a unity build either.
 macro(penstock_entries sources tests)
   set(${sources} "")
   set(${tests} "")
@@ -55,6 +57,7 @@ macro(penstock_entries sources tests)
   endforeach()
   list(FILTER ${sources} EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER ${tests} INCLUDE REGEX "_test\\.cpp$")
+  set_source_files_properties(${${sources}} ${${tests}} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endmacro()
 
 # penstock_table(OUTPUT TYPE HEADER NAMES...): generates the explicit table of a room's entries: each folder NAME defines

@@ -12,8 +12,6 @@ namespace penstock::bench {
 
 namespace {
 
-Status invalid(std::string message) { return Status(Code::invalid, std::move(message)); }
-
 Result<Plan> plan_of(const CountRequest& request) {
   const Method& method = request.what.methods[0];
   const bool has_block = method.plan.find("block=") != std::string::npos;

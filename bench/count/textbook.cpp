@@ -30,7 +30,7 @@ struct Aggregators {
 Result<Aggregators> aggregators_of(const VirtualJob& job) {
   Reach all;
   for (int rank = 0; rank < job.ranks(); ++rank) {
-    PENSTOCK_ASSIGN(const std::vector<Piece> pieces, job.pieces(rank));
+    PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
     all.add(reach_of(pieces));
   }
   Aggregators a;
@@ -116,9 +116,9 @@ Result<Costs> count_textbook(const VirtualJob& job, bool durable, int64_t stripe
   PENSTOCK_ASSIGN(const Aggregators aggregators, aggregators_of(job));
   Tally tally(aggregators.count, false);
   for (int rank = 0; rank < job.ranks(); ++rank) {
-    PENSTOCK_ASSIGN(const std::vector<Piece> pieces, job.pieces(rank));
+    PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
     Walk walk(job, aggregators, rank, tally);
-    for (const Piece& piece : pieces) {
+    for (const penstock::Piece& piece : pieces) {
       SliceCursor cursor(piece, first_address(piece), last_address(piece));
       for (Slice slice; cursor.next(slice);) walk.run(slice.address, slice.bytes);
     }

@@ -12,7 +12,7 @@ namespace {
 Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
   Reach all;
   for (int rank = 0; rank < job.ranks(); ++rank) {
-    PENSTOCK_ASSIGN(const std::vector<Piece> pieces, job.pieces(rank));
+    PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
     all.add(reach_of(pieces));
   }
   Cut cut = make_cut(all, settings);
@@ -25,7 +25,7 @@ Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
 // What a writer writes of ROUTE's pieces: whole blocks of its own domain.
 AddressRange written(const Route& route, const Domains& domains) {
   AddressRange range{INT64_MAX, INT64_MIN};
-  for (const Piece& piece : route.pieces.all()) {
+  for (const penstock::Piece& piece : route.pieces.all()) {
     range.begin = std::min(range.begin, first_address(piece));
     range.end = std::max(range.end, last_address(piece));
   }
@@ -78,7 +78,7 @@ Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, i
   PENSTOCK_ASSIGN(const Domains domains, domains_of(job, settings));
   Tally tally(domains.writers, settings.word("neighbours") == "shared");
   for (int rank = 0; rank < job.ranks(); ++rank) {
-    PENSTOCK_ASSIGN(std::vector<Piece> pieces, job.pieces(rank));
+    PENSTOCK_ASSIGN(std::vector<penstock::Piece> pieces, job.pieces(rank));
     Sent sent;
     for (const Route& route : find_routes(std::move(pieces), domains)) {
       count_data(job, rank, route, domains, sent);

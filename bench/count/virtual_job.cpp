@@ -21,8 +21,8 @@ Result<VirtualJob> VirtualJob::make(const Workload& workload, const Format& form
   return job;
 }
 
-Result<std::vector<Piece>> VirtualJob::pieces(int rank) const {
-  std::vector<Piece> list;
+Result<std::vector<penstock::Piece>> VirtualJob::pieces(int rank) const {
+  std::vector<penstock::Piece> list;
   if (rank == 0)
     for (const Layout::Metadata& block : layout_.metadata) {
       const Dims shape{static_cast<int64_t>(block.bytes.size())};

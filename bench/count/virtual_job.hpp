@@ -26,7 +26,7 @@ class VirtualJob {
   static Result<VirtualJob> make(const Workload& workload, const Format& format, const JobShape& shape);
 
   // What RANK writes; rank 0 writes the format's metadata as well.
-  Result<std::vector<Piece>> pieces(int rank) const;
+  Result<std::vector<penstock::Piece>> pieces(int rank) const;
   const std::vector<Part>& parts() const { return parts_; }
   int ranks() const { return shape_.ranks; }
   int64_t block() const { return shape_.block; }

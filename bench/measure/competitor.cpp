@@ -12,7 +12,7 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr int64_t transfer_bytes = 1 << 20;
+constexpr int64_t request_bytes = 1 << 20;
 constexpr int64_t round_bytes = 32 << 20;
 constexpr int small_files = 16;
 
@@ -31,14 +31,14 @@ Competitor::~Competitor() {
 
 // What fails, for want of space perhaps, is left out: the load is what there is of it.
 void Competitor::compete(const std::string& path) {
-  std::vector<std::byte> data(transfer_bytes, std::byte{0x5a});
+  std::vector<std::byte> data(request_bytes, std::byte{0x5a});
   while (!over_) {
     const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    for (int64_t at = 0; at < round_bytes && !over_; at += transfer_bytes)
-      if (::pwrite(file.get(), data.data(), data.size(), at) == transfer_bytes) bytes_ += transfer_bytes;
+    for (int64_t at = 0; at < round_bytes && !over_; at += request_bytes)
+      if (::pwrite(file.get(), data.data(), data.size(), at) == request_bytes) bytes_ += request_bytes;
     if (!over_) (void)::fdatasync(file.get());
     (void)::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
-    for (int64_t at = 0; at < round_bytes && !over_; at += transfer_bytes)
+    for (int64_t at = 0; at < round_bytes && !over_; at += request_bytes)
       if (::pread(file.get(), data.data(), data.size(), at) <= 0) break;
     for (int number = 0; number < small_files && !over_; ++number) {
       const std::string small = fmt::format("{}.{}", path, number);

@@ -34,8 +34,6 @@ constexpr int64_t buffer_bytes = 4 << 20;
 constexpr std::array made_by = {"create", "close", "open", "stat", "remove"};
 constexpr std::array handled_by = {"list", "copy", "tar", "remove"};
 
-Status invalid(std::string message) { return Status(Code::invalid, std::move(message)); }
-
 // N files of all ranks together, in one folder or in a folder of each rank.
 struct Pattern {
   int64_t files = 1;

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int most_files = 100000;
+constexpr int most_files_played = 100000;
 constexpr int64_t most_bytes = int64_t{1} << 40;         // of an offset
 constexpr int64_t most_length = (int64_t{1} << 31) - 1;  // of a step; of a call of MPI-IO too
 
@@ -77,8 +77,8 @@ Result<Variant> read_variant(const Json& json, const std::string& folder, const 
   variant.views = json.value("views", false);
   variant.hints = json.value("hints", variant.hints);
   variant.files = json.value("files", 1);
-  if (variant.files < 1 || variant.files > most_files)
-    return Status(Code::invalid, fmt::format("{}: files: 1 to {}", variant.name, most_files));
+  if (variant.files < 1 || variant.files > most_files_played)
+    return Status(Code::invalid, fmt::format("{}: files: 1 to {}", variant.name, most_files_played));
   if ((variant.collective || variant.views) && variant.files != 1)
     return Status(Code::invalid, fmt::format("{}: collective calls are of one file", variant.name));
   PENSTOCK_TRY(read_steps(folder + "/" + json.at("steps").get<std::string>(), json.at("counts"), comm, variant));

@@ -18,8 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
-
 Json workload_json(const Record& record) {
   const Case& what = *record.what;
   const int64_t elements = total_elements(*what.workload);

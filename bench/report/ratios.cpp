@@ -15,8 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
-
 std::vector<double> seconds_of(const Outcome& outcome, Measure measure) {
   if (measure != Measure::copy)
     return seconds_of(outcome, measure == Measure::write ? Operation::write : Operation::read);

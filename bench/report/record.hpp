@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "bench/ceiling.hpp"
@@ -22,6 +23,9 @@ struct Record {
   std::vector<std::string> warnings;
 };
 
+inline nlohmann::json number(std::optional<double> value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
 nlohmann::json to_json(const Record& record);
 nlohmann::json ceiling_json(const Ceiling& ceiling);
 // Written whole beside PATH, then renamed over it.

@@ -11,8 +11,6 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr int64_t piece_bytes = 8 << 20;
-
 // An identifier of the library, closed with its own function.
 class Handle {
  public:

@@ -11,6 +11,8 @@
 
 namespace penstock::bench {
 
+inline constexpr int64_t piece_bytes = 8 << 20;  // that a reader holds at a time
+
 struct Library {
   std::string_view format;     // whose files it reads
   std::string_view extension;  // of a file that it can open; what else the format publishes it cannot

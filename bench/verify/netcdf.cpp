@@ -10,8 +10,6 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr int64_t piece_bytes = 8 << 20;
-
 Status failed(int error, const std::string& what) {
   return Status(Code::damaged, fmt::format("netCDF cannot {}: {}", what, nc_strerror(error)));
 }

@@ -20,8 +20,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t piece_bytes = 8 << 20;
-
 Status wrong(const Field& field, const std::string& what) {
   return Status(Code::mismatch, fmt::format("sidecar: '{}': {}", field.name, what));
 }

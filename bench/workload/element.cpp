@@ -13,7 +13,7 @@ struct Word {
   std::string_view word;
 };
 
-constexpr Word table[] = {
+constexpr Word element_words[] = {
     {Kind::i8, "int8"},    {Kind::i16, "int16"},  {Kind::i32, "int32"},           {Kind::i64, "int64"},
     {Kind::u8, "uint8"},   {Kind::u16, "uint16"}, {Kind::u32, "uint32"},          {Kind::u64, "uint64"},
     {Kind::f32, "real32"}, {Kind::f64, "real64"}, {Kind::complex64, "complex64"}, {Kind::complex128, "complex128"},
@@ -30,7 +30,7 @@ T value(const std::byte* element) {
 
 Result<ElementType> parse_element(std::string_view word) {
   std::string words;
-  for (const Word& row : table) {
+  for (const Word& row : element_words) {
     if (row.word == word) return ElementType{row.kind};
     words += fmt::format("{}{}", words.empty() ? "" : ", ", row.word);
   }
@@ -38,7 +38,7 @@ Result<ElementType> parse_element(std::string_view word) {
 }
 
 std::string_view element_word(Kind kind) {
-  for (const Word& row : table)
+  for (const Word& row : element_words)
     if (row.kind == kind) return row.word;
   return "text";
 }

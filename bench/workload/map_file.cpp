@@ -14,7 +14,7 @@ namespace penstock::bench {
 namespace {
 
 // The whole file in memory, and its header.
-struct Map {
+struct MapFile {
   std::vector<std::byte> bytes;
   netcdf::Header header;
 
@@ -45,7 +45,7 @@ Result<Dims> shape_of(const netcdf::Header& header, const std::string& name) {
   return shape;
 }
 
-Result<MapDecomposition> decode(const Map& map, const std::string& name) {
+Result<MapDecomposition> decode(const MapFile& map, const std::string& name) {
   MapDecomposition decomposition;
   decomposition.name = name;
   PENSTOCK_ASSIGN(decomposition.shape, shape_of(map.header, name));
@@ -79,7 +79,7 @@ Result<MapDecomposition> decode(const Map& map, const std::string& name) {
 }
 
 Result<std::vector<MapDecomposition>> decode_all(const std::string& path) {
-  Map map;
+  MapFile map;
   PENSTOCK_ASSIGN(map.bytes, read_whole(path));
   PENSTOCK_ASSIGN(map.header, netcdf::decode_header(map.bytes));
   PENSTOCK_ASSIGN(const int64_t count, map.header.dimension("num_decomp"));

@@ -9,6 +9,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/base/units.hpp"
 #include "core/comm/calling.hpp"
 #include "core/container/header.hpp"
 #include "core/container/share.hpp"
@@ -32,8 +33,6 @@ const Descriptor options{
      {"io", Parameter::Type::choice, "buffered|direct", "buffered", "direct bypasses the page cache"},
      {"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"}},
     ""};
-
-int64_t round_up(int64_t n, int64_t block) { return (n + block - 1) / block * block; }
 
 Result<Settings> parse_options(std::string_view text) {
   static constexpr std::string_view word = "files=node";

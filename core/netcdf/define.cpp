@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/units.hpp"
 #include "core/netcdf/dimensions.hpp"
 #include "core/netcdf/names.hpp"
 #include "core/netcdf/note.hpp"
@@ -14,8 +15,6 @@ namespace {
 constexpr int64_t largest_offset = INT64_MAX - (int64_t{1} << 31);  // room for rounding up to any block
 constexpr int64_t largest_attribute = int64_t{1} << 30;
 constexpr std::string_view conventions = "Conventions", conventions_value = "CF-1.11";
-
-int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 Status too_long(const std::string& what) {
   return {Code::unsupported, what + " has a name of more than 256 bytes in netCDF, whose names are no longer"};

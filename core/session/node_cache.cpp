@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/units.hpp"
+
 namespace penstock {
 namespace {
 
@@ -18,7 +20,7 @@ constexpr int32_t absent = 0, fetching = 1, uncached = 2, first_slot = 3;
 static_assert(std::atomic<int32_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
 constexpr int64_t page = 4096;
-int64_t whole_pages(int64_t bytes) { return (bytes + page - 1) / page * page; }
+int64_t whole_pages(int64_t bytes) { return round_up(bytes, page); }
 
 class CachedHandle : public StorageFile {
  public:

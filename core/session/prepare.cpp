@@ -8,6 +8,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/base/units.hpp"
 #include "core/transport/open_parts.hpp"
 
 namespace penstock {
@@ -71,8 +72,6 @@ Status create_parts(File::State& state, const std::vector<SharedPart>& parts, Ou
 }
 
 }  // namespace
-
-int64_t round_up(int64_t n, int64_t block) { return (n + block - 1) / block * block; }
 
 Io wanted_io(const File::State& state, int64_t bytes) {
   const std::string_view word = io_word(state);

@@ -20,7 +20,6 @@ struct SharedPart {
 Result<std::vector<SharedPart>> share_parts(File::State& state, Output& output,
                                             const std::function<Status(std::vector<SharedPart>&)>& lay_out);
 
-int64_t round_up(int64_t n, int64_t block);
 // How files of BYTES are to be written, where the plan leaves it open.
 Io wanted_io(const File::State& state, int64_t bytes);
 // Local. Creates PATH; io = auto falls back to buffered where there is no O_DIRECT.

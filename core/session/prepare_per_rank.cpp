@@ -5,6 +5,7 @@
 
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/base/units.hpp"
 #include "core/session/prepare.hpp"
 
 namespace penstock {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/units.hpp"
 #include "core/model/boxes.hpp"
 #include "core/model/checksums.hpp"
 #include "core/session/methods.hpp"
@@ -23,7 +24,7 @@ std::vector<std::byte> pack(const Result<Contents>& contents) {
   return out.take();
 }
 
-Result<Contents> unpack(std::span<const std::byte> bytes) {
+Result<Contents> unpack_contents(std::span<const std::byte> bytes) {
   Decoder in(bytes);
   const auto code = in.value<Code>();
   std::string message = in.text();
@@ -44,7 +45,7 @@ std::vector<Part> parts_of(const Contents& contents, int64_t block) {
   int64_t base = 0;
   for (Part& part : parts) {
     part.virtual_base = base;
-    base += (part.bytes + block - 1) / block * block;
+    base += round_up(part.bytes, block);
   }
   return parts;
 }
@@ -234,7 +235,7 @@ Result<Contents> read_contents(const Communicator& comm, Storage& storage, const
   std::vector<std::byte> bytes;
   if (comm->rank() == 0) bytes = pack(recognise_and_read(storage, path));
   PENSTOCK_TRY(comm->broadcast(bytes, 0));
-  return unpack(bytes);
+  return unpack_contents(bytes);
 }
 
 Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,

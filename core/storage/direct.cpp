@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/base/units.hpp"
 #include "core/status/status_page.hpp"
 #include "core/storage/buffered.hpp"
 
@@ -99,7 +100,7 @@ class DirectFile : public BufferedFile {
   template <typename Move>
   static Status by_parts(int64_t offset, int64_t length, Move move) {
     const int64_t end = offset + length;
-    const int64_t first = std::min(end, (offset + direct_alignment - 1) / direct_alignment * direct_alignment);
+    const int64_t first = std::min(end, round_up(offset, direct_alignment));
     const int64_t last = std::max(first, end / direct_alignment * direct_alignment);
     if (first > offset) PENSTOCK_TRY(move(offset, first - offset, false));
     if (last > first) PENSTOCK_TRY(move(first, last - first, true));

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "core/storage/file_descriptor.hpp"
 #include "core/storage/lustre.hpp"
 
 namespace penstock {
@@ -128,10 +129,6 @@ void read_stripes(const std::string& path, const FileSystemCalls& calls, FileSys
   }
   info.stripe_bytes = layout.stripe_bytes;
   info.stripe_count = layout.stripe_count == lustre::all_targets ? -1 : layout.stripe_count;
-}
-
-Status failed(std::string_view call, const std::string& path) {
-  return Status::from_errno(errno, fmt::format("{} '{}'", call, path));
 }
 
 }  // namespace

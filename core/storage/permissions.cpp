@@ -14,7 +14,7 @@
 namespace penstock {
 namespace {
 
-constexpr mode_t plain = 0666;
+constexpr mode_t new_file = 0666;
 
 // umask(2) can only be read by setting it, which other threads would notice.
 mode_t process_umask() {
@@ -47,14 +47,14 @@ std::optional<mode_t> default_list_mode(const std::string& folder) {
     if (entry.tag == acl_mask || (entry.tag == acl_group && !masked)) group = entry.permissions;
     masked = masked || entry.tag == acl_mask;
   }
-  return (owner << 6 | group << 3 | others) & plain;
+  return (owner << 6 | group << 3 | others) & new_file;
 }
 
 }  // namespace
 
 mode_t new_file_mode(const std::string& folder) {
   if (const auto listed = default_list_mode(folder)) return *listed;
-  return plain & ~process_umask();
+  return new_file & ~process_umask();
 }
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/units.hpp"
 #include "core/transport/kernels.hpp"
 
 namespace penstock {
@@ -162,7 +163,7 @@ void Copy::row(int64_t file, int64_t memory, int64_t bytes) {
   if (swap_bytes_ <= 1) {
     units(there, in_memory(memory + from), to - from);
   } else {
-    const int64_t first = std::min(to, (from + swap_bytes_ - 1) / swap_bytes_ * swap_bytes_);
+    const int64_t first = std::min(to, round_up(from, swap_bytes_));
     const int64_t last = std::max(first, to / swap_bytes_ * swap_bytes_);
     std::byte* here = sides_.memory + memory;
     cut_units(there, here, from, first);

@@ -107,8 +107,10 @@ Slice per_rank(const Dims& row, int rank, int size) {
 std::vector<std::byte> filled(const Slice& slice, const ElementType& type, uint64_t seed) {
   const int64_t size = bytes(type);
   std::vector<std::byte> memory(static_cast<size_t>(slice.room * size), std::byte{0x5a});
-  each_element(slice, [&](int64_t offset, int64_t at) {
-    make_element(&memory[static_cast<size_t>(at * size)], type, seed, offset);
+  each_row(slice, [&](int64_t offset, int64_t length, int64_t at, int64_t stride) {
+    std::byte* first = memory.data() + at * size;
+    if (stride == 1) return make_elements(first, type, seed, offset, length);
+    for (int64_t i = 0; i < length; ++i) make_element(first + i * stride * size, type, seed, offset + i);
   });
   return memory;
 }
@@ -120,17 +122,22 @@ std::vector<std::byte> blank(const Slice& slice, const ElementType& type) {
 int64_t differences(const Slice& slice, const ElementType& type, uint64_t seed, std::span<const std::byte> memory,
                     int64_t& wrong) {
   const int64_t size = bytes(type);
-  std::vector<std::byte> element(static_cast<size_t>(size));
+  std::vector<std::byte> row;
   std::vector<char> used(static_cast<size_t>(slice.room));
   int64_t count = 0;
-  each_element(slice, [&](int64_t offset, int64_t at) {
-    make_element(element.data(), type, seed, offset);
-    used[static_cast<size_t>(at)] = 1;
-    if (std::memcmp(&memory[static_cast<size_t>(at * size)], element.data(), element.size()) != 0 && count++ == 0)
-      wrong = offset;
+  each_row(slice, [&](int64_t offset, int64_t length, int64_t at, int64_t stride) {
+    row.resize(static_cast<size_t>(length * size));
+    make_elements(row.data(), type, seed, offset, length);
+    for (int64_t i = 0; i < length; ++i) used[static_cast<size_t>(at + i * stride)] = 1;
+    const std::byte* first = memory.data() + at * size;
+    if (stride == 1 && std::memcmp(row.data(), first, row.size()) == 0) return;
+    for (int64_t i = 0; i < length; ++i)
+      if (std::memcmp(row.data() + i * size, first + i * stride * size, static_cast<size_t>(size)) != 0 && count++ == 0)
+        wrong = offset + i;
   });
-  for (int64_t at = 0; at < slice.room; ++at)
-    for (int64_t i = 0; i < size && used[static_cast<size_t>(at)] == 0; ++i)
+  const bool all = std::memchr(used.data(), 0, used.size()) == nullptr;
+  for (int64_t at = 0; !all && at < slice.room; ++at)
+    for (int64_t i = 0; used[static_cast<size_t>(at)] == 0 && i < size; ++i)
       if (memory[static_cast<size_t>(at * size + i)] != std::byte{0xa5} && count++ == 0) wrong = -1;
   return count;
 }

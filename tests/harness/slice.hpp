@@ -61,26 +61,38 @@ std::vector<Run> split_runs(int64_t elements, int pieces, Random& random);  // i
 // Whose each of COUNT things is: rank numbers below SIZE.
 std::vector<int> deal(size_t count, int size, Random& random);
 
+// F(OFFSET, LENGTH, AT, STRIDE) of each row of consecutive elements of the dataset: its first is element AT of the array in
+// memory, and they are STRIDE apart there.
 template <typename F>
-void each_element(const Slice& slice, F f) {
+void each_row(const Slice& slice, F f) {
   int64_t memory = 0;
-  for (const Run& run : slice.runs)
-    for (int64_t i = 0; i < run.length; ++i) f(run.offset + i, memory++);
+  for (const Run& run : slice.runs) {
+    f(run.offset, run.length, memory, int64_t{1});
+    memory += run.length;
+  }
+  const Dims& stride = slice.memory.stride;
   for (const Box& box : slice.boxes) {
-    const int rank = box.count.rank();
-    const int64_t n = product(box.count);
+    const int rank = box.count.rank(), last = rank - 1;
+    const int64_t length = rank == 0 ? 1 : box.count[last], n = product(box.count);
     Dims index = Dims::filled(rank, 0);
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t done = 0; done < n; done += length) {
       int64_t offset = 0, place = slice.memory.offset;
       for (int k = 0; k < rank; ++k) {
         offset = offset * slice.shape[k] + box.start[k] + index[k];
-        if (!slice.memory.stride.empty()) place += index[k] * slice.memory.stride[k];
+        if (!stride.empty()) place += index[k] * stride[k];
       }
-      f(offset, slice.memory.stride.empty() ? slice.memory.offset + memory : place);
-      ++memory;
-      for (int k = rank - 1; k >= 0 && ++index[k] == box.count[k]; --k) index[k] = 0;
+      f(offset, length, stride.empty() ? slice.memory.offset + memory : place, stride.empty() ? 1 : stride[last]);
+      memory += length;
+      for (int k = last - 1; k >= 0 && ++index[k] == box.count[k]; --k) index[k] = 0;
     }
   }
+}
+
+template <typename F>
+void each_element(const Slice& slice, F f) {
+  each_row(slice, [&](int64_t offset, int64_t length, int64_t at, int64_t stride) {
+    for (int64_t i = 0; i < length; ++i) f(offset + i, at + i * stride);
+  });
 }
 
 }  // namespace penstock::test

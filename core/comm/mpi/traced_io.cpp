@@ -22,14 +22,14 @@ constexpr std::string_view callers[] = {"libpenstock", "libhdf5", "libnetcdf", "
 enum class Kind : uint8_t { alone, collective, nonblocking, split };
 enum class Where : uint8_t { given, pointer, unknown };  // how a routine knows its place in the file
 
-std::mutex mutex;
+std::mutex files_mutex;
 std::map<MPI_File, uint32_t>& files() {
   static auto& all = *new std::map<MPI_File, uint32_t>;
   return all;
 }
 
 uint32_t path_of(MPI_File file) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(files_mutex);
   const auto at = files().find(file);
   return at == files().end() ? UINT32_MAX : at->second;
 }
@@ -123,7 +123,7 @@ int open_instead(MPI_Comm comm, const char* path, int mode, MPI_Info info, MPI_F
   const uint32_t number = tracing->path_number(plain_path(path));
   const int result = timed(ranks == 1 ? Operation::mpi_open : Operation::mpi_open_all, number, 0, 0,
                            [&] { return call(comm, path, mode, info, file); });
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(files_mutex);
   if (result == MPI_SUCCESS) files()[*file] = number;
   return result;
 }
@@ -132,7 +132,7 @@ int close_instead(MPI_File* file) {
   PENSTOCK_REAL(MPI_File_close);
   const uint32_t path = path_of(*file);
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(files_mutex);
     files().erase(*file);
   }
   return timed(Operation::mpi_close, path, 0, 0, [&] { return call(file); });

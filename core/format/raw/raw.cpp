@@ -2,6 +2,7 @@
 // is.
 #include <string_view>
 
+#include "core/base/units.hpp"
 #include "core/format/format.hpp"
 #include "core/format/index.hpp"
 
@@ -9,8 +10,6 @@ namespace penstock {
 namespace {
 
 constexpr int64_t largest_offset = INT64_MAX - (int64_t{1} << 31);  // room for rounding up to any block
-
-int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // What a C compiler on any 64-bit machine asks of an array of TYPE, so that a mapped file can be used in place.
 int64_t natural_alignment(const ElementType& type) { return type.kind == Kind::complex128 ? 16 : 8; }

@@ -6,6 +6,7 @@
 #include <list>
 #include <map>
 
+#include "core/base/units.hpp"
 #include "core/transport/servers/aligned.hpp"
 #include "core/transport/servers/rank_messages.hpp"
 #include "core/transport/servers/ranks.hpp"
@@ -88,7 +89,7 @@ class RankServer {
 
   // Room for a chunk, or false: then the movements are to be urgent about what is here already.
   bool reserve(Client& client, const RankHeader& h) {
-    const int64_t size = (h.c + h.d + direct_alignment - 1) / direct_alignment * direct_alignment;
+    const int64_t size = round_up(h.c + h.d, direct_alignment);
     AlignedMemory memory;
     if (held_ == 0 || held_ + size <= limit_) memory = aligned_memory(size);
     if (!memory) {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/units.hpp"
+
 namespace penstock {
 namespace {
 
 constexpr int64_t least_domain = 2 << 20;  // below this a writer's own open, sync and close cost more than its writing
 constexpr int64_t writers_of_a_node = 4;
-
-int64_t round_up(int64_t n, int64_t block) { return (n + block - 1) / block * block; }
 
 int64_t choose_writers(const Cut& cut, int64_t bytes) {
   int64_t writers = std::min(bytes / least_domain, cut.nodes * writers_of_a_node);

@@ -12,12 +12,12 @@
 #include <ctime>
 #include <span>
 
+#include "core/base/units.hpp"
+
 namespace penstock {
 namespace {
 
 constexpr int64_t line = 64, page = 4096;
-
-int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 // Between processes, so not of the private kind.
 void futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {

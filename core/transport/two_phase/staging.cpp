@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/units.hpp"
 #include "core/transport/move.hpp"
 
 namespace penstock {
@@ -126,7 +127,7 @@ std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   }
   for (Range& range : found) {
     range.begin = range.begin / domains_.block * domains_.block;
-    range.end = (range.end + domains_.block - 1) / domains_.block * domains_.block;
+    range.end = round_up(range.end, domains_.block);
     range.end = std::min({range.end, end, range.part->virtual_base + range.part->bytes});
   }
   return found;
