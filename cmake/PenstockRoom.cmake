@@ -26,6 +26,9 @@ endfunction()
 
 # penstock_unit_test(NAME SOURCES...): a GoogleTest program on the whole library, run on one process.
 function(penstock_unit_test name)
+  if(NOT PENSTOCK_UNIT_TESTS)
+    return()
+  endif()
   add_executable(${name} ${ARGN})
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${name} PRIVATE penstock_core GTest::gtest_main fmt::fmt nlohmann_json::nlohmann_json)
@@ -41,8 +44,8 @@ macro(penstock_entry name built needs)
   endif()
 endmacro()
 
-# penstock_entries(SOURCES TESTS NAMES...): the sources, and the *_test.cpp apart, of a room's entries, NAMES being their folders. Entries
-# know nothing of each other's names, in a unity build either.
+# penstock_entries(SOURCES TESTS NAMES...): the sources, and the *_test.cpp apart, of a room's entries, NAMES being their folders. In a unity
+# build each is compiled alone: they have the same words, and the I/O server links some of them only.
 macro(penstock_entries sources tests)
   set(${sources} "")
   set(${tests} "")
