@@ -17,7 +17,9 @@ static int agree(MPI_Comm comm, int failed, const char *doing) {
   return any;
 }
 
+/* HDF5 prints its errors on every rank, through one another; message says them once. */
 static hid_t parallel_access(MPI_Comm comm) {
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL);
   H5Pset_coll_metadata_write(access, 1);
