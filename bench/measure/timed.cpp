@@ -12,8 +12,14 @@ namespace penstock::bench {
 
 namespace {
 
+// A phase of computing: what runs in it, and how long it took.
+struct Phase {
+  const Compute* compute = nullptr;
+  double seconds = 0;
+};
+
 // A rank whose local call failed still closes, since close is collective and reports for all.
-Status write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put, const Compute* compute,
+Status write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put, Phase* phase,
              Report& report) {
   PENSTOCK_ASSIGN(File file, File::create(comm, target.path, target.plan));
   file.set_partial(has_holes(*target.workload));
@@ -24,8 +30,12 @@ Status write(const Communicator& comm, const Target& target, const Pieces& piece
     status = put ? file.put(field.name, field.type, piece.part, piece.bytes.data(), piece.memory())
                  : file.lend(field.name, field.type, piece.part, piece.bytes.data(), piece.memory());
   }
-  if (compute != nullptr && status.ok()) status = file.commit_start();
-  if (compute != nullptr) compute->run([&] { (void)file.commit_test(); });
+  if (phase != nullptr && status.ok()) status = file.commit_start();
+  if (phase != nullptr) {
+    const double start = now();
+    phase->compute->run([&] { (void)file.commit_test(); });
+    phase->seconds = now() - start;
+  }
   const Status closed = file.close();
   report = file.report();
   return status.ok() ? closed : status;
@@ -108,8 +118,9 @@ Result<Timing> timed_write_behind(const Communicator& comm, const Target& target
   timing.compute_seconds = now() - start;
   PENSTOCK_TRY(comm->barrier());
   start = now();
-  const Status status = write(comm, target, pieces, put, &compute, timing.report);
-  timing.seconds = std::max(0.0, now() - start - timing.compute_seconds);
+  Phase behind{.compute = &compute};
+  const Status status = write(comm, target, pieces, put, &behind, timing.report);
+  timing.seconds = now() - start - std::min(timing.compute_seconds, behind.seconds);
   PENSTOCK_TRY(comm->barrier());
   timing.resident_growth = memory.growth();
   PENSTOCK_TRY(agree(comm, status));

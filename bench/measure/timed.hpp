@@ -50,7 +50,8 @@ class Compute {
 // Collective. Between two barriers: create, lend (or put) every field, close. The status is the same on all ranks.
 Result<Timing> timed_write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put);
 // Collective. The same with the movement behind COMPUTE: SECONDS is what the write adds to the phase's own length, both
-// measured here one after the other. PUT copies the data, else it is lent.
+// measured here one after the other, and not less than what it takes before and after the phase: the same phase may be
+// shorter the second time. PUT copies the data, else it is lent.
 Result<Timing> timed_write_behind(const Communicator& comm, const Target& target, const Pieces& pieces,
                                   const Compute& compute, bool put);
 // Collective over COMM; READERS, which is null on ranks that do not read, is a part of it. Between two barriers: open,
