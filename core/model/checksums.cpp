@@ -73,11 +73,12 @@ class Summer {
 };
 
 void add_strided(Summer& summer, const Segment& segment, const std::byte* memory, int64_t size) {
-  std::array<std::byte, 4096> buffer;
-  const int64_t most = std::max<int64_t>(1, std::ssize(buffer) / size);
+  constexpr int64_t capacity = 4096;
+  std::array<std::byte, capacity> buffer;
+  const int64_t most = std::max<int64_t>(1, capacity / size);
   for (int64_t i = 0; i < segment.length;) {
     const std::byte* from = memory + (segment.memory + i * segment.stride) * size;
-    if (size > std::ssize(buffer)) {
+    if (size > capacity) {
       summer.add((segment.offset + i++) * size, {from, static_cast<size_t>(size)});
       continue;
     }

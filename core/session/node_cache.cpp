@@ -107,7 +107,7 @@ Status NodeCache::read(size_t file, int64_t offset, std::span<std::byte> bytes, 
   return {};
 }
 
-Status NodeCache::fetch(size_t file, int64_t block, std::span<std::byte> into, StorageFile& source) {
+Status NodeCache::fetch(int64_t block, std::span<std::byte> into, StorageFile& source) {
   fetched_ += std::ssize(into);
   return source.read(block * block_bytes_, into);
 }
@@ -120,7 +120,7 @@ Status NodeCache::read_block(size_t file, int64_t block, int64_t from, std::span
     const int64_t slot = next_slot_->load() < slots_ ? next_slot_->fetch_add(1) : slots_;
     Status status;
     if (slot < slots_)
-      status = fetch(file, block, {data_ + slot * block_bytes_, static_cast<size_t>(length_of(file, block))}, source);
+      status = fetch(block, {data_ + slot * block_bytes_, static_cast<size_t>(length_of(file, block))}, source);
     // After a failure others fetch it for themselves, and say what they found.
     state = slot < slots_ && status.ok() ? static_cast<int32_t>(slot) + first_slot : uncached;
     entry.store(state, std::memory_order_release);
