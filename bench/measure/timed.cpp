@@ -12,14 +12,14 @@ namespace penstock::bench {
 
 namespace {
 
-// A phase of computing: what runs in it, and how long it took.
-struct Phase {
+// What a write runs behind, and how long that took.
+struct InFront {
   const Compute* compute = nullptr;
   double seconds = 0;
 };
 
 // A rank whose local call failed still closes, since close is collective and reports for all.
-Status write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put, Phase* phase,
+Status write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put, InFront* front,
              Report& report) {
   PENSTOCK_ASSIGN(File file, File::create(comm, target.path, target.plan));
   file.set_partial(has_holes(*target.workload));
@@ -30,11 +30,11 @@ Status write(const Communicator& comm, const Target& target, const Pieces& piece
     status = put ? file.put(field.name, field.type, piece.part, piece.bytes.data(), piece.memory())
                  : file.lend(field.name, field.type, piece.part, piece.bytes.data(), piece.memory());
   }
-  if (phase != nullptr && status.ok()) status = file.commit_start();
-  if (phase != nullptr) {
+  if (front != nullptr && status.ok()) status = file.commit_start();
+  if (front != nullptr) {
     const double start = now();
-    phase->compute->run([&] { (void)file.commit_test(); });
-    phase->seconds = now() - start;
+    front->compute->run([&] { (void)file.commit_test(); });
+    front->seconds = now() - start;
   }
   const Status closed = file.close();
   report = file.report();
@@ -118,9 +118,9 @@ Result<Timing> timed_write_behind(const Communicator& comm, const Target& target
   timing.compute_seconds = now() - start;
   PENSTOCK_TRY(comm->barrier());
   start = now();
-  Phase behind{.compute = &compute};
-  const Status status = write(comm, target, pieces, put, &behind, timing.report);
-  timing.seconds = now() - start - std::min(timing.compute_seconds, behind.seconds);
+  InFront front{.compute = &compute};
+  const Status status = write(comm, target, pieces, put, &front, timing.report);
+  timing.seconds = now() - start - std::min(timing.compute_seconds, front.seconds);
   PENSTOCK_TRY(comm->barrier());
   timing.resident_growth = memory.growth();
   PENSTOCK_TRY(agree(comm, status));
