@@ -293,9 +293,10 @@ HINTED = {
     )
     for pair in HINTS
 }
-FURTHER = (
-    hinted(COLLECTIVE_HDF5, {"romio_cb_write": "enable", "romio_cb_read": "enable", "cb_nodes": 1}),
-    hinted(COLLECTIVE_HDF5, {"romio_cb_write": "enable", "romio_cb_read": "enable", "cb_buffer_size": 4 * MIB}),
+TRIED_TOO: tuple[tuple[str, str | int], ...] = (("cb_nodes", 1), ("cb_buffer_size", 4 * MIB), ("file_perm", "640"))
+FURTHER = tuple(
+    hinted(COLLECTIVE_HDF5, {"romio_cb_write": "enable", "romio_cb_read": "enable", name: value})
+    for name, value in TRIED_TOO
 )
 AMR = "amr 1024^3"
 

@@ -26,6 +26,7 @@ VIEW = "raw/mpiio:coordination=independent,positioning=individual"
 SIEVING = ("enable", "automatic", "disable")
 VIEWS = {value: hinted(VIEW, {"romio_ds_write": value, "romio_ds_read": value}) for value in SIEVING}
 MPIIO = "raw/mpiio:coordination=collective,positioning=explicit"
+MPIIO_VIEW = "raw/mpiio:coordination=collective,positioning=individual"
 HDF5 = "phdf5:collective=false"
 HDF5_COLLECTIVE = "phdf5:collective=true"
 UNSIEVED = {"romio_ds_write": "disable", "romio_ds_read": "disable"}
@@ -55,7 +56,7 @@ def _fileview(asked: Asked) -> Sized:
 
 
 def _collective(asked: Asked) -> Sized:
-    return _build(asked, (PLAIN, MPIIO, HDF5, HDF5_COLLECTIVE, *WISHES, OURS))
+    return _build(asked, (PLAIN, MPIIO, MPIIO_VIEW, HDF5, HDF5_COLLECTIVE, *WISHES, OURS))
 
 
 def _figures(pooled: Pooled) -> list[Figure]:
