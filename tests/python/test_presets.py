@@ -105,6 +105,13 @@ def test_conclusions_follow_from_paired_ratios(data: Pooled, claim: Claim, verdi
     assert said["evidence"]
 
 
+def test_half_of_the_claims_must_hold() -> None:
+    data = pooled(line("a", FAST), line("b", SLOW), line("d", list(reversed(FAST))))
+    claims = [Claim("c", "a", "b", "write"), Claim("c", "a", "d", "write")]
+    assert conclude(data, "A is the fastest.", claims)["verdict"] == "reproduced"
+    assert conclude(data, "A is the fastest.", [*claims, claims[1]])["verdict"] == "not testable"
+
+
 def test_one_failing_claim_contradicts() -> None:
     data = pooled(line("a", FAST), line("b", SLOW), line("d", [0.5] * 6))
     said = conclude(data, "A is the fastest.", [Claim("c", "a", "b", "write"), Claim("c", "a", "d", "write")])

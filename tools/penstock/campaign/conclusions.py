@@ -21,7 +21,7 @@ class Claim:
 
 
 def conclude(pooled: Pooled, text: str, claims: Sequence[Claim], ranks: Sequence[int] = ()) -> Conclusion:
-    """Reproduced where at least one of CLAIMS holds and none fails, contradicted where one fails; each on the largest
+    """Contradicted where one of CLAIMS fails, reproduced where none fails and at least half hold; each on the largest
     number of ranks unless RANKS are given. Differences that an A/A pair shows too decide nothing.
     """
     held: list[str] = []
@@ -33,7 +33,7 @@ def conclude(pooled: Pooled, text: str, claims: Sequence[Claim], ranks: Sequence
             (open_ if holds is None else held if holds else failed).append(said)
     if failed:
         verdict = "contradicted"
-    elif held:
+    elif held and len(held) >= len(open_):
         verdict = "reproduced"
     else:
         verdict = "not testable"
