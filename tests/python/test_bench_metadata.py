@@ -52,7 +52,7 @@ def test_sets_of_files_are_measured_with_what_they_leave(penstock: Penstock, tmp
     for line in lines.values():
         assert line["wasted_bytes"] == line["allocated_bytes"] - line["file_bytes"]
         assert all(seconds > 0 for seconds in line["seconds"])
-    assert "hdf5/two_phase leaves 1 files and folders" in done.stdout
+    assert "hdf5/two_phase leaves 1 file or folder," in done.stdout
 
 
 def test_a_method_that_fails_is_named_and_the_others_are_measured(penstock: Penstock, tmp_path: Path) -> None:

@@ -119,6 +119,26 @@ def test_one_failing_claim_contradicts() -> None:
     assert said["evidence"].startswith("write, c, 4 ranks: d takes")
 
 
+@pytest.mark.parametrize(
+    ("of_ten", "of_a_thousand", "verdict"),
+    [
+        ([1.0, 1.1, 1.0, 1.2, 1.1, 1.2], [200.0, 210.0, 220.0, 230.0, 200.0, 240.0], "reproduced"),
+        ([2.0, 2.1, 2.0, 2.2, 2.1, 2.2], [100.0, 110.0, 120.0, 130.0, 100.0, 140.0], "contradicted"),
+        ([1.0, 9.1, 1.0, 1.2, 1.1, 1.2], [200.0, 210.0, 220.0, 230.0, 200.0, 240.0], "not testable"),
+        ([1.0, 1.1, 1.0], [200.0, 210.0, 220.0], "not testable"),
+    ],
+)
+def test_creation_is_judged_where_its_intervals_lie_apart(
+    of_ten: list[float], of_a_thousand: list[float], verdict: str
+) -> None:
+    cases = [
+        {"case": f"{count} files", "results": [line("one folder", seconds) | {"operation": "create"}]}
+        for count, seconds in (("10", of_ten), ("1000", of_a_thousand))
+    ]
+    said = STUDIES["idris-create"].conclusions(Pooled({"jobs": [{"np": 1, "record": {"cases": cases}}]}))[0]
+    assert said["verdict"] == verdict, said
+
+
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_each_runs_to_a_report(penstock: Penstock, tmp_path: Path, name: str) -> None:
     sized = ("--np", "2,3", "--scale", "0.0005", "--largest", "8MiB", "--repetitions", "1")

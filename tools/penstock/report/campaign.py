@@ -64,8 +64,9 @@ def left_behind(lines: list[dict[str, Any]]) -> list[str]:
         if "system_call_bytes_per_unique" in line
     ]
     return fetched + [
-        f"{method} leaves {line['inodes']} files and folders, {words.size(line['file_bytes'])} in "
-        f"{words.size(line['allocated_bytes'])} of blocks, {words.size(max(0, line['wasted_bytes']))} wasted."
+        f"{method} leaves {words.count(line['inodes'], 'file or folder', 'files and folders')}, "
+        f"{words.size(line['file_bytes'])} in {words.size(line['allocated_bytes'])} of blocks, "
+        f"{words.size(max(0, line['wasted_bytes']))} wasted."
         for method, line in found.items()
     ]
 

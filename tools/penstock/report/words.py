@@ -40,6 +40,11 @@ def size(count: float) -> str:
     return f"{count:.0f} {units[0]}" if count == int(count) else f"{digits(count)} {units[0]}"
 
 
+def count(number: int, one: str, many: str) -> str:
+    """ "1 file", "3 files"."""
+    return f"{number} {one if number == 1 else many}"
+
+
 def digits(value: float) -> str:
     """Three significant digits, without an exponent: "0.842", "12.3", "1240"."""
     magnitude = abs(value)
