@@ -141,7 +141,7 @@ def test_creation_is_judged_where_its_intervals_lie_apart(
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_each_runs_to_a_report(penstock: Penstock, tmp_path: Path, name: str) -> None:
-    sized = ("--np", "2,3", "--scale", "0.0005", "--largest", "8MiB", "--repetitions", "1")
+    sized = ("--np", "2,3", "--scale", "0.0005", "--largest", "2MiB", "--repetitions", "1")
     done = penstock("bench", "--preset", name, *sized, "--json", "out.json")
     assert done.returncode == 0, done.stderr
     content = json.loads((tmp_path / "out.json").read_text())
