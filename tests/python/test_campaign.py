@@ -172,6 +172,7 @@ def test_more_repetitions_go_on_where_it_stopped(penstock: Penstock, tmp_path: P
     assert penstock(*words, "--np", "1,2", "--repetitions", "1").returncode == 0
     more = penstock(*words, "--np", "1,2,3", "--repetitions", "3", "--resume")
     assert more.returncode == 0, more.stderr
+    assert "on 1, 2, 3 ranks; 3 repetitions" in more.stdout
     made = content(tmp_path / "out.json")
     parts = sorted((job["np"], job["part"], job["record"]["repetitions"]) for job in made["jobs"])
     assert parts == [(1, 0, 1), (1, 1, 2), (2, 0, 1), (2, 1, 2), (3, 0, 3)]

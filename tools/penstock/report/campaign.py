@@ -1,5 +1,6 @@
 """campaign.py: a campaign as tables for a terminal: methods against numbers of ranks, and conclusions."""
 
+from collections import Counter
 from statistics import fmean
 from typing import Any
 
@@ -15,9 +16,12 @@ MOVING = {"write", "read"}
 
 
 def headline(content: dict[str, Any]) -> str:
-    repetitions = sorted({int(job["record"]["repetitions"]) for job in content["jobs"]})
+    of_ranks = Counter[int]()
+    for job in content["jobs"]:  # a job that was resumed is two
+        of_ranks[int(job["np"])] += int(job["record"]["repetitions"])
+    repetitions = sorted(set(of_ranks.values()))
     scale = f", scaled by {content['scale']:g}" if content["scale"] is not None else ""
-    ranks = ", ".join(str(np) for np in sorted({int(job["np"]) for job in content["jobs"]}))
+    ranks = ", ".join(str(np) for np in sorted(of_ranks))
     count = " or ".join(str(one) for one in repetitions) or "no"
     noun = "repetition" if repetitions == [1] else "repetitions"
     return f"{content['name']}{scale}: on {ranks or 'no'} ranks; {count} {noun}"
