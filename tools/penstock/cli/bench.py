@@ -21,6 +21,7 @@ from penstock.campaign.scratch import scratch as make_scratch
 from penstock.cli import campaigns
 from penstock.cli.campaigns import wide
 from penstock.cli.progress import make_progress
+from penstock.cli.say import say
 from penstock.errors import UserError
 from penstock.report import counts, ratios
 from penstock.report.advice import advice, failures
@@ -253,11 +254,10 @@ def explain_counts(mpi: launch.Mpi, arguments: list[str], keep: Path | None) -> 
             raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
         counted = counts.read_counts(record)
     rows = counts.table(counted)
-    console = wide(rows)
-    console.print(f"\n{counts.headline(counted)}", highlight=False, soft_wrap=True)
-    console.print(rows)
+    say(f"\n{counts.headline(counted)}")
+    wide(rows).print(rows)
     for remark in counts.REMARKS:
-        console.print(remark, style="dim", highlight=False, markup=False, soft_wrap=True)
+        say(remark, "dim")
     if keep is not None:
         typer.echo(f"The whole record is in {keep}")
 
@@ -274,11 +274,10 @@ def explain_preset(job: Job, keep: Path | None) -> None:
         partial.replace(keep)
     preset = ratios.preset_of(content, keep or job.scratch)
     rows = ratios.table(preset)
-    console = wide(rows)
-    console.print(f"\n{ratios.headline(preset)}", highlight=False, soft_wrap=True)
-    console.print(rows)
+    say(f"\n{ratios.headline(preset)}")
+    wide(rows).print(rows)
     for remark in ratios.remarks(preset):
-        console.print(remark, style="dim", highlight=False, markup=False, soft_wrap=True)
+        say(remark, "dim")
     if keep is not None:
         typer.echo(f"The whole record is in {keep}")
     for sentence in ratios.troubles(preset):
@@ -291,14 +290,13 @@ def explain(path: Path) -> None:
     """Prints the record in PATH as a table with its advice. Status 1 if a method failed or did not verify."""
     record = read_record(path)
     rows = table(record)
-    console = wide(rows)
-    console.print(f"\n{headline(record)}", highlight=False, soft_wrap=True)
-    console.print(rows)
+    say(f"\n{headline(record)}")
+    wide(rows).print(rows)
     for remark in remarks(record):
-        console.print(remark, style="dim", highlight=False, markup=False, soft_wrap=True)
-    console.print()
+        say(remark, "dim")
+    say("")
     for sentence in advice(record):
-        console.print(sentence, style="bold", highlight=False, markup=False, soft_wrap=True)
+        say(sentence, "bold")
     for sentence in failures(record):
         typer.echo(f"penstock: {sentence}", err=True)
     if not record.verified or failures(record):

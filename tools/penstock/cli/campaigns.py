@@ -17,6 +17,7 @@ from penstock.campaign.presets import STUDIES
 from penstock.campaign.request import Request
 from penstock.campaign.scratch import scratch
 from penstock.cli.progress import make_progress
+from penstock.cli.say import say
 from penstock.errors import UserError
 from penstock.report import campaign as tables
 from penstock.report import words
@@ -46,9 +47,8 @@ def dry_run(request: Request, directory: Path) -> None:
                 words.duration(case.seconds),
             )
         made.add_section()
-    console = wide(made)
-    console.print(made)
-    _say_needs(console, request, needs, directory)
+    wide(made).print(made)
+    _say_needs(request, needs, directory)
     if (refusal := needs.refusal(directory)) is not None:
         raise UserError(refusal)
 
@@ -94,11 +94,11 @@ def conclude(content: record.Content) -> None:
 def show(content: record.Content) -> None:
     made = tables.tables(content)
     console = wide(*made)
-    console.print(f"\n{tables.headline(content)}\n", highlight=False, soft_wrap=True)
+    say(f"\n{tables.headline(content)}\n")
     for one in made:
         console.print(one)
     for remark in tables.remarks(content):
-        console.print(remark, style="dim", highlight=False, markup=False, soft_wrap=True)
+        say(remark, "dim")
     said = tables.conclusions(content)
     if said is not None:
         console.print(said)
@@ -124,7 +124,7 @@ def _watch(console: Console, request: Request) -> Callable[[execute.Job], Abstra
     return watch
 
 
-def _say_needs(console: Console, request: Request, needs: Needs, directory: Path) -> None:
+def _say_needs(request: Request, needs: Needs, directory: Path) -> None:
     total = sum(job.seconds for job in needs.jobs)
     limit = "" if request.time_limit is None else f", at most {words.duration(request.time_limit)} for each job"
     disk, memory = (max(getattr(job, name) for job in needs.jobs) for name in ("disk_bytes", "memory_bytes"))
@@ -137,4 +137,4 @@ def _say_needs(console: Console, request: Request, needs: Needs, directory: Path
         *(f"Not measured: {one}." for one in needs.unavailable),
     ]
     for sentence in said:
-        console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+        say(sentence)
