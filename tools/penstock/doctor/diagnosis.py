@@ -12,7 +12,6 @@ from penstock.doctor.rules.common import ORDER, share
 LITTLE = 0.10  # of the run time: less is not I/O's fault
 LEAST_SAVED = 0.001  # of the run time: less is not worth a word
 SAID_ANYWAY = ("H1", "G3")  # though they save nothing by themselves
-FIRST_LAYERS = ("file system", "mpi hint", "application", "library", "penstock")
 
 
 @dataclass(frozen=True)
@@ -100,5 +99,6 @@ def _hours(hours: float) -> str:
 
 
 def _remedy(finding: Finding) -> str:
-    layer = next((one for one in FIRST_LAYERS if one in finding.remedies), "")
+    """The first of the rule's words, which have them in the order in which they help."""
+    layer = next(iter(finding.remedies), "")
     return f"{layer.capitalize()}: {finding.remedies[layer]}." if layer else ""
