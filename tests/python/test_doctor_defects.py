@@ -3,6 +3,7 @@
 import pytest
 
 import test_doctor as known
+from jobs import GIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.job import Job
 
@@ -20,3 +21,19 @@ from penstock.doctor.job import Job
 def test_the_verdict_names_the_remedy_that_helps_most(made: Job, remedy: str) -> None:
     said = diagnose(made).verdict
     assert f". {remedy}" in said
+
+
+def test_reads_beyond_the_end_are_read_modify_write_too() -> None:
+    """Collective buffers with holes, of a file that grows: each is read first, and there is nothing yet."""
+    asked, moved, rounds = 72 * GIB, 282 * GIB, 56 * 5446
+    made = job(
+        record("MPI-IO", COLL_WRITES=512 * 200, BYTES_WRITTEN=asked, F_WRITE_TIME=512 * 680, F_SLOWEST_RANK_TIME=683,
+               SIZE_WRITE_AGG_100K_1M=102400, VIEWS=102400),
+        shared("POSIX", 512, 56, READS=rounds, WRITES=rounds, BYTES_WRITTEN=moved, RW_SWITCHES=2 * rounds,
+               F_READ_TIME=56 * 204, F_WRITE_TIME=56 * 60, SEQ_READS=rounds, SEQ_WRITES=rounds),
+        ranks=512, seconds=727,
+    )  # fmt: skip
+    found = {one.rule: one for one in diagnose(made).findings}
+    assert next(iter(found)) == "A2"
+    assert {"A1", "A2", "C1"} <= {rule for rule, one in found.items() if one.severity == "HIGH"}
+    assert found["A2"].title.startswith("0 B read, in 304,976 calls, from a file that the program only writes")

@@ -44,31 +44,36 @@ def amplified(facts: Facts) -> Iterator[Finding]:
 
 
 def read_modify_write(facts: Facts) -> Iterator[Finding]:
-    """A2: a file that the program only writes is read."""
+    """A2: a file that the program only writes is read. Beyond its end reads give nothing, and take as long."""
     mpi, posix = facts.mpi, facts.posix
     for at, path in enumerate(posix.paths):
         read, written = float(posix.of("BYTES_READ")[at]), float(posix.of("BYTES_WRITTEN")[at])
         i = mpi.index(path)
-        writes = float(posix.of("WRITES")[at])
+        reads, writes = float(posix.of("READS")[at]), float(posix.of("WRITES")[at])
         switches = float(posix.of("RW_SWITCHES")[at])
         nothing_asked = i is not None and mpi.of("BYTES_READ")[i] == 0 and mpi.of("BYTES_WRITTEN")[i] > 0
-        if min(read, written) < LEAST_BYTES or writes == 0 or not nothing_asked or switches / writes <= 0.5:
+        if written < LEAST_BYTES or writes == 0 or not nothing_asked or switches / writes <= 0.5:
             continue
-        seconds = float(posix.of("F_READ_TIME")[at] + 0.5 * posix.of("F_WRITE_TIME")[at])
+        reading = float(posix.of("F_READ_TIME")[at])
         total = max(float(posix.seconds[at]), 1e-9)
+        if read < LEAST_BYTES and reading < 0.1 * total:
+            continue
         yield found(
             facts,
             "A2",
-            f"{size(read)} read from a file that the program only writes ({names([path])})",
-            facts.seconds_in(path) * min(1.0, seconds / total) * 0.9,
+            f"{size(read)} read, in {times(reads)} calls, from a file that the program only writes ({names([path])})",
+            facts.seconds_in(path) * min(1.0, (reading + 0.5 * float(posix.of("F_WRITE_TIME")[at])) / total) * 0.9,
             [
                 Evidence("POSIX_BYTES_READ", int(read), "bytes"),
+                Evidence("POSIX_READS", int(reads), "calls"),
+                Evidence("POSIX_F_READ_TIME", round(reading, 3), "seconds of all ranks"),
                 Evidence("MPIIO_BYTES_READ", 0, "the program reads nothing"),
                 Evidence("POSIX_RW_SWITCHES / POSIX_WRITES", round(switches / writes, 3)),
             ],
             files=[path],
             confidence=0.8,
-            read=size(read),
+            reads=times(reads),
+            part=share(reading / total),
         )
 
 
