@@ -5,7 +5,7 @@ import pytest
 import test_doctor as known
 from jobs import GIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.job import Job
+from penstock.doctor.job import SHARED, Job
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,18 @@ def test_reads_beyond_the_end_are_read_modify_write_too() -> None:
     assert next(iter(found)) == "A2"
     assert {"A1", "A2", "C1"} <= {rule for rule, one in found.items() if one.severity == "HIGH"}
     assert found["A2"].title.startswith("0 B read, in 304,976 calls, from a file that the program only writes")
+
+
+def opened_by_all(**numbers: float) -> Job:
+    return job(
+        record("MPI-IO", "/scratch/out", SHARED, BYTES_WRITTEN=GIB, INDEP_WRITES=64, F_WRITE_TIME=64 * 10,
+               F_META_TIME=64 * 15, **numbers),
+        shared("POSIX", 64, 64, WRITES=64, BYTES_WRITTEN=GIB, F_WRITE_TIME=64 * 10),
+    )  # fmt: skip
+
+
+def test_to_open_a_file_once_is_not_to_open_it_too_often() -> None:
+    assert "M3" not in known.severities(opened_by_all(COLL_OPENS=64, VIEWS=64))
+    assert "M3" in known.severities(opened_by_all(COLL_OPENS=64 * 2))
+    assert "M3" in known.severities(opened_by_all(COLL_OPENS=64, VIEWS=64 * 10))
+    assert "M3" in known.severities(opened_by_all(COLL_OPENS=64, SYNCS=64))
