@@ -52,3 +52,18 @@ def test_to_open_a_file_once_is_not_to_open_it_too_often() -> None:
     assert "M3" in known.severities(opened_by_all(COLL_OPENS=64 * 2))
     assert "M3" in known.severities(opened_by_all(COLL_OPENS=64, VIEWS=64 * 10))
     assert "M3" in known.severities(opened_by_all(COLL_OPENS=64, SYNCS=64))
+
+
+def test_a_single_writer_of_few_ranks_is_one_too_few() -> None:
+    moved, calls = 2 * GIB, 128
+    made = job(
+        record("MPI-IO", COLL_WRITES=80, BYTES_WRITTEN=moved, F_WRITE_TIME=8 * 40, F_SLOWEST_RANK_TIME=41,
+               SIZE_WRITE_AGG_10M_100M=80),
+        shared("POSIX", 8, 1, WRITES=calls, BYTES_WRITTEN=moved, F_WRITE_TIME=38, SEQ_WRITES=calls,
+               SIZE_WRITE_10M_100M=calls),
+        ranks=8, mounts=(("/", "ext4"),),
+    )  # fmt: skip
+    (found,) = (one for one in diagnose(made).worth if one.rule == "C2")
+    assert found.severity == "HIGH"
+    assert found.title == "A single rank moves 2 GiB for 8 ranks (out)"
+    assert "file system" not in found.remedies

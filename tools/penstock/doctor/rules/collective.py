@@ -78,8 +78,7 @@ def few_writers(facts: Facts) -> Iterator[Finding]:
         stripes = facts.stripes(path)
         known = [one for one in (stripes[0] if stripes else None, facts.nodes) if one is not None]
         wanted = min(known, default=1)
-        single = writers == 1 and facts.ranks >= 16
-        if moved < LARGE or writers < 1 or (writers >= wanted and not single):
+        if moved < LARGE or writers < 1 or (writers >= wanted and writers != 1):
             continue
         target = max(wanted, min(8, facts.ranks // 2))
         mean, _, slowest = waiting(facts, i)
