@@ -3,7 +3,7 @@
 import pytest
 
 import test_doctor as known
-from jobs import GIB, job, record, shared
+from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.job import SHARED, Job
 
@@ -67,3 +67,17 @@ def test_a_single_writer_of_few_ranks_is_one_too_few() -> None:
     assert found.severity == "HIGH"
     assert found.title == "A single rank moves 2 GiB for 8 ranks (out)"
     assert "file system" not in found.remedies
+
+
+def test_the_rank_with_most_bytes_is_not_the_one_that_waits_longest() -> None:
+    """Of MPI-IO's record the slowest rank is any of those that wait in MPI_File_close for the one that writes."""
+    total, most = 62 * 8 * MIB, 48 * 8 * MIB
+    made = job(
+        record("MPI-IO", COLL_OPENS=8, INDEP_WRITES=62, BYTES_WRITTEN=total, F_WRITE_TIME=24, F_META_TIME=70,
+               F_SLOWEST_RANK_TIME=12.2, SLOWEST_RANK_BYTES=16 * MIB),
+        record("POSIX", OPENS=8, WRITES=62, BYTES_WRITTEN=total, F_WRITE_TIME=24, F_SLOWEST_RANK_TIME=12,
+               SLOWEST_RANK=7, SLOWEST_RANK_BYTES=most, F_VARIANCE_RANK_BYTES=1.63e16, SIZE_WRITE_4M_10M=62),
+        ranks=8, seconds=30,
+    )  # fmt: skip
+    first = diagnose(made).findings[0]
+    assert (first.rule, first.title) == ("I1", "Rank 7 moves 384 MiB, 6.19 times its share")

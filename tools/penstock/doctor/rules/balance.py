@@ -33,14 +33,18 @@ def _bytes_by_rank(use: Use) -> tuple[float, float, int]:
 
 def uneven(facts: Facts) -> Iterator[Finding]:
     """I1: one rank has far more to move than its share."""
-    use = facts.mpi if len(facts.mpi) else facts.posix
+    # Of independent access POSIX tells more: its slowest rank is not one that waits in MPI_File_close for the others.
+    below = len(facts.posix) > 0 and "POSIX" not in facts.partial and not facts.mpi.collective.any()
+    use = facts.mpi if len(facts.mpi) and not below else facts.posix
     total, most, rank = _bytes_by_rank(use)
     if total < LEAST_BYTES or facts.ranks < 2:
         return
     ratio = most * facts.ranks / total
     if ratio <= UNEVEN or most >= 0.9 * total:
         return
-    slowest, mean = float(use.slowest.sum()), float(use.seconds.sum()) / facts.ranks
+    layer = use.layer()
+    assert layer is not None
+    slowest, mean = layer.slowest_share, layer.mean_share
     yield found(
         facts,
         "I1",
