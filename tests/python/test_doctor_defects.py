@@ -81,3 +81,20 @@ def test_the_rank_with_most_bytes_is_not_the_one_that_waits_longest() -> None:
     )  # fmt: skip
     first = diagnose(made).findings[0]
     assert (first.rule, first.title) == ("I1", "Rank 7 moves 384 MiB, 6.19 times its share")
+
+
+def test_what_would_be_collective_is_not_told_to_gather_by_itself() -> None:
+    found = known.severities(known.independent_small_writes())
+    assert "C5" in found
+    assert "A4" not in found
+
+
+def test_a_sync_after_each_write_is_what_takes_the_time() -> None:
+    made = job(
+        *(
+            record("POSIX", f"/scratch/{rank}", rank, OPENS=1, WRITES=400, FSYNCS=400, BYTES_WRITTEN=400 << 16,
+                   F_WRITE_TIME=50, SIZE_WRITE_10K_100K=400, ACCESS1_ACCESS=1 << 16, ACCESS1_COUNT=400, SEQ_WRITES=400)
+            for rank in range(64)
+        )
+    )  # fmt: skip
+    assert [one.rule for one in diagnose(made).worth] == ["T2", "A4"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from penstock.doctor.facts import MIB, SMALL, Facts, Use
 from penstock.doctor.finding import WARN, Evidence, Finding
-from penstock.doctor.rules.collective import waiting
+from penstock.doctor.rules.collective import small_alone, waiting
 from penstock.doctor.rules.common import found, names, share, size, times
 
 AMPLIFIED = 1.2
@@ -119,17 +119,19 @@ def _read_part(use: Use, i: int) -> float:
 
 
 def small(facts: Facts) -> Iterator[Finding]:
-    """A4: many accesses of less than a MiB, which make a good part of the time."""
-    posix = facts.posix
+    """A4: many accesses of less than a MiB, which make a good part of the time, in files of which C5 says nothing."""
+    posix, mpi = facts.posix, facts.mpi
     calls = posix.of("READS") + posix.of("WRITES")
     # Darshan's class ends with 1 MiB itself, the commonest size of all.
     even = sum(np.where(posix.most(f"ACCESS{k}_ACCESS") == MIB, posix.of(f"ACCESS{k}_COUNT"), 0) for k in range(1, 5))
     few = np.maximum(posix.sizes(SMALL, "READ") + posix.sizes(SMALL, "WRITE") - even, 0)
-    chosen = [i for i in range(len(posix)) if few[i] > 0.1 * calls[i] and few[i] > 0]
+    told = {path for i, path in enumerate(mpi.paths) if small_alone(facts, i)}
+    chosen = [i for i, path in enumerate(posix.paths) if few[i] > 0.1 * calls[i] and few[i] > 0 and path not in told]
     count = float(few[chosen].sum())
     moving = posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")
+    # Darshan's time of writing is that of syncs too.
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.nan_to_num(moving / calls)
+        each = np.nan_to_num(moving / (calls + posix.of("FSYNCS") + posix.of("FDSYNCS")))
     spent = float((few * each)[chosen].sum()) / facts.ranks
     if count <= 1000 or spent <= 0.1 * facts.io_seconds:
         return

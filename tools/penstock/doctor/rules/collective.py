@@ -147,13 +147,20 @@ def _large_shared(facts: Facts) -> tuple[dict[str, float], dict[str, float]]:
     return {path: many for path, many in moved.items() if many >= LARGE}, seconds
 
 
+def small_alone(facts: Facts, i: int) -> bool:
+    """Whether ranks share MPI-IO's file I in many small independent accesses."""
+    mpi = facts.mpi
+    calls, moved = mpi.independent_calls[i], mpi.of("BYTES_READ")[i] + mpi.of("BYTES_WRITTEN")[i]
+    return bool(mpi.rank_count[i] >= 2 and calls > 1000 and not mpi.collective[i] and moved / calls < MIB)
+
+
 def not_collective(facts: Facts) -> Iterator[Finding]:
     """C5: many small independent accesses of many ranks to one file."""
     mpi = facts.mpi
     calls = mpi.independent_calls
     moved = mpi.of("BYTES_READ") + mpi.of("BYTES_WRITTEN")
     for i, path in enumerate(mpi.paths):
-        if mpi.rank_count[i] < 2 or calls[i] <= 1000 or mpi.collective[i] or moved[i] / calls[i] >= MIB:
+        if not small_alone(facts, i):
             continue
         seconds = max(float(mpi.seconds[i]) / facts.ranks, float(mpi.slowest[i]))
         needed = max(1.0, moved[i] / (16 * MIB))
