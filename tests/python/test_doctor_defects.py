@@ -98,3 +98,29 @@ def test_a_sync_after_each_write_is_what_takes_the_time() -> None:
         )
     )  # fmt: skip
     assert [one.rule for one in diagnose(made).worth] == ["T2", "A4"]
+
+
+def test_waiting_for_the_other_end_of_a_pipe_is_no_metadata_storm() -> None:
+    """A program of threads that talk through pipes: eight of them are open all the time, and few bytes move."""
+    pipes = (record("POSIX", f"/run/pipe{i}", 0, OPENS=3, READS=2, BYTES_READ=41, F_META_TIME=1462) for i in range(8))
+    others = (record("POSIX", f"/usr/{i}", 0, OPENS=1, STATS=6, F_META_TIME=1e-4) for i in range(200))
+    found = diagnose(job(*pipes, *others, ranks=1, seconds=1469))
+    assert not found.worth
+    assert found.verdict == (
+        "I/O may take up to 100 % of the run, and no rule says why. "
+        "POSIX: the files of one rank take 7.96 times the run, as those of threads or pipes do."
+    )
+    assert found.job.troubles
+
+
+def test_files_opened_through_streams_are_a_metadata_storm_too() -> None:
+    made = job(
+        *(
+            record("STDIO", f"/scratch/{i}", i % 64, OPENS=30, READS=30, BYTES_READ=1000, F_META_TIME=1.5,
+                   F_READ_TIME=0.01)
+            for i in range(64 * 20)
+        )
+    )  # fmt: skip
+    first = diagnose(made).findings[0]
+    assert (first.rule, first.severity) == ("M1", "HIGH")
+    assert "38,400 calls" in first.title

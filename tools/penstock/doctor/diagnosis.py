@@ -54,6 +54,8 @@ class Diagnosis:
             gone = ", ".join(one.rule for one in self.findings if one.withdrawn)
             if gone:
                 return f"I/O takes {_share_of(outer)}, {cost}. What counters suggest ({gone}) gained nothing in replay."
+            if self.facts.impossible:
+                return f"I/O may take up to {_share_of(outer)}, and no rule says why. {self.facts.impossible}."
             return f"I/O takes {_share_of(outer)}, {cost}, and nothing is wrong with it: nothing to do."
         first = self.worth[0]
         return f"I/O takes {_share_of(outer)}, {cost}. First: {first.title}. {_remedy(first)}"
@@ -70,6 +72,8 @@ def diagnose(job: Job, ceiling: float | None = None) -> Diagnosis:
     found = [one for one in found if one.saved_seconds >= LEAST_SAVED * job.seconds or one.rule in SAID_ANYWAY]
     if facts.outermost.share < LITTLE:
         found = [replace(one, severity=INFO) for one in found]
+    if facts.impossible:
+        job = replace(job, troubles=(*job.troubles, facts.impossible))
     return Diagnosis(job, facts, _ordered(_merged(found)))
 
 
