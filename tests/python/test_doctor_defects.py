@@ -1,11 +1,13 @@
 """test_doctor_defects.py: shapes of real programs' logs, with a defect or without, and what is said first."""
 
+from dataclasses import replace
+
 import pytest
 
 import test_doctor as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.job import SHARED, Job
+from penstock.doctor.job import SHARED, Job, Module
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_waiting_for_the_other_end_of_a_pipe_is_no_metadata_storm() -> None:
     found = diagnose(job(*pipes, *others, ranks=1, seconds=1469))
     assert not found.worth
     assert found.verdict == (
-        "I/O may take up to 100 % of the run, and no rule says why. "
+        "I/O takes up to 100 % of the run, and no rule says why. "
         "POSIX: the files of one rank take 7.96 times the run, as those of threads or pipes do."
     )
     assert found.job.troubles
@@ -124,3 +126,17 @@ def test_files_opened_through_streams_are_a_metadata_storm_too() -> None:
     first = diagnose(made).findings[0]
     assert (first.rule, first.severity) == ("M1", "HIGH")
     assert "38,400 calls" in first.title
+
+
+def test_where_records_are_missing_the_verdict_is_as_far_as_the_log_tells() -> None:
+    """Of 4000 files a rank Darshan keeps a thousand, and nobody knows how long the others took."""
+    whole = job(*(record("POSIX", f"/scratch/{i}", i % 4, OPENS=1, STATS=2, F_META_TIME=2e-4) for i in range(4096)),
+                ranks=4, seconds=4)  # fmt: skip
+    kept = Module("POSIX", whole.modules["POSIX"].records, partial=True)
+    found = diagnose(replace(whole, modules={"POSIX": kept}))
+    assert found.verdict.startswith(
+        "Not I/O as far as the log tells: 5.12 % of the run, 0.000228 of 0.00444 core-hours. "
+        "It lacks records of POSIX. Of what it has: 100 % of the time in files goes to opening"
+    )
+    assert {one.severity for one in found.findings} == {"INFO"}
+    assert diagnose(whole).verdict.startswith("Not I/O: ")

@@ -161,7 +161,10 @@ class _Reader:
         seconds = self._seconds()
         for name in [*modules, *TRACES]:
             if self.partial.get(name):
-                self.troubles.append(f"{name} is partial: there were more records than the log had room for")
+                self.troubles.append(
+                    f"{name} is partial: there were more records than the log had room for; DARSHAN_MODMEM and "
+                    "MAX_RECORDS of Darshan's configuration make room"
+                )
         if seconds < 1:
             self.troubles.append(f"the run took {seconds:.3g} s: too short to say much of it")
         return Job(

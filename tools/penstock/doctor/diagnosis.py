@@ -29,6 +29,11 @@ class Diagnosis:
         return self.facts.outermost.share >= LITTLE
 
     @property
+    def lacking(self) -> str:
+        """Interfaces of which records are missing, so that their time is not known."""
+        return ", ".join(sorted(name for name in self.facts.partial if name in self.job.modules))
+
+    @property
     def core_hours(self) -> float:
         """That the run spent on I/O."""
         return self.job.core_hours * self.facts.outermost.share
@@ -48,6 +53,10 @@ class Diagnosis:
         """In one line: is it I/O, what it costs, the one thing to do first."""
         outer = self.facts.outermost
         cost = f"{_hours(self.core_hours)} of {_hours(self.job.core_hours)} core-hours"
+        if not self.is_io and self.lacking:
+            told = f"Not I/O as far as the log tells: {_share_of(outer)}, {cost}. It lacks records of {self.lacking}."
+            most = next(iter(self.findings), None)
+            return told if most is None else f"{told} Of what it has: {most.title}. {_remedy(most)}"
         if not self.is_io:
             return f"Not I/O: {_share_of(outer)}, {cost}. Look elsewhere first."
         if not self.worth:
@@ -55,7 +64,7 @@ class Diagnosis:
             if gone:
                 return f"I/O takes {_share_of(outer)}, {cost}. What counters suggest ({gone}) gained nothing in replay."
             if self.facts.impossible:
-                return f"I/O may take up to {_share_of(outer)}, and no rule says why. {self.facts.impossible}."
+                return f"I/O takes up to {_share_of(outer)}, and no rule says why. {self.facts.impossible}."
             return f"I/O takes {_share_of(outer)}, {cost}, and nothing is wrong with it: nothing to do."
         first = self.worth[0]
         return f"I/O takes {_share_of(outer)}, {cost}. First: {first.title}. {_remedy(first)}"
