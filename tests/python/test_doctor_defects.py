@@ -140,3 +140,18 @@ def test_where_records_are_missing_the_verdict_is_as_far_as_the_log_tells() -> N
     )
     assert {one.severity for one in found.findings} == {"INFO"}
     assert diagnose(whole).verdict.startswith("Not I/O: ")
+
+
+def test_a_small_file_read_together_does_not_hide_a_rank_that_writes_alone() -> None:
+    alone = known.rank_0_only().modules["POSIX"].records[0]
+    made = job(
+        alone,
+        record("MPI-IO", "/scratch/in", COLL_READS=64, BYTES_READ=MIB, F_READ_TIME=1, SIZE_READ_AGG_1K_10K=64),
+        shared("POSIX", 64, 4, "/scratch/in", READS=4, BYTES_READ=MIB, F_READ_TIME=1),
+    )
+    assert diagnose(made).findings[0].rule == "I3"
+
+
+def test_a_rank_that_writes_little_alone_but_long_is_found() -> None:
+    made = job(record("STDIO", rank=0, WRITES=500_000, BYTES_WRITTEN=20 * MIB, F_WRITE_TIME=40, OPENS=1))
+    assert [one.rule for one in diagnose(made).worth] == ["I3", "S1"]

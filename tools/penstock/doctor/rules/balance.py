@@ -109,14 +109,17 @@ def _target(facts: Facts, slow: list[str], all_alike: list[str]) -> str:
 
 
 def serial(facts: Facts) -> Iterator[Finding]:
-    """I3: one rank moves nearly everything, without collective calls."""
-    if facts.ranks < 2 or float(facts.mpi.collective_calls.sum()) > 0:
+    """I3: one rank moves nearly everything, and next to nothing by collective calls."""
+    mpi = facts.mpi
+    together = (mpi.of("BYTES_READ") + mpi.of("BYTES_WRITTEN"))[mpi.collective_calls > 0]
+    everything = float((facts.posix.raw("BYTES_READ") + facts.posix.raw("BYTES_WRITTEN")).sum())
+    if facts.ranks < 2 or float(together.sum()) > 0.05 * everything:
         return
     moved = facts.posix.by_rank(["BYTES_READ", "BYTES_WRITTEN"]) + facts.stdio.by_rank(["BYTES_READ", "BYTES_WRITTEN"])
     total, most, rank = _bytes_by_rank(facts.posix)
     if float(facts.stdio.rows.column("STDIO_BYTES_WRITTEN").sum()) > total:
         total, most, rank = float(moved.sum()), float(moved.max()), int(moved.argmax())
-    if total < LEAST_BYTES or most < 0.9 * total:
+    if total < MIB or most < 0.9 * total:
         return
     seconds = max(
         float(facts.posix.by_rank(["F_READ_TIME", "F_WRITE_TIME"])[rank]),
@@ -133,7 +136,7 @@ def serial(facts: Facts) -> Iterator[Finding]:
         [
             Evidence("POSIX_BYTES_READ + _BYTES_WRITTEN", int(most), f"bytes of rank {rank}"),
             Evidence("the same", int(total), "bytes of all ranks"),
-            Evidence("MPIIO_COLL_READS + _COLL_WRITES", 0, "no collective calls"),
+            Evidence("MPIIO_COLL_READS + _COLL_WRITES", int(mpi.collective_calls.sum()), size(float(together.sum()))),
         ],
         files=[path for _, path in paths[:3]],
         confidence=0.75,
