@@ -19,8 +19,9 @@ from penstock.doctor.darshan_log import read_log
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.facts import Facts
 from penstock.doctor.finding import INFO
-from penstock.doctor.job import SEGMENT, Job, Traced
+from penstock.doctor.job import SEGMENT, SHARED, Job, Traced
 from penstock.errors import UserError
+from penstock.trace.darshan_log import write_darshan
 
 LOGS = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[3] / "shared" / "data")) / "darshan"
 logs = pytest.mark.skipif(not LOGS.is_dir(), reason=f"no public Darshan logs in {LOGS}")
@@ -263,6 +264,30 @@ def test_damaged_logs_end_in_one_line(seed: int, tmp_path: Path) -> None:
     said = verdict_or_error(path)
     assert said.count("\n") == 0
     assert said.startswith(("I/O takes ", "Not I/O: ", "Not I/O as far as the log tells: ", f"{path}: "))
+
+
+def test_a_log_cut_before_its_first_record_is_not_read(penstock: Penstock, tmp_path: Path) -> None:
+    write_darshan(slow_target(), tmp_path / "x.darshan")
+    data = (tmp_path / "x.darshan").read_bytes()
+    errors = []
+    for length in range(300, len(data), 100):
+        (tmp_path / "x.darshan").write_bytes(data[:length])
+        said = verdict_or_error(tmp_path / "x.darshan")
+        assert said.startswith((f"{tmp_path}", "I/O takes ", "Not I/O as far as the log tells: "))
+        errors += [length] * ("none of its records can be read" in said)
+    assert errors
+    (tmp_path / "x.darshan").write_bytes(data[: errors[0]])
+    assert penstock("doctor", "x.darshan").returncode == 2
+
+
+def test_numbers_that_cannot_be_are_taken_as_nothing(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    wild = {"F_READ_TIME": 1e300, "F_WRITE_TIME": float("inf"), "F_VARIANCE_RANK_BYTES": 1e200, "F_META_TIME": 1.0}
+    made = job(record("POSIX", "/scratch/out", SHARED, WRITES=5000, BYTES_WRITTEN=MIB, SIZE_WRITE_0_100=5000, **wild))
+    write_darshan(made, tmp_path / "x.darshan")
+    found = diagnose(read_log(tmp_path / "x.darshan"))
+    assert found.job.troubles == ("POSIX: 3 numbers that cannot be, taken as 0",)
+    assert found.facts.posix.seconds.tolist() == [1.0]
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ Format and counters: https://www.mcs.anl.gov/research/projects/darshan/docs/dars
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock.doctor.child import pieces_from_child
 from penstock.doctor.job import SEGMENT, Heat, Job, Module, Traced
@@ -24,16 +25,21 @@ TRACES = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 LEAST_BYTES = 1024  # of a whole log: its header and its job take more
 PIECE = 1 << 16  # accesses
 TIMES = ("_F_READ_TIME", "_F_WRITE_TIME", "_F_META_TIME")
+LONGEST = 1000  # times the run, of all ranks together: what is longer was never a time
+LARGEST = 1e36  # of Darshan's other numbers with a fraction: the variance of bytes is their square
 
 
 def read_log(path: Path) -> Job:
     """All of the log but its accesses (DXT), which Job.traced reads when they are asked for."""
+    lost: frozenset[str] = frozenset()
     try:
-        job = _whole(path, frozenset())
+        job = _whole(path, lost)
     except DamagedError:
         lost = frozenset(name for name in (*PLAIN, "HEATMAP", "LUSTRE") if not _readable(path, name))
         job = _whole(path, lost)
         job = replace(job, troubles=(*job.troubles, f"a damaged log: {', '.join(sorted(lost))} cannot be read"))
+    if (lost or job.modules) and not any(len(module.records) for module in job.modules.values()):
+        raise UserError(f"{path}: a damaged Darshan log: none of its records can be read")
     return replace(job, traced=lambda: traced(path))
 
 
@@ -250,17 +256,28 @@ class _Reader:
                 times.append(np.frombuffer(log.ffi.buffer(record.fcounters), np.float64).copy())
         if said:
             self.troubles.append(f"{name} is damaged{_words(said)}")
+        numbers = np.array(times, np.float64).reshape(len(paths), len(time_names))
+        if wild := self._without_wild(numbers, time_names):
+            self.troubles.append(f"{name}: {wild} number{'s' if wild > 1 else ''} that cannot be, taken as 0")
         made = Rows(
             paths,
             np.array(ranks, np.int64),
             counter_names,
             np.array(counters, np.int64).reshape(len(paths), len(counter_names)),
             time_names,
-            np.array(times, np.float64).reshape(len(paths), len(time_names)),
+            numbers,
         )
         if backwards := made.negative(TIMES):
             self.troubles.append(f"{name}: {backwards} negative time{'s' if backwards > 1 else ''}, taken as 0")
         return Module(name, made, self.partial[name] or bool(said))
+
+    def _without_wild(self, numbers: npt.NDArray[np.float64], names: Sequence[str]) -> int:
+        """Sets what cannot be to 0: what is no number, and times far longer than the run. How many there were."""
+        most = LONGEST * max(1, int(self.about.nprocs)) * max(1.0, self._seconds())
+        limits = np.array([most if name.endswith("_TIME") and "VARIANCE" not in name else LARGEST for name in names])
+        wild = ~(np.abs(numbers) <= limits)
+        numbers[wild] = 0
+        return int(wild.sum())
 
     def _heat(self, ranks: int) -> dict[str, Heat]:
         if "HEATMAP" not in self.indexes:
