@@ -155,3 +155,32 @@ def test_a_small_file_read_together_does_not_hide_a_rank_that_writes_alone() -> 
 def test_a_rank_that_writes_little_alone_but_long_is_found() -> None:
     made = job(record("STDIO", rank=0, WRITES=500_000, BYTES_WRITTEN=20 * MIB, F_WRITE_TIME=40, OPENS=1))
     assert [one.rule for one in diagnose(made).worth] == ["I3", "S1"]
+
+
+def test_a_slow_target_is_found_beside_small_files() -> None:
+    """Each rank reads some small files as well: what is alike is sought among the large ones."""
+    targets = known.slow_target()
+    small = (
+        record("POSIX", f"/scratch/in{i}", i % 64, OPENS=1, READS=1, BYTES_READ=4096, F_READ_TIME=1e-3)
+        for i in range(256)
+    )
+    made = job(*targets.modules["POSIX"].records, *small, stripes=targets.stripes)
+    first = diagnose(made).findings[0]
+    assert first.rule == "I2"
+    assert first.title.endswith("take up to 11.2 times as long, all on storage target 7")
+
+
+def test_a_slow_rank_of_a_shared_file_is_found_where_ranks_go_by_themselves() -> None:
+    def slow(**more: float) -> Job:
+        return job(
+            shared("POSIX", 64, 64, WRITES=64 * 64, BYTES_WRITTEN=64 * 64 * MIB, F_WRITE_TIME=63 * 4 + 60,
+                   F_SLOWEST_RANK_TIME=60, SLOWEST_RANK=9, SEQ_WRITES=64 * 64, SIZE_WRITE_100K_1M=64 * 64,
+                   ACCESS1_ACCESS=MIB, ACCESS1_COUNT=64 * 64),
+            record("MPI-IO", "/scratch/out", SHARED, BYTES_WRITTEN=64 * 64 * MIB, F_WRITE_TIME=63 * 4 + 60,
+                   F_SLOWEST_RANK_TIME=60, **more),
+        )  # fmt: skip
+
+    first = diagnose(slow(INDEP_WRITES=64 * 64)).findings[0]
+    assert (first.rule, first.severity) == ("I2", "HIGH")
+    assert first.title == "Rank 9 takes 15 times as long as the others with the same bytes (out)"
+    assert "I2" not in known.severities(slow(COLL_WRITES=64 * 64))

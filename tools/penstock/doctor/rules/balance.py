@@ -69,11 +69,11 @@ def slow_target(facts: Facts) -> Iterator[Finding]:
     seconds = np.asarray(posix.raw("F_READ_TIME") + posix.raw("F_WRITE_TIME"), np.float64)[own]
     moved = np.asarray(posix.raw("BYTES_READ") + posix.raw("BYTES_WRITTEN"), np.float64)[own]
     paths = [path for path, one in zip(posix.rows.paths, own, strict=True) if one]
-    if len(moved) < 4:
-        return
-    middle = float(np.median(moved[moved > 0])) if (moved > 0).any() else 0.0
-    alike = (moved > 0.8 * middle) & (moved < 1.2 * middle) & (moved >= MIB)
+    much = moved >= MIB
+    middle = float(np.median(moved[much])) if much.any() else 0.0
+    alike = much & (moved > 0.8 * middle) & (moved < 1.2 * middle)
     if int(alike.sum()) < 4:
+        yield from _slow_rank(facts)
         return
     typical = float(np.median(seconds[alike]))
     worst = float(seconds[alike].max())
@@ -96,6 +96,39 @@ def slow_target(facts: Facts) -> Iterator[Finding]:
         ratio=worst / typical,
         where=blamed,
     )
+
+
+def _slow_rank(facts: Facts) -> Iterator[Finding]:
+    """I2 of shared files, of whose ranks a log tells the slowest, and the mean of all."""
+    posix = facts.posix
+    for i, path in enumerate(posix.paths):
+        at = facts.mpi.index(path)
+        together = at is not None and bool(facts.mpi.collective[at])
+        moved = float(posix.of("BYTES_READ")[i] + posix.of("BYTES_WRITTEN")[i])
+        alike = posix.is_shared[i] and posix.movers[i] >= 0.9 * facts.ranks and moved >= MIB * facts.ranks
+        if together or not alike or facts.ranks < 4:
+            continue
+        worst = float(posix.slowest[i])
+        others = (float(posix.seconds[i]) - worst) / (facts.ranks - 1)
+        if others <= 0 or worst <= SLOW * others or worst < 0.01 * facts.seconds:
+            continue
+        rank = int(posix.most("SLOWEST_RANK")[i])
+        yield found(
+            facts,
+            "I2",
+            f"Rank {rank} takes {worst / others:.3g} times as long as the others with the same bytes ({names([path])})",
+            worst - others,
+            [
+                Evidence("POSIX_F_SLOWEST_RANK_TIME", round(worst, 3), "seconds"),
+                Evidence("the mean of the others", round(others, 3), "seconds"),
+                Evidence(
+                    "POSIX_BYTES_READ + _BYTES_WRITTEN", int(moved), "bytes of all ranks, which have as many each"
+                ),
+            ],
+            files=[path],
+            ratio=worst / others,
+            where="",
+        )
 
 
 def _target(facts: Facts, slow: list[str], all_alike: list[str]) -> str:
