@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import test_doctor as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.job import SHARED, Job, Module
+from penstock.doctor.job import SHARED, Heat, Job, Module, Record
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_waiting_for_the_other_end_of_a_pipe_is_no_metadata_storm() -> None:
     found = diagnose(job(*pipes, *others, ranks=1, seconds=1469))
     assert not found.worth
     assert found.verdict == (
-        "I/O takes up to 100 % of the run, and no rule says why. "
+        "I/O takes up to 100 % of the run, 0.408 of 0.408 core-hours, and no rule says why. "
         "POSIX: the files of one rank take 7.96 times the run, as those of threads or pipes do."
     )
     assert found.job.troubles
@@ -184,3 +185,33 @@ def test_a_slow_rank_of_a_shared_file_is_found_where_ranks_go_by_themselves() ->
     assert (first.rule, first.severity) == ("I2", "HIGH")
     assert first.title == "Rank 9 takes 15 times as long as the others with the same bytes (out)"
     assert "I2" not in known.severities(slow(COLL_WRITES=64 * 64))
+
+
+def test_output_between_computations_is_nothing_wrong() -> None:
+    """Large writes of all ranks, five times with as long between: as good as most programs are."""
+    written = np.zeros((64, 100), np.int64)
+    for start in range(5, 100, 20):
+        written[:, start : start + 5] = 64 * MIB
+    total = int(written.sum())
+    made = job(
+        *(
+            record("POSIX", f"/scratch/{rank}", rank, OPENS=1, WRITES=total // 64 // (16 * MIB), SEQ_WRITES=100,
+                   BYTES_WRITTEN=total // 64, F_WRITE_TIME=24, SIZE_WRITE_10M_100M=total // 64 // (16 * MIB))
+            for rank in range(64)
+        ),
+        heat={"POSIX": Heat(1.0, np.zeros_like(written), written)},
+    )  # fmt: skip
+    found = diagnose(made)
+    assert [one.rule for one in found.worth] == ["O1"]
+    assert found.verdict == (
+        "I/O takes 24 % of the run, 0.427 of 1.78 core-hours, and nothing is wrong with it: nothing to do; "
+        "though 16 s could pass behind the computation (O1)."
+    )
+
+
+def test_hdf5_alone_does_not_tell_why() -> None:
+    """Of a program whose HDF5 was linked with Darshan, and nothing below."""
+    one = Record("/scratch/out.h5:/rho", SHARED, {"H5D_WRITES": 64}, {"H5D_F_WRITE_TIME": 64 * 30.0})
+    assert diagnose(replace(job(), modules={"H5D": Module("H5D", [one])})).verdict == (
+        "I/O takes 30 % of the run, 0.533 of 1.78 core-hours. The log lacks the interfaces below that tell why."
+    )

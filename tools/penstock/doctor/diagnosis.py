@@ -11,6 +11,7 @@ from penstock.doctor.rules.common import ORDER, share
 
 LITTLE = 0.10  # of the run time: less is not I/O's fault
 LEAST_SAVED = 0.001  # of the run time: less is not worth a word
+COULD_BE = ("O1",)  # what is good and could be better
 SAID_ANYWAY = ("H1", "G3")  # though they save nothing by themselves
 
 
@@ -51,23 +52,35 @@ class Diagnosis:
     @property
     def verdict(self) -> str:
         """In one line: is it I/O, what it costs, the one thing to do first."""
-        outer = self.facts.outermost
         cost = f"{_hours(self.core_hours)} of {_hours(self.job.core_hours)} core-hours"
-        if not self.is_io and self.lacking:
-            told = f"Not I/O as far as the log tells: {_share_of(outer)}, {cost}. It lacks records of {self.lacking}."
-            most = next(iter(self.findings), None)
-            return told if most is None else f"{told} Of what it has: {most.title}. {_remedy(most)}"
+        taken = f"{_share_of(self.facts.outermost)}, {cost}"
         if not self.is_io:
-            return f"Not I/O: {_share_of(outer)}, {cost}. Look elsewhere first."
-        if not self.worth:
-            gone = ", ".join(one.rule for one in self.findings if one.withdrawn)
-            if gone:
-                return f"I/O takes {_share_of(outer)}, {cost}. What counters suggest ({gone}) gained nothing in replay."
-            if self.facts.impossible:
-                return f"I/O takes up to {_share_of(outer)}, and no rule says why. {self.facts.impossible}."
-            return f"I/O takes {_share_of(outer)}, {cost}, and nothing is wrong with it: nothing to do."
-        first = self.worth[0]
-        return f"I/O takes {_share_of(outer)}, {cost}. First: {first.title}. {_remedy(first)}"
+            return self._not_io(taken)
+        first = next((one for one in self.worth if one.rule not in COULD_BE), None)
+        if first is None:
+            return self._nothing_wrong(taken)
+        return f"I/O takes {taken}. First: {first.title}. {_remedy(first)}"
+
+    def _not_io(self, taken: str) -> str:
+        if not self.lacking:
+            return f"Not I/O: {taken}. Look elsewhere first."
+        told = f"Not I/O as far as the log tells: {taken}. It lacks records of {self.lacking}."
+        most = next(iter(self.findings), None)
+        return told if most is None else f"{told} Of what it has: {most.title}. {_remedy(most)}"
+
+    def _nothing_wrong(self, taken: str) -> str:
+        gone = ", ".join(one.rule for one in self.findings if one.withdrawn)
+        if gone:
+            return f"I/O takes {taken}. What counters suggest ({gone}) gained nothing in replay."
+        if self.facts.impossible:
+            return f"I/O takes up to {taken}, and no rule says why. {self.facts.impossible}."
+        if not (len(self.facts.mpi) or len(self.facts.posix) or len(self.facts.stdio)):
+            return f"I/O takes {taken}. The log lacks the interfaces below that tell why."
+        what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
+        told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"
+        for one in self.worth:
+            return f"{told}; though {one.seconds:.3g} s could pass behind the computation ({one.rule})."
+        return f"{told}."
 
     def with_findings(self, findings: list[Finding]) -> "Diagnosis":
         """After replay: what was achieved counts where it is known, and what was withdrawn comes last."""
@@ -98,7 +111,15 @@ def _merged(found: list[Finding]) -> list[Finding]:
 
 
 def _ordered(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda one: (one.withdrawn, -ORDER[one.severity], -one.seconds * one.confidence)))
+    """What saves most first, but what is wrong before what could be better."""
+    return tuple(
+        sorted(
+            found,
+            key=lambda one: (
+                one.withdrawn, -ORDER[one.severity], one.rule in COULD_BE, -one.seconds * one.confidence,
+            ),
+        )
+    )  # fmt: skip
 
 
 def _share_of(outer: Layer) -> str:
