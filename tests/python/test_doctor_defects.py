@@ -215,3 +215,17 @@ def test_hdf5_alone_does_not_tell_why() -> None:
     assert diagnose(replace(job(), modules={"H5D": Module("H5D", [one])})).verdict == (
         "I/O takes 30 % of the run, 0.533 of 1.78 core-hours. The log lacks the interfaces below that tell why."
     )
+
+
+def test_slowest_ranks_of_many_files_are_not_one_rank() -> None:
+    """In each of 500 files another rank is slowest: no rank has been slow for all of their times."""
+    made = job(
+        *(
+            shared("POSIX", 64, 64, f"/scratch/{i}", WRITES=64, BYTES_WRITTEN=64 * MIB, F_WRITE_TIME=64 * 0.004,
+                   F_SLOWEST_RANK_TIME=0.1, SLOWEST_RANK=i % 64)
+            for i in range(500)
+        )
+    )  # fmt: skip
+    outer = diagnose(made).facts.outermost
+    assert outer.mean_share == pytest.approx(0.02)
+    assert outer.slowest_share == pytest.approx(0.02 + 8 * 0.096 / 100)

@@ -151,9 +151,7 @@ class Use:
             return None
         mask = np.ones(len(self.rows), bool) if chosen is None else chosen[self._of_file]
         each = np.where(mask, np.asarray(sum(self.raw(name) for name in TIMES), np.float64), 0)
-        shared = self.rows.ranks < 0
-        by_rank = np.bincount(np.clip(self.rows.ranks, 0, self.ranks - 1), np.where(shared, 0, each), self.ranks)
-        slowest = float(by_rank.max()) + float(self.raw("F_SLOWEST_RANK_TIME")[mask & shared].sum())
+        slowest = float(self._of_each_rank(each, mask).max())
         operations = sum(float(self.raw(name)[mask].sum()) for name in self._operations())
         return Layer(
             self.module,
@@ -163,6 +161,15 @@ class Use:
             int(self.raw("BYTES_WRITTEN")[mask].sum()),
             int(operations),
         )
+
+    def _of_each_rank(self, each: Column, mask: npt.NDArray[np.bool_]) -> Column:
+        """Seconds of each rank, as far as is known: of a shared record the slowest's, and the mean for the others."""
+        shared = (self.rows.ranks < 0) & mask
+        mean = each[shared] / self.ranks
+        slowest = np.maximum(self.raw("F_SLOWEST_RANK_TIME")[shared], mean)
+        named = np.clip(self.raw("SLOWEST_RANK")[shared], 0, self.ranks - 1).astype(np.int64)
+        of_own = self.of_own(each)
+        return np.asarray(of_own + mean.sum() + np.bincount(named, slowest - mean, self.ranks), np.float64)
 
     def _operations(self) -> tuple[str, ...]:
         if self.module == "MPI-IO":
