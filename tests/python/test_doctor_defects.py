@@ -229,3 +229,17 @@ def test_slowest_ranks_of_many_files_are_not_one_rank() -> None:
     outer = diagnose(made).facts.outermost
     assert outer.mean_share == pytest.approx(0.02)
     assert outer.slowest_share == pytest.approx(0.02 + 8 * 0.096 / 100)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"SIZE_READ_0_100": 5000, "READS": 0, "F_READ_TIME": 1000},  # sizes of calls that there were not
+        {"READS": 50, "F_MAX_READ_TIME": 30},  # no time at all but the longest
+        {"WRITES": 9, "BYTES_WRITTEN": GIB, "F_WRITE_TIME": 90, "SLOWEST_RANK": 1 << 40, "SLOWEST_RANK_BYTES": GIB},
+        {"OPENS": 1 << 62, "F_META_TIME": 1e9},
+    ],
+)
+@pytest.mark.parametrize("ranks", [1, 64])
+def test_numbers_that_contradict_each_other_do_no_harm(numbers: dict[str, float], ranks: int) -> None:
+    assert diagnose(job(record("POSIX", "/scratch/out", SHARED, **numbers), ranks=ranks)).verdict

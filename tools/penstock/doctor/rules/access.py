@@ -124,14 +124,14 @@ def small(facts: Facts) -> Iterator[Finding]:
     calls = posix.of("READS") + posix.of("WRITES")
     # Darshan's class ends with 1 MiB itself, the commonest size of all.
     even = sum(np.where(posix.most(f"ACCESS{k}_ACCESS") == MIB, posix.of(f"ACCESS{k}_COUNT"), 0) for k in range(1, 5))
-    few = np.maximum(posix.sizes(SMALL, "READ") + posix.sizes(SMALL, "WRITE") - even, 0)
+    few = np.clip(posix.sizes(SMALL, "READ") + posix.sizes(SMALL, "WRITE") - even, 0, calls)
     told = {path for i, path in enumerate(mpi.paths) if small_alone(facts, i)}
     chosen = [i for i, path in enumerate(posix.paths) if few[i] > 0.1 * calls[i] and few[i] > 0 and path not in told]
     count = float(few[chosen].sum())
     moving = posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")
     # Darshan's time of writing is that of syncs too.
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.nan_to_num(moving / (calls + posix.of("FSYNCS") + posix.of("FDSYNCS")))
+        each = np.nan_to_num(moving / (calls + posix.of("FSYNCS") + posix.of("FDSYNCS")), posinf=0)
     spent = float((few * each)[chosen].sum()) / facts.ranks
     if count <= 1000 or spent <= 0.1 * facts.io_seconds:
         return

@@ -24,8 +24,8 @@ def _bytes_by_rank(use: Use) -> tuple[float, float, int]:
     # Darshan reports a shared file's slowest rank, which in what is uneven is the one with most.
     most = use.raw("SLOWEST_RANK_BYTES")[shared]
     best = int(most.argmax())
-    rank = int(use.raw("SLOWEST_RANK")[shared][best])
-    alone = float(own[rank]) if rank < len(own) else 0.0
+    rank = min(int(use.raw("SLOWEST_RANK")[shared][best]), use.ranks - 1)
+    alone = float(own[rank])
     if float(own.max()) > float(most.sum()) + alone:
         return total, float(own.max()), int(own.argmax())
     return total, float(most.sum()) + alone, rank

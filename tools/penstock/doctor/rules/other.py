@@ -23,7 +23,7 @@ def time_outs(facts: Facts) -> Iterator[Finding]:
         return
     mean = float((posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")).sum()) / calls
     worst = int(longest.argmax())
-    if longest[worst] <= LONG * mean or longest[worst] < max(1.0, 0.005 * facts.seconds):
+    if mean <= 0 or longest[worst] <= LONG * mean or longest[worst] < max(1.0, 0.005 * facts.seconds):
         return
     yield found(
         facts,
