@@ -243,3 +243,17 @@ def test_slowest_ranks_of_many_files_are_not_one_rank() -> None:
 @pytest.mark.parametrize("ranks", [1, 64])
 def test_numbers_that_contradict_each_other_do_no_harm(numbers: dict[str, float], ranks: int) -> None:
     assert diagnose(job(record("POSIX", "/scratch/out", SHARED, **numbers), ranks=ranks)).verdict
+
+
+def test_what_all_ranks_read_is_not_made_collective() -> None:
+    """Each of 64 ranks reads the same 100 MiB in small pieces: these do not lie side by side, one could broadcast."""
+    calls, read = 64 * 1600, 64 * 100 * MIB
+    found = known.severities(
+        job(
+            record("MPI-IO", INDEP_READS=calls, BYTES_READ=read, F_READ_TIME=64 * 40, F_SLOWEST_RANK_TIME=41),
+            shared("POSIX", 64, 64, READS=calls, BYTES_READ=read, F_READ_TIME=64 * 40, MAX_BYTE_READ=100 * MIB - 1,
+                   SEQ_READS=calls, SIZE_READ_10K_100K=calls),
+        )
+    )  # fmt: skip
+    assert {"A7", "A3"} <= set(found)
+    assert "C5" not in found

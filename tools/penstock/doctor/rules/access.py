@@ -6,11 +6,10 @@ import numpy as np
 
 from penstock.doctor.facts import MIB, SMALL, Facts, Use
 from penstock.doctor.finding import WARN, Evidence, Finding
-from penstock.doctor.rules.collective import small_alone, waiting
+from penstock.doctor.rules.collective import AGAIN, small_alone, waiting
 from penstock.doctor.rules.common import found, names, share, size, times
 
 AMPLIFIED = 1.2
-AGAIN = 1.5
 LEAST_BYTES = MIB  # what is less is not worth a word
 
 

@@ -9,6 +9,7 @@ from penstock.doctor.rules.common import found, names, share, size, times
 GAP = 3  # MPI-IO's mean time over POSIX's
 BUSY = 1.25  # and over POSIX's time of the busiest rank
 LARGE = 1 << 30
+AGAIN = 1.5  # bytes read over those that there are
 
 
 def waiting(facts: Facts, i: int) -> tuple[float, float, float]:
@@ -151,7 +152,17 @@ def small_alone(facts: Facts, i: int) -> bool:
     """Whether ranks share MPI-IO's file I in many small independent accesses."""
     mpi = facts.mpi
     calls, moved = mpi.independent_calls[i], mpi.of("BYTES_READ")[i] + mpi.of("BYTES_WRITTEN")[i]
-    return bool(mpi.rank_count[i] >= 2 and calls > 1000 and not mpi.collective[i] and moved / calls < MIB)
+    alone = bool(mpi.rank_count[i] >= 2 and calls > 1000 and not mpi.collective[i] and moved / calls < MIB)
+    return alone and not _read_whole(facts, i)
+
+
+def _read_whole(facts: Facts, i: int) -> bool:
+    """Whether several ranks read the same bytes of MPI-IO's file I: then their pieces do not lie side by side."""
+    at = facts.posix_of(facts.mpi.paths[i])
+    read = float(facts.mpi.of("BYTES_READ")[i])
+    if at is None or read <= float(facts.mpi.of("BYTES_WRITTEN")[i]):
+        return False
+    return read > AGAIN * (float(facts.posix.most("MAX_BYTE_READ")[at]) + 1)
 
 
 def not_collective(facts: Facts) -> Iterator[Finding]:
