@@ -17,7 +17,7 @@ from penstock.doctor.job import SHARED, Heat, Job, Module, Record
         (known.independent_small_writes(), "Application: MPI_File_write_at_all"),  # romio_cb_write does nothing for it
         (known.read_by_all(), "Application: one rank reads and MPI_Bcast hands on"),  # not stripes
         (known.metadata_storm(), "Application: keep files open"),  # not more metadata servers
-        (known.sieving(), "Mpi hint: romio_ds_write=disable"),
+        (known.sieving(), "MPI hint: romio_ds_write=disable"),
         (known.one_aggregator(stripes={"/scratch/out": (1, 1 << 20, (3,))}), "File system: "),
     ],
 )
