@@ -280,6 +280,13 @@ def test_a_log_cut_before_its_first_record_is_not_read(penstock: Penstock, tmp_p
     assert penstock("doctor", "x.darshan").returncode == 2
 
 
+def test_a_logs_name_may_be_any_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "\udcff.darshan"
+    write_darshan(slow_target(), tmp_path / "x.darshan")
+    (tmp_path / "x.darshan").rename(path)
+    assert read_log(path).ranks == 64
+
+
 def test_numbers_that_cannot_be_are_taken_as_nothing(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     wild = {"F_READ_TIME": 1e300, "F_WRITE_TIME": float("inf"), "F_VARIANCE_RANK_BYTES": 1e200, "F_META_TIME": 1.0}
     made = job(record("POSIX", "/scratch/out", SHARED, WRITES=5000, BYTES_WRITTEN=MIB, SIZE_WRITE_0_100=5000, **wild))
