@@ -454,3 +454,9 @@ def test_a_rate_near_the_ceiling_is_said_where_that_is_known() -> None:
     assert "410 MiB/s are 80 %" in one.title
     assert "G3" not in {each.rule for each in diagnose(crowded({}), ceiling=64 * GIB).findings}
     assert "G3" not in {each.rule for each in diagnose(crowded({})).findings}
+
+
+def test_a_ceiling_of_nothing_is_refused(penstock: Penstock, tmp_path: Path) -> None:
+    write_darshan(slow_target(), tmp_path / "x.darshan")
+    done = penstock("doctor", "x.darshan", "--ceiling", "0")
+    assert (done.returncode, done.stderr) == (2, "penstock: --ceiling 0: a file system that gives nothing\n")
