@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -278,6 +279,28 @@ def test_a_log_cut_before_its_first_record_is_not_read(penstock: Penstock, tmp_p
     assert errors
     (tmp_path / "x.darshan").write_bytes(data[: errors[0]])
     assert penstock("doctor", "x.darshan").returncode == 2
+
+
+def test_accesses_that_cannot_be_read_are_said(tmp_path: Path) -> None:
+    chance = np.random.default_rng(7)
+    segments = np.zeros(5000, SEGMENT)
+    segments["offset"], segments["length"] = chance.integers(0, 1 << 40, 5000), 4096
+    segments["start"] = segments["end"] = np.sort(chance.random(5000)) * 90
+
+    def accesses() -> Iterator[Traced]:
+        for rank in range(64):
+            yield Traced("POSIX", f"/scratch/{rank}", rank, "n0", segments[:0], segments)
+
+    whole = replace(crowded({}), has_traced=True, traced=accesses)
+    path = tmp_path / "x.darshan"
+    write_darshan(whole, path)
+    assert diagnose(read_log(path)).job.troubles == ()
+    data = path.read_bytes()
+    path.chmod(0o600)
+    path.write_bytes(data[: len(data) // 2])
+    found = diagnose(read_log(path))
+    assert [one for one in found.job.troubles if one.startswith("DXT_POSIX is damaged: accesses are missing")]
+    assert found.verdict.startswith("I/O takes 40 % of the run")
 
 
 def test_a_logs_name_may_be_any_bytes(tmp_path: Path) -> None:

@@ -40,12 +40,28 @@ def read_log(path: Path) -> Job:
         job = replace(job, troubles=(*job.troubles, f"a damaged log: {', '.join(sorted(lost))} cannot be read"))
     if (lost or job.modules) and not any(len(module.records) for module in job.modules.values()):
         raise UserError(f"{path}: a damaged Darshan log: none of its records can be read")
-    return replace(job, traced=lambda: traced(path))
+    accesses = Accesses(path)
+    return replace(job, traced=accesses, traced_trouble=accesses.trouble)
 
 
-def traced(path: Path) -> Iterator[Traced]:
-    """In pieces of bounded size: what a rank did to a file may come in several, one after another."""
-    return _apart(path, lambda: _traced(path))
+class Accesses:
+    """Job.traced of a log, in pieces of bounded size: what a rank did to a file may come in several, one after another.
+    They end where the log is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._trouble = ""
+
+    def __call__(self) -> Iterator[Traced]:
+        try:
+            yield from _apart(self._path, lambda: _traced(self._path))
+        except DamagedError as error:
+            self._trouble = str(error).removeprefix(f"{self._path}: ")
+
+    def trouble(self) -> str:
+        """Why they ended, once they did."""
+        return self._trouble
 
 
 class DamagedError(UserError):
@@ -335,7 +351,10 @@ def _traced(path: Path) -> Iterator[Traced]:
         reader = _Reader(path, log)
         for name, module in TRACES.items():
             if name in reader.indexes:
-                yield from _accesses(reader, reader.indexes[name], module)
+                with _silenced() as said:
+                    yield from _accesses(reader, reader.indexes[name], module)
+                if said:
+                    raise DamagedError(f"{path}: {name} is damaged: accesses are missing{_words(said)}")
 
 
 def _accesses(reader: _Reader, index: int, module: str) -> Iterator[Traced]:

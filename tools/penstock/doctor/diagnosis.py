@@ -94,8 +94,8 @@ def diagnose(job: Job, ceiling: float | None = None) -> Diagnosis:
     found = [one for one in found if one.saved_seconds >= LEAST_SAVED * job.seconds or one.rule in SAID_ANYWAY]
     if facts.outermost.share < LITTLE:
         found = [replace(one, severity=INFO) for one in found]
-    if facts.impossible:
-        job = replace(job, troubles=(*job.troubles, facts.impossible))
+    troubles = tuple(filter(None, (facts.impossible, job.traced_trouble())))  # rules have looked at the accesses
+    job = replace(job, troubles=(*job.troubles, *troubles))
     return Diagnosis(job, facts, _ordered(_merged(found)))
 
 
