@@ -349,12 +349,14 @@ def _heat(width: float, ranks: int, kept: list[tuple[int, Any, Any]]) -> Heat:
 def _traced(path: Path) -> Iterator[Traced]:
     with _opened(path) as log:
         reader = _Reader(path, log)
+        lacking: list[str] = []
         for name, module in TRACES.items():
             if name in reader.indexes:
                 with _silenced() as said:
                     yield from _accesses(reader, reader.indexes[name], module)
-                if said:
-                    raise DamagedError(f"{path}: {name} is damaged: accesses are missing{_words(said)}")
+                lacking += [f"{name} cannot be read whole, accesses are missing{_words(said)}"] * bool(said)
+        if lacking:
+            raise DamagedError("; ".join(lacking))
 
 
 def _accesses(reader: _Reader, index: int, module: str) -> Iterator[Traced]:
