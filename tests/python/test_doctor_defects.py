@@ -257,3 +257,16 @@ def test_what_all_ranks_read_is_not_made_collective() -> None:
     )  # fmt: skip
     assert {"A7", "A3"} <= set(found)
     assert "C5" not in found
+
+
+@pytest.mark.parametrize(
+    ("ranks", "moved", "told"), [(512, GIB // 2, True), (512, 32 * MIB, False), (8, GIB // 2, False)]
+)
+def test_a_single_writer_of_many_ranks_need_not_write_much(ranks: int, moved: int, told: bool) -> None:
+    made = job(
+        record("MPI-IO", COLL_WRITES=ranks * 10, BYTES_WRITTEN=moved, F_WRITE_TIME=ranks * 30, F_SLOWEST_RANK_TIME=31,
+               SIZE_WRITE_AGG_100K_1M=ranks * 10),
+        shared("POSIX", ranks, 1, WRITES=512, BYTES_WRITTEN=moved, F_WRITE_TIME=25, SEQ_WRITES=512),
+        ranks=ranks,
+    )  # fmt: skip
+    assert ("C2" in known.severities(made)) == told

@@ -9,6 +9,7 @@ from penstock.doctor.rules.common import found, names, share, size, times
 GAP = 3  # MPI-IO's mean time over POSIX's
 BUSY = 1.25  # and over POSIX's time of the busiest rank
 LARGE = 1 << 30
+MANY = 16  # ranks, whose only writer is worth a word from 64 MiB on
 AGAIN = 1.5  # bytes read over those that there are
 
 
@@ -79,7 +80,8 @@ def few_writers(facts: Facts) -> Iterator[Finding]:
         stripes = facts.stripes(path)
         known = [one for one in (stripes[0] if stripes else None, facts.nodes) if one is not None]
         wanted = min(known, default=1)
-        if moved < LARGE or writers < 1 or (writers >= wanted and writers != 1):
+        least = LARGE if writers > 1 or facts.ranks < MANY else LARGE // 16
+        if moved < least or writers < 1 or (writers >= wanted and writers != 1):
             continue
         target = max(wanted, min(8, facts.ranks // 2))
         mean, _, slowest = waiting(facts, i)
