@@ -213,8 +213,11 @@ def test_hdf5_alone_does_not_tell_why() -> None:
     """Of a program whose HDF5 was linked with Darshan, and nothing below."""
     one = Record("/scratch/out.h5:/rho", SHARED, {"H5D_WRITES": 64}, {"H5D_F_WRITE_TIME": 64 * 30.0})
     assert diagnose(replace(job(), modules={"H5D": Module("H5D", [one])})).verdict == (
-        "I/O takes 30 % of the run, 0.533 of 1.78 core-hours. The log lacks the interfaces below that tell why."
+        "I/O takes 30 % of the run, 0.533 of 1.78 core-hours. "
+        "The log has nothing of what is below H5D, which would tell why."
     )
+    collective = record("MPI-IO", COLL_WRITES=640, VIEWS=640, BYTES_WRITTEN=100 * GIB, F_WRITE_TIME=64 * 60)
+    assert diagnose(job(collective)).verdict.endswith("nothing of what is below MPI-IO, which would tell why.")
 
 
 def test_slowest_ranks_of_many_files_are_not_one_rank() -> None:

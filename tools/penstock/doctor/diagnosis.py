@@ -74,8 +74,9 @@ class Diagnosis:
             return f"I/O takes {taken}. What counters suggest ({gone}) gained nothing in replay."
         if self.facts.impossible:
             return f"I/O takes up to {taken}, and no rule says why. {self.facts.impossible}."
-        if not (len(self.facts.mpi) or len(self.facts.posix) or len(self.facts.stdio)):
-            return f"I/O takes {taken}. The log lacks the interfaces below that tell why."
+        outer = self.facts.outermost.module
+        if outer not in ("POSIX", "STDIO") and not len(self.facts.posix):
+            return f"I/O takes {taken}. The log has nothing of what is below {outer}, which would tell why."
         what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
         told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"
         for one in self.worth:
