@@ -273,3 +273,16 @@ def test_a_single_writer_of_many_ranks_need_not_write_much(ranks: int, moved: in
         ranks=ranks,
     )  # fmt: skip
     assert ("C2" in known.severities(made)) == told
+
+
+def test_the_exchange_of_good_collective_access_is_no_waiting() -> None:
+    """32 aggregators of 512 ranks write for 12 s, and all are in MPI-IO for 15 s: the exchange took the rest."""
+    moved, calls = 512 * GIB, 512 * 64
+    made = job(
+        record("MPI-IO", COLL_OPENS=512, COLL_WRITES=512 * 20, VIEWS=512, BYTES_WRITTEN=moved, F_WRITE_TIME=512 * 15,
+               F_META_TIME=512 * 0.2, F_SLOWEST_RANK_TIME=16, SIZE_WRITE_AGG_10M_100M=512 * 20),
+        shared("POSIX", 512, 32, OPENS=32, WRITES=calls // 2, BYTES_WRITTEN=moved, F_WRITE_TIME=32 * 12,
+               SEQ_WRITES=calls // 2, SIZE_WRITE_10M_100M=calls // 2),
+        ranks=512,
+    )  # fmt: skip
+    assert diagnose(made).verdict.endswith("nothing is wrong with it: nothing to do.")
