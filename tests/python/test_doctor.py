@@ -305,6 +305,20 @@ def test_accesses_that_cannot_be_read_are_said(tmp_path: Path) -> None:
     assert found.verdict.startswith("I/O takes 40 % of the run")
 
 
+def test_a_module_of_a_later_darshan_is_said_and_passed_over(tmp_path: Path) -> None:
+    """The header has the place and length of 64 modules, of which a version knows some twenty."""
+    path = tmp_path / "x.darshan"
+    write_darshan(slow_target(), path)
+    data = bytearray(path.read_bytes())
+    of_posix = next(at for at in range(0, 256, 8) if 0 < int.from_bytes(data[at : at + 8], "little") < len(data))
+    data[of_posix + 50 * 16 : of_posix + 50 * 16 + 16] = (len(data) - 64).to_bytes(8, "little") + bytes([32] + 7 * [0])
+    path.chmod(0o600)
+    path.write_bytes(data)
+    found = diagnose(read_log(path))
+    assert found.findings[0].rule == "I2"
+    assert "a module is in it that this PyDarshan does not know" in found.job.troubles
+
+
 def test_a_logs_name_may_be_any_bytes(tmp_path: Path) -> None:
     path = tmp_path / "\udcff.darshan"
     write_darshan(slow_target(), tmp_path / "x.darshan")

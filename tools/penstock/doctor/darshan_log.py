@@ -219,6 +219,8 @@ class _Reader:
         partial = {self._text(module.name): bool(module.partial_flag) for module in one}
         if count[0] > 0:
             self.log.util.darshan_free(found[0])
+        if indexes.pop("", None) is not None:
+            self.troubles.append("a module is in it that this PyDarshan does not know")
         return {name: index for name, index in indexes.items() if name not in self.lost}, partial
 
     def _names(self) -> dict[int, str]:
@@ -236,6 +238,9 @@ class _Reader:
         return names
 
     def _text(self, pointer: Any) -> str:
+        """Empty where the library has no words: of modules that it does not know, for instance."""
+        if pointer == self.log.ffi.NULL:
+            return ""
         raw: bytes = self.log.ffi.string(pointer)
         return raw.decode(errors="replace")
 
