@@ -73,6 +73,8 @@ def doctor(
     from penstock.doctor.replay.play import Stage
 
     most_bytes = None if ceiling is None else parse_size(ceiling)
+    if most_bytes == 0:
+        raise UserError("--ceiling 0: a file system that gives nothing")
     found = sorted((diagnose(read_job(log), most_bytes) for log in logs), key=lambda one: one.job.ranks)
     if replay:
         stage = Stage((directory or Path.cwd()).resolve(), np, mpi, repetitions, REPLAY_SECONDS)

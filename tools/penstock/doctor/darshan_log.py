@@ -6,12 +6,13 @@ Format and counters: https://www.mcs.anl.gov/research/projects/darshan/docs/dars
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock.doctor.child import pieces_from_child
 from penstock.doctor.job import SEGMENT, Heat, Job, Module, Traced
@@ -24,22 +25,43 @@ TRACES = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 LEAST_BYTES = 1024  # of a whole log: its header and its job take more
 PIECE = 1 << 16  # accesses
 TIMES = ("_F_READ_TIME", "_F_WRITE_TIME", "_F_META_TIME")
+LONGEST = 1000  # times the run, of all ranks together: what is longer was never a time
+LARGEST = 1e36  # of Darshan's other numbers with a fraction: the variance of bytes is their square
 
 
 def read_log(path: Path) -> Job:
     """All of the log but its accesses (DXT), which Job.traced reads when they are asked for."""
+    lost: frozenset[str] = frozenset()
     try:
-        job = _whole(path, frozenset())
+        job = _whole(path, lost)
     except DamagedError:
         lost = frozenset(name for name in (*PLAIN, "HEATMAP", "LUSTRE") if not _readable(path, name))
         job = _whole(path, lost)
         job = replace(job, troubles=(*job.troubles, f"a damaged log: {', '.join(sorted(lost))} cannot be read"))
-    return replace(job, traced=lambda: traced(path))
+    if (lost or job.modules) and not any(len(module.records) for module in job.modules.values()):
+        raise UserError(f"{path}: a damaged Darshan log: none of its records can be read")
+    accesses = Accesses(path)
+    return replace(job, traced=accesses, traced_trouble=accesses.trouble)
 
 
-def traced(path: Path) -> Iterator[Traced]:
-    """In pieces of bounded size: what a rank did to a file may come in several, one after another."""
-    return _apart(path, lambda: _traced(path))
+class Accesses:
+    """Job.traced of a log, in pieces of bounded size: what a rank did to a file may come in several, one after another.
+    They end where the log is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._trouble = ""
+
+    def __call__(self) -> Iterator[Traced]:
+        try:
+            yield from _apart(self._path, lambda: _traced(self._path))
+        except DamagedError as error:
+            self._trouble = str(error).removeprefix(f"{self._path}: ")
+
+    def trouble(self) -> str:
+        """Why they ended, once they did."""
+        return self._trouble
 
 
 class DamagedError(UserError):
@@ -84,7 +106,7 @@ class _Log:
 
         self.library = library
         self.ffi, self.util = library.ffi, library.libdutil
-        self.handle = self.util.darshan_log_open(str(path).encode())
+        self.handle = self.util.darshan_log_open(os.fsencode(path))
 
     def records(self, index: int) -> Iterator[Any]:
         """A pointer to each record, which is freed when the next is asked for."""
@@ -161,7 +183,10 @@ class _Reader:
         seconds = self._seconds()
         for name in [*modules, *TRACES]:
             if self.partial.get(name):
-                self.troubles.append(f"{name} is partial: there were more records than the log had room for")
+                self.troubles.append(
+                    f"{name} is partial: there were more records than the log had room for; DARSHAN_MODMEM and "
+                    "MAX_RECORDS of Darshan's configuration make room"
+                )
         if seconds < 1:
             self.troubles.append(f"the run took {seconds:.3g} s: too short to say much of it")
         return Job(
@@ -194,6 +219,8 @@ class _Reader:
         partial = {self._text(module.name): bool(module.partial_flag) for module in one}
         if count[0] > 0:
             self.log.util.darshan_free(found[0])
+        if indexes.pop("", None) is not None:
+            self.troubles.append("a module is in it that this PyDarshan does not know")
         return {name: index for name, index in indexes.items() if name not in self.lost}, partial
 
     def _names(self) -> dict[int, str]:
@@ -211,6 +238,9 @@ class _Reader:
         return names
 
     def _text(self, pointer: Any) -> str:
+        """Empty where the library has no words: of modules that it does not know, for instance."""
+        if pointer == self.log.ffi.NULL:
+            return ""
         raw: bytes = self.log.ffi.string(pointer)
         return raw.decode(errors="replace")
 
@@ -247,17 +277,28 @@ class _Reader:
                 times.append(np.frombuffer(log.ffi.buffer(record.fcounters), np.float64).copy())
         if said:
             self.troubles.append(f"{name} is damaged{_words(said)}")
+        numbers = np.array(times, np.float64).reshape(len(paths), len(time_names))
+        if wild := self._without_wild(numbers, time_names):
+            self.troubles.append(f"{name}: {wild} number{'s' if wild > 1 else ''} that cannot be, taken as 0")
         made = Rows(
             paths,
             np.array(ranks, np.int64),
             counter_names,
             np.array(counters, np.int64).reshape(len(paths), len(counter_names)),
             time_names,
-            np.array(times, np.float64).reshape(len(paths), len(time_names)),
+            numbers,
         )
         if backwards := made.negative(TIMES):
             self.troubles.append(f"{name}: {backwards} negative time{'s' if backwards > 1 else ''}, taken as 0")
         return Module(name, made, self.partial[name] or bool(said))
+
+    def _without_wild(self, numbers: npt.NDArray[np.float64], names: Sequence[str]) -> int:
+        """Sets what cannot be to 0: what is no number, and times far longer than the run. How many there were."""
+        most = LONGEST * max(1, int(self.about.nprocs)) * max(1.0, self._seconds())
+        limits = np.array([most if name.endswith("_TIME") and "VARIANCE" not in name else LARGEST for name in names])
+        wild = ~(np.abs(numbers) <= limits)
+        numbers[wild] = 0
+        return int(wild.sum())
 
     def _heat(self, ranks: int) -> dict[str, Heat]:
         if "HEATMAP" not in self.indexes:
@@ -313,9 +354,14 @@ def _heat(width: float, ranks: int, kept: list[tuple[int, Any, Any]]) -> Heat:
 def _traced(path: Path) -> Iterator[Traced]:
     with _opened(path) as log:
         reader = _Reader(path, log)
+        lacking: list[str] = []
         for name, module in TRACES.items():
             if name in reader.indexes:
-                yield from _accesses(reader, reader.indexes[name], module)
+                with _silenced() as said:
+                    yield from _accesses(reader, reader.indexes[name], module)
+                lacking += [f"{name} cannot be read whole, accesses are missing{_words(said)}"] * bool(said)
+        if lacking:
+            raise DamagedError("; ".join(lacking))
 
 
 def _accesses(reader: _Reader, index: int, module: str) -> Iterator[Traced]:

@@ -11,8 +11,8 @@ from penstock.doctor.rules.common import ORDER, share
 
 LITTLE = 0.10  # of the run time: less is not I/O's fault
 LEAST_SAVED = 0.001  # of the run time: less is not worth a word
+COULD_BE = ("O1",)  # what is good and could be better
 SAID_ANYWAY = ("H1", "G3")  # though they save nothing by themselves
-FIRST_LAYERS = ("file system", "mpi hint", "application", "library", "penstock")
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,11 @@ class Diagnosis:
     @property
     def is_io(self) -> bool:
         return self.facts.outermost.share >= LITTLE
+
+    @property
+    def lacking(self) -> str:
+        """Interfaces of which records are missing, so that their time is not known."""
+        return ", ".join(sorted(name for name in self.facts.partial if name in self.job.modules))
 
     @property
     def core_hours(self) -> float:
@@ -47,17 +52,36 @@ class Diagnosis:
     @property
     def verdict(self) -> str:
         """In one line: is it I/O, what it costs, the one thing to do first."""
-        outer = self.facts.outermost
         cost = f"{_hours(self.core_hours)} of {_hours(self.job.core_hours)} core-hours"
+        taken = f"{_share_of(self.facts.outermost)}, {cost}"
         if not self.is_io:
-            return f"Not I/O: {_share_of(outer)}, {cost}. Look elsewhere first."
-        if not self.worth:
-            gone = ", ".join(one.rule for one in self.findings if one.withdrawn)
-            if gone:
-                return f"I/O takes {_share_of(outer)}, {cost}. What counters suggest ({gone}) gained nothing in replay."
-            return f"I/O takes {_share_of(outer)}, {cost}, and nothing is wrong with it: nothing to do."
-        first = self.worth[0]
-        return f"I/O takes {_share_of(outer)}, {cost}. First: {first.title}. {_remedy(first)}"
+            return self._not_io(taken)
+        first = next((one for one in self.worth if one.rule not in COULD_BE), None)
+        if first is None:
+            return self._nothing_wrong(taken)
+        return f"I/O takes {taken}. First: {first.title}. {_remedy(first)}"
+
+    def _not_io(self, taken: str) -> str:
+        if not self.lacking:
+            return f"Not I/O: {taken}. Look elsewhere first."
+        told = f"Not I/O as far as the log tells: {taken}. It lacks records of {self.lacking}."
+        most = next(iter(self.findings), None)
+        return told if most is None else f"{told} Of what it has: {most.title}. {_remedy(most)}"
+
+    def _nothing_wrong(self, taken: str) -> str:
+        gone = ", ".join(one.rule for one in self.findings if one.withdrawn)
+        if gone:
+            return f"I/O takes {taken}. What counters suggest ({gone}) gained nothing in replay."
+        if self.facts.impossible:
+            return f"I/O takes up to {taken}, and no rule says why. {self.facts.impossible}."
+        outer = self.facts.outermost.module
+        if outer not in ("POSIX", "STDIO") and not len(self.facts.posix):
+            return f"I/O takes {taken}. The log has nothing of what is below {outer}, which would tell why."
+        what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
+        told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"
+        for one in self.worth:
+            return f"{told}; though {one.seconds:.3g} s could pass behind the computation ({one.rule})."
+        return f"{told}."
 
     def with_findings(self, findings: list[Finding]) -> "Diagnosis":
         """After replay: what was achieved counts where it is known, and what was withdrawn comes last."""
@@ -71,6 +95,8 @@ def diagnose(job: Job, ceiling: float | None = None) -> Diagnosis:
     found = [one for one in found if one.saved_seconds >= LEAST_SAVED * job.seconds or one.rule in SAID_ANYWAY]
     if facts.outermost.share < LITTLE:
         found = [replace(one, severity=INFO) for one in found]
+    troubles = tuple(filter(None, (facts.impossible, job.traced_trouble())))  # rules have looked at the accesses
+    job = replace(job, troubles=(*job.troubles, *troubles))
     return Diagnosis(job, facts, _ordered(_merged(found)))
 
 
@@ -86,7 +112,15 @@ def _merged(found: list[Finding]) -> list[Finding]:
 
 
 def _ordered(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda one: (one.withdrawn, -ORDER[one.severity], -one.seconds * one.confidence)))
+    """What saves most first, but what is wrong before what could be better."""
+    return tuple(
+        sorted(
+            found,
+            key=lambda one: (
+                one.withdrawn, -ORDER[one.severity], one.rule in COULD_BE, -one.seconds * one.confidence,
+            ),
+        )
+    )  # fmt: skip
 
 
 def _share_of(outer: Layer) -> str:
@@ -100,5 +134,7 @@ def _hours(hours: float) -> str:
 
 
 def _remedy(finding: Finding) -> str:
-    layer = next((one for one in FIRST_LAYERS if one in finding.remedies), "")
-    return f"{layer.capitalize()}: {finding.remedies[layer]}." if layer else ""
+    """The first of the rule's words, which have them in the order in which they help."""
+    layer = next(iter(finding.remedies), "")
+    said = "MPI hint" if layer == "mpi hint" else layer.capitalize()
+    return f"{said}: {finding.remedies[layer]}." if layer else ""

@@ -17,6 +17,7 @@ LARGE = ("1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 SMALL_ENDS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20)  # bytes
 SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")  # Darshan's classes of sizes, upper end included
 TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
+IMPOSSIBLE = 1.2  # times the run: a rank alone cannot spend more in files
 
 
 @dataclass(frozen=True)
@@ -110,10 +111,18 @@ class Use:
 
     def by_rank(self, names: Sequence[str]) -> Column:
         """Sums of the records that are of one rank alone, [rank]."""
+        return self.of_own(np.asarray(sum(self.raw(name) for name in names), np.float64))
+
+    def of_own(self, values: Column) -> Column:
+        """The same of VALUES by record."""
         own = self.rows.ranks >= 0
-        values = np.asarray(sum(self.raw(name) for name in names), np.float64)
         ranks = np.minimum(self.rows.ranks[own], self.ranks - 1)
         return np.bincount(ranks, values[own], self.ranks).astype(np.float64)
+
+    @cached_property
+    def overlap(self) -> float:
+        """Seconds of the rank with most, in files of its own: more than the run takes only if some pass at once."""
+        return float(self.by_rank(TIMES).max()) if len(self.rows) else 0.0
 
     @cached_property
     def collective(self) -> npt.NDArray[np.bool_]:
@@ -142,9 +151,7 @@ class Use:
             return None
         mask = np.ones(len(self.rows), bool) if chosen is None else chosen[self._of_file]
         each = np.where(mask, np.asarray(sum(self.raw(name) for name in TIMES), np.float64), 0)
-        shared = self.rows.ranks < 0
-        by_rank = np.bincount(np.clip(self.rows.ranks, 0, self.ranks - 1), np.where(shared, 0, each), self.ranks)
-        slowest = float(by_rank.max()) + float(self.raw("F_SLOWEST_RANK_TIME")[mask & shared].sum())
+        slowest = float(self._of_each_rank(each, mask).max())
         operations = sum(float(self.raw(name)[mask].sum()) for name in self._operations())
         return Layer(
             self.module,
@@ -154,6 +161,15 @@ class Use:
             int(self.raw("BYTES_WRITTEN")[mask].sum()),
             int(operations),
         )
+
+    def _of_each_rank(self, each: Column, mask: npt.NDArray[np.bool_]) -> Column:
+        """Seconds of each rank, as far as is known: of a shared record the slowest's, and the mean for the others."""
+        shared = (self.rows.ranks < 0) & mask
+        mean = each[shared] / self.ranks
+        slowest = np.maximum(self.raw("F_SLOWEST_RANK_TIME")[shared], mean)
+        named = np.clip(self.raw("SLOWEST_RANK")[shared], 0, self.ranks - 1).astype(np.int64)
+        of_own = self.of_own(each)
+        return np.asarray(of_own + mean.sum() + np.bincount(named, slowest - mean, self.ranks), np.float64)
 
     def _operations(self) -> tuple[str, ...]:
         if self.module == "MPI-IO":
@@ -230,6 +246,15 @@ class Facts:
     @cached_property
     def partial(self) -> frozenset[str]:
         return self.job.partial | {name for name, module in self.job.modules.items() if module.partial}
+
+    @cached_property
+    def impossible(self) -> str:
+        """Why the times of the log cannot be added up; empty where they can."""
+        worst = max((self.posix, self.stdio), key=lambda use: use.overlap)
+        times = worst.overlap / self.seconds
+        if times < IMPOSSIBLE:
+            return ""
+        return f"{worst.module}: the files of one rank take {times:.3g} times the run, as those of threads or pipes do"
 
     def file_system(self, path: str) -> str:
         return next((kind for place, kind in self.job.mounts if path.startswith(place.rstrip("/") + "/")), "")

@@ -125,6 +125,7 @@ class Job:
     functions: tuple[FunctionTime, ...] = ()  # what takes longest first; outermost calls only, so they add up
     has_traced: bool = False
     traced: Callable[[], Iterator[Traced]] = nothing_traced
+    traced_trouble: Callable[[], str] = str  # why TRACED ended before its end, once it was called; "" where it did not
     partial: frozenset[str] = frozenset()  # modules of which records are missing, those of accesses included
     troubles: tuple[str, ...] = ()  # what is wrong with the log, in words
 

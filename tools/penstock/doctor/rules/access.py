@@ -6,11 +6,10 @@ import numpy as np
 
 from penstock.doctor.facts import MIB, SMALL, Facts, Use
 from penstock.doctor.finding import WARN, Evidence, Finding
-from penstock.doctor.rules.collective import waiting
+from penstock.doctor.rules.collective import AGAIN, small_alone, waiting
 from penstock.doctor.rules.common import found, names, share, size, times
 
 AMPLIFIED = 1.2
-AGAIN = 1.5
 LEAST_BYTES = MIB  # what is less is not worth a word
 
 
@@ -44,31 +43,36 @@ def amplified(facts: Facts) -> Iterator[Finding]:
 
 
 def read_modify_write(facts: Facts) -> Iterator[Finding]:
-    """A2: a file that the program only writes is read."""
+    """A2: a file that the program only writes is read. Beyond its end reads give nothing, and take as long."""
     mpi, posix = facts.mpi, facts.posix
     for at, path in enumerate(posix.paths):
         read, written = float(posix.of("BYTES_READ")[at]), float(posix.of("BYTES_WRITTEN")[at])
         i = mpi.index(path)
-        writes = float(posix.of("WRITES")[at])
+        reads, writes = float(posix.of("READS")[at]), float(posix.of("WRITES")[at])
         switches = float(posix.of("RW_SWITCHES")[at])
         nothing_asked = i is not None and mpi.of("BYTES_READ")[i] == 0 and mpi.of("BYTES_WRITTEN")[i] > 0
-        if min(read, written) < LEAST_BYTES or writes == 0 or not nothing_asked or switches / writes <= 0.5:
+        if written < LEAST_BYTES or writes == 0 or not nothing_asked or switches / writes <= 0.5:
             continue
-        seconds = float(posix.of("F_READ_TIME")[at] + 0.5 * posix.of("F_WRITE_TIME")[at])
+        reading = float(posix.of("F_READ_TIME")[at])
         total = max(float(posix.seconds[at]), 1e-9)
+        if read < LEAST_BYTES and reading < 0.1 * total:
+            continue
         yield found(
             facts,
             "A2",
-            f"{size(read)} read from a file that the program only writes ({names([path])})",
-            facts.seconds_in(path) * min(1.0, seconds / total) * 0.9,
+            f"{size(read)} read, in {times(reads)} calls, from a file that the program only writes ({names([path])})",
+            facts.seconds_in(path) * min(1.0, (reading + 0.5 * float(posix.of("F_WRITE_TIME")[at])) / total) * 0.9,
             [
                 Evidence("POSIX_BYTES_READ", int(read), "bytes"),
+                Evidence("POSIX_READS", int(reads), "calls"),
+                Evidence("POSIX_F_READ_TIME", round(reading, 3), "seconds of all ranks"),
                 Evidence("MPIIO_BYTES_READ", 0, "the program reads nothing"),
                 Evidence("POSIX_RW_SWITCHES / POSIX_WRITES", round(switches / writes, 3)),
             ],
             files=[path],
             confidence=0.8,
-            read=size(read),
+            reads=times(reads),
+            part=share(reading / total),
         )
 
 
@@ -114,17 +118,19 @@ def _read_part(use: Use, i: int) -> float:
 
 
 def small(facts: Facts) -> Iterator[Finding]:
-    """A4: many accesses of less than a MiB, which make a good part of the time."""
-    posix = facts.posix
+    """A4: many accesses of less than a MiB, which make a good part of the time, in files of which C5 says nothing."""
+    posix, mpi = facts.posix, facts.mpi
     calls = posix.of("READS") + posix.of("WRITES")
     # Darshan's class ends with 1 MiB itself, the commonest size of all.
     even = sum(np.where(posix.most(f"ACCESS{k}_ACCESS") == MIB, posix.of(f"ACCESS{k}_COUNT"), 0) for k in range(1, 5))
-    few = np.maximum(posix.sizes(SMALL, "READ") + posix.sizes(SMALL, "WRITE") - even, 0)
-    chosen = [i for i in range(len(posix)) if few[i] > 0.1 * calls[i] and few[i] > 0]
+    few = np.clip(posix.sizes(SMALL, "READ") + posix.sizes(SMALL, "WRITE") - even, 0, calls)
+    told = {path for i, path in enumerate(mpi.paths) if small_alone(facts, i)}
+    chosen = [i for i, path in enumerate(posix.paths) if few[i] > 0.1 * calls[i] and few[i] > 0 and path not in told]
     count = float(few[chosen].sum())
     moving = posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")
+    # Darshan's time of writing is that of syncs too.
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.nan_to_num(moving / calls)
+        each = np.nan_to_num(moving / (calls + posix.of("FSYNCS") + posix.of("FDSYNCS")), posinf=0)
     spent = float((few * each)[chosen].sum()) / facts.ranks
     if count <= 1000 or spent <= 0.1 * facts.io_seconds:
         return

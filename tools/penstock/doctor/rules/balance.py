@@ -24,8 +24,8 @@ def _bytes_by_rank(use: Use) -> tuple[float, float, int]:
     # Darshan reports a shared file's slowest rank, which in what is uneven is the one with most.
     most = use.raw("SLOWEST_RANK_BYTES")[shared]
     best = int(most.argmax())
-    rank = int(use.raw("SLOWEST_RANK")[shared][best])
-    alone = float(own[rank]) if rank < len(own) else 0.0
+    rank = min(int(use.raw("SLOWEST_RANK")[shared][best]), use.ranks - 1)
+    alone = float(own[rank])
     if float(own.max()) > float(most.sum()) + alone:
         return total, float(own.max()), int(own.argmax())
     return total, float(most.sum()) + alone, rank
@@ -33,14 +33,18 @@ def _bytes_by_rank(use: Use) -> tuple[float, float, int]:
 
 def uneven(facts: Facts) -> Iterator[Finding]:
     """I1: one rank has far more to move than its share."""
-    use = facts.mpi if len(facts.mpi) else facts.posix
+    # Of independent access POSIX tells more: its slowest rank is not one that waits in MPI_File_close for the others.
+    below = len(facts.posix) > 0 and "POSIX" not in facts.partial and not facts.mpi.collective.any()
+    use = facts.mpi if len(facts.mpi) and not below else facts.posix
     total, most, rank = _bytes_by_rank(use)
     if total < LEAST_BYTES or facts.ranks < 2:
         return
     ratio = most * facts.ranks / total
     if ratio <= UNEVEN or most >= 0.9 * total:
         return
-    slowest, mean = float(use.slowest.sum()), float(use.seconds.sum()) / facts.ranks
+    layer = use.layer()
+    assert layer is not None
+    slowest, mean = layer.slowest_share, layer.mean_share
     yield found(
         facts,
         "I1",
@@ -65,11 +69,11 @@ def slow_target(facts: Facts) -> Iterator[Finding]:
     seconds = np.asarray(posix.raw("F_READ_TIME") + posix.raw("F_WRITE_TIME"), np.float64)[own]
     moved = np.asarray(posix.raw("BYTES_READ") + posix.raw("BYTES_WRITTEN"), np.float64)[own]
     paths = [path for path, one in zip(posix.rows.paths, own, strict=True) if one]
-    if len(moved) < 4:
-        return
-    middle = float(np.median(moved[moved > 0])) if (moved > 0).any() else 0.0
-    alike = (moved > 0.8 * middle) & (moved < 1.2 * middle) & (moved >= MIB)
+    much = moved >= MIB
+    middle = float(np.median(moved[much])) if much.any() else 0.0
+    alike = much & (moved > 0.8 * middle) & (moved < 1.2 * middle)
     if int(alike.sum()) < 4:
+        yield from _slow_rank(facts)
         return
     typical = float(np.median(seconds[alike]))
     worst = float(seconds[alike].max())
@@ -94,6 +98,39 @@ def slow_target(facts: Facts) -> Iterator[Finding]:
     )
 
 
+def _slow_rank(facts: Facts) -> Iterator[Finding]:
+    """I2 of shared files, of whose ranks a log tells the slowest, and the mean of all."""
+    posix = facts.posix
+    for i, path in enumerate(posix.paths):
+        at = facts.mpi.index(path)
+        together = at is not None and bool(facts.mpi.collective[at])
+        moved = float(posix.of("BYTES_READ")[i] + posix.of("BYTES_WRITTEN")[i])
+        alike = posix.is_shared[i] and posix.movers[i] >= 0.9 * facts.ranks and moved >= MIB * facts.ranks
+        if together or not alike or facts.ranks < 4:
+            continue
+        worst = float(posix.slowest[i])
+        others = (float(posix.seconds[i]) - worst) / (facts.ranks - 1)
+        if others <= 0 or worst <= SLOW * others or worst < 0.01 * facts.seconds:
+            continue
+        rank = int(posix.most("SLOWEST_RANK")[i])
+        yield found(
+            facts,
+            "I2",
+            f"Rank {rank} takes {worst / others:.3g} times as long as the others with the same bytes ({names([path])})",
+            worst - others,
+            [
+                Evidence("POSIX_F_SLOWEST_RANK_TIME", round(worst, 3), "seconds"),
+                Evidence("the mean of the others", round(others, 3), "seconds"),
+                Evidence(
+                    "POSIX_BYTES_READ + _BYTES_WRITTEN", int(moved), "bytes of all ranks, which have as many each"
+                ),
+            ],
+            files=[path],
+            ratio=worst / others,
+            where="",
+        )
+
+
 def _target(facts: Facts, slow: list[str], all_alike: list[str]) -> str:
     """The storage target that the slow files share and the others do not use."""
     of_slow, of_all = Counter[int](), Counter[int]()
@@ -105,14 +142,17 @@ def _target(facts: Facts, slow: list[str], all_alike: list[str]) -> str:
 
 
 def serial(facts: Facts) -> Iterator[Finding]:
-    """I3: one rank moves nearly everything, without collective calls."""
-    if facts.ranks < 2 or float(facts.mpi.collective_calls.sum()) > 0:
+    """I3: one rank moves nearly everything, and next to nothing by collective calls."""
+    mpi = facts.mpi
+    together = (mpi.of("BYTES_READ") + mpi.of("BYTES_WRITTEN"))[mpi.collective_calls > 0]
+    everything = float((facts.posix.raw("BYTES_READ") + facts.posix.raw("BYTES_WRITTEN")).sum())
+    if facts.ranks < 2 or float(together.sum()) > 0.05 * everything:
         return
     moved = facts.posix.by_rank(["BYTES_READ", "BYTES_WRITTEN"]) + facts.stdio.by_rank(["BYTES_READ", "BYTES_WRITTEN"])
     total, most, rank = _bytes_by_rank(facts.posix)
     if float(facts.stdio.rows.column("STDIO_BYTES_WRITTEN").sum()) > total:
         total, most, rank = float(moved.sum()), float(moved.max()), int(moved.argmax())
-    if total < LEAST_BYTES or most < 0.9 * total:
+    if total < MIB or most < 0.9 * total:
         return
     seconds = max(
         float(facts.posix.by_rank(["F_READ_TIME", "F_WRITE_TIME"])[rank]),
@@ -129,7 +169,7 @@ def serial(facts: Facts) -> Iterator[Finding]:
         [
             Evidence("POSIX_BYTES_READ + _BYTES_WRITTEN", int(most), f"bytes of rank {rank}"),
             Evidence("the same", int(total), "bytes of all ranks"),
-            Evidence("MPIIO_COLL_READS + _COLL_WRITES", 0, "no collective calls"),
+            Evidence("MPIIO_COLL_READS + _COLL_WRITES", int(mpi.collective_calls.sum()), size(float(together.sum()))),
         ],
         files=[path for _, path in paths[:3]],
         confidence=0.75,

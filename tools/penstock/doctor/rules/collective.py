@@ -7,8 +7,10 @@ from penstock.doctor.finding import WARN, Evidence, Finding
 from penstock.doctor.rules.common import found, names, share, size, times
 
 GAP = 3  # MPI-IO's mean time over POSIX's
-BUSY = 1.25  # and over POSIX's time of the busiest rank
+BUSY = 1.5  # and over POSIX's time of the busiest rank: exchange takes a part of it where all is well
 LARGE = 1 << 30
+MANY = 16  # ranks, whose only writer is worth a word from 64 MiB on
+AGAIN = 1.5  # bytes read over those that there are
 
 
 def waiting(facts: Facts, i: int) -> tuple[float, float, float]:
@@ -78,8 +80,8 @@ def few_writers(facts: Facts) -> Iterator[Finding]:
         stripes = facts.stripes(path)
         known = [one for one in (stripes[0] if stripes else None, facts.nodes) if one is not None]
         wanted = min(known, default=1)
-        single = writers == 1 and facts.ranks >= 16
-        if moved < LARGE or writers < 1 or (writers >= wanted and not single):
+        least = LARGE if writers > 1 or facts.ranks < MANY else LARGE // 16
+        if moved < least or writers < 1 or (writers >= wanted and writers != 1):
             continue
         target = max(wanted, min(8, facts.ranks // 2))
         mean, _, slowest = waiting(facts, i)
@@ -148,13 +150,30 @@ def _large_shared(facts: Facts) -> tuple[dict[str, float], dict[str, float]]:
     return {path: many for path, many in moved.items() if many >= LARGE}, seconds
 
 
+def small_alone(facts: Facts, i: int) -> bool:
+    """Whether ranks share MPI-IO's file I in many small independent accesses."""
+    mpi = facts.mpi
+    calls, moved = mpi.independent_calls[i], mpi.of("BYTES_READ")[i] + mpi.of("BYTES_WRITTEN")[i]
+    alone = bool(mpi.rank_count[i] >= 2 and calls > 1000 and not mpi.collective[i] and moved / calls < MIB)
+    return alone and not _read_whole(facts, i)
+
+
+def _read_whole(facts: Facts, i: int) -> bool:
+    """Whether several ranks read the same bytes of MPI-IO's file I: then their pieces do not lie side by side."""
+    at = facts.posix_of(facts.mpi.paths[i])
+    read = float(facts.mpi.of("BYTES_READ")[i])
+    if at is None or read <= float(facts.mpi.of("BYTES_WRITTEN")[i]):
+        return False
+    return read > AGAIN * (float(facts.posix.most("MAX_BYTE_READ")[at]) + 1)
+
+
 def not_collective(facts: Facts) -> Iterator[Finding]:
     """C5: many small independent accesses of many ranks to one file."""
     mpi = facts.mpi
     calls = mpi.independent_calls
     moved = mpi.of("BYTES_READ") + mpi.of("BYTES_WRITTEN")
     for i, path in enumerate(mpi.paths):
-        if mpi.rank_count[i] < 2 or calls[i] <= 1000 or mpi.collective[i] or moved[i] / calls[i] >= MIB:
+        if not small_alone(facts, i):
             continue
         seconds = max(float(mpi.seconds[i]) / facts.ranks, float(mpi.slowest[i]))
         needed = max(1.0, moved[i] / (16 * MIB))

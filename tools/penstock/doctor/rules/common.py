@@ -45,7 +45,7 @@ def found(
     saved = max(0.0, min(saved, facts.io_seconds))
     if facts.partial:
         confidence *= 0.7 if module in facts.partial else 0.85
-    if facts.seconds < 1:
+    if facts.seconds < 1 or facts.impossible:
         confidence *= 0.5
     return Finding(
         rule=rule,

@@ -4,41 +4,61 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from penstock.doctor.facts import MIB, Facts
+from penstock.doctor.facts import MIB, STREAMS, Facts, Use
 from penstock.doctor.finding import WARN, Evidence, Finding
 from penstock.doctor.rules.common import found, names, share, times
 
 STORM = 10  # opens and stats of a MiB
 LEAST_CALLS = 1000
+LONGEST = 1.0  # seconds of a call; in a longer one a program waits for the other end of a pipe, or for a lock
+
+
+class _Metadata:
+    """Of one interface, by record: calls, their seconds, seconds of the data and bytes; C's streams open files too."""
+
+    def __init__(self, use: Use) -> None:
+        self.use = use
+        real = np.array([path not in STREAMS for path in use.rows.paths], bool)
+        self.opens = use.raw("OPENS") * real
+        self.stats = use.raw("STATS") * real
+        calls = self.opens + self.stats + use.raw("SEEKS")
+        self.seconds = np.minimum(use.raw("F_META_TIME"), LONGEST * calls) * real
+        self.data = (use.raw("F_READ_TIME") + use.raw("F_WRITE_TIME")) * real
+        self.bytes = (use.raw("BYTES_READ") + use.raw("BYTES_WRITTEN")) * real
 
 
 def much_metadata(facts: Facts) -> Iterator[Finding]:
     """M1: metadata take most of the I/O time, or there are many calls for few bytes."""
-    posix = facts.posix
-    meta = float(posix.of("F_META_TIME").sum())
-    data = float((posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")).sum())
-    calls = float((posix.of("OPENS") + posix.of("STATS")).sum())
-    moved = float((posix.of("BYTES_READ") + posix.of("BYTES_WRITTEN")).sum())
-    by_rank = posix.by_rank(["F_META_TIME"])
-    seconds = max(meta / facts.ranks, float(by_rank.max()) if len(by_rank) else 0.0)
+    both = [_Metadata(use) for use in (facts.posix, facts.stdio)]
+    meta = sum(float(one.seconds.sum()) for one in both)
+    data = sum(float(one.data.sum()) for one in both)
+    moved = sum(float(one.bytes.sum()) for one in both)
+    opens = sum(float(one.opens.sum()) for one in both)
+    stats = sum(float(one.stats.sum()) for one in both)
+    calls = opens + stats
+    by_rank = sum(one.use.of_own(one.seconds) for one in both)
+    seconds = max(meta / facts.ranks, float(np.max(by_rank)))
     mostly = meta >= 0.5 * (meta + data) and calls >= LEAST_CALLS
     storm = calls >= LEAST_CALLS and calls > STORM * max(moved / MIB, 1)
     if not (mostly or storm) or seconds < 0.01 * facts.seconds:
         return
-    worst = np.argsort(-posix.of("F_META_TIME"), kind="stable")[:5]
+    worst: dict[str, float] = {}
+    for one in both:
+        for path, spent in zip(one.use.rows.paths, one.seconds, strict=True):
+            worst[path] = worst.get(path, 0.0) + float(spent)
     yield found(
         facts,
         "M1",
         f"{share(meta / (meta + data))} of the time in files goes to opening and asking for them: {times(calls)} calls",
         seconds * 0.8,
         [
-            Evidence("POSIX_F_META_TIME", round(meta, 3), "seconds of all ranks"),
-            Evidence("POSIX_F_READ_TIME + _WRITE_TIME", round(data, 3), "seconds of all ranks"),
-            Evidence("POSIX_OPENS", int(posix.of("OPENS").sum()), "calls"),
-            Evidence("POSIX_STATS", int(posix.of("STATS").sum()), "calls"),
-            Evidence("POSIX_BYTES_READ + _BYTES_WRITTEN", int(moved), "bytes"),
+            Evidence("POSIX_F_META_TIME + STDIO_F_META_TIME", round(meta, 3), "seconds of all ranks"),
+            Evidence("their F_READ_TIME + F_WRITE_TIME", round(data, 3), "seconds of all ranks"),
+            Evidence("POSIX_OPENS + STDIO_OPENS", int(opens), "calls"),
+            Evidence("POSIX_STATS", int(stats), "calls"),
+            Evidence("their BYTES_READ + BYTES_WRITTEN", int(moved), "bytes"),
         ],
-        files=[posix.paths[i] for i in worst],
+        files=sorted(worst, key=lambda path: -worst[path])[:5],
         meta=meta / facts.ranks,
         data=data / facts.ranks,
     )
@@ -79,12 +99,12 @@ def grows_with_ranks(facts: Facts) -> Iterator[Finding]:
     mpi, n = facts.mpi, facts.ranks
     if n < 4 or len(mpi) == 0:
         return
-    counts = {
-        "collective opens": float(mpi.of("COLL_OPENS").sum()),
-        "file views": float(mpi.of("VIEWS").sum()),
-        "syncs": float(mpi.of("SYNCS").sum()),
+    counts = {  # and how many of each a rank cannot do without: to open each file, and to say its part of it
+        "collective opens": (float(mpi.of("COLL_OPENS").sum()), int((mpi.of("COLL_OPENS") > 0).sum())),
+        "file views": (float(mpi.of("VIEWS").sum()), int((mpi.of("VIEWS") > 0).sum())),
+        "syncs": (float(mpi.of("SYNCS").sum()), 0),
     }
-    linear = {name: count for name, count in counts.items() if count >= n and count % n == 0}
+    linear = {name: count for name, (count, least) in counts.items() if count > least * n and count % n == 0}
     meta = float(mpi.of("F_META_TIME").sum()) / n
     if not linear or meta < 0.1 * facts.io_seconds:
         return

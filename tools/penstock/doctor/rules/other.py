@@ -23,7 +23,7 @@ def time_outs(facts: Facts) -> Iterator[Finding]:
         return
     mean = float((posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")).sum()) / calls
     worst = int(longest.argmax())
-    if longest[worst] <= LONG * mean or longest[worst] < max(1.0, 0.005 * facts.seconds):
+    if mean <= 0 or longest[worst] <= LONG * mean or longest[worst] < max(1.0, 0.005 * facts.seconds):
         return
     yield found(
         facts,
@@ -50,17 +50,22 @@ def syncs(facts: Facts) -> Iterator[Finding]:
     total = float(count.sum())
     if facts.ranks < 2 or total < max(10 * facts.ranks, 1000):
         return
-    meta = float(posix.of("F_META_TIME").sum() + posix.of("F_WRITE_TIME").sum()) / facts.ranks
+    synced = count > 0
+    seconds = float((posix.of("F_META_TIME") + posix.of("F_WRITE_TIME"))[synced].sum()) / facts.ranks
+    each_write = total >= 0.5 * float(posix.of("WRITES")[synced].sum())
     worst = np.argsort(-count, kind="stable")[:3]
     yield found(
         facts,
         "T2",
         f"{times(total)} syncs, {total / facts.ranks:.3g} of each rank ({names(posix.paths[i] for i in worst)})",
-        meta * 0.3,
-        [Evidence("POSIX_FSYNCS + _FDSYNCS", int(total), "calls")],
-        files=[posix.paths[i] for i in worst],
+        seconds * (0.7 if each_write else 0.3),
+        [
+            Evidence("POSIX_FSYNCS + _FDSYNCS", int(total), "calls"),
+            Evidence("POSIX_WRITES", int(posix.of("WRITES")[synced].sum()), "of the same files"),
+        ],
+        files=[posix.paths[i] for i in worst if synced[i]],
         cap=WARN,
-        confidence=0.4,
+        confidence=0.6 if each_write else 0.4,
         count=times(total),
     )
 

@@ -1,0 +1,288 @@
+"""test_doctor_defects.py: shapes of real programs' logs, with a defect or without, and what is said first."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import test_doctor as known
+from jobs import GIB, MIB, job, record, shared
+from penstock.doctor.diagnosis import diagnose
+from penstock.doctor.job import SHARED, Heat, Job, Module, Record
+
+
+@pytest.mark.parametrize(
+    ("made", "remedy"),
+    [
+        (known.independent_small_writes(), "Application: MPI_File_write_at_all"),  # romio_cb_write does nothing for it
+        (known.read_by_all(), "Application: one rank reads and MPI_Bcast hands on"),  # not stripes
+        (known.metadata_storm(), "Application: keep files open"),  # not more metadata servers
+        (known.sieving(), "MPI hint: romio_ds_write=disable"),
+        (known.one_aggregator(stripes={"/scratch/out": (1, 1 << 20, (3,))}), "File system: "),
+    ],
+)
+def test_the_verdict_names_the_remedy_that_helps_most(made: Job, remedy: str) -> None:
+    said = diagnose(made).verdict
+    assert f". {remedy}" in said
+
+
+def test_reads_beyond_the_end_are_read_modify_write_too() -> None:
+    """Collective buffers with holes, of a file that grows: each is read first, and there is nothing yet."""
+    asked, moved, rounds = 72 * GIB, 282 * GIB, 56 * 5446
+    made = job(
+        record("MPI-IO", COLL_WRITES=512 * 200, BYTES_WRITTEN=asked, F_WRITE_TIME=512 * 680, F_SLOWEST_RANK_TIME=683,
+               SIZE_WRITE_AGG_100K_1M=102400, VIEWS=102400),
+        shared("POSIX", 512, 56, READS=rounds, WRITES=rounds, BYTES_WRITTEN=moved, RW_SWITCHES=2 * rounds,
+               F_READ_TIME=56 * 204, F_WRITE_TIME=56 * 60, SEQ_READS=rounds, SEQ_WRITES=rounds),
+        ranks=512, seconds=727,
+    )  # fmt: skip
+    found = {one.rule: one for one in diagnose(made).findings}
+    assert next(iter(found)) == "A2"
+    assert {"A1", "A2", "C1"} <= {rule for rule, one in found.items() if one.severity == "HIGH"}
+    assert found["A2"].title.startswith("0 B read, in 304,976 calls, from a file that the program only writes")
+
+
+def opened_by_all(**numbers: float) -> Job:
+    return job(
+        record("MPI-IO", "/scratch/out", SHARED, BYTES_WRITTEN=GIB, INDEP_WRITES=64, F_WRITE_TIME=64 * 10,
+               F_META_TIME=64 * 15, **numbers),
+        shared("POSIX", 64, 64, WRITES=64, BYTES_WRITTEN=GIB, F_WRITE_TIME=64 * 10),
+    )  # fmt: skip
+
+
+def test_to_open_a_file_once_is_not_to_open_it_too_often() -> None:
+    assert "M3" not in known.severities(opened_by_all(COLL_OPENS=64, VIEWS=64))
+    assert "M3" in known.severities(opened_by_all(COLL_OPENS=64 * 2))
+    assert "M3" in known.severities(opened_by_all(COLL_OPENS=64, VIEWS=64 * 10))
+    assert "M3" in known.severities(opened_by_all(COLL_OPENS=64, SYNCS=64))
+
+
+def test_a_single_writer_of_few_ranks_is_one_too_few() -> None:
+    moved, calls = 2 * GIB, 128
+    made = job(
+        record("MPI-IO", COLL_WRITES=80, BYTES_WRITTEN=moved, F_WRITE_TIME=8 * 40, F_SLOWEST_RANK_TIME=41,
+               SIZE_WRITE_AGG_10M_100M=80),
+        shared("POSIX", 8, 1, WRITES=calls, BYTES_WRITTEN=moved, F_WRITE_TIME=38, SEQ_WRITES=calls,
+               SIZE_WRITE_10M_100M=calls),
+        ranks=8, mounts=(("/", "ext4"),),
+    )  # fmt: skip
+    (found,) = (one for one in diagnose(made).worth if one.rule == "C2")
+    assert found.severity == "HIGH"
+    assert found.title == "A single rank moves 2 GiB for 8 ranks (out)"
+    assert "file system" not in found.remedies
+
+
+def test_the_rank_with_most_bytes_is_not_the_one_that_waits_longest() -> None:
+    """Of MPI-IO's record the slowest rank is any of those that wait in MPI_File_close for the one that writes."""
+    total, most = 62 * 8 * MIB, 48 * 8 * MIB
+    made = job(
+        record("MPI-IO", COLL_OPENS=8, INDEP_WRITES=62, BYTES_WRITTEN=total, F_WRITE_TIME=24, F_META_TIME=70,
+               F_SLOWEST_RANK_TIME=12.2, SLOWEST_RANK_BYTES=16 * MIB),
+        record("POSIX", OPENS=8, WRITES=62, BYTES_WRITTEN=total, F_WRITE_TIME=24, F_SLOWEST_RANK_TIME=12,
+               SLOWEST_RANK=7, SLOWEST_RANK_BYTES=most, F_VARIANCE_RANK_BYTES=1.63e16, SIZE_WRITE_4M_10M=62),
+        ranks=8, seconds=30,
+    )  # fmt: skip
+    first = diagnose(made).findings[0]
+    assert (first.rule, first.title) == ("I1", "Rank 7 moves 384 MiB, 6.19 times its share")
+
+
+def test_what_would_be_collective_is_not_told_to_gather_by_itself() -> None:
+    found = known.severities(known.independent_small_writes())
+    assert "C5" in found
+    assert "A4" not in found
+
+
+def test_a_sync_after_each_write_is_what_takes_the_time() -> None:
+    made = job(
+        *(
+            record("POSIX", f"/scratch/{rank}", rank, OPENS=1, WRITES=400, FSYNCS=400, BYTES_WRITTEN=400 << 16,
+                   F_WRITE_TIME=50, SIZE_WRITE_10K_100K=400, ACCESS1_ACCESS=1 << 16, ACCESS1_COUNT=400, SEQ_WRITES=400)
+            for rank in range(64)
+        )
+    )  # fmt: skip
+    assert [one.rule for one in diagnose(made).worth] == ["T2", "A4"]
+
+
+def test_waiting_for_the_other_end_of_a_pipe_is_no_metadata_storm() -> None:
+    """A program of threads that talk through pipes: eight of them are open all the time, and few bytes move."""
+    pipes = (record("POSIX", f"/run/pipe{i}", 0, OPENS=3, READS=2, BYTES_READ=41, F_META_TIME=1462) for i in range(8))
+    others = (record("POSIX", f"/usr/{i}", 0, OPENS=1, STATS=6, F_META_TIME=1e-4) for i in range(200))
+    found = diagnose(job(*pipes, *others, ranks=1, seconds=1469))
+    assert not found.worth
+    assert found.verdict == (
+        "I/O takes up to 100 % of the run, 0.408 of 0.408 core-hours, and no rule says why. "
+        "POSIX: the files of one rank take 7.96 times the run, as those of threads or pipes do."
+    )
+    assert found.job.troubles
+
+
+def test_files_opened_through_streams_are_a_metadata_storm_too() -> None:
+    made = job(
+        *(
+            record("STDIO", f"/scratch/{i}", i % 64, OPENS=30, READS=30, BYTES_READ=1000, F_META_TIME=1.5,
+                   F_READ_TIME=0.01)
+            for i in range(64 * 20)
+        )
+    )  # fmt: skip
+    first = diagnose(made).findings[0]
+    assert (first.rule, first.severity) == ("M1", "HIGH")
+    assert "38,400 calls" in first.title
+
+
+def test_where_records_are_missing_the_verdict_is_as_far_as_the_log_tells() -> None:
+    """Of 4000 files a rank Darshan keeps a thousand, and nobody knows how long the others took."""
+    whole = job(*(record("POSIX", f"/scratch/{i}", i % 4, OPENS=1, STATS=2, F_META_TIME=2e-4) for i in range(4096)),
+                ranks=4, seconds=4)  # fmt: skip
+    kept = Module("POSIX", whole.modules["POSIX"].records, partial=True)
+    found = diagnose(replace(whole, modules={"POSIX": kept}))
+    assert found.verdict.startswith(
+        "Not I/O as far as the log tells: 5.12 % of the run, 0.000228 of 0.00444 core-hours. "
+        "It lacks records of POSIX. Of what it has: 100 % of the time in files goes to opening"
+    )
+    assert {one.severity for one in found.findings} == {"INFO"}
+    assert diagnose(whole).verdict.startswith("Not I/O: ")
+
+
+def test_a_small_file_read_together_does_not_hide_a_rank_that_writes_alone() -> None:
+    alone = known.rank_0_only().modules["POSIX"].records[0]
+    made = job(
+        alone,
+        record("MPI-IO", "/scratch/in", COLL_READS=64, BYTES_READ=MIB, F_READ_TIME=1, SIZE_READ_AGG_1K_10K=64),
+        shared("POSIX", 64, 4, "/scratch/in", READS=4, BYTES_READ=MIB, F_READ_TIME=1),
+    )
+    assert diagnose(made).findings[0].rule == "I3"
+
+
+def test_a_rank_that_writes_little_alone_but_long_is_found() -> None:
+    made = job(record("STDIO", rank=0, WRITES=500_000, BYTES_WRITTEN=20 * MIB, F_WRITE_TIME=40, OPENS=1))
+    assert [one.rule for one in diagnose(made).worth] == ["I3", "S1"]
+
+
+def test_a_slow_target_is_found_beside_small_files() -> None:
+    """Each rank reads some small files as well: what is alike is sought among the large ones."""
+    targets = known.slow_target()
+    small = (
+        record("POSIX", f"/scratch/in{i}", i % 64, OPENS=1, READS=1, BYTES_READ=4096, F_READ_TIME=1e-3)
+        for i in range(256)
+    )
+    made = job(*targets.modules["POSIX"].records, *small, stripes=targets.stripes)
+    first = diagnose(made).findings[0]
+    assert first.rule == "I2"
+    assert first.title.endswith("take up to 11.2 times as long, all on storage target 7")
+
+
+def test_a_slow_rank_of_a_shared_file_is_found_where_ranks_go_by_themselves() -> None:
+    def slow(**more: float) -> Job:
+        return job(
+            shared("POSIX", 64, 64, WRITES=64 * 64, BYTES_WRITTEN=64 * 64 * MIB, F_WRITE_TIME=63 * 4 + 60,
+                   F_SLOWEST_RANK_TIME=60, SLOWEST_RANK=9, SEQ_WRITES=64 * 64, SIZE_WRITE_100K_1M=64 * 64,
+                   ACCESS1_ACCESS=MIB, ACCESS1_COUNT=64 * 64),
+            record("MPI-IO", "/scratch/out", SHARED, BYTES_WRITTEN=64 * 64 * MIB, F_WRITE_TIME=63 * 4 + 60,
+                   F_SLOWEST_RANK_TIME=60, **more),
+        )  # fmt: skip
+
+    first = diagnose(slow(INDEP_WRITES=64 * 64)).findings[0]
+    assert (first.rule, first.severity) == ("I2", "HIGH")
+    assert first.title == "Rank 9 takes 15 times as long as the others with the same bytes (out)"
+    assert "I2" not in known.severities(slow(COLL_WRITES=64 * 64))
+
+
+def test_output_between_computations_is_nothing_wrong() -> None:
+    """Large writes of all ranks, five times with as long between: as good as most programs are."""
+    written = np.zeros((64, 100), np.int64)
+    for start in range(5, 100, 20):
+        written[:, start : start + 5] = 64 * MIB
+    total = int(written.sum())
+    made = job(
+        *(
+            record("POSIX", f"/scratch/{rank}", rank, OPENS=1, WRITES=total // 64 // (16 * MIB), SEQ_WRITES=100,
+                   BYTES_WRITTEN=total // 64, F_WRITE_TIME=24, SIZE_WRITE_10M_100M=total // 64 // (16 * MIB))
+            for rank in range(64)
+        ),
+        heat={"POSIX": Heat(1.0, np.zeros_like(written), written)},
+    )  # fmt: skip
+    found = diagnose(made)
+    assert [one.rule for one in found.worth] == ["O1"]
+    assert found.verdict == (
+        "I/O takes 24 % of the run, 0.427 of 1.78 core-hours, and nothing is wrong with it: nothing to do; "
+        "though 16 s could pass behind the computation (O1)."
+    )
+
+
+def test_hdf5_alone_does_not_tell_why() -> None:
+    """Of a program whose HDF5 was linked with Darshan, and nothing below."""
+    one = Record("/scratch/out.h5:/rho", SHARED, {"H5D_WRITES": 64}, {"H5D_F_WRITE_TIME": 64 * 30.0})
+    assert diagnose(replace(job(), modules={"H5D": Module("H5D", [one])})).verdict == (
+        "I/O takes 30 % of the run, 0.533 of 1.78 core-hours. "
+        "The log has nothing of what is below H5D, which would tell why."
+    )
+    collective = record("MPI-IO", COLL_WRITES=640, VIEWS=640, BYTES_WRITTEN=100 * GIB, F_WRITE_TIME=64 * 60)
+    assert diagnose(job(collective)).verdict.endswith("nothing of what is below MPI-IO, which would tell why.")
+
+
+def test_slowest_ranks_of_many_files_are_not_one_rank() -> None:
+    """In each of 500 files another rank is slowest: no rank has been slow for all of their times."""
+    made = job(
+        *(
+            shared("POSIX", 64, 64, f"/scratch/{i}", WRITES=64, BYTES_WRITTEN=64 * MIB, F_WRITE_TIME=64 * 0.004,
+                   F_SLOWEST_RANK_TIME=0.1, SLOWEST_RANK=i % 64)
+            for i in range(500)
+        )
+    )  # fmt: skip
+    outer = diagnose(made).facts.outermost
+    assert outer.mean_share == pytest.approx(0.02)
+    assert outer.slowest_share == pytest.approx(0.02 + 8 * 0.096 / 100)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"SIZE_READ_0_100": 5000, "READS": 0, "F_READ_TIME": 1000},  # sizes of calls that there were not
+        {"READS": 50, "F_MAX_READ_TIME": 30},  # no time at all but the longest
+        {"WRITES": 9, "BYTES_WRITTEN": GIB, "F_WRITE_TIME": 90, "SLOWEST_RANK": 1 << 40, "SLOWEST_RANK_BYTES": GIB},
+        {"OPENS": 1 << 62, "F_META_TIME": 1e9},
+    ],
+)
+@pytest.mark.parametrize("ranks", [1, 64])
+def test_numbers_that_contradict_each_other_do_no_harm(numbers: dict[str, float], ranks: int) -> None:
+    assert diagnose(job(record("POSIX", "/scratch/out", SHARED, **numbers), ranks=ranks)).verdict
+
+
+def test_what_all_ranks_read_is_not_made_collective() -> None:
+    """Each of 64 ranks reads the same 100 MiB in small pieces: these do not lie side by side, one could broadcast."""
+    calls, read = 64 * 1600, 64 * 100 * MIB
+    found = known.severities(
+        job(
+            record("MPI-IO", INDEP_READS=calls, BYTES_READ=read, F_READ_TIME=64 * 40, F_SLOWEST_RANK_TIME=41),
+            shared("POSIX", 64, 64, READS=calls, BYTES_READ=read, F_READ_TIME=64 * 40, MAX_BYTE_READ=100 * MIB - 1,
+                   SEQ_READS=calls, SIZE_READ_10K_100K=calls),
+        )
+    )  # fmt: skip
+    assert {"A7", "A3"} <= set(found)
+    assert "C5" not in found
+
+
+@pytest.mark.parametrize(
+    ("ranks", "moved", "told"), [(512, GIB // 2, True), (512, 32 * MIB, False), (8, GIB // 2, False)]
+)
+def test_a_single_writer_of_many_ranks_need_not_write_much(ranks: int, moved: int, told: bool) -> None:
+    made = job(
+        record("MPI-IO", COLL_WRITES=ranks * 10, BYTES_WRITTEN=moved, F_WRITE_TIME=ranks * 30, F_SLOWEST_RANK_TIME=31,
+               SIZE_WRITE_AGG_100K_1M=ranks * 10),
+        shared("POSIX", ranks, 1, WRITES=512, BYTES_WRITTEN=moved, F_WRITE_TIME=25, SEQ_WRITES=512),
+        ranks=ranks,
+    )  # fmt: skip
+    assert ("C2" in known.severities(made)) == told
+
+
+def test_the_exchange_of_good_collective_access_is_no_waiting() -> None:
+    """32 aggregators of 512 ranks write for 12 s, and all are in MPI-IO for 15 s: the exchange took the rest."""
+    moved, calls = 512 * GIB, 512 * 64
+    made = job(
+        record("MPI-IO", COLL_OPENS=512, COLL_WRITES=512 * 20, VIEWS=512, BYTES_WRITTEN=moved, F_WRITE_TIME=512 * 15,
+               F_META_TIME=512 * 0.2, F_SLOWEST_RANK_TIME=16, SIZE_WRITE_AGG_10M_100M=512 * 20),
+        shared("POSIX", 512, 32, OPENS=32, WRITES=calls // 2, BYTES_WRITTEN=moved, F_WRITE_TIME=32 * 12,
+               SEQ_WRITES=calls // 2, SIZE_WRITE_10M_100M=calls // 2),
+        ranks=512,
+    )  # fmt: skip
+    assert diagnose(made).verdict.endswith("nothing is wrong with it: nothing to do.")
