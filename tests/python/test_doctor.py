@@ -21,6 +21,7 @@ from penstock.doctor.facts import Facts
 from penstock.doctor.finding import INFO
 from penstock.doctor.job import SEGMENT, Job, Traced
 from penstock.errors import UserError
+from penstock.trace.darshan_log import write_darshan
 
 LOGS = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[3] / "shared" / "data")) / "darshan"
 logs = pytest.mark.skipif(not LOGS.is_dir(), reason=f"no public Darshan logs in {LOGS}")
@@ -304,6 +305,17 @@ def test_a_folder_of_logs_is_ranked_by_what_is_lost(penstock: Penstock, tmp_path
     assert content["areas"]["/lus/theta-fs0"]["written_bytes"] == pytest.approx(52_938_480_076, rel=0.01)
     assert content["patterns"]["shared, collective"]["jobs"] == 2
     assert len(content["unreadable"]) == 1
+
+
+def test_names_that_are_no_utf8_are_read_and_shown(penstock: Penstock, tmp_path: Path) -> None:
+    folder = tmp_path / "f\udcff"
+    folder.mkdir()
+    write_darshan(slow_target(), folder / "l\udcfe.darshan")
+    result = penstock("doctor", str(folder / "l\udcfe.darshan"), "--html", "why.html", "--json", "why.json")
+    assert result.returncode == 0, result.stderr
+    assert "I2" in result.stdout
+    assert json.loads((tmp_path / "why.json").read_text())["job"]["source"].endswith("l\udcfe.darshan")
+    assert "f?" in (tmp_path / "why.html").read_text(encoding="utf-8")
 
 
 def test_a_folder_without_logs_is_said(penstock: Penstock, tmp_path: Path) -> None:

@@ -131,6 +131,6 @@ def _written(path: Path | None, content: dict[str, Any]) -> bool:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="replace")  # of names that are no UTF-8
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None

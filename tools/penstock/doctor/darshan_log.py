@@ -84,7 +84,7 @@ class _Log:
 
         self.library = library
         self.ffi, self.util = library.ffi, library.libdutil
-        self.handle = self.util.darshan_log_open(str(path).encode())
+        self.handle = self.util.darshan_log_open(os.fsencode(path))
 
     def records(self, index: int) -> Iterator[Any]:
         """A pointer to each record, which is freed when the next is asked for."""
