@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import test_doctor as known
+import test_trace as traces
 from collector import TOKEN, Fake
 from conftest import Penstock
 from jobs import job, record
@@ -19,7 +20,7 @@ from penstock.doctor.diagnosis import diagnose
 from penstock.errors import UserError
 from penstock.feed.collector import EVENTS, Collector, address_of, send
 from penstock.feed.events import MOST_TEXT, Address, events
-from penstock.feed.filling import fill, logs_of, look_at
+from penstock.feed.filling import fill, logs_of, look_at, new_of
 from penstock.feed.spool import MOST_BYTES, Spool, batched, mark_of
 from penstock.trace.darshan_log import write_darshan
 
@@ -190,6 +191,34 @@ def test_a_log_that_changed_is_fed_again(log: Path, tmp_path: Path) -> None:
     assert kept.fed() == {mark_of(log)}
     os.utime(log, (1, 1))
     assert mark_of(log) not in kept.fed()
+
+
+def test_a_run_that_goes_on_is_fed_again(tmp_path: Path) -> None:
+    run = traces.trace(tmp_path / "t", 0, 1, traces.block("PATH", traces.paths("a")), ended=False).parent
+    kept = waits(tmp_path / "spool", run)
+    assert not new_of([run], kept.fed())
+    traces.trace(run, 0, 1, traces.block("PATH", traces.paths("a")), traces.block("STEP", traces.step(0)))
+    assert new_of([run], kept.fed()) == [run]
+
+
+def test_what_a_log_gains_while_it_is_read_is_fed_another_time(log: Path, tmp_path: Path) -> None:
+    kept = Spool(tmp_path / "spool")
+    found = list(look_at([log], ADDRESS, 1, lambda: None))
+    os.utime(log, (1, 1))
+    assert fill(kept, found).logs == 1
+    assert new_of([log], kept.fed()) == [log]
+
+
+def test_logs_that_are_gone_are_said_and_hold_up_nobody(log: Path, tmp_path: Path) -> None:
+    kept = Spool(tmp_path / "spool")
+    gone = log.with_name("gone.darshan")
+    logs = [gone, log, tmp_path / "no-run"]
+    assert new_of(logs, kept.fed()) == logs
+    found = list(look_at(logs, ADDRESS, 1, lambda: None))
+    log.unlink()
+    filled = fill(kept, found)
+    assert (filled.logs, filled.errors[0]) == (1, f"{gone}: No such file or directory")
+    assert len(filled.errors) == 2
 
 
 def sender(spool: Path, url: str, barrier: Any) -> None:

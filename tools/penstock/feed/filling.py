@@ -1,6 +1,6 @@
 """filling.py: logs turned into events and put into a spool, each log once."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,18 @@ def look_at(logs: Sequence[Path], address: Address, processes: int | None, seen:
     return each_of(logs, processes, partial(told, address=address), seen) if logs else ()
 
 
+def new_of(logs: Sequence[Path], known: Container[str]) -> list[Path]:
+    """Those whose mark is not KNOWN, or that are gone meanwhile, which who reads them says."""
+
+    def is_new(log: Path) -> bool:
+        try:
+            return mark_of(log) not in known
+        except OSError:
+            return True
+
+    return [log for log in logs if is_new(log)]
+
+
 def fill(spool: Spool, found: Iterable[Told]) -> Filled:
     made = Filled()
     events: list[bytes] = []
@@ -53,7 +65,7 @@ def fill(spool: Spool, found: Iterable[Told]) -> Filled:
             made.errors.append(f"{one.log}: {one.error}")
             continue
         events += one.events
-        marks.append(mark_of(one.log))
+        marks.append(one.mark)
         made.logs += 1
         made.events += len(one.events)
         if sum(map(len, events)) >= MOST_BYTES:
