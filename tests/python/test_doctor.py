@@ -307,6 +307,29 @@ def test_a_folder_of_logs_is_ranked_by_what_is_lost(penstock: Penstock, tmp_path
     assert len(content["unreadable"]) == 1
 
 
+def test_traces_in_a_folder_are_ranked_among_the_logs(penstock: Penstock, tmp_path: Path) -> None:
+    from penstock.trace.counters import WRITE
+    from test_trace import block, calls, paths, trace
+
+    (tmp_path / "logs" / "4711").mkdir(parents=True)
+    write_darshan(slow_target(), tmp_path / "logs" / "a.darshan")
+    for rank in range(2):
+        trace(
+            tmp_path / "logs" / "4711" / "0",
+            rank,
+            2,
+            block("PATH", paths("a")),
+            block("CALL", calls((WRITE, 0, 0, 1, 0, 7))),
+        )
+    (tmp_path / "logs" / "others").mkdir()
+    (tmp_path / "logs" / "others" / "a.trace").write_text("")
+    done = penstock("doctor", "logs", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [(one["source"], one["written_bytes"]) for one in told["jobs"]][1:] == [("logs/4711/0", 14)]
+    assert not told["unreadable"]
+
+
 def test_names_that_are_no_utf8_are_read_and_shown(penstock: Penstock, tmp_path: Path) -> None:
     folder = tmp_path / "f\udcff"
     folder.mkdir()
@@ -321,7 +344,7 @@ def test_names_that_are_no_utf8_are_read_and_shown(penstock: Penstock, tmp_path:
 def test_a_folder_without_logs_is_said(penstock: Penstock, tmp_path: Path) -> None:
     done = penstock("doctor", ".")
     assert done.returncode == 2
-    assert "no Darshan logs (*.darshan) in it" in done.stderr
+    assert "no Darshan logs (*.darshan), traces or profiles in it" in done.stderr
 
 
 class Page(HTMLParser):

@@ -109,7 +109,7 @@ def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> 
 
     paths = many.logs_in(folder)
     if not paths:
-        raise UserError(f"{folder}: no Darshan logs (*.darshan) in it")
+        raise UserError(f"{folder}: {many.NO_LOGS}")
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Reading logs", total=len(paths))
         found = list(many.look_at(paths, processes, lambda: bar.advance(task)))

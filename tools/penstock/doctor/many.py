@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from penstock.doctor.darshan_log import read_log
+from penstock.doctor.any_job import RUN, read_job
 from penstock.doctor.diagnosis import Diagnosis, diagnose
 from penstock.doctor.facts import Facts, Use
 from penstock.errors import UserError
@@ -21,6 +21,7 @@ LIBRARIES = {
     "H5D": "HDF5", "PNETCDF_VAR": "PnetCDF", "MPI-IO": "MPI-IO", "POSIX": "POSIX", "STDIO": "stdio",
 }  # fmt: skip
 STREAM_BYTES = 1 << 16  # of a library: less is a program's messages
+NO_LOGS = "no Darshan logs (*.darshan), traces or profiles in it"
 CHUNK = 8  # logs handed to a process at once
 
 
@@ -60,9 +61,14 @@ class Used:
 
 
 def logs_in(folder: Path) -> list[Path]:
-    return sorted(
-        path for path in folder.rglob("*") if path.suffix in (".darshan", ".darshan_partial") and path.is_file()
-    )
+    """Darshan's logs, and folders of runs that were traced or profiled."""
+    found: set[Path] = set()
+    for path in folder.rglob("*"):
+        if path.suffix in (".darshan", ".darshan_partial"):
+            found |= {path} if path.is_file() else set()
+        elif path.suffix in RUN and path.name.startswith("rank"):
+            found.add(path.parent)
+    return sorted(found)
 
 
 def each_of(
@@ -82,7 +88,7 @@ def look_at(paths: Sequence[Path], processes: int | None, seen: Callable[[], Non
 
 def summary(path: Path) -> Summary:
     try:
-        return summary_of(path, diagnose(read_log(path)))
+        return summary_of(path, diagnose(read_job(path)))
     except UserError as error:
         return Summary(str(path), error=str(error).removeprefix(f"{path}: "))
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from penstock.doctor.any_job import is_run
-from penstock.doctor.many import each_of, logs_in
+from penstock.doctor.many import NO_LOGS, each_of, logs_in
 from penstock.errors import UserError
 from penstock.feed.events import Address, Told, told
 from penstock.feed.spool import MOST_BYTES, Spool, batched, mark_of
@@ -27,7 +27,7 @@ def logs_of(given: Sequence[Path]) -> list[Path]:
             raise UserError(f"{path}: no such file or folder")
         found = [path] if not path.is_dir() or is_run(path) else logs_in(path)
         if not found:
-            raise UserError(f"{path}: no Darshan logs (*.darshan) in it")
+            raise UserError(f"{path}: {NO_LOGS}")
         made.update(dict.fromkeys(found))
     return list(made)
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from penstock.doctor.any_job import RUN
 from penstock.errors import UserError
 
 MOST_BYTES = 800_000  # of a batch: collectors refuse more than a megabyte unless they are told otherwise
 SUFFIX, REFUSED = ".batch.json", ".refused.json"
 FED, LOCK = "fed.txt", ".lock"
-RUN = (".trace", ".profile")  # of each process of a run, in its folder
 
 
 class Spool:
