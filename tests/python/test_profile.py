@@ -172,6 +172,24 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
     assert "holds the profile of another run" in profiled(tmp_path, "true").stderr
 
 
+def test_an_option_that_there_is_not_is_said(build: Path, tmp_path: Path) -> None:
+    result = run_penstock("profile", "--nothing", "--", "true", cwd=tmp_path, bin_folder=build / "bin")
+    assert result.returncode == 2
+    assert "No such option: --nothing" in result.stderr
+    options = ["--with", "x", "-o", "y"]  # behind the program they are its own
+    command = ["profile", "-o", "p", "--with", "own", "echo", *options]
+    result = run_penstock(*command, cwd=tmp_path, bin_folder=build / "bin")
+    assert (result.returncode, result.stdout.split()) == (0, options)
+
+
+def test_a_profile_that_could_not_be_written_is_said(tmp_path: Path) -> None:
+    done = profiled(tmp_path, "sh", "-c", "rm -r seen; dd if=/dev/zero of=x count=1 2>/dev/null")
+    assert (done.returncode, done.stderr.splitlines()) == (
+        0,
+        ["penstock: the profile could not be written: seen: No such file or directory"],
+    )
+
+
 def test_of_a_killed_program_it_is_said_that_the_end_is_missing(build: Path, tmp_path: Path) -> None:
     command = ["profile", "-o", "p", "--with", "own", "--", sys.executable, "-c"]
     killed = "import os; open('x', 'w').write('1'); os.kill(os.getpid(), 9)"
