@@ -73,7 +73,7 @@ void end_step(File::State& state, const Status& status) {
                                {"warnings", report.warnings},
                                {"error", status.ok() ? "" : status.message()}};
   trace->add_step(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  if (std::string trouble = trace->take_trouble(); !trouble.empty()) report.warnings.push_back(std::move(trouble));
+  if (std::string trouble = trace->trouble(); !trouble.empty()) report.warnings.push_back(std::move(trouble));
 }
 
 }  // namespace penstock

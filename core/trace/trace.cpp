@@ -150,9 +150,9 @@ void Trace::flush() {
   write_out();
 }
 
-std::string Trace::take_trouble() {
+std::string Trace::trouble() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(trouble_, {});
+  return trouble_;
 }
 
 void Trace::put_block(std::string_view kind, std::string_view payload) {

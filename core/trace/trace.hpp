@@ -87,8 +87,8 @@ class Trace {
   void flush();
   // Likewise, and that it is all; nothing is traced afterwards.
   void end();
-  // Once: why there is no trace, or not all of it. "" otherwise.
-  std::string take_trouble();
+  // Why there is no trace, or not all of it. "" otherwise.
+  std::string trouble();
 
  private:
   void put_block(std::string_view kind, std::string_view payload);
