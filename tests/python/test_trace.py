@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import run_penstock
+from conftest import Penstock, run_penstock
 from penstock.campaign import launch
 from penstock.doctor.job import SHARED, Job, Record
 from penstock.errors import UserError
@@ -62,7 +62,8 @@ def trace(folder: Path, rank: int, ranks: int, *blocks: bytes, start: int = STAR
     job = {"schema": "penstock.trace/1", "program": "./solver in.nml", "rank": rank, "ranks": ranks, "role": "program"}
     job |= {"host": f"n{rank // 2}", "folder": "/scratch", "pid": 100 + rank, "start": start, "age": 50 * MS}
     job |= {"environment": {"SLURM_JOB_ID": "4711"}, "mounts": [["/", "ext4"], ["/scratch", "lustre"]]}
-    end = block("END ", as_json({"time": 150 * MS, "calls": 1, "calls_lost": 0})) if ended else b""
+    recorder = {"recorder": rank * MS} if rank else {}  # some of before it was counted
+    end = block("END ", as_json({"time": 150 * MS, "calls": 1, "calls_lost": 0} | recorder)) if ended else b""
     path = folder / f"rank{rank:06}-{start:x}-{100 + rank}.trace"
     path.write_bytes(MAGIC + block("JOB ", as_json(job)) + b"".join(blocks) + end)
     return path
@@ -207,6 +208,12 @@ def test_perfetto(folder: Path, tmp_path: Path) -> None:
     write_perfetto(folder, tmp_path / "p.json.gz")
     with gzip.open(tmp_path / "p.json.gz", "rt") as file:
         assert json.load(file)["traceEvents"] == events
+
+
+def test_what_tracing_cost_is_said(folder: Path, penstock: Penstock) -> None:
+    assert read_trace(folder).recorder_seconds == pytest.approx(0.002)
+    said = penstock("trace", str(folder)).stdout
+    assert "tracing took 2.00 ms of a rank at most: 1 % of the run, 2.2 % of the time in commits and reads" in said
 
 
 def test_whatever_is_cut_off_the_rest_is_read(folder: Path) -> None:

@@ -127,6 +127,7 @@ class Job:
     traced: Callable[[], Iterator[Traced]] = nothing_traced
     partial: frozenset[str] = frozenset()  # modules of which records are missing, those of accesses included
     troubles: tuple[str, ...] = ()  # what is wrong with the log, in words
+    recorder_seconds: float | None = None  # that a trace took of the rank of which it took most
 
     @property
     def core_hours(self) -> float:
