@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -339,6 +340,16 @@ def test_names_that_are_no_utf8_are_read_and_shown(penstock: Penstock, tmp_path:
     assert "I2" in result.stdout
     assert json.loads((tmp_path / "why.json").read_text())["job"]["source"].endswith("l\udcfe.darshan")
     assert "f?" in (tmp_path / "why.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_names_that_are_no_text_are_printed_in_any_locale(tmp_path: Path, encoding: str) -> None:
+    write_darshan(slow_target(), tmp_path / "odd\udcff.darshan")
+    command = [sys.executable, "-m", "penstock", "doctor", str(tmp_path)]
+    environment = os.environ | {"PYTHONIOENCODING": f"{encoding}:strict", "COLUMNS": "300"}
+    ran = subprocess.run(command, env=environment, capture_output=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert (b"odd\xff" if encoding == "utf-8" else b"odd\\udcff") in ran.stdout
 
 
 def test_a_folder_without_logs_is_said(penstock: Penstock, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """cli: the program `penstock`, one file per subcommand."""
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -93,6 +94,9 @@ def options(
 def main() -> None:
     """Runs the subcommand that was asked for; an error the user can mend is one line."""
     signal.signal(signal.SIGTERM, _interrupt)  # as Ctrl-C: whatever is under way is undone
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files are bytes, and go out as such where that can be
+        is_utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
+        sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else "backslashreplace")
     try:
         try:
             app(prog_name="penstock")
