@@ -6,6 +6,7 @@ import os
 import signal
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ import pytest
 
 from conftest import Penstock, run_penstock
 from penstock.campaign import launch
+from penstock.doctor.darshan_log import read_log
+from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.job import SHARED, Job, Record
 from penstock.errors import UserError
 from penstock.trace import read_trace
-from penstock.trace.blocks import CALL, MAGIC
+from penstock.trace.blocks import CALL, MAGIC, TraceFile
 from penstock.trace.counters import CLOSE, CREATE, MPI_OPEN_ALL, MPI_VIEW, MPI_WRITE, READ, RENAME, SYNC, WRITE
 from penstock.trace.darshan_log import write_darshan
 from penstock.trace.perfetto import write_perfetto
@@ -238,6 +241,39 @@ def test_whatever_byte_is_wrong_there_is_an_answer(folder: Path) -> None:
         damaged[at] ^= 0xFF
         path.write_bytes(damaged)
         read_trace(folder)  # the other ranks are whole
+
+
+ODD: tuple[Any, ...] = (None, "x", -1, 1e300, [], {}, [1], True, 10**30, "9" * 5000, "\ud800")
+
+
+@pytest.mark.parametrize("kind", ["JOB ", "STEP", "END "])
+def test_whatever_is_said_of_a_job_there_is_an_answer(tmp_path: Path, kind: str) -> None:
+    path = trace(tmp_path / "t", 0, 1, block("PATH", paths("a", "b")), block("STEP", step(0)), ended=False)
+    whole = {one.kind: one.json for one in TraceFile(path).blocks()}
+    whole["END "] = {"time": 150 * MS, "calls": 1, "calls_lost": 0, "recorder": MS}
+    moved = block("CALL", calls((WRITE, 0, 10, 4, 0, 1000)))
+    for key, odd in ((key, odd) for key in whole[kind] for odd in ODD):
+        said = whole | {kind: whole[kind] | {key: odd}}
+        heads = [block(one, as_json(said[one])) for one in ("JOB ", "STEP", "END ")]
+        path.write_bytes(MAGIC + heads[0] + block("PATH", paths("a", "b")) + moved + heads[1] + heads[2])
+        try:
+            diagnose(read_trace(path.parent))
+        except UserError:
+            continue
+        write_perfetto(path.parent, tmp_path / "p.json")
+        json.loads((tmp_path / "p.json").read_text())
+        write_darshan(read_trace(path.parent), tmp_path / "x.darshan")
+
+
+def test_a_path_may_be_longer_than_darshan_has_room_for(tmp_path: Path) -> None:
+    name = "/".join(["d" * 200] * 40)
+    moved = block("CALL", calls((WRITE, 0, 10, 4, 0, 1000)))
+    path = trace(tmp_path / "t", 0, 1, block("PATH", paths(name)), moved)
+    job = read_trace(path.parent)
+    write_darshan(replace(job, mounts=(("/" + "m" * 4000, "x"), *job.mounts)), tmp_path / "x.darshan")
+    read = read_log(tmp_path / "x.darshan")
+    assert record(read, "POSIX").path == f"/scratch/{name}"[:4095]
+    assert record(read, "POSIX").counters["POSIX_BYTES_WRITTEN"] == 1000
 
 
 def test_nonsense_is_refused_in_words(tmp_path: Path) -> None:
