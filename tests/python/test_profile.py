@@ -1,5 +1,6 @@
 """test_profile.py: `penstock profile` counts what known programs do, names the places, and changes nothing of them."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -12,7 +13,10 @@ import pytest
 
 from conftest import BUILD, ROOT, run_penstock
 from penstock.campaign import launch
+from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.job import Job
+from penstock.errors import UserError
+from penstock.profile import overhead
 from penstock.profile.reader import read_profile
 
 SOURCES = ROOT / "tests" / "profile"
@@ -161,6 +165,22 @@ def test_damaged_profiles_are_one_clear_error(tmp_path: Path) -> None:
         assert done.returncode == 2, done.stderr
         assert done.stderr.startswith("penstock: ")
         assert done.stderr.count("\n") == 1
+
+
+def test_whatever_is_said_in_a_profile_there_is_an_answer(tmp_path: Path) -> None:
+    profiled(tmp_path, "dd", "if=/dev/zero", "of=x", "count=1")
+    (whole,) = (tmp_path / "seen").glob("*.profile")
+    data = whole.read_bytes()
+    at = data.rindex(b'{"schema"')
+    about = json.loads(data[at:])
+    everything: tuple[Any, ...] = (None, "x", "x" * 5000, -1, 1e300, [], {}, 10**30, "\ud800")
+    for key in about:
+        for odd in everything:
+            whole.write_bytes(data[:at] + json.dumps(about | {key: odd}).encode())
+            with contextlib.suppress(UserError):
+                job = read_profile(whole.parent)
+                diagnose(job)
+                assert "recording took" in overhead.said(whole.parent, job.seconds)
 
 
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """places.py: the function, file and line that an address in a program or library is, as addr2line tells."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -23,7 +24,7 @@ def named(places: Iterable[Place]) -> dict[Place, tuple[str, str]]:
 
 def _asked(path: str, places: list[Place]) -> list[tuple[str, str]]:
     tool = shutil.which("addr2line")
-    if tool is None or not Path(path).is_file():
+    if tool is None or not os.path.isfile(path):  # noqa: PTH113 - Path's fails where a name is too long
         return [("??", "??:0")] * len(places)
     asked = "".join(f"{address:#x}\n" for _, address, _ in places)
     command = [tool, "-f", "-C", "-e", path]

@@ -28,7 +28,7 @@ CALL = np.dtype(
 )
 _HEAD = struct.Struct("<4sIQ")
 MOST_RANKS = 1 << 20
-_LATEST = 1 << 62  # nanoseconds since 1970
+LATEST = 1 << 62  # nanoseconds since 1970
 _HALF = re.compile("[\ud800-\udfff]")  # of a character: no UTF-8 has it
 _JSON_MOST = 64 << 20
 _CALLS_AT_ONCE = 1 << 16
@@ -49,7 +49,7 @@ class Block:
 _NO_CALLS = np.zeros(0, CALL)
 
 
-def _is_count(value: Any, most: int = _LATEST) -> bool:
+def is_count(value: Any, most: int = LATEST) -> bool:
     return type(value) is int and 0 <= value < most
 
 
@@ -61,10 +61,10 @@ def _is_job(value: dict[str, Any]) -> bool:
     """What tells who a process is, and when it was; of the rest, that it is what it should be."""
     mounts = value.get("mounts", [])
     return (
-        _is_count(value.get("rank"), MOST_RANKS)
-        and _is_count(value.get("ranks", 1), MOST_RANKS + 1)
-        and _is_count(value.get("start"))
-        and _is_count(value.get("age", 0))
+        is_count(value.get("rank"), MOST_RANKS)
+        and is_count(value.get("ranks", 1), MOST_RANKS + 1)
+        and is_count(value.get("start"))
+        and is_count(value.get("age", 0))
         and isinstance(value.get("environment", {}), dict)
         and all(_is_text(value.get(name, "")) for name in ("program", "host", "folder"))
         and isinstance(mounts, list)
@@ -73,11 +73,11 @@ def _is_job(value: dict[str, Any]) -> bool:
 
 
 def _is_step(value: dict[str, Any]) -> bool:
-    return all(_is_count(value.get(name)) for name in ("path", "start", "end"))
+    return all(is_count(value.get(name)) for name in ("path", "start", "end"))
 
 
 def _is_end(value: dict[str, Any]) -> bool:
-    return all(_is_count(value.get(name, 0)) for name in ("time", "calls_lost", "recorder"))
+    return all(is_count(value.get(name, 0)) for name in ("time", "calls_lost", "recorder"))
 
 
 def _json(kind: str, payload: bytes) -> Block:
