@@ -4,6 +4,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.facts import Facts
 from penstock.doctor.finding import INFO
 from penstock.doctor.job import SEGMENT, Job, Traced
+from penstock.doctor.many import each_of
 from penstock.errors import UserError
 from penstock.trace.darshan_log import write_darshan
 
@@ -329,6 +331,16 @@ def test_traces_in_a_folder_are_ranked_among_the_logs(penstock: Penstock, tmp_pa
     told = json.loads(done.stdout)
     assert [(one["source"], one["written_bytes"]) for one in told["jobs"]][1:] == [("logs/4711/0", 14)]
     assert not told["unreadable"]
+
+
+def _killed(_path: Path) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0
+
+
+def test_a_process_that_was_killed_is_said() -> None:
+    with pytest.raises(UserError, match="was killed"):
+        list(each_of([Path("a")], 1, _killed, lambda: None))
 
 
 def test_names_that_are_no_utf8_are_read_and_shown(penstock: Penstock, tmp_path: Path) -> None:

@@ -119,6 +119,19 @@ def test_logs_are_looked_at_once_and_forgotten_with_their_file(tmp_path: Path, s
         look_twice(logs, tmp_path, sample)
 
 
+def test_a_process_that_was_killed_ends_no_feed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_darshan(known.slow_target(), tmp_path / "a.darshan")
+    with Logs(tmp_path, 1) as logs:
+        assert len(logs.now()) == 1
+        write_darshan(known.slow_target(), tmp_path / "b.darshan")
+        for process in list(logs._pool._processes.values()):
+            process.kill()
+            process.join()
+        assert len(logs.now()) == 1
+        assert "was killed" in capsys.readouterr().err
+        assert len(logs.now()) == 2
+
+
 def look_twice(logs: Logs, tmp_path: Path, sample: Sample) -> None:
     found = shown(Seen(sample, logs.now()))
     assert found["penstock_logs", (("state", "read"),)] == 1

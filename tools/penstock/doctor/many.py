@@ -5,6 +5,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ LIBRARIES = {
     "H5D": "HDF5", "PNETCDF_VAR": "PnetCDF", "MPI-IO": "MPI-IO", "POSIX": "POSIX", "STDIO": "stdio",
 }  # fmt: skip
 STREAM_BYTES = 1 << 16  # of a library: less is a program's messages
+KILLED = "a process that read logs was killed, for want of memory perhaps"
 NO_LOGS = "no Darshan logs (*.darshan), traces or profiles in it"
 CHUNK = 8  # logs handed to a process at once
 
@@ -74,12 +76,18 @@ def logs_in(folder: Path) -> list[Path]:
 def each_of(
     paths: Sequence[Path], processes: int | None, make: Callable[[Path], T], seen: Callable[[], None]
 ) -> Iterator[T]:
-    """What MAKE makes of each, by several processes at once, in the order of PATHS. SEEN is called after each."""
+    """What MAKE makes of each, by several processes at once, in the order of PATHS. SEEN is called after each.
+
+    UserError where the system killed one of the processes.
+    """
     count = min(processes or len(os.sched_getaffinity(0)), len(paths)) or 1
     with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("fork")) as pool:
-        for one in pool.map(make, paths, chunksize=CHUNK):
-            seen()
-            yield one
+        try:
+            for one in pool.map(make, paths, chunksize=CHUNK):
+                seen()
+                yield one
+        except BrokenProcessPool:
+            raise UserError(f"{KILLED}: --processes 1 takes less of it", status=1) from None
 
 
 def look_at(paths: Sequence[Path], processes: int | None, seen: Callable[[], None]) -> Iterator[Summary]:
