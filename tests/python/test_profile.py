@@ -126,6 +126,25 @@ def test_the_outermost_library_is_named_and_who_called_it(tmp_path: Path) -> Non
     assert (row.calls, row.interface, row.place) == (50, "netCDF", "load_interp (load.c:8)")
 
 
+def test_lines_are_those_of_the_program_that_ran(tmp_path: Path) -> None:
+    folder = tmp_path / "odd\udcff"
+    folder.mkdir()
+    program = made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread").rename(folder / "program")
+    profiled(tmp_path, str(program))
+
+    def place() -> tuple[str, str]:
+        job = read_profile(tmp_path / "seen")
+        (row,) = [one for one in job.functions if one.function == "write"]
+        return row.place, "\n".join(job.troubles)
+
+    assert place() == ("write_pieces (calls.c:15)", "")
+    later = program.stat().st_mtime + 1000
+    os.utime(program, (later, later))  # as if it had been built again
+    assert place() == ("program", f"{program} has changed since this run: what it calls has no lines")
+    program.unlink()
+    assert place() == ("program", f"{program}: No such file or directory: what it calls has no lines")
+
+
 def test_a_killed_program_is_said(tmp_path: Path) -> None:
     done = profiled(tmp_path, str(made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread")), "killed")
     assert done.returncode == 128 + 9

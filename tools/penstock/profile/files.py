@@ -65,4 +65,4 @@ def read_file(path: Path) -> ProcessFile:
 
 def text(word: str) -> str:
     """Paths are bytes, each of them one character."""
-    return word.encode("latin-1", "replace").decode(errors="replace")
+    return word.encode("latin-1", "replace").decode(errors="surrogateescape")
