@@ -44,12 +44,13 @@ void end_step(File::State& state, const Status& status) {
   if (trace == nullptr || state.step.start < 0) return;
   const StepTrace step = std::exchange(state.step, {});
   Report& report = state.report;
+  const int64_t end = trace->time();
   const nlohmann::json json = {{"path", trace->path_number(state.path)},
                                {"operation", step.writes ? "write" : "read"},
                                {"token", fmt::format("{:016x}", step.token)},
                                {"plan", report.plan},
                                {"start", step.start},
-                               {"end", trace->time()},
+                               {"end", end},
                                {"commit", state.commits},
                                {"rank", state.comm->rank()},
                                {"ranks", state.comm->size()},
@@ -72,8 +73,8 @@ void end_step(File::State& state, const Status& status) {
                                {"statistics", report.statistics},
                                {"warnings", report.warnings},
                                {"error", status.ok() ? "" : status.message()}};
-  trace->add_step(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  if (std::string trouble = trace->take_trouble(); !trouble.empty()) report.warnings.push_back(std::move(trouble));
+  trace->add_step(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), end);
+  if (std::string trouble = trace->trouble(); !trouble.empty()) report.warnings.push_back(std::move(trouble));
 }
 
 }  // namespace penstock

@@ -96,8 +96,8 @@ std::string job_description(const TracedProcess& process) {
                {"mounts", mounts()}});
 }
 
-std::string end_description(int64_t time, int64_t calls, int64_t calls_lost) {
-  return text({{"time", time}, {"calls", calls}, {"calls_lost", calls_lost}});
+std::string end_description(int64_t time, int64_t calls, int64_t calls_lost, int64_t recorder) {
+  return text({{"time", time}, {"calls", calls}, {"calls_lost", calls_lost}, {"recorder", recorder}});
 }
 
 }  // namespace penstock

@@ -20,6 +20,6 @@ int64_t process_age();
 // Local. With the program's command line, host and mounts, and what the launcher and scheduler call the job.
 std::string job_description(const TracedProcess& process);
 // TIME in nanoseconds since the begin.
-std::string end_description(int64_t time, int64_t calls, int64_t calls_lost);
+std::string end_description(int64_t time, int64_t calls, int64_t calls_lost, int64_t recorder);
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -71,7 +72,10 @@ void Trace::end() {
   const std::lock_guard lock(mutex_);
   put_calls();
   if (lost_ || process_ != ::getpid() || (file_.get() < 0 && text_.empty())) return;
-  put_block("END ", end_description(time(), calls_kept_, calls_lost_));
+  const int64_t start = time();
+  write_out();
+  spent_ += time() - start;
+  put_block("END ", end_description(time(), calls_kept_, calls_lost_, spent_));
   write_out();
   lost_ = true;
 }
@@ -126,6 +130,7 @@ void Trace::add(TracedCall call) {
   ++calls_kept_;
   calls_.push_back(call);
   if (calls_.size() == calls_held) write_out();
+  spent_ += std::max<int64_t>(0, time() - call.start - call.nanoseconds);
 }
 
 void Trace::add_phase(Phase phase, double start, double end) {
@@ -137,22 +142,25 @@ void Trace::add_phase(Phase phase, double start, double end) {
   add(call);
 }
 
-void Trace::add_step(std::string_view json) {
+void Trace::add_step(std::string_view json, int64_t since) {
   const std::lock_guard lock(mutex_);
   if (lost_) return;
   put_calls();  // whoever reads the step finds its calls before it
   put_block("STEP", json);
   if (file_.get() < 0 || text_.size() > text_held || time() - written_at_ >= often_enough) write_out();
+  spent_ += time() - since;
 }
 
 void Trace::flush() {
   const std::lock_guard lock(mutex_);
+  const int64_t start = time();
   write_out();
+  spent_ += time() - start;
 }
 
-std::string Trace::take_trouble() {
+std::string Trace::trouble() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(trouble_, {});
+  return trouble_;
 }
 
 void Trace::put_block(std::string_view kind, std::string_view payload) {

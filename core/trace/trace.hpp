@@ -81,14 +81,15 @@ class Trace {
   void add(TracedCall call);
   // A stretch of time in a phase, by now(); none shorter than 10 microseconds.
   void add_phase(Phase phase, double start, double end);
-  // A commit or a read as a JSON object; what is held is written if the last time is some time ago.
-  void add_step(std::string_view json);
+  // A commit or a read as a JSON object, whose making began at SINCE; what is held is written if the last time is some
+  // time ago.
+  void add_step(std::string_view json, int64_t since);
   // All that is held, into the file.
   void flush();
   // Likewise, and that it is all; nothing is traced afterwards.
   void end();
-  // Once: why there is no trace, or not all of it. "" otherwise.
-  std::string take_trouble();
+  // Why there is no trace, or not all of it. "" otherwise.
+  std::string trouble();
 
  private:
   void put_block(std::string_view kind, std::string_view payload);
@@ -111,6 +112,7 @@ class Trace {
   std::map<std::string, uint32_t, std::less<>> paths_;
   std::string new_paths_;  // not in the file yet
   int64_t calls_kept_ = 0, calls_lost_ = 0, written_at_ = 0;
+  int64_t spent_ = 0;  // nanoseconds on the trace itself: since the end of what it is about
 };
 
 // A call from its construction to its end; does nothing where TRACE is null.

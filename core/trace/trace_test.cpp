@@ -72,7 +72,7 @@ TEST_F(TraceTest, CallsAndStepsComeBackInOrder) {
     const uint32_t path = trace.path_number("a.h5");
     EXPECT_EQ(trace.path_number("a.h5"), path);
     for (int i = 0; i < 40'000; ++i) trace.add(write_of(path, i * 10, 10));
-    trace.add_step(R"({"plan":"p"})");
+    trace.add_step(R"({"plan":"p"})", trace.time());
   }
   const auto list = blocks();
   EXPECT_EQ(list.front().kind, "JOB ");
@@ -102,7 +102,7 @@ TEST_F(TraceTest, AKilledProgramLeavesItsStepsAndTheirCalls) {
   if (child == 0) {
     Trace trace(folder());
     trace.add(write_of(trace.path_number("a"), 0, 7));
-    trace.add_step("{}");
+    trace.add_step("{}", trace.time());
     trace.add(write_of(0, 7, 7));
     ::raise(SIGKILL);
   }
@@ -131,16 +131,27 @@ TEST_F(TraceTest, AForkedChildWritesNothingOfItsParents) {
   EXPECT_EQ(calls(blocks()).size(), 2U);
 }
 
-TEST_F(TraceTest, AFolderThatCannotBeIsSaidOnce) {
+TEST_F(TraceTest, AFolderThatCannotBeIsSaidEachTime) {
   std::ofstream(folder()) << "a file";
   Trace trace(folder());
-  trace.add_step("{}");
-  const std::string said = trace.take_trouble();
+  trace.add_step("{}", trace.time());
+  const std::string said = trace.trouble();
   EXPECT_NE(said.find("PENSTOCK_TRACE"), std::string::npos) << said;
   EXPECT_NE(said.find(folder()), std::string::npos) << said;
-  trace.add_step("{}");
+  trace.add_step("{}", trace.time());
   trace.flush();
-  EXPECT_EQ(trace.take_trouble(), "");
+  EXPECT_EQ(trace.trouble(), said);
+}
+
+TEST_F(TraceTest, WhatTracingTakesIsCounted) {
+  {
+    Trace trace(folder());
+    for (int i = 0; i < 40'000; ++i) Tracing(&trace, Operation::write, "a", i, 1).done();
+    trace.add_step("{}", trace.time());
+  }
+  const auto end = nlohmann::json::parse(blocks().back().payload);
+  EXPECT_GT(end["recorder"], 0);
+  EXPECT_LT(end["recorder"], end["time"]);
 }
 
 TEST_F(TraceTest, NothingTracedMakesNoFile) {

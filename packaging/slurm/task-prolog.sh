@@ -7,6 +7,6 @@ profiles=${PENSTOCK_PROFILES:-/var/spool/penstock}
 library=${PENSTOCK_PROFILE_LIBRARY:-/usr/local/lib/penstock/libpenstock_profile.so}
 [ "${PENSTOCK_PROFILE:-yes}" != no ] && [ -r "$library" ] && [ -n "$SLURM_JOB_ID" ] || exit 0
 folder=$profiles/$SLURM_JOB_ID/${SLURM_STEP_ID:-batch}
-mkdir -p "$folder" 2>/dev/null || exit 0
+mkdir -p "$folder" 2>/dev/null && [ -O "$profiles/$SLURM_JOB_ID" ] && [ -O "$folder" ] || exit 0  # nobody else's, made before
 echo "export PENSTOCK_PROFILE_DIR=$folder"
 echo "export LD_PRELOAD=$library${LD_PRELOAD:+:$LD_PRELOAD}"

@@ -4,7 +4,9 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -21,6 +23,7 @@ from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.facts import Facts
 from penstock.doctor.finding import INFO
 from penstock.doctor.job import SEGMENT, SHARED, Job, Traced
+from penstock.doctor.many import each_of
 from penstock.errors import UserError
 from penstock.trace.darshan_log import write_darshan
 
@@ -377,10 +380,64 @@ def test_a_folder_of_logs_is_ranked_by_what_is_lost(penstock: Penstock, tmp_path
     assert len(content["unreadable"]) == 1
 
 
+def test_traces_in_a_folder_are_ranked_among_the_logs(penstock: Penstock, tmp_path: Path) -> None:
+    from penstock.trace.counters import WRITE
+    from test_trace import block, calls, paths, trace
+
+    (tmp_path / "logs" / "4711").mkdir(parents=True)
+    write_darshan(slow_target(), tmp_path / "logs" / "a.darshan")
+    for rank in range(2):
+        trace(
+            tmp_path / "logs" / "4711" / "0",
+            rank,
+            2,
+            block("PATH", paths("a")),
+            block("CALL", calls((WRITE, 0, 0, 1, 0, 7))),
+        )
+    (tmp_path / "logs" / "others").mkdir()
+    (tmp_path / "logs" / "others" / "a.trace").write_text("")
+    done = penstock("doctor", "logs", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [(one["source"], one["written_bytes"]) for one in told["jobs"]][1:] == [("logs/4711/0", 14)]
+    assert not told["unreadable"]
+
+
+def _killed(_path: Path) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0
+
+
+def test_a_process_that_was_killed_is_said() -> None:
+    with pytest.raises(UserError, match="was killed"):
+        list(each_of([Path("a")], 1, _killed, lambda: None))
+
+
+def test_names_that_are_no_utf8_are_read_and_shown(penstock: Penstock, tmp_path: Path) -> None:
+    folder = tmp_path / "f\udcff"
+    folder.mkdir()
+    write_darshan(slow_target(), folder / "l\udcfe.darshan")
+    result = penstock("doctor", str(folder / "l\udcfe.darshan"), "--html", "why.html", "--json", "why.json")
+    assert result.returncode == 0, result.stderr
+    assert "I2" in result.stdout
+    assert json.loads((tmp_path / "why.json").read_text())["job"]["source"].endswith("l\udcfe.darshan")
+    assert "f?" in (tmp_path / "why.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_names_that_are_no_text_are_printed_in_any_locale(tmp_path: Path, encoding: str) -> None:
+    write_darshan(slow_target(), tmp_path / "odd\udcff.darshan")
+    command = [sys.executable, "-m", "penstock", "doctor", str(tmp_path)]
+    environment = os.environ | {"PYTHONIOENCODING": f"{encoding}:strict", "COLUMNS": "300"}
+    ran = subprocess.run(command, env=environment, capture_output=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert (b"odd\xff" if encoding == "utf-8" else b"odd\\udcff") in ran.stdout
+
+
 def test_a_folder_without_logs_is_said(penstock: Penstock, tmp_path: Path) -> None:
     done = penstock("doctor", ".")
     assert done.returncode == 2
-    assert "no Darshan logs (*.darshan) in it" in done.stderr
+    assert "no Darshan logs (*.darshan), traces or profiles in it" in done.stderr
 
 
 class Page(HTMLParser):

@@ -1,16 +1,20 @@
 """test_doctor_model.py: laws of operation counts: recovered exactly, proven or not, and carried on to other scales."""
 
+import io
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from jobs import GIB, job, record, shared
 from penstock.campaign import launch
+from penstock.doctor import model_said
 from penstock.doctor.job import Job
 from penstock.doctor.model import Scale, fit, fit_scales, scale_of
 from penstock.doctor.page import growth
@@ -45,6 +49,18 @@ def test_four_scales_give_the_published_model_and_the_fifth() -> None:
         "read_at": "(2 x steps x fields + 23) x writers",
         "open": "steps x writers",
     }
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_formulae_and_names_are_whole_in_a_narrow_terminal(columns: int) -> None:
+    console = Console(width=columns, file=io.StringIO(), color_system=None)
+    model = fit_scales([pic(n) for n in (1, 2, 5, 10)], {"steps": STEPS, "fields": FIELDS})
+    model_said.say(model, console)
+    said = cast(io.StringIO, console.file).getvalue()
+    for name, law in model.laws.items():
+        assert f"\n  {name} = {law.text(model.factors)}\n" in said
+        assert f"\n {name} " in said
+    assert "…" not in said
 
 
 def test_one_run_gives_laws_that_are_not_proven() -> None:

@@ -1,6 +1,9 @@
 """test_messages.py: what `penstock` says of mistakes: one line with what and where, and a status that is not 0."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import h5py
@@ -68,6 +71,25 @@ def test_readers_say_what_is_wrong_with_a_file(penstock: Penstock, command: str,
 @pytest.mark.parametrize(("line", "message"), OTHERS, ids=[line for line, _ in OTHERS])
 def test_mistakes_are_named(penstock: Penstock, line: str, message: str) -> None:
     _says(penstock, line, message, "")
+
+
+@pytest.mark.parametrize("line", ["--version", "monitor --once --interval 0.1", "feed metrics --interval 0.1"])
+def test_a_full_disk_below_standard_output_is_said(line: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "penstock", *line.split()]
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+    assert (ran.returncode, ran.stderr) == (1, "penstock: cannot write standard output: No space left on device\n")
+
+
+def test_who_reads_no_further_hears_nothing() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        command = [sys.executable, "-m", "penstock", "--version"]
+        ran = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+    finally:
+        os.close(writing)
+    assert (ran.returncode, ran.stderr) == (1, "")
 
 
 def _says(penstock: Penstock, line: str, message: str, name: str) -> None:

@@ -115,6 +115,13 @@ def test_a_file_of_bounded_time_is_of_bounded_size(tmp_path: Path) -> None:
     assert sizes[-1] <= 1.5 * sizes[1], sizes
 
 
+def test_a_file_may_have_any_name(tmp_path: Path) -> None:
+    for name in ("a\udcff", "a?b#c%20d"):
+        file = recorded(tmp_path / name, sample(START, 1.0, 100.0))
+        assert file.is_file()
+        assert len(read_history([file], None).nodes) == 1
+
+
 def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     file = recorded(tmp_path / "a.sqlite", sample(START, 1.0, 1.0))
     with sqlite3.connect(file) as sql:

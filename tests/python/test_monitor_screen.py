@@ -144,6 +144,21 @@ def test_ten_thousand_things_fit_into_any_terminal(columns: int, rows: int) -> N
     assert "/mnt/09999" in capture.get(), "the busiest is shown"
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_what_a_job_does_and_when_it_ends_is_seen_at_any_width(columns: int) -> None:
+    sample = sample_of(1, 1)
+    job = sample.jobs[0]
+    job.program, job.id, job.phases = "penstock-bench", "pmix-1803681793", {"exchange": 4}
+    job.read_bytes_per_second = job.write_bytes_per_second = 1.5 * (1 << 30)
+    job.outputs[0].done_bytes, job.outputs[0].total_bytes = 1_500_000_000, 2_900_000_000
+    job.outputs[0].bytes_per_second, job.outputs[0].progress, job.outputs[0].left_seconds = 1e8, 0.52, 14.0
+    console = Console(width=columns, color_system=None)
+    with console.capture() as capture:
+        console.print(Screen().tables(sample, columns, None))
+    for words in ("exchange (4)", "read 1.50 GiB/s, write 1.50 GiB/s", "52%", "14 s left"):
+        assert words in capture.get()
+
+
 def test_names_give_the_terminal_no_orders() -> None:
     sample = sample_of(1, 1)
     evil = "/a\x1b]0;gone\x07\udcff"

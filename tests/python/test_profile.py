@@ -1,5 +1,6 @@
 """test_profile.py: `penstock profile` counts what known programs do, names the places, and changes nothing of them."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -12,7 +13,10 @@ import pytest
 
 from conftest import BUILD, ROOT, run_penstock
 from penstock.campaign import launch
+from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.job import Job
+from penstock.errors import UserError
+from penstock.profile import overhead
 from penstock.profile.reader import read_profile
 
 SOURCES = ROOT / "tests" / "profile"
@@ -122,6 +126,25 @@ def test_the_outermost_library_is_named_and_who_called_it(tmp_path: Path) -> Non
     assert (row.calls, row.interface, row.place) == (50, "netCDF", "load_interp (load.c:8)")
 
 
+def test_lines_are_those_of_the_program_that_ran(tmp_path: Path) -> None:
+    folder = tmp_path / "odd\udcff"
+    folder.mkdir()
+    program = made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread").rename(folder / "program")
+    profiled(tmp_path, str(program))
+
+    def place() -> tuple[str, str]:
+        job = read_profile(tmp_path / "seen")
+        (row,) = [one for one in job.functions if one.function == "write"]
+        return row.place, "\n".join(job.troubles)
+
+    assert place() == ("write_pieces (calls.c:15)", "")
+    later = program.stat().st_mtime + 1000
+    os.utime(program, (later, later))  # as if it had been built again
+    assert place() == ("program", f"{program} has changed since this run: what it calls has no lines")
+    program.unlink()
+    assert place() == ("program", f"{program}: No such file or directory: what it calls has no lines")
+
+
 def test_a_killed_program_is_said(tmp_path: Path) -> None:
     done = profiled(tmp_path, str(made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread")), "killed")
     assert done.returncode == 128 + 9
@@ -163,6 +186,22 @@ def test_damaged_profiles_are_one_clear_error(tmp_path: Path) -> None:
         assert done.stderr.count("\n") == 1
 
 
+def test_whatever_is_said_in_a_profile_there_is_an_answer(tmp_path: Path) -> None:
+    profiled(tmp_path, "dd", "if=/dev/zero", "of=x", "count=1")
+    (whole,) = (tmp_path / "seen").glob("*.profile")
+    data = whole.read_bytes()
+    at = data.rindex(b'{"schema"')
+    about = json.loads(data[at:])
+    everything: tuple[Any, ...] = (None, "x", "x" * 5000, -1, 1e300, [], {}, 10**30, "\ud800")
+    for key in about:
+        for odd in everything:
+            whole.write_bytes(data[:at] + json.dumps(about | {key: odd}).encode())
+            with contextlib.suppress(UserError):
+                job = read_profile(whole.parent)
+                diagnose(job)
+                assert "recording took" in overhead.said(whole.parent, job.seconds)
+
+
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "seen").write_text("")
     assert "name a folder that can be written" in profiled(tmp_path, "true").stderr
@@ -170,6 +209,24 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "seen").mkdir()
     (tmp_path / "seen" / "x.profile").write_text("damaged")
     assert "holds the profile of another run" in profiled(tmp_path, "true").stderr
+
+
+def test_an_option_that_there_is_not_is_said(build: Path, tmp_path: Path) -> None:
+    result = run_penstock("profile", "--nothing", "--", "true", cwd=tmp_path, bin_folder=build / "bin")
+    assert result.returncode == 2
+    assert "No such option: --nothing" in result.stderr
+    options = ["--with", "x", "-o", "y"]  # behind the program they are its own
+    command = ["profile", "-o", "p", "--with", "own", "echo", *options]
+    result = run_penstock(*command, cwd=tmp_path, bin_folder=build / "bin")
+    assert (result.returncode, result.stdout.split()) == (0, options)
+
+
+def test_a_profile_that_could_not_be_written_is_said(tmp_path: Path) -> None:
+    done = profiled(tmp_path, "sh", "-c", "rm -r seen; dd if=/dev/zero of=x count=1 2>/dev/null")
+    assert (done.returncode, done.stderr.splitlines()) == (
+        0,
+        ["penstock: the profile could not be written: seen: No such file or directory"],
+    )
 
 
 def test_of_a_killed_program_it_is_said_that_the_end_is_missing(build: Path, tmp_path: Path) -> None:

@@ -6,18 +6,21 @@ import os
 import signal
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from conftest import run_penstock
+from conftest import Penstock, run_penstock
 from penstock.campaign import launch
+from penstock.doctor.darshan_log import read_log
+from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.job import SHARED, Job, Record
 from penstock.errors import UserError
 from penstock.trace import read_trace
-from penstock.trace.blocks import CALL, MAGIC
+from penstock.trace.blocks import CALL, MAGIC, TraceFile
 from penstock.trace.counters import CLOSE, CREATE, MPI_OPEN_ALL, MPI_VIEW, MPI_WRITE, READ, RENAME, SYNC, WRITE
 from penstock.trace.darshan_log import write_darshan
 from penstock.trace.perfetto import write_perfetto
@@ -62,7 +65,8 @@ def trace(folder: Path, rank: int, ranks: int, *blocks: bytes, start: int = STAR
     job = {"schema": "penstock.trace/1", "program": "./solver in.nml", "rank": rank, "ranks": ranks, "role": "program"}
     job |= {"host": f"n{rank // 2}", "folder": "/scratch", "pid": 100 + rank, "start": start, "age": 50 * MS}
     job |= {"environment": {"SLURM_JOB_ID": "4711"}, "mounts": [["/", "ext4"], ["/scratch", "lustre"]]}
-    end = block("END ", as_json({"time": 150 * MS, "calls": 1, "calls_lost": 0})) if ended else b""
+    recorder = {"recorder": rank * MS} if rank else {}  # some of before it was counted
+    end = block("END ", as_json({"time": 150 * MS, "calls": 1, "calls_lost": 0} | recorder)) if ended else b""
     path = folder / f"rank{rank:06}-{start:x}-{100 + rank}.trace"
     path.write_bytes(MAGIC + block("JOB ", as_json(job)) + b"".join(blocks) + end)
     return path
@@ -209,6 +213,12 @@ def test_perfetto(folder: Path, tmp_path: Path) -> None:
         assert json.load(file)["traceEvents"] == events
 
 
+def test_what_tracing_cost_is_said(folder: Path, penstock: Penstock) -> None:
+    assert read_trace(folder).recorder_seconds == pytest.approx(0.002)
+    said = penstock("trace", str(folder)).stdout
+    assert "tracing took 2.00 ms of a rank at most: 1 % of the run, 2.2 % of the time in commits and reads" in said
+
+
 def test_whatever_is_cut_off_the_rest_is_read(folder: Path) -> None:
     path = sorted(folder.iterdir())[0]
     whole = path.read_bytes()
@@ -231,6 +241,39 @@ def test_whatever_byte_is_wrong_there_is_an_answer(folder: Path) -> None:
         damaged[at] ^= 0xFF
         path.write_bytes(damaged)
         read_trace(folder)  # the other ranks are whole
+
+
+ODD: tuple[Any, ...] = (None, "x", -1, 1e300, [], {}, [1], True, 10**30, "9" * 5000, "\ud800")
+
+
+@pytest.mark.parametrize("kind", ["JOB ", "STEP", "END "])
+def test_whatever_is_said_of_a_job_there_is_an_answer(tmp_path: Path, kind: str) -> None:
+    path = trace(tmp_path / "t", 0, 1, block("PATH", paths("a", "b")), block("STEP", step(0)), ended=False)
+    whole = {one.kind: one.json for one in TraceFile(path).blocks()}
+    whole["END "] = {"time": 150 * MS, "calls": 1, "calls_lost": 0, "recorder": MS}
+    moved = block("CALL", calls((WRITE, 0, 10, 4, 0, 1000)))
+    for key, odd in ((key, odd) for key in whole[kind] for odd in ODD):
+        said = whole | {kind: whole[kind] | {key: odd}}
+        heads = [block(one, as_json(said[one])) for one in ("JOB ", "STEP", "END ")]
+        path.write_bytes(MAGIC + heads[0] + block("PATH", paths("a", "b")) + moved + heads[1] + heads[2])
+        try:
+            diagnose(read_trace(path.parent))
+        except UserError:
+            continue
+        write_perfetto(path.parent, tmp_path / "p.json")
+        json.loads((tmp_path / "p.json").read_text())
+        write_darshan(read_trace(path.parent), tmp_path / "x.darshan")
+
+
+def test_a_path_may_be_longer_than_darshan_has_room_for(tmp_path: Path) -> None:
+    name = "/".join(["d" * 200] * 40)
+    moved = block("CALL", calls((WRITE, 0, 10, 4, 0, 1000)))
+    path = trace(tmp_path / "t", 0, 1, block("PATH", paths(name)), moved)
+    job = read_trace(path.parent)
+    write_darshan(replace(job, mounts=(("/" + "m" * 4000, "x"), *job.mounts)), tmp_path / "x.darshan")
+    read = read_log(tmp_path / "x.darshan")
+    assert record(read, "POSIX").path == f"/scratch/{name}"[:4095]
+    assert record(read, "POSIX").counters["POSIX_BYTES_WRITTEN"] == 1000
 
 
 def test_nonsense_is_refused_in_words(tmp_path: Path) -> None:

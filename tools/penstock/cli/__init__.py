@@ -1,5 +1,8 @@
 """cli: the program `penstock`, one file per subcommand."""
 
+import errno
+import io
+import os
 import signal
 import sys
 from types import FrameType
@@ -38,6 +41,8 @@ from penstock.cli import (
     view,
 )
 from penstock.errors import UserError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of files that standard output may be
 
 app = typer.Typer(
     name="penstock",
@@ -89,11 +94,25 @@ def options(
 def main() -> None:
     """Runs the subcommand that was asked for; an error the user can mend is one line."""
     signal.signal(signal.SIGTERM, _interrupt)  # as Ctrl-C: whatever is under way is undone
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files are bytes, and go out as such where that can be
+        is_utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
+        sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else "backslashreplace")
     try:
-        app(prog_name="penstock")
+        try:
+            app(prog_name="penstock")
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here, where what goes wrong can be said
     except UserError as error:
         typer.echo(f"penstock: {error}", err=True)
         sys.exit(error.status)
+    except OSError as error:
+        if error.filename is not None or error.errno not in (*FULL, errno.EPIPE):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is held still is not tried once more at the end
+        if error.errno != errno.EPIPE:
+            typer.echo(f"penstock: cannot write standard output: {error.strerror}", err=True)
+        sys.exit(1)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

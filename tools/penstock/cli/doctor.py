@@ -111,7 +111,7 @@ def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> 
 
     paths = many.logs_in(folder)
     if not paths:
-        raise UserError(f"{folder}: no Darshan logs (*.darshan) in it")
+        raise UserError(f"{folder}: {many.NO_LOGS}")
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Reading logs", total=len(paths))
         found = list(many.look_at(paths, processes, lambda: bar.advance(task)))
@@ -133,6 +133,6 @@ def _written(path: Path | None, content: dict[str, Any]) -> bool:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="replace")  # of names that are no UTF-8
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None

@@ -69,8 +69,8 @@ def splunk(
     collector that is down did not take waits for the next run.
     """
     from penstock.feed.events import Address
-    from penstock.feed.filling import fill, logs_of, look_at
-    from penstock.feed.spool import Spool, mark_of
+    from penstock.feed.filling import fill, logs_of, look_at, new_of
+    from penstock.feed.spool import Spool
 
     paths = logs_of(logs or [])
     address = Address(host or socket.gethostname(), index, source, sourcetype)
@@ -80,8 +80,7 @@ def splunk(
     kept = Spool(spool or _state()) if collector is not None or spool is not None else None
     known_logs = 0
     if kept is not None and not again and paths:
-        known = kept.fed()
-        new = [path for path in paths if mark_of(path) not in known]
+        new = new_of(paths, kept.fed())
         known_logs, paths = len(paths) - len(new), new
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:

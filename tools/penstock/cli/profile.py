@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from penstock.errors import UserError
-from penstock.profile.run import Collector, darshan_library, make_folder, own_library, run, settings
+from penstock.profile.run import Collector, darshan_library, make_folder, own_library, probe, run, settings
 
-_PASSED = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+_PASSED = {"allow_interspersed_args": False}  # what follows the program is its own
 
 
 def register(app: typer.Typer) -> None:
@@ -62,7 +62,11 @@ def _tell(folder: Path, collector: Collector) -> None:
         )
         return
     if next(folder.glob("*.profile"), None) is None:
-        why = "no calls on files were seen: the program does none, is linked statically, or was killed early"
+        try:
+            probe(folder)
+            why = "no calls on files were seen: the program does none, is linked statically, or was killed early"
+        except OSError as error:
+            why = f"the profile could not be written: {shown}: {error.strerror}"
         typer.echo(f"penstock: {why}", err=True)
         return
     from penstock.doctor.facts import Facts

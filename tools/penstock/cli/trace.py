@@ -62,6 +62,8 @@ def _show(job: Job) -> None:
         typer.echo(_line(job.steps[i]))
     if len(job.steps) > _STEPS_SHOWN:
         typer.echo(f"the longest {_STEPS_SHOWN} of {len(job.steps)}")
+    if job.recorder_seconds is not None:
+        typer.echo(_recorder(job, job.recorder_seconds))
     for trouble in job.troubles:
         typer.echo(f"note: {trouble}")
 
@@ -72,6 +74,14 @@ def _count(number: int, word: str) -> str:
 
 def _seconds(times: dict[str, float], prefix: str) -> float:
     return sum(times.get(f"{prefix}_F_{kind}_TIME", 0.0) for kind in ("READ", "WRITE", "META"))
+
+
+def _recorder(job: Job, seconds: float) -> str:
+    """What the trace itself cost, as it was counted; of commits and reads the time of each one's slowest rank."""
+    share = f"{100 * seconds / max(job.seconds, 1e-9):.2g} % of the run"
+    if moving := sum(step.seconds for step in job.steps):
+        share += f", {100 * seconds / moving:.2g} % of the time in commits and reads"
+    return f"tracing took {words.seconds(seconds)} of a rank at most: {share}"
 
 
 def _line(step: Step) -> str:

@@ -5,10 +5,12 @@ from pathlib import Path
 from penstock.doctor.darshan_log import read_log
 from penstock.doctor.job import Job
 
+RUN = (".trace", ".profile")  # of each process of a run, in its folder
+
 
 def is_run(path: Path) -> bool:
     """A folder of one run: its trace, or its profile."""
-    return path.is_dir() and any(next(path.glob(f"*.{kind}"), None) is not None for kind in ("trace", "profile"))
+    return path.is_dir() and any(next(path.glob(f"*{kind}"), None) is not None for kind in RUN)
 
 
 def read_job(path: Path) -> Job:

@@ -128,6 +128,7 @@ class Job:
     traced_trouble: Callable[[], str] = str  # why TRACED ended before its end, once it was called; "" where it did not
     partial: frozenset[str] = frozenset()  # modules of which records are missing, those of accesses included
     troubles: tuple[str, ...] = ()  # what is wrong with the log, in words
+    recorder_seconds: float | None = None  # that a trace took of the rank of which it took most
 
     @property
     def core_hours(self) -> float:

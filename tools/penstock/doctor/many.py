@@ -5,11 +5,12 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from penstock.doctor.darshan_log import read_log
+from penstock.doctor.any_job import RUN, read_job
 from penstock.doctor.diagnosis import Diagnosis, diagnose
 from penstock.doctor.facts import Facts, Use
 from penstock.errors import UserError
@@ -21,6 +22,8 @@ LIBRARIES = {
     "H5D": "HDF5", "PNETCDF_VAR": "PnetCDF", "MPI-IO": "MPI-IO", "POSIX": "POSIX", "STDIO": "stdio",
 }  # fmt: skip
 STREAM_BYTES = 1 << 16  # of a library: less is a program's messages
+KILLED = "a process that read logs was killed, for want of memory perhaps"
+NO_LOGS = "no Darshan logs (*.darshan), traces or profiles in it"
 CHUNK = 8  # logs handed to a process at once
 
 
@@ -60,20 +63,31 @@ class Used:
 
 
 def logs_in(folder: Path) -> list[Path]:
-    return sorted(
-        path for path in folder.rglob("*") if path.suffix in (".darshan", ".darshan_partial") and path.is_file()
-    )
+    """Darshan's logs, and folders of runs that were traced or profiled."""
+    found: set[Path] = set()
+    for path in folder.rglob("*"):
+        if path.suffix in (".darshan", ".darshan_partial"):
+            found |= {path} if path.is_file() else set()
+        elif path.suffix in RUN and path.name.startswith("rank"):
+            found.add(path.parent)
+    return sorted(found)
 
 
 def each_of(
     paths: Sequence[Path], processes: int | None, make: Callable[[Path], T], seen: Callable[[], None]
 ) -> Iterator[T]:
-    """What MAKE makes of each, by several processes at once, in the order of PATHS. SEEN is called after each."""
+    """What MAKE makes of each, by several processes at once, in the order of PATHS. SEEN is called after each.
+
+    UserError where the system killed one of the processes.
+    """
     count = min(processes or len(os.sched_getaffinity(0)), len(paths)) or 1
     with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("fork")) as pool:
-        for one in pool.map(make, paths, chunksize=CHUNK):
-            seen()
-            yield one
+        try:
+            for one in pool.map(make, paths, chunksize=CHUNK):
+                seen()
+                yield one
+        except BrokenProcessPool:
+            raise UserError(f"{KILLED}: --processes 1 takes less of it", status=1) from None
 
 
 def look_at(paths: Sequence[Path], processes: int | None, seen: Callable[[], None]) -> Iterator[Summary]:
@@ -82,7 +96,7 @@ def look_at(paths: Sequence[Path], processes: int | None, seen: Callable[[], Non
 
 def summary(path: Path) -> Summary:
     try:
-        return summary_of(path, diagnose(read_log(path)))
+        return summary_of(path, diagnose(read_job(path)))
     except UserError as error:
         return Summary(str(path), error=str(error).removeprefix(f"{path}: "))
 

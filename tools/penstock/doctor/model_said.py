@@ -9,6 +9,12 @@ from penstock.doctor.model import AHEAD, TIMES, Model
 
 def say(model: Model, console: Console) -> None:
     if model.laws:
+        console.print("How operations grow:", highlight=False)
+        for name, law in model.laws.items():
+            doubt = "" if law.proven else " ?"
+            console.print(f"  {name} = {law.text(model.factors)}{doubt}", highlight=False, soft_wrap=True)
+        if not all(law.proven for law in model.laws.values()):
+            console.print("  ?: as few runs as the law has unknowns", highlight=False)
         console.print(_counts(model))
     if model.unexplained:
         console.print(f"No simple law: {', '.join(model.unexplained)}.", highlight=False)
@@ -16,32 +22,29 @@ def say(model: Model, console: Console) -> None:
     console.print(f"Times ahead: {model.basis}.\n", highlight=False)
 
 
-def _counts(model: Model) -> Table:
-    ranks = model.scales[-1].variables["ranks"]
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Operations, and how they grow", title_justify="left")
-    made.add_column("operation")
-    made.add_column("law")
+def _table(model: Model, what: str) -> Table:
+    """Of the runs that there are and of those ahead, by their ranks; a number that is too long is broken, not cut."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{what}, by ranks; dim: predicted", title_justify="left")
+    made.add_column("", no_wrap=True)
     for scale in model.scales:
-        made.add_column(f"{scale.variables['ranks']} ranks", justify="right")
+        made.add_column(f"{scale.variables['ranks']:,}", justify="right", overflow="fold")
     for factor in AHEAD:
-        made.add_column(f"{factor * ranks} ranks", justify="right", style="dim")
+        ahead = factor * model.scales[-1].variables["ranks"]
+        made.add_column(f"{ahead:,}", justify="right", overflow="fold", style="dim")
+    return made
+
+
+def _counts(model: Model) -> Table:
+    made = _table(model, "Operations")
     for name, law in model.laws.items():
         seen = [f"{scale.counts.get(name, 0):,}" for scale in model.scales]
-        ahead = [f"{round(law.at(model.ahead(factor))):,}" for factor in AHEAD]
-        made.add_row(name, f"{law.text(model.factors)}{'' if law.proven else ' ?'}", *seen, *ahead)
-    made.caption = "dim: predicted; ?: as few runs as the law has unknowns" if model.laws else ""
-    made.caption_justify = "left"
+        made.add_row(name, *seen, *(f"{round(law.at(model.ahead(factor))):,}" for factor in AHEAD))
     return made
 
 
 def _seconds(model: Model) -> Table:
+    made = _table(model, "Seconds of the mean rank")
     ranks = model.scales[-1].variables["ranks"]
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Seconds of the mean rank", title_justify="left")
-    made.add_column("")
-    for scale in model.scales:
-        made.add_column(f"{scale.variables['ranks']} ranks", justify="right")
-    for factor in AHEAD:
-        made.add_column(f"{factor * ranks} ranks", justify="right", style="dim")
     ahead = [model.seconds_at(factor * ranks) for factor in AHEAD]
     for name in TIMES:
         seen = [f"{scale.seconds[name]:.3g}" for scale in model.scales]

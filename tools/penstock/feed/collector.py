@@ -65,12 +65,14 @@ class Sent:
 
 
 def address_of(url: str) -> str:
-    parts = urllib.parse.urlsplit(url)
     try:
-        whole = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+        parts = urllib.parse.urlsplit(url)
+        host, rest = (parts.hostname or "").encode("idna"), f"{parts.path}?{parts.query}"
+        whole = parts.scheme in ("http", "https") and host and (parts.port is None or parts.port > 0)
+        whole = whole and not parts.username and rest.isascii() and rest.isprintable() and " " not in rest
     except ValueError:
         whole = False
-    if not whole or parts.username:
+    if not whole:
         shown = url.rpartition("@")[2]
         raise UserError(f"--url {shown}: an address such as https://splunk.example.org:8088, without a token in it")
     return urllib.parse.urlunsplit(parts._replace(path=parts.path.rstrip("/") or EVENTS, fragment=""))

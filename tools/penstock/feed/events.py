@@ -14,6 +14,7 @@ from penstock.doctor.diagnosis import Diagnosis, diagnose
 from penstock.doctor.finding import Finding
 from penstock.doctor.many import summary_of
 from penstock.errors import UserError
+from penstock.feed.spool import mark_of
 
 VERSION = 1  # of the fields
 MOST_PHASES = 200
@@ -33,16 +34,20 @@ class Address:
 
 @dataclass(frozen=True)
 class Told:
-    """What one log gave: events as bytes of JSON, or why there are none."""
+    """What one log gave: events as bytes of JSON, or why there are none. MARK: of the log as it was before that."""
 
     log: Path
+    mark: str = ""
     events: tuple[bytes, ...] = ()
     error: str = ""
 
 
 def told(log: Path, address: Address) -> Told:
     try:
-        return Told(log, tuple(events(diagnose(read_job(log)), log, address)))
+        mark = mark_of(log)  # what is added while it is read is fed another time
+        return Told(log, mark, tuple(events(diagnose(read_job(log)), log, address)))
+    except OSError as error:
+        return Told(log, error=error.strerror or str(error))
     except UserError as error:
         return Told(log, error=str(error).removeprefix(f"{log}: "))
 

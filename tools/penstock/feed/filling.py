@@ -1,12 +1,12 @@
 """filling.py: logs turned into events and put into a spool, each log once."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from penstock.doctor.any_job import is_run
-from penstock.doctor.many import each_of, logs_in
+from penstock.doctor.many import NO_LOGS, each_of, logs_in
 from penstock.errors import UserError
 from penstock.feed.events import Address, Told, told
 from penstock.feed.spool import MOST_BYTES, Spool, batched, mark_of
@@ -27,13 +27,25 @@ def logs_of(given: Sequence[Path]) -> list[Path]:
             raise UserError(f"{path}: no such file or folder")
         found = [path] if not path.is_dir() or is_run(path) else logs_in(path)
         if not found:
-            raise UserError(f"{path}: no Darshan logs (*.darshan) in it")
+            raise UserError(f"{path}: {NO_LOGS}")
         made.update(dict.fromkeys(found))
     return list(made)
 
 
 def look_at(logs: Sequence[Path], address: Address, processes: int | None, seen: Callable[[], None]) -> Iterable[Told]:
     return each_of(logs, processes, partial(told, address=address), seen) if logs else ()
+
+
+def new_of(logs: Sequence[Path], known: Container[str]) -> list[Path]:
+    """Those whose mark is not KNOWN, or that are gone meanwhile, which who reads them says."""
+
+    def is_new(log: Path) -> bool:
+        try:
+            return mark_of(log) not in known
+        except OSError:
+            return True
+
+    return [log for log in logs if is_new(log)]
 
 
 def fill(spool: Spool, found: Iterable[Told]) -> Filled:
@@ -53,7 +65,7 @@ def fill(spool: Spool, found: Iterable[Told]) -> Filled:
             made.errors.append(f"{one.log}: {one.error}")
             continue
         events += one.events
-        marks.append(mark_of(one.log))
+        marks.append(one.mark)
         made.logs += 1
         made.events += len(one.events)
         if sum(map(len, events)) >= MOST_BYTES:

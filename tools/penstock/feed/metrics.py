@@ -5,16 +5,18 @@ import ipaddress
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server, write_to_textfile
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from penstock.doctor.many import CHUNK, Summary, logs_in, summary
+from penstock.doctor.many import CHUNK, KILLED, Summary, logs_in, summary
 from penstock.errors import UserError
 from penstock.feed.families import Seen, families
 from penstock.feed.spool import mark_of
@@ -57,8 +59,12 @@ class Logs:
     def __init__(self, folder: Path, processes: int | None) -> None:
         self._folder = folder
         self._known: dict[str, Summary] = {}
-        self._pool = ProcessPoolExecutor(
-            processes or len(os.sched_getaffinity(0)),
+        self._processes = processes or len(os.sched_getaffinity(0))
+        self._pool = self._made_pool()
+
+    def _made_pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            self._processes,
             mp_context=multiprocessing.get_context("spawn"),
             initializer=signal.signal,
             initargs=(signal.SIGINT, signal.SIG_IGN),
@@ -76,10 +82,14 @@ class Logs:
             with contextlib.suppress(OSError):  # it was removed meanwhile
                 there[mark_of(path)] = path
         new = [mark for mark in there if mark not in self._known]
-        found = self._pool.map(summary, [there[mark] for mark in new], chunksize=CHUNK) if new else iter(())
-        self._known = {mark: one for mark, one in self._known.items() if mark in there} | dict(
-            zip(new, found, strict=True)
-        )
+        self._known = {mark: one for mark, one in self._known.items() if mark in there}
+        try:
+            found = self._pool.map(summary, [there[mark] for mark in new], chunksize=CHUNK) if new else iter(())
+            self._known.update(zip(new, found, strict=True))
+        except BrokenProcessPool:  # what is known stays, and the endpoint
+            print(f"penstock: {KILLED}: the next look tries again", file=sys.stderr)
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = self._made_pool()
         return list(self._known.values())
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from penstock.doctor.any_job import RUN
 from penstock.errors import UserError
 
 MOST_BYTES = 800_000  # of a batch: collectors refuse more than a megabyte unless they are told otherwise
@@ -86,9 +87,13 @@ class Spool:
 
 
 def mark_of(log: Path) -> str:
-    """Another where the log has changed."""
-    about = log.stat()
-    return f"{about.st_mtime_ns} {about.st_size} {str(log.resolve())!a}"
+    """Another where the log has changed, or what is in the folder of a run."""
+    parts = [log]
+    if log.is_dir():  # whose own times and size say nothing of what grows in it
+        parts = [part for part in log.iterdir() if part.suffix in RUN]
+    abouts = [part.stat() for part in parts]
+    newest = max((about.st_mtime_ns for about in abouts), default=0)
+    return f"{newest} {sum(about.st_size for about in abouts)} {str(log.resolve())!a}"
 
 
 def batched(events: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -11,7 +11,7 @@ from rich.text import Text
 from penstock.monitor.counters import printable
 from penstock.monitor.jobs import COMPUTE, Job
 from penstock.monitor.outputs import Output
-from penstock.monitor.tables import BAR_CELLS, MIDDLE, rate
+from penstock.monitor.tables import BAR_CELLS, MIDDLE, WIDE, rate
 from penstock.report import words
 
 
@@ -19,13 +19,14 @@ def job_lines(jobs: list[Job], most: int, width: int) -> list[RenderableType]:
     """At MOST so many, the rest counted."""
     lines: list[RenderableType] = []
     for job in jobs:
-        ranks = f", {job.ranks} ranks" if job.ranks else ""
-        user = f", {job.user}" if job.user else ""
+        ranks = f", {job.ranks} rank{'' if job.ranks == 1 else 's'}" if job.ranks else ""
+        user = f", {job.user}" if job.user and width >= MIDDLE else ""
         rates = f"read {rate(job.read_bytes_per_second)}, write {rate(job.write_bytes_per_second)}"
-        text = Text.assemble(
-            (printable(job.program), "bold"), f" {printable(job.id)}{ranks}{user}: {job_text(job)}; {rates}"
-        )
-        lines.append(_line(text))
+        text = Text.assemble((printable(job.program), "bold"), f" {printable(job.id)}{ranks}{user}: {job_text(job)}")
+        if width < WIDE:
+            lines += [_line(text), _line(Text("  " + rates))]
+        else:
+            lines.append(_line(text.append(f"; {rates}")))
         for one in job.outputs:
             lines += _output(one, width)
     rest = len(lines) - most
@@ -43,9 +44,9 @@ def job_text(job: Job) -> str:
     return text
 
 
-def progress_text(one: Output) -> str:
-    """ "62%, 1.2 GiB of 2 GiB, 310 MiB/s, 3 s left" as far as it is known."""
-    parts = []
+def progress_text(one: Output, is_short: bool = False) -> str:
+    """ "62%, 1.2 GiB of 2 GiB, 310 MiB/s, 3 s left" as far as it is known; IS_SHORT: what comes last may be cut off."""
+    parts, last = [], []
     if one.progress is not None:
         parts.append(f"{one.progress:.0%}{' (estimate)' if one.estimated else ''}")
     if one.done_bytes is not None and one.total_bytes:
@@ -53,9 +54,10 @@ def progress_text(one: Output) -> str:
     if one.bytes_per_second:
         parts.append(rate(one.bytes_per_second))
     if one.left_seconds is not None:
-        parts.append(f"{words.duration(math.ceil(one.left_seconds))} left")
+        last.append(f"{words.duration(math.ceil(one.left_seconds))} left")
     elif one.progress == 1.0 and one.operation == "write":
-        parts.append("to be synced and published")
+        last.append("to be synced and published")
+    parts = [*parts[:1], *last, *parts[1:]] if is_short else [*parts, *last]
     return ", ".join(parts) or f"{one.operation} under way"
 
 
@@ -64,9 +66,10 @@ def _output(one: Output, width: int) -> list[RenderableType]:
     text.append(_tail(printable(one.path), max(12, width - len(text))), style="cyan")
     if one.progress is None:
         return [_line(text), _line(Text("    " + progress_text(one)))]
-    cells = BAR_CELLS if width < MIDDLE else 2 * BAR_CELLS
+    cells = BAR_CELLS if width < WIDE else 2 * BAR_CELLS
+    said = progress_text(one, is_short=width < WIDE)
     row = Table.grid(padding=(0, 1))
-    row.add_row("   ", ProgressBar(total=1.0, completed=one.progress, width=cells), _line(Text(progress_text(one))))
+    row.add_row("   ", ProgressBar(total=1.0, completed=one.progress, width=cells), _line(Text(said)))
     return [_line(text), row]
 
 

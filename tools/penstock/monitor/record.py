@@ -1,6 +1,7 @@
 """record.py: samples into an SQLite file, whose tables docs/formats/monitor.md describes; old ones are removed."""
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -157,7 +158,7 @@ def open_record(path: Path, writable: bool) -> sqlite3.Connection:
 
 def _connect(path: Path, writable: bool) -> sqlite3.Connection:
     """To read what another user recorded, where no lock can be made beside it, it is taken as nobody writing it."""
-    place = f"file:{quote(str(path.absolute()))}"
+    place = f"file:{quote(os.fsencode(path.absolute()))}"
     for mode in ("rwc",) if writable else ("ro", "ro&immutable=1"):
         sql = sqlite3.connect(f"{place}?mode={mode}", timeout=BUSY_SECONDS, isolation_level=None, uri=True)
         try:

@@ -30,6 +30,7 @@ from penstock.report import words
 
 NARROW = 60
 LEAST_HEIGHT = 20  # of a terminal, for devices and processes
+WHOLE_JOB = 5  # lines, with that which counts the others
 REMEMBERED = 60
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_CELLS = 12
@@ -68,12 +69,13 @@ class Screen:
         return Group(self._body(sample, width, height, has_signs), _foot(sample, self.note))
 
     def _body(self, sample: Sample, width: int, height: int | None, has_signs: bool) -> Group:
-        job_rows = sum(1 + 2 * len(job.outputs) for job in sample.jobs)
+        job_rows = sum((1 if width >= WIDE else 2) + 2 * len(job.outputs) for job in sample.jobs)
         left = 10_000 if height is None else height - 12
         systems = min(
             len(sample.file_systems), max(2, left // 3 if (height or LEAST_HEIGHT) >= LEAST_HEIGHT else left // 2)
         )
-        lines = min(job_rows, max(2, (left - systems) // 2)) if sample.jobs else 0
+        least = WHOLE_JOB if height is None or height >= LEAST_HEIGHT else 2
+        lines = min(job_rows, max(least, (left - systems) // 2)) if sample.jobs else 0
         disks = by_use(sample.devices)
         some = min(len(disks), max(1, (left - systems - lines) // 2))
         rest = min(max(1, left - systems - lines - some), 10_000 if height is None else 20)

@@ -10,11 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import UserError
+from penstock.trace.blocks import LATEST, MOST_RANKS, is_count
 
 MAGIC = b"PENSPRF\x01"
 SUFFIX = ".profile"
 WORDS = 204  # of a file's counts
 BINS = 200
+# What is said in numbers, each below another.
+_COUNTS = (
+    ("rank", MOST_RANKS),
+    ("ranks", MOST_RANKS + 1),
+    *((one, LATEST) for one in ("pid", "start", "nanoseconds", "calls", "io", "recorder", "lost")),
+)
 _PAIR = np.dtype([("at", "<u2"), ("value", "<i8")])
 
 Words = npt.NDArray[np.int64]
@@ -49,7 +56,7 @@ def read_file(path: Path) -> ProcessFile:
             parts.append(made)
             at += 8 + used * _PAIR.itemsize
         about = json.loads(data[at:])
-        if not isinstance(about["rows"], list) or not isinstance(about["rank"], int):
+        if not isinstance(about["rows"], list) or not all(is_count(about[name], most) for name, most in _COUNTS):
             raise ValueError
     except (ValueError, IndexError, KeyError, TypeError, struct.error):
         raise UserError(f"{path} is damaged: it is cut off, or of another version of penstock") from None
@@ -58,4 +65,4 @@ def read_file(path: Path) -> ProcessFile:
 
 def text(word: str) -> str:
     """Paths are bytes, each of them one character."""
-    return word.encode("latin-1", "replace").decode(errors="replace")
+    return word.encode("latin-1", "replace").decode(errors="surrogateescape")

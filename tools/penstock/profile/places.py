@@ -5,25 +5,41 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+CLOCKS_SECONDS = 5.0  # by which that of a file server may be ahead
 Place = tuple[str, int, str]  # object, address in it, nearest exported symbol
 
 
-def named(places: Iterable[Place]) -> dict[Place, tuple[str, str]]:
-    """Caller and "file:line"; the library's name where there is no debug information, or no addr2line."""
+def named(places: Iterable[Place], start: float) -> tuple[dict[Place, tuple[str, str]], list[str]]:
+    """Caller and "file:line"; the library's name where there is no debug information, or no addr2line.
+
+    Second: what kept places of a run that began at START from having names.
+    """
     by_object: dict[str, list[Place]] = {}
     for place in places:
         by_object.setdefault(place[0], []).append(place)
     found: dict[Place, tuple[str, str]] = {}
+    troubles = []
     for path, some in by_object.items():
-        lines = _asked(path, some)
+        trouble = _trouble(path, start)
+        troubles += [trouble] if trouble else []
+        lines = [("??", "??:0")] * len(some) if trouble else _asked(path, some)
         for place, (function, line) in zip(some, lines, strict=True):
             found[place] = _named(place, function, line)
-    return found
+    return found, troubles
+
+
+def _trouble(path: str, start: float) -> str:
+    """Another program's lines are worse than none."""
+    try:
+        changed = bool(path) and Path(path).stat().st_mtime > start + CLOCKS_SECONDS
+    except OSError as error:
+        return f"{path}: {error.strerror}: what it calls has no lines"
+    return f"{path} has changed since this run: what it calls has no lines" if changed else ""
 
 
 def _asked(path: str, places: list[Place]) -> list[tuple[str, str]]:
     tool = shutil.which("addr2line")
-    if tool is None or not Path(path).is_file():
+    if tool is None or not path:
         return [("??", "??:0")] * len(places)
     asked = "".join(f"{address:#x}\n" for _, address, _ in places)
     command = [tool, "-f", "-C", "-e", path]

@@ -19,6 +19,7 @@ _MODULES = ("POSIX", "STDIO", "MPI-IO")
 _PREFIXES = ("POSIX", "STDIO", "MPIIO")
 _JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID")
 _WAY = 21
+_TROUBLES_SAID = 3
 
 
 def read_profile(folder: Path) -> Job:
@@ -60,6 +61,7 @@ class _Reading:
             ]
             if records:
                 modules[name] = Module(name, records, any(file.about["lost"] for file in self.files))
+        functions = self._functions()
         first = max(self.files, key=lambda file: (file.about["mpi"], -file.about["rank"], file.about["io"])).about
         job_id = next((first["environment"][name] for name in _JOB_IDS if name in first["environment"]), first["pid"])
         return Job(
@@ -78,7 +80,7 @@ class _Reading:
             },
             hosts={file.about["rank"]: text(file.about["host"]) for file in self.files},
             troubles=tuple(self.troubles),
-            functions=self._functions(),
+            functions=functions,
         )
 
     def _missing(self) -> None:
@@ -120,7 +122,12 @@ class _Reading:
                 name = text(file.about["paths"][path]) if path > 0 else ""
                 key = (function.removeprefix("P") if function.startswith("PMPI_") else function, interface, place)
                 rows[key].append((int(file.about["rank"]), name, figures))
-        names = named({place for _, _, place in rows})
+        names, troubles = named({place for _, _, place in rows}, self.start * 1e-9)
+        self.troubles += troubles[:_TROUBLES_SAID]
+        if len(troubles) > _TROUBLES_SAID:
+            self.troubles.append(
+                f"and {len(troubles) - _TROUBLES_SAID} more programs and libraries whose calls have no lines"
+            )
         whole = (self._function(key, some, names[key[2]]) for key, some in rows.items())
         return tuple(sorted(whole, key=lambda one: -one.seconds))
 

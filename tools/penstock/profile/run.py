@@ -15,6 +15,7 @@ from penstock.campaign import launch
 from penstock.errors import UserError
 
 NAME = "libpenstock_profile.so"
+PROBE_BYTES = 1 << 14  # about as much as the profile of a process
 LAUNCHERS = ("mpiexec", "mpirun", "srun", "orterun", "prterun")
 
 
@@ -89,12 +90,19 @@ def make_folder(folder: Path | None) -> Path:
         made.mkdir(parents=True, exist_ok=True)
         if any(made.glob("*.profile")) or any(made.glob("*.darshan")):
             raise UserError(f"{made} holds the profile of another run: name another folder with -o")
-        probe = made / f".{os.getpid()}.probe"
-        probe.touch()
-        probe.unlink()
+        probe(made)
     except OSError as error:
         raise UserError(f"{made}: {error.strerror}: name a folder that can be written with -o") from None
     return made.resolve()
+
+
+def probe(folder: Path) -> None:
+    """OSError where no profile can be written into FOLDER, on a full disk too."""
+    file = folder / f".{os.getpid()}.probe"
+    try:
+        file.write_bytes(bytes(PROBE_BYTES))
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def run(command: Sequence[str], environment: dict[str, str]) -> int:

@@ -1,6 +1,7 @@
 """blocks.py: the bytes of one process's trace (docs/formats/trace.md), block by block, as far as it got."""
 
 import json
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ CALL = np.dtype(
     ]
 )
 _HEAD = struct.Struct("<4sIQ")
+MOST_RANKS = 1 << 20
+LATEST = 1 << 62  # nanoseconds since 1970
+_HALF = re.compile("[\ud800-\udfff]")  # of a character: no UTF-8 has it
 _JSON_MOST = 64 << 20
 _CALLS_AT_ONCE = 1 << 16
 
@@ -45,11 +49,46 @@ class Block:
 _NO_CALLS = np.zeros(0, CALL)
 
 
+def is_count(value: Any, most: int = LATEST) -> bool:
+    return type(value) is int and 0 <= value < most
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and _HALF.search(value) is None
+
+
+def _is_job(value: dict[str, Any]) -> bool:
+    """What tells who a process is, and when it was; of the rest, that it is what it should be."""
+    mounts = value.get("mounts", [])
+    return (
+        is_count(value.get("rank"), MOST_RANKS)
+        and is_count(value.get("ranks", 1), MOST_RANKS + 1)
+        and is_count(value.get("start"))
+        and is_count(value.get("age", 0))
+        and isinstance(value.get("environment", {}), dict)
+        and all(_is_text(value.get(name, "")) for name in ("program", "host", "folder"))
+        and isinstance(mounts, list)
+        and all(isinstance(one, list) and len(one) == 2 and all(map(_is_text, one)) for one in mounts)
+    )
+
+
+def _is_step(value: dict[str, Any]) -> bool:
+    return all(is_count(value.get(name)) for name in ("path", "start", "end"))
+
+
+def _is_end(value: dict[str, Any]) -> bool:
+    return all(is_count(value.get(name, 0)) for name in ("time", "calls_lost", "recorder"))
+
+
 def _json(kind: str, payload: bytes) -> Block:
-    value = json.loads(payload)
-    if not isinstance(value, dict):
-        raise ValueError("not an object")
-    return Block(kind, value, {}, _NO_CALLS)
+    """Its numbers are trusted by who reads it. A commit that is none is empty: others of the file are whole."""
+    try:
+        value = json.loads(payload)
+    except RecursionError:
+        value = None
+    if not isinstance(value, dict) or (kind == "END " and not _is_end(value)):
+        raise ValueError("not an object, or with odd numbers in it")
+    return Block(kind, {} if kind == "STEP" and not _is_step(value) else value, {}, _NO_CALLS)
 
 
 def _paths(payload: bytes) -> Block:
@@ -74,8 +113,8 @@ class TraceFile:
         if first is None or first.kind != "JOB ":
             raise UserError(f"{path} is no trace of penstock: {self.trouble or 'it does not begin with its job'}")
         self.job = first.json
-        if not isinstance(self.job.get("rank"), int) or not isinstance(self.job.get("start"), int):
-            raise UserError(f"{path} is damaged: its job has no rank, or no start")
+        if not _is_job(self.job):
+            raise UserError(f"{path} is damaged: what it says of its job makes no sense")
 
     def blocks(self) -> Iterator[Block]:
         self.trouble = ""

@@ -17,7 +17,7 @@ from penstock.errors import UserError
 _POSIX, _MPIIO, _DXT_POSIX, _DXT_MPIIO, _HEATMAP = 1, 2, 10, 11, 15  # modules, as Darshan numbers them
 _VERSIONS = {_POSIX: 4, _MPIIO: 3, _DXT_POSIX: 1, _DXT_MPIIO: 2, _HEATMAP: 1}
 _ZLIB = 0
-_HOST_BYTES, _PATH_BYTES = 64, 4096
+_HOST_BYTES, _PATH_BYTES, _MOUNT_BYTES = 64, 4096, 3015
 _SECOND = 1_000_000_000
 # Of heat maps, by which Darshan's tools know them.
 _HEAT_IDS = {"POSIX": ("heatmap:POSIX", 16592106915301738621), "MPIIO": ("heatmap:MPIIO", 3668870418325792824)}
@@ -123,6 +123,8 @@ class _Writer:
         room = _PATH_BYTES - len(self.job.program.encode()) - 2
         kept = []
         for path, kind in ((p.encode(), k.encode()) for p, k in self.job.mounts):
+            if max(len(path), len(kind)) >= _MOUNT_BYTES:
+                continue
             room -= len(path) + len(kind) + 2
             if room < 0:
                 break
@@ -132,7 +134,9 @@ class _Writer:
     def _put_names(self) -> None:
         ffi = self.ffi
         names = {record.path for module in self.job.modules.values() for record in module.records}
-        entries = [(_record_id(name), name.encode(errors="surrogateescape")) for name in sorted(names)]
+        # Longer ones than a path can be, put together of a folder and what is in it, destroy the library's memory.
+        encoded = [(name, name.encode(errors="surrogateescape")) for name in sorted(names)]
+        entries = [(_record_id(name), text[: _PATH_BYTES - 1]) for name, text in encoded]
         entries += [(number, name.encode()) for heat, (name, number) in _HEAT_IDS.items() if heat in self.job.heat]
         if not entries:
             return

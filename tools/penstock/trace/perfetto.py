@@ -75,7 +75,7 @@ def _named(what: str, process: int, row: int, name: str) -> dict[str, Any]:
 
 
 def _of_block(block: Block, paths: dict[int, str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    if block.kind == "STEP":
+    if block.kind == "STEP" and block.json:
         step = block.json
         path = paths.get(step.get("path", -1), "?")
         keys = ("plan", "bytes", "datasets", "phases", "writer", "error")

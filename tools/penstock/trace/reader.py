@@ -51,6 +51,7 @@ class _Reading:
         self.heat = [HeatMap(run.ranks) for _ in _MODULES]
         self.steps = Steps()
         self.end = 0.0
+        self.recorder: float | None = None
         self.lost = self.has_traced = False
         self.troubles = list(run.troubles)
 
@@ -83,6 +84,7 @@ class _Reading:
             has_traced=self.has_traced,
             traced=self.traced,
             troubles=tuple(self.troubles),
+            recorder_seconds=self.recorder,
         )
 
     def _origin(self, file: TraceFile) -> float:
@@ -102,6 +104,8 @@ class _Reading:
             elif block.kind == "END ":
                 ended = True
                 self.end = max(self.end, origin + float(block.json.get("time", 0)) * 1e-9)
+                if "recorder" in block.json:  # not in traces of before it was counted
+                    self.recorder = max(self.recorder or 0.0, float(block.json["recorder"]) * 1e-9)
                 if lost := int(block.json.get("calls_lost", 0)):
                     self.lost = True
                     self.troubles.append(f"{lost} calls of rank {rank} were not kept: there were too many")
