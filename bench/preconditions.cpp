@@ -41,6 +41,9 @@ Status check_environment() {
 
 Status check_json(const std::string& path) {
   if (path.empty()) return {};
+  struct stat about{};
+  if (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode))  // a rename would be the end of a device
+    return Status(Code::invalid, fmt::format("--json {} is no regular file", path));
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   return ::access(folder.c_str(), W_OK | X_OK) == 0 ? Status()

@@ -253,6 +253,17 @@ def test_too_little_disk_or_memory_is_refused_beforehand(penstock: Penstock, tmp
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("ranks", ["1", "1,2"])
+def test_no_record_takes_the_place_of_a_device(penstock: Penstock, tmp_path: Path, ranks: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    words = ("block2d", "--total", "64KiB", "--methods", "raw/per_process", "--repetitions", "1")
+    done = penstock("bench", *words, "--np", ranks, "--json", "pipe")
+    assert done.returncode != 0
+    assert "pipe is no regular file" in done.stderr, done.stderr
+    assert "warm-up" not in done.stdout.lower()
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_a_record_is_not_overwritten_by_another_campaign(penstock: Penstock, campaign: Path, tmp_path: Path) -> None:
     (tmp_path / "out.json").write_text("{}")
     done = penstock("campaign", "run", str(campaign), "--json", "out.json")

@@ -194,6 +194,10 @@ def test_darshans_reader_reads_the_same(folder: Path, tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir() if entry.is_file()] == ["x.darshan"]
     with pytest.raises(UserError, match="no such folder"):
         write_darshan(job, tmp_path / "none" / "x.darshan")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe is no regular file"):
+        write_darshan(job, tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_perfetto(folder: Path, tmp_path: Path) -> None:

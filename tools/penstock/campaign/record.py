@@ -6,6 +6,7 @@ from typing import Any
 
 from penstock.campaign.request import Request
 from penstock.errors import UserError
+from penstock.replaceable import must_be_replaceable
 from penstock.report import records
 
 SCHEMA = "penstock.campaign/1"
@@ -53,6 +54,7 @@ def load(path: Path, request: Request) -> Content:
 def save(path: Path, content: Content) -> None:
     """Whole beside PATH, then over it."""
     partial = path.with_name(path.name + ".partial")
+    must_be_replaceable(path)
     try:
         partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         partial.replace(path)

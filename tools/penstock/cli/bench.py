@@ -4,7 +4,6 @@ import contextlib
 import subprocess
 import tempfile
 from dataclasses import dataclass, replace
-from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +14,7 @@ from penstock.campaign import ior, launch, presets
 from penstock.campaign.presets import STUDIES, Asked
 from penstock.campaign.presets.study import DEFAULT_RANKS, DEFAULT_SCALE
 from penstock.campaign.ratios import Job, run_preset
+from penstock.campaign.record import save
 from penstock.campaign.request import Case, Request, parse_ranks, parse_size, split_words
 from penstock.campaign.run import run
 from penstock.campaign.scratch import scratch as make_scratch
@@ -269,9 +269,7 @@ def explain_preset(job: Job, keep: Path | None) -> None:
     if content is None:
         raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
     if keep is not None:
-        partial = keep.with_name(keep.name + ".partial")
-        partial.write_text(dumps(content, indent=1) + "\n", encoding="utf-8")
-        partial.replace(keep)
+        save(keep, content)
     preset = ratios.preset_of(content, keep or job.scratch)
     rows = ratios.table(preset)
     say(f"\n{ratios.headline(preset)}")

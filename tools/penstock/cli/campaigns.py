@@ -19,6 +19,7 @@ from penstock.campaign.scratch import scratch
 from penstock.cli.progress import make_progress
 from penstock.cli.say import say
 from penstock.errors import UserError
+from penstock.replaceable import must_be_replaceable
 from penstock.report import campaign as tables
 from penstock.report import words
 
@@ -55,6 +56,7 @@ def dry_run(request: Request, directory: Path) -> None:
 
 def measure(request: Request, directory: Path, output: Path, arguments: list[str], resume: bool) -> None:
     """Runs what is left of REQUEST, keeps it in OUTPUT and prints it. Status 1 if a method failed or did not verify."""
+    must_be_replaceable(output)
     content = record.load(output, request) if resume and output.exists() else record.new(request, arguments)
     ground = execute.Ground(directory.absolute(), output.absolute())
     if resume:

@@ -13,6 +13,7 @@ import numpy as np
 
 from penstock.doctor.job import Heat, Job, Record, Segments, Traced
 from penstock.errors import UserError
+from penstock.replaceable import must_be_replaceable
 
 _POSIX, _MPIIO, _DXT_POSIX, _DXT_MPIIO, _HEATMAP = 1, 2, 10, 11, 15  # modules, as Darshan numbers them
 _VERSIONS = {_POSIX: 4, _MPIIO: 3, _DXT_POSIX: 1, _DXT_MPIIO: 2, _HEATMAP: 1}
@@ -42,6 +43,7 @@ typedef struct trace_link {
 
 def write_darshan(job: Job, path: Path) -> None:
     """All of JOB that Darshan has words for: POSIX, MPI-IO, DXT and heat maps."""
+    must_be_replaceable(path)
     ffi, library = _load()
     partial = sum(1 << number for number, name in ((_POSIX, "POSIX"), (_MPIIO, "MPI-IO")) if _is_partial(job, name))
     hidden = path.with_name(f".{path.name}.{os.getpid()}")
