@@ -1,6 +1,7 @@
 """test_doctor_defects.py: shapes of real programs' logs, with a defect or without, and what is said first."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import test_doctor as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.job import SHARED, Heat, Job, Module, Record
+from penstock.doctor.many import summary
 
 
 @pytest.mark.parametrize(
@@ -244,8 +246,18 @@ def test_slowest_ranks_of_many_files_are_not_one_rank() -> None:
     ],
 )
 @pytest.mark.parametrize("ranks", [1, 64])
-def test_numbers_that_contradict_each_other_do_no_harm(numbers: dict[str, float], ranks: int) -> None:
-    assert diagnose(job(record("POSIX", "/scratch/out", SHARED, **numbers), ranks=ranks)).verdict
+@pytest.mark.parametrize("seconds", [-5.0, 0.0, 100.0])
+def test_numbers_that_contradict_each_other_do_no_harm(numbers: dict[str, float], ranks: int, seconds: float) -> None:
+    assert diagnose(job(record("POSIX", "/scratch/out", SHARED, **numbers), ranks=ranks, seconds=seconds)).verdict
+
+
+def test_one_log_that_cannot_be_looked_at_does_not_end_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: Path) -> Job:
+        raise ZeroDivisionError("float division by zero")
+
+    monkeypatch.setattr("penstock.doctor.many.read_job", fails)
+    said = "a fault of penstock doctor, please report it: ZeroDivisionError: float division by zero"
+    assert summary(Path("x.darshan")).error == said
 
 
 def test_what_all_ranks_read_is_not_made_collective() -> None:

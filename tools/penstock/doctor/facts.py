@@ -17,6 +17,7 @@ LARGE = ("1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 SMALL_ENDS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20)  # bytes
 SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")  # Darshan's classes of sizes, upper end included
 TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
+SHORTEST = 1e-3  # seconds of a run, which clocks that were set may have made 0, or less
 IMPOSSIBLE = 1.2  # times the run: a rank alone cannot spend more in files
 
 
@@ -184,7 +185,7 @@ class Facts:
         self.job = job
         self.ceiling = ceiling
         self.ranks = job.ranks
-        self.seconds = job.seconds
+        self.seconds = max(job.seconds, SHORTEST)
         self.posix, self.mpi, self.stdio = (
             Use(name, rows(job.modules.get(name)), job.ranks) for name in ("POSIX", "MPI-IO", "STDIO")
         )

@@ -97,8 +97,17 @@ def look_at(paths: Sequence[Path], processes: int | None, seen: Callable[[], Non
 def summary(path: Path) -> Summary:
     try:
         return summary_of(path, diagnose(read_job(path)))
-    except UserError as error:
-        return Summary(str(path), error=str(error).removeprefix(f"{path}: "))
+    except Exception as error:  # one log of thousands
+        return Summary(str(path), error=why(error, path))
+
+
+def why(error: Exception, path: Path) -> str:
+    """Why PATH could not be looked at, as a part of a line."""
+    if isinstance(error, UserError):
+        return str(error).removeprefix(f"{path}: ")
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return f"a fault of penstock doctor, please report it: {type(error).__name__}: {error}"
 
 
 def summary_of(path: Path, found: Diagnosis) -> Summary:

@@ -12,8 +12,7 @@ from penstock.doctor import record
 from penstock.doctor.any_job import read_job
 from penstock.doctor.diagnosis import Diagnosis, diagnose
 from penstock.doctor.finding import Finding
-from penstock.doctor.many import summary_of
-from penstock.errors import UserError
+from penstock.doctor.many import summary_of, why
 from penstock.feed.spool import mark_of
 
 VERSION = 1  # of the fields
@@ -46,10 +45,8 @@ def told(log: Path, address: Address) -> Told:
     try:
         mark = mark_of(log)  # what is added while it is read is fed another time
         return Told(log, mark, tuple(events(diagnose(read_job(log)), log, address)))
-    except OSError as error:
-        return Told(log, error=error.strerror or str(error))
-    except UserError as error:
-        return Told(log, error=str(error).removeprefix(f"{log}: "))
+    except Exception as error:  # one log of many
+        return Told(log, error=why(error, log))
 
 
 def events(found: Diagnosis, log: Path, address: Address) -> Iterator[bytes]:
