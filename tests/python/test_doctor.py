@@ -240,6 +240,7 @@ def test_the_program_prints_its_verdict_first_and_writes_all(penstock: Penstock,
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("I/O takes 83.4 % of the run, 170 of 204 core-hours. First: ")
     content = json.loads((tmp_path / "out.json").read_text())
+    assert done.stdout.splitlines()[0] == content["verdict"]["text"]  # one line, where it is no terminal
     assert content["schema"] == "penstock.doctor/1"
     assert content["findings"][0]["evidence"]
     assert content["job"]["ranks"] == 496

@@ -183,7 +183,7 @@ def test_where_nobody_listens_nothing_is_lost(penstock: Penstock, log: Path, tmp
         result = penstock(*words, str(log), "--url", fake.url)
     assert (result.returncode, fake.requests) == (0, 0)
     assert "0 events of 0 logs" in result.stdout
-    assert "1 logs were before" in result.stdout
+    assert "1 log was before" in result.stdout
     assert TOKEN not in result.stdout + result.stderr
 
 
@@ -258,7 +258,7 @@ def test_a_damaged_log_is_said_and_the_others_are_fed(penstock: Penstock, log: P
     assert result.returncode == 1
     assert "cut.darshan" in result.stderr
     assert "Traceback" not in result.stderr
-    assert "events of 1 logs" in result.stdout
+    assert "events of 1 log put" in result.stdout
 
 
 def test_a_spool_that_cannot_be_is_said(penstock: Penstock, log: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn
 
 from penstock.campaign import launch
+from penstock.cli.say import unbroken
 from penstock.errors import UserError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def doctor(
         _write(html, build.page(found[-1], model))
     if _written(json, to_record(found[-1], model) if json else {}):
         return
-    console = Console()
+    console = unbroken()
     if len(found) == 1:
         said.say(found[0], console)
     else:
@@ -116,7 +117,7 @@ def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> 
         task = bar.add_task("Reading logs", total=len(paths))
         found = list(many.look_at(paths, processes, lambda: bar.advance(task)))
     if not _written(json, many.to_record(folder, found) if json else {}):
-        many_said.say(found, Console(), most)
+        many_said.say(found, unbroken(), most)
 
 
 def _written(path: Path | None, content: dict[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from penstock.errors import UserError
+from penstock.report import words
 
 if TYPE_CHECKING:
     from penstock.feed.collector import Collector
@@ -95,8 +96,9 @@ def splunk(
             filled = fill(kept, found)
             errors = filled.errors
             if logs:
-                before = f"; {known_logs} logs were before" if known_logs else ""
-                typer.echo(f"{filled.events} events of {filled.logs} logs put into {kept.folder}{before}")
+                of_logs = words.count(filled.logs, "log", "logs")
+                before = f"; {words.count(known_logs, 'log was', 'logs were')} before" if known_logs else ""
+                typer.echo(f"{filled.events} events of {of_logs} put into {kept.folder}{before}")
     for error in errors[:MOST_ERRORS]:
         typer.echo(f"penstock: {error}", err=True)
     if len(errors) > MOST_ERRORS:

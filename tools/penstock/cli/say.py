@@ -2,8 +2,15 @@
 
 from rich.console import Console
 
+UNBROKEN = 100_000  # columns
+
+
+def unbroken() -> Console:
+    """As wide as the terminal; in a file or a pipe, where programs look for lines, as wide as what is said."""
+    console = Console()
+    return console if console.is_terminal else Console(width=UNBROKEN)
+
 
 def say(sentence: str, style: str | None = None) -> None:
     """Broken between words on a terminal; one line in a file or a pipe, where programs look for it."""
-    console = Console()
-    console.print(sentence, style=style, highlight=False, markup=False, soft_wrap=not console.is_terminal)
+    unbroken().print(sentence, style=style, highlight=False, markup=False)

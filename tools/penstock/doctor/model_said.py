@@ -12,7 +12,7 @@ def say(model: Model, console: Console) -> None:
         console.print("How operations grow:", highlight=False)
         for name, law in model.laws.items():
             doubt = "" if law.proven else " ?"
-            console.print(f"  {name} = {law.text(model.factors)}{doubt}", highlight=False, soft_wrap=True)
+            console.print(f"  {name} = {law.text(model.factors)}{doubt}", highlight=False)
         if not all(law.proven for law in model.laws.values()):
             console.print("  ?: as few runs as the law has unknowns", highlight=False)
         console.print(_counts(model))

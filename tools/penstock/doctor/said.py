@@ -11,6 +11,7 @@ from penstock.doctor.finding import ACHIEVED, HIGH, INFO, UNDECIDED, WARN, WITHD
 from penstock.doctor.job import Job
 from penstock.doctor.record import call_sites, files
 from penstock.doctor.rules.common import number, share, size
+from penstock.report import words
 
 STYLE = {HIGH: "bold red", WARN: "yellow"}
 MOST_FILES = 5
@@ -26,8 +27,8 @@ def say(diagnosis: Diagnosis, console: Console) -> None:
     console.print(Text(diagnosis.verdict, style="bold"))
     job = diagnosis.job
     console.print(
-        f"{job.program or 'a program'}, job {job.job_id}: {job.ranks} ranks, {job.seconds:.4g} s, "
-        f"{job.core_hours:,.4g} core-hours\n",
+        f"{job.program or 'a program'}, job {job.job_id}: {words.count(job.ranks, 'rank', 'ranks')}, "
+        f"{job.seconds:.4g} s, {job.core_hours:,.4g} core-hours\n",
         highlight=False,
     )
     if job.functions:
@@ -71,7 +72,8 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
     hours = one.saved_seconds * diagnosis.job.ranks / 3600
     if one.severity == INFO and one.replayed is None:
         why = f"; not replayed: {one.not_replayed}" if one.not_replayed else ""
-        console.print(Padding(Text(f"would save {one.saved_seconds:.3g} s{why}"), (0, 0, 1, 3)), highlight=False)
+        brief = Text(f"would save {one.saved_seconds:.3g} s{why}")
+        console.print(Padding(brief, (0, 0, 1, 3), expand=False), highlight=False)
         return
     lines = [
         f"would save about {one.saved_seconds:.3g} s of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours "
@@ -86,7 +88,7 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
     lines += [one.cause, *(f"{layer}: {text}" for layer, text in one.remedies.items())]
     lines.append("evidence: " + "; ".join(_evidence(e) for e in one.evidence))
     for line in lines:
-        console.print(Padding(Text(line), (0, 0, 0, 3)), highlight=False)
+        console.print(Padding(Text(line), (0, 0, 0, 3), expand=False), highlight=False)
     console.print()
 
 
