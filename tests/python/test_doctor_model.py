@@ -88,6 +88,15 @@ def test_any_straight_line_is_found_exactly(slope: int, constant: int, ranks: li
     assert law.proven
 
 
+def test_two_runs_of_different_programs_have_no_law() -> None:
+    def of(ranks: int, count: int) -> Scale:
+        return Scale({"ranks": ranks}, {"read_at": count}, NOTHING)
+
+    assert fit_scales([of(1, 1_000_000), of(32, 128)], {}).unexplained == ("read_at",)
+    assert fit_scales([of(2, 7), of(4, 12)], {}).unexplained == ("read_at",)  # 5/2 for each rank
+    assert fit_scales([of(2, 7), of(4, 13)], {}).laws["read_at"].text({}) == "3 x ranks + 1"
+
+
 def test_times_ahead_follow_the_runs() -> None:
     runs = [
         job(shared("POSIX", n, n, WRITES=n, BYTES_WRITTEN=GIB, F_META_TIME=n * (1.0 + n / 64), F_WRITE_TIME=n), ranks=n)

@@ -151,7 +151,10 @@ def _law(points: Sequence[tuple[Mapping[str, int], int]]) -> Law | None:
         if line is not None:
             slope, constant = line
             different = len({variables[name] for variables, _ in points})
-            found.append(Law(name, slope, constant, different > (1 if constant == 0 else 2)))
+            proven = different > (1 if constant == 0 else 2)
+            # Two points lie on some line always.
+            if proven or (slope > 0 and slope.denominator == 1):
+                found.append(Law(name, slope, constant, proven))
     return min(found, key=lambda law: (law.constant != 0, law.slope.denominator != 1), default=None)
 
 
