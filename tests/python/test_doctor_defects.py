@@ -44,6 +44,21 @@ def test_reads_beyond_the_end_are_read_modify_write_too() -> None:
     assert found["A2"].title.startswith("0 B read, in 304,976 calls, from a file that the program only writes")
 
 
+@pytest.mark.parametrize(("stripes", "rules"), [(8, {"C1", "C4"}), (32, {"C1", "C2"}), (None, {"C1"})])
+def test_where_writers_are_enough_it_is_the_exchange(stripes: int | None, rules: set[str]) -> None:
+    made = job(
+        record("MPI-IO", COLL_WRITES=64 * 1000, BYTES_WRITTEN=50 * GIB, F_WRITE_TIME=64 * 60, F_SLOWEST_RANK_TIME=61,
+               VIEWS=640),
+        shared("POSIX", 64, 8, WRITES=50 * 1024, BYTES_WRITTEN=50 * GIB, F_WRITE_TIME=8 * 10, SEQ_WRITES=50 * 1024,
+               SIZE_WRITE_1M_4M=50 * 1024, ACCESS1_ACCESS=MIB, ACCESS1_COUNT=50 * 1024),
+        stripes={} if stripes is None else {"/scratch/out": (stripes, MIB, (3,))},
+    )  # fmt: skip
+    found = {one.rule: one for one in diagnose(made).findings}
+    assert {rule for rule in found if rule in ("C1", "C2", "C4")} == rules
+    assert ("mpi hint" in found["C1"].remedies) == ("C4" not in rules)  # more aggregators are of no use then
+    assert "C4" not in found or found["C4"].severity == "WARN"
+
+
 def opened_by_all(**numbers: float) -> Job:
     return job(
         record("MPI-IO", "/scratch/out", SHARED, BYTES_WRITTEN=GIB, INDEP_WRITES=64, F_WRITE_TIME=64 * 10,

@@ -77,7 +77,7 @@ def together_or_not(asked: Asked) -> Trial | str:
 
 
 def aggregators(asked: Asked) -> Trial | str:
-    """C1, C2: more aggregators, none, fewer and larger calls."""
+    """C1, C2, C4: more aggregators, none, fewer and larger calls."""
     facts = asked.facts
     i = facts.mpi.index(asked.path)
     if i is None:

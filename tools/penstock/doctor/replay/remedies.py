@@ -9,7 +9,7 @@ from penstock.doctor.replay.trial import Asked, Trial
 
 OF_ALL_FILES = ("M1", "M4")  # rules whose pattern is that of all files
 # Their gain is that of several servers, or of far ones.
-OF_SERVERS = ("C1", "C2", "A6", "I1", "I3", "M1", "M2", "M4", "T2")
+OF_SERVERS = ("C1", "C2", "C4", "A6", "I1", "I3", "M1", "M2", "M4", "T2")
 NOT_HERE = {
     "C3": "storage targets are the file system's own: a replay elsewhere shows nothing",
     "I2": "a slow target is that file system's own: a replay elsewhere shows nothing",
@@ -45,6 +45,7 @@ TRIALS: dict[str, Callable[[Asked], Trial | str]] = {
     "A7": collective.together_or_not,
     "C1": collective.aggregators,
     "C2": collective.aggregators,
+    "C4": collective.aggregators,
     "C5": collective.together_or_not,
     "C6": collective.buffered,
     "C7": collective.unbuffered,

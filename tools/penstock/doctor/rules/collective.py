@@ -32,8 +32,19 @@ def known_below(facts: Facts, i: int) -> bool:
     return "POSIX" not in facts.partial or bool(moved >= 0.9 * asked)
 
 
+def wanted(facts: Facts, path: str) -> int | None:
+    """How many ranks can feed a file: one for each stripe, at least one for each node; None where neither is known."""
+    stripes = facts.stripes(path)
+    return min((one for one in (stripes[0] if stripes else None, facts.nodes) if one is not None), default=None)
+
+
+def enough_writers(facts: Facts, path: str) -> bool:
+    at, least = facts.posix_of(path), wanted(facts, path)
+    return at is not None and least is not None and 1 < least <= int(facts.posix.movers[at])
+
+
 def wait_gap(facts: Facts) -> Iterator[Finding]:
-    """C1: the mean rank is far longer in MPI-IO than in the file system."""
+    """C1: the mean rank is far longer in MPI-IO than in the file system. C4: though ranks enough are in it."""
     mpi = facts.mpi
     chosen = [i for i in range(len(mpi)) if mpi.collective[i]]
     gaps = {i: waiting(facts, i) for i in chosen}
@@ -41,6 +52,7 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
     saved = sum(max(0.0, mean - slowest) for mean, _, slowest in gaps.values())
     if not gaps or facts.ranks == 1:
         return
+    fed = [i for i in gaps if enough_writers(facts, mpi.paths[i])]
     in_mpi, in_posix, at_work = (sum(one[k] for one in gaps.values()) for k in range(3))
     paths = sorted((mpi.paths[i] for i in gaps), key=lambda path: -mpi.seconds[mpi.paths.index(path)])
     yield found(
@@ -62,9 +74,39 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
         ],
         files=paths,
         module="MPI-IO",
+        without=("mpi hint",) if len(fed) == len(gaps) else (),
         in_mpi=in_mpi,
         in_posix=in_posix,
         at_work=at_work,
+    )
+    if fed:
+        yield _exchange(facts, {i: gaps[i] for i in fed})
+
+
+def _exchange(facts: Facts, gaps: dict[int, tuple[float, float, float]]) -> Finding:
+    paths = sorted((facts.mpi.paths[i] for i in gaps), key=lambda path: -facts.seconds_in(path))
+    mean, at_work = (sum(one[k] for one in gaps.values()) for k in (0, 2))
+    spent = sum(max(0.0, one[0] - one[2]) for one in gaps.values())
+    at = facts.posix_of(paths[0])
+    writers = 0 if at is None else int(facts.posix.movers[at])
+    return found(
+        facts,
+        "C4",
+        f"Exchange between ranks takes {spent:.3g} s, though {writers} of them write or read ({names(paths)})",
+        spent * 0.5,
+        cap=WARN,
+        confidence=0.5,
+        evidence=[
+            Evidence("POSIX_F_VARIANCE_RANK_BYTES", writers, "ranks that moved the bytes, as it and their sum say"),
+            Evidence("stripes, or nodes", wanted(facts, paths[0]) or 0, "that so many can feed"),
+            Evidence("MPIIO_F_READ_TIME + _WRITE_TIME + _META_TIME", round(mean, 3), "seconds of the mean rank"),
+            Evidence("POSIX_F_SLOWEST_RANK_TIME", round(at_work, 3), "seconds of the busiest rank"),
+        ],
+        files=paths,
+        module="MPI-IO",
+        writers=writers,
+        at_work=at_work,
+        mean=mean,
     )
 
 
@@ -78,12 +120,11 @@ def few_writers(facts: Facts) -> Iterator[Finding]:
         moved = float(posix.of("BYTES_READ")[at] + posix.of("BYTES_WRITTEN")[at])
         writers = int(posix.movers[at])
         stripes = facts.stripes(path)
-        known = [one for one in (stripes[0] if stripes else None, facts.nodes) if one is not None]
-        wanted = min(known, default=1)
+        needed = wanted(facts, path) or 1
         least = LARGE if writers > 1 or facts.ranks < MANY else LARGE // 16
-        if moved < least or writers < 1 or (writers >= wanted and writers != 1):
+        if moved < least or writers < 1 or (writers >= needed and writers != 1):
             continue
-        target = max(wanted, min(8, facts.ranks // 2))
+        target = max(needed, min(8, facts.ranks // 2))
         mean, _, slowest = waiting(facts, i)
         whose = "A single rank moves" if writers == 1 else f"{writers} ranks move"
         seconds = max(mean, slowest)
