@@ -36,6 +36,12 @@ _METHODS = {
     ("HDF5", False): "phdf5", ("HDF5", True): "hdf5/independent:placement=per_rank",
     ("NCMPI", False): "pnetcdf", ("NCMPI", True): "netcdf/independent:placement=per_rank",
 }  # fmt: skip
+# By api: with -c, and without.
+_COLLECTIVE = {
+    "MPIIO": ("coordination=collective", "coordination=independent"),
+    "HDF5": ("collective=true", "collective=false"),
+    "NCMPI": ("mode=collective", "mode=independent"),
+}
 
 
 @dataclass
@@ -99,17 +105,15 @@ def _method(said: dict[str, str]) -> str:
     if (api, own) not in _METHODS:
         raise UserError(f"ior: -a {said['api']}: there are {', '.join(dict.fromkeys(api for api, _ in _METHODS))}")
     method = _METHODS[api, own]
-    settings = []
+    settings: list[str] = []
     if _on(said, "collective"):
         if own:
             raise UserError("ior: -c and -F: a process alone with its file has nobody to be collective with")
-        settings = {"MPIIO": ["coordination=collective"], "HDF5": ["collective=true"]}.get(api, [])
         if api == "POSIX":
             raise UserError("ior: -c: POSIX has no collective calls")
-    elif api == "HDF5" and not own:
-        settings = ["collective=false"]
-    elif api == "MPIIO":
-        settings = ["coordination=independent"]
+        settings = [_COLLECTIVE[api][0]]
+    elif api == "MPIIO" or (api in _COLLECTIVE and not own):
+        settings = [_COLLECTIVE[api][1]]
     if _on(said, "useFileView") and api == "MPIIO":
         settings.append("positioning=individual")
     # IOR sums nothing, reserves nothing and reads nothing back by itself; each transfer is a call.
