@@ -17,6 +17,7 @@ CALLS = "checksums=none,request=per_run,read_back=none,preallocate=false"
     ("line", "arguments", "methods"),
     [
         ("-b 16m -t 1m -s 4", "--block-size 16MiB --transfer-size 1MiB --segment-count 4", None),
+        ("-b16m -t=1m -s4 -i1", "--block-size 16MiB --transfer-size 1MiB --segment-count 4 --repetitions 1", None),
         ("-b 1g -z -i 7 -k", "--block-size 1GiB --repetitions 7 --random-offset --keep", None),
         ("blockSize=512 transferSize=256", "--block-size 512B --transfer-size 256B", None),
         ("-a POSIX -F -e", f"--regime durable {AS_IOR}", "raw/per_process:checksums=none"),

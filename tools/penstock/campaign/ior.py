@@ -57,8 +57,8 @@ def translate(words: list[str]) -> Translated:
     done = Translated([])
     rest = iter(words)
     for word in rest:
-        name, equals, value = word.partition("=")
-        if name in _VALUES and not (equals and name.startswith("-")):
+        name, equals, value = _told_apart(word)
+        if name in _VALUES and not (equals and name.startswith("--")):
             given = value if equals else next(rest, None)
             if given is None:
                 raise UserError(f"ior: {word} needs a value")
@@ -69,6 +69,13 @@ def translate(words: list[str]) -> Translated:
             done.arguments.append(word)
     _spell(done)
     return done
+
+
+def _told_apart(word: str) -> tuple[str, str, str]:
+    """The option, whether a value follows in the same word, and that: "-b 4k" is "-b4k" and "-b=4k" too."""
+    if len(word) > 2 and word[0] == "-" and word[1] != "-" and word[:2] in _VALUES:
+        return word[:2], "=", word[2:].removeprefix("=")
+    return word.partition("=")
 
 
 def _spell(done: Translated) -> None:
