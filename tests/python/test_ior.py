@@ -1,5 +1,6 @@
 """test_ior.py: IOR's command lines, and what they ask of the bench."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,20 @@ def test_a_line_of_ior_runs_and_verifies(penstock: Penstock, tmp_path: Path, lin
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ior, 384 KiB, written on 3 ranks" in done.stdout
+
+
+def test_a_line_of_ior_runs_on_several_numbers_of_ranks(penstock: Penstock, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    line = ["ior", "-a", "POSIX", "-F", "-b", "64k", "-t", "16k", "-i", "2", "-o", "there/testfile"]
+    done = penstock("bench", *line, "--np", "2,3", "--json", "out.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    jobs = json.loads((tmp_path / "out.json").read_text())["jobs"]
+    assert {(job["np"], job["record"]["repetitions"]) for job in jobs} == {(2, 2), (3, 2)}
+    for job in jobs:
+        assert "/there/" in job["record"]["provenance"]["directory"]
+        assert {one["method"] for one in job["record"]["cases"][0]["results"]} == {"raw/per_process:checksums=none"}
+    dry = penstock("bench", *line, "--np", "2", "--dry-run")
+    assert dry.returncode == 0, dry.stderr
 
 
 @pytest.mark.parametrize(

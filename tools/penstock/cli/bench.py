@@ -111,7 +111,7 @@ def bench(
         run_program(context.args, methods, options)
         return
     if (np is not None and len(parse_ranks(np)) > 1) or dry_run or resume:
-        run_several(context.args, preset, methods or METHODS, options)
+        run_several(context.args, preset, methods, options)
         return
     if scale is not None or largest is not None:
         raise UserError(f"--scale and --largest are of a study: --preset {', '.join(STUDIES)}")
@@ -134,10 +134,7 @@ def run_one(
     """One workload on one number of ranks."""
     if not arguments:
         raise UserError("which workload? See penstock bench --help")
-    if arguments[0] == "ior":
-        said = ior.translate(arguments[1:])
-        arguments = ["ior", *said.arguments]
-        methods, directory = methods or said.methods, said.directory or directory
+    arguments, methods, directory = _of_ior(arguments, methods, directory)
     program = launch.program(PROGRAM, mpi)
     with make_scratch(directory, keep="--keep" in arguments) as scratch:
         record_path = json if json is not None else scratch / "record.json"
@@ -153,6 +150,14 @@ def run_one(
             typer.echo(f"The whole record is in {json}")
     if outcome.status != 0:
         raise typer.Exit(1)
+
+
+def _of_ior(words: list[str], methods: str | None, directory: Path) -> tuple[list[str], str | None, Path]:
+    """WORDS of IOR as ours, with the methods and the folder that they say; those of another workload as they are."""
+    if words[0] != "ior":
+        return words, methods, directory
+    said = ior.translate(words[1:])
+    return ["ior", *said.arguments], methods or said.methods, said.directory or directory
 
 
 @dataclass(frozen=True)
@@ -222,14 +227,15 @@ def run_program(arguments: list[str], methods: str | None, options: Campaign) ->
     options.run(request, arguments)
 
 
-def run_several(arguments: list[str], preset: str | None, methods: str, options: Campaign) -> None:
+def run_several(arguments: list[str], preset: str | None, methods: str | None, options: Campaign) -> None:
     """One workload on several numbers of ranks."""
     if preset is not None:
         raise UserError(f"--preset {preset} runs on one number of ranks, as a whole")
     if not arguments or arguments[0].startswith("-"):
         raise UserError("which workload? See penstock bench --help")
-    said = split_words(arguments)
-    case = Case(said.case[0], said.case, (methods,), group=said.case[0])
+    ours, methods, directory = _of_ior(arguments, methods, options.directory)
+    said = split_words(ours)
+    case = Case(said.case[0], said.case, (methods or METHODS,), group=said.case[0])
     request = Request(
         name=said.case[0],
         ranks=options.ranks() or (RANKS,),
@@ -240,7 +246,7 @@ def run_several(arguments: list[str], preset: str | None, methods: str, options:
         run_words=said.run,
         mpi=options.mpi.value,
     )
-    options.run(request, arguments)
+    replace(options, directory=directory).run(request, arguments)
 
 
 def explain_counts(mpi: launch.Mpi, arguments: list[str], keep: Path | None) -> None:
