@@ -267,6 +267,22 @@ def test_the_interval_of_unpaired_ratios_is_that_of_the_exact_test() -> None:
     assert compare.cliffs_delta([1.0, 4.0], [2.0, 3.0]) == 0
 
 
+def test_thousands_of_repetitions_are_compared_in_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compare._critical.cache_clear()
+    exact = {(m, n): compare._critical(m, n) for m, n in ((30, 30), (60, 40), (6, 200), (100, 100))}
+    monkeypatch.setattr(compare, "EXACT", 0)
+    compare._critical.cache_clear()
+    for (m, n), k in exact.items():
+        assert compare._critical(m, n) == pytest.approx(k, abs=2 + k / 500)
+    assert compare._critical(1, 1) == 0
+    compare._critical.cache_clear()
+    monkeypatch.undo()
+    ratio, low, high = compare.ratio_of([2.0 + index % 7 / 100 for index in range(1000)], [1.0] * 1000)
+    assert low is not None
+    assert high is not None
+    assert low <= ratio <= high
+
+
 def test_what_took_no_time_is_compared_with_nothing() -> None:
     # A write behind a compute phase may add none.
     assert stats.ratio([1.0, 2.0], [0.5, 0.0]) is None
