@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import INTERRUPTIBLE, Penstock
-from penstock.campaign import record, stats
+from penstock.campaign import execute, record, stats
 from penstock.campaign.pooled import Pooled
-from penstock.campaign.request import hinted, parse_ranks, parse_size, read_request, split_words
+from penstock.campaign.request import Request, hinted, parse_ranks, parse_size, read_request, split_words
 from penstock.errors import UserError
 
 CAMPAIGN = """
@@ -233,6 +233,21 @@ def test_what_was_killed_outright_is_taken_up(penstock: Penstock, tmp_path: Path
     parts = sorted((job["np"], job["record"]["repetitions"]) for job in content(tmp_path / "out.json")["jobs"])
     assert parts == [(1, 1), (1, 2), (2, 1), (2, 2)]
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+@pytest.mark.parametrize("name", ["out.json", "out[1].json"])
+def test_what_was_killed_is_taken_up_once(tmp_path: Path, name: str) -> None:
+    request = Request(name="block2d", ranks=(2,), cases=(), repetitions=4)
+    ground = execute.Ground(tmp_path, tmp_path / name)
+    part = {"schema": "penstock.cases/1", "repetitions": 2, "cases": [{"results": [{"seconds": [1.0, 2.0]}]}]}
+    made = record.new(request, [])
+    left = tmp_path / f"{name}.np2.0"
+    for _ in range(2):  # killed before it was taken in; then right after it was, before it was removed
+        left.write_text(json.dumps(part))
+        execute.left_behind(ground, request, made)
+        assert [job["record"]["repetitions"] for job in made["jobs"]] == [2]
+        assert content(tmp_path / name)["jobs"] == made["jobs"]
+        assert not left.exists()
 
 
 def test_a_dry_run_measures_nothing(penstock: Penstock, campaign: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """execute.py: the jobs of a campaign, one for each number of ranks, run one after the other on this machine."""
 
+import glob
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -107,9 +108,14 @@ def take_in(ground: Ground, request: Request, content: record.Content, np: int, 
 
 def left_behind(ground: Ground, request: Request, content: record.Content) -> None:
     """Takes in what a campaign that was killed outright had measured."""
-    for path in sorted(ground.output.parent.glob(f"{ground.output.name}.np*.*")):
-        np, _, part = path.name.removeprefix(f"{ground.output.name}.np").partition(".")
-        if np.isdigit() and part.isdigit():
+    stem = f"{ground.output.name}.np"
+    for path in sorted(ground.output.parent.glob(f"{glob.escape(stem)}*.*")):
+        np, _, part = path.name.removeprefix(stem).partition(".")
+        if not np.isdigit() or not part.isdigit():
+            continue
+        if int(part) < len(record.of_ranks(content, int(np))):  # killed between taking it in and removing it
+            path.unlink()
+        else:
             take_in(ground, request, content, int(np), path)
 
 
