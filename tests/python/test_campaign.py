@@ -235,6 +235,23 @@ def test_what_was_killed_outright_is_taken_up(penstock: Penstock, tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 
+def test_what_stopped_early_goes_on_where_more_is_asked_for() -> None:
+    def part(made: int, asked: int, stopped: str | None) -> dict[str, Any]:
+        return {"np": 2, "record": {"repetitions": made, "repetitions_asked": asked, "stopped": stopped}}
+
+    first, second = part(2, 6, "time limit"), part(3, 8, "half-width")
+    for jobs, asked, done in (
+        ([], 6, False),
+        ([part(2, 6, None)], 6, False),
+        ([part(6, 6, None)], 6, True),
+        ([first], 6, True),
+        ([first], 10, False),
+        ([first, second], 10, True),
+        ([first, second], 11, False),
+    ):
+        assert record.finished({"jobs": jobs, "repetitions_asked": asked}, 2) == done
+
+
 @pytest.mark.parametrize("name", ["out.json", "out[1].json"])
 def test_what_was_killed_is_taken_up_once(tmp_path: Path, name: str) -> None:
     request = Request(name="block2d", ranks=(2,), cases=(), repetitions=4)

@@ -87,10 +87,16 @@ def repetitions(content: Content, np: int) -> int:
 
 
 def finished(content: Content, np: int) -> bool:
-    """Whether nothing of the job on NP ranks is left to do."""
+    """Whether nothing of the job on NP ranks is left to do. What stopped early, at its time limit or with intervals
+    narrow enough, goes on where more repetitions are asked for than it was.
+    """
+    asked = int(content["repetitions_asked"])
     parts = of_ranks(content, np)
-    stopped = bool(parts) and parts[-1]["record"].get("stopped") is not None
-    return stopped or repetitions(content, np) >= int(content["repetitions_asked"])
+    if not parts or repetitions(content, np) >= asked:
+        return bool(parts)
+    last = parts[-1]["record"]
+    before = repetitions(content, np) - int(last["repetitions"])
+    return last.get("stopped") is not None and asked <= before + int(last.get("repetitions_asked", asked))
 
 
 def verified(content: Content) -> bool:
