@@ -201,6 +201,27 @@ def test_methods_that_are_no_plans_are_advised_for_speed(measured: Path) -> None
     assert all("for speed use" in sentence for sentence in verdict.headline(source))
 
 
+def test_beside_a_competing_job_no_more_is_claimed_than_an_aa_pair_allows() -> None:
+    from penstock.report.page import verdict
+    from penstock.report.page.model import BESIDE, CaseView, Line, Source
+
+    def line(method: str, seconds: float, control: bool = False) -> Line:
+        return Line(method, "write", control, 1, [seconds] * 6, [], {}, {}, {}, [], "", True, None, {})
+
+    def source(again: float) -> Source:
+        quiet, loud = (
+            CaseView(name, 2, 2, "durable", {"name": "block2d"}, "hdf5/a", None, {}) for name in ("c", "c" + BESIDE)
+        )
+        quiet.lines = [line("hdf5/a", 1.0), line("hdf5/b", 2.0)]
+        loud.lines = [line("hdf5/a", 1.0), line("hdf5/b", 0.9), line("hdf5/a (A/A)", again, control=True)]
+        return Source(Path(), "t", [quiet, loud], [], [])
+
+    (said,) = verdict.under_load(source(1.0))
+    assert "holds only while the file system is quiet" in said
+    (said,) = verdict.under_load(source(1.2))  # the same method differs by more than the two do
+    assert "no difference is claimed" in said
+
+
 def test_load_hints_and_what_was_cut_are_said(penstock: Penstock, measured: Path, tmp_path: Path) -> None:
     text = made(penstock, measured, "campaign.json", target=tmp_path / "r.html")
     assert "Where it holds:" in text

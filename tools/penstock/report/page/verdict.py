@@ -142,13 +142,9 @@ def under_load(source: Source) -> list[str]:
         if other is None or not other.usable:
             continue
         found = stats.ratio(loud.best.seconds, other.seconds)
-        sure = (
-            found is not None and found.low is not None and found.high is not None and not found.low <= 1 <= found.high
-        )
+        sure = found is not None and stats.verdict(found, loud.case.smallest(operation)) in ("faster", "slower")
         what = (
-            "only while the file system is quiet"
-            if sure
-            else "quiet; beside a competing job no difference is detectable"
+            "only while the file system is quiet" if sure else "quiet; beside a competing job no difference is claimed"
         )
         said.append(f"{where}: that {quiet.best.method} is the choice holds {what} ({loud.best.method} leads there).")
     return said
