@@ -20,6 +20,7 @@ CALLS = "checksums=none,request=per_run,read_back=none,preallocate=false"
         ("-b 16m -t 1m -s 4", "--block-size 16MiB --transfer-size 1MiB --segment-count 4", None),
         ("-b16m -t=1m -s4 -i1", "--block-size 16MiB --transfer-size 1MiB --segment-count 4 --repetitions 1", None),
         ("-b 1g -z -i 7 -k", "--block-size 1GiB --repetitions 7 --random-offset --keep", None),
+        ("-b 64KiB -t 512B", "--block-size 64KiB --transfer-size 512B", None),
         ("blockSize=512 transferSize=256", "--block-size 512B --transfer-size 256B", None),
         ("-a POSIX -F -e", f"--regime durable {AS_IOR}", "raw/per_process:checksums=none"),
         ("-a MPIIO -c", f"--regime cached {AS_IOR}", f"raw/mpiio:coordination=collective,{CALLS}"),
@@ -55,6 +56,8 @@ def test_the_folder_of_the_file_is_where_it_is_measured() -> None:
     ("line", "words"),
     [
         ("-b 16q", "blockSize 16q"),
+        ("-b 16iB", "blockSize 16iB"),
+        ("-b 16MB", "blockSize 16MB"),
         ("-b", "-b needs a value"),
         ("-a S3", "-a S3: there are POSIX, MPIIO, HDF5, NCMPI"),
         ("-a POSIX -c", "no collective calls"),

@@ -27,7 +27,7 @@ _FLAGS = {
     "-V": "useFileView", "useFileView": "useFileView",
 }  # fmt: skip
 OPTIONS = {word for word in [*_VALUES, *_FLAGS] if word.startswith("-")}
-_SIZE = re.compile(r"(\d+)([kmgtKMGT]?)")
+_SIZE = re.compile(r"(\d+)(?:([kmgtKMGT]?)|([KMGT])iB|B)")
 _UNITS = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
 # By api and whether there is a file for each process.
 _METHODS = {
@@ -136,4 +136,4 @@ def _size(name: str, text: str) -> str:
     found = _SIZE.fullmatch(text)
     if found is None:
         raise UserError(f"ior: {name} {text}: a number with k, m, g or t behind it")
-    return found[1] + _UNITS[found[2].lower()]
+    return found[1] + _UNITS[(found[2] or found[3] or "").lower()]
