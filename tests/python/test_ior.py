@@ -22,7 +22,7 @@ CALLS = "checksums=none,request=per_run,read_back=none,preallocate=false"
         ("-b 1g -z -i 7 -k", "--block-size 1GiB --repetitions 7 --random-offset --keep", None),
         ("-b 64KiB -t 512B", "--block-size 64KiB --transfer-size 512B", None),
         ("blockSize=512 transferSize=256", "--block-size 512B --transfer-size 256B", None),
-        ("-a POSIX -F -e", f"--regime durable {AS_IOR}", "raw/per_process:checksums=none"),
+        ("-a POSIX -F -e", f"--regime durable {AS_IOR}", "raw/per_process:checksums=none,preallocate=false"),
         ("-a MPIIO -c", f"--regime cached {AS_IOR}", f"raw/mpiio:coordination=collective,{CALLS}"),
         ("-a MPIIO", f"--regime cached {AS_IOR}", f"raw/mpiio:coordination=independent,{CALLS}"),
         (
@@ -35,11 +35,15 @@ CALLS = "checksums=none,request=per_run,read_back=none,preallocate=false"
             f"--regime durable {AS_IOR}",
             f"raw/mpiio:coordination=independent,positioning=individual,{CALLS}",
         ),
-        ("-a NCMPI -c", f"--regime cached {AS_IOR}", "pnetcdf:mode=collective,checksums=none"),
-        ("-a NCMPI", f"--regime cached {AS_IOR}", "pnetcdf:mode=independent,checksums=none"),
-        ("-a NCMPI -F", f"--regime cached {AS_IOR}", "netcdf/independent:placement=per_rank,checksums=none"),
-        ("-F -C", "--regime cached --one-buffer --warm", "raw/per_process:checksums=none"),
-        ("-F", f"--regime cached {AS_IOR}", "raw/per_process:checksums=none"),
+        ("-a NCMPI -c", f"--regime cached {AS_IOR}", "pnetcdf:mode=collective,checksums=none,preallocate=false"),
+        ("-a NCMPI", f"--regime cached {AS_IOR}", "pnetcdf:mode=independent,checksums=none,preallocate=false"),
+        (
+            "-a NCMPI -F",
+            f"--regime cached {AS_IOR}",
+            "netcdf/independent:placement=per_rank,checksums=none,preallocate=false",
+        ),
+        ("-F -C", "--regime cached --one-buffer --warm", "raw/per_process:checksums=none,preallocate=false"),
+        ("-F", f"--regime cached {AS_IOR}", "raw/per_process:checksums=none,preallocate=false"),
         ("--type int32 -b 4k --seed 3", "--type int32 --seed 3 --block-size 4KiB", None),
     ],
 )
@@ -92,7 +96,9 @@ def test_a_line_of_ior_runs_on_several_numbers_of_ranks(penstock: Penstock, tmp_
     assert {(job["np"], job["record"]["repetitions"]) for job in jobs} == {(2, 2), (3, 2)}
     for job in jobs:
         assert "/there/" in job["record"]["provenance"]["directory"]
-        assert {one["method"] for one in job["record"]["cases"][0]["results"]} == {"raw/per_process:checksums=none"}
+        assert {one["method"] for one in job["record"]["cases"][0]["results"]} == {
+            "raw/per_process:checksums=none,preallocate=false"
+        }
     dry = penstock("bench", *line, "--np", "2", "--dry-run")
     assert dry.returncode == 0, dry.stderr
 

@@ -127,8 +127,7 @@ def _method(said: dict[str, str]) -> str:
     settings += ["checksums=none"]
     if api == "MPIIO":
         settings += ["request=per_run", "read_back=none"]
-    if api in ("MPIIO", "HDF5") and not own:
-        settings += ["preallocate=false"]
+    settings += ["preallocate=false"]
     return method + ("," if ":" in method else ":") + ",".join(settings)
 
 
