@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from penstock.campaign.request import parse_size
 from penstock.errors import UserError
 
 # IOR 4.0's letters and long names; https://ior.readthedocs.io/en/latest/userDoc/options.html
@@ -29,6 +30,8 @@ _FLAGS = {
 OPTIONS = {word for word in [*_VALUES, *_FLAGS] if word.startswith("-")}
 _SIZE = re.compile(r"(\d+)(?:([kmgtKMGT]?)|([KMGT])iB|B)")
 _UNITS = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
+TRANSFER = "256k"  # where none is said
+LEAST_CALL = 4096  # bytes of round_bytes
 # By api and whether there is a file for each process.
 _METHODS = {
     ("POSIX", False): "raw/independent", ("POSIX", True): "raw/per_process",
@@ -126,7 +129,9 @@ def _method(said: dict[str, str]) -> str:
     # IOR sums nothing, reserves nothing and reads nothing back by itself; each transfer is a call.
     settings += ["checksums=none"]
     if api == "MPIIO":
-        settings += ["request=per_run", "read_back=none"]
+        transfer = _size("transferSize", said.get("transferSize", TRANSFER))
+        call = transfer if parse_size(transfer) >= LEAST_CALL else f"{LEAST_CALL}B"
+        settings += ["request=per_run", f"round_bytes={call}", "read_back=none"]
     settings += ["preallocate=false"]
     return method + ("," if ":" in method else ":") + ",".join(settings)
 
