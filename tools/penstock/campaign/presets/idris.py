@@ -15,6 +15,7 @@ from penstock.campaign.presets.study import (
     Asked,
     Sized,
     Study,
+    as_ior,
     both_against_ranks,
     fits,
     per_rank,
@@ -45,7 +46,7 @@ def _ior(asked: Asked) -> Sized:
     size = per_rank(asked, strong(asked, 256 * GIB, 1024) / asked.most, sized, "256 GiB in all")
     transfer = min(TRANSFER, size)
     block = ("-b", str(whole(size, transfer)), "-t", str(transfer))
-    methods = (PER_PROCESS, MPIIO, HDF5, PNETCDF, OURS)
+    methods = as_ior((PER_PROCESS, MPIIO, HDF5, PNETCDF, OURS), transfer)
     for np in asked.ranks:  # 256 GiB whatever the number of processes
         own = whole(size * asked.most / np, transfer)
         sized.cases.append(

@@ -11,6 +11,7 @@ from penstock.campaign.presets.study import (
     Asked,
     Sized,
     Study,
+    as_ior,
     both_against_ranks,
     per_rank,
     whole,
@@ -48,7 +49,7 @@ def _hints(asked: Asked) -> Sized:
         count = max(2, min(most, 32 * MIB) // scaled)
         for pattern, block, segments in (("sequential", scaled * count, 1), ("strided", scaled, count)):
             said = ("ior", "-b", str(block), "-t", str(scaled), "-s", str(segments), *asked.words)
-            sized.cases.append(Case(f"{pattern} {words.size(transfer)}", said, HINT_METHODS))
+            sized.cases.append(Case(f"{pattern} {words.size(transfer)}", said, as_ior(HINT_METHODS, scaled)))
     return sized
 
 
@@ -65,7 +66,8 @@ def _hints_figures(pooled: Pooled) -> list[Figure]:
     for index, operation in enumerate(("write", "read")):
         for case, published in PUBLISHED.items():
             bars: list[tuple[float | str, Series | None]] = [
-                (names[way], pooled.get(case, method, operation, np)) for way, method in methods.items()
+                (names[way], pooled.get(case, pooled.named(case, method), operation, np))
+                for way, method in methods.items()
             ]
             bars.append((OURS, pooled.get(case, OURS, operation, np)))
             said = [(names[way], both[index]) for way, both in published.items()]
@@ -113,7 +115,7 @@ def _ior(asked: Asked) -> Sized:
     sized = Sized()
     own = whole(per_rank(asked, 64e9, sized, WEAK), 8 * MIB)
     said = ("ior", "-b", str(own), "-t", str(min(own, 8 * MIB)), *asked.words)
-    sized.cases.append(Case(WEAK, said, IOR_METHODS))
+    sized.cases.append(Case(WEAK, said, as_ior(IOR_METHODS, min(own, 8 * MIB))))
     return sized
 
 

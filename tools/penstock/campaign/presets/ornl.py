@@ -11,6 +11,7 @@ from penstock.campaign.presets.study import (
     Asked,
     Sized,
     Study,
+    as_ior,
     both_against_ranks,
     per_rank,
     whole,
@@ -40,7 +41,7 @@ def _build(asked: Asked, methods: tuple[str, ...]) -> Sized:
         size = min(transfer, own)
         name = _case(transfer)
         block = ("-b", str(whole(own, size)), "-t", str(size))
-        sized.cases.append(Case(name, ("ior", *block, *asked.words), methods))
+        sized.cases.append(Case(name, ("ior", *block, *asked.words), as_ior(methods, size)))
     return sized
 
 
@@ -110,7 +111,7 @@ def _larger_transfers(pooled: Pooled) -> Conclusion:
     said: list[str] = []
     faster: dict[str, bool | None] = {}
     for method in (MPIIO, PLAIN):
-        small, large = (pooled.get(case, method, "write", np) for case in (SMALL, LARGE))
+        small, large = (pooled.get(case, pooled.named(case, method), "write", np) for case in (SMALL, LARGE))
         if small is None or large is None:
             faster[method] = None
             continue
