@@ -10,7 +10,7 @@ import pytest
 from conftest import Penstock
 from penstock.campaign.conclusions import Claim, conclude
 from penstock.campaign.pooled import Pooled
-from penstock.campaign.presets import STUDIES, Asked, find
+from penstock.campaign.presets import STUDIES, Asked, find, ornl
 from penstock.campaign.presets.study import GIB, MIB
 from penstock.errors import UserError
 
@@ -126,6 +126,31 @@ def test_one_failing_claim_contradicts() -> None:
     said = conclude(data, "A is the fastest.", [Claim("c", "a", "b", "write"), Claim("c", "a", "d", "write")])
     assert said["verdict"] == "contradicted"
     assert said["evidence"].startswith("write, c, 4 ranks: d takes")
+
+
+@pytest.mark.parametrize(
+    ("collective", "independent", "verdict"),
+    [
+        ((SLOW, FAST), (SLOW, SLOW), "reproduced"),
+        ((SLOW, FAST), (SLOW, FAST), "contradicted"),
+        ((FAST, SLOW), (SLOW, SLOW), "contradicted"),
+        ((SLOW, SLOW), (SLOW, SLOW), "not testable"),  # no difference is no proof that there is none
+        ((SLOW[:2], FAST[:2]), (SLOW[:2], SLOW[:2]), "not testable"),
+        ((SLOW, FAST), None, "not testable"),
+    ],
+)
+def test_larger_transfers_are_judged_where_intervals_lie_apart(
+    collective: tuple[list[float], list[float]],
+    independent: tuple[list[float], list[float]] | None,
+    verdict: str,
+) -> None:
+    found = {ornl.MPIIO: collective} | ({ornl.PLAIN: independent} if independent else {})
+    cases = [
+        {"case": name, "results": [line(f"{method},round_bytes=1B", both[at]) for method, both in found.items()]}
+        for at, name in enumerate((ornl.SMALL, ornl.LARGE))
+    ]
+    said = STUDIES["ornl-collective"].conclusions(Pooled({"jobs": [{"np": 4, "record": {"cases": cases}}]}))[-1]
+    assert said["verdict"] == verdict, said
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from penstock.campaign.pooled import Pooled
+from penstock.campaign.stats import Interval
 from penstock.report import words
 
 Conclusion = dict[str, str]
@@ -48,6 +49,13 @@ def judged(text: str, holds: bool | None, evidence: str) -> Conclusion:
     """Of something else than a ratio of two methods."""
     verdict = "not testable" if holds is None else "reproduced" if holds else "contradicted"
     return {"text": text, "verdict": verdict, "evidence": evidence}
+
+
+def longer(one: Interval, other: Interval, factor: float = 1.0) -> bool | None:
+    """Whether ONE is over FACTOR times OTHER, of which there are no pairs; None where their intervals do not say."""
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return None
+    return True if one.low > factor * other.high else False if one.high < factor * other.low else None
 
 
 def _test(pooled: Pooled, claim: Claim, np: int) -> tuple[bool | None, str]:

@@ -3,7 +3,7 @@
 import math
 from statistics import fmean
 
-from penstock.campaign.conclusions import Claim, Conclusion, conclude, judged, not_testable
+from penstock.campaign.conclusions import Claim, Conclusion, conclude, judged, longer, not_testable
 from penstock.campaign.figures import Figure, Points, axis, figure, point, rates, times
 from penstock.campaign.pooled import Pooled, Series
 from penstock.campaign.presets.study import (
@@ -23,7 +23,7 @@ from penstock.campaign.presets.study import (
     whole,
 )
 from penstock.campaign.request import Case, hinted
-from penstock.campaign.stats import Interval, interval
+from penstock.campaign.stats import interval
 from penstock.report import words
 
 SOURCE = (
@@ -130,13 +130,6 @@ def _create_figures(pooled: Pooled) -> list[Figure]:
     return [*made, figure("sets", title, axis("operation", "category"), axis("seconds", "log"), handled)]
 
 
-def _longer(one: Interval, other: Interval) -> bool | None:
-    """None where the intervals overlap, or there are none."""
-    if one.low is None or one.high is None or other.low is None or other.high is None:
-        return None
-    return True if one.low > other.high else False if one.high < other.low else None
-
-
 def _create_conclusions(pooled: Pooled) -> list[Conclusion]:
     np = pooled.ranks()[-1]
     cases = sorted((case for case in pooled.cases() if case != SETS), key=_count)
@@ -146,7 +139,7 @@ def _create_conclusions(pooled: Pooled) -> list[Conclusion]:
         f"{words.seconds(one.median)} ({words.seconds_interval(one.median, one.low, one.high)}) a file for {count}"
         for count, one in each
     )
-    grows = _longer(each[-1][1], each[0][1]) if len(each) > 1 else None
+    grows = longer(each[-1][1], each[0][1]) if len(each) > 1 else None
     return [
         judged("The time to create files grows worse than linearly with their number.", grows, said or "too few files"),
         conclude(

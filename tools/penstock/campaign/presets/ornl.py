@@ -1,6 +1,6 @@
 """ornl.py: IOR with file views and collective calls on Jaguar (ORNL 2007)."""
 
-from penstock.campaign.conclusions import Claim, Conclusion, conclude, judged, not_testable
+from penstock.campaign.conclusions import Claim, Conclusion, conclude, judged, longer, not_testable
 from penstock.campaign.figures import Figure
 from penstock.campaign.pooled import Pooled
 from penstock.campaign.presets.study import (
@@ -117,9 +117,9 @@ def _larger_transfers(pooled: Pooled) -> Conclusion:
             continue
         before, after = interval(small.seconds), interval(large.seconds)
         said.append(f"{method}: {words.seconds(before.median)} with 256 KiB, {words.seconds(after.median)} with 16 MiB")
-        apart = before.low is not None and after.high is not None and after.high < before.low
-        faster[method] = apart if before.low is not None else None
-    holds = None if None in faster.values() else bool(faster[MPIIO]) and not faster[PLAIN]
+        faster[method] = longer(before, after)
+    refuted = faster[MPIIO] is False or faster[PLAIN] is True
+    holds = False if refuted else True if faster[MPIIO] and len(said) == len(faster) else None
     return judged("Larger transfers help only collectives.", holds, "; ".join(said) or "not measured")
 
 
