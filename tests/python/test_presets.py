@@ -10,7 +10,7 @@ import pytest
 from conftest import Penstock
 from penstock.campaign.conclusions import Claim, conclude
 from penstock.campaign.pooled import Pooled
-from penstock.campaign.presets import STUDIES, Asked, find, ornl
+from penstock.campaign.presets import STUDIES, Asked, find, lrz, ornl
 from penstock.campaign.presets.study import GIB, MIB
 from penstock.errors import UserError
 
@@ -150,6 +150,26 @@ def test_larger_transfers_are_judged_where_intervals_lie_apart(
         for at, name in enumerate((ornl.SMALL, ornl.LARGE))
     ]
     said = STUDIES["ornl-collective"].conclusions(Pooled({"jobs": [{"np": 4, "record": {"cases": cases}}]}))[-1]
+    assert said["verdict"] == verdict, said
+
+
+@pytest.mark.parametrize(
+    ("every", "one_of_four", "verdict"),
+    [
+        (FAST, SLOW, "reproduced"),
+        (FAST, FAST, "contradicted"),
+        (FAST[:5], SLOW[:5], "not testable"),
+        (FAST, [1.0, 1.1, 2.0, 2.1, 2.2, 2.3], "not testable"),
+    ],
+)
+def test_the_number_of_writers_is_judged_by_intervals(
+    every: list[float], one_of_four: list[float], verdict: str
+) -> None:
+    cases = [
+        {"case": lrz._pic_case(tasks), "results": [line(lrz.PIC_METHODS[0], seconds)]}
+        for tasks, seconds in ((1, every), (4, one_of_four))
+    ]
+    said = STUDIES["lrz-pic"].conclusions(Pooled({"jobs": [{"np": 4, "record": {"cases": cases}}]}))[0]
     assert said["verdict"] == verdict, said
 
 
