@@ -69,6 +69,14 @@ def test_scaled_by_one_a_study_is_what_it_was() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_no_method_reads_back_what_it_wrote(name: str) -> None:
+    """The bench does, outside the clock; of MPI-IO alone a part would be read within."""
+    for case in find(name).request(Asked((4, 8), 0.1, largest=GIB)).cases:
+        called = [method for method in case.methods if method.startswith("raw/mpiio")]
+        assert all("read_back=none" in method for method in called), case
+
+
 @pytest.mark.parametrize("name", ["idris-ior", "lrz-hints", "lrz-ior", "ornl-fileview", "ornl-collective"])
 def test_a_call_of_mpi_io_is_a_transfer(name: str) -> None:
     for case in find(name).request(Asked((4, 8), 0.1, largest=GIB)).cases:

@@ -14,7 +14,7 @@ HDF5 = "phdf5:collective=true"
 def _build(asked: Asked) -> Sized:
     sized = Sized()
     own = per_rank(asked, 20e6, sized, WEAK)
-    methods = (HDF5, "phdf5:collective=false", PER_PROCESS, "raw/mpiio:coordination=collective", OURS)
+    methods = (HDF5, "phdf5:collective=false", PER_PROCESS, "raw/mpiio:coordination=collective,read_back=none", OURS)
     sized.cases.append(Case(WEAK, ("pencil", "--per-rank", str(own), *asked.words), methods))
     return sized
 

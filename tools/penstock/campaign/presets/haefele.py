@@ -22,9 +22,9 @@ SOURCE = (
     "a square of 4-byte reals in Fortran order, block-block"
 )
 GATHER = "raw/gather"
-VIEW = "raw/mpiio:positioning=individual,coordination=collective"
-OFFSETS = "raw/mpiio:positioning=explicit,coordination=independent,request=per_run"
-CHUNKS = "raw/mpiio:layout=chunks"
+VIEW = "raw/mpiio:positioning=individual,coordination=collective,read_back=none"
+OFFSETS = "raw/mpiio:positioning=explicit,coordination=independent,request=per_run,read_back=none"
+CHUNKS = "raw/mpiio:layout=chunks,read_back=none"
 HDF5 = "phdf5:collective=true"
 HDF5_CHUNKS = "phdf5:collective=true,chunked=true"
 METHODS = (PER_PROCESS, GATHER, VIEW, OFFSETS, CHUNKS, HDF5, HDF5_CHUNKS, OURS)

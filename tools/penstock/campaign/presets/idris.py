@@ -32,12 +32,12 @@ SOURCE = (
 )
 IOR_RANKS = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 RAMSES_RANKS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
-MPIIO = "raw/mpiio:coordination=independent"
+MPIIO = "raw/mpiio:coordination=independent,read_back=none"
 HDF5 = "phdf5:collective=false"
 PNETCDF = "pnetcdf:mode=independent"
 TRANSFER = 2 * MIB
 COLLECTIVE_HDF5 = "phdf5:collective=true"
-COLLECTIVE_MPIIO = "raw/mpiio:coordination=collective"
+COLLECTIVE_MPIIO = "raw/mpiio:coordination=collective,read_back=none"
 COLLECTIVE_PNETCDF = "pnetcdf:mode=collective"
 
 
@@ -156,8 +156,8 @@ GIB_AT_1024 = {  # published
     "hydro": (0.299, 1.292, 7.646, 49.150, 393.2),
 }
 RAMSES_METHODS = (PER_PROCESS, COLLECTIVE_HDF5, COLLECTIVE_MPIIO, COLLECTIVE_PNETCDF, OURS)
-WRITE_AT = "raw/mpiio:coordination=independent"
-ORDERED = "raw/mpiio:positioning=shared,coordination=collective,layout=chunks"
+WRITE_AT = "raw/mpiio:coordination=independent,read_back=none"
+ORDERED = "raw/mpiio:positioning=shared,coordination=collective,layout=chunks,read_back=none"
 GROUPED = "hydro 1024^3 by "
 
 

@@ -23,8 +23,8 @@ from penstock.report import words
 SOURCE = "LRZ, 23 June 2016: SuperMUC, islands of 512 nodes of 16 cores, GPFS with blocks of 8 MiB"
 NODES = (1, 5, 10, 20, 40, 80, 160, 320)
 
-COLLECTIVE = "raw/mpiio:coordination=collective"
-INDEPENDENT = "raw/mpiio:coordination=independent"
+COLLECTIVE = "raw/mpiio:coordination=collective,read_back=none"
+INDEPENDENT = "raw/mpiio:coordination=independent,read_back=none"
 CB = {
     value: hinted(COLLECTIVE, {"romio_cb_write": value, "romio_cb_read": value})
     for value in ("automatic", "disable", "enable")

@@ -22,12 +22,12 @@ from penstock.report import words
 
 SOURCE = "ORNL, 2007: Jaguar (Cray XT3/XT4), Lustre, 26 GB/s writing, 43 GB/s reading; the best of 5 repetitions"
 CLIENTS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-PLAIN = "raw/mpiio:coordination=independent,positioning=explicit"
-VIEW = "raw/mpiio:coordination=independent,positioning=individual"
+PLAIN = "raw/mpiio:coordination=independent,positioning=explicit,read_back=none"
+VIEW = "raw/mpiio:coordination=independent,positioning=individual,read_back=none"
 SIEVING = ("enable", "automatic", "disable")
 VIEWS = {value: hinted(VIEW, {"romio_ds_write": value, "romio_ds_read": value}) for value in SIEVING}
-MPIIO = "raw/mpiio:coordination=collective,positioning=explicit"
-MPIIO_VIEW = "raw/mpiio:coordination=collective,positioning=individual"
+MPIIO = "raw/mpiio:coordination=collective,positioning=explicit,read_back=none"
+MPIIO_VIEW = "raw/mpiio:coordination=collective,positioning=individual,read_back=none"
 HDF5 = "phdf5:collective=false"
 HDF5_COLLECTIVE = "phdf5:collective=true"
 UNSIEVED = {"romio_ds_write": "disable", "romio_ds_read": "disable"}
