@@ -1,6 +1,7 @@
 """imported.py: whatever file a report is given; what IOR (its JSON) measured, which nobody here verified."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from penstock.report.page.h5bench import h5bench_source
 from penstock.report.page.model import CaseView, Line, Source, source_of
 
 NONE = "neither a record of penstock bench, nor IOR's JSON, nor h5bench's CSV or standard output"
+
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def ior_source(content: dict[str, Any], path: Path) -> Source | None:
@@ -102,7 +105,10 @@ def read_source(path: Path) -> Source:
     if (csv_source := h5bench_source(path)) is not None:
         return csv_source
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text)
+        if SURROGATE.search(text):
+            json.dumps(content, ensure_ascii=False).encode()  # half a character can be said in JSON, and not be written
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
