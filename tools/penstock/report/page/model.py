@@ -150,7 +150,7 @@ def _of_cases(content: dict[str, Any], path: Path) -> Source:
         [_case(one, content.get("ceiling")) for one in content["cases"]],
         [content["provenance"] or {}],
         _unavailable(content),
-        ratios=list(content.get("ratios", [])),
+        ratios=[_ratio(one) for one in content.get("ratios", [])],
         repetitions=int(content["repetitions"]),
     )
 
@@ -231,6 +231,15 @@ def hints_of(plan: str) -> dict[str, str]:
     """The hints that a plan's text asks for."""
     pairs = (word.partition("=") for word in plan.partition(":")[2].split(","))
     return {name.removeprefix("hint."): value for name, _, value in pairs if name.startswith("hint.")}
+
+
+def _ratio(one: dict[str, Any]) -> dict[str, Any]:
+    """A row of a preset's ratios, whole: what is missing is None."""
+    numbers = {name: None if one.get(name) is None else float(one[name]) for name in ("value", "low", "high", "target")}
+    if numbers["high"] is None:
+        numbers["low"] = None
+    said = {name: str(one.get(name) or "") for name in ("id", "name", "skipped")}
+    return {**said, **numbers, "met": one.get("met")}
 
 
 def _unavailable(content: dict[str, Any]) -> list[str]:
