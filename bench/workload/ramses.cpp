@@ -156,6 +156,7 @@ Octs octs(int level, int rank, int ranks) {
   const int64_t total = octs_of(level);
   Octs result;
   result.own = share(total, rank + 1, ranks) - share(total, rank, ranks);
+  if (result.own == 0) return result;
   const double side = std::cbrt(static_cast<double>(total) / ranks);
   const double around = std::pow(side + 2, 3) - std::pow(side, 3);
   result.ghosts = ranks == 1 ? 0 : std::min(std::llround(around), static_cast<long long>(total - result.own));
