@@ -562,3 +562,28 @@ def test_a_browser_shows_it_without_complaint(penstock: Penstock, measured: Path
     colour = next(line for line in said if "COLOUR" in line)
     assert re.search(r"rgb\((\d+)", colour)
     assert (int(re.search(r"rgb\((\d+)", colour)[1]) < 100) != dark  # type: ignore[index]
+
+
+def test_a_page_is_not_wider_than_its_window_with_long_methods(
+    penstock: Penstock, measured: Path, tmp_path: Path
+) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no chromium: apt-get install chromium")
+    hints = ",".join(f"hint.romio_{what}_{way}=automatic" for what in ("cb", "ds") for way in ("read", "write"))
+    long = f"raw/mpiio:coordination=collective,read_back=none,{hints}"
+    content = (measured / "campaign.json").read_text()
+    assert '"raw/per_process"' in content
+    (tmp_path / "long.json").write_text(content.replace('"raw/per_process"', f'"{long}"'))
+    target = tmp_path / "r.html"
+    done = penstock("report", "long.json", "-o", "r.html")
+    assert done.returncode == 0, done.stderr
+    assert hints.split(",")[0] in target.read_text()
+    script = "<script>console.log('WIDTH '+document.documentElement.scrollWidth+' OF '+innerWidth)</script>"
+    target.write_text(target.read_text().replace("</body>", script + "</body>"))
+    words = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0"]
+    words += ["--window-size=1100,900", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", target.as_uri()]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False).stderr
+    found = re.search(r"WIDTH (\d+) OF (\d+)", said)
+    assert found is not None, said
+    assert int(found[1]) <= int(found[2]), found[0]
