@@ -221,6 +221,7 @@ void refusals() {
           "no non-blocking ordered");
   refused({{"positioning", "shared"}}, "hdf5", "single", w, "layout=chunks");
   refused({{"positioning", "shared"}, {"coordination", "independent"}}, "hdf5", "rank_order", w, "format raw");
+  refused({{"puts", "apart"}, {"positioning", "shared"}}, "raw", "rank_order", w, "puts=apart");
   refused({{"datarep", "external32"}}, "hdf5", "single", w, "format netcdf");
   refused({{"datarep", "internal"}, {"positioning", "shared"}}, "raw", "rank_order", w, "datarep=native");
   CHECK_OK(mpiio().check(settings_of({}), "hdf5", "single", w), "the fallbacks");
@@ -287,6 +288,10 @@ void run(World& world, const char* only) {
     small["round_runs"] = "7";
     small["round_bytes"] = small["buffer_bytes"] = "4096";
     if (begin("small rounds " + text(cell))) write_and_read(world, small, 2, true);
+    Words apart = cell;
+    apart["puts"] = "apart";
+    if (begin("apart " + text(cell))) write_and_read(world, apart, 3, true);
+    if (begin("apart, overlaps " + text(cell))) overlaps(world, apart);
     if (begin("own parts " + text(cell))) own_parts(world, cell);
     if (begin("overlaps " + text(cell))) overlaps(world, cell);
     if (begin("absent " + text(cell))) absent(world, cell);

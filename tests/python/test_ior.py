@@ -11,7 +11,7 @@ from penstock.errors import UserError
 
 # Of each MPI-IO method: IOR does none of it, and calls for each transfer.
 AS_IOR = "--one-buffer --warm --own-ranks"
-CALLS = "checksums=none,request=per_run,round_bytes=256KiB,read_back=none,preallocate=false"
+CALLS = "checksums=none,request=per_run,puts=apart,read_back=none,preallocate=false"
 
 
 @pytest.mark.parametrize(
@@ -29,16 +29,6 @@ CALLS = "checksums=none,request=per_run,round_bytes=256KiB,read_back=none,preall
             "api=hdf5 collective=1 fsync=1",
             f"--regime durable {AS_IOR}",
             "phdf5:collective=true,checksums=none,preallocate=false",
-        ),
-        (
-            "-a MPIIO -t 1m",
-            f"--transfer-size 1MiB --regime cached {AS_IOR}",
-            f"raw/mpiio:coordination=independent,{CALLS.replace('256KiB', '1MiB')}",
-        ),
-        (
-            "-a MPIIO -t 512",
-            f"--transfer-size 512B --regime cached {AS_IOR}",
-            f"raw/mpiio:coordination=independent,{CALLS.replace('256KiB', '4096B')}",
         ),
         (
             "-a MPIIO -V -e",
@@ -76,6 +66,7 @@ def test_the_folder_of_the_file_is_where_it_is_measured() -> None:
         ("-a S3", "-a S3: there are POSIX, MPIIO, HDF5, NCMPI"),
         ("-a POSIX -c", "no collective calls"),
         ("-a HDF5 -F -c", "-c and -F"),
+        ("-F -z", "-z and -F"),
     ],
 )
 def test_what_it_cannot_mean_is_named(line: str, words: str) -> None:

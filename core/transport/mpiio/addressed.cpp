@@ -82,6 +82,7 @@ class AddressedTransfer : public Transfer {
   Limits limits() const {
     Limits limits;
     limits.contiguous = limits.stage_scattered = !options_.datatype;
+    limits.one_piece = options_.apart;
     limits.runs = options_.round_runs;
     limits.bytes = options_.round_bytes;
     limits.staged = std::min(options_.buffer_bytes, options_.round_bytes);

@@ -15,6 +15,8 @@ Descriptor mpiio_descriptor() {
         "nonblocking goes on behind the program; split has a begin and an end, collectively", true},
        {"request", Type::choice, "per_run|datatype", "datatype",
         "one call for each contiguous run of the file, or for as many as round_runs by derived types", true},
+       {"puts", Type::choice, "together|apart", "together",
+        "whether a call may move what is of several puts; apart, they go in the order of the program"},
        {"level", Type::choice, "none|0|1|2|3", "none",
         "0 to 3 of Thakur et al. (1999) instead of coordination and request: 0 independent,per_run; "
         "1 collective,per_run; 2 independent,datatype; 3 collective,datatype"},

@@ -32,6 +32,7 @@ Options::Options(const Settings& settings)
       collective(settings.word("coordination") == "collective"),
       synchronism(synchronism_of(settings.word("synchronism"))),
       datatype(settings.word("request") == "datatype"),
+      apart(settings.word("puts") == "apart"),
       datarep(settings.word("datarep")),
       atomicity(settings.boolean("atomicity")),
       buffer_bytes(settings.integer("buffer_bytes")),
@@ -58,6 +59,8 @@ Status check_options(const Options& o, std::string_view format, std::string_view
     return refuse(
         "the MPI standard has no non-blocking ordered access: with positioning=shared,coordination=collective, "
         "synchronism is blocking or split");
+  if (o.shared() && o.apart)
+    return refuse("puts=apart is of accesses with addresses: positioning=explicit or individual, not shared");
   if (o.shared() && o.datarep != "native")
     return refuse(fmt::format("positioning=shared has datarep=native only, not {}", o.datarep));
   if (o.shared() && writing && placement != "rank_order")

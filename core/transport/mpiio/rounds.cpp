@@ -78,6 +78,10 @@ Rounds::Rounds(const std::vector<const Piece*>& pieces, const Part& part, const 
   for (const Piece* piece : pieces)
     if (piece->selection.count() > 0 && piece->element_bytes > 0) filled.push_back(piece);
   if (filled.empty()) return;
+  if (limits.one_piece) {
+    for (const Piece* piece : filled) groups_.emplace_back(std::vector{piece}, begin_, end_);
+    return;
+  }
   if (!ordered) {
     groups_.emplace_back(std::move(filled), begin_, end_);
     return;

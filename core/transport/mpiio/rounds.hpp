@@ -24,6 +24,7 @@ struct Limits {
   int64_t runs = 0;              // entries of a type
   int64_t bytes = 0;             // of a round
   int64_t staged = 0;            // bytes of a round that are packed
+  bool one_piece = false;        // a round is of one piece, and pieces go in their order
 };
 
 // Stretches that ascend in the file and do not overlap.

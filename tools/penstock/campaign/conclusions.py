@@ -1,7 +1,7 @@
 """conclusions.py: what a study concluded, and whether a campaign here says the same."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from penstock.campaign.pooled import Pooled
 from penstock.campaign.stats import Interval
@@ -60,7 +60,6 @@ def longer(one: Interval, other: Interval, factor: float = 1.0) -> bool | None:
 
 def _test(pooled: Pooled, claim: Claim, np: int) -> tuple[bool | None, str]:
     where = f"{claim.operation}, {claim.case}, {np} ranks"
-    claim = replace(claim, method=pooled.named(claim.case, claim.method), other=pooled.named(claim.case, claim.other))
     for method in (claim.method, claim.other):
         if (claim.case, method, np) in pooled.errors:
             return None, f"{where}: {method} failed: {pooled.errors[claim.case, method, np]}"

@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from penstock.campaign.request import parse_size
 from penstock.errors import UserError
 
 # IOR 4.0's letters and long names; https://ior.readthedocs.io/en/latest/userDoc/options.html
@@ -30,8 +29,6 @@ _FLAGS = {
 OPTIONS = {word for word in [*_VALUES, *_FLAGS] if word.startswith("-")}
 _SIZE = re.compile(r"(\d+)(?:([kmgtKMGT]?)|([KMGT])iB|B)")
 _UNITS = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
-TRANSFER = "256k"  # where none is said
-LEAST_CALL = 4096  # bytes of round_bytes
 # By api and whether there is a file for each process.
 _METHODS = {
     ("POSIX", False): "raw/independent", ("POSIX", True): "raw/per_process",
@@ -116,6 +113,10 @@ def _method(said: dict[str, str]) -> str:
         raise UserError(f"ior: -a {said['api']}: there are {', '.join(dict.fromkeys(api for api, _ in _METHODS))}")
     method = _METHODS[api, own]
     settings: list[str] = []
+    if own and _on(said, "randomOffset"):
+        raise UserError(
+            "ior: -z and -F: a file of one process has its transfers in the order of the calls, whatever that is"
+        )
     if _on(said, "collective"):
         if own:
             raise UserError("ior: -c and -F: a process alone with its file has nobody to be collective with")
@@ -129,9 +130,7 @@ def _method(said: dict[str, str]) -> str:
     # IOR sums nothing, reserves nothing and reads nothing back by itself; each transfer is a call.
     settings += ["checksums=none"]
     if api == "MPIIO":
-        transfer = _size("transferSize", said.get("transferSize", TRANSFER))
-        call = transfer if parse_size(transfer) >= LEAST_CALL else f"{LEAST_CALL}B"
-        settings += ["request=per_run", f"round_bytes={call}", "read_back=none"]
+        settings += ["request=per_run", "puts=apart", "read_back=none"]
     settings += ["preallocate=false"]
     return method + ("," if ":" in method else ":") + ",".join(settings)
 

@@ -87,15 +87,6 @@ class Pooled:
     def methods(self, case: str) -> list[str]:
         return list(dict.fromkeys(series.method for series in self._series.values() if series.case == case))
 
-    def named(self, case: str, method: str) -> str:
-        """METHOD as it was measured in CASE, which may have told it what one call moves."""
-        methods = self.methods(case)
-        return (
-            method
-            if method in methods
-            else next((one for one in methods if one.startswith(f"{method},round_bytes=")), method)
-        )
-
     def all(self) -> Iterator[Series]:
         yield from (found for key in list(self._series) if (found := self.get(*key)) is not None)
 

@@ -7,6 +7,7 @@ from penstock.campaign.conclusions import Claim, Conclusion, conclude, judged, l
 from penstock.campaign.figures import Figure, Points, axis, figure, point, rates, times
 from penstock.campaign.pooled import Pooled, Series
 from penstock.campaign.presets.study import (
+    AS_IOR,
     GIB,
     MIB,
     OURS,
@@ -15,7 +16,6 @@ from penstock.campaign.presets.study import (
     Asked,
     Sized,
     Study,
-    as_ior,
     both_against_ranks,
     fits,
     per_rank,
@@ -32,7 +32,7 @@ SOURCE = (
 )
 IOR_RANKS = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 RAMSES_RANKS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
-MPIIO = "raw/mpiio:coordination=independent,read_back=none"
+MPIIO = f"raw/mpiio:coordination=independent,{AS_IOR}"
 HDF5 = "phdf5:collective=false"
 PNETCDF = "pnetcdf:mode=independent"
 TRANSFER = 2 * MIB
@@ -46,7 +46,7 @@ def _ior(asked: Asked) -> Sized:
     size = per_rank(asked, strong(asked, 256 * GIB, 1024) / asked.most, sized, "256 GiB in all")
     transfer = min(TRANSFER, size)
     block = ("-b", str(whole(size, transfer)), "-t", str(transfer))
-    methods = as_ior((PER_PROCESS, MPIIO, HDF5, PNETCDF, OURS), transfer)
+    methods = (PER_PROCESS, MPIIO, HDF5, PNETCDF, OURS)
     for np in asked.ranks:  # 256 GiB whatever the number of processes
         own = whole(size * asked.most / np, transfer)
         sized.cases.append(

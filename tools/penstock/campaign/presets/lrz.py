@@ -4,6 +4,7 @@ from penstock.campaign.conclusions import Claim, Conclusion, conclude, judged, l
 from penstock.campaign.figures import Figure, axis, figure, point, rates, times
 from penstock.campaign.pooled import Pooled, Series
 from penstock.campaign.presets.study import (
+    AS_IOR,
     MIB,
     OURS,
     PER_PROCESS,
@@ -11,7 +12,6 @@ from penstock.campaign.presets.study import (
     Asked,
     Sized,
     Study,
-    as_ior,
     both_against_ranks,
     per_rank,
     whole,
@@ -23,8 +23,8 @@ from penstock.report import words
 SOURCE = "LRZ, 23 June 2016: SuperMUC, islands of 512 nodes of 16 cores, GPFS with blocks of 8 MiB"
 NODES = (1, 5, 10, 20, 40, 80, 160, 320)
 
-COLLECTIVE = "raw/mpiio:coordination=collective,read_back=none"
-INDEPENDENT = "raw/mpiio:coordination=independent,read_back=none"
+COLLECTIVE = f"raw/mpiio:coordination=collective,{AS_IOR}"
+INDEPENDENT = f"raw/mpiio:coordination=independent,{AS_IOR}"
 CB = {
     value: hinted(COLLECTIVE, {"romio_cb_write": value, "romio_cb_read": value})
     for value in ("automatic", "disable", "enable")
@@ -50,7 +50,7 @@ def _hints(asked: Asked) -> Sized:
         count = max(2, min(most, 32 * MIB) // scaled)
         for pattern, block, segments in (("sequential", scaled * count, 1), ("strided", scaled, count)):
             said = ("ior", "-b", str(block), "-t", str(scaled), "-s", str(segments), *asked.words)
-            sized.cases.append(Case(f"{pattern} {words.size(transfer)}", said, as_ior(HINT_METHODS, scaled)))
+            sized.cases.append(Case(f"{pattern} {words.size(transfer)}", said, HINT_METHODS))
     return sized
 
 
@@ -67,8 +67,7 @@ def _hints_figures(pooled: Pooled) -> list[Figure]:
     for index, operation in enumerate(("write", "read")):
         for case, published in PUBLISHED.items():
             bars: list[tuple[float | str, Series | None]] = [
-                (names[way], pooled.get(case, pooled.named(case, method), operation, np))
-                for way, method in methods.items()
+                (names[way], pooled.get(case, method, operation, np)) for way, method in methods.items()
             ]
             bars.append((OURS, pooled.get(case, OURS, operation, np)))
             said = [(names[way], both[index]) for way, both in published.items()]
@@ -116,7 +115,7 @@ def _ior(asked: Asked) -> Sized:
     sized = Sized()
     own = whole(per_rank(asked, 64e9, sized, WEAK), 8 * MIB)
     said = ("ior", "-b", str(own), "-t", str(min(own, 8 * MIB)), *asked.words)
-    sized.cases.append(Case(WEAK, said, as_ior(IOR_METHODS, min(own, 8 * MIB))))
+    sized.cases.append(Case(WEAK, said, IOR_METHODS))
     return sized
 
 

@@ -4,6 +4,7 @@ from penstock.campaign.conclusions import Claim, Conclusion, conclude, judged, l
 from penstock.campaign.figures import Figure
 from penstock.campaign.pooled import Pooled
 from penstock.campaign.presets.study import (
+    AS_IOR,
     KIB,
     MIB,
     OURS,
@@ -11,7 +12,6 @@ from penstock.campaign.presets.study import (
     Asked,
     Sized,
     Study,
-    as_ior,
     both_against_ranks,
     per_rank,
     whole,
@@ -22,12 +22,12 @@ from penstock.report import words
 
 SOURCE = "ORNL, 2007: Jaguar (Cray XT3/XT4), Lustre, 26 GB/s writing, 43 GB/s reading; the best of 5 repetitions"
 CLIENTS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-PLAIN = "raw/mpiio:coordination=independent,positioning=explicit,read_back=none"
-VIEW = "raw/mpiio:coordination=independent,positioning=individual,read_back=none"
+PLAIN = f"raw/mpiio:coordination=independent,positioning=explicit,{AS_IOR}"
+VIEW = f"raw/mpiio:coordination=independent,positioning=individual,{AS_IOR}"
 SIEVING = ("enable", "automatic", "disable")
 VIEWS = {value: hinted(VIEW, {"romio_ds_write": value, "romio_ds_read": value}) for value in SIEVING}
-MPIIO = "raw/mpiio:coordination=collective,positioning=explicit,read_back=none"
-MPIIO_VIEW = "raw/mpiio:coordination=collective,positioning=individual,read_back=none"
+MPIIO = f"raw/mpiio:coordination=collective,positioning=explicit,{AS_IOR}"
+MPIIO_VIEW = f"raw/mpiio:coordination=collective,positioning=individual,{AS_IOR}"
 HDF5 = "phdf5:collective=false"
 HDF5_COLLECTIVE = "phdf5:collective=true"
 UNSIEVED = {"romio_ds_write": "disable", "romio_ds_read": "disable"}
@@ -41,7 +41,7 @@ def _build(asked: Asked, methods: tuple[str, ...]) -> Sized:
         size = min(transfer, own)
         name = _case(transfer)
         block = ("-b", str(whole(own, size)), "-t", str(size))
-        sized.cases.append(Case(name, ("ior", *block, *asked.words), as_ior(methods, size)))
+        sized.cases.append(Case(name, ("ior", *block, *asked.words), methods))
     return sized
 
 
@@ -111,7 +111,7 @@ def _larger_transfers(pooled: Pooled) -> Conclusion:
     said: list[str] = []
     faster: dict[str, bool | None] = {}
     for method in (MPIIO, PLAIN):
-        small, large = (pooled.get(case, pooled.named(case, method), "write", np) for case in (SMALL, LARGE))
+        small, large = (pooled.get(case, method, "write", np) for case in (SMALL, LARGE))
         if small is None or large is None:
             faster[method] = None
             continue

@@ -12,10 +12,10 @@ from penstock.campaign.request import Case, Request
 from penstock.report import words
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
-LEAST_CALL = 4096  # bytes of round_bytes
 ELEMENT = 16  # bytes of the largest type of numbers
 OURS = "hdf5/two_phase"
 PER_PROCESS = "raw/per_process"
+AS_IOR = "puts=apart,read_back=none"  # of MPI-IO: a call for each transfer, and nothing is read back
 ROMIO = {"OMPI_MCA_io": "^ompio"}  # Open MPI's own MPI-IO library knows no romio_ hints
 DEFAULT_RANKS = (4, 8)
 DEFAULT_SCALE = 0.1
@@ -124,14 +124,6 @@ def fits(asked: Asked, size: float, sized: Sized, what: str) -> bool:
 def whole(size: float, unit: int) -> int:
     """SIZE as a multiple of UNIT, at least one."""
     return max(1, int(size // unit)) * unit
-
-
-def as_ior(methods: Sequence[str], transfer: int) -> tuple[str, ...]:
-    """METHODS with a call of MPI-IO for each TRANSFER, as in IOR: transfers that lie one after another in the file are
-    joined else, and their size would mean nothing.
-    """
-    call = f",round_bytes={max(transfer, LEAST_CALL)}B"
-    return tuple(method + (call if method.startswith("raw/mpiio:") else "") for method in methods)
 
 
 def against_ranks(pooled: Pooled, case: str, operation: str, identity: str, title: str) -> Figure:
