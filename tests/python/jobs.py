@@ -1,11 +1,17 @@
 """jobs.py: runs of programs as Darshan would tell them, for the doctor's tests."""
 
+import os
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from penstock.doctor.job import SHARED, Job, Module, Record
 
 MIB = 1 << 20
 GIB = 1 << 30
+LOGS = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[3] / "shared" / "data")) / "darshan"
+logs = pytest.mark.skipif(not LOGS.is_dir(), reason=f"no public Darshan logs in {LOGS}")
 PREFIX = {"POSIX": "POSIX", "MPI-IO": "MPIIO", "STDIO": "STDIO"}
 
 

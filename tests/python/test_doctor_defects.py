@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import test_doctor as known
+import known_jobs as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.job import SHARED, Heat, Job, Module, Record

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import test_doctor as known
+import known_jobs as known
 import test_trace as traces
 from collector import TOKEN, Fake
 from conftest import Penstock

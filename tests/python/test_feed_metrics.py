@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-import test_doctor as known
+import known_jobs as known
 from conftest import INTERRUPTIBLE, ROOT, Penstock
 from monitor_root import make_root
 from penstock.campaign import launch

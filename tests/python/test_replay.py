@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import test_doctor as known
+import known_jobs as known
 from conftest import Penstock
-from jobs import MIB, job, record, shared
+from jobs import LOGS, MIB, job, logs, record, shared
 from penstock.campaign import launch
 from penstock.campaign.stats import Interval
 from penstock.doctor.darshan_log import read_log
@@ -282,9 +282,9 @@ def test_a_trace_is_replayed_from_its_accesses_even_where_there_is_nothing_to_do
     assert any(one["exact"] for one in played), said
 
 
-@pytest.mark.skipif(not known.LOGS.is_dir(), reason=f"no public Darshan logs in {known.LOGS}")
+@logs
 def test_the_pattern_of_a_public_log_is_that_of_its_trace() -> None:
-    found = diagnose(read_log(known.LOGS / "mpi_io_test_with_dxt.darshan"))
+    found = diagnose(read_log(LOGS / "mpi_io_test_with_dxt.darshan"))
     finding = next(one for one in found.findings if one.rule == "N1")
     assert "NFS" in str(trial(found.facts, finding, RANKS, "ext4"))
     made = trial(found.facts, finding, RANKS, "nfs4")

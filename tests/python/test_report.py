@@ -6,7 +6,6 @@ import re
 import shutil
 import statistics
 import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ import pytest
 
 from conftest import Penstock
 from penstock.campaign import stats
-from penstock.errors import UserError
-from penstock.report.page import compare, tidy
+from penstock.report.page import compare
+from reports import H5BENCH, IOR, made
 
 METHODS = "hdf5/two_phase,raw/per_process,raw/mpiio:hint.cb_nodes=1"
 
@@ -80,13 +79,6 @@ class Page(HTMLParser):
                 self.references.append(value[1:])
             else:
                 self.addresses.append(value)
-
-
-def made(penstock: Penstock, folder: Path, *names: str, target: Path) -> str:
-    done = penstock("report", *(str(folder / name) for name in names), "-o", str(target))
-    assert done.returncode == 0, done.stderr
-    assert str(target) in done.stdout
-    return target.read_text()
 
 
 @pytest.mark.parametrize(
@@ -201,27 +193,6 @@ def test_methods_that_are_no_plans_are_advised_for_speed(measured: Path) -> None
     assert all("for speed use" in sentence for sentence in verdict.headline(source))
 
 
-def test_beside_a_competing_job_no_more_is_claimed_than_an_aa_pair_allows() -> None:
-    from penstock.report.page import verdict
-    from penstock.report.page.model import BESIDE, CaseView, Line, Source
-
-    def line(method: str, seconds: float, control: bool = False) -> Line:
-        return Line(method, "write", control, 1, [seconds] * 6, [], {}, {}, {}, [], "", True, None, {})
-
-    def source(again: float) -> Source:
-        quiet, loud = (
-            CaseView(name, 2, 2, "durable", {"name": "block2d"}, "hdf5/a", None, {}) for name in ("c", "c" + BESIDE)
-        )
-        quiet.lines = [line("hdf5/a", 1.0), line("hdf5/b", 2.0)]
-        loud.lines = [line("hdf5/a", 1.0), line("hdf5/b", 0.9), line("hdf5/a (A/A)", again, control=True)]
-        return Source(Path(), "t", [quiet, loud], [], [])
-
-    (said,) = verdict.under_load(source(1.0))
-    assert "holds only while the file system is quiet" in said
-    (said,) = verdict.under_load(source(1.2))  # the same method differs by more than the two do
-    assert "no difference is claimed" in said
-
-
 def test_load_hints_and_what_was_cut_are_said(penstock: Penstock, measured: Path, tmp_path: Path) -> None:
     text = made(penstock, measured, "campaign.json", target=tmp_path / "r.html")
     assert "Where it holds:" in text
@@ -279,38 +250,6 @@ def stats_words(value: float) -> str:
     return words.digits(value)
 
 
-def test_the_interval_of_unpaired_ratios_is_that_of_the_exact_test() -> None:
-    # Tables of U at 5 %, two-sided: 5 for 6 and 6, 17 for 9 and 9, 2 for 5 and 5; there is none for 3 and 3.
-    assert [compare._critical(m, n) - 1 for m, n in ((6, 6), (9, 9), (5, 5), (3, 3), (10, 8))] == [5, 17, 2, -1, 17]
-    assert compare.ratio_of([2.0] * 3, [1.0] * 3) == (2.0, None, None)
-    assert compare.ratio_of([2.0, 2.1, 2.2, 2.3, 2.4, 2.5], [1.0] * 6)[0] == pytest.approx(2.25)
-    assert compare.cliffs_delta([1.0, 2.0], [3.0, 4.0]) == -1
-    assert compare.cliffs_delta([1.0, 4.0], [2.0, 3.0]) == 0
-
-
-def test_thousands_of_repetitions_are_compared_in_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    compare._critical.cache_clear()
-    exact = {(m, n): compare._critical(m, n) for m, n in ((30, 30), (60, 40), (6, 200), (100, 100))}
-    monkeypatch.setattr(compare, "EXACT", 0)
-    compare._critical.cache_clear()
-    for (m, n), k in exact.items():
-        assert compare._critical(m, n) == pytest.approx(k, abs=2 + k / 500)
-    assert compare._critical(1, 1) == 0
-    compare._critical.cache_clear()
-    monkeypatch.undo()
-    ratio, low, high = compare.ratio_of([2.0 + index % 7 / 100 for index in range(1000)], [1.0] * 1000)
-    assert low is not None
-    assert high is not None
-    assert low <= ratio <= high
-
-
-def test_what_took_no_time_is_compared_with_nothing() -> None:
-    # A write behind a compute phase may add none.
-    assert stats.ratio([1.0, 2.0], [0.5, 0.0]) is None
-    assert stats.smallest_difference([0.0, 0.0], [0.0, 0.0]) == 0
-    assert stats.smallest_difference([1.5, 1.0], [1.0, 0.0]) == 0.5
-
-
 def test_a_row_for_each_repetition(penstock: Penstock, measured: Path, tmp_path: Path) -> None:
     made(penstock, measured, "campaign.json", target=tmp_path / "r.csv")
     with (tmp_path / "r.csv").open(newline="") as stream:
@@ -339,12 +278,6 @@ def test_parquet_has_the_same_rows(penstock: Penstock, measured: Path, tmp_path:
     columns = parquet.read_table(tmp_path / "r.parquet").to_pydict()
     assert columns["method"] == [row["method"] for row in rows]
     assert columns["seconds"] == [float(row["seconds"]) for row in rows]
-
-
-def test_parquet_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UserError, match="Parquet needs pyarrow, which is not there: pip install pyarrow"):
-        tidy.write_parquet([], tmp_path / "r.parquet")
 
 
 def test_iors_names_go_out_and_come_back(penstock: Penstock, measured: Path, tmp_path: Path) -> None:
@@ -377,82 +310,6 @@ def test_iors_names_go_out_and_come_back(penstock: Penstock, measured: Path, tmp
     assert "not verified by penstock" in text
 
 
-IOR: dict[str, object] = {  # as IOR 4.1 writes it, shortened
-    "Version": "4.1.0+dev", "Began": "Mon Nov 23 20:45:33 2026", "Command line": "ior -a POSIX -F",
-    "Machine": "Linux vm",
-    "tests": [
-        {
-            "TestID": 0,
-            "Parameters": {
-                "api": "POSIX", "fsync": 1, "filePerProc": 1, "collective": 0, "segmentCount": 1,
-                "transferSize": 1048576,
-                "blockSize": 4194304,
-            },
-            "Options": {"api": "POSIX", "tasks": 2},
-            "Results": [
-                {"access": "write", "bwMiB": 800.0, "openTime": 0.003, "wrRdTime": 0.0203, "closeTime": 0.0011,
-                 "totalTime": 0.01},
-                {"access": "write", "bwMiB": 400.0, "openTime": 0.003, "wrRdTime": 0.0203, "closeTime": 0.0011,
-                 "totalTime": 0.02},
-            ],
-        }
-    ],
-}  # fmt: skip
-H5BENCH = """metric, value, unit
-operation, write,
-ranks, 2,
-collective data, YES,
-collective meta, NO,
-subfiling, NO,
-total compute time, 1.000, seconds
-total size, 2.000, GB
-raw time, 3.000, seconds
-raw rate, 682.667, MB/s
-metadata time, 0.002, seconds
-observed rate, 512.000, MB/s
-observed time, 5.000, seconds
-"""
-
-
-H5BENCH_PRINTED = """Configuration file: h5bench.cfg
-=================== Performance Results ==================
-Total number of ranks: 2
-Total emulated compute time: 1.000 s
-Total write size: 2.000 GB
-Raw write time: 3.000 s
-Metadata time: 0.002 s
-H5Fcreate() time: 0.001 s
-H5Fflush() time: 0.100 s
-H5Fclose() time: 0.001 s
-Observed completion time: {:.3f} s
-SYNC Raw write rate: 682.667 MB/s
-SYNC Observed write rate: {:.3f} MB/s
-===========================================================
-"""
-
-
-def test_what_h5bench_printed_are_repetitions(penstock: Penstock, tmp_path: Path) -> None:
-    (tmp_path / "stdout").write_text(H5BENCH_PRINTED.format(5, 512) + H5BENCH_PRINTED.format(9, 256))
-    made(penstock, tmp_path, "stdout", target=tmp_path / "r.csv")
-    with (tmp_path / "r.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert [(row["operation"], row["np"], float(row["seconds"]), float(row["bwMiB"])) for row in rows] == [
-        ("write", "2", 4.0, 512.0),
-        ("write", "2", 8.0, 256.0),
-    ]
-    assert {(row["imported"], row["verified"]) for row in rows} == {("h5bench", "False")}
-
-
-def test_iors_rates_are_of_what_it_moved(penstock: Penstock, tmp_path: Path) -> None:
-    """A deadline (-D) ends a test before all its bytes are written; the summary says how many were."""
-    summary = {"summary": [{"TestID": 0, "operation": "write", "xsizeMiB": 4.0}]}
-    (tmp_path / "ior.json").write_text(json.dumps(IOR | summary))
-    made(penstock, tmp_path, "ior.json", target=tmp_path / "r.csv")
-    with (tmp_path / "r.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert [(int(row["bytes"]), float(row["seconds"])) for row in rows] == [(2**22, 0.005), (2**22, 0.01)]
-
-
 def test_peers_stand_beside_ours(penstock: Penstock, measured: Path, tmp_path: Path) -> None:
     (tmp_path / "ior.json").write_text(json.dumps(IOR))
     (tmp_path / "h5bench.csv").write_text(H5BENCH)
@@ -467,42 +324,6 @@ def test_peers_stand_beside_ours(penstock: Penstock, measured: Path, tmp_path: P
     assert re.search(r"<td>ior -a POSIX -F -e, 2 ranks</td><td>600</td>", text)
     assert re.search(r"<td>h5bench collective, 2 ranks</td><td>512</td>", text)
     assert "measured by IOR 4.1.0+dev" in text
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("{", "neither a record of penstock bench, nor IOR's JSON, nor h5bench's CSV or standard output"),
-        ("[1]", "neither a record of penstock bench"),
-        ('{"schema": "penstock.other/1"}', "its schema is 'penstock.other/1'"),
-        ('{"schema": "penstock.bench/1", "results": ["\\ud800"]}', "surrogates not allowed"),
-        ('{"schema": "penstock.bench/1"}', "not a whole penstock.bench/1 record: KeyError"),
-        ('{"tests": [{}]}', "not a whole JSON summary of IOR"),
-        ("metric, value, unit\noperation, write, \n", "not whole results of h5bench"),
-        ("== Performance Results ==\nTotal number of ranks: 2\n", "not whole results of h5bench"),
-        ('{"mpi": {}, "benchmarks": []}', "this is what h5bench was asked to do"),
-        ('{"tests": [{"Parameters": {}}]}', "not a whole JSON summary of IOR"),
-    ],
-)
-def test_what_is_no_record_is_refused_in_one_line(penstock: Penstock, tmp_path: Path, content: str, said: str) -> None:
-    (tmp_path / "x").write_text(content)
-    done = penstock("report", "x")
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_of_a_ratio_all_but_its_numbers_may_be_missing() -> None:
-    from penstock.report.page import build
-    from penstock.report.page.model import source_of
-
-    content = {"schema": "penstock.preset/1", "cases": [], "provenance": {}, "repetitions": 1}
-    rows = [{"id": "1a", "name": "<b>", "value": 0.5}, {"id": "2", "skipped": "no space"}, {"value": 1, "low": 1}]
-    text = build.page([source_of(content | {"ratios": rows}, Path("x.json"))])
-    assert "<td>1a</td><td>&lt;b&gt;</td><td>0.5</td><td></td>" in text
-    assert "skipped: no space" in text
-    with pytest.raises(UserError, match=r"x\.json: not a whole penstock\.preset/1 record"):
-        source_of(content | {"ratios": [{"value": "half"}]}, Path("x.json"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,81 @@
+"""test_doctor_page.py: the doctor's page: whole by itself, its pictures have words, and no name can write it."""
+
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from conftest import Penstock
+from jobs import GIB, LOGS, job, logs, record
+from penstock.doctor.diagnosis import diagnose
+
+
+class Page(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.pictures: list[str] = []
+        self.outside: list[str] = []
+        self.titles: list[str] = []
+        self._in_title = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        said = dict(attributes)
+        if said.get("role") == "img":
+            self.pictures.append(said.get("aria-label") or "")
+        self._in_title = self._in_title or tag in ("h3", "figcaption")
+        for name in ("src", "href"):
+            target = said.get(name) or ""
+            if target and not target.startswith(("#", "data:")):
+                self.outside.append(target)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("h3", "figcaption"):
+            self._in_title = False
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self.titles.append(data)
+
+
+@logs
+@pytest.mark.parametrize(
+    ("name", "pictures"), [("imbalanced-io", 4), ("mpi_io_test_with_dxt", 6), ("partial_data_dxt", 6)]
+)
+def test_a_page_stands_alone_and_its_pictures_have_words(
+    penstock: Penstock, tmp_path: Path, name: str, pictures: int
+) -> None:
+    done = penstock("doctor", str(LOGS / f"{name}.darshan"), "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    page = Page((tmp_path / "page.html").read_text())
+    assert len(page.pictures) == pictures
+    assert all(len(text) > 40 for text in page.pictures)
+    assert page.outside == []
+
+
+@logs
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium")
+def test_a_browser_has_nothing_to_complain_of(penstock: Penstock, tmp_path: Path) -> None:
+    done = penstock("doctor", str(LOGS / "mpi_io_test_with_dxt.darshan"), "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    words = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--window-size=1200,2000"]
+    shot = tmp_path / "page.png"
+    seen = subprocess.run(
+        [str(shutil.which("chromium")), *words, f"--screenshot={shot}", f"file://{tmp_path}/page.html"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert "CONSOLE" not in seen.stderr, seen.stderr
+    assert shot.stat().st_size > 100_000
+
+
+def test_names_of_files_cannot_write_the_page() -> None:
+    from penstock.doctor.model import fit
+    from penstock.doctor.page.build import page
+
+    evil = '/scratch/<script>alert("x")</script>'
+    made = job(record("POSIX", evil, rank=0, WRITES=8192, BYTES_WRITTEN=8 * GIB, F_WRITE_TIME=40), program="<b>")
+    text = page(diagnose(made), fit([made]))
+    assert "<script>alert" not in text
+    assert "<b>" not in text
