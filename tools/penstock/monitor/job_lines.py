@@ -19,7 +19,7 @@ def job_lines(jobs: list[Job], most: int, width: int) -> list[RenderableType]:
     """At MOST so many, the rest counted."""
     lines: list[RenderableType] = []
     for job in jobs:
-        ranks = f", {job.ranks} rank{'' if job.ranks == 1 else 's'}" if job.ranks else ""
+        ranks = f", {words.count(job.ranks, 'rank', 'ranks')}" if job.ranks else ""
         user = f", {job.user}" if job.user and width >= MIDDLE else ""
         rates = f"read {rate(job.read_bytes_per_second)}, write {rate(job.write_bytes_per_second)}"
         text = Text.assemble((printable(job.program), "bold"), f" {printable(job.id)}{ranks}{user}: {job_text(job)}")
