@@ -96,7 +96,7 @@ Result<Catalogue> choose(const Catalogue& all, const std::string& path, std::spa
 }
 
 // What a rank copies of a dataset: boxes one after another.
-struct Share {
+struct CopiedShare {
   std::vector<Box> boxes;
   std::vector<int64_t> begin;  // of each, in elements of the share
 };
@@ -149,7 +149,7 @@ std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, co
 }
 
 // Whole chunks, since each is unpacked as a whole; slabs where there are none, or where each block makes a dataset in a part.
-Result<Share> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
+Result<CopiedShare> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
   std::optional<std::vector<Box>> boxes;
   const auto chunk = from.contents->chunks.find(dataset.name);
   if (chunk != from.contents->chunks.end() && to.plan.placement != "per_rank") {
@@ -159,7 +159,7 @@ Result<Share> share_of(const File::State& from, const File::State& to, const Dat
   if (!boxes) {
     PENSTOCK_ASSIGN(boxes, slab_of(dataset.shape, *to.comm));
   }
-  Share share{*std::move(boxes), {}};
+  CopiedShare share{*std::move(boxes), {}};
   int64_t begin = 0;
   for (const Box& box : share.boxes) {
     share.begin.push_back(begin);
@@ -169,7 +169,8 @@ Result<Share> share_of(const File::State& from, const File::State& to, const Dat
 }
 
 // Elements of SHARE from FIRST on, in its own order, of dataset INDEX.
-Status read_elements(const File::State& from, int index, const Share& share, int64_t first, std::span<std::byte> out) {
+Status read_elements(const File::State& from, int index, const CopiedShare& share, int64_t first,
+                     std::span<std::byte> out) {
   const Dataset& dataset = from.contents->catalogue.datasets[static_cast<size_t>(index)];
   const int64_t size = bytes(dataset.type), end = first + std::ssize(out) / size;
   std::vector<Claim> claims;
@@ -193,7 +194,7 @@ Status read_elements(const File::State& from, int index, const Share& share, int
   return read_here(*from.contents, from.described(), claims, memory, from.storage);
 }
 
-Status supply_dataset(const File::State& from, File& to, const Dataset& dataset, Share share) {
+Status supply_dataset(const File::State& from, File& to, const Dataset& dataset, CopiedShare share) {
   const int index = from.contents->catalogue.index_of(dataset.name);
   PENSTOCK_ASSIGN(const Decomposition part, Decomposition::boxes(dataset.shape, share.boxes));
   PENSTOCK_TRY(
@@ -208,7 +209,7 @@ Status supply_all(const File::State& from, const File::State& state, File& to, c
   for (const auto& [object, attributes] : catalogue.attributes)
     for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(to.set_attribute(object, attribute));
   for (const Dataset& dataset : catalogue.datasets) {
-    PENSTOCK_ASSIGN(Share share, share_of(from, state, dataset));
+    PENSTOCK_ASSIGN(CopiedShare share, share_of(from, state, dataset));
     PENSTOCK_TRY(supply_dataset(from, to, dataset, std::move(share)));
   }
   return {};

@@ -16,7 +16,7 @@ namespace penstock {
 namespace {
 
 // What FILE's data come to now.
-struct Sums {
+struct RenewedSums {
   std::vector<BlockCut> cuts;    // of each dataset
   std::vector<uint64_t> blocks;  // of all cuts
 };
@@ -42,8 +42,8 @@ Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t 
 }
 
 // Collective. Each block is read by one rank.
-Result<Sums> sum_all(File::State& state, const Contents& contents) {
-  Sums sums{cut_blocks(contents.catalogue), {}};
+Result<RenewedSums> sum_all(File::State& state, const Contents& contents) {
+  RenewedSums sums{cut_blocks(contents.catalogue), {}};
   sums.blocks.resize(static_cast<size_t>(block_count(sums.cuts)));
   int64_t number = 0;
   const Status status = guarded([&]() -> Status {
@@ -83,7 +83,7 @@ Result<std::vector<FileSum>> sum_heads(File::State& state) {
 }
 
 // At most ROOM words long; names of datasets that did not fit are added to LEFT_OUT. Those that OLD has go first.
-Record make_record(const Contents& contents, const Sums& sums, const Record& old, int64_t room,
+Record make_record(const Contents& contents, const RenewedSums& sums, const Record& old, int64_t room,
                    std::vector<std::string>& left_out) {
   Record record;
   using namespace std::chrono;
@@ -185,7 +185,7 @@ Status seal_single(File::State& state, const Record& old, Output& output, Sealed
   PENSTOCK_TRY(agree(state.comm, clone(state, output.partial, size)));
   Contents cloned = *state.contents;
   cloned.parts = {output.partial};
-  PENSTOCK_ASSIGN(const Sums sums, sum_all(state, cloned));
+  PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(state, cloned));
   const Record record = make_record(cloned, sums, old, state.contents->record_words, sealed.unchecked);
   return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
                  PENSTOCK_TRY(write_record(state, output.partial, record, old));
@@ -220,7 +220,7 @@ Status seal_set(File::State& state, const Record& old, Output& output, Sealed& s
                        return file->close();
                      })));
   PENSTOCK_TRY(sync_parts(state));
-  PENSTOCK_ASSIGN(const Sums sums, sum_all(state, *state.contents));
+  PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(state, *state.contents));
   output.contents = *state.contents;
   output.contents.record = encode(make_record(output.contents, sums, old, INT64_MAX, sealed.unchecked));
   PENSTOCK_ASSIGN(output.contents.heads, sum_heads(state));

@@ -1,0 +1,125 @@
+// Keep: the datasets and the data of a published file that go into the new one.
+#include "core/session/keep.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/session/checking.hpp"
+#include "core/session/files.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr size_t most_carried = 4096;  // pieces at once, which need memory too
+
+// What was PUT now over the OLD dataset of its name.
+Status join(const Dataset& old, Dataset& put) {
+  Dims shape = put.shape;
+  if (old.unlimited && shape.rank() == old.shape.rank() && shape.rank() > 0) shape[0] = old.shape[0];
+  if (put.type != old.type || !(shape == old.shape))
+    return {Code::mismatch,
+            fmt::format("'{}' is {} in the file but put as {}{}", old.name, describe(old), describe(put),
+                        old.unlimited ? "" : ": only the first extent of an unlimited dataset can change")};
+  if (old.unlimited) put.shape[0] = std::max(put.shape[0], old.shape[0]);
+  put.unlimited = put.unlimited || old.unlimited;
+  return {};
+}
+
+// What of the published data goes to its place in the new file at once.
+struct Load {
+  std::vector<Claim> from, to;  // of the same elements, in the published file and in the new one
+  std::vector<int64_t> at;      // bytes in the buffer, of each
+  int64_t bytes = 0;
+};
+
+Status move_load(File::State& state, const Output& output, Load& load, std::vector<std::byte>& buffer) {
+  buffer.resize(static_cast<size_t>(load.bytes));
+  state.report.memory_peak = std::max(state.report.memory_peak, load.bytes);
+  std::vector<std::byte*> memory;
+  for (const int64_t at : load.at) memory.push_back(buffer.data() + at);
+  PENSTOCK_TRY(read_here(*state.contents, state.described(), load.from, memory, state.storage));
+  PENSTOCK_TRY(write_here(output.contents, load.to, memory, state.storage));
+  load = {};
+  return {};
+}
+
+}  // namespace
+
+Status add_old(const Catalogue& old, Target& target, std::vector<Claim>& claims) {
+  std::vector<Dataset> put = std::exchange(target.catalogue.datasets, {});
+  std::vector<int> index;  // in the target, of each that was put
+  auto from = old.datasets.begin();
+  const auto keep_below = [&](const std::string* name) {
+    for (; from != old.datasets.end() && (name == nullptr || from->name < *name); ++from) {
+      target.catalogue.datasets.push_back(*from);
+      target.kept.push_back(elements(from->shape));
+    }
+  };
+  for (Dataset& dataset : put) {
+    keep_below(&dataset.name);
+    const bool there = from != old.datasets.end() && from->name == dataset.name;
+    if (there) PENSTOCK_TRY(join(*from, dataset));
+    index.push_back(static_cast<int>(target.catalogue.datasets.size()));
+    target.catalogue.datasets.push_back(std::move(dataset));
+    target.kept.push_back(there ? elements((from++)->shape) : 0);
+  }
+  keep_below(nullptr);
+  for (Claim& claim : claims) claim.dataset = index[static_cast<size_t>(claim.dataset)];
+  for (const auto& [object, list] : old.attributes)
+    target.catalogue.attributes[object].insert(list.begin(), list.end());  // what is set now wins
+  return {};
+}
+
+Status carry(File::State& state, const std::vector<int64_t>& kept, const Output& output) {
+  const int64_t carry_bytes = state.buffer_bytes() / 2;
+  std::vector<std::byte> buffer;
+  Load load;
+  for (size_t d = 0; d < kept.size(); ++d) {
+    if (kept[d] == 0) continue;
+    const Dataset& dataset = output.contents.catalogue.datasets[d];
+    const int old = state.contents->catalogue.index_of(dataset.name);
+    const auto share = [&](int rank) {
+      return static_cast<int64_t>(static_cast<__int128>(kept[d]) * rank / state.comm->size());
+    };
+    const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, carry_bytes / size);
+    const Dims& shape = state.contents->catalogue.datasets[static_cast<size_t>(old)].shape;
+    for (int64_t at = share(state.comm->rank()), end = share(state.comm->rank() + 1); at < end; at += most) {
+      const Run run{at, std::min(most, end - at)};
+      if (load.bytes + run.length * size > carry_bytes || load.at.size() == most_carried)
+        PENSTOCK_TRY(move_load(state, output, load, buffer));
+      load.from.push_back({old, Selection::of_runs(shape, std::span(&run, 1))});
+      load.to.push_back({static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1))});
+      load.at.push_back(load.bytes);
+      load.bytes += run.length * size;
+    }
+  }
+  return move_load(state, output, load, buffer);
+}
+
+Status check_keep(const File::State& state) {
+  const std::string& placement = state.plan.placement;
+  if (placement != "single" && placement != "parts")
+    return {Code::unsupported,
+            fmt::format("with placement={} a file is written anew: change or copy it with placement=single or parts",
+                        placement)};
+  const bool was_set = state.contents->parts.size() != 1 || state.contents->parts[0] != state.path;
+  if (state.source.empty() && was_set != state.is_set())
+    return {Code::unsupported, was_set ? "a set of files stays one when it is reopened: name parts=M in the plan, or "
+                                         "make one file of it with 'penstock join'"
+                                       : "a single file stays one when it is reopened: copy it to make a set of it"};
+  return {};
+}
+
+Status check_whole(File::State& state) {
+  if (!state.contents->parity) return {};
+  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state));
+  if (wrong.empty()) return {};
+  return {Code::damaged,
+          fmt::format("'{}' is not as it was committed ({}), and what is kept would be copied from its set: "
+                      "'penstock repair {}' first, or 'penstock seal' where it was changed on purpose",
+                      path_of(*state.contents, wrong[0].file), wrong[0].why, state.described())};
+}
+
+}  // namespace penstock
