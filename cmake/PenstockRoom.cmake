@@ -24,14 +24,37 @@ function(penstock_room name folder)
   endif()
 endfunction()
 
+# penstock_targets_below(FOLDER VARIABLE): the targets of FOLDER and of all folders below it.
+function(penstock_targets_below folder variable)
+  get_property(found DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(subfolders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(subfolder IN LISTS subfolders)
+    penstock_targets_below(${subfolder} more)
+    list(APPEND found ${more})
+  endforeach()
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
 # penstock_unit_test(NAME SOURCES...): a GoogleTest program on the whole library, run on one process.
 function(penstock_unit_test name)
   if(NOT PENSTOCK_UNIT_TESTS)
     return()
   endif()
   add_executable(${name} ${ARGN})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF EXCLUDE_FROM_ALL ON)
+  set_property(GLOBAL APPEND PROPERTY PENSTOCK_TEST_TARGETS ${name})
   target_link_libraries(${name} PRIVATE penstock_core GTest::gtest_main fmt::fmt nlohmann_json::nlohmann_json)
+  target_compile_options(${name} PRIVATE -O1)  # seconds to run, and minutes to compile otherwise
+  if(NOT TARGET penstock_unit_headers)
+    file(WRITE ${PROJECT_BINARY_DIR}/unit_headers.cpp "")
+    add_library(penstock_unit_headers OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/unit_headers.cpp)
+    target_link_libraries(penstock_unit_headers PRIVATE GTest::gtest fmt::fmt nlohmann_json::nlohmann_json)
+    target_compile_options(penstock_unit_headers PRIVATE -O1)
+    set_target_properties(penstock_unit_headers PROPERTIES UNITY_BUILD OFF)
+    target_precompile_headers(penstock_unit_headers PRIVATE
+      <gtest/gtest.h> <fmt/format.h> <filesystem> <functional> <map> <random> <set> <span> <string> <thread> <vector>)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM penstock_unit_headers)
   gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
 endfunction()
 
