@@ -16,9 +16,9 @@ help: ## List the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 build: prepare-run build-dev ## Build the library, penstock-bench, the examples and the tools, with Open MPI
-	@install -D -m 755 scripts/penstock build/bin/penstock
 
-demo: build ## See the main job whole: checkpoint, restart, the file, a picture, and all methods measured
+demo: ## See the main job whole: checkpoint, restart, the file, a picture, and all methods measured
+	@scripts/install-dependencies build
 	@scripts/demo
 
 test: prepare-test ## Everything that continuous integration runs: checks, builds with both MPIs and none, all tests
@@ -48,15 +48,17 @@ fuzz: prepare-test prepare-check build-fuzz ## Run each fuzzer for SECONDS (60) 
 check-threads: prepare-test configure-tsan ## What runs in threads, under the thread sanitizer
 	@scripts/test threads
 
-check-memory: prepare-test prepare-check build ## Two ranks under valgrind (minutes)
+check-memory: prepare-test prepare-check configure-dev ## Two ranks under valgrind (minutes)
+	@cmake --build build --target conformance
 	@for format in raw hdf5; do \
 	  $(BIN)/python tests/checkers/memory.py valgrind -- mpiexec.openmpi -n 2 -- \
 	    build/bin/conformance --quick --only everything --plan $$format/two_phase || exit 1; done
 
 check-objects: prepare-test build ## What the library leaves of MPI's objects at MPI_Finalize
+	@cmake --build --preset dev-tests
 	@ctest --preset dev --label-regex finalize
 
-nightly: prepare-test ## The conformance suite on 64 and 256 ranks (hours)
+nightly: prepare-test prepare-check ## Everything that test leaves out: sanitizers, many ranks, real disks, bare machines (hours; needs root)
 	@scripts/test nightly
 
 examples: build ## Build the examples and run each on a small problem
@@ -80,8 +82,8 @@ format: prepare-test ## Format all sources
 	@$(BIN)/ruff format --quiet tools bindings/fortran tests/python tests/fortran tests/languages tests/fuzz tests/checkers tests/faults
 
 # Not over bench/kernels.cpp: the analyzer takes the benchmarks that Google's library keeps for leaks.
-tidy: prepare-test build-dev ## Run clang-tidy over the library and the bench (minutes)
-	@$(BIN)/run-clang-tidy.py -quiet -p build -clang-tidy-binary $(BIN)/clang-tidy '^$(CURDIR)/(core|bindings|bench)/(?!kernels)'
+tidy: prepare-test configure-tidy ## Run clang-tidy over the library and the bench (minutes)
+	@$(BIN)/run-clang-tidy.py -quiet -p build/tidy -clang-tidy-binary $(BIN)/clang-tidy '^$(CURDIR)/(core|bindings|bench)/(?!kernels)'
 
 test-dev test-mpich test-serial test-asan: test-%: prepare-test
 	@scripts/test $*
@@ -118,10 +120,14 @@ prepare-check:
 	@scripts/install-dependencies check
 
 configure-%:
-	@cmake --preset $* >build/configure-$*.log 2>&1 || { cat build/configure-$*.log; exit 1; }
+	@[ $* != dev ] || install -D -m 755 scripts/penstock build/bin/penstock
+	@mkdir -p build && cmake --preset $* >build/configure-$*.log 2>&1 || { cat build/configure-$*.log; exit 1; }
 
 build-%: configure-%
 	@cmake --build --preset $*
+
+build-dev-tests: configure-dev
+	@cmake --build --preset dev-tests
 
 .PHONY: help build demo test quick torture disks fault-table fuzz check-threads check-memory check-objects nightly examples docs lint format tidy test-debian13 test-wheel test-dev test-mpich test-serial test-asan asan install clean \
   prepare-run prepare-test prepare-check
