@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.looked_at import is_folder
 from penstock.errors import UserError
 from penstock.leftovers import names
 from penstock.leftovers.remove import remove
@@ -15,7 +16,6 @@ from penstock.report import words
 
 SCHEMA = "penstock.clean/1"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-BP_INDEX = "md.idx"  # in a folder that is a file, as engine adios2 makes it
 
 
 def register(app: typer.Typer) -> None:
@@ -71,8 +71,7 @@ def _find(paths: list[Path], rules: Rules) -> list[LeftOver]:
     found: list[LeftOver] = []
     for path in paths:
         whole = path.resolve()  # partial files lie beside the file, not beside a link to it
-        is_folder = whole.is_dir() and not (whole / BP_INDEX).exists()
-        folder, target = (whole, None) if is_folder else (whole.parent, whole.name)
+        folder, target = (whole, None) if is_folder(whole) else (whole.parent, whole.name)
         if not folder.is_dir():
             raise UserError(f"{path}: there is no folder '{folder}'")
         try:
