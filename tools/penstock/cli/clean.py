@@ -24,29 +24,29 @@ def register(app: typer.Typer) -> None:
 
 def clean(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Folders, or files whose left-overs beside them are meant.")
+        list[Path], typer.Argument(metavar="PATH", help="Folders to clean, or files whose left-overs to remove.")
     ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed; remove nothing.")] = False,
     older_than: Annotated[
         str | None,
         typer.Option(
             "--older-than",
             metavar="DURATION",
-            help="Remove also what nobody wrote to for so long and whose maker cannot be asked: 90m, 12h, 7d.",
+            help="Also remove left-overs of unknown processes that nobody has written to for so long: 90m, 12h, 7d.",
         ),
     ] = None,
     host_is_dead: Annotated[
         list[str] | None,
-        typer.Option("--host-is-dead", metavar="HOST", help="No process on HOST is writing any more. May be repeated."),
+        typer.Option("--host-is-dead", metavar="HOST", help="Take all processes on HOST for dead. Repeatable."),
     ] = None,
-    json_wanted: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Remove partial files, and parts of sets, that killed programs left.
+    """Remove what killed programs left behind.
 
     A program that is killed while it writes leaves a hidden file beside its target, .TARGET.XXXX.partial, whose name
-    says which process of which job on which host made it. Removed is what a process made that has certainly ended: it
-    ran on this machine and is gone, or its Slurm job is. All else stays, with a reason, unless you say more. Files that
-    were published, and files of live jobs, are never touched.
+    says which process of which job on which host made it; it may leave parts of a set as well. They are removed if
+    their process has certainly ended: it ran on this machine and is gone, or its Slurm job is over. All others stay,
+    with a reason, unless you say more. Complete files, and files of running jobs, are never touched.
     """
     rules = Rules(
         None if older_than is None else _seconds(older_than),

@@ -25,7 +25,8 @@ def run(
 ) -> list[Line]:
     """One line for each of FILES; its last error line is a UserError where it ended before.
 
-    NP: ranks; None where the program needs no MPI, and so no launcher. MOVED is told how much of which file is done, from 0 to 1.
+    NP: ranks; None where the program needs no MPI, and so no launcher. MOVED is told how much of which file is done,
+    from 0 to 1.
     """
     if np is not None and np < 1:
         raise UserError(f"--np must be at least 1, not {np}")
