@@ -56,7 +56,7 @@ check-memory: prepare-test prepare-check build ## Two ranks under valgrind (minu
 check-objects: prepare-test build ## What the library leaves of MPI's objects at MPI_Finalize
 	@ctest --preset dev --label-regex finalize
 
-nightly: prepare-test ## The conformance suite on 64 and 256 ranks (hours)
+nightly: prepare-test ## The conformance suite on 64 and 256 ranks, and the slow Python tests (hours)
 	@scripts/test nightly
 
 examples: build ## Build the examples and run each on a small problem
