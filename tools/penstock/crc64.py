@@ -1,6 +1,5 @@
 """crc64.py: CRC-64/XZ, as containers have it: by liblzma, which Python's own lzma stands on, else by numpy."""
 
-import ctypes
 import functools
 from collections.abc import Callable
 
@@ -17,6 +16,8 @@ def crc64(data: bytes, previous: int = 0) -> int:
 
 @functools.cache
 def _liblzma() -> Callable[[bytes, int, int], int] | None:
+    import ctypes
+
     try:
         function = ctypes.CDLL("liblzma.so.5").lzma_crc64
     except (OSError, AttributeError):
