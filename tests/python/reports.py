@@ -4,7 +4,6 @@ from pathlib import Path
 
 from conftest import Penstock
 
-
 _MADE: dict[tuple[object, ...], str] = {}
 
 
