@@ -37,8 +37,13 @@ int run(int argc, char** argv, const Usage& usage,
   MPI_Finalize();
   return exit;
 #else
-  return run_with(serial_communicator(), std::span(argv, argc).subspan(1), usage, body);
+  return run_alone(argc, argv, usage, body);
 #endif
+}
+
+int run_alone(int argc, char** argv, const Usage& usage,
+              const std::function<int(const Communicator&, std::span<char*>)>& body) {
+  return run_with(serial_communicator(), std::span(argv, argc).subspan(1), usage, body);
 }
 
 void print(const nlohmann::json& line) {

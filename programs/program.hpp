@@ -22,6 +22,10 @@ struct Usage {
 int run(int argc, char** argv, const Usage& usage,
         const std::function<int(const Communicator&, std::span<char*> arguments)>& body);
 
+// The same in a process by itself, which needs no MPI and no launcher.
+int run_alone(int argc, char** argv, const Usage& usage,
+              const std::function<int(const Communicator&, std::span<char*> arguments)>& body);
+
 // One line; bytes that are no UTF-8 become U+FFFD.
 void print(const nlohmann::json& line);
 

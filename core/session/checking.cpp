@@ -297,7 +297,7 @@ Status Verification::verdict(const std::string& path) const {
                             : metadata_differ  ? "the header or index is not what was committed"
                                                : files[0];
   const std::string more = damages.size() > 1 ? fmt::format(" (and {} more such places)", damages.size() - 1) : "";
-  const std::string remedy = rebuildable ? fmt::format("; it can be rebuilt: 'penstock repair {}'", path) : "";
+  const std::string remedy = rebuildable ? fmt::format("; it can be rebuilt: 'penstock verify --repair {}'", path) : "";
   return {Code::damaged, fmt::format("{}{}: '{}' {}{}", first, more, path, since, remedy)};
 }
 

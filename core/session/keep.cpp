@@ -107,7 +107,7 @@ Status check_keep(const File::State& state) {
   const bool was_set = state.contents->parts.size() != 1 || state.contents->parts[0] != state.path;
   if (state.source.empty() && was_set != state.is_set())
     return {Code::unsupported, was_set ? "a set of files stays one when it is reopened: name parts=M in the plan, or "
-                                         "make one file of it with 'penstock join'"
+                                         "make one file of it with 'penstock convert'"
                                        : "a single file stays one when it is reopened: copy it to make a set of it"};
   return {};
 }
@@ -116,10 +116,11 @@ Status check_whole(File::State& state) {
   if (!state.contents->parity) return {};
   PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state));
   if (wrong.empty()) return {};
-  return {Code::damaged,
-          fmt::format("'{}' is not as it was committed ({}), and what is kept would be copied from its set: "
-                      "'penstock repair {}' first, or 'penstock seal' where it was changed on purpose",
-                      path_of(*state.contents, wrong[0].file), wrong[0].why, state.described())};
+  return {
+      Code::damaged,
+      fmt::format("'{}' is not as it was committed ({}), and what is kept would be copied from its set: "
+                  "'penstock verify --repair {}' first, or 'penstock verify --seal' where it was changed on purpose",
+                  path_of(*state.contents, wrong[0].file), wrong[0].why, state.described())};
 }
 
 }  // namespace penstock

@@ -31,7 +31,7 @@ const Descriptor common{
      {"lost_parts", Parameter::Type::choice, "refuse|zeros", "refuse",
       "reading a set that has lost parts: an error that says what is missing, or zeros there and warnings"},
      {"parity", Parameter::Type::choice, "0|1", "0",
-      "of a set of files: 1 adds a file from which any one lost or damaged one is rebuilt (penstock repair)"},
+      "of a set of files: 1 adds a file from which any one lost or damaged one is rebuilt (penstock verify --repair)"},
      {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
      {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"},
      {"memory_bytes", Parameter::Type::bytes, "65536", "64MiB",

@@ -271,7 +271,7 @@ Status check_lost(File::State& state, Mode mode) {
   if (count > most) told += fmt::format(", ... ({} pieces in all)", count);
   const std::string others = lost.size() > 1 ? fmt::format(" (and {} parts more)", lost.size() - 1) : "";
   const std::string remedy = state.contents->parity && lost.size() == 1
-                                 ? fmt::format("it can be rebuilt: 'penstock repair {}'", state.path)
+                                 ? fmt::format("it can be rebuilt: 'penstock verify --repair {}'", state.path)
                                  : "lost_parts=zeros in the plan reads the rest";
   return {lost[0].why.code(),
           fmt::format("'{}' has lost a part{}: {}{}; {}", state.path, others, lost[0].why.message(), told, remedy)};

@@ -269,8 +269,9 @@ Result<Sealed> File::seal(const Communicator& comm, const std::string& path, boo
   const auto found = file.verify();
   const bool unreadable = found.status().code() == Code::damaged;
   if (!found.ok() && !(unreadable && force))
-    return unreadable ? Status(Code::damaged, found.status().message() + ": 'penstock seal --force' makes a new one")
-                      : found.status();
+    return unreadable
+               ? Status(Code::damaged, found.status().message() + ": 'penstock verify --seal --force' makes a new one")
+               : found.status();
   Sealed sealed;
   if (found.ok()) {
     for (const Damage& damage : found->damages) sealed.found.push_back(damage.what);

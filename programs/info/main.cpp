@@ -1,5 +1,5 @@
-// penstock-info: what is in files, without reading their data; the commands `penstock info` and `penstock ls` start it and read the
-// lines of JSON that it prints.
+// penstock-info: what is in files, without reading their data; the command `penstock info` starts it and reads the lines of JSON
+// that it prints.
 #include <sys/stat.h>
 
 #include <complex>
@@ -122,7 +122,7 @@ Result<program::Outcome> look(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return program::run(
+  return program::run_alone(
       argc, argv, {"penstock-info", "FILE...", 1, SIZE_MAX},
       [](const Communicator& comm, std::span<char*> files) { return program::for_each_file(comm, files, look); });
 }

@@ -1,4 +1,4 @@
-// penstock-repair: makes the lost or damaged file of sets with parity again, in parallel; the command `penstock repair` starts it
+// penstock-repair: makes the lost or damaged file of sets with parity again, in parallel; `penstock verify --repair` starts it
 // and reads the lines of JSON that it prints.
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// penstock-seal: renews the checksums of files that another tool changed on purpose, in parallel; the command `penstock seal`
+// penstock-seal: renews the checksums of files that another tool changed on purpose, in parallel; `penstock verify --seal`
 // starts it and reads the lines of JSON that it prints.
 #include <cstdint>
 #include <string_view>

@@ -94,7 +94,7 @@ void rot_is_not_copied(World& world) {
     return file->close();
   };
   const Status status = change();
-  CHECK(status.code() == Code::damaged && status.message().find("penstock repair") != std::string::npos,
+  CHECK(status.code() == Code::damaged && status.message().find("penstock verify --repair") != std::string::npos,
         status.message());
   check_alike(world, status);
   CHECK_OK(world.comm()->barrier(), "barrier");

@@ -47,7 +47,7 @@ void harm_and_repair(World& world, const std::string& path, const std::string& p
         CHECK(found->files.size() == 1 && found->files[0].find(name) != std::string::npos, "verify names it");
         CHECK(found->verdict(path).code() == Code::damaged, "a verdict");
       } else {
-        CHECK(found.status().message().find("it can be rebuilt: 'penstock repair") != std::string::npos,
+        CHECK(found.status().message().find("it can be rebuilt: 'penstock verify --repair") != std::string::npos,
               found.status().message());
       }
       const auto repaired = File::repair(world.comm(), path);

@@ -5,7 +5,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 
+import in_process
 from penstock.campaign import launch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,11 +57,12 @@ def written(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "w"
 
 
-def run_penstock(*words: str, cwd: Path, bin_folder: Path) -> subprocess.CompletedProcess[str]:
-    """`penstock WORDS...` run in CWD with the programs of BIN_FOLDER."""
-    environment = os.environ | {"PENSTOCK_BIN": str(bin_folder)}
-    command = [sys.executable, "-m", "penstock", *words]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False)
+def run_penstock(
+    *words: str, cwd: Path, bin_folder: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """`penstock WORDS...` run in CWD with the programs of BIN_FOLDER, in this process: it starts no Python."""
+    given = {**(os.environ if environment is None else environment), "PENSTOCK_BIN": str(bin_folder)}
+    return in_process.run(list(words), cwd, given)
 
 
 @pytest.fixture

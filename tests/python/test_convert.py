@@ -1,4 +1,4 @@
-"""test_convert.py: `penstock convert` and `penstock split`: any file into any other, read by other libraries."""
+"""test_convert.py: `penstock convert`: any file into any other, read by other libraries."""
 
 import os
 import subprocess
@@ -92,7 +92,7 @@ def test_chunks_of_others_become_plain_and_chunks_again(penstock: Penstock, tmp_
 
 
 @pytest.mark.parametrize(
-    "way", ["split --parts 3", "split --per-rank 1", "split --per-rank 4", "convert --plan subfiles"]
+    "way", ["convert --parts 3", "convert --per-rank 1", "split --per-rank 4", "convert --plan subfiles"]
 )
 @pytest.mark.parametrize("name", ["set.h5", "set.raw"])
 def test_sets_are_made_and_joined(penstock: Penstock, tmp_path: Path, way: str, name: str) -> None:
@@ -166,6 +166,9 @@ def test_what_a_file_cannot_give_or_take_is_named(penstock: Penstock, tmp_path: 
     assert "--chunks 4x" in refused(penstock, "convert", "in.h5", "out.h5", "--chunks", "4x", status=2)
     assert "either --parts M or --per-rank N" in refused(penstock, "split", "in.h5", "out.h5", status=2)
     assert "at least 1, not 0" in refused(penstock, "split", "in.h5", "out.h5", "--parts", "0", status=2)
+    both = ("convert", "in.h5", "out.h5", "--parts", "2")
+    assert "either --parts M or --per-rank N" in refused(penstock, *both, "--per-rank", "2", status=2)
+    assert "--parts and --per-rank make a plan" in refused(penstock, *both, "--chunks", "4x4", status=2)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith((".", "out"))]
     run(penstock, "convert", "lists.h5", "numbers.h5", "--only", "numbers")
 

@@ -1,4 +1,4 @@
-"""test_info.py: `penstock info` and `penstock ls` say what files are, of whatever kind, whole, damaged or hostile."""
+"""test_info.py: `penstock info` says what files are, of whatever kind, whole, damaged or hostile."""
 
 import json
 from pathlib import Path
@@ -78,12 +78,12 @@ def test_for_a_person(penstock: Penstock, files: dict[str, Path]) -> None:
     assert f"{files['a.h5']}: HDF5, " in ran.stdout
     assert "checksums of all datasets" in ran.stdout
     assert "rho     f64      (64, 128)  64 KiB  units kg/m3" in ran.stdout
-    ran = penstock("ls", str(files["a.h5"]), "r*", "/flow/*")
+    ran = penstock("info", "--list", str(files["a.h5"]), "--only", "r*", "--only", "/flow/*")
     assert [line.split() for line in ran.stdout.splitlines()] == [
         ["flow/u", "f32", "(2,", "3)", "24", "B"],
         ["rho", "f64", "(64,", "128)", "64", "KiB", "units=kg/m3"],
     ]
-    ran = penstock("ls", str(files["a.h5"]), "zz")
+    ran = penstock("info", str(files["a.h5"]), "--only", "zz")
     assert (ran.returncode, ran.stderr) == (1, f"penstock: '{files['a.h5']}' has no dataset like zz\n")
 
 
@@ -104,7 +104,7 @@ def test_a_folder_has_sets_once_and_marks_what_is_left_over(
         stream.write(b"hello")
     (tmp_path / "notes.txt").write_text("not ours\n")
     (tmp_path / ".x.h5.0123456789abcdef.fedcba987654-17-4711..elsewhere.partial").write_bytes(b"")
-    ran = penstock("ls", ".")
+    ran = penstock("info", ".")
     assert ran.returncode == 0, ran.stderr
     lines = dict(line.split("  ", 1) for line in ran.stdout.splitlines())
     assert {name.strip() for name in lines} >= {path.name for path in files.values()} | {
@@ -138,8 +138,8 @@ def test_a_lost_part_is_told(penstock: Penstock, files: dict[str, Path], tmp_pat
 )
 def test_hostile_files_are_one_line(penstock: Penstock, tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / "broken").write_bytes(content)
-    for command in ("info", "ls"):
-        ran = penstock(command, "broken")
+    for command in ("info", "info --list", "ls"):
+        ran = penstock(*command.split(), "broken")
         assert ran.returncode == 1
         text = (ran.stdout + ran.stderr).strip()
         assert text.count("\n") == 0, text
@@ -151,5 +151,40 @@ def test_nothing_there(penstock: Penstock, tmp_path: Path) -> None:
     ran = penstock("info", "nowhere.h5")
     assert (ran.returncode, ran.stderr) == (1, "penstock: 'nowhere.h5': no such file\n")
     (tmp_path / "empty").mkdir()
-    ran = penstock("ls", "empty")
+    ran = penstock("info", "empty")
     assert (ran.returncode, ran.stderr) == (1, "penstock: 'empty' has no file that penstock reads\n")
+
+
+def test_ls_says_what_info_says(penstock: Penstock, files: dict[str, Path], tmp_path: Path) -> None:
+    path = str(files["a.h5"])
+    assert penstock("ls", path, "r*").stdout == penstock("info", "-l", path, "--only", "r*").stdout
+    long = penstock("ls", "--long", path).stdout
+    assert long == penstock("info", "-l", "--all", path).stdout
+    assert "at byte " in long
+    assert penstock("ls", ".").stdout == penstock("info", ".").stdout
+    with library.series(tmp_path / "out-*.h5") as series, series.step(0, 0.5) as file:
+        file["q"] = library.replicated(np.arange(3.0))
+    ran = penstock("ls", "out.series.json")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "'penstock info out.series.json' says more" in ran.stderr
+
+
+def test_only_some_datasets_and_several_paths(penstock: Penstock, files: dict[str, Path], tmp_path: Path) -> None:
+    ran = penstock("info", str(files["a.h5"]), "--only", "r*")
+    assert "1 dataset, 64 KiB:" in ran.stdout
+    assert "flow/u" not in ran.stdout
+    (tmp_path / "folder").mkdir()
+    write(tmp_path / "folder" / "x.h5", "")
+    ran = penstock("info", "-l", "folder", "a.h5")
+    assert ran.stdout.startswith("folder:\nx.h5  hdf5, 4 datasets, ")
+    assert "\na.h5:\nflow/u " in ran.stdout
+    told = [json.loads(line)["file"] for line in penstock("info", "--json", "folder", "a.h5").stdout.splitlines()]
+    assert told == ["folder/x.h5", "a.h5"]
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_is_told_and_counts(penstock: Penstock, tmp_path: Path) -> None:
+    (tmp_path / "broken.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(40))
+    ran = penstock("info", ".")
+    assert ran.returncode == 1
+    assert "broken.h5  cannot be read: " in ran.stdout
+    assert penstock("ls", ".").returncode == 0

@@ -1,4 +1,4 @@
-"""test_join.py: `penstock join` makes one file of sets that the conformance program wrote, and other tools read it."""
+"""test_join.py: `penstock convert` makes one file of sets of the conformance program; other tools read it."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def test_what_is_joined_is_the_file_written_whole(
 ) -> None:
     whole = contents(written / "hdf5-two_phase.h5")
     assert len(whole) > 10
-    ran = penstock("join", str(written / source), "joined.h5", "--np", "2")
+    ran = penstock("convert", str(written / source), "joined.h5", "--np", "2")
     assert ran.returncode == 0, ran.stderr
     joined = contents(tmp_path / "joined.h5")
     assert joined.keys() == whole.keys()
@@ -53,19 +53,28 @@ def test_a_missing_part_is_named_and_nothing_is_made(penstock: Penstock, written
         (tmp_path / path.name).write_bytes(path.read_bytes())
     lost = next(tmp_path.glob("*.g*"))
     lost.unlink()
-    ran = penstock("join", "hdf5-two_phase-placement-parts.h5", "joined.h5")
+    ran = penstock("convert", "hdf5-two_phase-placement-parts.h5", "joined.h5")
     assert ran.returncode == 1
     assert lost.name in ran.stderr
     assert not (tmp_path / "joined.h5").exists()
 
 
 def test_errors_are_one_line(penstock: Penstock, written: Path) -> None:
-    ran = penstock("join", "absent.h5", "joined.h5")
+    ran = penstock("convert", "absent.h5", "joined.h5")
     assert ran.returncode == 1
     assert "absent.h5" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
     path = str(written / "hdf5-two_phase.h5")
-    ran = penstock("join", path, path)
+    ran = penstock("convert", "--force", path, path)
     assert "onto itself" in ran.stderr
-    ran = penstock("join", path, "x.h5", "--plan", "hdf5/two_phase:placement=rank_order")
+    ran = penstock("convert", path, "x.h5", "--plan", "hdf5/two_phase:placement=rank_order")
     assert "placement=rank_order" in ran.stderr
+
+
+def test_join_replaces_what_is_there(penstock: Penstock, written: Path, tmp_path: Path) -> None:
+    source = str(written / "hdf5-two_phase-placement-parts.h5")
+    (tmp_path / "joined.h5").write_text("before")
+    assert penstock("convert", source, "joined.h5").returncode == 1
+    ran = penstock("join", source, "joined.h5")
+    assert (ran.returncode, ran.stdout) == (0, f"joined.h5 holds all of {source}\n")
+    assert contents(tmp_path / "joined.h5").keys() == contents(written / "hdf5-two_phase.h5").keys()

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from conftest import ROOT
 from penstock.campaign import ior
-from penstock.cli import app
+from penstock.cli import whole
 
 MANUAL = ROOT / "tools" / "manual"
 PAGES = sorted(
@@ -53,7 +52,7 @@ def _header() -> str:
 
 
 def test_every_subcommand_has_a_page_with_its_options(pages: Path) -> None:
-    for words, command in _commands((), typer.main.get_command(app)):
+    for words, command in _commands((), whole()):
         name = "-".join(["penstock", *words])
         text = (pages / "man1" / f"{name}.1").read_text()
         for option in _options(command):
@@ -107,7 +106,7 @@ def _anchors(page: Path) -> set[str]:
 
 def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     yield words, command
-    for name, inner in getattr(command, "commands", {}).items():
+    for name, inner in ((name, one) for name, one in getattr(command, "commands", {}).items() if not one.hidden):
         yield from _commands((*words, name), inner)
 
 
@@ -134,7 +133,7 @@ def _options_of_the_bench() -> set[str]:
 def test_shown_commands_have_the_options_that_are_shown() -> None:
     found = list(shown())
     assert found
-    commands = dict(_commands((), typer.main.get_command(app)))
+    commands = dict(_commands((), whole()))
     for page, line in found:
         words = shlex.split(line.partition(" -- ")[0])  # what follows is another program's
         known = next((words[:n] for n in (2, 1) if tuple(words[:n]) in commands), None)

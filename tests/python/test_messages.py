@@ -13,15 +13,18 @@ import pytest
 from conftest import Penstock
 
 MISSING = r"no such file|No such file or directory"
-FOLDER = r"is a folder, not a file"
+FOLDER = r"is a folder, not a file|has no file that penstock reads"
 FOREIGN = r"is no file that penstock can read|is no HDF5 file"
 TRUNCATED = r"is a damaged or truncated HDF5 file"
 
-READERS = ["info", "verify", "seal", "repair", "view", "picture", "diff good.h5", "convert {} o.nc", "join {} j.h5"]
+READERS = ["info", "verify", "verify --seal", "verify --repair", "view", "picture", "diff good.h5", "convert {} o.nc"]
 FILES = {"missing.h5": MISSING, "folder": FOLDER, "empty.h5": FOREIGN, "foreign.h5": FOREIGN, "cut.h5": TRUNCATED}
 
 OTHERS = [
     ("ls missing.h5", "no such file"),
+    ("join missing.h5 j.h5", "missing.h5"),
+    ("seal missing.h5", "no such file|No such file or directory"),
+    ("repair missing.h5", "no such file|No such file or directory"),
     ("clean missing.h5", "'missing.h5': no such file or folder"),
     ("catalogue good.h5", "good.h5: it is no folder"),
     ("catalogue missing", "missing: there is no such folder"),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from penstock.cli import app, completion
+from penstock.cli import completion, whole
 
 BASH = """
 source "$1"; shift
@@ -25,10 +25,8 @@ printf '%s\\n' "${COMPREPLY[@]}"
 @pytest.fixture
 def root(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The tree of subcommands; the programs are those of the build."""
-    import typer
-
     monkeypatch.setenv("PENSTOCK_BIN", str(ROOT / "build" / "bin"))
-    return typer.main.get_command(app)
+    return whole()
 
 
 def scripted(shell: completion.Shell, root: Any, folder: Path) -> Path:

@@ -200,7 +200,12 @@ def test_creation_is_judged_where_its_intervals_lie_apart(
     assert said["verdict"] == verdict, said
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
+DAILY = ("haefele-weak", "idris-create", "idris-hints")  # of writers, of a program, with an environment of its own
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in DAILY else pytest.param(name, marks=pytest.mark.nightly) for name in sorted(NAMES)]
+)
 def test_each_runs_to_a_report(penstock: Penstock, tmp_path: Path, name: str) -> None:
     sized = ("--np", "2,3", "--scale", "0.0005", "--largest", "2MiB", "--repetitions", "1")
     done = penstock("bench", "--preset", name, *sized, "--json", "out.json")

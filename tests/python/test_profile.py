@@ -45,10 +45,12 @@ def made(folder: Path, compiler: str, source: Path, *more: str) -> Path:
 def profiled(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     if not (BUILD / "lib" / "libpenstock_profile.so").is_file():
         pytest.fail("build/lib has no libpenstock_profile.so: 'ninja -C build penstock_profile' makes it")
-    words = [sys.executable, "-m", "penstock", "profile", "--with", "own", "-o", "seen", "--", *command]
-    environment = launch.environment() | {"PENSTOCK_BIN": str(BUILD / "bin"), "PYTHONPATH": str(ROOT / "tools")}
-    environment["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    words = ["profile", "--with", "own", "-o", "seen", "--", *command]
+    return run_penstock(*words, cwd=folder, bin_folder=BUILD / "bin", environment=launch.environment())
+
+
+def doctor(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return run_penstock("doctor", *words, cwd=folder, bin_folder=BUILD / "bin")
 
 
 def ranks_of(mpi: str) -> list[str]:
@@ -98,8 +100,7 @@ def test_independent_small_writes_are_counted_and_found(tmp_path: Path, mpi: str
     assert {name: counters.get(f"MPIIO_{name}", 0) for name in expected} == expected
     (row,) = [one for one in job.functions if one.function == "MPI_File_write_at"]
     assert (row.calls, row.place) == (4000, "save_grid (files.c:7)")
-    command = [sys.executable, "-m", "penstock", "doctor", "seen", "--json", "-"]
-    told: dict[str, Any] = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout)
+    told: dict[str, Any] = json.loads(doctor(tmp_path, "seen", "--json", "-").stdout)
     assert "C5" in [one["rule"] for one in told["findings"]]
     assert any(one["function"] == "MPI_File_write_at" and one["location"] == "files.c:7" for one in told["call_sites"])
 
@@ -161,8 +162,7 @@ def test_commands_that_cannot_start(tmp_path: Path, command: list[str], status: 
 
 def test_a_profile_has_its_picture_on_the_page(tmp_path: Path) -> None:
     profiled(tmp_path, str(made(tmp_path, "gcc", SOURCES / "calls.c", "-pthread")))
-    command = [sys.executable, "-m", "penstock", "doctor", "seen", "--html", "why.html"]
-    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=100)
+    assert doctor(tmp_path, "seen", "--html", "why.html").returncode == 0
     assert "in write called from write_pieces (calls.c:15)" in (tmp_path / "why.html").read_text()
 
 
@@ -179,8 +179,7 @@ def test_damaged_profiles_are_one_clear_error(tmp_path: Path) -> None:
         data.replace(b'"calls"', b'"cells"').replace(b'"ranks":1', b'"ranks":0'),
     ):
         whole.write_bytes(damaged)
-        command = [sys.executable, "-m", "penstock", "doctor", "seen"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+        done = doctor(tmp_path, "seen")
         assert done.returncode == 2, done.stderr
         assert done.stderr.startswith("penstock: ")
         assert done.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""test_repair.py: `penstock repair`, `penstock seal`, and what the index of a set with parity says, by its page."""
+"""test_repair.py: `penstock verify --repair` and `--seal`, and the index of a set with parity, by its page."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def test_any_file_of_a_set_is_rebuilt(write: Write, penstock: Penstock, name: st
 
     for np, part in enumerate(names, 1):
         (path.parent / part).unlink()
-        ran = penstock("repair", "--np", str(np), str(master))
+        ran = penstock("verify", "--repair", "--np", str(np), str(master))
         assert ran.returncode == 0, ran.stdout + ran.stderr
         assert part in ran.stdout
         assert "it is missing" in ran.stdout
@@ -93,7 +93,7 @@ def test_any_file_of_a_set_is_rebuilt(write: Write, penstock: Penstock, name: st
     ran = penstock("verify", str(master))
     assert ran.returncode == 1
     assert names[0] in ran.stdout
-    assert "penstock repair" in ran.stdout
+    assert "penstock verify --repair" in ran.stdout
     (path.parent / names[-1]).unlink()
     ran = penstock("repair", str(master))
     assert ran.returncode == 1
@@ -101,7 +101,7 @@ def test_any_file_of_a_set_is_rebuilt(write: Write, penstock: Penstock, name: st
     assert names[-1] in ran.stderr
     (path.parent / names[-1]).write_bytes(before[names[-1]])
     assert penstock("clean", "--dry-run", str(path.parent)).stdout.startswith("nothing")
-    line = json.loads(penstock("repair", "--json", str(master)).stdout.splitlines()[-1])
+    line = json.loads(penstock("verify", "--repair", "--json", str(master)).stdout.splitlines()[-1])
     assert line["rebuilt"].endswith(names[0])
     kept = Path(line["kept"])  # it was written after the commit, for all that is known on purpose
     assert kept.read_bytes() == data
@@ -111,6 +111,12 @@ def test_any_file_of_a_set_is_rebuilt(write: Write, penstock: Penstock, name: st
     with (path.parent / names[0]).open("r+b") as file:
         file.truncate(1)
     assert f"what was there is now {path.parent.resolve()}/" in penstock("repair", str(master)).stdout
+
+
+def test_options_that_do_not_go_together(penstock: Penstock) -> None:
+    assert "one at a time" in penstock("verify", "--repair", "--seal", "x.h5").stderr
+    ran = penstock("verify", "--force", "x.h5")
+    assert (ran.returncode, ran.stderr) == (2, "penstock: --force is about --seal\n")
 
 
 def test_clean_knows_parity_files(write: Write, penstock: Penstock) -> None:
@@ -144,7 +150,7 @@ def test_what_a_tool_changed_is_sealed(write: Write, penstock: Penstock) -> None
         file.attrs["note"] = "changed by hand"
     os.utime(path)
     assert "modified since its commit" in penstock("verify", str(path)).stdout
-    ran = penstock("seal", str(path))
+    ran = penstock("verify", "--seal", str(path))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert f"'{found[0]}': elements (" in ran.stdout
     ran = penstock("verify", str(path))
@@ -166,7 +172,7 @@ def test_what_a_tool_changed_is_sealed(write: Write, penstock: Penstock) -> None
     assert ran.returncode == 1
     assert "this is damage" in ran.stderr
     assert path.read_bytes() == data
-    assert penstock("seal", "--force", str(path)).returncode == 0
+    assert penstock("verify", "--seal", "--force", str(path)).returncode == 0
     assert "all" in penstock("verify", str(path)).stdout
     assert [left for left in path.parent.iterdir() if left.name.endswith(".partial")] == []
 
@@ -191,7 +197,7 @@ def test_a_set_is_sealed(write: Write, penstock: Penstock, name: str, parity: in
     ran = penstock("verify", str(master))
     assert ran.returncode == 1
     assert "modified since its commit" in ran.stdout
-    ran = penstock("seal", str(master))
+    ran = penstock("verify", "--seal", str(master))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     os.utime(part, ns=(0, 0))
     ran = penstock("verify", str(master))

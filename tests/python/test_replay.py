@@ -242,6 +242,7 @@ def test_sieving_is_replayed_with_its_bytes_before_and_after(penstock: Penstock,
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith("penstock")] == []
 
 
+@pytest.mark.nightly
 def test_replay_on_one_rank(penstock: Penstock, tmp_path: Path) -> None:
     log = tmp_path / "small.darshan"
     write_darshan(sieved(), log)

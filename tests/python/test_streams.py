@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from conftest import Penstock
 from penstock.campaign import launch
 from penstock.container import Container, DamagedError
-from penstock.crc64 import by_numpy, crc64
+from penstock.crc64 import crc64
+from penstock.crc64_numpy import by_numpy
 from penstock.errors import UserError
 
 RANKS = 3

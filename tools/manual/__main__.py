@@ -16,7 +16,6 @@ import commands
 import functions
 import header
 import languages
-import typer
 
 from penstock import __version__
 
@@ -50,12 +49,12 @@ def man(folder: Path) -> int:
 
 
 def completions(folder: Path) -> int:
-    from penstock.cli import app, completion
+    from penstock.cli import completion, whole
 
     for shell, name in (("bash", "penstock"), ("zsh", "_penstock"), ("fish", "penstock.fish")):
         path = folder / shell / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(completion.script(completion.Shell(shell), typer.main.get_command(app)))
+        path.write_text(completion.script(completion.Shell(shell), whole()))
     print(f"completions of bash, zsh and fish in {folder}")
     return 0
 

@@ -9,9 +9,8 @@ import header
 
 sys.path.insert(0, str(header.ROOT / "tools"))
 import roff
-import typer
 
-from penstock.cli import app
+from penstock.cli import whole
 
 ENDS = (
     ("0", "All went well."),
@@ -22,14 +21,15 @@ ENDS = (
 
 def tree() -> dict[str, Any]:
     """All subcommands by their words: "verify", "import ramses"."""
-    return dict(_below((), typer.main.get_command(app)))
+    return dict(_below((), whole()))
 
 
 def _below(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, Any]]:
     if words:
         yield " ".join(words), command
     for name, inner in sorted(getattr(command, "commands", {}).items()):
-        yield from _below((*words, name), inner)
+        if not inner.hidden:  # a name of before
+            yield from _below((*words, name), inner)
 
 
 def usage(words: str, command: Any) -> str:

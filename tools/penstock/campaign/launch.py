@@ -1,10 +1,8 @@
 """launch.py: which program to start, under which mpiexec, in which environment."""
 
-import importlib.util
 import os
 import shutil
 from enum import StrEnum
-from importlib import resources
 from pathlib import Path
 
 from penstock.errors import UserError
@@ -26,6 +24,8 @@ def bin_folder() -> Path | None:
 
 def packaged() -> Path | None:
     """The folder of the installed package that has what was built for each MPI library, if it is installed."""
+    import importlib.util
+
     found = importlib.util.find_spec("penstock_native")
     places = list(found.submodule_search_locations or []) if found else []
     return Path(places[0]) if places else None
@@ -78,6 +78,6 @@ def in_allocation() -> bool:
 
 def environment() -> dict[str, str]:
     """Ours, with the launcher settings of mpi.env where the user has not set them otherwise."""
-    lines = resources.files("penstock").joinpath("mpi.env").read_text().splitlines()
+    lines = (Path(__file__).parents[1] / "mpi.env").read_text().splitlines()
     settings = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
     return settings | dict(os.environ)

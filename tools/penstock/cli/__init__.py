@@ -1,118 +1,93 @@
-"""cli: the program `penstock`, one file per subcommand."""
+"""cli: the program `penstock`, a file for each command; of these, what was called is imported, and nothing else."""
 
 import errno
 import io
 import os
 import signal
 import sys
+from importlib import import_module
 from types import FrameType
-from typing import Annotated
-
-import typer
+from typing import Annotated, Any
 
 import penstock
-from penstock.cli import (
-    bench,
-    campaign,
-    catalogue,
-    clean,
-    completion,
-    convert,
-    diff,
-    doctor,
-    feed,
-    hints,
-    import_,
-    info,
-    join,
-    ls,
-    methods,
-    monitor,
-    picture,
-    profile,
-    repair,
-    report,
-    seal,
-    soak,
-    split,
-    streams,
-    trace,
-    verify,
-    view,
-)
+from penstock.cli.table import ALIASES, COMMANDS, overview
 from penstock.errors import UserError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of files that standard output may be
 
-app = typer.Typer(
-    name="penstock",
-    help="Parallel arrays into one portable file: tools that measure and explain.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-bench.register(app)
-campaign.register(app)
-catalogue.register(app)
-clean.register(app)
-completion.register(app)
-convert.register(app)
-diff.register(app)
-doctor.register(app)
-feed.register(app)
-hints.register(app)
-import_.register(app)
-info.register(app)
-ls.register(app)
-join.register(app)
-methods.register(app)
-monitor.register(app)
-picture.register(app)
-profile.register(app)
-repair.register(app)
-report.register(app)
-seal.register(app)
-soak.register(app)
-split.register(app)
-streams.register(app)
-trace.register(app)
-verify.register(app)
-view.register(app)
-
-
-@app.callback(invoke_without_command=True)
-def options(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
-) -> None:
-    if version:
-        typer.echo(f"penstock {penstock.__version__}")
-        raise typer.Exit
-
 
 def main() -> None:
-    """Runs the subcommand that was asked for; an error the user can mend is one line."""
+    """Runs the command that was asked for; an error the user can mend is one line."""
     signal.signal(signal.SIGTERM, _interrupt)  # as Ctrl-C: whatever is under way is undone
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of files are bytes, and go out as such where that can be
         is_utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
         sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else "backslashreplace")
     try:
         try:
-            app(prog_name="penstock")
+            _run(sys.argv[1:])
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()  # here, where what goes wrong can be said
     except UserError as error:
-        typer.echo(f"penstock: {error}", err=True)
+        _complain(str(error))
         sys.exit(error.status)
     except OSError as error:
         if error.filename is not None or error.errno not in (*FULL, errno.EPIPE):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is held still is not tried once more at the end
         if error.errno != errno.EPIPE:
-            typer.echo(f"penstock: cannot write standard output: {error.strerror}", err=True)
+            _complain(f"cannot write standard output: {error.strerror}")
         sys.exit(1)
+
+
+def command(name: str) -> Any:
+    """The command NAME, or nothing where there is none: as Typer makes it, with all its options."""
+    module = ALIASES.get(name) or (COMMANDS[name].module if name in COMMANDS else None)
+    return _group(module).commands[name] if module else None
+
+
+def whole() -> Any:
+    """All commands as one group, for the manual and for completion; names of before are hidden in it."""
+    return _group(*(row.module for row in COMMANDS.values()))
+
+
+def _group(*modules: str) -> Any:
+    import typer  # which the overview and the version do not need
+
+    app = typer.Typer(name="penstock", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+    @app.callback()
+    def options(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+        """Parallel arrays into one portable file: tools that measure and explain."""
+
+    for module in modules:
+        import_module(f"penstock.cli.{module}").register(app)
+    return typer.main.get_command(app)
+
+
+def _run(words: list[str]) -> None:
+    if not words or words[0] == "--help":
+        print(overview())
+        sys.exit(0 if words else 2)
+    if words[0] == "--version":
+        print(f"penstock {penstock.__version__}")
+        return
+    found = command(words[0])
+    if found is None:
+        raise UserError(_unknown(words[0]))
+    found.main(words[1:], prog_name=f"penstock {words[0]}")
+
+
+def _unknown(word: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, COMMANDS)
+    kind = "option" if word.startswith("-") else "command"
+    return f"there is no {kind} '{word}'{f': {near[0]}?' if near else ''}; penstock --help lists all commands"
+
+
+def _complain(what: str) -> None:
+    print(f"penstock: {what}", file=sys.stderr)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

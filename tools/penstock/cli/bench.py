@@ -45,52 +45,60 @@ def register(app: typer.Typer) -> None:
 def bench(
     context: typer.Context,
     np: Annotated[
-        str | None, typer.Option("--np", metavar="N,...", help=f"Ranks, by default {RANKS}; several are a campaign.")
+        str | None,
+        typer.Option("--np", metavar="N,...", help=f"Use so many ranks [{RANKS}]; several numbers make a campaign."),
     ] = None,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
     methods: Annotated[
-        str | None, typer.Option("--methods", help=f"FORMAT/TRANSPORT[:name=value,...],...; by default {METHODS}")
+        str | None, typer.Option("--methods", help=f"Compare these: FORMAT/TRANSPORT[:name=value,...],... [{METHODS}]")
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help=f"Instead of WORKLOAD: ratios, or a published study: {', '.join(STUDIES)}."),
+        typer.Option(
+            "--preset", help=f"Run this instead of WORKLOAD: ratios, or a published study: {', '.join(STUDIES)}."
+        ),
     ] = None,
     scale: Annotated[
-        float | None, typer.Option("--scale", help=f"Of a study: its bytes times this; by default {DEFAULT_SCALE}.")
+        float | None, typer.Option("--scale", help=f"Multiply the bytes of a study by this [{DEFAULT_SCALE}].")
     ] = None,
     largest: Annotated[
         str | None,
-        typer.Option("--largest", metavar="SIZE", help="Of a study: no file over this; by default memory / 16."),
+        typer.Option("--largest", metavar="SIZE", help="Limit each file of a study to this [memory / 16]."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Of several --np, or a study: go on with what --json lacks.")
+        bool, typer.Option("--resume", help="Measure only what the --json file of a campaign or study lacks.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would run, how long it would take and what it needs.")
+        bool, typer.Option("--dry-run", help="Say what would run, for how long and what it needs; run nothing.")
     ] = False,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="IDS", help="Of a preset: only these ratios, 1a,4,...")
+        str | None, typer.Option("--only", metavar="IDS", help="Measure only these ratios of the preset: 1a,4,...")
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", metavar="SECONDS", help="Start no repetition that would end later."),
+        typer.Option("--time-limit", metavar="SECONDS", help="Start no repetition that would end after this."),
     ] = None,
     count_only: Annotated[
         bool,
         typer.Option(
-            "--count-only", help="Write nothing: count what WORKLOAD would send on --np-virtual 64,256,1024,4096 ranks."
+            "--count-only", help="Write nothing; count what WORKLOAD would send on --np-virtual 64,256,1024,4096 ranks."
         ),
     ] = False,
     directory: Annotated[
         Path,
-        typer.Option("--dir", metavar="DIR", help="On the file system to measure; holds a scratch folder meanwhile."),
+        typer.Option(
+            "--dir", metavar="DIR", help="Measure the file system of this folder, in a scratch folder that is removed."
+        ),
     ] = Path(),
-    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the whole record here.")] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the full record to this file.")
+    ] = None,
     wanted_help: Annotated[bool, typer.Option("--help", help="Show this message and exit.")] = False,
 ) -> None:
-    """Compare ways of writing and reading one workload on this machine, and say which to use.
+    """Compare ways to write a workload here; say which to use.
 
-    WORKLOAD and the options that are not listed here are those of penstock-bench; --help shows them below.
+    Every file is read back and checked. WORKLOAD and further options are those of penstock-bench, which are listed
+    below.
     """
     if wanted_help:
         _show_help(context)

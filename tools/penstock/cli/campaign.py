@@ -8,9 +8,7 @@ import typer
 from penstock.campaign.request import Request, parse_ranks, read_request
 from penstock.errors import UserError
 
-program = typer.Typer(
-    no_args_is_help=True, help="Run a campaign: workloads, methods, ranks, sizes and hints in one file."
-)
+program = typer.Typer(no_args_is_help=True, help="Run a file of benchmarks on several numbers of ranks.")
 
 
 def register(app: typer.Typer) -> None:
@@ -19,13 +17,17 @@ def register(app: typer.Typer) -> None:
 
 @program.command()
 def run(
-    file: Annotated[Path, typer.Argument(help="The campaign, in TOML.")],
-    json: Annotated[Path, typer.Option("--json", metavar="OUT", help="The record, kept after each repetition.")],
-    np: Annotated[str | None, typer.Option("--np", metavar="N,...", help="Only these numbers of ranks.")] = None,
-    directory: Annotated[Path, typer.Option("--dir", metavar="DIR", help="On the file system to measure.")] = Path(),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what OUT lacks.")] = False,
+    file: Annotated[Path, typer.Argument(help="The campaign: workloads, methods, ranks, sizes and hints, in TOML.")],
+    json: Annotated[
+        Path, typer.Option("--json", metavar="OUT", help="Write the record to this file after each repetition.")
+    ],
+    np: Annotated[str | None, typer.Option("--np", metavar="N,...", help="Run only on these numbers of ranks.")] = None,
+    directory: Annotated[
+        Path, typer.Option("--dir", metavar="DIR", help="Measure the file system of this folder.")
+    ] = Path(),
+    resume: Annotated[bool, typer.Option("--resume", help="Measure only what OUT lacks.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would run, how long, and what it needs.")
+        bool, typer.Option("--dry-run", help="Say what would run, for how long and what it needs; run nothing.")
     ] = False,
 ) -> None:
     """Run the campaign of FILE on this machine, or in this allocation."""
@@ -50,22 +52,31 @@ def _on(request: Request, np: str | None) -> Request:
 
 @program.command()
 def submit(
-    file: Annotated[Path, typer.Argument(help="The campaign, in TOML.")],
-    folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="For job scripts, their output and records.")],
-    directory: Annotated[Path, typer.Option("--dir", metavar="DIR", help="On the file system to measure.")],
-    partition: Annotated[str | None, typer.Option("--partition", help="Of Slurm.")] = None,
-    account: Annotated[str | None, typer.Option("--account", help="Of Slurm.")] = None,
-    time: Annotated[str | None, typer.Option("--time", help="Of each job, as Slurm writes it: 30:00.")] = None,
-    nodes: Annotated[int | None, typer.Option("--nodes", help="Of each job; else Slurm chooses.")] = None,
-    tasks_per_node: Annotated[int | None, typer.Option("--tasks-per-node", help="Ranks of a node.")] = None,
+    file: Annotated[Path, typer.Argument(help="The campaign: workloads, methods, ranks, sizes and hints, in TOML.")],
+    folder: Annotated[
+        Path, typer.Option("--folder", metavar="DIR", help="Put job scripts, their output and records here.")
+    ],
+    directory: Annotated[Path, typer.Option("--dir", metavar="DIR", help="Measure the file system of this folder.")],
+    partition: Annotated[str | None, typer.Option("--partition", help="Submit to this partition.")] = None,
+    account: Annotated[str | None, typer.Option("--account", help="Charge this account.")] = None,
+    time: Annotated[
+        str | None, typer.Option("--time", help="Limit the time of each job, as Slurm writes it: 30:00.")
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option("--nodes", help="Use so many nodes for each job; else Slurm chooses.")
+    ] = None,
+    tasks_per_node: Annotated[
+        int | None, typer.Option("--tasks-per-node", help="Start so many ranks on a node.")
+    ] = None,
     setup: Annotated[
-        list[str] | None, typer.Option("--setup", help="A line before the run: 'module load penstock'.")
+        list[str] | None,
+        typer.Option("--setup", help="Put this line before the run: 'module load penstock'. Repeatable."),
     ] = None,
     sbatch: Annotated[
-        list[str] | None, typer.Option("--sbatch", help="A further option of sbatch: '--exclusive'.")
+        list[str] | None, typer.Option("--sbatch", help="Give this option to sbatch: '--exclusive'. Repeatable.")
     ] = None,
-    together: Annotated[bool, typer.Option("--together", help="Let jobs run at the same time.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write the scripts and submit nothing.")] = False,
+    together: Annotated[bool, typer.Option("--together", help="Let the jobs run at the same time.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write and show the scripts; submit nothing.")] = False,
 ) -> None:
     """Write a job script for each number of ranks and submit them to Slurm, one after the other."""
     from penstock.campaign import slurm
@@ -88,8 +99,8 @@ def submit(
 
 @program.command()
 def collect(
-    folder: Annotated[Path, typer.Argument(help="That of penstock campaign submit.")],
-    json: Annotated[Path, typer.Option("--json", metavar="OUT", help="One record of all jobs.")],
+    folder: Annotated[Path, typer.Argument(help="The --folder of penstock campaign submit.")],
+    json: Annotated[Path, typer.Option("--json", metavar="OUT", help="Write one record of all jobs to this file.")],
 ) -> None:
     """Gather what the jobs have measured so far. Status 1 while some of it is missing."""
     from penstock.campaign import record, slurm

@@ -22,30 +22,36 @@ def register(app: typer.Typer) -> None:
 
 
 def catalogue(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="All files below it are looked at.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Look at all files below this folder.")],
     where: Annotated[
         list[str] | None,
         typer.Option(
             "--where",
             metavar="CONDITION",
-            help="Files with such an attribute: units=K, time>0.5, provenance/user=ada; = != < <= > >=. All must hold.",
+            help="List files with such an attribute: units=K, time>0.5, a/user!=ada; = != < <= > >=. All must hold.",
         ),
     ] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", metavar="PATTERN", help="Files with such a dataset: rho, 'fluid/*'. All must hold."),
+        typer.Option(
+            "--name",
+            metavar="PATTERN",
+            help="List files with such a dataset: rho, 'fluid/*'. All must hold.",
+        ),
     ] = None,
     database: Annotated[
-        Path | None, typer.Option("--database", metavar="FILE", help=f"Where the catalogue is kept. [DIR/{NAME}]")
+        Path | None, typer.Option("--database", metavar="FILE", help=f"Keep the catalogue in this file [DIR/{NAME}].")
     ] = None,
-    no_update: Annotated[bool, typer.Option("--no-update", help="Search what is known; look at no file.")] = False,
-    json_wanted: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
+    no_update: Annotated[
+        bool, typer.Option("--no-update", help="Search the catalogue as it is; look at no file.")
+    ] = False,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Search a tree of files by attribute and by dataset.
+    """Search a tree of files by attribute and dataset.
 
-    Attributes, and names, types and shapes of datasets, of HDF5 files, classic netCDF files, sets and indexes of
-    series are kept in an SQLite database. What has another size or time than it had there is read again. A file that
-    cannot be read is listed with the reason.
+    An SQLite database keeps the attributes and the names, types and shapes of datasets of HDF5 files, classic netCDF
+    files, sets and indexes of series. Files whose size or time has changed are read again. A file that cannot be read
+    is listed with the reason.
     """
     if not folder.is_dir():
         raise UserError(f"{folder}: {'it is no folder' if folder.exists() else 'there is no such folder'}")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.looked_at import is_folder
 from penstock.errors import UserError
 from penstock.leftovers import names
 from penstock.leftovers.remove import remove
@@ -15,7 +16,6 @@ from penstock.report import words
 
 SCHEMA = "penstock.clean/1"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-BP_INDEX = "md.idx"  # in a folder that is a file, as engine adios2 makes it
 
 
 def register(app: typer.Typer) -> None:
@@ -24,29 +24,29 @@ def register(app: typer.Typer) -> None:
 
 def clean(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Folders, or files whose left-overs beside them are meant.")
+        list[Path], typer.Argument(metavar="PATH", help="Folders to clean, or files whose left-overs to remove.")
     ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed; remove nothing.")] = False,
     older_than: Annotated[
         str | None,
         typer.Option(
             "--older-than",
             metavar="DURATION",
-            help="Remove also what nobody wrote to for so long and whose maker cannot be asked: 90m, 12h, 7d.",
+            help="Also remove left-overs of unknown processes that nobody has written to for so long: 90m, 12h, 7d.",
         ),
     ] = None,
     host_is_dead: Annotated[
         list[str] | None,
-        typer.Option("--host-is-dead", metavar="HOST", help="No process on HOST is writing any more. May be repeated."),
+        typer.Option("--host-is-dead", metavar="HOST", help="Take all processes on HOST for dead. Repeatable."),
     ] = None,
-    json_wanted: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Remove partial files, and parts of sets, that killed programs left.
+    """Remove what killed programs left behind.
 
     A program that is killed while it writes leaves a hidden file beside its target, .TARGET.XXXX.partial, whose name
-    says which process of which job on which host made it. Removed is what a process made that has certainly ended: it
-    ran on this machine and is gone, or its Slurm job is. All else stays, with a reason, unless you say more. Files that
-    were published, and files of live jobs, are never touched.
+    says which process of which job on which host made it; it may leave parts of a set as well. They are removed if
+    their process has certainly ended: it ran on this machine and is gone, or its Slurm job is over. All others stay,
+    with a reason, unless you say more. Complete files, and files of running jobs, are never touched.
     """
     rules = Rules(
         None if older_than is None else _seconds(older_than),
@@ -71,8 +71,7 @@ def _find(paths: list[Path], rules: Rules) -> list[LeftOver]:
     found: list[LeftOver] = []
     for path in paths:
         whole = path.resolve()  # partial files lie beside the file, not beside a link to it
-        is_folder = whole.is_dir() and not (whole / BP_INDEX).exists()
-        folder, target = (whole, None) if is_folder else (whole.parent, whole.name)
+        folder, target = (whole, None) if is_folder(whole) else (whole.parent, whole.name)
         if not folder.is_dir():
             raise UserError(f"{path}: there is no folder '{folder}'")
         try:

@@ -26,14 +26,16 @@ def register(app: typer.Typer) -> None:
 
 
 def completion(
-    context: typer.Context,
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
 ) -> None:
-    """Print what makes SHELL complete subcommands, options, methods and file names: eval "$(penstock completion bash)".
+    """Print the completion script of a shell.
 
-    An installation has it where shells look for it.
+    It completes commands, options, methods and file names: eval "$(penstock completion bash)". An installation puts it
+    where shells look for it.
     """
-    typer.echo(script(shell, context.find_root().command), nl=False)
+    from penstock.cli import whole
+
+    typer.echo(script(shell, whole()), nl=False)
 
 
 def script(shell: Shell, root: Any) -> str:
@@ -45,8 +47,12 @@ def script(shell: Shell, root: Any) -> str:
 
 def _below(words: str, command: Any) -> Iterator[tuple[str, Any]]:
     yield words, command
-    for name, inner in sorted(getattr(command, "commands", {}).items()):
+    for name, inner in _inner(command):
         yield from _below(f"{words} {name}".strip(), inner)
+
+
+def _inner(command: Any) -> list[tuple[str, Any]]:
+    return sorted((name, one) for name, one in getattr(command, "commands", {}).items() if not one.hidden)
 
 
 def _methods() -> list[str]:
@@ -89,7 +95,7 @@ def _bash(commands: dict[str, Any], values: dict[str, str], shell: Shell) -> str
     lines += [f'    {option}) words="{given}" ;;' for option, given in values.items() if given]
     lines += ["  esac", '  if [ -z "$words" ]; then', '    case "$at" in']
     for words, command in commands.items():
-        inner = " ".join(sorted(getattr(command, "commands", {})))
+        inner = " ".join(name for name, _ in _inner(command))
         lines += [f'      "{words}") words="{inner}"; [[ $word != -* ]] || words="{" ".join(_options(command))}" ;;']
     lines += ["    esac", "  fi"]
     lines += ["  # Of a list of methods the last is completed.", '  local head=""']
@@ -102,7 +108,7 @@ def _bash(commands: dict[str, Any], values: dict[str, str], shell: Shell) -> str
 def _fish(commands: dict[str, Any], values: dict[str, str]) -> str:
     lines = ["# penstock: completion, made by `penstock completion`"]
     for words, command in commands.items():
-        inner = sorted(getattr(command, "commands", {}))
+        inner = [name for name, _ in _inner(command)]
         seen = " and ".join(f"__fish_seen_subcommand_from {word}" for word in words.split()) or "__fish_use_subcommand"
         below = f"{seen}; and not __fish_seen_subcommand_from {' '.join(inner)}" if inner and words else seen
         for name in inner:

@@ -1,4 +1,4 @@
-"""convert.py: `penstock convert` makes another format, other chunks or a VTKHDF image of a file."""
+"""convert.py: `penstock convert` makes another format, other chunks, one file, a set or a VTKHDF image of a file."""
 
 import re
 from enum import StrEnum
@@ -24,30 +24,58 @@ class Kind(StrEnum):
 
 def register(app: typer.Typer) -> None:
     app.command()(convert)
+    app.command(hidden=True)(join)
+    app.command(hidden=True)(split)
 
 
 def convert(
     source: Annotated[Path, typer.Argument(metavar="FROM", help="Any file or set that penstock reads.")],
-    target: Annotated[Path, typer.Argument(metavar="TO", help="The new file; its extension says the format.")],
-    plan: Annotated[str, typer.Option("--plan", help="How the new file is written: format, placement, engine.")] = "",
-    chunks: Annotated[str, typer.Option("--chunks", help="Extents of HDF5 chunks, 64x64x64, or their size.")] = "",
-    compress: Annotated[str, typer.Option("--compress", help="gzip:4, zstd:3 or blosc:5; HDF5 only.")] = "",
-    only: Annotated[list[str] | None, typer.Option("--only", help="This dataset or group; may be repeated.")] = None,
-    to: Annotated[Kind | None, typer.Option("--to", help="vtkhdf: fields that ParaView reads by itself.")] = None,
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="TO", help="The new file, or the master of a new set; its extension names the format."),
+    ],
+    plan: Annotated[
+        str, typer.Option("--plan", help="Write the new file by this plan: format, placement, engine.")
+    ] = "",
+    parts: Annotated[
+        int | None, typer.Option("--parts", metavar="M", help="Split into M files, each a slab of every dataset.")
+    ] = None,
+    per_rank: Annotated[
+        int | None, typer.Option("--per-rank", metavar="N", help="Split into N files, as N processes would write them.")
+    ] = None,
+    chunks: Annotated[
+        str, typer.Option("--chunks", help="Store HDF5 chunks of these extents, 64x64x64, or of this size, 1MiB.")
+    ] = "",
+    compress: Annotated[
+        str, typer.Option("--compress", help="Compress with gzip:4, zstd:3 or blosc:5; HDF5 only.")
+    ] = "",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Take only this dataset or group. Repeatable.")
+    ] = None,
+    to: Annotated[Kind | None, typer.Option("--to", help="vtkhdf: make a file that ParaView reads by itself.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is at TO.")] = False,
-    np: Annotated[int, typer.Option("--np", help="Ranks.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
+    np: Annotated[int, typer.Option("--np", help="Use so many ranks; --per-rank has its own number.")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
 ) -> None:
-    """Convert a file or set into another: hdf5, netcdf or raw, one file or many, any chunks, with all attributes.
+    """Convert to another format or chunks; join or split sets.
 
-    It runs on ranks, in memory that does not grow with the file, and leaves TO complete or as it was. What the new
-    format cannot hold is an error before anything is written. --chunks applies to datasets of as many dimensions; the
-    others have chunks of about 1 MiB.
+    FROM and TO are HDF5, classic netCDF or raw binary, one file or a set of files: a set becomes one file unless
+    --parts, --per-rank or --plan says otherwise. All attributes go along.
+
+    The work is done in parallel, in memory that does not grow with the file, and leaves TO complete or as it was. What
+    the new format cannot hold is an error before anything is written. --chunks applies to datasets of as many
+    dimensions; the others get chunks of about 1 MiB. Readers of a split set open TO, which knows the parts beside it.
     """
     if (chunks or compress) and plan:
         raise UserError("--chunks and --compress make a plan: say the rest there too, instead of --plan beside them")
     if (chunks or compress) and target.suffix in OTHER_FORMATS:
         raise UserError(f"--chunks and --compress are for HDF5 files: '{target}' would be none; end its name in .h5")
+    if parts is not None or per_rank is not None:
+        if plan or chunks or compress or to:
+            raise UserError(
+                "--parts and --per-rank make a plan: --plan, --chunks, --compress and --to cannot stand beside it"
+            )
+        plan, np = _splitting(parts, per_rank, np, mpi)
     chosen = _chunked(chunks, compress) if chunks or compress else plan
     words = [str(source), str(target), *(["--plan", chosen] if chosen else [])]
     for name in only or []:
@@ -59,6 +87,46 @@ def convert(
     typer.echo(f"{target} holds {what} of {source}")
     if note:
         typer.echo(note)
+
+
+def join(
+    source: Annotated[Path, typer.Argument(metavar="FROM")],
+    target: Annotated[Path, typer.Argument(metavar="TO")],
+    plan: Annotated[str, typer.Option("--plan")] = "",
+    np: Annotated[int, typer.Option("--np")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+) -> None:
+    """The same as `penstock convert --force FROM TO`."""
+    convert(source, target, plan, force=True, np=np, mpi=mpi)
+
+
+def split(
+    source: Annotated[Path, typer.Argument(metavar="FILE")],
+    target: Annotated[Path, typer.Argument(metavar="TO")],
+    parts: Annotated[int | None, typer.Option("--parts")] = None,
+    per_rank: Annotated[int | None, typer.Option("--per-rank")] = None,
+    force: Annotated[bool, typer.Option("--force")] = False,
+    np: Annotated[int, typer.Option("--np")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+) -> None:
+    """The same as `penstock convert FILE TO --parts M`, or with --per-rank N."""
+    if parts is None and per_rank is None:
+        raise UserError("say either --parts M or --per-rank N")
+    convert(source, target, parts=parts, per_rank=per_rank, force=force, np=np, mpi=mpi)
+
+
+def _splitting(parts: int | None, per_rank: int | None, np: int, mpi: launch.Mpi) -> tuple[str, int]:
+    """The plan that makes a set, and the ranks that write it."""
+    if parts is not None and per_rank is not None:
+        raise UserError("say either --parts M or --per-rank N")
+    count = parts if parts is not None else per_rank
+    if count is None or count < 1:
+        raise UserError(f"--{'parts' if parts is not None else 'per-rank'} must be at least 1, not {count}")
+    if parts is not None:
+        return f"subfiles:parts={parts}", np
+    if mpi is launch.Mpi.serial and count != 1:
+        raise UserError(f"--per-rank {count} needs as many ranks, and a serial build has one: use --parts, or MPI")
+    return "per_process", count
 
 
 def _chunked(chunks: str, compress: str) -> str:

@@ -20,24 +20,27 @@ def register(app: typer.Typer) -> None:
 
 def diff(
     a: Annotated[Path, typer.Argument(metavar="A", help="A file, or the master of a set.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Another, of any format and placement.")],
-    rtol: Annotated[float, typer.Option("--rtol", min=0, help="Alike is |a - b| <= atol + rtol |b|.")] = 0.0,
-    atol: Annotated[float, typer.Option("--atol", min=0, help="The same, apart from the size of b.")] = 0.0,
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another one, of any format and placement.")],
+    rtol: Annotated[
+        float, typer.Option("--rtol", min=0, help="Take elements as equal where |a - b| <= atol + rtol |b|.")
+    ] = 0.0,
+    atol: Annotated[float, typer.Option("--atol", min=0, help="The absolute part of that tolerance.")] = 0.0,
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="NAME", help="Only this dataset; as often as you like.")
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Compare only this dataset. Repeatable.")
     ] = None,
-    ignore_attributes: Annotated[bool, typer.Option("--ignore-attributes", help="Only datasets.")] = False,
-    nan_differs: Annotated[bool, typer.Option("--nan-differs", help="NaN is not alike to NaN.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Nothing but the exit status.")] = False,
+    ignore_attributes: Annotated[bool, typer.Option("--ignore-attributes", help="Compare datasets only.")] = False,
+    nan_differs: Annotated[bool, typer.Option("--nan-differs", help="Let NaN differ from NaN.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only set the exit status.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a line of JSON for each dataset, and each attribute that differs.")
     ] = False,
-    np: Annotated[int, typer.Option("--np", help="Ranks that read.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
+    np: Annotated[int, typer.Option("--np", help="Use so many ranks.")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
 ) -> None:
-    """Compare two files by value: datasets that are in one only, shapes, elements, attributes.
+    """Compare two files by value.
 
-    Numbers of different types are compared by their values. The exit status is 0 where all is the same, 1 where
+    You see datasets and attributes that are in one file only, and shapes, elements and attributes that differ. Numbers
+    of different types are compared by their values. The exit status is 0 where all is the same, 1 where
     something differs, 2 where that could not be found out.
     """
     if np < 1:

@@ -27,36 +27,50 @@ def doctor(
     logs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="LOG|TRACE...|DIR",
-            help="A Darshan log, or a folder of PENSTOCK_TRACE or `penstock profile`; several of one program at "
-            "several scales; or a folder of logs.",
+            metavar="LOG|TRACE|DIR",
+            help="One run: a Darshan log, or a folder of PENSTOCK_TRACE or `penstock profile`. Or several runs of one "
+            "program at several scales. Or a folder of logs.",
         ),
     ],
     json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write all of it here; - is here.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the full result as JSON; - for stdout.")
     ] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Make a page that stands alone.")] = None,
-    steps: Annotated[int | None, typer.Option("--steps", min=1, help="Of the program's output, for the model.")] = None,
-    fields: Annotated[int | None, typer.Option("--fields", min=1, help="Of a step, for the model.")] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Of a folder: jobs to list.")] = 20,
-    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Of a folder: logs read at once.")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the result as one self-contained page.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option("--steps", min=1, help="Tell the model how many steps the program wrote.")
+    ] = None,
+    fields: Annotated[
+        int | None, typer.Option("--fields", min=1, help="Tell the model how many fields a step has.")
+    ] = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="List so many jobs of a folder of logs.")] = 20,
+    processes: Annotated[
+        int | None, typer.Option("--processes", min=1, help="Read so many logs of a folder at once.")
+    ] = None,
     ceiling: Annotated[
         str | None,
-        typer.Option("--ceiling", metavar="SIZE", help="Bytes a second that the file system gives, as 40GiB."),
+        typer.Option(
+            "--ceiling", metavar="SIZE", help="Assume that the file system gives so many bytes a second: 40GiB."
+        ),
     ] = None,
     replay: Annotated[
-        bool, typer.Option("--replay", help="Play each finding's pattern here, before and after its remedy.")
+        bool, typer.Option("--replay", help="Run the pattern of each finding here, before and after its remedy.")
     ] = False,
-    np: Annotated[int, typer.Option("--np", min=1, help="Of the replay: ranks at most.")] = 8,
+    np: Annotated[int, typer.Option("--np", min=1, help="Replay on at most so many ranks.")] = 8,
     directory: Annotated[
-        Path | None, typer.Option("--dir", metavar="SCRATCH", help="Of the replay: a folder on the file system to try.")
+        Path | None, typer.Option("--dir", metavar="SCRATCH", help="Replay on the file system of this folder.")
     ] = None,
     repetitions: Annotated[
-        int, typer.Option("--repetitions", min=1, help="Of the replay; under 6 give no 95 % interval.")
+        int, typer.Option("--repetitions", min=1, help="Replay so often; fewer than 6 give no 95 % interval.")
     ] = 8,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Of the replay: the MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Replay with this MPI library.")] = launch.Mpi.openmpi,
 ) -> None:
-    """Say why the I/O of a run is slow, what that costs, and what will help; of a folder, which jobs lose most."""
+    """Say why the I/O of a run is slow and what will help.
+
+    Each finding says what it costs. Several runs of one program at several scales give a law of growth. Of a folder of
+    logs you see which jobs lose most.
+    """
     if not replay and directory is not None:
         raise UserError("--dir is where --replay plays: add --replay")
     from penstock.doctor.any_job import is_run, read_job

@@ -24,7 +24,7 @@ LEAST_EVERY = 0.1
 MOST_ERRORS = 10  # that are said
 
 feed = typer.Typer(
-    help="Hand what the doctor and the monitor know to Splunk or Prometheus.",
+    help="Send findings to Splunk and metrics to Prometheus.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -39,35 +39,45 @@ def splunk(
     logs: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="LOG|TRACE|DIR...", help="Logs, folders of one run, folders of logs; none: send what waits."
+            metavar="LOG|TRACE|DIR",
+            help="Logs, folders of one run, or folders of logs; without any, what waits is sent.",
         ),
     ] = None,
     url: Annotated[
-        str | None, typer.Option("--url", metavar="URL", help="Send to this HTTP Event Collector, https://host:8088.")
+        str | None, typer.Option("--url", metavar="URL", help="Send to this HTTP Event Collector: https://host:8088.")
     ] = None,
     spool: Annotated[
-        Path | None, typer.Option("--spool", metavar="DIR", help="Keep batches here until they are accepted.")
+        Path | None, typer.Option("--spool", metavar="DIR", help="Keep batches in this folder until they are accepted.")
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option("--token-file", metavar="FILE", help=f"Holds the token; else {TOKEN} does.")
+        Path | None,
+        typer.Option("--token-file", metavar="FILE", help=f"Read the token from this file, not from {TOKEN}."),
     ] = None,
     ca_file: Annotated[
-        Path | None, typer.Option("--ca-file", metavar="FILE", help="Certificates to trust besides the system's.")
+        Path | None, typer.Option("--ca-file", metavar="FILE", help="Trust these certificates besides the system's.")
     ] = None,
-    index: Annotated[str, typer.Option("--index", help="Of the events.")] = "",
-    source: Annotated[str, typer.Option("--source", help="Of the events, instead of the log's path.")] = "",
-    sourcetype: Annotated[str, typer.Option("--sourcetype", help="Of the events.")] = "penstock:doctor",
-    host: Annotated[str, typer.Option("--host", help="Of the events, instead of this machine's name.")] = "",
-    again: Annotated[bool, typer.Option("--again", help="Logs that this spool has had before, too.")] = False,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Of a request.")] = 30.0,
-    tries: Annotated[int, typer.Option("--tries", min=1, help="Of a batch, in this run.")] = 5,
-    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Logs read at once.")] = None,
+    index: Annotated[str, typer.Option("--index", help="Set the index of the events.")] = "",
+    source: Annotated[
+        str, typer.Option("--source", help="Set the source of the events, which is the log's path otherwise.")
+    ] = "",
+    sourcetype: Annotated[
+        str, typer.Option("--sourcetype", help="Set the sourcetype of the events.")
+    ] = "penstock:doctor",
+    host: Annotated[
+        str, typer.Option("--host", help="Set the host of the events, which is this machine otherwise.")
+    ] = "",
+    again: Annotated[bool, typer.Option("--again", help="Send logs again that this spool has had before.")] = False,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Wait so long for a request.")
+    ] = 30.0,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="Try to send a batch so often in this run.")] = 5,
+    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Read so many logs at once.")] = None,
 ) -> None:
-    """Make an event of each job, file, phase and finding; print them, keep them as batches, or send them.
+    """Make an event of each job, file, phase and finding; print them, keep them or send them to Splunk.
 
-    Without --url and --spool events are printed. With --spool they become files there, in the format of Splunk's HTTP
-    Event Collector. With --url those are sent, the oldest first, and each removed when it was accepted: what a
-    collector that is down did not take waits for the next run.
+    Without --url and --spool the events are printed. With --spool they become files there, in the format of Splunk's
+    HTTP Event Collector. With --url those files are sent, the oldest first, and each is removed when it was accepted.
+    What a collector did not take because it is down waits for the next run.
     """
     from penstock.feed.events import Address
     from penstock.feed.filling import fill, logs_of, look_at, new_of
@@ -163,28 +173,30 @@ def _send(spool: "Spool", collector: "Collector") -> None:
 @feed.command()
 def metrics(
     textfile: Annotated[
-        Path | None, typer.Option("--textfile", metavar="FILE.prom", help="Write them here, for node_exporter.")
+        Path | None,
+        typer.Option("--textfile", metavar="FILE.prom", help="Write the metrics to this file, for node_exporter."),
     ] = None,
     listen: Annotated[
-        str | None, typer.Option("--listen", metavar="HOST:PORT", help="Answer Prometheus here, until Ctrl-C.")
+        str | None,
+        typer.Option("--listen", metavar="HOST:PORT", help="Answer Prometheus at this address until Ctrl-C."),
     ] = None,
-    anywhere: Annotated[bool, typer.Option("--anywhere", help="--listen may be seen by other machines.")] = False,
+    anywhere: Annotated[bool, typer.Option("--anywhere", help="Let --listen answer other machines.")] = False,
     every: Annotated[
-        float | None, typer.Option("--every", metavar="SECONDS", help="Look again so often, until Ctrl-C.")
+        float | None, typer.Option("--every", metavar="SECONDS", help="Look again after so long, until Ctrl-C.")
     ] = None,
     interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", help="Of the first look: over which rates are means.")
+        float, typer.Option("--interval", metavar="SECONDS", help="Average the first rates over so long.")
     ] = 1.0,
-    outputs: Annotated[bool, typer.Option("--outputs", help="Metrics of each file that a job writes, too.")] = False,
+    outputs: Annotated[bool, typer.Option("--outputs", help="Add metrics of each file that a job writes.")] = False,
     logs: Annotated[
-        Path | None, typer.Option("--logs", metavar="DIR", help="And the totals of the Darshan logs below here.")
+        Path | None, typer.Option("--logs", metavar="DIR", help="Add the totals of the Darshan logs below this folder.")
     ] = None,
-    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Logs read at once.")] = None,
+    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Read so many logs at once.")] = None,
 ) -> None:
-    """Say what the file systems and penstock's jobs of this node are doing, in Prometheus' words.
+    """Give Prometheus metrics of the file systems and the penstock jobs of this node.
 
-    Once on standard output or into --textfile; with --every or --listen again and again. --listen answers in the format
-    of OpenMetrics to whom asks for it.
+    They are written once, on standard output or to --textfile; with --every or --listen they are renewed. --listen
+    answers in the format of OpenMetrics if it is asked for that.
     """
     from penstock.feed.families import Seen
     from penstock.feed.metrics import SUFFIX, Exporter, Logs, endpoint, place_of

@@ -23,13 +23,18 @@ def register(app: typer.Typer) -> None:
 
 
 def hints(
-    mpi: Annotated[Library, typer.Option(help="Which implementation of MPI-IO.")] = Library.ompio,
-    np: Annotated[int, typer.Option("--np", min=2, help="Ranks that probe.")] = 4,
-    folder: Annotated[Path, typer.Option("--dir", help="Where the small files are made.")] = Path(),
-    only: Annotated[list[str] | None, typer.Option("--hint", help="Only this hint; may be repeated.")] = None,
-    as_json: Annotated[Path | None, typer.Option("--json", help="Write everything found out to this file too.")] = None,
+    mpi: Annotated[Library, typer.Option(help="Probe this implementation of MPI-IO.")] = Library.ompio,
+    np: Annotated[int, typer.Option("--np", min=2, help="Use so many ranks.")] = 4,
+    folder: Annotated[Path, typer.Option("--dir", help="Write the small files to this folder.")] = Path(),
+    only: Annotated[list[str] | None, typer.Option("--hint", help="Probe only this hint. Repeatable.")] = None,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="Write the full result as JSON to this file too.")
+    ] = None,
 ) -> None:
-    """List every MPI-IO hint known and find out, by its effect on a small file, whether it is honoured here."""
+    """Find out which MPI-IO hints have an effect here.
+
+    All known hints are listed. Each is set for a small file, and its effect is looked for.
+    """
     wanted = known_hints()
     if only:
         unknown = set(only) - {hint.name for hint in wanted}

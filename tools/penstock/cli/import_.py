@@ -16,9 +16,7 @@ PROGRAM = "penstock-import"
 
 
 def register(app: typer.Typer) -> None:
-    commands = typer.Typer(
-        no_args_is_help=True, help="Make one file of what a program wrote as a file for each process."
-    )
+    commands = typer.Typer(no_args_is_help=True, help="Make one file of what each process wrote for itself.")
     commands.command()(ramses)
     commands.command()(records)
     app.add_typer(commands, name="import")
@@ -26,28 +24,31 @@ def register(app: typer.Typer) -> None:
 
 def ramses(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="The output: output_00002, with info_00002.txt in it.")
+        Path, typer.Argument(metavar="FOLDER", help="The output to import: output_00002, with info_00002.txt in it.")
     ],
-    target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The new file.")],
-    plan: Annotated[str, typer.Option("--plan", help="How the new file is written.")] = "",
-    np: Annotated[int, typer.Option("--np", help="Ranks, among which the processes' files are dealt out.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
+    target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write this file.")],
+    plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
+    np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
 ) -> None:
-    """Import an output of the RAMSES code: all grids of each level, their positions, refinement, owners, variables."""
+    """Import an output of the RAMSES code.
+
+    The new file has all grids of each level with their positions, refinement, owners and variables.
+    """
     _run(["ramses", str(folder)], target, plan, np, mpi)
     typer.echo(f"{target} holds all grids of {folder}")
 
 
 def records(
     description: Annotated[
-        Path, typer.Argument(metavar="SET.toml", help="What is in the files: docs/import-records.md.")
+        Path, typer.Argument(metavar="SET.toml", help="The description of the files; docs/import-records.md says how.")
     ],
-    target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The new file.")],
-    plan: Annotated[str, typer.Option("--plan", help="How the new file is written.")] = "",
-    np: Annotated[int, typer.Option("--np", help="Ranks, among which the processes' files are dealt out.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
+    target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write this file.")],
+    plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
+    np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
 ) -> None:
-    """Import unformatted Fortran files, one for each process, that a small TOML file describes."""
+    """Import unformatted Fortran files, one per process, that a small TOML file describes."""
     described = descriptions.read(description)
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="penstock-import-") as file:
         json.dump(described, file)

@@ -1,14 +1,17 @@
 """info.py: `penstock info` says what files are and what is in them, without reading their data."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from penstock.campaign import launch
-from penstock.cli import lines, looked_at
+from penstock.cli import lines, listed, looked_at
+from penstock.errors import UserError
 from penstock.report import words
 
 MOST_VALUE = 60
@@ -18,34 +21,78 @@ NAMES = {"hdf5": "HDF5", "netcdf": "classic netCDF", "raw": "raw binary"}
 
 def register(app: typer.Typer) -> None:
     app.command()(info)
+    app.command(hidden=True)(ls)
 
 
 def info(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files, masters or indexes of sets, indexes of series.")
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH", help="Files, masters or indexes of sets, indexes of series, or folders."),
     ],
-    everything: Annotated[bool, typer.Option("--all", help="All datasets and attributes, values whole.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="PATTERN", help="Show datasets with such a name: 'level_*/rho'. Repeatable."),
+    ] = None,
+    short: Annotated[bool, typer.Option("--list", "-l", help="Print one line for each dataset.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show all datasets and all attributes in full.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each file.")] = False,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The build of the library that looks.")] = launch.Mpi.openmpi,
+    mpi: Annotated[
+        launch.Mpi, typer.Option("--mpi", help="Use the build of the library for this MPI.")
+    ] = launch.Mpi.openmpi,
 ) -> None:
-    """Say what files are: format, files of a set, commit, checksums, datasets, attributes.
+    """Show what files are and what is in them; list a folder.
 
-    The exit status is 1 where one cannot be read, or parts of a set are missing.
+    Of a file you see its format, commit, checksums, datasets and attributes, and the files of a set; of a folder, one
+    line for each file that penstock reads. No data is read. The exit status is 1 where a file cannot be read, or parts
+    of a set are missing.
     """
-    results = looked_at.look(files, mpi)
-    lines.conclude(results, as_json, lambda line: _describe(line, everything), _is_good)
+    files = [path for path in paths if not looked_at.is_folder(path)]
+    told = iter(looked_at.look(files, mpi) if files else [])
+    results: list[lines.Line] = []
+    for path in paths:
+        heading = f"{path}:\n" if len(paths) > 1 else ""
+        if looked_at.is_folder(path):
+            found, text = listed.folder(path, mpi)
+            typer.echo("\n".join(map(json.dumps, found)) if as_json else heading + text)
+            results += found
+            continue
+        line = next(told)
+        listed.keep_only(line, only)
+        lines.tell(line, as_json, partial(_describe, heading=heading, short=short, everything=everything))
+        results.append(line)
+    if not all(map(_is_good, results)):
+        raise typer.Exit(1)
+
+
+def ls(
+    path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER")],
+    patterns: Annotated[list[str] | None, typer.Argument(metavar="NAME")] = None,
+    long: Annotated[bool, typer.Option("--long", "-l")] = False,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+) -> None:
+    """The same as `penstock info FOLDER`, or `penstock info --list FILE`; --long is --all."""
+    if looked_at.is_folder(path):
+        typer.echo(listed.folder(path, mpi)[1])
+        return
+    (line,) = looked_at.look([path], mpi)
+    if "found" in line and line["found"]["format"] in ("series", "streams"):
+        raise UserError(f"'{path}' is {listed.summary(line['found'])}: 'penstock info {path}' says more", 1)
+    listed.keep_only(line, patterns)
+    lines.conclude([line], False, lambda line: listed.datasets(line["found"], long), lambda line: "found" in line)
 
 
 def _is_good(line: lines.Line) -> bool:
     return "found" in line and not line["found"].get("lost")
 
 
-def _describe(line: lines.Line, everything: bool) -> str:
+def _describe(line: lines.Line, heading: str, short: bool, everything: bool) -> str:
     found = line["found"]
     if found["format"] == "streams":
         return f"{line['file']}: streams of bytes, one for each rank\n  penstock streams {line['file']}    # lists them"
     if found["format"] == "series":
         return _series(line["file"], found, everything)
+    if short:
+        return heading + listed.datasets(found, everything)
     text = [_head(line["file"], found)]
     text += [f"  MISSING: {why}" for why in found["lost"]]
     if found["set"]:

@@ -19,18 +19,19 @@ def run(
     program: str,
     words: list[str],
     files: list[Path],
-    np: int,
+    np: int | None,
     mpi: launch.Mpi,
     moved: Callable[[str, float], None] = lambda _file, _share: None,
 ) -> list[Line]:
     """One line for each of FILES; its last error line is a UserError where it ended before.
 
-    MOVED is told how much of which file is done, from 0 to 1.
+    NP: ranks; None where the program needs no MPI, and so no launcher. MOVED is told how much of which file is done,
+    from 0 to 1.
     """
-    if np < 1:
+    if np is not None and np < 1:
         raise UserError(f"--np must be at least 1, not {np}")
-    ranks = 1 if mpi is launch.Mpi.serial else np
-    command = [*launch.mpiexec(mpi, ranks), str(launch.program(program, mpi)), *words, *map(str, files)]
+    launcher = [] if np is None else launch.mpiexec(mpi, 1 if mpi is launch.Mpi.serial else np)
+    command = [*launcher, str(launch.program(program, mpi)), *words, *map(str, files)]
     lines: list[Line] = []
     with (
         tempfile.TemporaryFile("w+") as errors,
@@ -59,12 +60,16 @@ def conclude(
 ) -> None:
     """Prints all RESULTS, errors on stderr unless as JSON; the exit status is 1 unless all are good."""
     for result in results:
-        if "error" in result and not as_json:
-            typer.echo(f"penstock: {error_of(result)}", err=True)
-        else:
-            typer.echo(json.dumps(result) if as_json else describe(result))
+        tell(result, as_json, describe)
     if not all(map(is_good, results)):
         raise typer.Exit(1)
+
+
+def tell(result: Line, as_json: bool, describe: Callable[[Line], str]) -> None:
+    if "error" in result and not as_json:
+        typer.echo(f"penstock: {error_of(result)}", err=True)
+    else:
+        typer.echo(json.dumps(result) if as_json else describe(result))
 
 
 def error_of(line: Line) -> str:

@@ -10,14 +10,20 @@ from penstock.cli import lines
 from penstock.container import MAGIC
 
 PROGRAM = "penstock-info"
+BP_INDEX = "md.idx"
 Found = dict[str, Any]
+
+
+def is_folder(path: Path) -> bool:
+    """And no folder that is a file, as engine adios2 makes it."""
+    return path.is_dir() and not (path / BP_INDEX).exists()
 
 
 def look(files: list[Path], mpi: launch.Mpi) -> list[lines.Line]:
     """One line for each of FILES, in their order: with "found", or with "error"."""
     own = {path: _own(path) for path in files}
     asked = [path for path in files if own[path] is None]
-    told = iter(lines.run(PROGRAM, [], asked, 1, mpi) if asked else [])
+    told = iter(lines.run(PROGRAM, [], asked, None, mpi) if asked else [])
     return [own[path] or next(told) for path in files]
 
 

@@ -19,10 +19,14 @@ def register(app: typer.Typer) -> None:
 
 
 def methods(
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The build to ask.")] = launch.Mpi.openmpi,
-    json_wanted: Annotated[bool, typer.Option("--json", help="The whole table as JSON.")] = False,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Ask the build for this MPI library.")] = launch.Mpi.openmpi,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print the full table as JSON.")] = False,
 ) -> None:
-    """List formats, placements, transports and engines: parameters, what is built, and when each is good."""
+    """List the ways to write that this build has.
+
+    You see formats, placements, transports and engines with their parameters, why one is missing, and when each is
+    good.
+    """
     program = launch.program(PROGRAM, mpi)
     command = [*launch.mpiexec(mpi, 1), str(program), "--methods-json"]
     ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)

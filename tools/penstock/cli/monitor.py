@@ -20,30 +20,32 @@ def register(app: typer.Typer) -> None:
 
 
 def monitor(
-    interval: Annotated[float, typer.Option("--interval", metavar="SECONDS", help="Between two readings.")] = 1.0,
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="SECONDS", help="Read after so long each time.")
+    ] = 1.0,
     seconds: Annotated[float | None, typer.Option("--for", metavar="SECONDS", help="End after so long.")] = None,
     count: Annotated[int | None, typer.Option("--count", metavar="N", min=1, help="End after N intervals.")] = None,
-    once: Annotated[bool, typer.Option("--once", help="Measure one interval, say it, and end.")] = False,
-    json_wanted: Annotated[bool, typer.Option("--json", help="Say it as JSON, a line for each interval.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Measure one interval, print it, and end.")] = False,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each interval.")] = False,
     record: Annotated[
-        Path | None, typer.Option("--record", metavar="FILE", help="Keep a history in this SQLite file.")
+        Path | None, typer.Option("--record", metavar="FILE", help="Record a history in this SQLite file.")
     ] = None,
-    keep: Annotated[float, typer.Option("--keep", metavar="DAYS", help="Of --record: forget what is older.")] = 7.0,
+    keep: Annotated[float, typer.Option("--keep", metavar="DAYS", help="Drop records that are older.")] = 7.0,
     history: Annotated[
         list[Path] | None,
         typer.Option(
-            "--history", metavar="FILE", help="Say what was recorded here. May be repeated: of several nodes."
+            "--history", metavar="FILE", help="Show what was recorded in this file. Repeatable, for several nodes."
         ),
     ] = None,
     job: Annotated[
-        str | None, typer.Option("--job", metavar="ID", help="Of --history: this job, and what happened meanwhile.")
+        str | None, typer.Option("--job", metavar="ID", help="Show this job of --history, and what happened meanwhile.")
     ] = None,
 ) -> None:
-    """Show what the file systems of this node are doing, and the penstock jobs that make them.
+    """Watch the file systems and the jobs of this node.
 
     Rates of file systems, devices and processes come from /proc and from the clients of NFS, Lustre and GPFS. Jobs that
     use penstock are shown with their phase, and each file that they write or read with its progress and the time left.
-    At a terminal the view renews itself until you press q; elsewhere there are lines.
+    At a terminal the view is renewed until you press q; elsewhere lines are printed.
     """
     if history:
         _say_history(history, job, json_wanted)

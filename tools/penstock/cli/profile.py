@@ -18,17 +18,24 @@ def register(app: typer.Typer) -> None:
 
 
 def profile(
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="As ever: mpiexec and all.")],
+    command: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND", help="The command as you run it otherwise, with mpiexec.")
+    ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="A folder that all nodes see.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Record in this folder, which all nodes must see."),
     ] = None,
     collector: Annotated[
-        Collector | None, typer.Option("--with", help="default: Darshan's runtime where there is one.")
+        Collector | None,
+        typer.Option(
+            "--with", help="Record with this library; without it, Darshan's where there is one, else our own."
+        ),
     ] = None,
 ) -> None:
-    """Run a program unchanged, and record what it does to files, by function and place.
+    """Run any program and record what it does to files.
 
-    Its output and its status are its own. What was seen is said on standard error; `penstock doctor DIR` says more.
+    The program is not changed, and its output and exit status are its own. The functions and the places in its source
+    that take most of the time are printed on standard error; `penstock doctor DIR` says more.
     """
     darshan = darshan_library() if collector is not Collector.own else None
     if collector is Collector.darshan and darshan is None:

@@ -15,14 +15,29 @@ def register(app: typer.Typer) -> None:
 def report(
     records: Annotated[
         list[Path],
-        typer.Argument(help="What penstock bench --json kept; IOR's JSON summary, or h5bench's CSV, beside it."),
+        typer.Argument(help="What penstock bench --json wrote; also IOR's JSON summary or h5bench's CSV."),
     ],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help=".html; .csv or .parquet: a row for each repetition; .json: as IOR's."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write this file: .html page, .svg table, .csv or .parquet rows of repetitions, .json of IOR.",
+        ),
     ] = Path("report.html"),
 ) -> None:
-    """Explain what was measured, verdict first; later records of ours are compared with the first."""
+    """Make a page, a table or a drawing of what was measured.
+
+    The page begins with the verdict. Further records of penstock bench are compared with the first.
+    """
+    if output.suffix == ".svg":
+        if len(records) != 1:
+            raise UserError(f"{output}: the table of one record is drawn, not of {len(records)}")
+        from penstock.report.drawn import draw_table
+
+        draw_table(records[0], output)
+        typer.echo(f"The table of {records[0]} is drawn in {output}")
+        return
     from penstock.report.page import build, ior_json, tidy  # what draws takes a second that others need not wait
     from penstock.report.page.imported import read_source
 
@@ -36,7 +51,7 @@ def report(
         elif output.suffix in writers:
             writers[output.suffix](sources, output)
         else:
-            raise UserError(f"{output}: its ending says what to make: .html, .csv, .parquet or .json")
+            raise UserError(f"{output}: its ending says what to make: .html, .svg, .csv, .parquet or .json")
     except OSError as error:
         raise UserError(f"{output}: {error.strerror}") from None
     typer.echo(f"The report is in {output}")

@@ -59,15 +59,20 @@ class Tally:
 
 
 def soak(
-    minutes: Annotated[float, typer.Option("--minutes", help="How long.")] = 20,
-    folder: Annotated[Path | None, typer.Option("--dir", help="Where; a scratch folder in it is removed.")] = None,
-    most_ranks: Annotated[int, typer.Option("--max-np", help="The most ranks of a job.")] = 6,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
-    seed: Annotated[int | None, typer.Option("--seed", help="For the same order of kills and ways again.")] = None,
+    minutes: Annotated[float, typer.Option("--minutes", help="Go on for so many minutes.")] = 20,
+    folder: Annotated[
+        Path | None, typer.Option("--dir", help="Write to a scratch folder in this folder; it is removed.")
+    ] = None,
+    most_ranks: Annotated[int, typer.Option("--max-np", help="Run jobs of at most so many ranks.")] = 6,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Repeat the kills and plans of the run with this seed.")
+    ] = None,
 ) -> None:
-    """Write, verify, kill, restart and verify again, on random numbers of ranks and by many ways.
+    """Kill writers at random and see whether a file is lost.
 
-    The exit status is 1 where a committed checkpoint was lost, a wrong value was read, a job hung, or memory or
+    Jobs on random numbers of ranks write checkpoints by many plans, are killed, restart and verify what they find. The
+    exit status is 1 where a committed checkpoint was lost, a wrong value was read, a job hung, or memory or
     open files grew.
     """
     if minutes <= 0 or most_ranks < 1:

@@ -20,21 +20,19 @@ def register(app: typer.Typer) -> None:
 
 
 def streams(
-    file: Annotated[Path, typer.Argument(help="A container, as penstock_stream_create made it.")],
+    file: Annotated[Path, typer.Argument(help="The container that penstock_stream_create made.")],
     extract: Annotated[
         int | None, typer.Option("--extract", metavar="RANK", help="Copy the stream of this rank to --output.")
     ] = None,
-    join: Annotated[
-        bool, typer.Option("--join", help="Copy all streams, one after another in the order of ranks, to --output.")
-    ] = False,
+    join: Annotated[bool, typer.Option("--join", help="Copy all streams, in the order of ranks, to --output.")] = False,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="PATH", help="Where to; - is the standard output.")
+        str | None, typer.Option("--output", "-o", metavar="PATH", help="Write to this file; - for stdout.")
     ] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Read every stream and compare its checksum.")] = False,
 ) -> None:
-    """List the streams of a container, or copy them out.
+    """List, check or copy out the byte streams of each rank.
 
-    What is copied is verified on the way.
+    Without options the streams of the container are listed. What is copied is checked on the way.
     """
     if (extract is not None) + join + verify > 1:
         raise UserError("--extract, --join and --verify: one at a time")

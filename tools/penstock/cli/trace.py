@@ -22,16 +22,21 @@ def trace(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that PENSTOCK_TRACE named.")],
     darshan: Annotated[
         Path | None,
-        typer.Option("--darshan", metavar="FILE", help="Write a Darshan log, for its tools."),
+        typer.Option("--darshan", metavar="FILE", help="Write a Darshan log to this file."),
     ] = None,
     perfetto: Annotated[
         Path | None,
-        typer.Option("--perfetto", metavar="FILE", help="Write JSON for ui.perfetto.dev; .gz: compressed."),
+        typer.Option(
+            "--perfetto",
+            metavar="FILE",
+            help="Write JSON for ui.perfetto.dev to this file, compressed if it ends in .gz.",
+        ),
     ] = None,
 ) -> None:
-    """Show what a program did to files, as it was traced with PENSTOCK_TRACE=DIR.
+    """Show what a traced program did to files.
 
-    The newest run in DIR, commit by commit: the slowest rank's time, and which phase took most of it.
+    PENSTOCK_TRACE=DIR makes a program of penstock trace itself. You see the newest run in DIR, commit by commit: the
+    time of the slowest rank, and which phase took most of it.
     """
     job = read_trace(folder)
     _show(job)

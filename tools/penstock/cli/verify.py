@@ -1,38 +1,100 @@
-"""verify.py: `penstock verify` compares files with the checksums that were committed with them."""
+"""verify.py: `penstock verify` compares files with the checksums of their commit; it also repairs and seals them."""
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, TaskID
 
 from penstock.campaign import launch
 from penstock.cli import lines
+from penstock.errors import UserError
 from penstock.report import words
 
 PROGRAM = "penstock-verify"
+REPAIR_PROGRAM = "penstock-repair"
+SEAL_PROGRAM = "penstock-seal"
 MOST_PLACES = 20
 Line = lines.Line
 
 
 def register(app: typer.Typer) -> None:
     app.command()(verify)
+    app.command(hidden=True)(repair)
+    app.command(hidden=True)(seal)
 
 
 def verify(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Single files, or masters of sets.")],
-    np: Annotated[int, typer.Option("--np", help="Ranks that read.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="The MPI library to run under.")] = launch.Mpi.openmpi,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Single files, or masters or indexes of sets.")],
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Rebuild the one file of a set that is lost or damaged, from its parity.")
+    ] = False,
+    seal: Annotated[
+        bool, typer.Option("--seal", help="Renew the checksums of files that another tool changed on purpose.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --seal: believe what is there even where it looks like damage.")
+    ] = False,
+    np: Annotated[int, typer.Option("--np", help="Use so many ranks.")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each file.")] = False,
 ) -> None:
-    """Compare all data of files with the checksums that were committed with them; say what is damaged.
+    """Compare files with their checksums; repair or seal them.
 
-    The exit status is 1 where anything differs, or has no checksums.
+    All data is read and compared with what was committed; what is damaged is named. The exit status is 1 where anything
+    differs, has no checksums, or is lost.
+
+    --repair works on sets that were written with parity=1 in their plan. Every file of the set is compared first; the
+    one that is missing or damaged is rebuilt bit for bit, and whole ones are never touched. Two or more, or a set
+    without parity, are an error that says what is lost.
+
+    --seal names what differs from the commit, so look whether it is what you changed; verify agrees afterwards. A file
+    that nobody has written to since its commit, by its time, was damaged: it is refused without --force. A single file
+    is cloned, and the clone takes its place in one step, with all that the other tool put in it; added datasets get
+    checksums as far as the record has room, and are named where it has none. The parts of a set stay where they are;
+    its index and its parity are made anew.
     """
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=as_json or not console.is_terminal) as bar:
+    if repair and seal:
+        raise UserError("--repair and --seal: one at a time")
+    if force and not seal:
+        raise UserError("--force is about --seal")
+    if repair or seal:
+        program, describe = (REPAIR_PROGRAM, _repaired) if repair else (SEAL_PROGRAM, _sealed)
+        results = lines.run(program, ["--force"] if force else [], files, np, mpi)
+        lines.conclude(results, as_json, describe, lambda result: "error" not in result)
+        return
+    lines.conclude(_compare(files, np, mpi, as_json), as_json, _compared, agrees)
+
+
+def repair(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE")],
+    np: Annotated[int, typer.Option("--np")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """The same as `penstock verify --repair`."""
+    verify(files, repair=True, np=np, mpi=mpi, as_json=as_json)
+
+
+def seal(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE")],
+    force: Annotated[bool, typer.Option("--force")] = False,
+    np: Annotated[int, typer.Option("--np")] = 2,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """The same as `penstock verify --seal`."""
+    verify(files, seal=True, force=force, np=np, mpi=mpi, as_json=as_json)
+
+
+def _compare(files: list[Path], np: int, mpi: launch.Mpi, quiet: bool) -> list[Line]:
+    if quiet or not sys.stderr.isatty():
+        return lines.run(PROGRAM, [], files, np, mpi)
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, TaskID] = {}
 
         def moved(file: str, share: float) -> None:
@@ -40,8 +102,7 @@ def verify(
                 tasks[file] = bar.add_task(Path(file).name, total=1.0)
             bar.update(tasks[file], completed=share)
 
-        results = lines.run(PROGRAM, [], files, np, mpi, moved)
-    lines.conclude(results, as_json, _describe, agrees)
+        return lines.run(PROGRAM, [], files, np, mpi, moved)
 
 
 def agrees(result: Line) -> bool:
@@ -49,7 +110,7 @@ def agrees(result: Line) -> bool:
     return found is not None and not any(found[what] for what in ("lost", "damages", "metadata_differ", "files"))
 
 
-def _describe(result: Line) -> str:
+def _compared(result: Line) -> str:
     name = result["file"]
     found = result["found"]
     when = datetime.fromtimestamp(found["committed_at"] / 1e9, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
@@ -68,9 +129,9 @@ def _describe(result: Line) -> str:
     text += [f"  '{dataset}' has no checksums" for dataset in found["unchecked"]]
     text.append(f"  {_verdict(found)}")
     if found["modified"] and not agrees(result):
-        text.append(f"  if it was meant: penstock seal {name}")
+        text.append(f"  if it was meant: penstock verify --seal {name}")
     if found["rebuildable"]:
-        text.append(f"  that one file can be rebuilt: penstock repair {name}")
+        text.append(f"  that one file can be rebuilt: penstock verify --repair {name}")
     return "\n".join(text)
 
 
@@ -82,3 +143,25 @@ def _verdict(found: Line) -> str:
     if found["modified"]:
         return "modified since its commit: another tool wrote to it, which may be meant, or a copy of it was damaged"
     return "DAMAGED: nobody has written to it since its commit"
+
+
+def _repaired(result: Line) -> str:
+    if not result["rebuilt"]:
+        looked = f"its {result['files']} files are" if result["files"] else "it is"
+        return f"{result['file']}: {looked} as committed, there is nothing to repair"
+    text = f"{result['file']}: rebuilt {result['rebuilt']} ({words.size(result['bytes'])}): {result['why']}"
+    if result["kept"]:
+        text += f"\n  it was changed after its commit: what was there is now {result['kept']}"
+    return text
+
+
+def _sealed(result: Line) -> str:
+    if not result["renewed"]:
+        return f"{result['file']}: all agrees with its checksums, there is nothing to seal"
+    found = result["found"]
+    text = [f"{result['file']}: sealed as it is now"]
+    text += [f"  was: {what}" for what in found[:MOST_PLACES]]
+    if len(found) > MOST_PLACES:
+        text.append(f"  and {len(found) - MOST_PLACES} places more (--json lists all)")
+    text += [f"  '{dataset}' has no checksums" for dataset in result["unchecked"]]
+    return "\n".join(text)

@@ -10,28 +10,41 @@ from penstock.errors import UserError
 
 def register(app: typer.Typer) -> None:
     app.command()(view)
+    app.command(hidden=True)(picture)
 
 
 def view(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="Any file that penstock reads.")],
     dataset: Annotated[
         str | None,
-        typer.Argument(metavar="[DATASET]", help="Or a variable of an imported snapshot. Else one is chosen."),
+        typer.Argument(
+            metavar="DATASET", help="A dataset, or a variable of an imported snapshot; without it, one is chosen."
+        ),
     ] = None,
     cut: Annotated[
         list[str] | None,
-        typer.Option("--slice", metavar="z=0.5|k=12", help="Where: a place or an index; the middle unless given."),
+        typer.Option(
+            "--slice", metavar="z=0.5|k=12", help="Cut at this place or index; the middle otherwise. Repeatable."
+        ),
     ] = None,
-    project: Annotated[str | None, typer.Option("--project", help="max, mean or sum along an axis.")] = None,
-    axis: Annotated[str | None, typer.Option("--axis", help="That is cut or projected: x, y, z.")] = None,
-    level: Annotated[int | None, typer.Option("--level", help="The finest level of a snapshot that is drawn.")] = None,
-    log: Annotated[bool, typer.Option("--log", help="Colours by the logarithm.")] = False,
-    limits: Annotated[str | None, typer.Option("--range", metavar="LOW:HIGH", help="Values of the colours.")] = None,
-    cmap: Annotated[str, typer.Option("--cmap", help="Colours, by matplotlib's names.")] = "inferno",
-    size: Annotated[int, typer.Option("--size", help="Pixels across.")] = 1000,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="By default FILE with .png.")] = None,
+    project: Annotated[str | None, typer.Option("--project", help="Draw the max, mean or sum along an axis.")] = None,
+    axis: Annotated[str | None, typer.Option("--axis", help="Cut or project along this axis: x, y, z.")] = None,
+    level: Annotated[int | None, typer.Option("--level", help="Draw a snapshot down to this level.")] = None,
+    log: Annotated[bool, typer.Option("--log", help="Scale the colours by the logarithm.")] = False,
+    limits: Annotated[
+        str | None, typer.Option("--range", metavar="LOW:HIGH", help="Let the colours span these values.")
+    ] = None,
+    cmap: Annotated[str, typer.Option("--cmap", help="Use the colours that matplotlib calls so.")] = "inferno",
+    size: Annotated[int, typer.Option("--size", help="Make the picture so many pixels wide.")] = 1000,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write this file [FILE with .png, here].")
+    ] = None,
 ) -> None:
-    """Draw a line, an image, or a slice or projection of what has more dimensions; the first index goes upwards."""
+    """Draw a line, an image, a slice or a projection.
+
+    A dataset of one dimension becomes a line, one of two an image, in which the first index goes upwards. Of more
+    dimensions the middle is cut, unless --slice or --project says otherwise.
+    """
     import penstock
     from penstock.view import draw, plane, request, snapshot
 
@@ -60,3 +73,37 @@ def view(
         typer.echo(f"note: {note}")
     chosen = "" if dataset else " (name another after the file)"
     typer.echo(f"{name} of {path}{chosen} is drawn in {target}{': ' + picture.title if picture.title else ''}")
+
+
+def picture(
+    file: Annotated[Path, typer.Argument()],
+    dataset: Annotated[str | None, typer.Argument()] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+) -> None:
+    """The same as `penstock view`, with the picture beside FILE, or as `penstock report` with .svg."""
+    if _is_record(file):
+        from penstock.report.drawn import draw_table
+
+        target = output or file.with_suffix(".svg")
+        draw_table(file, target)
+        typer.echo(f"The table of {file} is drawn in {target}")
+        return
+    view(file, dataset or _first_plane(file), output=output or file.with_suffix(".png"))
+
+
+def _is_record(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(64).lstrip().startswith(b"{")
+    except OSError:
+        return False  # what draws it says why
+
+
+def _first_plane(path: Path) -> str | None:
+    import penstock
+
+    try:
+        with penstock.open(path) as file:
+            return next((name for name in file if file[name].ndim == 2 and file[name].dtype.kind in "iuf"), None)
+    except penstock.Error as error:
+        raise UserError(str(error)) from None

@@ -2,8 +2,6 @@
 
 import os
 import re
-import secrets
-import socket
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -97,6 +95,8 @@ def parse(name: str) -> PartialName | None:
 
 def partial_path(target: Path) -> Path:
     """Where this process makes a new file that becomes TARGET."""
+    import secrets  # which has a start of its own
+
     pid = os.getpid()
     machine = this_machine()
     found = None if machine == NOWHERE else _process_stat(pid)
@@ -124,7 +124,7 @@ def this_machine() -> str:
 
 def this_host() -> str:
     """As in the names of the partial files of processes here."""
-    return host_name(socket.gethostname()) or "unknown"
+    return host_name(os.uname().nodename) or "unknown"
 
 
 def host_name(host: str) -> str:

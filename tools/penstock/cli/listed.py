@@ -1,0 +1,103 @@
+"""listed.py: the short lists of `penstock info`: a line for each dataset of a file, or for each file of a folder."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from penstock.campaign import launch
+from penstock.catalogue.contents import kind_of
+from penstock.cli import lines, looked_at
+from penstock.container import MAGIC
+from penstock.errors import UserError
+from penstock.leftovers import names
+from penstock.report import words
+
+MOST_VALUE = 60
+
+
+def keep_only(line: lines.Line, patterns: list[str] | None) -> None:
+    """Leaves of LINE the datasets whose names are like one of PATTERNS; there must be one."""
+    found = line.get("found", {})
+    if not patterns or "datasets" not in found:
+        return
+    found["datasets"] = [
+        each for each in found["datasets"] if any(fnmatchcase(each["name"], wanted.strip("/")) for wanted in patterns)
+    ]
+    if not found["datasets"]:
+        raise UserError(f"'{line['file']}' has no dataset like {' or '.join(patterns)}", 1)
+    kept = {"", *(each["name"] for each in found["datasets"])}
+    found["attributes"] = {name: each for name, each in found["attributes"].items() if name in kept}
+
+
+def datasets(found: looked_at.Found, long: bool) -> str:
+    return _columns([_row(found, each, long) for each in found["datasets"]])
+
+
+def folder(path: Path, mpi: launch.Mpi) -> tuple[list[lines.Line], str]:
+    """What the files in PATH are, parts of sets not among them, and the same as a list that has left-overs too."""
+    entries = sorted(entry for entry in path.iterdir() if entry.is_file())
+    ours = [entry for entry in entries if not entry.name.startswith(".") and _is_readable(entry)]
+    results = looked_at.look(ours, mpi)
+    parts = {
+        str(Path(file["path"]).resolve())
+        for line in results
+        if "found" in line and line["found"].get("set")
+        for file in line["found"]["files"]
+        if Path(file["path"]).resolve() != Path(line["file"]).resolve()
+    }
+    results = [line for line in results if str(Path(line["file"]).resolve()) not in parts]
+    rows = [
+        (Path(line["file"]).name, summary(line["found"]) if "found" in line else f"cannot be read: {line['error']}")
+        for line in results
+    ]
+    rows += [
+        (entry.name, "left over, or being written: 'penstock clean' tells which")
+        for entry in entries
+        if names.parse(entry.name)
+    ]
+    if not rows:
+        raise UserError(f"'{path}' has no file that penstock reads", 1)
+    return results, _columns(rows)
+
+
+def _row(found: looked_at.Found, dataset: dict[str, Any], long: bool) -> tuple[str, ...]:
+    attributes = found["attributes"].get(dataset["name"], {})
+    shown = attributes if long else {name: each for name, each in attributes.items() if name == "units"}
+    notes = [f"{name}={looked_at.value_text(each['value'], MOST_VALUE)}" for name, each in shown.items()]
+    if long:
+        where = f"chunks {looked_at.shape_text(dataset['chunk'])}" if "chunk" in dataset else ""
+        if "offset" in dataset:
+            where = f"at byte {dataset['offset']}"
+        notes[:0] = [
+            where or f"in {len(found['files'])} files",
+            "checksums" if dataset["checksums"] else "no checksums",
+        ]
+    shape = looked_at.shape_text(dataset["shape"]) + (" unlimited" if dataset["unlimited"] else "")
+    return dataset["name"], dataset["type"], shape, words.size(dataset["bytes"]), "  ".join(notes)
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC or kind_of(path) != ""
+    except OSError:
+        return False
+
+
+def summary(found: looked_at.Found) -> str:
+    if found["format"] == "streams":
+        return "streams of bytes"
+    if found["format"] == "series":
+        return f"a series of {len(found['steps'])} steps"
+    count, total = len(found["datasets"]), sum(file["bytes"] for file in found["files"])
+    kind = f"{found['format']}, {len(found['files'])} files" if found["set"] else found["format"]
+    lost = ", PARTS ARE MISSING" if found["lost"] else ""
+    return f"{kind}, {count} dataset{'' if count == 1 else 's'}, {words.size(total)}{lost}"
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> str:
+    wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip() for row in rows
+    )
