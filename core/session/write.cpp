@@ -1,5 +1,6 @@
 // Writing: one commit, from what the ranks put to one published file.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -220,7 +221,8 @@ Status define(File::State& state, Writing& writing) {
 
 int64_t total_bytes(const Catalogue& catalogue) {
   int64_t total = 0;
-  for (const Dataset& dataset : catalogue.datasets) total += bytes(dataset);
+  for (const Dataset& dataset : catalogue.datasets)
+    if (__builtin_add_overflow(total, bytes(dataset), &total)) return std::numeric_limits<int64_t>::max();
   return total;
 }
 

@@ -135,7 +135,7 @@ int64_t differences(const Slice& slice, const ElementType& type, uint64_t seed, 
       if (std::memcmp(row.data() + i * size, first + i * stride * size, static_cast<size_t>(size)) != 0 && count++ == 0)
         wrong = offset + i;
   });
-  const bool all = std::memchr(used.data(), 0, used.size()) == nullptr;
+  const bool all = std::find(used.begin(), used.end(), 0) == used.end();
   for (int64_t at = 0; !all && at < slice.room; ++at)
     for (int64_t i = 0; used[static_cast<size_t>(at)] == 0 && i < size; ++i)
       if (memory[static_cast<size_t>(at * size + i)] != std::byte{0xa5} && count++ == 0) wrong = -1;
