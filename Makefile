@@ -13,7 +13,7 @@ BIN := build/venv/bin
 CXX_SOURCES = $(shell find include core bindings bench programs examples tests docs/reproducers \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \))
 
 help: ## List the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 build: prepare-run build-dev ## Build the library, penstock-bench, the examples and the tools, with Open MPI
 

@@ -87,7 +87,7 @@ Result<Catalogue> choose(const Catalogue& all, const std::string& path, std::spa
     if (std::ranges::any_of(wanted, [&](const std::string& name) { return is_in(dataset.name, name); }))
       chosen.datasets.push_back(dataset);
   for (const auto& [object, attributes] : all.attributes) {
-    const auto takes = [&](const std::string& name) {
+    const auto takes = [&object = object](const std::string& name) {  // as Debian 12's clang wants it
       return object.empty() || is_in(object, name) || is_in(name, object);
     };
     if (std::ranges::any_of(wanted, takes)) chosen.attributes.emplace(object, attributes);

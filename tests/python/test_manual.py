@@ -82,6 +82,7 @@ def test_the_site_is_made_without_a_warning(tmp_path: Path) -> None:
         "docs/index",
     ):
         assert (tmp_path / "html" / f"{page}.html").is_file()
+    assert Path(done.stdout.split()[-1]).is_file()  # the page that it names
     assert "Copies DATA before it returns" in (tmp_path / "html" / "reference" / "c.html").read_text()
     assert "exception penstock.exceptions" in re.sub("<.*?>", "", (tmp_path / "html/reference/python.html").read_text())
 

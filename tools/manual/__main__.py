@@ -92,7 +92,7 @@ def site(folder: Path) -> int:
         [*command, "-d", str(folder / "doctrees"), str(source), str(folder / "html")], env=environment, check=False
     )
     if ran.returncode == 0:
-        print(f"the site is {folder / 'html' / 'index.html'}")
+        print(f"the site is {folder / 'html' / 'docs' / 'index.html'}")
     return ran.returncode
 
 
