@@ -1,4 +1,4 @@
-"""test_readme.py: the ten lines of each language, as README.md prints them, write the same file on three ranks."""
+"""test_readme.py: the ten lines of each language, as README.md and docs/use.md print them, write the same file on three ranks."""
 
 import re
 import subprocess
@@ -13,7 +13,8 @@ from conftest import ROOT
 from penstock.campaign import launch
 
 RANKS = 3
-BLOCKS = dict(re.findall(r"^```(c|cpp|fortran|python)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.DOTALL | re.M))
+PAGES = "".join((ROOT / page).read_text() for page in ("README.md", "docs/use.md"))
+BLOCKS = dict(re.findall(r"^```(c|cpp|fortran|python)\n(.*?)^```$", PAGES, re.DOTALL | re.M))
 
 # Each rank has two of 6 rows of 5; element (y, x) is 10 y + x.
 C = """
