@@ -285,7 +285,7 @@ void run(World& world, const char* only) {
   for (const Words& cell : cells()) {
     if (begin("cell " + text(cell))) write_and_read(world, cell, 1, true);
     Words small = cell;
-    small["round_runs"] = "7";
+    small["round_runs"] = "1";
     small["round_bytes"] = small["buffer_bytes"] = "4096";
     if (begin("small rounds " + text(cell))) write_and_read(world, small, 2, true);
     Words apart = cell;
