@@ -1,6 +1,7 @@
 """test_file.py: files and datasets as Python programs use them, on one process."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -306,7 +307,8 @@ def test_each_extension_works_alone(tmp_path: Path, module: str, folder: str) ->
     command = [sys.executable, "-S", "-c", ALONE, str(tmp_path / "a.h5"), module]
     environment = os.environ | {"PYTHONPATH": paths}
     if module == "_serial":  # the serial build is under sanitizers, whose library must come first
-        found = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+        asked = [shutil.which("gcc") or "gcc", "-print-file-name=libasan.so"]
+        found = subprocess.run(asked, capture_output=True, text=True, check=True)
         environment |= {"LD_PRELOAD": found.stdout.strip(), "ASAN_OPTIONS": "detect_leaks=0"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""test_readme.py: the ten lines of each language, as README.md and docs/use.md print them, write the same file on three ranks."""
+"""test_readme.py: the ten lines of each language in README.md and docs/use.md write the same file on three ranks."""
 
 import re
 import subprocess
