@@ -35,7 +35,7 @@ std::vector<std::string> values(const Parameter& parameter) {
     case Parameter::Type::integer: list = {"1", "2", "3"}; break;
     case Parameter::Type::text: break;
   }
-  if (parameter.name == "round_runs") list = {"30"};  // thousands of rounds of one run each: tests/mpi/mpiio_test.cpp
+  if (parameter.name == "round_runs") list = {"30"};  // 1 would be thousands of rounds; mpiio_test has it
   std::erase_if(list, [&](const std::string& value) { return value == parameter.fallback; });
   return list;
 }
