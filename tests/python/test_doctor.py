@@ -1,6 +1,6 @@
 """test_doctor.py: known defects are found first, what is healthy is left alone, and damaged logs are told in a line."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -43,11 +43,60 @@ from penstock.trace.darshan_log import write_darshan
 def test_a_known_defect_is_found_first(made: Job, rule: str) -> None:
     found = diagnose(made)
     assert found.findings[0].rule == rule, found.verdict
-    assert found.findings[0].severity == ("WARN" if rule == "A3" else "HIGH")
+    assert found.findings[0].severity == "HIGH"
     assert found.findings[0].evidence
     assert found.findings[0].remedies["penstock"]
     assert found.verdict.startswith("I/O takes ")
     assert found.findings[0].title in found.verdict
+
+
+ALL = (
+    independent_small_writes,
+    sieving,
+    rank_0_only,
+    read_by_all,
+    metadata_storm,
+    one_aggregator,
+    slow_target,
+    healthy,
+)
+
+
+@pytest.mark.parametrize("make", ALL, ids=lambda one: one.__name__)
+def test_severity_is_that_of_the_seconds_and_seconds_never_add_up_beyond_the_io(make: Callable[[], Job]) -> None:
+    found = diagnose(make())
+    for one in found.findings:
+        share = one.saved_seconds / found.job.seconds
+        assert one.severity == ("HIGH" if share >= 0.1 else "WARN" if share >= 0.02 else "INFO"), one
+    assert found.saved_seconds <= found.facts.io_seconds
+    assert sum(one.besides_seconds for one in found.findings) <= found.facts.io_seconds * 1.000001
+    assert found.saved_seconds >= max((one.seconds for one in found.worth), default=0)
+
+
+def test_findings_about_the_same_time_say_so() -> None:
+    first, second = diagnose(sieving()).findings
+    assert (first.rule, second.rule) == ("A1", "A2")
+    assert second.overlaps == ("A1",)
+    assert second.besides_seconds == 0
+    assert first.besides_seconds == first.saved_seconds
+
+
+def test_what_several_files_cost_adds_up_as_far_as_the_busiest_rank_is_in_them() -> None:
+    """Each of ten files, one after another, and files that ranks have for themselves at the same time."""
+    calls, moved = 64 * 2000, 64 * 2000 * 4096
+    after_another = job(
+        *(record("MPI-IO", f"/scratch/{i}", INDEP_WRITES=calls, BYTES_WRITTEN=moved, F_WRITE_TIME=64 * 5.0,
+                 F_SLOWEST_RANK_TIME=5.5, SIZE_WRITE_AGG_1K_10K=calls) for i in range(10)),
+    )  # fmt: skip
+    (one,) = (each for each in diagnose(after_another).findings if each.rule == "C5")
+    assert one.saved_seconds == pytest.approx(10 * 5.5 * 0.8, rel=0.02)
+    at_once = job(
+        *(record("POSIX", f"/scratch/{i}", i, READS=4000, SEQ_READS=100, BYTES_READ=4000 << 20, F_READ_TIME=64 * 40.0,
+                 MAX_BYTE_READ=4000 << 20, SIZE_READ_100K_1M=4000, ACCESS1_ACCESS=MIB, ACCESS1_COUNT=4000)
+          for i in range(64)), seconds=4000,
+    )  # fmt: skip
+    (one,) = (each for each in diagnose(at_once).findings if each.rule == "A5")
+    assert one.saved_seconds <= 64 * 40.0
 
 
 def test_where_nothing_is_wrong_nothing_is_said() -> None:

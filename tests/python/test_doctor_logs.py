@@ -29,7 +29,7 @@ from penstock.trace.darshan_log import write_darshan
     ("name", "rules", "share"),
     [
         ("imbalanced-io", {"C3", "C2"}, (0.777, 0.834)),
-        ("skew-autobench-ior", {"C1"}, (0.922, 0.989)),
+        ("skew-autobench-ior", {"C1", "C7"}, (0.922, 0.989)),
         ("mpi_io_test_with_dxt", {"N1"}, (0.516, 0.671)),
         ("partial_data_dxt", {"A4"}, (0.269, 0.269)),
     ],

@@ -108,7 +108,8 @@ def doctor(
     else:
         for one in found:
             console.print(f"{one.job.ranks} ranks: {one.verdict}", highlight=False)
-    model_said.say(model, console)
+    if model.says_more:
+        model_said.say(model, console)
 
 
 def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":

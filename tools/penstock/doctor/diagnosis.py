@@ -1,5 +1,6 @@
 """diagnosis.py: a job looked at by all rules: is it I/O at all, what it costs, what was found, what to do first."""
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 
 from penstock.doctor.facts import Facts, Layer
@@ -7,12 +8,14 @@ from penstock.doctor.finding import HIGH, INFO, WARN, Finding
 from penstock.doctor.job import Job
 from penstock.doctor.phases import Burst
 from penstock.doctor.rules import RULES
-from penstock.doctor.rules.common import ORDER, share
+from penstock.doctor.rules.common import capped, share
 
 LITTLE = 0.10  # of the run time: less is not I/O's fault
+HIGH_SHARE, WARN_SHARE = 0.10, 0.02  # of the run time, saved: the one rule of what a finding is worth
+ORDER = {HIGH: 2, WARN: 1, INFO: 0}
 LEAST_SAVED = 0.001  # of the run time: less is not worth a word
 COULD_BE = ("O1",)  # what is good and could be better
-SAID_ANYWAY = ("H1", "G3")  # though they save nothing by themselves
+SAID_ANYWAY = ("H1", "G3", "A6", "C5")  # though they save little or nothing
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,11 @@ class Diagnosis:
         return max((one.seconds for one in self.worth), default=0.0) * self.job.ranks / 3600
 
     @property
+    def saved_seconds(self) -> float:
+        """What all findings would save together: what several of them would save counts once."""
+        return min(self.facts.io_seconds, sum(one.besides_seconds for one in self.worth))
+
+    @property
     def verdict(self) -> str:
         """In one line: is it I/O, what it costs, the one thing to do first."""
         cost = f"{_hours(self.core_hours)} of {_hours(self.job.core_hours)} core-hours"
@@ -79,48 +87,68 @@ class Diagnosis:
             return f"I/O takes {taken}. The log has nothing of what is below {outer}, which would tell why."
         what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
         told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"
-        for one in self.worth:
+        for one in self.worth[:1]:
             return f"{told}; though {one.seconds:.3g} s could pass behind the computation ({one.rule})."
-        return f"{told}."
+        light = ", ".join(one.rule for one in self.findings if not one.withdrawn and one.rule != "G3")
+        return f"{told}; what else was seen costs little ({light})." if light else f"{told}."
 
     def with_findings(self, findings: list[Finding]) -> "Diagnosis":
-        """After replay: what was achieved counts where it is known, and what was withdrawn comes last."""
-        return replace(self, findings=_ordered(findings))
+        """After replay: what was achieved counts where it is known; what was withdrawn saves nothing and comes last."""
+        return replace(self, findings=_ordered(self.facts, findings))
 
 
 def diagnose(job: Job, ceiling: float | None = None) -> Diagnosis:
     """CEILING: bytes a second that a benchmark measured on that file system, if any did."""
     facts = Facts(job, ceiling)
-    found = [finding for rule in RULES for finding in rule(facts)]
+    found = _merged(facts, [finding for rule in RULES for finding in rule(facts)])
     found = [one for one in found if one.saved_seconds >= LEAST_SAVED * job.seconds or one.rule in SAID_ANYWAY]
-    if facts.outermost.share < LITTLE:
-        found = [replace(one, severity=INFO) for one in found]
     troubles = tuple(filter(None, (facts.impossible, job.traced_trouble())))  # rules have looked at the accesses
     job = replace(job, troubles=(*job.troubles, *troubles))
-    return Diagnosis(job, facts, _ordered(_merged(found)))
+    return Diagnosis(job, facts, _ordered(facts, found))
 
 
-def _merged(found: list[Finding]) -> list[Finding]:
-    """A rule that speaks of several files says the worst, with the others' names; their gains add up."""
-    made: dict[str, Finding] = {}
+def severity(seconds: float, facts: Facts) -> str:
+    """Of SECONDS of the run time that are saved, whatever by."""
+    share = seconds / facts.seconds
+    if facts.outermost.share < LITTLE or share < WARN_SHARE:
+        return INFO
+    return HIGH if share >= HIGH_SHARE else WARN
+
+
+def _merged(facts: Facts, found: list[Finding]) -> list[Finding]:
+    """A rule that speaks of several files says the worst, with the others' names; their gains add up, as far as the
+    time of the busiest rank in all of them goes.
+    """
+    by_rule: dict[str, list[Finding]] = defaultdict(list)
     for one in sorted(found, key=lambda each: -each.saved_seconds):
-        if (first := made.get(one.rule)) is None or one.rule == "H1":
-            made[one.rule if first is None else f"{one.rule} {one.title}"] = one
-            continue
-        made[one.rule] = replace(first, files=(*first.files, *(path for path in one.files if path not in first.files)))
-    return list(made.values())
+        by_rule[f"{one.rule} {one.title}" if one.rule == "H1" else one.rule].append(one)
+    return [capped(facts, _together(some)) for some in by_rule.values()]
 
 
-def _ordered(found: list[Finding]) -> tuple[Finding, ...]:
-    """What saves most first, but what is wrong before what could be better."""
-    return tuple(
-        sorted(
-            found,
-            key=lambda one: (
-                one.withdrawn, -ORDER[one.severity], one.rule in COULD_BE, -one.seconds * one.confidence,
-            ),
+def _together(some: list[Finding]) -> Finding:
+    return replace(
+        some[0],
+        saved_seconds=sum(one.saved_seconds for one in some),
+        files=tuple(dict.fromkeys(path for one in some for path in one.files)),
+        calls=tuple(dict.fromkeys(call for one in some for call in one.calls)),
+    )
+
+
+def _ordered(facts: Facts, found: list[Finding]) -> tuple[Finding, ...]:
+    """What saves most first, but what is wrong before what could be better; each knows what those before it save."""
+    rated = [replace(one, severity=severity(one.seconds, facts)) for one in found]
+    rated.sort(
+        key=lambda one: (
+            one.withdrawn, one.severity == INFO, one.rule in COULD_BE, -ORDER[one.severity],
+            -one.seconds * one.confidence,
         )
     )  # fmt: skip
+    made: list[Finding] = []
+    for one in rated:
+        same = [each for each in made if each.seconds > 0 and one.shares_time_with(each)]
+        besides = max(0.0, one.seconds - sum(each.besides_seconds for each in same))
+        made.append(replace(one, overlaps=tuple(each.rule for each in same), besides_seconds=besides))
+    return tuple(made)
 
 
 def _share_of(outer: Layer) -> str:

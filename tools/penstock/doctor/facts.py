@@ -1,6 +1,6 @@
 """facts.py: figures of a job that several rules look at: shares of the run time, files, who writes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,9 +16,17 @@ STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 LARGE = ("1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 SMALL_ENDS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20)  # bytes
 SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")  # Darshan's classes of sizes, upper end included
+CALLS = ("READ", "WRITE", "META")  # kinds of calls: META is opening, closing, asking, views
+DATA = ("READ", "WRITE")
 TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
 SHORTEST = 1e-3  # seconds of a run, which clocks that were set may have made 0, or less
 IMPOSSIBLE = 1.2  # times the run: a rank alone cannot spend more in files
+LOCAL = (
+    "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "reiserfs", "tmpfs", "ramfs", "overlay", "apfs",
+)  # fmt: skip
+HDF5_NAMES = (".h5", ".hdf5", ".he5", ".nc4")
+LATE = 1.5  # times as long as the fastest rank: the others wait for it
+OMPIO_PLACES = ("/ompi.", "_cid-")  # in the names of files that Open MPI's OMPIO opens for itself
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,19 @@ class Use:
         return found
 
     @cached_property
+    def fastest(self) -> Column:
+        """Seconds of the rank that spends least in a file that all ranks use; NaN where that is not known."""
+        each = np.asarray(sum(self.raw(name) for name in TIMES), np.float64)
+        own = self.rows.ranks >= 0
+        least = np.where(own, each, self.raw("F_FASTEST_RANK_TIME"))
+        least = np.where(own | (least > 0), least, -np.inf)
+        found = np.full(len(self.paths), np.inf)
+        if len(self.rows):
+            np.minimum.at(found, self._of_file, least)
+        whole = self.is_shared | (self._sum(own.astype(np.float64)) >= self.ranks)
+        return np.where(whole & np.isfinite(found), found, np.nan)
+
+    @cached_property
     def movers(self) -> Column:
         """Ranks that move a file's bytes. Where the record is shared: as many as, sharing alike, have its variance."""
         moved = ((self.raw("BYTES_READ") + self.raw("BYTES_WRITTEN")) > 0).astype(np.float64)
@@ -152,7 +173,7 @@ class Use:
             return None
         mask = np.ones(len(self.rows), bool) if chosen is None else chosen[self._of_file]
         each = np.where(mask, np.asarray(sum(self.raw(name) for name in TIMES), np.float64), 0)
-        slowest = float(self._of_each_rank(each, mask).max())
+        slowest = float(self._of_each_rank(CALLS, mask).max())
         operations = sum(float(self.raw(name)[mask].sum()) for name in self._operations())
         return Layer(
             self.module,
@@ -163,14 +184,38 @@ class Use:
             int(operations),
         )
 
-    def _of_each_rank(self, each: Column, mask: npt.NDArray[np.bool_]) -> Column:
-        """Seconds of each rank, as far as is known: of a shared record the slowest's, and the mean for the others."""
+    def mean(self, i: int, calls: Sequence[str]) -> float:
+        """Seconds of the mean rank in CALLS of file I."""
+        return sum(float(self.of(f"F_{verb}_TIME")[i]) for verb in calls) / self.ranks
+
+    def spent(self, i: int, calls: Sequence[str]) -> float:
+        """Seconds of the busiest rank in CALLS of file I, which have as large a part of its time as of all ranks'."""
+        whole = float(self.seconds[i])
+        part = self.mean(i, calls) * self.ranks / whole if whole > 0 else 0.0
+        return max(self.mean(i, calls), float(self.slowest[i]) * part)
+
+    def busiest(self, calls: Sequence[str] = CALLS, paths: Iterable[str] | None = None) -> float:
+        """Seconds of the rank that spends most in CALLS of PATHS, or of all files, as far as is known."""
+        if len(self.rows) == 0 or not calls:
+            return 0.0
+        chosen = np.zeros(len(self.paths), bool)
+        for path in self.paths if paths is None else paths:
+            if (at := self.index(path)) is not None:
+                chosen[at] = True
+        return float(self._of_each_rank(calls, chosen[self._of_file]).max())
+
+    def _of_each_rank(self, calls: Sequence[str], mask: npt.NDArray[np.bool_]) -> Column:
+        """Seconds of each rank in CALLS, as far as is known: of a shared record the slowest's, and the mean for the
+        others; its slowest rank has as large a part of its time in them as all ranks together.
+        """
+        whole = np.where(mask, np.asarray(sum(self.raw(name) for name in TIMES), np.float64), 0)
+        each = np.where(mask, np.asarray(sum(self.raw(f"F_{verb}_TIME") for verb in calls), np.float64), 0)
         shared = (self.rows.ranks < 0) & mask
         mean = each[shared] / self.ranks
-        slowest = np.maximum(self.raw("F_SLOWEST_RANK_TIME")[shared], mean)
+        part = each[shared] / np.maximum(whole[shared], 1e-12)
+        slowest = np.maximum(self.raw("F_SLOWEST_RANK_TIME")[shared] * part, mean)
         named = np.clip(self.raw("SLOWEST_RANK")[shared], 0, self.ranks - 1).astype(np.int64)
-        of_own = self.of_own(each)
-        return np.asarray(of_own + mean.sum() + np.bincount(named, slowest - mean, self.ranks), np.float64)
+        return np.asarray(self.of_own(each) + mean.sum() + np.bincount(named, slowest - mean, self.ranks), np.float64)
 
     def _operations(self) -> tuple[str, ...]:
         if self.module == "MPI-IO":
@@ -260,6 +305,12 @@ class Facts:
     def file_system(self, path: str) -> str:
         return next((kind for place, kind in self.job.mounts if path.startswith(place.rstrip("/") + "/")), "")
 
+    @cached_property
+    def all_on(self) -> str:
+        """The type of the file system of all files; empty where they are on several, or it is not known."""
+        kinds = {self.file_system(path) for path in self.posix.paths if path not in STREAMS}
+        return kinds.pop() if len(kinds) == 1 else ""
+
     def stripes(self, path: str) -> tuple[int, int] | None:
         """Count and bytes, where they are known."""
         found = self.job.stripes.get(path)
@@ -274,6 +325,45 @@ class Facts:
 
     def posix_of(self, path: str) -> int | None:
         return self.posix.index(path)
+
+    def most(self, module: str, calls: Sequence[str], paths: Iterable[str] | None) -> float:
+        """What can be saved at most: the time of the busiest rank in CALLS of PATHS, or of all files, through MODULE;
+        through any where it is empty.
+        """
+        chosen = None if paths is None else list(paths)
+        uses = {"POSIX": [self.posix], "MPI-IO": [self.mpi], "STDIO": [self.stdio]}
+        return max(use.busiest(calls, chosen) for use in uses.get(module, [self.posix, self.mpi, self.stdio]))
+
+    def late(self, i: int) -> float:
+        """Of MPI-IO's file I: seconds that the mean rank waits in collective calls for one that comes late, which
+        spends least in them. What the file system takes of the busiest rank is no such waiting.
+        """
+        fastest = float(self.mpi.fastest[i])
+        if self.ranks < 2 or not self.mpi.collective[i] or np.isnan(fastest):
+            return 0.0
+        at = self.posix_of(self.mpi.paths[i])
+        at_work = max(fastest, 0.0 if at is None else float(self.posix.slowest[at]))
+        if float(self.mpi.slowest[i]) <= LATE * at_work:
+            return 0.0
+        return max(0.0, float(self.mpi.seconds[i]) / self.ranks - at_work)
+
+    def is_local(self, path: str) -> bool:
+        """On a file system of one machine, whose page cache gathers small writes."""
+        return self.file_system(path) in LOCAL
+
+    def is_hdf5(self, path: str) -> bool:
+        return path in self._hdf5 or path.endswith(HDF5_NAMES)
+
+    @cached_property
+    def _hdf5(self) -> frozenset[str]:
+        """Darshan's records of datasets are called FILE:DATASET."""
+        files = [rows(self.job.modules.get(name)).paths for name in ("H5F", "H5D")]
+        return frozenset([*files[0], *(path.rsplit(":", 1)[0] for path in files[1])])
+
+    @cached_property
+    def is_ompio(self) -> bool:
+        """Whether Open MPI's own MPI-IO library was used, of which files for its shared pointers tell."""
+        return any(place in path for path in self.posix.paths for place in OMPIO_PLACES)
 
 
 def _together(layers: Sequence[Layer]) -> Layer:

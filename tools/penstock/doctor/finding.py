@@ -39,6 +39,9 @@ class Replayed:
     after: dict[str, float] = field(default_factory=dict)
     tried: dict[str, float] = field(default_factory=dict)  # ratio of each remedy
     note: str = ""  # what was cut, or assumed
+    repetitions: int = 0
+    least: float | None = None  # of the ratios of all repetitions
+    most: float | None = None
 
     @property
     def gain(self) -> float:
@@ -50,6 +53,25 @@ class Replayed:
         """Of the run, if its files gain as much there as here."""
         return self.gain * self.of_seconds if self.outcome == ACHIEVED else 0.0
 
+    @property
+    def spread(self) -> str:
+        """How sure the ratio is."""
+        if self.low is not None and self.high is not None:
+            return f"95 % interval {self.low:.3g} to {self.high:.3g}"
+        if self.least is None or self.most is None:
+            return "no interval: it was played once"
+        count = "1 repetition" if self.repetitions == 1 else f"{self.repetitions} repetitions"
+        return f"{self.least:.3g} to {self.most:.3g} in {count}, too few for a 95 % interval"
+
+    @property
+    def expected(self) -> str:
+        """What the costs of single calls make one expect; empty where they do not say."""
+        if self.predicted_gain is None:
+            return ""
+        if self.predicted_gain >= 0:
+            return f"by the costs of single calls there, it should gain {100 * self.predicted_gain:.3g} %"
+        return f"by the costs of single calls there, it should take {1 - self.predicted_gain:.3g} times as long"
+
     def as_json(self) -> dict[str, Any]:
         return vars(self) | {"gain": self.gain, "achieved_seconds": self.achieved_seconds}
 
@@ -58,13 +80,18 @@ class Replayed:
 class Finding:
     rule: str  # "A1", as in docs/doctor.md
     title: str
-    severity: str
+    severity: str  # by diagnosis.py, of all findings alike
     saved_seconds: float  # of the run time, predicted
     confidence: float  # 0 to 1
     cause: str  # in plain words
     evidence: tuple[Evidence, ...]
     remedies: dict[str, str]  # by layer
     files: tuple[str, ...] = ()  # the worst first
+    everywhere: bool = False  # about all files, of which FILES are examples
+    calls: tuple[str, ...] = ()  # "READ", "WRITE", "META": whose time it is; none where it is that of other things
+    module: str = "POSIX"  # on whose records it stands
+    overlaps: tuple[str, ...] = ()  # rules before it that would save some of the same time
+    besides_seconds: float = 0.0  # what it saves where those before it were heeded
     replayed: Replayed | None = None
     not_replayed: str = ""  # why, where a replay was asked for
 
@@ -78,6 +105,11 @@ class Finding:
         shown = self.replayed
         return self.saved_seconds if shown is None or shown.outcome == UNDECIDED else shown.achieved_seconds
 
+    def shares_time_with(self, other: "Finding") -> bool:
+        """Whether both are about the same calls of the same files, so that what they save does not add up."""
+        same_files = self.everywhere or other.everywhere or not set(self.files).isdisjoint(other.files)
+        return same_files and not set(self.calls).isdisjoint(other.calls)
+
     def with_replay(self, replayed: Replayed) -> "Finding":
         return replace(self, replayed=replayed)
 
@@ -86,7 +118,10 @@ class Finding:
             "rule": self.rule,
             "title": self.title,
             "severity": self.severity,
-            "saved_seconds": self.saved_seconds,
+            "saved_seconds": self.seconds,
+            "predicted_seconds": self.saved_seconds,
+            "besides_seconds": self.besides_seconds,
+            "overlaps": list(self.overlaps),
             "confidence": self.confidence,
             "cause": self.cause,
             "evidence": [{"name": one.name, "value": one.value, "meaning": one.meaning} for one in self.evidence],

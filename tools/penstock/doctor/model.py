@@ -72,6 +72,11 @@ class Model:
     unexplained: tuple[str, ...]  # counts that follow no law
     factors: dict[str, int]  # "steps", "fields", where they are known
 
+    @property
+    def says_more(self) -> bool:
+        """More than that one run's counts are whole numbers of its ranks: there are several, or what its steps are."""
+        return len({scale.variables["ranks"] for scale in self.scales}) > 1 or bool(self.factors)
+
     def counts_at(self, variables: Mapping[str, int]) -> dict[str, int]:
         return {name: round(law.at(variables)) for name, law in self.laws.items()}
 

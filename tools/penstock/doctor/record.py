@@ -12,6 +12,9 @@ from penstock.doctor.model import to_record as model_record
 
 SCHEMA = "penstock.doctor/1"
 MOST_FILES = 50
+CONTAINED = (
+    "An interface contains what it calls (HDF5 and PnetCDF call MPI-IO, MPI-IO calls POSIX): rows do not add up."
+)
 
 
 def to_record(diagnosis: Diagnosis, model: Model) -> dict[str, Any]:
@@ -32,6 +35,7 @@ def to_record(diagnosis: Diagnosis, model: Model) -> dict[str, Any]:
             "io_share": facts.outermost.share,
             "core_hours": diagnosis.core_hours,
             "lost_core_hours": diagnosis.lost_core_hours,
+            "saved_seconds": diagnosis.saved_seconds,
             "is_io": diagnosis.is_io,
             "text": diagnosis.verdict,
         },

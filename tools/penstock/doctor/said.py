@@ -9,7 +9,7 @@ from rich.text import Text
 from penstock.doctor.diagnosis import Diagnosis
 from penstock.doctor.finding import ACHIEVED, HIGH, INFO, UNDECIDED, WARN, WITHDRAWN, Evidence, Finding
 from penstock.doctor.job import Job
-from penstock.doctor.record import call_sites, files
+from penstock.doctor.record import CONTAINED, call_sites, files
 from penstock.doctor.rules.common import number, share, size
 from penstock.report import words
 
@@ -39,12 +39,23 @@ def say(diagnosis: Diagnosis, console: Console) -> None:
         _finding(at, one, diagnosis, console)
     if not diagnosis.findings:
         console.print("No rule has anything to say.", highlight=False)
+    if len(diagnosis.worth) > 1:
+        console.print(f"{together(diagnosis)}\n", highlight=False)
     if job.functions:
         console.print(sites(job))
     console.print(_layers(diagnosis))
+    if len(diagnosis.facts.layers) > 1:
+        console.print(f"{CONTAINED}\n", highlight=False)
     if diagnosis.phases:
         console.print(_phases(diagnosis))
     console.print(_files(diagnosis))
+
+
+def together(diagnosis: Diagnosis) -> str:
+    """What all findings would save, which is less than their sum where they speak of the same time."""
+    told = f"All of them together would save at most {diagnosis.saved_seconds:.3g} s of {diagnosis.job.seconds:.4g} s"
+    same = any(one.overlaps for one in diagnosis.worth)
+    return f"{told}: what several of them would save counts once." if same else f"{told}."
 
 
 def first_site(job: Job) -> str:
@@ -69,18 +80,22 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
     head.append("WITHDRAWN" if one.withdrawn else one.severity, style=STYLE.get(one.severity, "dim"))
     head.append(f" {one.rule} {one.title}", style="bold")
     console.print(head)
-    hours = one.saved_seconds * diagnosis.job.ranks / 3600
+    hours = one.seconds * diagnosis.job.ranks / 3600
     if one.severity == INFO and one.replayed is None:
         why = f"; not replayed: {one.not_replayed}" if one.not_replayed else ""
         brief = Text(f"would save {one.saved_seconds:.3g} s{why}")
         console.print(Padding(brief, (0, 0, 1, 3), expand=False), highlight=False)
         return
-    lines = [
-        f"would save about {one.saved_seconds:.3g} s of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours "
-        f"(confidence {one.confidence:.0%})"
-    ]
-    if one.replayed is not None and one.replayed.outcome == ACHIEVED:
-        lines[0] += f"; if it gains as much there as in replay, {one.seconds:.3g} s"
+    said = f"of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours (confidence {one.confidence:.0%})"
+    if one.withdrawn:
+        lines = [f"would save nothing: the {one.saved_seconds:.3g} s that counters suggest were not gained in replay"]
+    elif one.replayed is not None and one.replayed.outcome == ACHIEVED:
+        lines = [f"would save about {one.seconds:.3g} s {said}, if it gains as much there as in replay; "
+                 f"counters suggest {one.saved_seconds:.3g} s"]  # fmt: skip
+    else:
+        lines = [f"would save about {one.seconds:.3g} s {said}"]
+    if one.overlaps and one.seconds > 0:
+        lines[0] += f"; {one.besides_seconds:.3g} s besides {' and '.join(dict.fromkeys(one.overlaps))}, the same time"
     if one.replayed is not None:
         lines.append(_replayed(one))
     elif one.not_replayed:
@@ -99,26 +114,27 @@ def _evidence(one: Evidence) -> str:
 def _replayed(one: Finding) -> str:
     found = one.replayed
     assert found is not None
-    spread = "" if found.low is None or found.high is None else f" (95 % interval {found.low:.3g} to {found.high:.3g})"
     how = "from every access" if found.exact else "made up from the counters"
     note = f" ({found.note})" if found.note else ""
     gained = f"gain {share(found.gain)}" if found.gain >= 0 else f"loss {share(-found.gain)}"
-    predicted = "" if found.predicted_gain is None else f"; single calls there let expect {share(found.predicted_gain)}"
+    expected = f"\n  {found.expected}" if found.expected else ""
     return "\n".join(
         [
             f"replayed {how} on {found.ranks} ranks and {found.file_system or 'this file system'}{note}:",
             f"  before {found.before_seconds:.3g} s, {_moved(found.before)}",
             f"  {found.remedy}: {found.after_seconds:.3g} s, {_moved(found.after)}",
-            f"  {gained} of the time, ratio {found.ratio:.3g}{spread}{predicted}: {OUTCOMES[found.outcome]}",
+            f"  {gained} of the time, ratio {found.ratio:.3g} ({found.spread}): {OUTCOMES[found.outcome]}{expected}",
         ]
     )
 
 
 def _moved(of: dict[str, float]) -> str:
-    return (
-        f"{size(of['read_bytes'])} read in {of['reads']:,.0f} calls, "
-        f"{size(of['written_bytes'])} written in {of['writes']:,.0f}"
-    )
+    parts = [
+        f"{size(of[f'{verb}_bytes'])} {verb} in {of[calls]:,.0f} calls"
+        for verb, calls in (("read", "reads"), ("written", "writes"))
+        if of[calls] > 0
+    ]
+    return ", ".join(parts) or "nothing moved"
 
 
 def _layers(diagnosis: Diagnosis) -> Table:

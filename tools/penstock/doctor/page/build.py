@@ -7,8 +7,9 @@ from penstock.doctor.diagnosis import Diagnosis
 from penstock.doctor.finding import INFO, Finding
 from penstock.doctor.model import Model
 from penstock.doctor.page import growth, plots
-from penstock.doctor.record import files
+from penstock.doctor.record import CONTAINED, files
 from penstock.doctor.rules.common import number, share, size
+from penstock.doctor.said import together
 from penstock.pages.frame import render
 
 
@@ -23,10 +24,12 @@ def page(diagnosis: Diagnosis, model: Model) -> str:
         diagnosis=diagnosis,
         job=job,
         started=datetime.datetime.fromtimestamp(job.start, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        findings=[_finding(one, diagnosis) for one in diagnosis.findings if one.severity != INFO],
-        notes=[one for one in diagnosis.findings if one.severity == INFO],
+        findings=[_finding(one, diagnosis) for one in diagnosis.findings if one.severity != INFO or one.replayed],
+        notes=[one for one in diagnosis.findings if one.severity == INFO and not one.replayed],
+        together=together(diagnosis) if len(diagnosis.worth) > 1 else "",
+        contained=CONTAINED if len(diagnosis.facts.layers) > 1 else "",
         plots=plots.all_plots(diagnosis),
-        growth=[one for one in (growth.operations(model), growth.times(model)) if one is not None],
+        growth=growth.all_plots(model) if model.says_more else [],
         runs=len(model.scales),
         layers=diagnosis.facts.layers,
         files=files(diagnosis.facts),
@@ -38,5 +41,5 @@ def _finding(one: Finding, diagnosis: Diagnosis) -> dict[str, Any]:
         "one": one,
         "severity": "WITHDRAWN" if one.withdrawn else one.severity,
         "evidence": [(e.name, number(e.value), e.meaning) for e in one.evidence],
-        "core_hours": f"{one.saved_seconds * diagnosis.job.ranks / 3600:,.3g}",
+        "core_hours": f"{one.seconds * diagnosis.job.ranks / 3600:,.3g}",
     }

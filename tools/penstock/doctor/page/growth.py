@@ -9,6 +9,10 @@ from penstock.pages.frame import WIDE, Plot
 MOST = 8  # operations drawn
 
 
+def all_plots(model: Model) -> list[Plot]:
+    return [one for one in (operations(model), times(model)) if one is not None]
+
+
 def operations(model: Model) -> Plot | None:
     if not model.laws:
         return None

@@ -76,7 +76,7 @@ def call_sites(diagnosis: Diagnosis) -> Plot | None:
 
 def saved(diagnosis: Diagnosis) -> Plot | None:
     """Predicted savings of the findings, and what replay showed."""
-    found = [one for one in diagnosis.findings if one.severity != INFO]
+    found = [one for one in diagnosis.findings if one.severity != INFO or one.replayed is not None]
     if not found:
         return None
     made, axes = svg.figure(WIDE, 0.8 + 0.45 * len(found))

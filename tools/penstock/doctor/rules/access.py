@@ -4,31 +4,29 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from penstock.doctor.facts import MIB, SMALL, Facts, Use
-from penstock.doctor.finding import WARN, Evidence, Finding
+from penstock.doctor.facts import DATA, MIB, SMALL, Facts
+from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rules.collective import AGAIN, small_alone, waiting
 from penstock.doctor.rules.common import found, names, share, size, times
+from penstock.doctor.rules.sieved import LEAST_BYTES, amplified, reads_back
 
-AMPLIFIED = 1.2
-LEAST_BYTES = MIB  # what is less is not worth a word
+LEAST_OFF = 8  # accesses that are not aligned
+PAGE = 4096  # smaller accesses are so by nature, in blocks of this size
 
 
-def amplified(facts: Facts) -> Iterator[Finding]:
+def amplification(facts: Facts) -> Iterator[Finding]:
     """A1: MPI-IO gives the file system more than it was given."""
     mpi, posix = facts.mpi, facts.posix
     for i, path in enumerate(mpi.paths):
-        at = facts.posix_of(path)
-        if at is None or mpi.of("BYTES_WRITTEN")[i] < LEAST_BYTES:
+        ratio, at = amplified(facts, path), facts.posix_of(path)
+        if at is None or ratio <= 1:
             continue
         asked = float(mpi.of("BYTES_WRITTEN")[i] + mpi.of("BYTES_READ")[i])
-        moved = float(posix.of("BYTES_WRITTEN")[at] + posix.of("BYTES_READ")[at])
-        if moved <= AMPLIFIED * asked:
-            continue
         yield found(
             facts,
             "A1",
-            f"{size(asked)} of the program become {size(moved)} of the file system ({names([path])})",
-            min(facts.seconds_in(path), float(posix.slowest[at])) * (1 - asked / moved) * 0.8,
+            f"{size(asked)} of the program become {size(ratio * asked)} of the file system ({names([path])})",
+            posix.spent(at, DATA) * (1 - 1 / ratio) * 0.8,
             [
                 Evidence("MPIIO_BYTES_WRITTEN", int(mpi.of("BYTES_WRITTEN")[i]), "bytes"),
                 Evidence("MPIIO_BYTES_READ", int(mpi.of("BYTES_READ")[i]), "bytes"),
@@ -37,42 +35,44 @@ def amplified(facts: Facts) -> Iterator[Finding]:
                 Evidence("POSIX_RW_SWITCHES", int(posix.of("RW_SWITCHES")[at]), "changes between reading and writing"),
             ],
             files=[path],
+            calls=DATA,
             confidence=0.85,
-            ratio=moved / asked,
+            ratio=ratio,
         )
 
 
 def read_modify_write(facts: Facts) -> Iterator[Finding]:
-    """A2: a file that the program only writes is read. Beyond its end reads give nothing, and take as long."""
-    mpi, posix = facts.mpi, facts.posix
+    """A2: a file that the program only writes is read, by the busiest rank as long as its records say."""
+    posix = facts.posix
     for at, path in enumerate(posix.paths):
-        read, written = float(posix.of("BYTES_READ")[at]), float(posix.of("BYTES_WRITTEN")[at])
-        i = mpi.index(path)
-        reads, writes = float(posix.of("READS")[at]), float(posix.of("WRITES")[at])
-        switches = float(posix.of("RW_SWITCHES")[at])
-        nothing_asked = i is not None and mpi.of("BYTES_READ")[i] == 0 and mpi.of("BYTES_WRITTEN")[i] > 0
-        if written < LEAST_BYTES or writes == 0 or not nothing_asked or switches / writes <= 0.5:
+        if not reads_back(facts, path):
             continue
-        reading = float(posix.of("F_READ_TIME")[at])
-        total = max(float(posix.seconds[at]), 1e-9)
-        if read < LEAST_BYTES and reading < 0.1 * total:
-            continue
+        read, reads = float(posix.of("BYTES_READ")[at]), float(posix.of("READS")[at])
+        if read >= LEAST_BYTES:
+            what = f"{size(read)} read, in {times(reads)} calls, from a file that the program only writes"
+        else:
+            what = f"{times(reads)} reads, which find next to nothing yet, of a file that the program only writes"
         yield found(
             facts,
             "A2",
-            f"{size(read)} read, in {times(reads)} calls, from a file that the program only writes ({names([path])})",
-            facts.seconds_in(path) * min(1.0, (reading + 0.5 * float(posix.of("F_WRITE_TIME")[at])) / total) * 0.9,
+            f"{what} ({names([path])})",
+            (posix.spent(at, ("READ",)) + 0.5 * posix.spent(at, ("WRITE",))) * 0.9,
             [
                 Evidence("POSIX_BYTES_READ", int(read), "bytes"),
                 Evidence("POSIX_READS", int(reads), "calls"),
-                Evidence("POSIX_F_READ_TIME", round(reading, 3), "seconds of all ranks"),
+                Evidence("POSIX_F_READ_TIME", round(float(posix.of("F_READ_TIME")[at]), 3), "seconds of all ranks"),
+                Evidence("POSIX_F_SLOWEST_RANK_TIME", round(float(posix.slowest[at]), 3), "seconds of the busiest"),
                 Evidence("MPIIO_BYTES_READ", 0, "the program reads nothing"),
-                Evidence("POSIX_RW_SWITCHES / POSIX_WRITES", round(switches / writes, 3)),
+                Evidence(
+                    "POSIX_RW_SWITCHES / POSIX_WRITES",
+                    round(float(posix.of("RW_SWITCHES")[at]) / float(posix.of("WRITES")[at]), 3),
+                ),
             ],
             files=[path],
+            calls=DATA,
             confidence=0.8,
             reads=times(reads),
-            part=share(reading / total),
+            part=share(float(posix.of("F_READ_TIME")[at]) / max(float(posix.seconds[at]), 1e-9)),
         )
 
 
@@ -87,7 +87,7 @@ def read_again(facts: Facts) -> Iterator[Finding]:
     chosen = [i for i in range(len(posix)) if ratio[i] > AGAIN and read[i] >= 16 * LEAST_BYTES]
     if not chosen:
         return
-    seconds = sum(facts.seconds_in(posix.paths[i]) * _read_part(posix, i) * (1 - 1 / float(ratio[i])) for i in chosen)
+    seconds = sum(posix.spent(i, ("READ",)) * (1 - 1 / float(ratio[i])) for i in chosen)
     chosen.sort(key=lambda i: -read[i])
     whole = float(read[chosen].sum() / extent[chosen].sum())
     yield found(
@@ -101,7 +101,7 @@ def read_again(facts: Facts) -> Iterator[Finding]:
             Evidence("POSIX_MAX_BYTE_READ + 1", int(extent[chosen].sum()), "bytes that there are"),
         ],
         files=[posix.paths[i] for i in chosen],
-        cap=WARN,
+        calls=("READ",),
         ratio=whole,
     )
 
@@ -112,11 +112,6 @@ def _asked(facts: Facts, path: str) -> float:
     return float("inf") if at is None else float(facts.mpi.of("BYTES_READ")[at])
 
 
-def _read_part(use: Use, i: int) -> float:
-    read, write = float(use.of("F_READ_TIME")[i]), float(use.of("F_WRITE_TIME")[i])
-    return read / (read + write) if read + write > 0 else 0.5
-
-
 def small(facts: Facts) -> Iterator[Finding]:
     """A4: many accesses of less than a MiB, which make a good part of the time, in files of which C5 says nothing."""
     posix, mpi = facts.posix, facts.mpi
@@ -124,7 +119,7 @@ def small(facts: Facts) -> Iterator[Finding]:
     # Darshan's class ends with 1 MiB itself, the commonest size of all.
     even = sum(np.where(posix.most(f"ACCESS{k}_ACCESS") == MIB, posix.of(f"ACCESS{k}_COUNT"), 0) for k in range(1, 5))
     few = np.clip(posix.sizes(SMALL, "READ") + posix.sizes(SMALL, "WRITE") - even, 0, calls)
-    told = {path for i, path in enumerate(mpi.paths) if small_alone(facts, i)}
+    told = {path for i, path in enumerate(mpi.paths) if small_alone(facts, i) and not facts.is_local(path)}
     chosen = [i for i, path in enumerate(posix.paths) if few[i] > 0.1 * calls[i] and few[i] > 0 and path not in told]
     count = float(few[chosen].sum())
     moving = posix.of("F_READ_TIME") + posix.of("F_WRITE_TIME")
@@ -150,7 +145,7 @@ def small(facts: Facts) -> Iterator[Finding]:
             Evidence("POSIX_F_READ_TIME + _WRITE_TIME", round(float(moving[chosen].sum()), 3), "seconds of all ranks"),
         ],
         files=[posix.paths[i] for i in chosen],
-        cap=WARN,
+        calls=DATA,
         latency=float((few * each)[chosen].sum()) / max(count, 1),
         count=times(count / facts.ranks),
         spent=spent,
@@ -177,36 +172,38 @@ def out_of_order(facts: Facts) -> Iterator[Finding]:
                     Evidence(f"POSIX_SEQ_{verb}S", int(posix.of(f"SEQ_{verb}S")[i]), "go on in the file"),
                 ],
                 files=[path],
-                cap=WARN,
+                calls=(verb,),
                 confidence=0.5,
                 share=share(back / calls),
             )
 
 
 def unaligned(facts: Facts) -> Iterator[Finding]:
-    """A6: several ranks write parts of the same blocks."""
+    """A6: several ranks write parts of the same blocks, which are those at either end of an access."""
     posix = facts.posix
     for i, path in enumerate(posix.paths):
         calls = float(posix.of("READS")[i] + posix.of("WRITES")[i])
         off = float(posix.of("FILE_NOT_ALIGNED")[i])
         block = int(posix.most("FILE_ALIGNMENT")[i])
         written = float(posix.of("WRITES")[i])
-        if posix.rank_count[i] < 2 or posix.movers[i] < 2 or calls < 100 or off <= 0.1 * calls or written == 0:
+        if posix.rank_count[i] < 2 or posix.movers[i] < 2 or block <= 1 or off <= 0.1 * calls or written == 0:
             continue
-        if block <= 4096:
+        mean = float(posix.of("BYTES_READ")[i] + posix.of("BYTES_WRITTEN")[i]) / calls
+        if off < max(LEAST_OFF, 2 * float(posix.movers[i])) or mean < min(block, PAGE):
             continue
-        seconds = float(posix.of("F_WRITE_TIME")[i]) / facts.ranks
+        part, ends = min(1.0, off / calls), min(1.0, 2 * block / mean)
         yield found(
             facts,
             "A6",
-            f"{share(min(1.0, off / calls))} of the accesses are not aligned to {size(block)} ({names([path])})",
-            seconds * min(1.0, off / calls) * 0.3,
+            f"{share(part)} of the accesses are not aligned to {size(block)} ({names([path])})",
+            posix.mean(i, ("WRITE",)) * part * ends * 0.3,
             [
                 Evidence("POSIX_FILE_NOT_ALIGNED", int(off), f"of {times(calls)} accesses"),
                 Evidence("POSIX_FILE_ALIGNMENT", block, "bytes"),
+                Evidence("2 x POSIX_FILE_ALIGNMENT / bytes of an access", round(ends, 4), "its blocks at either end"),
             ],
             files=[path],
-            cap=WARN,
+            calls=("WRITE",),
             confidence=0.5,
             block=size(block),
             bytes=block,
@@ -223,21 +220,23 @@ def read_storm(facts: Facts) -> Iterator[Finding]:
             continue
         if reads <= float(mpi.of("INDEP_WRITES")[i]):
             continue
-        seconds = facts.seconds_in(path) * _read_part(mpi, i)
+        if facts.is_local(path):
+            continue  # its page cache has them: what is left is their number, which A4 weighs
         yield found(
             facts,
             "A7",
             f"Each rank reads {times(reads / facts.ranks)} pieces of {size(moved / reads)} by itself ({names([path])})",
-            seconds * 0.8,
+            mpi.spent(i, ("READ",)) * 0.8,
             [
                 Evidence("MPIIO_INDEP_READS", int(reads), f"{reads / facts.ranks:.4g} for each rank"),
                 Evidence("MPIIO_BYTES_READ", int(moved), "bytes"),
                 Evidence("MPIIO_F_READ_TIME", round(waiting(facts, i)[0], 3), "seconds of the mean rank in MPI-IO"),
             ],
             files=[path],
+            calls=("READ",),
             module="MPI-IO",
             each=reads / facts.ranks,
         )
 
 
-RULES = (amplified, read_modify_write, read_again, small, out_of_order, unaligned, read_storm)
+RULES = (amplification, read_modify_write, read_again, small, out_of_order, unaligned, read_storm)

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from penstock.doctor.facts import MIB, Facts, Use
-from penstock.doctor.finding import WARN, Evidence, Finding
+from penstock.doctor.facts import CALLS, DATA, MIB, Facts, Use
+from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rules.common import found, names, share, size
 
 UNEVEN = 2
+MOSTLY = 0.8
 SLOW = 5
 LEAST_BYTES = 64 * MIB
 
@@ -55,7 +56,7 @@ def uneven(facts: Facts) -> Iterator[Finding]:
             Evidence("F_SLOWEST_RANK_TIME", round(slowest, 3), "seconds"),
             Evidence("mean time", round(mean, 3), "seconds"),
         ],
-        cap=WARN,
+        calls=DATA,
         confidence=0.6,
         module=use.module,
         ratio=ratio,
@@ -93,6 +94,7 @@ def slow_target(facts: Facts) -> Iterator[Finding]:
             Evidence("POSIX_BYTES_READ + _BYTES_WRITTEN, median", int(middle), "bytes of a rank"),
         ],
         files=dict.fromkeys(slow),
+        calls=DATA,
         ratio=worst / typical,
         where=blamed,
     )
@@ -126,6 +128,7 @@ def _slow_rank(facts: Facts) -> Iterator[Finding]:
                 ),
             ],
             files=[path],
+            calls=DATA,
             ratio=worst / others,
             where="",
         )
@@ -172,6 +175,9 @@ def serial(facts: Facts) -> Iterator[Finding]:
             Evidence("MPIIO_COLL_READS + _COLL_WRITES", int(mpi.collective_calls.sum()), size(float(together.sum()))),
         ],
         files=[path for _, path in paths[:3]],
+        everywhere=True,
+        calls=DATA,
+        module="",
         confidence=0.75,
         rank=rank,
         share=share(most / total),
@@ -202,11 +208,75 @@ def crowded_nodes(facts: Facts) -> Iterator[Finding]:
         f"{most} ranks of a node write at the same time ({names(by_node)})",
         seconds * 0.2,
         [Evidence("writers of a node", most), Evidence("nodes", len(by_node))],
-        cap=WARN,
+        calls=("WRITE",),
         confidence=0.4,
         most=most,
         nodes=len(by_node),
     )
 
 
-RULES = (uneven, slow_target, serial, crowded_nodes)
+def late(facts: Facts) -> Iterator[Finding]:
+    """I4: ranks wait in collective calls for one that comes late, which itself spends least time in them."""
+    mpi = facts.mpi
+    waits = {i: facts.late(i) for i in range(len(mpi)) if facts.late(i) > 0}
+    if not waits:
+        return
+    by_rank: dict[int, float] = defaultdict(float)
+    for i, seconds in waits.items():
+        by_rank[_fastest_rank(mpi, i)] += seconds
+    rank = max(by_rank, key=lambda one: by_rank[one])
+    ordered = sorted(waits, key=lambda i: -waits[i])
+    fastest, slowest = (float(of[ordered].sum()) for of in (mpi.fastest, mpi.slowest))
+    whole = sum(waits.values())
+    whose = (
+        f"Rank {rank} comes"
+        if by_rank[rank] >= MOSTLY * whole
+        else f"Now one rank comes, now another (rank {rank} most)"
+    )
+    yield found(
+        facts,
+        "I4",
+        f"{whose} late to collective calls, and the others wait there for {whole:.3g} s in the mean "
+        f"({names(mpi.paths[i] for i in ordered)})",
+        whole,
+        [
+            Evidence(
+                "MPIIO_F_FASTEST_RANK_TIME", round(fastest, 3), f"seconds of the rank that spends least: rank {rank}"
+            ),
+            Evidence("MPIIO_F_SLOWEST_RANK_TIME", round(slowest, 3), "seconds of the rank that spends most"),
+            Evidence(
+                "MPIIO_F_READ_TIME + _WRITE_TIME + _META_TIME",
+                round(float(mpi.seconds[ordered].sum()) / facts.ranks, 3),
+                "seconds of the mean rank",
+            ),
+            Evidence(
+                "POSIX_F_SLOWEST_RANK_TIME",
+                round(sum(float(facts.posix.slowest[at]) for at in _below(facts, ordered)), 3),
+                "seconds of the busiest rank in the file system",
+            ),
+        ],
+        files=[mpi.paths[i] for i in ordered],
+        calls=(),  # the time of these calls is not theirs
+        confidence=0.8,
+        module="MPI-IO",
+        rank=rank,
+        fastest=fastest,
+        slowest=slowest,
+    )
+
+
+def _fastest_rank(mpi: Use, i: int) -> int:
+    of_file = [k for k, path in enumerate(mpi.rows.paths) if path == mpi.paths[i]]
+    if mpi.is_shared[i]:
+        return int(max(mpi.raw("FASTEST_RANK")[of_file]))
+    seconds = [float(sum(mpi.raw(f"F_{verb}_TIME")[k] for verb in CALLS)) for k in of_file]
+    return int(mpi.rows.ranks[of_file[int(np.argmin(seconds))]])
+
+
+def _below(facts: Facts, of_mpi: list[int]) -> Iterator[int]:
+    for i in of_mpi:
+        if (at := facts.posix_of(facts.mpi.paths[i])) is not None:
+            yield at
+
+
+RULES = (late, uneven, slow_target, serial, crowded_nodes)

@@ -2,24 +2,40 @@
 
 from collections.abc import Iterator
 
-from penstock.doctor.facts import MIB, Facts
-from penstock.doctor.finding import WARN, Evidence, Finding
+from penstock.doctor.facts import DATA, MIB, Facts
+from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rules.common import found, names, share, size, times
+from penstock.doctor.rules.sieved import is_sieved
 
 GAP = 3  # MPI-IO's mean time over POSIX's
 BUSY = 1.5  # and over POSIX's time of the busiest rank: exchange takes a part of it where all is well
 LARGE = 1 << 30
 MANY = 16  # ranks, whose only writer is worth a word from 64 MiB on
 AGAIN = 1.5  # bytes read over those that there are
+ALIKE = 0.9  # of the ranks move the bytes: there are no few for whom the others wait
 
 
 def waiting(facts: Facts, i: int) -> tuple[float, float, float]:
-    """Of MPI-IO's file I: seconds of the mean rank in MPI-IO, of the mean rank and of the slowest in POSIX."""
+    """Of MPI-IO's file I: seconds of the mean rank in MPI-IO, without those in which it waits for ranks that come late;
+    of the mean rank and of the slowest in POSIX.
+    """
     at = facts.posix_of(facts.mpi.paths[i])
-    mean = float(facts.mpi.seconds[i]) / facts.ranks
+    mean = float(facts.mpi.seconds[i]) / facts.ranks - facts.late(i)
     if at is None:
         return mean, 0.0, 0.0
     return mean, float(facts.posix.seconds[at]) / facts.ranks, float(facts.posix.slowest[at])
+
+
+def alike(facts: Facts, path: str) -> bool:
+    """Whether all ranks move a file's bytes, each as many."""
+    at = facts.posix_of(path)
+    return at is not None and bool(facts.posix.movers[at] >= ALIKE * facts.ranks)
+
+
+def _contiguous(facts: Facts, i: int) -> bool:
+    """Whether every rank hands on its own large pieces of MPI-IO's file I, so that there is nothing to exchange."""
+    moved = float(facts.mpi.of("BYTES_READ")[i] + facts.mpi.of("BYTES_WRITTEN")[i])
+    return alike(facts, facts.mpi.paths[i]) and moved >= MIB * float(facts.mpi.collective_calls[i])
 
 
 def known_below(facts: Facts, i: int) -> bool:
@@ -44,15 +60,20 @@ def enough_writers(facts: Facts, path: str) -> bool:
 
 
 def wait_gap(facts: Facts) -> Iterator[Finding]:
-    """C1: the mean rank is far longer in MPI-IO than in the file system. C4: though ranks enough are in it."""
+    """C1: the mean rank is far longer in MPI-IO than in the file system, and neither holes in buffers nor ranks that
+    come late are why. C4: though ranks enough are in it.
+    """
     mpi = facts.mpi
-    chosen = [i for i in range(len(mpi)) if mpi.collective[i]]
+    chosen = [i for i in range(len(mpi)) if mpi.collective[i] and not _contiguous(facts, i)]
+    chosen = [i for i in chosen if not is_sieved(facts, mpi.paths[i])]
     gaps = {i: waiting(facts, i) for i in chosen}
     gaps = {i: one for i, one in gaps.items() if known_below(facts, i) and one[0] > max(GAP * one[1], BUSY * one[2])}
     saved = sum(max(0.0, mean - slowest) for mean, _, slowest in gaps.values())
     if not gaps or facts.ranks == 1:
         return
     fed = [i for i in gaps if enough_writers(facts, mpi.paths[i])]
+    by_all = [i for i in gaps if alike(facts, mpi.paths[i])]
+    late = sum(facts.late(i) for i in gaps)
     in_mpi, in_posix, at_work = (sum(one[k] for one in gaps.values()) for k in range(3))
     paths = sorted((mpi.paths[i] for i in gaps), key=lambda path: -mpi.seconds[mpi.paths.index(path)])
     yield found(
@@ -63,7 +84,11 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
         saved,
         confidence=0.7,
         evidence=[
-            Evidence("MPIIO_F_READ_TIME + _WRITE_TIME + _META_TIME", round(in_mpi, 3), "seconds of the mean rank"),
+            Evidence(
+                "MPIIO_F_READ_TIME + _WRITE_TIME + _META_TIME",
+                round(in_mpi, 3),
+                "seconds of the mean rank" + (f", less {late:.3g} for ranks that come late" if late > 0 else ""),
+            ),
             Evidence("POSIX_F_READ_TIME + _WRITE_TIME + _META_TIME", round(in_posix, 3), "seconds of the mean rank"),
             Evidence("POSIX_F_SLOWEST_RANK_TIME", round(at_work, 3), "seconds of the busiest rank"),
             Evidence(
@@ -74,7 +99,8 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
         ],
         files=paths,
         module="MPI-IO",
-        without=("mpi hint",) if len(fed) == len(gaps) else (),
+        without=("mpi hint",) if set(gaps) <= {*fed, *by_all} else (),
+        whom="the last of them" if set(gaps) <= set(by_all) else "the few that write or read",
         in_mpi=in_mpi,
         in_posix=in_posix,
         at_work=at_work,
@@ -94,7 +120,6 @@ def _exchange(facts: Facts, gaps: dict[int, tuple[float, float, float]]) -> Find
         "C4",
         f"Exchange between ranks takes {spent:.3g} s, though {writers} of them write or read ({names(paths)})",
         spent * 0.5,
-        cap=WARN,
         confidence=0.5,
         evidence=[
             Evidence("POSIX_F_VARIANCE_RANK_BYTES", writers, "ranks that moved the bytes, as it and their sum say"),
@@ -143,6 +168,7 @@ def few_writers(facts: Facts) -> Iterator[Finding]:
             "C2",
             f"{whose} {size(moved)} for {facts.ranks} ranks ({names([path])})",
             seconds * (1 - writers / target),
+            calls=DATA,
             confidence=0.8,
             evidence=evidence,
             files=[path],
@@ -169,6 +195,8 @@ def one_stripe(facts: Facts) -> Iterator[Finding]:
         f"{size(total)} of all ranks on one storage target ({names(chosen)})",
         sum(seconds[path] for path in chosen) * 0.75,
         confidence=0.75,
+        calls=DATA,
+        module="",
         evidence=[
             Evidence("LUSTRE_COMP_STRIPE_COUNT", 1, f"target {targets[0]}" if targets else ""),
             Evidence("BYTES_READ + BYTES_WRITTEN", int(total), "bytes"),
@@ -186,7 +214,7 @@ def _large_shared(facts: Facts) -> tuple[dict[str, float], dict[str, float]]:
         for i, path in enumerate(use.paths):
             if use.rank_count[i] > 1:
                 moved[path] = max(moved.get(path, 0.0), float(of_use[i]))
-                spent = max(float(use.seconds[i]) / facts.ranks, float(use.slowest[i]) if use is facts.posix else 0.0)
+                spent = use.spent(i, DATA) if use is facts.posix else use.mean(i, DATA)
                 seconds[path] = max(seconds.get(path, 0.0), spent)
     return {path: many for path, many in moved.items() if many >= LARGE}, seconds
 
@@ -216,15 +244,21 @@ def not_collective(facts: Facts) -> Iterator[Finding]:
     for i, path in enumerate(mpi.paths):
         if not small_alone(facts, i):
             continue
-        seconds = max(float(mpi.seconds[i]) / facts.ranks, float(mpi.slowest[i]))
         needed = max(1.0, moved[i] / (16 * MIB))
         reads = mpi.of("INDEP_READS")[i] > mpi.of("INDEP_WRITES")[i]
+        verb = "READ" if reads else "WRITE"
+        local = facts.is_local(path)
+        told = (
+            f"{times(float(calls[i]))} independent accesses of {size(float(moved[i] / calls[i]))} each to a file that "
+            f"{times(float(mpi.rank_count[i]))} ranks share ({names([path])})"
+        )
         yield found(
             facts,
             "C5",
-            f"{times(float(calls[i]))} independent accesses of {size(float(moved[i] / calls[i]))} each to a file that "
-            f"{times(float(mpi.rank_count[i]))} ranks share ({names([path])})",
-            seconds * (1 - min(1.0, needed / calls[i])) * 0.8,
+            f"{told}: as well on {facts.file_system(path)}" if local else told,
+            0.0 if local else mpi.spent(i, (verb,)) * (1 - min(1.0, needed / calls[i])) * 0.8,
+            calls=(verb,),
+            variant="local" if local else "",
             confidence=0.7,
             evidence=[
                 Evidence("MPIIO_INDEP_READS + _INDEP_WRITES", int(calls[i]), "calls"),
@@ -233,7 +267,8 @@ def not_collective(facts: Facts) -> Iterator[Finding]:
             ],
             files=[path],
             module="MPI-IO",
-            verb="read" if reads else "write",
+            verb=verb.lower(),
+            kind=facts.file_system(path),
         )
 
 
@@ -256,6 +291,7 @@ def ineffective(facts: Facts) -> Iterator[Finding]:
             "C6",
             f"Collective calls reach the file system in pieces of {size(moved / calls)} ({names([path])})",
             seconds * (1 - (moved / calls) / stripe) * 0.8,
+            calls=DATA,
             confidence=0.65,
             evidence=[
                 Evidence("MPIIO_COLL_READS + _COLL_WRITES", int(mpi.collective_calls[i]), "calls"),
@@ -277,13 +313,14 @@ def needless(facts: Facts) -> Iterator[Finding]:
         stripe = (facts.stripes(path) or (0, MIB))[1]
         if calls == 0 or mpi.of("VIEWS")[i] > 0 or moved / calls < stripe or moved < LARGE or facts.ranks < 2:
             continue
+        if alike(facts, path) or is_sieved(facts, path):
+            continue
         mean, _, slowest = waiting(facts, i)
         yield found(
             facts,
             "C7",
             f"Contiguous pieces of {size(moved / calls)} go through collective buffering ({names([path])})",
             max(0.0, mean - slowest) * 0.5,
-            cap=WARN,
             confidence=0.5,
             evidence=[
                 Evidence("MPIIO_BYTES / MPIIO_COLL calls", int(moved / calls), "bytes of a call"),
@@ -301,11 +338,14 @@ def locks(facts: Facts) -> Iterator[Finding]:
         at = facts.posix_of(path)
         if at is None or not known_below(facts, i) or mpi.rank_count[i] < 2 or mpi.collective[i]:
             continue
-        gap, detail = 0.0, []
+        gap = 0.0
+        detail: list[Evidence] = []
+        slow: list[str] = []
         for verb in ("READ", "WRITE"):
             outer, inner = float(mpi.of(f"F_{verb}_TIME")[i]), float(posix.of(f"F_{verb}_TIME")[at])
             if outer > GAP * max(inner, 1e-9) and outer / facts.ranks > 0.01 * facts.seconds:
                 gap += (outer - inner) / facts.ranks
+                slow.append(verb)
                 detail += [
                     Evidence(f"MPIIO_F_{verb}_TIME", round(outer / facts.ranks, 3), "seconds of the mean rank"),
                     Evidence(f"POSIX_F_{verb}_TIME", round(inner / facts.ranks, 3), "seconds of the mean rank"),
@@ -320,6 +360,7 @@ def locks(facts: Facts) -> Iterator[Finding]:
             f"Independent access waits for {'locks of NFS' if nfs else 'the MPI-IO library, not for the file system'} "
             f"({names([path])})",
             gap * 0.8,
+            calls=slow,
             confidence=0.7 if nfs else 0.5,
             evidence=[*detail, Evidence("mount", kind or "unknown", "type of the file system")],
             files=[path],

@@ -1,21 +1,19 @@
-"""common.py: what rules share: severities, words, numbers in words."""
+"""common.py: what rules share: what can be saved at most, remedies that fit, words, numbers in words."""
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from penstock.doctor.facts import Facts
-from penstock.doctor.finding import HIGH, INFO, WARN, Evidence, Finding
+from penstock.doctor.facts import CALLS, Facts
+from penstock.doctor.finding import INFO, Evidence, Finding
 
-ORDER = {HIGH: 2, WARN: 1, INFO: 0}
-HIGH_SHARE, WARN_SHARE = 0.10, 0.02  # of the run time, predicted to be saved
-
-
-def severity(share: float, cap: str) -> str:
-    found = HIGH if share >= HIGH_SHARE else WARN if share >= WARN_SHARE else INFO
-    return min(found, cap, key=lambda one: ORDER[one])
+ROMIO_OF_OMPIO = (
+    "this run used Open MPI's own MPI-IO, OMPIO, which ignores hints of ROMIO: mpiexec --mca io ^ompio; then {}"
+)
+ROMIO_OF_ANY = "{} (hints of ROMIO, which MPICH, Cray's and Intel's MPI have; Open MPI with --mca io ^ompio)"
 
 
 @cache
@@ -31,18 +29,20 @@ def found(
     evidence: Iterable[Evidence],
     *,
     files: Iterable[str] = (),
-    cap: str = HIGH,
+    everywhere: bool = False,
+    calls: Sequence[str] = CALLS,
     confidence: float = 0.7,
     module: str = "POSIX",
     variant: str = "",
     without: Iterable[str] = (),
     **figures: object,
 ) -> Finding:
-    """SAVED seconds of the run time, which are at most those of I/O. MODULE is whose records it stands on; FIGURES fill
-    the words of the rule, or of its VARIANT; layers WITHOUT a remedy here.
+    """SAVED seconds of the run time, of CALLS of FILES, or of all where it is EVERYWHERE, through MODULE, on whose
+    records it stands. FIGURES fill the words of the rule, or of its VARIANT; layers WITHOUT a remedy here. At most
+    how much that can be, and what it is worth then, HIGH or WARN, diagnosis.py says of all findings alike.
     """
     told = words()[f"{rule}-{variant}" if variant else rule]
-    saved = max(0.0, min(saved, facts.io_seconds))
+    paths = tuple(files)
     if facts.partial:
         confidence *= 0.7 if module in facts.partial else 0.85
     if facts.seconds < 1 or facts.impossible:
@@ -50,14 +50,39 @@ def found(
     return Finding(
         rule=rule,
         title=title,
-        severity=severity(saved / facts.seconds, cap),
-        saved_seconds=saved,
+        severity=INFO,
+        saved_seconds=max(0.0, saved),
         confidence=round(confidence, 2),
         cause=told["cause"].format(**figures),
         evidence=tuple(evidence),
-        remedies={layer: text.format(**figures) for layer, text in told["remedies"].items() if layer not in without},
-        files=tuple(files),
+        remedies=_remedies(facts, told, paths, without, figures),
+        files=paths,
+        everywhere=everywhere or not paths,
+        calls=tuple(calls),
+        module=module,
     )
+
+
+def capped(facts: Facts, one: Finding) -> Finding:
+    """Nothing saves more than the busiest rank spends in the calls that it is about, nor than all I/O takes."""
+    most = facts.io_seconds
+    if one.calls:
+        most = min(most, facts.most(one.module, one.calls, None if one.everywhere else one.files))
+    return replace(one, saved_seconds=min(one.saved_seconds, most))
+
+
+def _remedies(
+    facts: Facts, told: Mapping[str, Any], paths: Sequence[str], without: Iterable[str], figures: Mapping[str, object]
+) -> dict[str, str]:
+    """Where the file system is known, and is not Lustre, remedies of Lustre are left out or replaced."""
+    kind = facts.file_system(paths[0]) if paths else facts.all_on
+    texts = dict(told["remedies"])
+    if kind and "lustre" not in kind:
+        texts |= told.get("not-lustre", {})
+        texts = {layer: text for layer, text in texts.items() if text and not text.startswith("Lustre: ")}
+    if (hint := texts.get("mpi hint")) is not None and "romio_" in hint:
+        texts["mpi hint"] = (ROMIO_OF_OMPIO if facts.is_ompio else ROMIO_OF_ANY).replace("{}", hint)
+    return {layer: text.format(**figures) for layer, text in texts.items() if layer not in without}
 
 
 def size(number: float) -> str:

@@ -1,16 +1,17 @@
-"""other.py: rules about time-outs, syncs, text, hints and computing that could have gone on."""
+"""other.py: rules about time-outs, syncs, text, flushes, hints and computing that could have gone on."""
 
 from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
-from penstock.doctor.facts import MIB, STREAMS, Facts
-from penstock.doctor.finding import INFO, WARN, Evidence, Finding
+from penstock.doctor.facts import DATA, MIB, STREAMS, Facts
+from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rules.common import found, names, share, size, times
 
 LITTLE = 0.1  # of the run
 FAST = 0.3  # of the ceiling: LRZ looks on below that
+MANY = 10  # syncs or flushes of each rank
 LONG = 100  # the longest access over the mean one
 
 
@@ -36,7 +37,7 @@ def time_outs(facts: Facts) -> Iterator[Finding]:
             Evidence("mean access", float(f"{mean:.3g}"), "seconds"),
         ],
         files=[posix.paths[worst]],
-        cap=WARN,
+        calls=DATA,
         confidence=0.5,
         longest=float(longest[worst]),
         mean=mean,
@@ -44,29 +45,56 @@ def time_outs(facts: Facts) -> Iterator[Finding]:
 
 
 def syncs(facts: Facts) -> Iterator[Finding]:
-    """T2: a sync of every rank, or of every write."""
+    """T2: many syncs of each rank, whose time Darshan has among that of writing."""
     posix = facts.posix
     count = posix.of("FSYNCS") + posix.of("FDSYNCS")
     total = float(count.sum())
-    if facts.ranks < 2 or total < max(10 * facts.ranks, 1000):
+    if total < MANY * facts.ranks:
         return
-    synced = count > 0
-    seconds = float((posix.of("F_META_TIME") + posix.of("F_WRITE_TIME"))[synced].sum()) / facts.ranks
-    each_write = total >= 0.5 * float(posix.of("WRITES")[synced].sum())
-    worst = np.argsort(-count, kind="stable")[:3]
+    order = [int(i) for i in np.argsort(-count, kind="stable") if count[i] > 0]
+    paths = [posix.paths[i] for i in order]
+    each_write = total >= 0.5 * float(posix.of("WRITES")[order].sum())
     yield found(
         facts,
         "T2",
-        f"{times(total)} syncs, {total / facts.ranks:.3g} of each rank ({names(posix.paths[i] for i in worst)})",
-        seconds * (0.7 if each_write else 0.3),
+        f"{times(total)} syncs, {total / facts.ranks:.3g} of each rank ({names(paths)})",
+        posix.busiest(("WRITE",), paths) * (0.7 if each_write else 0.3),
         [
             Evidence("POSIX_FSYNCS + _FDSYNCS", int(total), "calls"),
-            Evidence("POSIX_WRITES", int(posix.of("WRITES")[synced].sum()), "of the same files"),
+            Evidence("POSIX_WRITES", int(posix.of("WRITES")[order].sum()), "of the same files"),
+            Evidence("POSIX_F_WRITE_TIME", round(float(posix.of("F_WRITE_TIME")[order].sum()), 3), "s of all ranks"),
         ],
-        files=[posix.paths[i] for i in worst if synced[i]],
-        cap=WARN,
+        files=paths,
+        calls=("WRITE",),
         confidence=0.6 if each_write else 0.4,
         count=times(total),
+    )
+
+
+def flushes(facts: Facts) -> Iterator[Finding]:
+    """S2: the C library's streams are flushed again and again, so that their buffers gather nothing."""
+    stdio = facts.stdio
+    count = stdio.of("FLUSHES")
+    total = float(count.sum())
+    if total < MANY * facts.ranks:
+        return
+    order = [int(i) for i in np.argsort(-count, kind="stable") if count[i] > 0]
+    paths = [stdio.paths[i] for i in order]
+    writes = float(stdio.of("WRITES")[order].sum())
+    yield found(
+        facts,
+        "S2",
+        f"{times(total)} flushes of streams, {times(total / facts.ranks)} of each rank ({names(paths)})",
+        stdio.busiest(("WRITE",), paths) * 0.9 * min(1.0, total / max(writes, 1.0)),
+        [
+            Evidence("STDIO_FLUSHES", int(total), "calls"),
+            Evidence("STDIO_WRITES", int(writes), "of the same files"),
+            Evidence("STDIO_F_WRITE_TIME", round(float(stdio.of("F_WRITE_TIME")[order].sum()), 3), "s of all ranks"),
+        ],
+        files=paths,
+        calls=("WRITE",),
+        module="STDIO",
+        each=max(writes, 1.0) / total,
     )
 
 
@@ -99,7 +127,6 @@ def text(facts: Facts) -> Iterator[Finding]:
             Evidence("STDIO_F_READ_TIME + _WRITE_TIME + _META_TIME", round(seconds, 3), "of the slowest rank"),
         ],
         files=[paths[i] for i in order],
-        cap=WARN,
         module="STDIO",
         mean=size(float(moved.sum()) / max(calls, 1)),
     )
@@ -126,7 +153,6 @@ def hints(facts: Facts) -> Iterator[Finding]:
                 0.0,
                 [Evidence(hint, asked, "requested"), Evidence(hint, used or "-", "effective")],
                 files=[step.path],
-                cap=WARN,
                 confidence=0.9,
                 hint=hint,
                 asked=asked,
@@ -159,7 +185,8 @@ def overlap(facts: Facts) -> Iterator[Finding]:
             Evidence("MPIIO_NB_WRITES", int(background), "non-blocking calls"),
             Evidence("share of the run", share(facts.outermost.share)),
         ],
-        cap=WARN,
+        calls=("WRITE",),
+        module="",
         confidence=0.5,
         bursts=len(written),
         each=each,
@@ -186,9 +213,8 @@ def near_the_ceiling(facts: Facts) -> Iterator[Finding]:
             Evidence("slowest rank", float(f"{seconds:.4g}"), "seconds"),
             Evidence("--ceiling", float(f"{facts.ceiling:.4g}"), "bytes a second"),
         ],
-        cap=INFO,
         confidence=0.6,
     )
 
 
-RULES = (near_the_ceiling, time_outs, syncs, text, hints, overlap)
+RULES = (near_the_ceiling, time_outs, syncs, text, flushes, hints, overlap)
