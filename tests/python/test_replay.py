@@ -3,7 +3,10 @@
 import json
 import os
 import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,20 +18,22 @@ import known_jobs as known
 from conftest import Penstock
 from jobs import LOGS, MIB, job, logs, record, shared
 from penstock.campaign import launch
+from penstock.campaign.run import run
 from penstock.campaign.stats import Interval
 from penstock.doctor.darshan_log import read_log
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.finding import ACHIEVED, INFO, UNDECIDED, WITHDRAWN, Finding, Replayed
-from penstock.doctor.job import SEGMENT, Job, Traced
+from penstock.doctor.job import SEGMENT, Job, Step, Traced
 from penstock.doctor.replay.costs import costs_of, probes
-from penstock.doctor.replay.play import Played
+from penstock.doctor.replay.play import MOVED, OverError, Played, Stage, Whole
 from penstock.doctor.replay.remedies import TRIALS, trial
-from penstock.doctor.replay.replay import _outcome
+from penstock.doctor.replay.replay import _outcome, replayed
 from penstock.doctor.replay.steps import (
     BROADCAST,
     READ,
     STEP,
     WRITE,
+    Case,
     Steps,
     Variant,
     extents,
@@ -207,10 +212,118 @@ def test_withdrawn_advice_comes_last_and_is_no_verdict() -> None:
     found = diagnose(known.rank_0_only())
     gone = [_with_outcome(one, WITHDRAWN) for one in found.findings]
     after = found.with_findings(gone)
-    assert after.lost_core_hours == 0
+    assert after.lost_core_hours == after.saved_seconds == 0
+    assert not after.worth
+    for one in after.findings:
+        told = one.as_json()
+        assert (told["severity"], told["saved_seconds"], told["withdrawn"]) == (INFO, 0, True)
+        assert told["predicted_seconds"] > 0
     assert "gained nothing in replay" in after.verdict
     held = found.with_findings([_with_outcome(one, ACHIEVED) for one in found.findings])
     assert held.lost_core_hours == pytest.approx(0.5 * 20 * 64 / 3600)
+
+
+def test_severity_after_replay_is_that_of_what_was_achieved() -> None:
+    found = diagnose(known.rank_0_only())
+    shown = replace(_with_outcome(found.findings[0], ACHIEVED), saved_seconds=35.0)
+    assert shown.replayed is not None
+    little = replace(shown, replayed=replace(shown.replayed, of_seconds=10.0))  # of which half: 5 % of the run
+    assert found.with_findings([little]).findings[0].severity == "WARN"
+    assert found.with_findings([shown]).findings[0].severity == "HIGH"
+
+
+def test_what_is_undecided_has_an_interval_or_says_how_few_repetitions_there_were() -> None:
+    shown = _with_outcome(diagnose(known.rank_0_only()).findings[0], UNDECIDED).replayed
+    assert shown is not None
+    assert shown.spread == "95 % interval 0.4 to 0.6"
+    few = replace(shown, low=None, high=None, least=0.3, most=1.5, repetitions=3)
+    assert few.spread == "0.3 to 1.5 in 3 repetitions, too few for a 95 % interval"
+    assert replace(shown, predicted_gain=-1.14).expected.endswith("it should take 2.14 times as long")
+
+
+def test_pieces_are_as_large_as_ranks_begin_apart_in_the_log() -> None:
+    """As data sieving reads them: stretches of 512 KiB, which begin at each rank's first piece, of 4 KiB."""
+    accesses = [(rank, rank * 4096 + i * (512 << 10), 512 << 10, i) for rank in range(8) for i in range(4)]
+    made = replace(sieved(), has_traced=True, traced=lambda: iter(traced(*accesses)))
+    found = tried(made, "A1")
+    assert {int(length) for one in found.variants[0].steps for length in one["length"]} == {4096}
+    assert "pieces of 4096 bytes" in found.note
+    assert "lie in the log so far apart" in found.note
+    assert "pieces of 8192 bytes, of which every 8th is a rank's, are assumed" in tried(sieved(), "A1").note
+
+
+def test_accesses_in_views_are_played_where_offsets_are_those_of_the_file() -> None:
+    def wrote(offset: int) -> Trial:
+        accesses = [(rank, rank * offset + i * 1000, 1000, i) for rank in range(4) for i in range(500)]
+        n = 4 * 500
+        return tried(
+            job(
+                record("MPI-IO", INDEP_WRITES=n, BYTES_WRITTEN=n * 1000, VIEWS=4, F_WRITE_TIME=4 * 40,
+                       F_SLOWEST_RANK_TIME=41),
+                shared("POSIX", 4, 4, WRITES=n, BYTES_WRITTEN=n * 1000, F_WRITE_TIME=4 * 40, SEQ_WRITES=n),
+                ranks=4, has_traced=True, traced=lambda: iter(traced(*accesses, module="MPI-IO")),
+            ),
+            "C5", 4,
+        )  # fmt: skip
+
+    assert wrote(500 * 1000).exact
+    assert not wrote(0).exact  # all begin at the same: these are the views' own offsets
+
+
+def test_the_programs_hints_are_those_of_before_too() -> None:
+    hints = {"romio_cb_write": "disable", "romio_ds_write": "enable", "access_style": "write_once"}
+    step = Step("/scratch/out", "write", "hdf5/mpiio", 0, 1, {}, 1, (0,), ("T",), hints, {"romio_cb_write": "disable"})
+    before, again, *after = tried(replace(sieved(), steps=(step,)), "A1").variants
+    assert before.hints == again.hints == {"romio_cb_write": "disable", "romio_ds_write": "enable"}
+    assert after[0].hints["romio_ds_write"] == "disable"
+    assert after[1].hints["romio_cb_write"] == "enable"
+    unnamed = sieved()
+    mpi = unnamed.modules["MPI-IO"].records[0]
+    mpi.counters["MPIIO_HINTS"] = 8
+    assert tried(unnamed, "A1").note.endswith("; the program gave hints, which the log does not name")
+
+
+@pytest.mark.parametrize("step_seconds", [1e-6, 1e-4, 1e-2])
+def test_all_findings_are_played_within_the_budget_and_often_enough(
+    step_seconds: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A machine on which each step takes so long, and a launcher a second."""
+    now, played = [0.0], []
+
+    def play(stage: Stage, cases: Sequence[Case], seconds: float, _: Any) -> Whole:
+        steps_of_all = [[sum(map(len, one.steps)) for one in variants] for _, variants in cases]
+        each = sum(map(sum, steps_of_all)) * step_seconds
+        times = min(stage.repetitions, int((seconds - 1) / max(each, 1e-9)) - 1)
+        if times < 1:
+            now[0] += seconds
+            raise OverError
+        now[0] += 1 + each * (times + 1)
+        played.append((cases[0][0], times))
+        made = [
+            [Played(v.name, tuple([max(0.002, n * step_seconds)] * times), dict.fromkeys(MOVED, 0.0), "")
+             for v, n in zip(variants, of, strict=True)]
+            for (_, variants), of in zip(cases, steps_of_all, strict=True)
+        ]  # fmt: skip
+        return Whole(made, each, times)
+
+    monkeypatch.setattr("penstock.doctor.replay.replay.play", play)
+    monkeypatch.setattr("penstock.doctor.replay.replay.time", SimpleNamespace(monotonic=lambda: now[0]))
+    found = diagnose(known.sieving())
+    told: list[tuple[str, int, int]] = []
+    after = replayed(found, Stage(tmp_path, 8, launch.Mpi.openmpi, 8, 60.0), lambda *what: told.append(what))
+    assert now[0] <= 60.5
+    assert played
+    for one in after.findings:
+        assert one.replayed is not None or "--budget" in one.not_replayed
+        if one.replayed is not None:
+            assert one.replayed.repetitions >= 6
+    if step_seconds < 1e-2:
+        assert all(one.replayed is not None for one in after.findings)
+
+
+def test_a_run_ends_when_its_time_is_over() -> None:
+    done = run(["sleep", "600"], dict(os.environ), lambda _: None, 0.2)
+    assert done.status != 0
 
 
 def _with_outcome(one: Finding, outcome: str) -> Finding:
@@ -223,7 +336,7 @@ def test_sieving_is_replayed_with_its_bytes_before_and_after(penstock: Penstock,
     write_darshan(sieved(), log)
     page = tmp_path / "why.html"
     result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path), "--json", "-", "--html", str(page),
-                      "--repetitions", "2")  # fmt: skip
+                      "--repetitions", "2", "--budget", "300")  # fmt: skip
     assert result.returncode == 0, result.stderr
     findings = json.loads(result.stdout)["findings"]
     shown = next(one["replayed"] for one in findings if one["rule"] == "A1")
@@ -234,6 +347,8 @@ def test_sieving_is_replayed_with_its_bytes_before_and_after(penstock: Penstock,
     assert shown["after"]["written_bytes"] == pytest.approx(asked, rel=0.01)
     assert shown["after"]["read_bytes"] == 0
     assert shown["outcome"] != WITHDRAWN
+    assert shown["repetitions"] >= 2
+    assert shown["least"] <= shown["ratio"] <= shown["most"]
     assert shown["ranks"] == 8
     assert not shown["exact"]
     assert shown["predicted_gain"] > 0

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +29,17 @@ class Outcome:
         return "; ".join(dict.fromkeys(own)) or "\n".join(lines[-8:]) or f"{program} ended with status {self.status}"
 
 
-def run(command: list[str], environment: dict[str, str], listen: Callable[[Event], None]) -> Outcome:
-    """Runs COMMAND and hands each event on its standard output to LISTEN. Whatever is raised meanwhile, Ctrl-C or an
-    exception of LISTEN, passes on when no process of the run is left.
+def run(
+    command: list[str],
+    environment: dict[str, str],
+    listen: Callable[[Event], None],
+    most_seconds: float | None = None,
+) -> Outcome:
+    """Runs COMMAND, for MOST_SECONDS at most, and hands each event on its standard output to LISTEN. Whatever is raised
+    meanwhile, Ctrl-C or an exception of LISTEN, passes on when no process of the run is left.
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
-        with _process(command, environment, errors.fileno()) as process:
+        with _process(command, environment, errors.fileno()) as process, _ended_after(most_seconds, process):
             assert process.stdout is not None
             for line in process.stdout:
                 if (event := parse_event(line)) is not None:
@@ -63,7 +69,27 @@ def _process(command: list[str], environment: dict[str, str], errors: int) -> It
         _end(process)
 
 
+@contextlib.contextmanager
+def _ended_after(seconds: float | None, process: subprocess.Popen[str]) -> Iterator[None]:
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, _stop, [process])
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+
+
 def _end(process: subprocess.Popen[str]) -> None:
+    _stop(process)
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
     """Leaves no process of the run behind: the launcher is asked to end its ranks, then whatever is left is killed."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
@@ -74,8 +100,6 @@ def _end(process: subprocess.Popen[str]) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
     process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def _members(session: int) -> list[int]:

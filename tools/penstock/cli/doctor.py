@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
 
 from penstock.campaign import launch
 from penstock.cli.say import unbroken
@@ -15,8 +15,6 @@ from penstock.errors import UserError
 if TYPE_CHECKING:
     from penstock.doctor.diagnosis import Diagnosis
     from penstock.doctor.replay.play import Stage
-
-REPLAY_SECONDS = 60.0  # of one finding, at most
 
 
 def register(app: typer.Typer) -> None:
@@ -64,6 +62,10 @@ def doctor(
     repetitions: Annotated[
         int, typer.Option("--repetitions", min=1, help="Replay so often; fewer than 6 give no 95 % interval.")
     ] = 8,
+    budget: Annotated[
+        float,
+        typer.Option("--budget", min=5, metavar="SECONDS", help="Replay for so long at most, all findings together."),
+    ] = 60,
     mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Replay with this MPI library.")] = launch.Mpi.openmpi,
 ) -> None:
     """Say why the I/O of a run is slow and what will help.
@@ -92,7 +94,7 @@ def doctor(
         raise UserError("--ceiling 0: a file system that gives nothing")
     found = sorted((diagnose(read_job(log), most_bytes) for log in logs), key=lambda one: one.job.ranks)
     if replay:
-        stage = Stage((directory or Path.cwd()).resolve(), np, mpi, repetitions, REPLAY_SECONDS)
+        stage = Stage((directory or Path.cwd()).resolve(), np, mpi, repetitions, budget)
         found[-1] = _replayed(found[-1], stage)
     factors = {name: value for name, value in (("steps", steps), ("fields", fields)) if value is not None}
     model = fit([one.job for one in found], factors)
@@ -117,9 +119,12 @@ def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":
 
     if not stage.directory.is_dir():
         raise UserError(f"--dir {stage.directory}: no such folder")
-    with Progress(SpinnerColumn(), "Replaying {task.description}", console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        return replayed(diagnosis, stage, lambda what: bar.update(task, description=what))
+    columns = (SpinnerColumn(), "Replaying {task.description}", BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"{stage.seconds:.3g} s at most", total=None)
+        return replayed(
+            diagnosis, stage, lambda what, done, of: bar.update(task, description=what[:60], completed=done, total=of)
+        )
 
 
 def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> None:

@@ -98,11 +98,11 @@ def by_all(asked: Asked) -> Trial | str:
         return "its file is not one of POSIX"
     verb = source.verb_of(posix, at)
     act = READ if verb == "READ" else WRITE
-    found = source.logged(asked.facts, "POSIX", asked.path, asked.ranks)
+    found = source.logged(asked.facts, "POSIX", asked.path, asked.ranks, asked.most)
     if found is None and asked.finding.rule == "I1":
         return "how uneven the ranks are takes a log with every access"
     if found is None or not any(map(len, found.steps)):
-        found = source.of_posix(asked.facts, asked.path, verb, asked.ranks)
+        found = source.of_posix(asked.facts, asked.path, verb, asked.ranks, asked.most)
     padded = [*found.steps, *(nothing() for _ in range(asked.ranks - len(found.steps)))]
     kept = [joined(one[one["act"] == act]) for one in padded]
     whole: Extents = extents(kept, act)

@@ -21,7 +21,7 @@ def sieving(asked: Asked) -> Trial | str:
     if (i := mpi.index(asked.path)) is None:
         return _large_writes(asked)
     verb = source.verb_of(mpi, i)
-    found = source.of_mpi(asked.facts, asked.path, verb, asked.ranks)
+    found = source.of_mpi(asked.facts, asked.path, verb, asked.ranks, asked.most)
     if not found.views:
         return "its counters do not say which pieces are sieved"
     word = verb.lower()

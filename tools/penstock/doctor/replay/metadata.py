@@ -11,6 +11,7 @@ MOST_FILES = 2000
 MOST_STATS = 20  # for each open
 MOST_BYTES_OF_FILES = 64 * MIB
 FEWEST_OPENS = 200  # of a rank: a handful takes no time
+LEAST_OPENS = 20  # where time is short
 
 
 def many_files(asked: Asked) -> Trial | str:
@@ -20,8 +21,9 @@ def many_files(asked: Asked) -> Trial | str:
     opens, stats = (float(posix.of(name)[chosen].sum()) for name in ("OPENS", "STATS"))
     read, written = (float(posix.of(name)[chosen].sum()) for name in ("BYTES_READ", "BYTES_WRITTEN"))
     act, moved = (READ, read) if read > written else (WRITE, written)
-    of_rank = max(FEWEST_OPENS, min(MOST_FILES, round(opens / facts.ranks)))
     asks = min(MOST_STATS, round(stats / max(opens, 1)))
+    of_rank = max(FEWEST_OPENS, min(MOST_FILES, round(opens / facts.ranks)))
+    of_rank = max(LEAST_OPENS, min(of_rank, asked.most.steps // (asked.ranks * (asks + 3))))
     each = int(min(moved / max(opens, 1), MOST_BYTES_OF_FILES / (asked.ranks * of_rank)))
     shared = bool(posix.is_shared[chosen].all())
     files = min(of_rank, max(1, len(chosen) if shared else round(len(chosen) / facts.ranks)))

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from penstock.doctor.facts import Facts
 from penstock.doctor.finding import Finding
 from penstock.doctor.replay import accesses, collective, metadata
+from penstock.doctor.replay.source import FULL, Most
 from penstock.doctor.replay.trial import Asked, Trial
 
-OF_ALL_FILES = ("M1", "M4")  # rules whose pattern is that of all files
 # Their gain is that of several servers, or of far ones.
 OF_SERVERS = ("C1", "C2", "C4", "A6", "I1", "I3", "M1", "M2", "M4", "T2")
 NOT_HERE = {
@@ -19,12 +19,15 @@ NOT_HERE = {
     "O1": "what computing would hide is not in a log",
     "P1": "one node is replayed, not the crowding of several",
     "S1": "what text says is not in a log",
+    "S2": "what streams gather is not in a log",
+    "I4": "what the ranks wait for is not I/O",
+    "M5": "what HDF5 does to its headers is not in a log",
     "M3": "the growth with ranks is the finding: the model carries it on",
 }
 
 
-def trial(facts: Facts, finding: Finding, ranks: int, kind: str) -> Trial | str:
-    """RANKS at most, on a file system of KIND; a text says why there is none."""
+def trial(facts: Facts, finding: Finding, ranks: int, kind: str, most: Most = FULL) -> Trial | str:
+    """RANKS at most, on a file system of KIND, as much of the pattern as MOST; a text says why there is none."""
     of_nfs = any(facts.file_system(path).startswith("nfs") for path in finding.files[:1])
     if finding.rule == "N1" and of_nfs and not kind.startswith("nfs"):
         return NOT_HERE["N1-nfs"]
@@ -32,7 +35,7 @@ def trial(facts: Facts, finding: Finding, ranks: int, kind: str) -> Trial | str:
         return NOT_HERE.get(finding.rule, "nothing is known that replays it")
     if not finding.files:
         return "it names no file"
-    return make(Asked(facts, finding, finding.files[0], ranks))
+    return make(Asked(facts, finding, finding.files[0], ranks, most))
 
 
 TRIALS: dict[str, Callable[[Asked], Trial | str]] = {

@@ -1,6 +1,8 @@
 """replay.py: each finding that is worth it played before and after its remedy; advice without a gain is withdrawn."""
 
+import math
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -9,76 +11,162 @@ from penstock.doctor.diagnosis import Diagnosis
 from penstock.doctor.facts import Facts
 from penstock.doctor.finding import ACHIEVED, INFO, UNDECIDED, WITHDRAWN, Finding, Replayed
 from penstock.doctor.replay.costs import Costs, costs_of, probes
-from penstock.doctor.replay.play import Played, Stage, play
-from penstock.doctor.replay.remedies import OF_ALL_FILES, OF_SERVERS, trial
+from penstock.doctor.replay.play import START_SECONDS, OverError, Played, Stage, Whole, play
+from penstock.doctor.replay.remedies import OF_SERVERS, TRIALS, trial
+from penstock.doctor.replay.source import FULL, Most
 from penstock.doctor.replay.steps import Case
 from penstock.doctor.replay.trial import Trial
 from penstock.errors import UserError
 from penstock.leftovers.mounts import kind_of
 
-Listen = Callable[[str], None]
+Listen = Callable[[str, int, int], None]
 SHORTEST = 1e-3  # seconds
 LEAST_GAIN = 0.2  # that is not given up for noise
-AGAIN_TIMES = 3  # as many repetitions, where the first do not decide
 A_FEW = 4  # findings
 DISK_PARTS = 6  # ways of a finding that may lie on disk at once, with room to spare
+FIRST = 1 / 64  # of a pattern is played first, to see how much of it there is time for
+LEAST_REPETITIONS = 6  # that give an interval
+AGAIN_TIMES = 3  # as many repetitions, where the first do not decide
+PROBE_REPETITIONS = 2
+LEAST_SECONDS = 1.0  # in which a launcher starts and ends
+ROOM = 0.8  # of the time: the last of many runs may take longer than the first
+PROBE_PART = 6  # a part of the time goes into what single calls cost
 
 
 def replayed(diagnosis: Diagnosis, stage: Stage, listen: Listen) -> Diagnosis:
-    """LISTEN is told what is being played: all that is HIGH or WARN, then the next, till there are a few."""
-    kind = kind_of(stage.directory)
-    made: list[Finding] = []
-    for one in diagnosis.findings:
-        enough = sum(each.replayed is not None for each in made) >= A_FEW
-        if one.severity == INFO and (enough or one.saved_seconds <= 0):
-            made.append(one)
-            continue
-        listen(f"{one.rule} {one.title}")
+    """LISTEN is told what is being played, how much of it is done, of how much. All that is HIGH or WARN is played,
+    then the next, till there are a few; each gets as much as the others of the time that is left of the stage's.
+    """
+    facts, kind = diagnosis.facts, kind_of(stage.directory)
+    clock = _Clock(stage, listen)
+    order = [one for one in diagnosis.findings if one.severity != INFO]
+    order += [one for one in diagnosis.findings if one.severity == INFO and one.saved_seconds > 0]
+    made: dict[int, Finding] = {}
+    played = 0
+    for number, one in enumerate(order):
+        if one.severity == INFO and played >= A_FEW:
+            break
+        rest = [each for each in order[number:] if each.rule in TRIALS]
+        clock.next(one, max(1, sum(each.severity != INFO for each in rest), min(len(rest), A_FEW - played)))
         try:
-            made.append(one.with_replay(_replayed(diagnosis.facts, one, stage, kind)))
+            made[id(one)] = one.with_replay(_replayed(facts, one, clock, kind))
+            played += 1
         except NotReplayedError as error:
-            made.append(replace(one, not_replayed=str(error)))
-    return diagnosis.with_findings(made)
+            made[id(one)] = replace(one, not_replayed=str(error))
+    return diagnosis.with_findings([made.get(id(one), one) for one in diagnosis.findings])
 
 
 class NotReplayedError(Exception):
     """Says why."""
 
 
-def _replayed(facts: Facts, finding: Finding, stage: Stage, kind: str) -> Replayed:
-    tried = trial(facts, finding, min(stage.ranks, facts.ranks), kind)
-    if isinstance(tried, str):
-        raise NotReplayedError(tried)
-    if (why := _missing(tried, stage)) is not None:
+class _Clock:
+    """What time is left of a stage's, for all findings and for that whose turn it is; what single calls cost."""
+
+    def __init__(self, stage: Stage, listen: Listen) -> None:
+        self.stage = stage
+        self._listen = listen
+        self._end = time.monotonic() + stage.seconds
+        self._end_of_this = self._end
+        self._what = ""
+        self._costs: dict[int, Costs | None] = {}
+
+    def next(self, finding: Finding, still: int) -> None:
+        """FINDING is one of STILL that are to be played."""
+        now = time.monotonic()
+        self._end_of_this = now + max(0.0, self._end - now) / still
+        self._what = f"{finding.rule} {finding.title}"
+
+    @property
+    def left(self) -> float:
+        return self._end_of_this - time.monotonic()
+
+    def play(self, cases: Sequence[Case], repetitions: int, seconds: float) -> Whole:
+        if seconds < LEAST_SECONDS:
+            raise NotReplayedError(self.over)
+        stage = replace(self.stage, repetitions=repetitions)
+        try:
+            return play(stage, cases, seconds, lambda done, of: self._listen(self._what, done, of))
+        except OverError:
+            raise NotReplayedError(self.over) from None
+        except UserError as error:
+            raise NotReplayedError(str(error)) from None
+
+    @property
+    def over(self) -> str:
+        return f"its part of the {self.stage.seconds:.3g} s was over before it was played once: --budget gives more"
+
+    def costs(self, ranks: int) -> Costs | None:
+        """Of single calls on so many ranks, measured once; None where there is no time for it, or they cannot be."""
+        if ranks not in self._costs:
+            asides = probes(ranks, self.stage.mpi is not launch.Mpi.serial)
+            try:
+                found = self.play(asides, PROBE_REPETITIONS, self.stage.seconds / PROBE_PART).cases
+            except NotReplayedError:
+                self._costs[ranks] = None
+            else:
+                took = {name: one[0].median for (name, _), one in zip(asides, found, strict=True)}
+                self._costs[ranks] = None if any(map(math.isnan, took.values())) else costs_of(ranks, took)
+        return self._costs[ranks]
+
+
+def _replayed(facts: Facts, finding: Finding, clock: _Clock, kind: str) -> Replayed:
+    stage = clock.stage
+
+    def tried(most: Most) -> Trial:
+        made = trial(facts, finding, min(stage.ranks, facts.ranks), kind, most)
+        if isinstance(made, str):
+            raise NotReplayedError(made)
+        return made
+
+    whole = tried(FULL)
+    if (why := _missing(whole, stage)) is not None:
         raise NotReplayedError(why)
-    ranks = len(tried.variants[0].steps)
-    asides = probes(ranks, stage.mpi is not launch.Mpi.serial)
-    spent = facts.io_seconds
-    if finding.rule not in OF_ALL_FILES:
-        spent = min(spent, sum(facts.seconds_in(path) for path in finding.files))
-    found = _judged(tried, *_played(finding.rule, tried, asides, stage), kind, spent)
-    if found.outcome == UNDECIDED:
-        longer = replace(stage, repetitions=AGAIN_TIMES * stage.repetitions)
-        found = _judged(tried, *_played(finding.rule, tried, asides, longer), kind, spent)
-    there = facts.file_system(tried.path)
+    costs = clock.costs(len(whole.variants[0].steps))
+    chosen = _that_fits(finding, clock, whole, tried)
+    spent = min(
+        facts.io_seconds, facts.most(finding.module, finding.calls, None if finding.everywhere else finding.files)
+    )
+    shown = _played(finding, chosen, clock, stage.repetitions)
+    found = _judged(chosen, shown.cases[0], costs, kind, spent)
+    more = min(AGAIN_TIMES * stage.repetitions, int((clock.left - START_SECONDS) / max(shown.round_seconds, 1e-3)) - 1)
+    if found.outcome == UNDECIDED and more > shown.repetitions:
+        found = _judged(chosen, _played(finding, chosen, clock, more).cases[0], costs, kind, spent)
+    there = facts.file_system(chosen.path)
     if found.outcome == WITHDRAWN and finding.rule in OF_SERVERS and there not in ("", kind):
         why = f"{found.note}; the run was on {there}, and what its servers gain is not to be seen on {kind}"
         return replace(found, outcome=UNDECIDED, note=why)
     return found
 
 
-def _played(rule: str, tried: Trial, asides: Sequence[Case], stage: Stage) -> tuple[list[Played], Costs]:
-    """The ways of TRIED, and what single calls cost meanwhile."""
-    try:
-        played, *others = play(stage, [(rule, tried.variants), *asides])
-    except UserError as error:
-        raise NotReplayedError(str(error)) from None
-    if played[0].error or not played[0].seconds:
-        raise NotReplayedError(f"it failed as it is: {played[0].error or 'there was no time'}")
-    if played[0].median < SHORTEST:
-        raise NotReplayedError(f"it takes {played[0].median:.2g} s here, which is too short to tell")
-    took = {name: one[0].median for (name, _), one in zip(asides, others, strict=True)}
-    return played, costs_of(len(tried.variants[0].steps), took)
+def _that_fits(finding: Finding, clock: _Clock, whole: Trial, tried: Callable[[Most], Trial]) -> Trial:
+    """So much of the pattern as can be played often enough for an interval in the time that is left."""
+    first = tried(FULL.part(FIRST))
+    scale = max(_amount(first) / _amount(whole), 1e-6)
+    if scale >= 1:
+        return whole
+    seen = clock.play([(finding.rule, first.variants)], 1, clock.left)
+    rounds = max(LEAST_REPETITIONS, clock.stage.repetitions) + 1
+    each = (clock.left - START_SECONDS) / rounds * ROOM
+    part = each / max(seen.round_seconds, 1e-6) * scale
+    return whole if part >= 1 else tried(FULL.part(max(part, scale) * _amount(whole)))
+
+
+def _amount(of: Trial) -> float:
+    """Of the pattern, as a part of the largest."""
+    steps = max(sum(map(len, one.steps)) for one in of.variants)
+    return max(max(one.bytes for one in of.variants) / FULL.bytes, steps / FULL.steps)
+
+
+def _played(finding: Finding, tried: Trial, clock: _Clock, repetitions: int) -> Whole:
+    """The ways of TRIED."""
+    whole = clock.play([(finding.rule, tried.variants)], repetitions, clock.left)
+    before = whole.cases[0][0]
+    if before.error or not before.seconds:
+        raise NotReplayedError(f"it failed as it is: {before.error or 'there was no time'}")
+    if before.median < SHORTEST:
+        raise NotReplayedError(f"it takes {before.median:.2g} s here, which is too short to tell")
+    return whole
 
 
 def _missing(tried: Trial, stage: Stage) -> str | None:
@@ -94,7 +182,7 @@ def _missing(tried: Trial, stage: Stage) -> str | None:
     return None if free >= needed else f"{stage.directory} has {free >> 20} MiB free, a replay takes {needed >> 20}"
 
 
-def _judged(tried: Trial, played: list[Played], costs: Costs, kind: str, of_seconds: float) -> Replayed:
+def _judged(tried: Trial, played: list[Played], costs: Costs | None, kind: str, of_seconds: float) -> Replayed:
     before, again, *after = played
     smallest = stats.smallest_difference(again.seconds, before.seconds)
     found = []
@@ -106,8 +194,9 @@ def _judged(tried: Trial, played: list[Played], costs: Costs, kind: str, of_seco
         errors = "; ".join(dict.fromkeys(one.error for one in after))
         raise NotReplayedError(f"no remedy could be played: {errors}")
     _, number, best, ratio = min(found, key=lambda each: each[:2])
-    here = costs.of(tried.variants[0]), costs.of(tried.variants[number])
+    here = [None if costs is None else costs.of(tried.variants[at]) for at in (0, number)]
     predicted = None if here[0] is None or here[1] is None or here[0] <= 0 else 1 - here[1] / here[0]
+    pairs = [a / b for a, b in zip(best.seconds, before.seconds, strict=False) if b > 0]
     return Replayed(
         before_seconds=before.median,
         after_seconds=best.median,
@@ -125,6 +214,9 @@ def _judged(tried: Trial, played: list[Played], costs: Costs, kind: str, of_seco
         of_seconds=of_seconds,
         tried=tried_all,
         note=tried.note,
+        repetitions=len(pairs),
+        least=min(pairs),
+        most=max(pairs),
     )
 
 

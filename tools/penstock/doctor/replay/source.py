@@ -1,7 +1,7 @@
 """source.py: the accesses of one file, each as logged or made up from counters; cut to what can be replayed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,9 +9,21 @@ import numpy.typing as npt
 from penstock.doctor.facts import Facts, Use
 from penstock.doctor.replay.steps import READ, WRITE, Steps, joined, nothing, steps
 
-MOST_BYTES = 128 << 20  # of all ranks in one way
-MOST_STEPS = 40_000
-PIECE = 8 << 10  # bytes of a piece where no counter says it
+PIECE = 8 << 10  # bytes of a piece where neither counters nor accesses say it
+
+
+@dataclass(frozen=True)
+class Most:
+    """How much of a pattern is played, of all ranks in one way."""
+
+    bytes: int = 128 << 20
+    steps: int = 40_000
+
+    def part(self, scale: float) -> "Most":
+        return Most(max(1 << 20, round(self.bytes * scale)), max(64, round(self.steps * scale)))
+
+
+FULL = Most()
 
 
 @dataclass(frozen=True)
@@ -22,7 +34,7 @@ class Source:
     note: str = ""  # what was assumed, or left out
 
 
-def logged(facts: Facts, module: str, path: str, ranks: int) -> Source | None:
+def logged(facts: Facts, module: str, path: str, ranks: int, limit: Most) -> Source | None:
     """The first accesses of the first ranks that have any, in the order of time; None where the log has none."""
     if not facts.job.has_traced or module in facts.partial:
         return None
@@ -42,21 +54,21 @@ def logged(facts: Facts, module: str, path: str, ranks: int) -> Source | None:
     whole = sum(len(one) for one in ordered)
     if whole == 0:
         return None
-    kept = _cut(ordered)
+    kept = _cut(ordered, limit)
     left = whole - sum(len(one) for one in kept)
     told = f"{len(kept)} of {facts.ranks} ranks" if len(kept) < facts.ranks else ""
     told += f"{', ' if told else ''}the first {whole - left} of {whole} accesses" if left else ""
     return Source(kept, True, note=told)
 
 
-def _cut(of: Sequence[Steps]) -> list[Steps]:
+def _cut(of: Sequence[Steps], limit: Most) -> list[Steps]:
     """The same number of each rank's first accesses, so that neighbours stay neighbours, within the limits."""
     most = max(len(one) for one in of)
     low, high = 1, most
     while low < high:
         middle = (low + high + 1) // 2
         parts = [one[:middle] for one in of]
-        if sum(int(p["length"].sum()) for p in parts) <= MOST_BYTES and sum(map(len, parts)) <= MOST_STEPS:
+        if sum(int(p["length"].sum()) for p in parts) <= limit.bytes and sum(map(len, parts)) <= limit.steps:
             low = middle
         else:
             high = middle - 1
@@ -68,7 +80,7 @@ def verb_of(use: Use, i: int) -> str:
     return "READ" if use.of("F_READ_TIME")[i] > use.of("F_WRITE_TIME")[i] else "WRITE"
 
 
-def of_mpi(facts: Facts, path: str, verb: str, ranks: int) -> Source:
+def of_mpi(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Source:
     """Calls of MPI-IO, as many and as long as the log's in the mean; with holes where more was moved than asked for."""
     mpi, posix = facts.mpi, facts.posix
     i = mpi.index(path)
@@ -77,14 +89,19 @@ def of_mpi(facts: Facts, path: str, verb: str, ranks: int) -> Source:
     calls = sum(float(mpi.of(f"{kind}_{verb}S")[i]) for kind in ("INDEP", "COLL", "SPLIT", "NB"))
     each = max(1, int(float(mpi.of(f"BYTES_{'READ' if verb == 'READ' else 'WRITTEN'}")[i]) / max(calls, 1)))
     of_rank = max(1, round(calls / ranks))
-    each = min(each, MOST_BYTES // ranks)
-    of_rank = max(1, min(of_rank, MOST_BYTES // (ranks * each), MOST_STEPS // ranks))
+    each = min(each, max(1, limit.bytes // ranks))
+    of_rank = max(1, min(of_rank, limit.bytes // (ranks * each), limit.steps // ranks))
     act = READ if verb == "READ" else WRITE
     word = "BYTES_READ" if verb == "READ" else "BYTES_WRITTEN"
     moved = 0.0 if at is None else float(posix.of(word)[at])
     amplified = moved / max(1.0, float(mpi.of(word)[i]))
-    if amplified > 1.2 and each >= 2 * PIECE:
-        return _with_holes(act, each, of_rank, ranks, amplified)
+    if amplified > 1.2:
+        found = piece_of(facts, path)
+        piece = PIECE if found is None else found
+        if each >= 2 * piece:
+            made_up = _with_holes(act, each // piece * piece, of_rank, ranks, amplified, piece, limit)
+            how = "are assumed" if found is None else "lie in the log so far apart"
+            return replace(made_up, note=f"{made_up.note} {how}")
     extent = 0.0 if at is None else float(posix.most(f"MAX_BYTE_{'READ' if verb == 'READ' else 'WRITTEN'}")[at]) + 1
     same = verb == "READ" and extent > 0 and float(mpi.of(word)[i]) > 1.5 * extent
     in_blocks = at is not None and float(posix.of(f"CONSEC_{verb}S")[at]) > 0.5 * float(posix.of(f"{verb}S")[at])
@@ -97,28 +114,51 @@ def of_mpi(facts: Facts, path: str, verb: str, ranks: int) -> Source:
     return Source(made, False, note=f"{ranks} ranks, {of_rank} calls of {each} bytes each, {how}")
 
 
-def _with_holes(act: int, each: int, of_rank: int, ranks: int, amplified: float) -> Source:
+def piece_of(facts: Facts, path: str) -> int | None:
+    """How far apart in a file its ranks begin, by the log's accesses: those that write in turn have a piece each. None
+    where there are no accesses, or they do not say it.
+    """
+    if not facts.job.has_traced:
+        return None
+    firsts: dict[str, dict[int, tuple[float, int]]] = {"MPI-IO": {}, "POSIX": {}}
+    for one in facts.job.traced():
+        if one.path != path or one.module not in firsts:
+            continue
+        for segments in (one.reads, one.writes):
+            if len(segments):
+                earliest = segments[int(segments["start"].argmin())]
+                mine = (float(earliest["start"]), int(earliest["offset"]))
+                firsts[one.module][one.rank] = min(mine, firsts[one.module].get(one.rank, mine))
+    for of_rank in firsts.values():
+        places = sorted({offset for _, offset in of_rank.values()})
+        gaps = [int(gap) for gap in np.diff(places)]
+        if len(gaps) >= 2 and 2 * gaps.count(min(gaps)) >= len(gaps):
+            return min(gaps)
+    return None
+
+
+def _with_holes(act: int, each: int, of_rank: int, ranks: int, amplified: float, piece: int, limit: Most) -> Source:
     """Pieces of which only one in AMPLIFIED is a rank's own: what data sieving makes so much more of."""
     stride = max(2, round(amplified))
-    pieces = each // PIECE
-    while of_rank * pieces * ranks > MOST_STEPS and of_rank > 1:
+    pieces = each // piece
+    while of_rank * pieces * ranks > limit.steps and of_rank > 1:
         of_rank //= 2
-    pieces = max(1, min(pieces, MOST_STEPS // (of_rank * ranks)))
+    pieces = max(1, min(pieces, limit.steps // (of_rank * ranks)))
     groups = -(-ranks // stride)
     made = []
     for rank in range(ranks):
         group, place = divmod(rank, stride)
-        call, piece = (one.ravel() for one in np.meshgrid(np.arange(of_rank), np.arange(pieces), indexing="ij"))
-        offset = (((call * groups + group) * pieces + piece) * stride + place) * PIECE
-        one = steps(act, offset, np.full(len(offset), PIECE))
+        call, number = (one.ravel() for one in np.meshgrid(np.arange(of_rank), np.arange(pieces), indexing="ij"))
+        offset = (((call * groups + group) * pieces + number) * stride + place) * piece
+        one = steps(act, offset, np.full(len(offset), piece))
         one["call"] = call
         made.append(one)
     told = f"{ranks} ranks, {of_rank} calls of {pieces} pieces each"
-    told += f"; pieces of {PIECE} bytes, of which every {stride}th is a rank's, are assumed"
+    told += f"; pieces of {piece} bytes, of which every {stride}th is a rank's,"
     return Source(made, False, True, told)
 
 
-def of_posix(facts: Facts, path: str, verb: str, ranks: int) -> Source:
+def of_posix(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Source:
     """As many reads or writes, of the log's common sizes, in order or not as the log says."""
     use = facts.posix
     i = use.index(path)
@@ -126,10 +166,10 @@ def of_posix(facts: Facts, path: str, verb: str, ranks: int) -> Source:
     movers = max(1, min(ranks, round(float(use.movers[i]))))
     calls = max(1, int(float(use.of(f"{verb}S")[i])))
     word = "BYTES_READ" if verb == "READ" else "BYTES_WRITTEN"
-    of_rank = max(1, min(round(calls / movers), MOST_STEPS // movers))
+    of_rank = max(1, min(round(calls / movers), limit.steps // movers))
     mean = max(1, int(float(use.of(word)[i]) / calls))
-    of_rank = max(1, min(of_rank, MOST_BYTES // (movers * mean)))
-    lengths = _sizes(use, i, of_rank, mean)
+    of_rank = max(1, min(of_rank, limit.bytes // (movers * mean)))
+    lengths = _sizes(use, i, of_rank, mean, limit)
     ends = np.cumsum(lengths)
     extent = float(use.most(f"MAX_BYTE_{'READ' if verb == 'READ' else 'WRITTEN'}")[i]) + 1
     again = float(use.of(word)[i]) / max(1.0, extent) if verb == "READ" else 1.0
@@ -154,7 +194,7 @@ def of_posix(facts: Facts, path: str, verb: str, ranks: int) -> Source:
     return Source(made, False, note=told)
 
 
-def _sizes(use: Use, i: int, count: int, mean: int) -> npt.NDArray[np.int64]:
+def _sizes(use: Use, i: int, count: int, mean: int, limit: Most) -> npt.NDArray[np.int64]:
     """The common sizes in their proportions; without them the mean."""
     common = [(int(use.most(f"ACCESS{k}_ACCESS")[i]), float(use.of(f"ACCESS{k}_COUNT")[i])) for k in range(1, 5)]
     common = [(size, many) for size, many in common if size > 0 and many > 0 and size <= 64 * mean]
@@ -164,5 +204,5 @@ def _sizes(use: Use, i: int, count: int, mean: int) -> npt.NDArray[np.int64]:
     parts = np.maximum(1, np.round(count * weights / weights.sum())).astype(np.int64)
     made = np.repeat(np.array([size for size, _ in common], np.int64), parts)
     made = np.resize(np.random.default_rng(0).permutation(made), count)
-    scale = MOST_BYTES / max(1.0, float(made.sum()))
+    scale = limit.bytes / max(1.0, float(made.sum()))
     return made if scale >= 1 else np.maximum(1, (made * scale)).astype(np.int64)
