@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from conftest import INTERRUPTIBLE
+from penstock.monitor.devices import DeviceRates
 from penstock.monitor.file_systems import FileSystem
 from penstock.monitor.jobs import Job
 from penstock.monitor.live import lines
@@ -157,6 +158,36 @@ def test_what_a_job_does_and_when_it_ends_is_seen_at_any_width(columns: int) -> 
         console.print(Screen().tables(sample, columns, None))
     for words in ("exchange (4)", "read 1.50 GiB/s, write 1.50 GiB/s", "52%", "14 s left"):
         assert words in capture.get()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 120, 200])
+def test_the_title_and_headings_are_one_line_each(columns: int) -> None:
+    """Of a node with a long name, on which much is done."""
+    much = 1.53 * (1 << 30)
+    sample = sample_of(3, 0)
+    sample.host = "login-node-0123.cluster.example.org"
+    sample.node = Node(much, much, 123_456_789_012, 98_765_432)
+    for one in sample.file_systems:
+        one.mount = "/home/cluster" if one.mount.endswith("1") else one.mount
+        one.read_bytes_per_second = one.write_bytes_per_second = much
+        one.reads_per_second = one.writes_per_second = one.metadata_per_second = 12345.0
+        one.used, one.available_bytes = 0.97, 123_456_789_012
+    sample.devices = [DeviceRates("nvme0n1", "vg0-root", (), 3, much, much, 12345.0, 23456.0, 0.97, 123.4, 0.01, 0.02)]
+    sample.processes = [ProcessRates(1234567, "penstock-bench", much, much, much, much, 123456.0)]
+    screen = Screen()
+    screen.show(sample)
+    console = Console(width=columns, height=24, force_terminal=True, color_system=None)
+    with console.capture() as capture:
+        console.print(screen)
+    shown = capture.get().splitlines()
+    assert shown[0].startswith("login-node-0123")
+    assert "write 1.53 GiB/s" in shown[0]
+    assert shown[1].startswith("file system ")
+    assert set(shown[2]) == {"─"}
+    assert any(line.startswith("/home/cluster ") for line in shown[3:6]), shown
+    for name in ("device ", "process "):
+        at = next(i for i, line in enumerate(shown) if line.startswith(name))
+        assert set(shown[at + 1]) == {"─"}
 
 
 def test_names_give_the_terminal_no_orders() -> None:

@@ -34,6 +34,7 @@ WHOLE_JOB = 5  # lines, with that which counts the others
 REMEMBERED = 60
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_CELLS = 12
+SPARKED = 96  # columns from which on there is room for them beside the names
 FULL, LATE_SECONDS = 0.95, 2.0
 
 
@@ -79,7 +80,7 @@ class Screen:
         disks = by_use(sample.devices)
         some = min(len(disks), max(1, (left - systems - lines) // 2))
         rest = min(max(1, left - systems - lines - some), 10_000 if height is None else 20)
-        parts: list[RenderableType] = [_head(sample), self._file_systems(sample, systems, width, has_signs)]
+        parts: list[RenderableType] = [_head(sample, width), self._file_systems(sample, systems, width, has_signs)]
         if sample.jobs:
             parts += job_lines(sample.jobs, lines, width)
         if height is None or height >= LEAST_HEIGHT:
@@ -88,7 +89,7 @@ class Screen:
 
     def _file_systems(self, sample: Sample, most: int, width: int, has_signs: bool) -> Table:
         table = table_of("file system", width < NARROW)
-        has_sparks = width >= MIDDLE and has_signs and bool(self._rates)
+        has_sparks = width >= SPARKED and has_signs and bool(self._rates)
         add_columns(table, "read", "write")
         if has_sparks:
             table.add_column("", no_wrap=True)
@@ -121,17 +122,17 @@ def sparks(rates: Iterable[float]) -> str:
     return "".join(cells).rjust(SPARK_CELLS)
 
 
-def _head(sample: Sample) -> Text:
+def _head(sample: Sample, width: int) -> Text:
+    """In one line: as much of it as there is room for."""
     node = sample.node
-    text = Text.assemble(
-        (sample.host, "bold"),
-        f"  read {rate(node.read_bytes_per_second)}, write {rate(node.write_bytes_per_second)}",
-    )
-    if node.dirty_bytes is not None:
-        waiting = node.dirty_bytes + (node.writeback_bytes or 0)
-        text.append(f", {words.size(waiting)} in memory to be written")
-    text.append(f"; over {words.seconds(sample.seconds)}")
-    return text
+    rates = f"  read {rate(node.read_bytes_per_second)}, write {rate(node.write_bytes_per_second)}"
+    waiting = "" if node.dirty_bytes is None else f", {words.size(node.dirty_bytes + (node.writeback_bytes or 0))}"
+    over = f"; over {words.seconds(sample.seconds)}"
+    memory, short = (f"{waiting} {what}" if waiting else "" for what in ("in memory to be written", "to be written"))
+    host = sample.host.partition(".")[0]
+    forms = [(sample.host, memory + over), (host, memory + over), (host, short + over), (host, short), (host, "")]
+    first, rest = next((one for one in forms if len(one[0] + rates + one[1]) <= width), forms[-1])
+    return Text.assemble((first, "bold"), rates + rest, no_wrap=True, overflow="ellipsis")
 
 
 def _foot(sample: Sample, note: str) -> Text:
