@@ -133,7 +133,8 @@ def _replayed(facts: Facts, finding: Finding, clock: _Clock, kind: str) -> Repla
     if found.outcome == UNDECIDED and more > shown.repetitions:
         found = _judged(chosen, _played(finding, chosen, clock, more).cases[0], costs, kind, spent)
     there = facts.file_system(chosen.path)
-    if found.outcome == WITHDRAWN and finding.rule in OF_SERVERS and there not in ("", kind):
+    elsewhere = there not in ("", kind) and not facts.is_local(chosen.path)
+    if found.outcome == WITHDRAWN and finding.rule in OF_SERVERS and elsewhere:
         why = f"{found.note}; the run was on {there}, and what its servers gain is not to be seen on {kind}"
         return replace(found, outcome=UNDECIDED, note=why)
     return found
