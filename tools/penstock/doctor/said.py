@@ -83,7 +83,9 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
     hours = one.seconds * diagnosis.job.ranks / 3600
     if one.severity == INFO and one.replayed is None:
         why = f"; not replayed: {one.not_replayed}" if one.not_replayed else ""
-        brief = Text(f"would save {one.saved_seconds:.3g} s{why}")
+        brief = Text(
+            f"{f'would save {one.saved_seconds:.3g} s' if one.saved_seconds else 'saves nothing by itself'}{why}"
+        )
         console.print(Padding(brief, (0, 0, 1, 3), expand=False), highlight=False)
         return
     said = f"of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours (confidence {one.confidence:.0%})"
@@ -130,7 +132,7 @@ def _replayed(one: Finding) -> str:
 
 def _moved(of: dict[str, float]) -> str:
     parts = [
-        f"{size(of[f'{verb}_bytes'])} {verb} in {of[calls]:,.0f} calls"
+        f"{size(of[f'{verb}_bytes'])} {verb} in {'1 call' if of[calls] == 1 else f'{of[calls]:,.0f} calls'}"
         for verb, calls in (("read", "reads"), ("written", "writes"))
         if of[calls] > 0
     ]

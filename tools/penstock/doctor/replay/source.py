@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from penstock.doctor.facts import Facts, Use
 from penstock.doctor.replay.steps import READ, WRITE, Steps, joined, nothing, steps
+from penstock.report.words import count
 
 PIECE = 8 << 10  # bytes of a piece where neither counters nor accesses say it
 
@@ -111,7 +112,7 @@ def of_mpi(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Sourc
         place = number if same else rank * of_rank + number if in_blocks else number * ranks + rank
         made.append(steps(act, place * each, each))
     how = "the same" if same else "one stretch" if in_blocks else "in turn with the others"
-    return Source(made, False, note=f"{ranks} ranks, {of_rank} calls of {each} bytes each, {how}")
+    return Source(made, False, note=f"{_of_each(ranks, of_rank)} of {each} bytes each, {how}")
 
 
 def piece_of(facts: Facts, path: str) -> int | None:
@@ -153,7 +154,7 @@ def _with_holes(act: int, each: int, of_rank: int, ranks: int, amplified: float,
         one = steps(act, offset, np.full(len(offset), piece))
         one["call"] = call
         made.append(one)
-    told = f"{ranks} ranks, {of_rank} calls of {pieces} pieces each"
+    told = f"{_of_each(ranks, of_rank)} of {count(pieces, 'piece', 'pieces')} each"
     told += f"; pieces of {piece} bytes, of which every {stride}th is a rank's,"
     return Source(made, False, True, told)
 
@@ -190,19 +191,23 @@ def of_posix(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Sou
             begins = (np.arange(of_rank) * movers + rank) * int(lengths.max())
         order = np.arange(of_rank) if in_order else np.random.default_rng(rank).permutation(of_rank)
         made.append(steps(READ if verb == "READ" else WRITE, begins[order], lengths[order]))
-    told = f"{movers} ranks, {of_rank} {verb.lower()}s of {mean} bytes each in the mean"
+    told = f"{_of_each(movers, of_rank, verb.lower())} of {mean} bytes each in the mean"
     return Source(made, False, note=told)
 
 
-def _sizes(use: Use, i: int, count: int, mean: int, limit: Most) -> npt.NDArray[np.int64]:
+def _of_each(ranks: int, times: int, what: str = "call") -> str:
+    return f"{count(ranks, 'rank', 'ranks')}, {count(times, what, what + 's')}"
+
+
+def _sizes(use: Use, i: int, number: int, mean: int, limit: Most) -> npt.NDArray[np.int64]:
     """The common sizes in their proportions; without them the mean."""
     common = [(int(use.most(f"ACCESS{k}_ACCESS")[i]), float(use.of(f"ACCESS{k}_COUNT")[i])) for k in range(1, 5)]
     common = [(size, many) for size, many in common if size > 0 and many > 0 and size <= 64 * mean]
     if not common:
-        return np.full(count, mean, np.int64)
+        return np.full(number, mean, np.int64)
     weights = np.array([many for _, many in common])
-    parts = np.maximum(1, np.round(count * weights / weights.sum())).astype(np.int64)
+    parts = np.maximum(1, np.round(number * weights / weights.sum())).astype(np.int64)
     made = np.repeat(np.array([size for size, _ in common], np.int64), parts)
-    made = np.resize(np.random.default_rng(0).permutation(made), count)
+    made = np.resize(np.random.default_rng(0).permutation(made), number)
     scale = limit.bytes / max(1.0, float(made.sum()))
     return made if scale >= 1 else np.maximum(1, (made * scale)).astype(np.int64)
