@@ -26,7 +26,7 @@ LOCAL = (
 )  # fmt: skip
 HDF5_NAMES = (".h5", ".hdf5", ".he5", ".nc4")
 LATE = 1.5  # times as long as the fastest rank: the others wait for it
-OMPIO_PLACES = ("/ompi.", "_cid-")  # in the names of files that Open MPI's OMPIO opens for itself
+OMPIO_NAME = ("_cid-", ".sm")  # in, and at the end of, the name of what Open MPI's OMPIO opens beside each file
 
 
 @dataclass(frozen=True)
@@ -362,8 +362,8 @@ class Facts:
 
     @cached_property
     def is_ompio(self) -> bool:
-        """Whether Open MPI's own MPI-IO library was used, of which files for its shared pointers tell."""
-        return any(place in path for path in self.posix.paths for place in OMPIO_PLACES)
+        """Whether Open MPI's own MPI-IO library was used, of which the memory of its shared file pointers tells."""
+        return any(OMPIO_NAME[0] in path and path.endswith(OMPIO_NAME[1]) for path in self.posix.paths)
 
 
 def _together(layers: Sequence[Layer]) -> Layer:
