@@ -1,5 +1,6 @@
 """replay.py: each finding that is worth it played before and after its remedy; advice without a gain is withdrawn."""
 
+import contextlib
 import math
 import os
 import time
@@ -68,14 +69,20 @@ class _Clock:
         self._listen = listen
         self._end = time.monotonic() + stage.seconds
         self._end_of_this = self._end
+        self._still = 1
         self._what = ""
         self._costs: dict[int, Costs | None] = {}
 
     def next(self, finding: Finding, still: int) -> None:
         """FINDING is one of STILL that are to be played."""
-        now = time.monotonic()
-        self._end_of_this = now + max(0.0, self._end - now) / still
+        self._still = still
+        self.begin()
         self._what = f"{finding.rule} {finding.title}"
+
+    def begin(self) -> None:
+        """From now on time is that of the finding."""
+        now = time.monotonic()
+        self._end_of_this = now + max(0.0, self._end - now) / self._still
 
     @property
     def left(self) -> float:
@@ -123,6 +130,7 @@ def _replayed(facts: Facts, finding: Finding, clock: _Clock, kind: str) -> Repla
     if (why := _missing(whole, stage)) is not None:
         raise NotReplayedError(why)
     costs = clock.costs(len(whole.variants[0].steps))
+    clock.begin()
     chosen = _that_fits(finding, clock, whole, tried)
     spent = min(
         facts.io_seconds, facts.most(finding.module, finding.calls, None if finding.everywhere else finding.files)
@@ -131,7 +139,8 @@ def _replayed(facts: Facts, finding: Finding, clock: _Clock, kind: str) -> Repla
     found = _judged(chosen, shown.cases[0], costs, kind, spent)
     more = min(AGAIN_TIMES * stage.repetitions, int((clock.left - START_SECONDS) / max(shown.round_seconds, 1e-3)) - 1)
     if found.outcome == UNDECIDED and more > shown.repetitions:
-        found = _judged(chosen, _played(finding, chosen, clock, more).cases[0], costs, kind, spent)
+        with contextlib.suppress(NotReplayedError):  # what was played before stands
+            found = _judged(chosen, _played(finding, chosen, clock, more).cases[0], costs, kind, spent)
     there = facts.file_system(chosen.path)
     elsewhere = there not in ("", kind) and not facts.is_local(chosen.path)
     if found.outcome == WITHDRAWN and finding.rule in OF_SERVERS and elsewhere:
