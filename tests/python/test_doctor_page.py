@@ -42,7 +42,7 @@ class Page(HTMLParser):
 
 @logs
 @pytest.mark.parametrize(
-    ("name", "pictures"), [("imbalanced-io", 4), ("mpi_io_test_with_dxt", 6), ("partial_data_dxt", 6)]
+    ("name", "pictures"), [("imbalanced-io", 2), ("mpi_io_test_with_dxt", 4), ("partial_data_dxt", 4)]
 )
 def test_a_page_stands_alone_and_its_pictures_have_words(
     penstock: Penstock, tmp_path: Path, name: str, pictures: int
@@ -53,6 +53,19 @@ def test_a_page_stands_alone_and_its_pictures_have_words(
     assert len(page.pictures) == pictures
     assert all(len(text) > 40 for text in page.pictures)
     assert page.outside == []
+    assert "At more ranks" not in (tmp_path / "page.html").read_text()
+    assert "How operations grow" not in done.stdout
+    assert "rows do not add up" in " ".join(done.stdout.split())
+
+
+@logs
+def test_one_log_grows_where_its_steps_are_told(penstock: Penstock, tmp_path: Path) -> None:
+    done = penstock("doctor", str(LOGS / "imbalanced-io.darshan"), "--steps", "2", "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert "How operations grow" in done.stdout
+    page = (tmp_path / "page.html").read_text()
+    assert "At more ranks" in page
+    assert len(Page(page).pictures) == 4
 
 
 @logs
