@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -319,7 +320,7 @@ def test_the_exchange_of_good_collective_access_is_no_waiting() -> None:
     assert diagnose(made).verdict.endswith("nothing is wrong with it: nothing to do.")
 
 
-def late(fastest: float, **more: float) -> Job:
+def late(fastest: float) -> Job:
     """Four ranks write 64 MiB together; three of them wait for rank 2 where FASTEST is little."""
     moved = 256 * MIB
     slowest = 5.35
@@ -327,7 +328,7 @@ def late(fastest: float, **more: float) -> Job:
     return job(
         record("MPI-IO", COLL_OPENS=4, COLL_WRITES=4 * 4, BYTES_WRITTEN=moved, F_WRITE_TIME=4 * mean,
                F_SLOWEST_RANK_TIME=slowest, F_FASTEST_RANK_TIME=fastest, FASTEST_RANK=2, SLOWEST_RANK=0,
-               SIZE_WRITE_AGG_10M_100M=16, **more),
+               SIZE_WRITE_AGG_10M_100M=16),
         shared("POSIX", 4, 1, OPENS=1, WRITES=16, BYTES_WRITTEN=moved, F_WRITE_TIME=1.0, SEQ_WRITES=16,
                SIZE_WRITE_10M_100M=16),
         ranks=4, seconds=5.56, mounts=(("/", "ext4"),),
@@ -378,12 +379,12 @@ def test_ranks_of_their_own_records_are_late_too() -> None:
     assert one.saved_seconds == pytest.approx(0.75 * 29)
 
 
-def by_all_alike(piece: int, **more: float) -> Job:
+def by_all_alike(piece: int) -> Job:
     """All 16 ranks write as many bytes each, and are a third of their time in the file system."""
     calls = 16 * 64
     return job(
         record("MPI-IO", COLL_OPENS=16, COLL_WRITES=calls, BYTES_WRITTEN=calls * piece, F_WRITE_TIME=16 * 40,
-               F_SLOWEST_RANK_TIME=41, F_FASTEST_RANK_TIME=39, VIEWS=calls, **more),
+               F_SLOWEST_RANK_TIME=41, F_FASTEST_RANK_TIME=39, VIEWS=calls),
         shared("POSIX", 16, 16, WRITES=calls, BYTES_WRITTEN=calls * piece, F_WRITE_TIME=16 * 10, SEQ_WRITES=calls),
         ranks=16,
     )  # fmt: skip
@@ -402,7 +403,9 @@ def test_where_all_write_large_pieces_alike_nobody_waits_for_few() -> None:
 def test_no_report_enables_and_disables_the_same_hint(holes: bool) -> None:
     """Long contiguous pieces through one rank, which also reads them back: C7 and A2 know the opposite."""
     moved = 4 * GIB
-    back = {"READS": 512, "BYTES_READ": moved, "RW_SWITCHES": 1000, "F_READ_TIME": 20.0} if holes else {}
+    back: dict[str, Any] = (
+        {"READS": 512, "BYTES_READ": moved, "RW_SWITCHES": 1000, "F_READ_TIME": 20.0} if holes else {}
+    )
     made = job(
         record("MPI-IO", COLL_WRITES=64 * 8, BYTES_WRITTEN=moved, F_WRITE_TIME=64 * 80, F_SLOWEST_RANK_TIME=80,
                SIZE_WRITE_AGG_4M_10M=512),
@@ -426,6 +429,16 @@ def test_opening_and_closing_are_not_time_of_writing() -> None:
     )  # fmt: skip
     (one,) = (each for each in diagnose(made).findings if each.rule == "C5")
     assert 0 < one.saved_seconds <= 0.165
+
+
+def test_opening_and_closing_are_not_exchange() -> None:
+    moved = 50 * GIB
+    made = job(
+        record("MPI-IO", COLL_OPENS=64, COLL_WRITES=640, BYTES_WRITTEN=moved, F_WRITE_TIME=64 * 12, F_META_TIME=64 * 50,
+               F_SLOWEST_RANK_TIME=63, VIEWS=640),
+        shared("POSIX", 64, 16, WRITES=640, BYTES_WRITTEN=moved, F_WRITE_TIME=16 * 10, SEQ_WRITES=640),
+    )  # fmt: skip
+    assert "C1" not in known.severities(made)
 
 
 def test_on_a_local_file_system_small_writes_are_not_told_to_be_collective() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from penstock.doctor.facts import DATA, MIB, SMALL, Facts
 from penstock.doctor.finding import Evidence, Finding
-from penstock.doctor.rules.collective import AGAIN, small_alone, waiting
+from penstock.doctor.rules.collective import AGAIN, small_alone
 from penstock.doctor.rules.common import found, names, share, size, times
 from penstock.doctor.rules.sieved import LEAST_BYTES, amplified, reads_back
 
@@ -230,7 +230,7 @@ def read_storm(facts: Facts) -> Iterator[Finding]:
             [
                 Evidence("MPIIO_INDEP_READS", int(reads), f"{reads / facts.ranks:.4g} for each rank"),
                 Evidence("MPIIO_BYTES_READ", int(moved), "bytes"),
-                Evidence("MPIIO_F_READ_TIME", round(waiting(facts, i)[0], 3), "seconds of the mean rank in MPI-IO"),
+                Evidence("MPIIO_F_READ_TIME", round(mpi.mean(i, ("READ",)), 3), "seconds of the mean rank in MPI-IO"),
             ],
             files=[path],
             calls=("READ",),

@@ -16,11 +16,11 @@ ALIKE = 0.9  # of the ranks move the bytes: there are no few for whom the others
 
 
 def waiting(facts: Facts, i: int) -> tuple[float, float, float]:
-    """Of MPI-IO's file I: seconds of the mean rank in MPI-IO, without those in which it waits for ranks that come late;
-    of the mean rank and of the slowest in POSIX.
+    """Of MPI-IO's file I: seconds of the mean rank in reads and writes of MPI-IO, without those in which it waits for
+    ranks that come late; of the mean rank and of the slowest in POSIX.
     """
     at = facts.posix_of(facts.mpi.paths[i])
-    mean = float(facts.mpi.seconds[i]) / facts.ranks - facts.late(i)
+    mean = max(0.0, facts.mpi.mean(i, DATA) - facts.late(i))
     if at is None:
         return mean, 0.0, 0.0
     return mean, float(facts.posix.seconds[at]) / facts.ranks, float(facts.posix.slowest[at])
@@ -85,7 +85,7 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
         confidence=0.7,
         evidence=[
             Evidence(
-                "MPIIO_F_READ_TIME + _WRITE_TIME + _META_TIME",
+                "MPIIO_F_READ_TIME + _WRITE_TIME",
                 round(in_mpi, 3),
                 "seconds of the mean rank" + (f", less {late:.3g} for ranks that come late" if late > 0 else ""),
             ),
@@ -98,6 +98,7 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
             ),
         ],
         files=paths,
+        calls=DATA,
         module="MPI-IO",
         without=("mpi hint",) if set(gaps) <= {*fed, *by_all} else (),
         whom="the last of them" if set(gaps) <= set(by_all) else "the few that write or read",
@@ -124,10 +125,11 @@ def _exchange(facts: Facts, gaps: dict[int, tuple[float, float, float]]) -> Find
         evidence=[
             Evidence("POSIX_F_VARIANCE_RANK_BYTES", writers, "ranks that moved the bytes, as it and their sum say"),
             Evidence("stripes, or nodes", wanted(facts, paths[0]) or 0, "that so many can feed"),
-            Evidence("MPIIO_F_READ_TIME + _WRITE_TIME + _META_TIME", round(mean, 3), "seconds of the mean rank"),
+            Evidence("MPIIO_F_READ_TIME + _WRITE_TIME", round(mean, 3), "seconds of the mean rank"),
             Evidence("POSIX_F_SLOWEST_RANK_TIME", round(at_work, 3), "seconds of the busiest rank"),
         ],
         files=paths,
+        calls=DATA,
         module="MPI-IO",
         writers=writers,
         at_work=at_work,
@@ -321,6 +323,7 @@ def needless(facts: Facts) -> Iterator[Finding]:
             "C7",
             f"Contiguous pieces of {size(moved / calls)} go through collective buffering ({names([path])})",
             max(0.0, mean - slowest) * 0.5,
+            calls=DATA,
             confidence=0.5,
             evidence=[
                 Evidence("MPIIO_BYTES / MPIIO_COLL calls", int(moved / calls), "bytes of a call"),
