@@ -27,7 +27,7 @@ from penstock.doctor.job import SEGMENT, Job, Step, Traced
 from penstock.doctor.replay.costs import costs_of, probes
 from penstock.doctor.replay.play import MOVED, OverError, Played, Stage, Whole
 from penstock.doctor.replay.remedies import TRIALS, trial
-from penstock.doctor.replay.replay import _outcome, replayed
+from penstock.doctor.replay.replay import _noise, _outcome, replayed
 from penstock.doctor.replay.steps import (
     BROADCAST,
     READ,
@@ -194,18 +194,24 @@ def test_costs_count_what_sieving_moves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "smallest", "outcome"),
+    ("ratio", "noise", "outcome"),
     [
-        (Interval(0.5, 0.4, 0.6, 0.96), 0.1, ACHIEVED),
-        (Interval(0.97, 0.9, 1.02, 0.96), 0.02, WITHDRAWN),
-        (Interval(1.5, 1.3, 1.6, 0.96), 0.02, WITHDRAWN),
-        (Interval(0.7, 0.4, 1.5, 0.96), 0.1, UNDECIDED),
-        (Interval(0.7, 0.6, 0.8, 0.96), 0.5, UNDECIDED),  # the same thing twice differs by more
-        (Interval(0.5, None, None, 0.0), 0.0, UNDECIDED),
+        (Interval(0.5, 0.4, 0.6, 0.96), 1.1, ACHIEVED),
+        (Interval(0.064, 0.036, 0.096, 0.96), 2.2, ACHIEVED),  # syncs, of which the same may take twice as long
+        (Interval(0.97, 0.9, 1.02, 0.96), 1.02, WITHDRAWN),
+        (Interval(1.5, 1.3, 1.6, 0.96), 1.02, WITHDRAWN),
+        (Interval(0.7, 0.4, 1.5, 0.96), 1.1, UNDECIDED),
+        (Interval(0.7, 0.6, 0.8, 0.96), 1.5, UNDECIDED),  # the same thing twice differs by more
+        (Interval(0.5, None, None, 0.0), 1.0, UNDECIDED),
     ],
 )
-def test_advice_is_withdrawn_only_where_a_gain_is_excluded(ratio: Interval, smallest: float, outcome: str) -> None:
-    assert _outcome(ratio, smallest) == outcome
+def test_advice_is_withdrawn_only_where_a_gain_is_excluded(ratio: Interval, noise: float, outcome: str) -> None:
+    assert _outcome(ratio, noise) == outcome
+
+
+def test_noise_is_a_factor_in_either_direction() -> None:
+    assert _noise([1.0, 2.0, 1.0], [1.0, 1.0, 1.0]) == 2
+    assert _noise([1.0, 0.25, 1.0], [1.0, 1.0, 1.0]) == 4
 
 
 def test_withdrawn_advice_comes_last_and_is_no_verdict() -> None:

@@ -119,7 +119,7 @@ def synced_once(asked: Asked) -> Trial | str:
     found = of_posix(asked, "WRITE")
     every = max(1, round(float(posix.of("WRITES")[at]) / max(1.0, float(posix.of("FSYNCS")[at]))))
     often = [_with_syncs(one, every) for one in found.steps]
-    note = f"{found.note}; a sync after every {every} writes"
+    note = f"{found.note}; a sync after {'each write' if every == 1 else f'every {every} writes'}"
     return comparison(
         asked, replace(found, note=note), Variant("before", often),
         Variant("one sync at the end", [_with_syncs(one, max(1, len(one))) for one in found.steps]),

@@ -194,7 +194,7 @@ def _missing(tried: Trial, stage: Stage) -> str | None:
 
 def _judged(tried: Trial, played: list[Played], costs: Costs | None, kind: str, of_seconds: float) -> Replayed:
     before, again, *after = played
-    smallest = stats.smallest_difference(again.seconds, before.seconds)
+    noise = _noise(again.seconds, before.seconds)
     found = []
     for number, one in enumerate(after, 2):
         if not one.error and (ratio := stats.ratio(one.seconds, before.seconds)) is not None:
@@ -213,7 +213,7 @@ def _judged(tried: Trial, played: list[Played], costs: Costs | None, kind: str, 
         ratio=ratio.median,
         low=ratio.low,
         high=ratio.high,
-        outcome=_outcome(ratio, smallest),
+        outcome=_outcome(ratio, noise),
         exact=tried.exact,
         before=before.moved,
         after=best.moved,
@@ -230,8 +230,20 @@ def _judged(tried: Trial, played: list[Played], costs: Costs | None, kind: str, 
     )
 
 
-def _outcome(ratio: stats.Interval, smallest: float) -> str:
+def _noise(again: Sequence[float], before: Sequence[float]) -> float:
+    """By what factor the same takes longer or shorter. As a factor, since nothing can be shorter by more than all of
+    it, and where syncs are played the same may well take twice as long.
+    """
+    found = stats.ratio(again, before)
+    if found is None:
+        return 1.0
+    pairs = [a / b for a, b in zip(again, before, strict=False)]
+    low, high = (min(pairs), max(pairs)) if found.low is None or found.high is None else (found.low, found.high)
+    return max(high, 1 / low if low > 0 else math.inf)
+
+
+def _outcome(ratio: stats.Interval, noise: float) -> str:
     """Advice is withdrawn where a gain of a fifth is excluded, not where the machine was too restless to show one."""
-    if stats.verdict(ratio, smallest) == "faster":
+    if ratio.high is not None and ratio.high < 1 and ratio.median * noise < 1:
         return ACHIEVED
     return UNDECIDED if ratio.low is None or ratio.low < 1 - LEAST_GAIN else WITHDRAWN

@@ -57,7 +57,7 @@ def syncs(facts: Facts) -> Iterator[Finding]:
     yield found(
         facts,
         "T2",
-        f"{times(total)} syncs, {total / facts.ranks:.3g} of each rank ({names(paths)})",
+        f"{times(total)} syncs, {times(total / facts.ranks)} of each rank ({names(paths)})",
         posix.busiest(("WRITE",), paths) * (0.7 if each_write else 0.3),
         [
             Evidence("POSIX_FSYNCS + _FDSYNCS", int(total), "calls"),
