@@ -431,6 +431,20 @@ def test_opening_and_closing_are_not_time_of_writing() -> None:
     assert 0 < one.saved_seconds <= 0.165
 
 
+@pytest.mark.parametrize(("seen", "told"), [(0.95, True), (0.5, False)])
+def test_where_the_file_systems_calls_were_not_all_seen_nobody_knows_who_waits(seen: float, told: bool) -> None:
+    moved = 50 * GIB
+    made = job(
+        record("MPI-IO", COLL_WRITES=640, BYTES_WRITTEN=moved, F_WRITE_TIME=64 * 40, F_SLOWEST_RANK_TIME=41, VIEWS=640),
+        shared("POSIX", 64, 16, WRITES=640, BYTES_WRITTEN=int(seen * moved), F_WRITE_TIME=16 * 2, SEQ_WRITES=640),
+    )  # fmt: skip
+    assert ("C1" in known.severities(made)) == told
+    beside = record("POSIX", "/scratch/out.locktest.3", 3, OPENS=1)  # of OMPIO, whose aggregators call aio_write
+    posix = Module("POSIX", [*made.modules["POSIX"].records, beside])
+    profiled = replace(made, modules={**made.modules, "POSIX": posix}, kind="profile")
+    assert "C1" not in known.severities(profiled)
+
+
 def test_opening_and_closing_are_not_exchange() -> None:
     moved = 50 * GIB
     made = job(

@@ -1,5 +1,6 @@
 """facts.py: figures of a job that several rules look at: shares of the run time, files, who writes."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +27,7 @@ LOCAL = (
 )  # fmt: skip
 HDF5_NAMES = (".h5", ".hdf5", ".he5", ".nc4")
 LATE = 1.5  # times as long as the fastest rank: the others wait for it
-OMPIO_NAME = ("_cid-", ".sm")  # in, and at the end of, the name of what Open MPI's OMPIO opens beside each file
+OMPIO_NAME = re.compile(r"_cid-.*\.sm$|\.locktest\.\d+$")  # of files that Open MPI's OMPIO opens beside each
 
 
 @dataclass(frozen=True)
@@ -362,8 +363,8 @@ class Facts:
 
     @cached_property
     def is_ompio(self) -> bool:
-        """Whether Open MPI's own MPI-IO library was used, of which the memory of its shared file pointers tells."""
-        return any(OMPIO_NAME[0] in path and path.endswith(OMPIO_NAME[1]) for path in self.posix.paths)
+        """Whether Open MPI's own MPI-IO library was used, of which the files for its shared file pointers tell."""
+        return any(OMPIO_NAME.search(path) for path in self.posix.paths)
 
 
 def _together(layers: Sequence[Layer]) -> Layer:
