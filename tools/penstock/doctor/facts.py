@@ -11,6 +11,7 @@ import numpy.typing as npt
 from penstock.doctor.job import Job
 from penstock.doctor.phases import Burst, TimeLine, bursts, time_line
 from penstock.doctor.rows import Column, Rows, rows
+from penstock.leftovers.mounts import LOCAL
 
 MIB = 1 << 20
 STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
@@ -22,9 +23,6 @@ DATA = ("READ", "WRITE")
 TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
 SHORTEST = 1e-3  # seconds of a run, which clocks that were set may have made 0, or less
 IMPOSSIBLE = 1.2  # times the run: a rank alone cannot spend more in files
-LOCAL = (
-    "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "reiserfs", "tmpfs", "ramfs", "overlay", "apfs",
-)  # fmt: skip
 HDF5_NAMES = (".h5", ".hdf5", ".he5", ".nc4")
 LATE = 1.5  # times as long as the fastest rank: the others wait for it
 OMPIO_NAME = re.compile(r"_cid-.*\.sm$|\.locktest\.\d+$")  # of files that Open MPI's OMPIO opens beside each

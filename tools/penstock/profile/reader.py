@@ -1,6 +1,7 @@
 """reader.py: a folder of profiles into a Job: Darshan's records of files, and functions by the place of the call."""
 
 import os
+import socket
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 
 from penstock.doctor.job import FunctionTime, Job, Module
 from penstock.errors import UserError
+from penstock.leftovers.mounts import mounted
 from penstock.profile.files import BINS, SUFFIX, ProcessFile, Words, read_file, text
 from penstock.profile.places import Place, named
 from penstock.trace.counters import Counts, Way
@@ -79,9 +81,17 @@ class _Reading:
                 if name in modules
             },
             hosts={file.about["rank"]: text(file.about["host"]) for file in self.files},
+            mounts=self._mounts(),
             troubles=tuple(self.troubles),
             functions=functions,
         )
+
+    def _mounts(self) -> tuple[tuple[str, str], ...]:
+        """This machine's, where it is one of those that ran it: a profile has none of its own."""
+        if socket.gethostname() not in {text(file.about["host"]) for file in self.files}:
+            return ()
+        last = dict(mounted())  # what was mounted over another hides it
+        return tuple(sorted(last.items(), key=lambda one: -len(one[0])))
 
     def _missing(self) -> None:
         lost = sorted(set(range(self.ranks)) - {file.about["rank"] for file in self.files})
