@@ -32,7 +32,9 @@ contains
   subroutine cut_domains(work)
     integer, intent(in) :: work(0:)
     integer :: p, key, done
-    first_key = [0, (base_grids, p=1, ranks)]
+    if (.not. allocated(first_key)) allocate (first_key(0:ranks))
+    first_key(:) = base_grids
+    first_key(0) = 0
     done = 0
     p = 1
     do key = 0, base_grids - 1
