@@ -58,8 +58,8 @@ TEST(Plan, ShortFormsAreFilledUp) {
 }
 
 TEST(Plan, TheDefaultMayHaveOtherParameters) {
-  for (const char* text : {":durability=none", "auto:durability=none", "hdf5:durability=none", "hdf5/auto:durability=none",
-                           R"({"transport": "auto", "durability": "none"})"})
+  for (const char* text : {":durability=none", "auto:durability=none", "hdf5:durability=none",
+                           "hdf5/auto:durability=none", R"({"transport": "auto", "durability": "none"})"})
     EXPECT_EQ(good(text).text(all), "hdf5/two_phase:durability=none") << text;
   for (const char* text : {"", "auto", ":", "hdf5/auto"}) EXPECT_EQ(good(text, "raw").transport, "two_phase") << text;
   EXPECT_EQ(good("auto:io=direct", "raw").text(all), "raw/two_phase:io=direct");

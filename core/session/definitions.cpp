@@ -140,10 +140,10 @@ Status merge(Said& ours, const Said& theirs) {
       const auto setter = ours.setters.try_emplace({object, name}, rank).first;
       if (added || at->second == attribute) continue;
       const auto [here, there] = tell_apart(at->second, attribute);
-      return {Code::mismatch,
-              fmt::format(
-                  "attribute '{}' of '{}' is {} on rank {} but {} on rank {}: set it alike, or on one rank only", name,
-                  object.empty() ? "/" : object, here, setter->second, there, rank)};
+      return {
+          Code::mismatch,
+          fmt::format("attribute '{}' of '{}' is {} on rank {} but {} on rank {}: set it alike, or on one rank only",
+                      name, object.empty() ? "/" : object, here, setter->second, there, rank)};
     }
   }
   return {};

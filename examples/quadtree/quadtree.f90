@@ -1,4 +1,4 @@
-! quadtree.f90: a refined mesh with fathers, sons and linked lists, written as lists, and grown again on any number of processes.
+! quadtree.f90: a refined mesh with fathers, sons and linked lists, written, and grown again on any number of processes.
 !
 !   quadtree [--steps STEPS] [--stop-after STEPS] [--write FILE] [--restart FILE]
 !

@@ -1,8 +1,8 @@
 ! tree.f90: a refined mesh as tree codes keep it: grids of 2 x 2 cells, by level in linked lists, with fathers and sons.
 !
-! A grid of level L lies at place(:) of a square of 2**(L-1) x 2**(L-1) grids, which need not all be there; those of level_min
-! are. A domain is a run of them along a Hilbert curve, each with all that is refined in it; beside the grids that this process
-! owns there are copies, ghosts, of those that touch its domain.
+! A grid of level L lies at place(:) of a square of 2**(L-1) x 2**(L-1) grids, which need not all be there; those of
+! level_min are. A domain is a run of them along a Hilbert curve, each with all that is refined in it; beside the grids
+! that this process owns there are copies, ghosts, of those that touch its domain.
 module tree
   use, intrinsic :: iso_fortran_env, only: int32, real64
   implicit none
@@ -101,7 +101,7 @@ contains
     end do
   end subroutine
 
-  ! The place along the Hilbert curve, from 0, of a grid in a square of SIDE x SIDE. Grids of a father follow one another, in its place.
+  ! The place along the Hilbert curve, from 0, of a grid in a square of SIDE x SIDE. Sons of a father follow one another.
   pure integer function key_of(side, where) result(key)
     integer, intent(in) :: side, where(2)
     integer :: xy(2), bits(2), s

@@ -9,8 +9,8 @@
 namespace penstock::importing {
 namespace {
 
-constexpr program::Usage how{"penstock-import", "ramses FOLDER TO [PLAN] [--force], or records DESCRIPTION TO [PLAN] [--force]",
-                         3, 5};
+constexpr program::Usage how{"penstock-import",
+                             "ramses FOLDER TO [PLAN] [--force], or records DESCRIPTION TO [PLAN] [--force]", 3, 5};
 
 int import(const Communicator& comm, std::span<char*> arguments) {
   const bool force = std::strcmp(arguments.back(), "--force") == 0;

@@ -326,9 +326,12 @@ ElementType particle_type(char letter) {
   switch (letter) {
     case 'b': return {Kind::i8};
     case 'h': return {Kind::i16};
-    case 'i': case '?': return {Kind::i32};
-    case 'q': case 'l': return {Kind::i64};
-    case 'f': case 's': return {Kind::f32};
+    case 'i':
+    case '?': return {Kind::i32};
+    case 'q':
+    case 'l': return {Kind::i64};
+    case 'f':
+    case 's': return {Kind::f32};
     default: return {Kind::f64};
   }
 }

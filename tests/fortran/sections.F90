@@ -229,7 +229,7 @@ contains
     call penstock_get(f, "backwards", row, cells)
     call penstock_commit(f)
     call check(all(wide(2:9, 1:n) == reshape(line, [8, n])), "a section of another rank is read")
-    call check(all(wide(1, :) == -1) .and. all(wide(10, :) == -1) .and. all(wide(:, n + 1:) == -1), "and nothing around it")
+    call check(all(wide([1, 10], :) == -1) .and. all(wide(:, n + 1:) == -1), "and nothing around it")
     call check(all(row == reshape(line(8 * n:1:-1), [8, n])), "a section that runs backwards")
     call penstock_close(f)
 

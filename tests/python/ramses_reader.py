@@ -224,10 +224,9 @@ class MadeUp:
                 for _ in range(3):
                     add(self.numbers(n, "i4"))
                 for axis in range(self.ndim):
-                    numbers = self.numbers(n, self.real)
-                    if self.first_grids and (level, domain) == (0, process - 1):
-                        numbers = np.array([grid[axis] for grid in self.first_grids])
-                    add(numbers, self.real)
+                    first = level == 0 and domain == process - 1
+                    places = [grid[axis] for grid in self.first_grids] if first else []
+                    add(places or self.numbers(n, self.real), self.real)
                 for _ in range(1 + 2 * self.ndim + 3 * 2**self.ndim):
                     add(self.numbers(n, "i4"))
         done()

@@ -37,7 +37,8 @@ def at_level(path: str, there: list[str], name: str, request: Request) -> tuple[
         return name, request
     level, variable = int(match[1]), match[2]
     if variable not in there:
-        raise UserError(f"{path}: '{name}' has a row for each grid, in no order that makes a picture: draw {', '.join(there[:6])}")
+        draw = ", ".join(there[:6])
+        raise UserError(f"{path}: '{name}' has a row for each grid, in no order that makes a picture: draw {draw}")
     if request.level not in (None, level):
         raise UserError(f"'{name}' is of level {level}: leave out --level {request.level}, or draw '{variable}'")
     return variable, replace(request, level=level)
