@@ -84,8 +84,8 @@ static const char *extents(int rank, const int64_t *extent, char *text, size_t s
   return text;
 }
 
-/* Whether A has the extents of what PART says is this rank's, or others for the same elements in the same order: FITTING
- * is A with those of PART. Where there is nothing, any array without elements will do. */
+/* Whether A has the extents of what PART says is this rank's, or others for the same elements in the same order:
+ * FITTING is A with those of PART. Where there is nothing, any array without elements will do. */
 static penstock_status fit(const Call *call, const Array *a, const Part *part, Array *fitting) {
   *fitting = *a;
   const int64_t elements = penstock_elements(part->part);

@@ -1,7 +1,7 @@
-! checkpoint.f90: all that has to do with penstock: the tree as lists, a row for each grid, and the tree again from them.
+! checkpoint.f90: all that has to do with penstock: the tree as lists, a row for each grid, and the tree from them.
 !
-! Each process writes the grids that it owns, in the order of the curve, and ghosts never: one after another they make, on
-! any number of processes, the same lists. A process that reads needs to know only which run of them is its domain.
+! Each process writes the grids that it owns, in the order of the curve, and ghosts never: one after another they make,
+! on any number of processes, the same lists. A process that reads needs to know only which run of them is its domain.
 module checkpoint
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real64
   use mpi_f08

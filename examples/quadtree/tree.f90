@@ -101,7 +101,7 @@ contains
     end do
   end subroutine
 
-  ! The place along the Hilbert curve, from 0, of a grid in a square of SIDE x SIDE. Sons of a father follow one another.
+  ! The place along the Hilbert curve, from 0, of a grid in a square of SIDE x SIDE. Sons follow one another.
   pure integer function key_of(side, where) result(key)
     integer, intent(in) :: side, where(2)
     integer :: xy(2), bits(2), s

@@ -77,7 +77,7 @@ class AmrReader {
     return file_.skip(1);  // mass_sph
   }
 
-  // The first numbers of a record of so many reals; forks of RAMSES that write another one have what the info file says.
+  // The first numbers of a record of so many reals; forks that write another one have what the info file says.
   Status read_exact(std::initializer_list<const char*> names, int64_t reals) {
     PENSTOCK_ASSIGN(const Record record, file_.next());
     if (record.bytes % reals != 0 || !real_of(record.bytes / reals).ok()) return {};
