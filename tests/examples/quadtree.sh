@@ -22,9 +22,9 @@ for ranks in 1 3 4; do
     cmp -s end whole || fail "$ranks ranks, then $others: $(cat end), without a break: $(cat whole)"
   done
   # The file does not know how many wrote it.
-  "$@" -n 2 "$quadtree" --restart tree.h5 --stop-after 1 --write again-$ranks.h5 > /dev/null
+  mv tree.h5 tree-$ranks.h5
   if command -v h5diff > /dev/null; then
-    h5diff --exclude-path /_penstock again-1.h5 again-$ranks.h5 || fail "another file of $ranks ranks"
+    h5diff --exclude-path /_penstock tree-1.h5 tree-$ranks.h5 || fail "another file of $ranks ranks"
   fi
 done
 "$@" -n 2 "$quadtree" --restart absent.h5 > out 2> err && fail "it went on from no file"
