@@ -129,8 +129,7 @@ contains
     integer, intent(in) :: level
     integer, allocatable :: grids(:), keys(:)
     integer :: grid, n, i
-    grids = [integer ::]
-    keys = [integer ::]
+    allocate (grids(0), keys(0))
     grid = head(own, level)
     do while (grid /= 0)
       grids = [grids, grid]
