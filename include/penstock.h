@@ -81,7 +81,8 @@ typedef struct penstock_memory {
 /* --- files ------------------------------------------------------------------------------------------------------- */
 
 /* Collective. A new file; under PATH there is nothing, or the old file, until commit. PLAN: how the data travels,
- * such as "hdf5/two_phase:writers=2"; NULL: the default of PATH's extension (.h5 .hdf5: hdf5; .raw .json: raw). */
+ * such as "hdf5/two_phase:writers=2"; NULL: the default of PATH's extension (.h5 .hdf5: hdf5; .raw .json: raw), which
+ * ":durability=none" changes in that alone. */
 penstock_status penstock_create(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
 /* Collective. To read; the format is recognised. PLAN may name a transport; NULL: the default. */
 penstock_status penstock_open(penstock_comm comm, const char *path, const char *plan, penstock_file **file);

@@ -2,6 +2,7 @@
 #include "programs/program.hpp"
 
 #include <cstdio>
+#include <filesystem>
 
 #include <penstock/config.h>
 
@@ -44,6 +45,19 @@ int run(int argc, char** argv, const Usage& usage,
 int run_alone(int argc, char** argv, const Usage& usage,
               const std::function<int(const Communicator&, std::span<char*>)>& body) {
   return run_with(serial_communicator(), std::span(argv, argc).subspan(1), usage, body);
+}
+
+// Rank 0 looks. A link that leads nowhere is in the way as well.
+Status check_free(const Communicator& comm, const std::string& path) {
+  int64_t there = 0;
+  if (comm->rank() == 0)
+    for (const std::string& name : {path, path + ".json"}) {
+      std::error_code error;
+      if (std::filesystem::exists(std::filesystem::symlink_status(name, error))) there = 1;
+    }
+  PENSTOCK_TRY(comm->all_reduce_max(std::span(&there, 1)));
+  if (there == 0) return {};
+  return {Code::exists, "'" + path + "' is there already: --force replaces it"};
 }
 
 void print(const nlohmann::json& line) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 
 #include <penstock/communicator.hpp>
 
@@ -25,6 +26,9 @@ int run(int argc, char** argv, const Usage& usage,
 // The same in a process by itself, which needs no MPI and no launcher.
 int run_alone(int argc, char** argv, const Usage& usage,
               const std::function<int(const Communicator&, std::span<char*> arguments)>& body);
+
+// Collective. Code::exists where something is at PATH, or a set's index beside it, before any work is done.
+Status check_free(const Communicator& comm, const std::string& path);
 
 // One line; bytes that are no UTF-8 become U+FFFD.
 void print(const nlohmann::json& line);

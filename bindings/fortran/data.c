@@ -84,8 +84,10 @@ static const char *extents(int rank, const int64_t *extent, char *text, size_t s
   return text;
 }
 
-/* Whether A has the extents of what PART says is this rank's. Where there is nothing, any array without elements will do. */
-static penstock_status check_extents(const Call *call, const Array *a, const Part *part) {
+/* Whether A has the extents of what PART says is this rank's, or others for the same elements in the same order:
+ * FITTING is A with those of PART. Where there is nothing, any array without elements will do. */
+static penstock_status fit(const Call *call, const Array *a, const Part *part, Array *fitting) {
+  *fitting = *a;
   const int64_t elements = penstock_elements(part->part);
   bool fits = a->elements == elements;
   if (part->form == LIST && !fits)
@@ -95,6 +97,7 @@ static penstock_status check_extents(const Call *call, const Array *a, const Par
     const int rank = part->form == PER_RANK && a->rank == part->rank - 1 ? part->rank - 1 : part->rank;
     fits = a->rank == rank;
     for (int i = 0; fits && i < rank; i++) fits = a->extent[i] == part->count[i];
+    if (a->rank != rank && a->elements == elements) fits = regroup(a, part->rank, part->count, fitting);
   }
   char is[200], wanted[200];
   return fits ? PENSTOCK_OK
@@ -113,10 +116,29 @@ static Array as_empty(const Array *a) {
 }
 
 static penstock_status move_checked(const Call *call, const Array *a, const Part *part) {
-  const penstock_status status = check_extents(call, a, part);
+  Array fitting;
+  const penstock_status status = fit(call, a, part, &fitting);
   if (status != PENSTOCK_OK) return status;
   const Array empty = as_empty(a);
-  return move_part(call, a->elements == 0 ? &empty : a, part);
+  if (fitting.apart && call->operation == PUT) return put_copy(call, a, part);
+  if (fitting.apart)
+    return refuse(call->file, PENSTOCK_INVALID,
+                  "%s: a section whose dimensions lie apart in memory has to have as many as the dataset", call->doing);
+  return move_part(call, a->elements == 0 ? &empty : &fitting, part);
+}
+
+/* Of an array of another rank than the dataset's, a list of rows: how many rows it is, where it is whole rows. */
+static bool count_rows(const Array *a, int64_t rank, const int64_t *extent, const int64_t *first, int64_t *count) {
+  if (rank < 1 || rank > MOST_DIMENSIONS || rank == a->rank) return false;
+  const int last = (int)rank - 1;
+  int64_t row = 1;
+  for (int i = 0; i < last; i++) {
+    if (first[i] != 1 || extent[i] < 1 || extent[i] > INT64_MAX / row) return false;
+    count[i] = extent[i];
+    row *= extent[i];
+  }
+  count[last] = a->elements / row;
+  return a->elements % row == 0 && first[last] >= 1 && count[last] <= extent[last] - first[last] + 1;
 }
 
 /* SHAPE and START are both there or neither: then the whole dataset is on every rank. */
@@ -125,9 +147,12 @@ static penstock_status make_part(const Call *call, const Array *a, const CFI_cde
   if (shape == NULL) return make_replicated(call->file, a->rank, a->extent, part);
   int64_t extents_given, starts_given;
   int64_t *extent = numbers_of(shape, &extents_given), *first = numbers_of(start, &starts_given);
+  int64_t rows[MOST_DIMENSIONS];
   penstock_status status;
   if (extent == NULL || first == NULL)
     status = refuse(call->file, PENSTOCK_MEMORY, "%s: no memory", call->doing);
+  else if (extents_given == starts_given && count_rows(a, extents_given, extent, first, rows))
+    status = make_block(call->file, call->doing, (int)extents_given, extent, first, rows, part);
   else if (extents_given != a->rank || starts_given != a->rank)
     status = refuse(call->file, PENSTOCK_MISMATCH,
                     "%s: the array has rank %d, shape has %lld numbers and start %lld: they must "

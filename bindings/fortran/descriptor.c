@@ -95,6 +95,35 @@ bool is_contiguous(const Array *a) {
   return true;
 }
 
+bool regroup(const Array *a, int rank, const int64_t *extent, Array *out) {
+  const bool split = rank > a->rank;
+  const int few = split ? a->rank : rank, many = split ? rank : a->rank;
+  const int64_t *few_extent = split ? a->extent : extent, *many_extent = split ? extent : a->extent;
+  *out = *a;
+  out->rank = rank;
+  for (int i = 0; i < rank; i++) {
+    out->extent[i] = extent[i];
+    out->bytes[i] = a->element_bytes;
+  }
+  int m = 0;
+  for (int f = 0; f < few; f++) {
+    int64_t product = 1, end = 0; /* where the next element of the joined dimension would be */
+    while (m < many && product < few_extent[f]) {
+      const int64_t bytes = split ? a->bytes[f] * product : a->bytes[m];
+      if (split) out->bytes[m] = bytes;
+      if (!split && many_extent[m] > 1) {
+        if (product == 1) out->bytes[f] = bytes;
+        if (product > 1 && bytes != end) out->apart = true;
+        end = bytes * many_extent[m];
+      }
+      product *= many_extent[m++];
+    }
+    if (product != few_extent[f]) return false;
+  }
+  while (m < many && many_extent[m] == 1) m++;
+  return m == many;
+}
+
 /* Moves each element between A and the contiguous OTHER, first dimension fastest. */
 static void move(const Array *a, char *other, bool into) {
   int64_t index[MOST_DIMENSIONS] = {0};

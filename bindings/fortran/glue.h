@@ -22,6 +22,7 @@ typedef struct Array {
   int64_t elements, element_bytes;
   penstock_type type;
   bool text;
+  bool apart; /* after regroup: BYTES cannot say where the elements are */
 } Array;
 
 /* --- how a call fails --- */
@@ -43,6 +44,9 @@ char *text_of(const CFI_cdesc_t *text);
 /* DOING, such as "penstock_put 'rho'", begins the message. AS: the type in the file where it is another, for unsigned numbers. */
 penstock_status array_of(File *file, const char *doing, const CFI_cdesc_t *a, const int *as, Array *array);
 bool is_contiguous(const Array *a);
+/* A, which has elements, with other extents for the same elements in the same order: (8, n) as (2, 2, 2, n), or the
+ * other way round. False where the extents of one are not products of neighbouring ones of the other. */
+bool regroup(const Array *a, int rank, const int64_t *extent, Array *out);
 /* A contiguous copy, to be freed; blanks at the end of texts are NULs in it, as in files. NULL where there is no memory. */
 char *packed(const Array *a);
 /* The other way: fills A from PACKED. */

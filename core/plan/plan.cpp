@@ -13,7 +13,7 @@
 namespace penstock {
 namespace {
 
-constexpr std::string_view default_transport = "two_phase";
+constexpr std::string_view default_transport = "two_phase", default_word = "auto";
 
 constexpr Alias alias_table[] = {
     {"per_process", "independent", "placement=per_rank,preallocate=false", "one file for each rank, plus an index"},
@@ -47,6 +47,10 @@ Result<Words> split_text(std::string_view text) {
   Words words;
   const size_t colon = std::min(text.find(':'), text.size());
   const std::string_view head = text.substr(0, colon);
+  if (head.find('=') != std::string_view::npos)
+    return Status(Code::invalid, fmt::format("'{}' begins with a parameter: ':{}' is the default plan with it, "
+                                             "'two_phase:{}' a transport",
+                                             text, text, text));
   const size_t slash = head.find('/');
   if (slash != std::string_view::npos) words.format = head.substr(0, slash);
   words.transport = slash == std::string_view::npos ? head : head.substr(slash + 1);
@@ -166,7 +170,7 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
   if (words.format.empty() && find(catalog.formats, words.transport) != nullptr)
     std::swap(words.format, words.transport);
   if (words.format.empty()) words.format = fallback_format;
-  if (words.transport.empty()) words.transport = default_transport;
+  if (words.transport.empty() || words.transport == default_word) words.transport = default_transport;
   for (const Alias& alias : aliases()) {
     if (alias.name != words.transport) continue;
     words.transport = alias.transport;

@@ -37,8 +37,8 @@ struct Plan {
 };
 
 // "FORMAT/TRANSPORT[:name=value,...]", an alias ("raw/per_process", "raw/gather"), a transport alone ("two_phase";
-// the format is then FALLBACK_FORMAT), "ENGINE[:name=value,...]", or a plan's JSON. Unknown words are named together with
-// those that exist.
+// the format is then FALLBACK_FORMAT), the default with other parameters (":durability=none", "auto:durability=none"),
+// "ENGINE[:name=value,...]", or a plan's JSON. Unknown words are named together with those that exist.
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog);
 
 struct Alias {

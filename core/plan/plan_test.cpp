@@ -57,6 +57,15 @@ TEST(Plan, ShortFormsAreFilledUp) {
   EXPECT_EQ(good("hdf5/independent", "raw").format, "hdf5");
 }
 
+TEST(Plan, TheDefaultMayHaveOtherParameters) {
+  for (const char* text : {":durability=none", "auto:durability=none", "hdf5:durability=none",
+                           "hdf5/auto:durability=none", R"({"transport": "auto", "durability": "none"})"})
+    EXPECT_EQ(good(text).text(all), "hdf5/two_phase:durability=none") << text;
+  for (const char* text : {"", "auto", ":", "hdf5/auto"}) EXPECT_EQ(good(text, "raw").transport, "two_phase") << text;
+  EXPECT_EQ(good("auto:io=direct", "raw").text(all), "raw/two_phase:io=direct");
+  EXPECT_EQ(good(":parts=3").placement, "parts");
+}
+
 TEST(Plan, TextIsCanonical) {
   const std::pair<const char*, const char*> table[] = {
       {"hdf5/two_phase", "hdf5/two_phase"},
@@ -126,6 +135,7 @@ TEST(Plan, WhatCannotBeIsNamedWithWhatCan) {
                        {"{\"writers\": [2]}", Code::invalid, "writers", ""},
                        {"hdf5/two_phase:env.A=\xE6", Code::invalid, "byte 22", "UTF-8"},
                        {"hdf5/two_phase:env.\xCF\x89=\xCF", Code::invalid, "byte 23", "UTF-8"},
+                       {"durability=none", Code::invalid, "begins with a parameter", "':durability=none'"},
                        {"hdf5/two_phase/x", Code::invalid, "two_phase/x", "two_phase"}};
   for (const Bad& bad : table) {
     const auto plan = parse_plan(bad.text, "hdf5", all);

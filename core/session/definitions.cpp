@@ -8,6 +8,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/comm/patience.hpp"
+#include "core/model/tell_apart.hpp"
 
 namespace penstock {
 namespace {
@@ -83,11 +84,6 @@ Result<Said> decode(Decoder& in) {
   return said;
 }
 
-std::string describe(const Attribute& attribute) {
-  if (attribute.type.kind == Kind::text && attribute.shape.rank() == 0) return fmt::format("'{}'", text(attribute));
-  return fmt::format("{} {}", name(attribute.type), describe(attribute.shape));
-}
-
 // A status or definitions, as one message up or down the tree.
 std::vector<std::byte> pack(const Status& status, const Said& said) {
   Encoder out;
@@ -143,10 +139,11 @@ Status merge(Said& ours, const Said& theirs) {
       const auto [at, added] = own_list.try_emplace(name, attribute);
       const auto setter = ours.setters.try_emplace({object, name}, rank).first;
       if (added || at->second == attribute) continue;
-      return {Code::mismatch,
-              fmt::format(
-                  "attribute '{}' of '{}' is {} on rank {} but {} on rank {}: set it alike, or on one rank only", name,
-                  object.empty() ? "/" : object, describe(at->second), setter->second, describe(attribute), rank)};
+      const auto [here, there] = tell_apart(at->second, attribute);
+      return {
+          Code::mismatch,
+          fmt::format("attribute '{}' of '{}' is {} on rank {} but {} on rank {}: set it alike, or on one rank only",
+                      name, object.empty() ? "/" : object, here, setter->second, there, rank)};
     }
   }
   return {};

@@ -1,7 +1,6 @@
 // penstock-convert: makes one file of a set, a set of a file, another format or other chunks, in parallel and in bounded memory.
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -41,21 +40,8 @@ bool parse(std::span<char*> arguments, Words& words) {
   return true;
 }
 
-// Collective; rank 0 looks. A link that leads nowhere is in the way as well.
-Status check_free(const Communicator& comm, const std::string& path) {
-  int64_t there = 0;
-  if (comm->rank() == 0)
-    for (const std::string& name : {path, path + ".json"}) {
-      std::error_code error;
-      if (std::filesystem::exists(std::filesystem::symlink_status(name, error))) there = 1;
-    }
-  PENSTOCK_TRY(comm->all_reduce_max(std::span(&there, 1)));
-  if (there == 0) return {};
-  return {Code::exists, "'" + path + "' is there already: --force replaces it"};
-}
-
 Status convert(const Communicator& comm, const Words& words) {
-  if (!words.force) PENSTOCK_TRY(check_free(comm, words.to));
+  if (!words.force) PENSTOCK_TRY(program::check_free(comm, words.to));
   if (!words.vtkhdf) return File::copy(comm, words.from, words.to, words.plan, words.only);
   PENSTOCK_ASSIGN(const std::string note, write_vtkhdf(comm, words.from, words.to, words.plan, words.only));
   if (comm->rank() == 0 && !note.empty()) std::printf("%s\n", note.c_str());

@@ -70,18 +70,38 @@ class AmrReader {
     PENSTOCK_ASSIGN(common.box_length, real("boxlen"));
     PENSTOCK_TRY(file_.skip(3));  // noutput, iout, ifout; tout; aout
     PENSTOCK_ASSIGN(common.time, real("t"));
-    return file_.skip(7);  // dtold; dtnew; nstep; constants of the run; cosmology; expansion; mass_sph
+    common.exact = {{"boxlen", common.box_length}, {"time", common.time}};
+    PENSTOCK_TRY(file_.skip(4));  // dtold; dtnew; nstep; einit, mass_tot_0, rho_tot
+    PENSTOCK_TRY(read_exact({"omega_m", "omega_l", "omega_k", "omega_b", "H0"}, 7));
+    PENSTOCK_TRY(read_exact({"aexp"}, 5));
+    return file_.skip(1);  // mass_sph
+  }
+
+  // The first numbers of a record of so many reals; forks that write another one have what the info file says.
+  Status read_exact(std::initializer_list<const char*> names, int64_t reals) {
+    PENSTOCK_ASSIGN(const Record record, file_.next());
+    if (record.bytes % reals != 0 || !real_of(record.bytes / reals).ok()) return {};
+    int64_t at = 0;
+    for (const char* name : names) {
+      PENSTOCK_ASSIGN(out_.common.exact[name], real_in(record, at, record.bytes / reals));
+      at += record.bytes / reals;
+    }
+    return {};
   }
 
   Result<double> real(const char* what) {
     PENSTOCK_ASSIGN(const Record record, file_.next());
-    PENSTOCK_ASSIGN(const ElementType type, real_of(record.bytes));
+    if (!real_of(record.bytes).ok()) return file_.wrong(fmt::format("{} in {} bytes", what, record.bytes));
+    return real_in(record, 0, record.bytes);
+  }
+
+  // Of 4 or 8 bytes.
+  Result<double> real_in(const Record& record, int64_t at, int64_t size) {
     std::byte raw[8];
-    const std::span<std::byte> bytes(raw, static_cast<size_t>(record.bytes));
-    PENSTOCK_TRY(file_.read(record, 0, bytes));
-    if (file_.framing().swapped) swap_bytes(bytes, record.bytes);
-    (void)what;
-    if (type.kind == Kind::f64) {
+    const std::span<std::byte> bytes(raw, static_cast<size_t>(size));
+    PENSTOCK_TRY(file_.read(record, at, bytes));
+    if (file_.framing().swapped) swap_bytes(bytes, size);
+    if (size == 8) {
       double value = 0;
       std::memcpy(&value, raw, 8);
       return value;
@@ -301,6 +321,21 @@ std::vector<std::pair<std::string, char>> particle_fields(const Output& output, 
   return fields;
 }
 
+// Where there is no particle, the letter of the descriptor alone says it.
+ElementType particle_type(char letter) {
+  switch (letter) {
+    case 'b': return {Kind::i8};
+    case 'h': return {Kind::i16};
+    case 'i':
+    case '?': return {Kind::i32};
+    case 'q':
+    case 'l': return {Kind::i64};
+    case 'f':
+    case 's': return {Kind::f32};
+    default: return {Kind::f64};
+  }
+}
+
 Result<ElementType> particle_type(char letter, int64_t bytes) {
   if (bytes == 1) return ElementType{Kind::i8};
   if (bytes == 2) return ElementType{Kind::i16};
@@ -331,8 +366,10 @@ Status read_particles(const Output& output, int process, Process& out) {
   if (fields.size() != records.size())
     return file.wrong(fmt::format("{} fields, but part_file_descriptor.txt names {}", records.size(), fields.size()));
   for (size_t i = 0; i < records.size(); ++i) {
-    if (records[i].rows == 0) continue;  // nobody knows the type
-    PENSTOCK_ASSIGN(records[i].type, particle_type(fields[i].second, records[i].stride / records[i].rows));
+    records[i].type = particle_type(fields[i].second);
+    if (records[i].rows > 0) {
+      PENSTOCK_ASSIGN(records[i].type, particle_type(fields[i].second, records[i].stride / records[i].rows));
+    }
     if (!out.particles.emplace(fields[i].first, records[i]).second)
       return file.wrong(fmt::format("two fields are called '{}'", fields[i].first));
   }

@@ -50,7 +50,8 @@ using Tables = std::map<std::string, Columns>;
 struct Common {
   int64_t processes = 0, dimensions = 0, levels = 0, boundaries = 0;
   std::array<int64_t, 3> coarse{};  // nx, ny, nz
-  double box_length = 0, time = 0, gamma = 0;
+  double box_length = 0, time = 0;
+  std::map<std::string, double> exact;  // "aexp", ...: what the info file has with fewer digits, under its names
   std::string ordering;
   std::vector<std::string> cells;  // the datasets of each level that have values in cells, in the order of the files
   std::string describe() const;    // all of it, to be compared
@@ -60,7 +61,7 @@ struct Process {
   Common common;
   std::vector<Tables> levels;  // from level 1 on; of the grids that this process owns
   std::vector<int64_t> grids;  // of each level
-  Tables particles;
+  Tables particles;            // each with its type, also where there is no particle
 };
 
 // Everything of PROCESS, from 1: headers read and compared, no data.

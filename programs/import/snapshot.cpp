@@ -1,6 +1,8 @@
 // Snapshot: what this rank's processes have becomes its rows of ragged datasets, whose elements are read while they are written.
 #include "programs/import/snapshot.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +20,13 @@ namespace penstock::importing {
 namespace {
 
 const ElementType f64{Kind::f64}, i64{Kind::i64}, i32{Kind::i32}, i8{Kind::i8};
+
+template <typename T>
+T number_at(std::span<const std::byte> bytes, int64_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + static_cast<size_t>(index) * sizeof value, sizeof value);
+  return value;
+}
 
 // Of this rank.
 struct Mine {
@@ -59,6 +68,52 @@ Status agree_common(const Communicator& comm, const Mine& mine, Common& common) 
   return agree(comm, status);
 }
 
+// What only all ranks together know.
+struct Whole {
+  int64_t particles = 0;
+  std::array<int64_t, 3> box_start{}, box_cells{};  // coarse cells; the others belong to boundaries
+};
+
+// Own grids of the first level fill the coarse cells of the box, and those of boundaries the others.
+Status find_box(const Mine& mine, const Common& common, std::array<int64_t, 3>& first, std::array<int64_t, 3>& last) {
+  for (const Process& process : mine.processes) {
+    const auto found = process.levels[0].find("position");
+    if (found == process.levels[0].end()) continue;
+    const Columns& positions = found->second;
+    std::vector<std::byte> rows(static_cast<size_t>(positions.rows * positions.columns * bytes(positions.type)));
+    PENSTOCK_TRY(rows_of({positions})(0, rows));
+    for (int64_t i = 0; i < positions.rows * positions.columns; ++i) {
+      const auto axis = static_cast<size_t>(i % positions.columns);
+      const double value = positions.type.kind == Kind::f64 ? number_at<double>(rows, i) : number_at<float>(rows, i);
+      if (!(value >= 0 && value < static_cast<double>(common.coarse[axis]))) continue;
+      first[axis] = std::min(first[axis], static_cast<int64_t>(value));
+      last[axis] = std::max(last[axis], static_cast<int64_t>(value));
+    }
+  }
+  return {};
+}
+
+// Collective.
+Status agree_whole(const Communicator& comm, const Mine& mine, const Common& common, Whole& whole) {
+  for (const Process& process : mine.processes)
+    if (!process.particles.empty()) whole.particles += process.particles.begin()->second.rows;
+  PENSTOCK_TRY(comm->all_reduce_sum(std::span(&whole.particles, 1)));
+  std::array<int64_t, 3> first, last;
+  first.fill(INT64_MAX);
+  last.fill(-1);
+  Status status;
+  if (common.boundaries > 0) status = guarded([&] { return find_box(mine, common, first, last); });
+  PENSTOCK_TRY(agree(comm, status));
+  PENSTOCK_TRY(comm->all_reduce_min(first));
+  PENSTOCK_TRY(comm->all_reduce_max(last));
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const bool found = last[axis] >= 0;
+    whole.box_start[axis] = found ? first[axis] : 0;
+    whole.box_cells[axis] = found ? last[axis] - first[axis] + 1 : common.coarse[axis];
+  }
+  return {};
+}
+
 struct Unit {
   double to_cgs = 1;
   const char* cgs = "";
@@ -66,7 +121,8 @@ struct Unit {
 
 class Writer {
  public:
-  Writer(const Mine& mine, const Common& common, File& file) : mine_(mine), common_(common), file_(file) {
+  Writer(const Mine& mine, const Common& common, const Whole& whole, File& file)
+      : mine_(mine), common_(common), whole_(whole), file_(file) {
     for (const auto& [name, text] : mine.output.info) {
       double value = 0;
       if (is_number(text, value)) values_[name] = value;
@@ -89,6 +145,8 @@ class Writer {
   Status set_file_attributes() {
     PENSTOCK_TRY(file_.set_attribute("", text_attribute("source", "RAMSES")));
     PENSTOCK_TRY(file_.set_attribute("", make_attribute("coarse_cells", i64, common_.coarse.data(), 3)));
+    PENSTOCK_TRY(file_.set_attribute("", make_attribute("box_start", i64, whole_.box_start.data(), 3)));
+    PENSTOCK_TRY(file_.set_attribute("", make_attribute("box_cells", i64, whole_.box_cells.data(), 3)));
     for (const auto& [name, text] : mine_.output.info) {
       int64_t whole = 0;
       double value = 0;
@@ -100,6 +158,8 @@ class Writer {
       else
         PENSTOCK_TRY(file_.set_attribute("", text_attribute(name, text)));
     }
+    for (const auto& [name, value] : common_.exact)
+      PENSTOCK_TRY(file_.set_attribute("", make_attribute(name, f64, &value, -1)));
     for (const char* name : {"namelist.txt", "compilation.txt"}) PENSTOCK_TRY(add_text(name));
     if (mine_.output.domains.empty()) return {};
     const int64_t rows = std::ssize(mine_.output.domains);
@@ -172,9 +232,10 @@ class Writer {
     const Dims cells = Dims::filled(static_cast<int>(common_.dimensions), 2);
     if (sum > 0) {
       const std::string object = group.substr(0, group.size() - 1);
-      const double size = common_.box_length / static_cast<double>(int64_t{1} << std::min<size_t>(level + 1, 62));
+      const double scale = common_.box_length / static_cast<double>(whole_.box_cells[0]);
+      const double size = scale / static_cast<double>(int64_t{1} << std::min<size_t>(level + 1, 62));
       PENSTOCK_TRY(file_.set_attribute(object, make_attribute("cell_size", f64, &size, -1)));
-      PENSTOCK_TRY(describe(group + "position", {unit("unit_l") * common_.box_length, "cm"}));
+      PENSTOCK_TRY(describe(group + "position", {unit("unit_l") * scale, "cm"}));
       PENSTOCK_ASSIGN(const auto part, Decomposition::ragged(sum, {}));
       PENSTOCK_TRY(file_.supply(group + "domain", i32, part, value_of_each(grids, mine_.numbers)));
     }
@@ -191,16 +252,24 @@ class Writer {
   Status add_particles() {
     std::map<std::string, std::vector<Columns>> fields;
     for (const Process& process : mine_.processes)
-      for (const auto& [name, columns] : process.particles) fields[name].push_back(columns);
+      for (const auto& [name, columns] : process.particles)
+        if (columns.rows > 0 || whole_.particles == 0) fields[name].push_back(columns);
     for (const auto& [name, files] : fields) {
-      PENSTOCK_TRY(describe("particles/" + name, unit_of(name)));
-      PENSTOCK_TRY(add("particles/" + name, files, {}, Change::none));
+      const std::string dataset = "particles/" + name;
+      PENSTOCK_TRY(describe(dataset, unit_of(name)));
+      if (whole_.particles > 0) {
+        PENSTOCK_TRY(add(dataset, files, {}, Change::none));
+        continue;
+      }
+      PENSTOCK_ASSIGN(const auto none, Decomposition::ragged(0, {}));
+      PENSTOCK_TRY(file_.supply(dataset, files[0].type, none, rows_of({})));
     }
     return {};
   }
 
   const Mine& mine_;
   const Common& common_;
+  const Whole& whole_;
   File& file_;
   std::map<std::string, double> values_;
 };
@@ -213,9 +282,11 @@ Status import_ramses(const Communicator& comm, const std::string& folder, const 
   Common common;
   PENSTOCK_TRY(agree(comm, guarded([&] { return read_mine(comm, folder, mine); })));
   PENSTOCK_TRY(agree_common(comm, mine, common));
+  Whole whole;
+  PENSTOCK_TRY(agree_whole(comm, mine, common, whole));
   PENSTOCK_ASSIGN(File file, File::create(comm, path, plan));
   if (!mine.processes.empty()) {
-    const Status status = guarded([&] { return Writer(mine, common, file).write(); });
+    const Status status = guarded([&] { return Writer(mine, common, whole, file).write(); });
     if (!status.ok()) file.remember_failure(status);
   }
   return file.close();

@@ -55,6 +55,28 @@ static penstock_status attribute_differs(void) {
   return finish(status, &f);
 }
 
+/* COUNT numbers, of which the one before the last differs; below 0 one number. */
+static penstock_status numbers_differ(int64_t count) {
+  double numbers[20] = {0};
+  numbers[count < 0 ? 0 : count - 2] = last() ? 0.25 : 0.5;
+  penstock_file *f = NULL;
+  penstock_status status = create(&f);
+  if (!status) penstock_attribute_array(f, "/", "time", PENSTOCK_DOUBLE, count, numbers);
+  return finish(status, &f);
+}
+
+static penstock_status number_differs(void) { return numbers_differ(-1); }
+static penstock_status list_differs(void) { return numbers_differ(20); }
+
+static penstock_status attribute_types_differ(void) {
+  penstock_file *f = NULL;
+  penstock_status status = create(&f);
+  if (!status)
+    penstock_attribute_array(f, "/", "step", last() ? PENSTOCK_INT64 : PENSTOCK_INT32, -1,
+                             last() ? (const void *)&(int64_t){4} : &(int32_t){4});
+  return finish(status, &f);
+}
+
 static penstock_status replicas_differ(void) {
   double data[6] = {1, 2, 3, 4, 5, last() ? 7 : 6};
   penstock_file *f = NULL;
@@ -206,6 +228,9 @@ static const Case together[] = {
     {"types differ", type_differs, PENSTOCK_MISMATCH, {"rho", "f64", "f32"}},
     {"shapes differ", shape_differs, PENSTOCK_MISMATCH, {"rho"}},
     {"attributes differ", attribute_differs, PENSTOCK_MISMATCH, {"units", "'m'", "'cm'"}},
+    {"numbers of attributes differ", number_differs, PENSTOCK_MISMATCH, {"'time'", "is 0.5 on", "but 0.25 on"}},
+    {"lists of attributes differ", list_differs, PENSTOCK_MISMATCH, {"is 0.5 at (18) on", "but 0.25 at (18) on"}},
+    {"types of attributes differ", attribute_types_differ, PENSTOCK_MISMATCH, {"is i32 4 on", "but i64 4 on"}},
     {"replicated data differ", replicas_differ, PENSTOCK_MISMATCH, {"grid"}},
     {"decompositions of two kinds", sharing_differs, PENSTOCK_MISMATCH, {"grid", "ragged", "replicated"}},
     {"two ranks claim an element", overlap, PENSTOCK_OVERLAP, {"rho", "(9)", "0 and 1"}},

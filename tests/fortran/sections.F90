@@ -32,6 +32,7 @@ program sections
   call no_copies(named("lent.h5"))
   call garbage(named("kept.h5"))
   call nothing(named("nothing.h5"))
+  call other_ranks(named("other.h5"))
   call finish()
 
 contains
@@ -183,6 +184,86 @@ contains
   end subroutine
 
   ! Ranks without elements: of a block, with arrays that are empty, not allocated to any size, of another rank.
+  ! The same elements in the same order, in an array of another rank than the dataset has: rows (2,2,2) from (8, n).
+  subroutine other_ranks(path)
+    character(*), intent(in) :: path
+    type(penstock_file) :: f
+    type(penstock_decomposition) :: cells, flat
+    real(real64), target :: wide(10, 0:6), apart(3, 2, 2, 5)
+    real(real64), allocatable, target :: row(:, :), whole(:, :, :, :), line(:)
+    integer :: n, before, everybody, k, bad
+    n = 5 - mod(rank, 3)  ! 5, 4, 3, 5, ...
+    before = sum([(5 - mod(k, 3), k=0, rank - 1)])
+    everybody = sum([(5 - mod(k, 3), k=0, size_of_world - 1)])
+    wide = -1
+    apart = -1
+    row = reshape([(real(8 * before + k, real64), k=1, 8 * n)], [8, n])
+    wide(2:9, 1:n) = row
+    apart(2:3, :, :, 1:n) = reshape(row, [2, 2, 2, n])
+    whole = reshape(row, [2, 2, 2, n])
+    line = [row]
+    call penstock_ragged(n, cells, [2, 2, 2])
+    call penstock_ragged(n, flat, [8])
+    call penstock_create(world, path, f)
+    call penstock_put(f, "put", row, cells)
+    call penstock_lend(f, "lent", row, cells)
+    call penstock_lend(f, "line", line, cells)
+    call penstock_lend(f, "section", wide(2:9, 1:n), cells)        ! the gaps of 2 stay between the rows
+    call penstock_put(f, "backwards", wide(9:2:-1, n:1:-1), cells)
+    call penstock_lend(f, "joined", whole, flat)
+    call penstock_put(f, "apart", apart(2:3, :, :, 1:n), flat)
+    call penstock_put(f, "block", row, [2, 2, 2, everybody], [1, 1, 1, before + 1])
+    call penstock_close(f)
+
+    call penstock_open(world, path, f)
+    call same(f, "put", [2, 2, 2, everybody])
+    call same(f, "lent", [2, 2, 2, everybody])
+    call same(f, "line", [2, 2, 2, everybody])
+    call same(f, "section", [2, 2, 2, everybody])
+    call same(f, "joined", [8, everybody])
+    call same(f, "apart", [8, everybody])
+    call same(f, "block", [2, 2, 2, everybody])
+    wide = -1
+    call penstock_get(f, "put", wide(2:9, 1:n), cells)
+    row = 0
+    call penstock_get(f, "backwards", row, cells)
+    call penstock_commit(f)
+    call check(all(wide(2:9, 1:n) == reshape(line, [8, n])), "a section of another rank is read")
+    call check(all(wide([1, 10], :) == -1) .and. all(wide(:, n + 1:) == -1), "and nothing around it")
+    call check(all(row == reshape(line(8 * n:1:-1), [8, n])), "a section that runs backwards")
+    call penstock_close(f)
+
+    call penstock_create(world, path, f)
+    call penstock_lend(f, "apart", apart(2:3, :, :, 1:n), flat, ierr=bad)
+    call check_status(bad, PENSTOCK_INVALID, "dimensions that lie apart")
+    call check_said("penstock_lend 'apart'|lie apart")
+    call penstock_abandon(f)
+    call penstock_free(cells)
+    call penstock_free(flat)
+    call remove(path)
+  end subroutine
+
+  ! Dataset NAME of SHAPE holds 1, 2, ..., as a list that any number of processes takes shares of.
+  subroutine same(f, name, shape)
+    type(penstock_file), intent(in) :: f
+    character(*), intent(in) :: name
+    integer, intent(in) :: shape(:)
+    integer(int64), allocatable :: found(:)
+    real(real64), allocatable :: part(:, :)
+    integer :: low, high, k, start(size(shape))
+    call penstock_describe(f, name, shape=found)
+    call check(size(found) == size(shape), name//" has its rank")
+    if (size(found) == size(shape)) call check(all(found == shape), name//" has its shape")
+    low = rank * shape(size(shape)) / size_of_world
+    high = (rank + 1) * shape(size(shape)) / size_of_world
+    start = 1
+    start(size(shape)) = low + 1
+    allocate (part(8, high - low), source=0d0)
+    call penstock_get(f, name, part, shape, start)
+    call penstock_commit(f)
+    call check(all(part == reshape([(real(8 * low + k, real64), k=1, size(part))], [8, high - low])), name)
+  end subroutine
+
   subroutine nothing(path)
     character(*), intent(in) :: path
     type(penstock_file) :: f

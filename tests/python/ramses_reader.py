@@ -120,6 +120,10 @@ class MadeUp:
     key_bytes: int = 8
     ordering: str = "hilbert"
     marker: str = "i"
+    letters: str = ""  # types in the descriptor of particles; without it there is none
+    coarse: tuple[int, int, int] = (1, 1, 1)
+    first_grids: tuple[tuple[float, ...], ...] = ()  # where own grids of level 1 lie; without it numbers count up
+    time: float = 2 / 3
     counter: int = 0
 
     def write(self) -> None:
@@ -129,7 +133,7 @@ class MadeUp:
             f"ndim        = {self.ndim:10}",
             "",
             "boxlen      =  0.200000000000000E+01",
-            "time        =  0.125000000000000E+00",
+            f"time        =  {self.time:.14E}",
             "unit_l      =  0.300000000000000E+22",
             "unit_d      =  0.200000000000000E-23",
             "unit_t      =  0.500000000000000E+15",
@@ -145,6 +149,10 @@ class MadeUp:
             lines = ["# version:  1", "# ivar, variable_name, variable_type"]
             lines += [f" {v + 1}, made_up_{v}, d" for v in range(self.variables)]
             (self.folder / "hydro_file_descriptor.txt").write_text("\n".join(lines) + "\n")
+        if self.letters:
+            lines = ["# version:  1", "# ivar, variable_name, variable_type"]
+            lines += [f" {v + 1}, field_{v}, {letter}" for v, letter in enumerate(self.letters)]
+            (self.folder / "part_file_descriptor.txt").write_text("\n".join(lines) + "\n")
         for process in range(1, self.processes + 1):
             self.write_amr(process)
             if self.hydro:
@@ -187,13 +195,13 @@ class MadeUp:
     def write_amr(self, process: int) -> None:
         add, done = self.records(self.path("amr", process))
         levels = len(self.grids)
-        for values in (self.processes, self.ndim, [1, 1, 1], levels, 1000, self.boundaries, 10):
+        for values in (self.processes, self.ndim, self.coarse, levels, 1000, self.boundaries, 10):
             add(values)
         add(2.0, self.real)
         add([1, 1, 1])
         add([0.5], self.real)
         add([1.0], self.real)
-        add(0.125, self.real)
+        add(self.time, self.real)
         for n in (levels, levels, 1, 3, 7, 5, 1):
             add(np.zeros(n), self.real)
         for n in (1, 1):
@@ -215,8 +223,10 @@ class MadeUp:
                     continue
                 for _ in range(3):
                     add(self.numbers(n, "i4"))
-                for _ in range(self.ndim):
-                    add(self.numbers(n, self.real), self.real)
+                for axis in range(self.ndim):
+                    first = level == 0 and domain == process - 1
+                    places = [grid[axis] for grid in self.first_grids] if first else []
+                    add(places or self.numbers(n, self.real), self.real)
                 for _ in range(1 + 2 * self.ndim + 3 * 2**self.ndim):
                     add(self.numbers(n, "i4"))
         done()
@@ -248,6 +258,7 @@ class MadeUp:
         add([0.0, 0.0], "f8")
         add(0)
         add(0)
-        for kind in ["f8"] * (2 * self.ndim + 1) + ["i8", "i4"]:
+        kinds = {"?": "i4", "b": "i1", "h": "i2", "i": "i4", "q": "i8", "f": "f4", "d": "f8"}
+        for kind in [kinds[letter] for letter in self.letters or "d" * (2 * self.ndim + 1) + "qi"]:
             add(self.numbers(n, kind), kind)
         done()

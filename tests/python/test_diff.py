@@ -74,7 +74,7 @@ def test_what_differs_is_named(penstock: Penstock, tmp_path: Path) -> None:
         {"dataset": "shape", "shapes": ["(2, 3)", "(3, 2)"]},
         {"dataset": "t", "elements": 1, "differing": 0, "types": ["f64", "f32"]},
         {"dataset": "theirs", "only_in": "b"},
-        {"attribute": "title", "of": ""},
+        {"attribute": "title", "of": "", "values": ["'t'", "'u'"]},
         {"attribute": "x", "of": "", "only_in": "a"},
     ]
     said = penstock("diff", str(one), str(two)).stdout.splitlines()
@@ -84,7 +84,7 @@ def test_what_differs_is_named(penstock: Penstock, tmp_path: Path) -> None:
         f"'shape' is (2, 3) in '{one}', (3, 2) in '{two}'",
         "'t': the same values (f64 and f32)",
         f"'theirs' is in '{two}' only",
-        "attribute 'title' of the file differs",
+        f"attribute 'title' of the file is 't' in '{one}', 'u' in '{two}'",
         f"attribute 'x' of the file is in '{one}' only",
     ]
     assert penstock("diff", str(one), str(two), "--only", "f", "--atol", "2").returncode == 0
@@ -94,6 +94,43 @@ def test_what_differs_is_named(penstock: Penstock, tmp_path: Path) -> None:
     ran = penstock("diff", str(one), str(two), "--only", "nothing")
     assert ran.returncode == 2
     assert f"neither '{one}' nor '{two}' has a dataset 'nothing'" in ran.stderr
+
+
+def test_attributes_that_differ_are_shown(penstock: Penstock, tmp_path: Path) -> None:
+    long = np.arange(100)
+    same = {"a": np.int32(3), "b": np.array([0.5, 1.5]), "c": "text"}
+    write(tmp_path / "a.h5", {"f": [1]}, **same, d=0.1, e=[1, 2], g=np.int32(1), h=[1.0], i=long, j=1, k="z" * 70 + "a")
+    long = np.where(long == 42, -1, long)
+    write(
+        tmp_path / "b.h5",
+        {"f": [1]},
+        a=np.int64(3),
+        b=np.float32([0.5, 1.5]),
+        c="text",
+        d=0.1 + 2**-56,
+        e=[1, 3],
+        g=1.5,
+        h=1.0,
+        i=long,
+        j="1",
+        k="z" * 70 + "b",
+    )
+    ran = penstock("diff", "a.h5", "b.h5")
+    assert ran.returncode == 1
+    assert ran.stdout.splitlines() == [
+        "attribute 'a' of the file: the same value (i32 and i64)",
+        "attribute 'b' of the file: the same value (f64 and f32)",
+        f"attribute 'd' of the file is 0.1 in 'a.h5', {0.1 + 2**-56} in 'b.h5'",
+        "attribute 'e' of the file is [1, 2] in 'a.h5', [1, 3] in 'b.h5'",
+        "attribute 'g' of the file is i32 1 in 'a.h5', f64 1.5 in 'b.h5'",
+        "attribute 'h' of the file is (1) [1] in 'a.h5', () 1 in 'b.h5'",
+        "attribute 'i' of the file is 42 at (42) in 'a.h5', -1 at (42) in 'b.h5'",
+        "attribute 'j' of the file is i64 1 in 'a.h5', text[1] '1' in 'b.h5'",
+        f"attribute 'k' of the file is '...{'z' * 20}a' in 'a.h5', '...{'z' * 20}b' in 'b.h5'",
+    ]
+    write(tmp_path / "c.h5", {"f": [1]}, a=np.int32(3))
+    write(tmp_path / "d.h5", {"f": [1]}, a=3.0)
+    assert lines(penstock, "c.h5", "d.h5", status=0)[-1] == {"attribute": "a", "of": "", "types": ["i32", "f64"]}
 
 
 def test_trouble_is_status_2_and_one_line(penstock: Penstock, tmp_path: Path) -> None:

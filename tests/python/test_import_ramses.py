@@ -11,7 +11,7 @@ import pytest
 import penstock as library
 from conftest import ROOT, Penstock
 from penstock import ramses
-from ramses_reader import MadeUp, read
+from ramses_reader import MadeUp, Records, read
 
 SAMPLE = ROOT / "tests" / "data" / "ramses" / "sedov3d_amr_6p"
 SEDOV = ["density", "velocity_x", "velocity_y", "velocity_z", "pressure"]
@@ -133,9 +133,83 @@ def test_outputs_of_other_shapes(penstock: Penstock, tmp_path: Path, made: dict[
             assert snapshot["particles/identity"].dtype == "i8"
             assert snapshot["particles/levelp"].dtype == "i4"
             assert (np.diff(snapshot["particles/position_x"][: output.particles]) == 1 / 64).all()
+        elif output.particles == 0:
+            assert len(snapshot["particles"]) == 2 * output.ndim + 3
+            assert all(field.shape == (0,) for field in snapshot["particles"].values())
         else:
             assert "particles" not in snapshot
     same(tmp_path / "snap.h5", levels, names)
+
+
+@pytest.mark.parametrize("particles", [0, 3])
+def test_particles_are_of_the_types_that_their_descriptor_says(
+    penstock: Penstock, tmp_path: Path, particles: int
+) -> None:
+    MadeUp(tmp_path / "o", particles=particles, letters="dfqihb?").write()
+    run(penstock, tmp_path / "o", "--np", "3")
+    with h5py.File(tmp_path / "snap.h5") as snapshot:
+        fields = [snapshot[f"particles/field_{v}"] for v in range(7)]
+        assert [field.dtype for field in fields] == ["f8", "f4", "i8", "i4", "i2", "i1", "i4"]
+        assert {field.shape for field in fields} == {(3 * particles,)}
+
+
+def test_numbers_of_the_file_are_exact(penstock: Penstock, tmp_path: Path) -> None:
+    run(penstock, SAMPLE)
+    header = Records(SAMPLE / "amr_00002.out00001")
+    header.skip(11)
+    with h5py.File(tmp_path / "snap.h5") as snapshot:
+        assert snapshot.attrs["time"] == header.numbers("f8")[0]
+        header.skip(4)
+        for name, value in zip(["omega_m", "omega_l", "omega_k", "omega_b", "H0"], header.numbers("f8"), strict=False):
+            assert snapshot.attrs[name] == value, name
+        assert snapshot.attrs["aexp"] == header.numbers("f8")[0]
+    output = MadeUp(tmp_path / "o")
+    output.write()
+    run(penstock, output.folder, "--force")
+    with h5py.File(tmp_path / "snap.h5") as snapshot:
+        assert snapshot.attrs["time"] == 2 / 3
+
+
+@pytest.mark.parametrize(
+    ("coarse", "boundaries", "grids", "ends"),
+    [
+        ((1, 1, 1), 0, [(0.5, 0.5)], (2, 2)),
+        ((2, 1, 1), 1, [(1.5, 0.5)], (2, 2)),  # a boundary below x
+        ((2, 1, 1), 1, [(0.5, 0.5)], (2, 2)),  # above it
+        ((2, 3, 1), 3, [(0.5, 1.5)], (2, 2)),  # and on both sides of y
+        ((2, 1, 1), 0, [(0.5, 0.5), (1.5, 0.5)], (2, 1)),  # boxlen is the length along x
+        ((4, 2, 1), 2, [(1.5, 1.5), (2.5, 1.5)], (2, 1)),
+    ],
+    ids=str,
+)
+def test_the_box_lies_between_its_boundaries(
+    penstock: Penstock, tmp_path: Path, coarse: Any, boundaries: int, grids: Any, ends: tuple[int, int]
+) -> None:
+    MadeUp(
+        tmp_path / "o", processes=1, grids=(len(grids),), coarse=coarse, boundaries=boundaries, first_grids=tuple(grids)
+    ).write()
+    run(penstock, tmp_path / "o")
+    cells = ramses.leaf_cells(tmp_path / "snap.h5", level=1)
+    across = len(grids)
+    assert (cells["size"] == 1 / across).all()
+    assert (cells["size"] ** 2).sum() == ends[0] * ends[1]
+    for axis, end in zip("xy", ends, strict=True):
+        assert (cells[axis] - cells["size"] / 2).min() == 0
+        assert (cells[axis] + cells["size"] / 2).max() == end
+    with h5py.File(tmp_path / "snap.h5") as snapshot:
+        assert snapshot["level_01"].attrs["cell_size"] == 1 / across
+        assert snapshot["level_01/position"].attrs["to_cgs"] == 3e21 * 2 / across
+
+
+def test_what_is_there_is_not_replaced_unasked(penstock: Penstock, tmp_path: Path) -> None:
+    MadeUp(tmp_path / "o").write()
+    (tmp_path / "snap.h5").write_text("mine")
+    ran = penstock("import", "ramses", "o", "-o", "snap.h5")
+    assert ran.returncode == 1
+    assert "'snap.h5' is there already: --force replaces it" in ran.stderr
+    assert (tmp_path / "snap.h5").read_text() == "mine"
+    run(penstock, tmp_path / "o", "--force")
+    assert ramses.leaf_cells(tmp_path / "snap.h5", ["density"])
 
 
 def test_gravity_comes_cell_by_cell(penstock: Penstock, tmp_path: Path) -> None:

@@ -144,6 +144,8 @@ def test_every_value_on_any_number_of_ranks(penstock: Penstock, tmp_path: Path, 
     ran = penstock("import", "records", "set.toml", "-o", "all.h5", "--np", str(np_))
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == "all.h5 holds what set.toml describes, of 6 files\n"
+    ran = penstock("import", "records", "set.toml", "-o", "all.h5")
+    assert "'all.h5' is there already: --force replaces it" in ran.stderr
     written.same(tmp_path / "all.h5")
     assert penstock("verify", "all.h5").returncode == 0
 

@@ -71,10 +71,13 @@ def test_errors_are_one_line(penstock: Penstock, written: Path) -> None:
     assert "placement=rank_order" in ran.stderr
 
 
-def test_join_replaces_what_is_there(penstock: Penstock, written: Path, tmp_path: Path) -> None:
+def test_join_replaces_what_is_there_by_force(penstock: Penstock, written: Path, tmp_path: Path) -> None:
     source = str(written / "hdf5-two_phase-placement-parts.h5")
     (tmp_path / "joined.h5").write_text("before")
     assert penstock("convert", source, "joined.h5").returncode == 1
     ran = penstock("join", source, "joined.h5")
+    assert (ran.returncode, (tmp_path / "joined.h5").read_text()) == (1, "before")
+    assert "'joined.h5' is there already: --force replaces it" in ran.stderr
+    ran = penstock("join", source, "joined.h5", "--force")
     assert (ran.returncode, ran.stdout) == (0, f"joined.h5 holds all of {source}\n")
     assert contents(tmp_path / "joined.h5").keys() == contents(written / "hdf5-two_phase.h5").keys()

@@ -164,6 +164,22 @@ def test_a_snapshot_at_all_levels(penstock: Penstock, tmp_path: Path) -> None:
     assert coarse.shape == (16, 16)
     ran = penstock("view", "snap.h5", "--slice", "z=0.7")
     assert "is outside the box, which goes from 0 to 0.5" in ran.stderr
+    # A dataset of one level has its grids in no order that makes a picture: the variable is drawn at that level.
+    for words in (["density", "--level", "5"], ["level_05/density"], ["/level_05/density", "--level", "5"]):
+        ran = penstock("view", "snap.h5", *words, "--slice", "z=0.01", "-o", f"{len(words[0])}.png")
+        assert ran.stdout == f"density of snap.h5 is drawn in {len(words[0])}.png: z = 0.01, levels 4 to 5\n"
+    drawn = [matplotlib.image.imread(tmp_path / f"{len(name)}.png") for name in ("density", "level_05/density")]
+    np.testing.assert_array_equal(*drawn)
+    ran = penstock("view", "snap.h5", "level_05/density", "--level", "4")
+    assert "'level_05/density' is of level 5: leave out --level 4, or draw 'density'" in ran.stderr
+    for name in ("position", "refined"):
+        ran = penstock("view", "snap.h5", f"level_05/{name}")
+        assert ran.returncode != 0
+        assert f"'level_05/{name}' has a row for each grid, in no order that makes a picture" in ran.stderr
+        assert "draw density" in ran.stderr
+    assert "no dataset 'level_09/density'" in penstock("view", "snap.h5", "level_09/density").stderr
+    ran = penstock("picture", "snap.h5")
+    assert "density of snap.h5" in ran.stdout
 
 
 @pytest.mark.parametrize("ndim", [1, 2])

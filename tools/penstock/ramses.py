@@ -52,6 +52,14 @@ def leaf_cells(
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def _box(file: File) -> tuple[NDArray[np.int64], int]:
+    """Where the box begins, in coarse cells along each axis, and how many of them are boxlen along x."""
+    if "box_start" in file.attrs:
+        return np.asarray(file.attrs["box_start"]), int(np.asarray(file.attrs["box_cells"])[0])
+    coarse = np.asarray(file.attrs["coarse_cells"])  # imports of before
+    return coarse // 2, 1
+
+
 def _levels(file: File) -> list[int]:
     found = {name.split("/")[0] for name in file if name.startswith("level_")}
     return sorted(int(name.removeprefix("level_")) for name in found if name.removeprefix("level_").isdigit())
@@ -75,9 +83,9 @@ def _cells(
     grids = np.asarray(file[group + "position"][...])
     refined = np.asarray(file[group + "refined"][...]).astype(bool)
     dimensions = grids.shape[1]
-    length = float(np.asarray(file.attrs["boxlen"]))
-    size = length * 0.5**level
-    coarse = np.asarray(file.attrs["coarse_cells"]) // 2  # with boundaries the box is the middle one of three
+    start, across = _box(file)
+    scale = float(np.asarray(file.attrs["boxlen"])) / across
+    size = scale * 0.5**level
     keep = np.ones_like(refined) if finest else ~refined
     table: Table = {}
     for axis in range(dimensions):
@@ -85,7 +93,7 @@ def _cells(
         shape = [1] * (dimensions + 1)
         shape[dimensions - axis] = 2
         offset = np.array([-0.5, 0.5]).reshape(shape) * size
-        centre = ((grids[:, axis] - coarse[axis]) * length).reshape((-1,) + (1,) * dimensions) + offset
+        centre = ((grids[:, axis] - start[axis]) * scale).reshape((-1,) + (1,) * dimensions) + offset
         table[_AXES[axis]] = np.broadcast_to(centre, refined.shape)
         if box is not None:
             low, high = box[axis]
@@ -93,9 +101,9 @@ def _cells(
     domain = np.asarray(file[group + "domain"][...]).reshape((-1,) + (1,) * dimensions)
     cells = {name: values[keep] for name, values in table.items()}
     count = len(cells["x"])
-    scale = float(np.asarray(file.attrs["unit_l"])) if cgs else 1.0
-    cells = {name: values * scale for name, values in cells.items()}
-    cells["size"] = np.full(count, size * scale)
+    length = float(np.asarray(file.attrs["unit_l"])) if cgs else 1.0
+    cells = {name: values * length for name, values in cells.items()}
+    cells["size"] = np.full(count, size * length)
     cells["level"] = np.full(count, level, np.int32)
     cells["domain"] = np.broadcast_to(domain, refined.shape)[keep]
     cells["process"] = np.asarray(file[group + "cpu_map"][...])[keep]

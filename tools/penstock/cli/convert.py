@@ -93,11 +93,12 @@ def join(
     source: Annotated[Path, typer.Argument(metavar="FROM")],
     target: Annotated[Path, typer.Argument(metavar="TO")],
     plan: Annotated[str, typer.Option("--plan")] = "",
+    force: Annotated[bool, typer.Option("--force")] = False,
     np: Annotated[int, typer.Option("--np")] = 2,
     mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
 ) -> None:
-    """The same as `penstock convert --force FROM TO`."""
-    convert(source, target, plan, force=True, np=np, mpi=mpi)
+    """The same as `penstock convert FROM TO`."""
+    convert(source, target, plan, force=force, np=np, mpi=mpi)
 
 
 def split(

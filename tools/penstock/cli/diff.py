@@ -80,9 +80,11 @@ def _describe(found: dict[str, Any], a: Path, b: Path) -> str:
     )
     if "only_in" in found:
         return f"{what} is in '{a if found['only_in'] == 'a' else b}' only"
-    if "attribute" in found:
-        return f"{what} differs"
+    if "values" in found:
+        return f"{what} is {found['values'][0]} in '{a}', {found['values'][1]} in '{b}'"
     types = f" ({found['types'][0]} and {found['types'][1]})" if "types" in found else ""
+    if "attribute" in found:
+        return f"{what}: the same value{types}"
     if "shapes" in found:
         return f"{what} is {_kind(found, 0)} in '{a}', {_kind(found, 1)} in '{b}'"
     if not found["differing"]:

@@ -1,7 +1,6 @@
 """import_.py: `penstock import` makes one file of what a program wrote as a file for each process."""
 
 import json
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,7 @@ import typer
 
 from penstock import records as descriptions
 from penstock.campaign import launch
-from penstock.errors import UserError
+from penstock.cli import ranks
 
 PROGRAM = "penstock-import"
 
@@ -28,6 +27,7 @@ def ramses(
     ],
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write this file.")],
     plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at FILE.")] = False,
     np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
     mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
 ) -> None:
@@ -35,7 +35,7 @@ def ramses(
 
     The new file has all grids of each level with their positions, refinement, owners and variables.
     """
-    _run(["ramses", str(folder)], target, plan, np, mpi)
+    _run(["ramses", str(folder)], target, plan, force, np, mpi)
     typer.echo(f"{target} holds all grids of {folder}")
 
 
@@ -45,6 +45,7 @@ def records(
     ],
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write this file.")],
     plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at FILE.")] = False,
     np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
     mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
 ) -> None:
@@ -53,17 +54,10 @@ def records(
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="penstock-import-") as file:
         json.dump(described, file)
         file.flush()
-        _run(["records", file.name], target, plan, np, mpi)
+        _run(["records", file.name], target, plan, force, np, mpi)
     typer.echo(f"{target} holds what {description} describes, of {len(described['files'])} files")
 
 
-def _run(what: list[str], target: Path, plan: str, np: int, mpi: launch.Mpi) -> None:
-    if np < 1:
-        raise UserError(f"--np must be at least 1, not {np}")
-    words = [str(launch.program(PROGRAM, mpi)), *what, str(target), *([plan] if plan else [])]
-    ran = subprocess.run(
-        [*launch.mpiexec(mpi, np), *words], env=launch.environment(), stderr=subprocess.PIPE, text=True, check=False
-    )
-    if ran.returncode != 0:
-        said = [line for line in ran.stderr.splitlines() if line.startswith(f"{PROGRAM}: ")]
-        raise UserError(said[0].removeprefix(f"{PROGRAM}: ") if said else ran.stderr.strip() or f"{PROGRAM} failed", 1)
+def _run(what: list[str], target: Path, plan: str, force: bool, np: int, mpi: launch.Mpi) -> None:
+    words = [*what, str(target), *([plan] if plan else []), *(["--force"] if force else [])]
+    ranks.run(PROGRAM, words, np, mpi)

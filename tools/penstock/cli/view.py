@@ -58,7 +58,9 @@ def view(
     try:
         with penstock.open(path) as file:
             levels = snapshot.variables(file)
-            name = dataset or (levels[0] if levels else plane.choose(file, str(path)))
+            name = (dataset or "").strip("/") or (levels[0] if levels else plane.choose(file, str(path)))
+            if levels and name in file:
+                name, wanted = snapshot.at_level(str(path), levels, name, wanted)
             if name in file:
                 picture = plane.read(file, str(path), name, wanted)
             elif name in levels:
@@ -101,9 +103,12 @@ def _is_record(file: Path) -> bool:
 
 def _first_plane(path: Path) -> str | None:
     import penstock
+    from penstock.view import snapshot
 
     try:
         with penstock.open(path) as file:
+            if snapshot.variables(file):
+                return None
             return next((name for name in file if file[name].ndim == 2 and file[name].dtype.kind in "iuf"), None)
     except penstock.Error as error:
         raise UserError(str(error)) from None

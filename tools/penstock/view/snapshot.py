@@ -1,5 +1,8 @@
 """snapshot.py: a slice or projection of an imported RAMSES output at all levels, by its leaf cells."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +13,7 @@ from penstock.view.plane import text_of
 from penstock.view.request import Picture, Request
 
 _AXES = "xyz"
+_OF_LEVEL = re.compile(r"level_(\d+)/(.+)")
 
 
 def variables(file: File) -> list[str]:
@@ -21,6 +25,23 @@ def variables(file: File) -> list[str]:
     found = [name.removeprefix(group) for name in file if name.startswith(group)]
     found = [name for name in found if name not in ("position", "refined", "cpu_map", "domain")]
     return sorted(found, key=lambda name: (name != "density", name))
+
+
+def at_level(path: str, there: list[str], name: str, request: Request) -> tuple[str, Request]:
+    """`level_05/density` as `density` down to level 5; other names as they are.
+
+    Rows of grids are in no order that makes a picture.
+    """
+    match = _OF_LEVEL.fullmatch(name)
+    if match is None:
+        return name, request
+    level, variable = int(match[1]), match[2]
+    if variable not in there:
+        draw = ", ".join(there[:6])
+        raise UserError(f"{path}: '{name}' has a row for each grid, in no order that makes a picture: draw {draw}")
+    if request.level not in (None, level):
+        raise UserError(f"'{name}' is of level {level}: leave out --level {request.level}, or draw '{variable}'")
+    return variable, replace(request, level=level)
 
 
 def read(file: File, path: str, name: str, request: Request) -> Picture:

@@ -1,0 +1,102 @@
+// Tell apart: whole values where they are short, else what is around the first difference.
+#include "core/model/tell_apart.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "core/model/catalogue.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int64_t most_elements = 8;
+constexpr size_t most_characters = 60, characters_before = 20;
+
+template <typename T>
+T number_at(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// From character FIRST on.
+std::string quoted(std::string_view text, size_t first) {
+  std::string part(text.substr(std::min(first, text.size()), most_characters));
+  std::ranges::replace_if(part, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  return fmt::format("'{}{}{}'", first > 0 ? "..." : "", part, first + most_characters < text.size() ? "..." : "");
+}
+
+std::string_view text_at(const Attribute& a, int64_t index) {
+  const auto size = static_cast<size_t>(a.type.text_bytes);
+  const auto* text = reinterpret_cast<const char*>(a.value.data()) + static_cast<size_t>(index) * size;
+  return {text, ::strnlen(text, size)};
+}
+
+std::string element(const Attribute& a, int64_t index, size_t first_character) {
+  const std::byte* at = a.value.data() + index * bytes(a.type);
+  switch (a.type.kind) {
+    case Kind::i8: return fmt::format("{}", int{number_at<int8_t>(at)});
+    case Kind::u8: return fmt::format("{}", int{number_at<uint8_t>(at)});
+    case Kind::i16: return fmt::format("{}", number_at<int16_t>(at));
+    case Kind::u16: return fmt::format("{}", number_at<uint16_t>(at));
+    case Kind::i32: return fmt::format("{}", number_at<int32_t>(at));
+    case Kind::u32: return fmt::format("{}", number_at<uint32_t>(at));
+    case Kind::i64: return fmt::format("{}", number_at<int64_t>(at));
+    case Kind::u64: return fmt::format("{}", number_at<uint64_t>(at));
+    case Kind::f32: return fmt::format("{}", number_at<float>(at));
+    case Kind::f64: return fmt::format("{}", number_at<double>(at));
+    case Kind::complex64: return fmt::format("({}, {})", number_at<float>(at), number_at<float>(at + 4));
+    case Kind::complex128: return fmt::format("({}, {})", number_at<double>(at), number_at<double>(at + 8));
+    case Kind::text: return quoted(text_at(a, index), first_character);
+  }
+  return {};
+}
+
+std::string values(const Attribute& a, size_t first_character) {
+  if (a.shape.rank() == 0) return element(a, 0, first_character);
+  std::string list;
+  const int64_t count = elements(a.shape);
+  for (int64_t i = 0; i < std::min(count, most_elements); ++i)
+    list += (i > 0 ? ", " : "") + element(a, i, first_character);
+  return fmt::format("[{}{}]", list, count > most_elements ? ", ..." : "");
+}
+
+size_t first_character(std::string_view a, std::string_view b) {
+  const auto at = static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  return std::max(a.size(), b.size()) <= most_characters || at < characters_before ? 0 : at - characters_before;
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> tell_apart(const Attribute& a, const Attribute& b) {
+  const bool same_shape = a.shape == b.shape, texts = a.type.kind == Kind::text && b.type.kind == Kind::text;
+  std::string before_a, before_b, behind;
+  if (a.type != b.type && !texts) {
+    before_a = name(a.type) + " ";
+    before_b = name(b.type) + " ";
+  }
+  if (!same_shape) {
+    before_a += describe(a.shape) + " ";
+    before_b += describe(b.shape) + " ";
+  }
+  if (same_shape && a.type.kind == b.type.kind && elements(a.shape) > 0) {
+    const int64_t count = elements(a.shape);
+    int64_t at = 0;
+    const auto same = [&](int64_t i) {
+      const int64_t size = bytes(a.type);
+      return texts ? text_at(a, i) == text_at(b, i)
+                   : std::memcmp(a.value.data() + i * size, b.value.data() + i * size, static_cast<size_t>(size)) == 0;
+    };
+    while (at + 1 < count && same(at)) ++at;
+    const size_t first = texts ? first_character(text_at(a, at), text_at(b, at)) : 0;
+    if (count > most_elements || first > 0) {
+      if (a.shape.rank() > 0) behind = " at " + describe(coordinates(a.shape, at));
+      return {before_a + element(a, at, first) + behind, before_b + element(b, at, first) + behind};
+    }
+  }
+  return {before_a + values(a, 0), before_b + values(b, 0)};
+}
+
+}  // namespace penstock
