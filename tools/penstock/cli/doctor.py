@@ -64,7 +64,7 @@ def doctor(
     repetitions: Annotated[
         int, typer.Option("--repetitions", min=1, help="Replay so often; fewer than 6 give no 95 % interval.")
     ] = 8,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Replay with this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Replay with this MPI library.")] = launch.HERE,
 ) -> None:
     """Say why the I/O of a run is slow and what will help.
 

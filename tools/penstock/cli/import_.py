@@ -29,7 +29,7 @@ def ramses(
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write this file.")],
     plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
     np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
 ) -> None:
     """Import an output of the RAMSES code.
 
@@ -46,7 +46,7 @@ def records(
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write this file.")],
     plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
     np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
 ) -> None:
     """Import unformatted Fortran files, one per process, that a small TOML file describes."""
     described = descriptions.read(description)
@@ -60,9 +60,10 @@ def records(
 def _run(what: list[str], target: Path, plan: str, np: int, mpi: launch.Mpi) -> None:
     if np < 1:
         raise UserError(f"--np must be at least 1, not {np}")
+    ranks = 1 if mpi is launch.Mpi.serial else np
     words = [str(launch.program(PROGRAM, mpi)), *what, str(target), *([plan] if plan else [])]
     ran = subprocess.run(
-        [*launch.mpiexec(mpi, np), *words], env=launch.environment(), stderr=subprocess.PIPE, text=True, check=False
+        [*launch.mpiexec(mpi, ranks), *words], env=launch.environment(), stderr=subprocess.PIPE, text=True, check=False
     )
     if ran.returncode != 0:
         said = [line for line in ran.stderr.splitlines() if line.startswith(f"{PROGRAM}: ")]
