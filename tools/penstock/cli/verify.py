@@ -102,7 +102,7 @@ def _compare(files: list[Path], np: int, mpi: launch.Mpi, quiet: bool) -> list[L
                 tasks[file] = bar.add_task(Path(file).name, total=1.0)
             bar.update(tasks[file], completed=share)
 
-        return lines.run(PROGRAM, [], files, np, mpi, moved)
+        return lines.run(PROGRAM, ["--progress"], files, np, mpi, moved)
 
 
 def agrees(result: Line) -> bool:
