@@ -6,8 +6,8 @@ if(PENSTOCK_WHEEL)
   add_custom_target(penstock_wheel)  # what the package holds
 endif()
 
-# penstock_finds_library(TARGET FOLDER [LIBRARIES]): TARGET, which is installed in FOLDER, finds the library in LIBRARIES
-# (lib), and others where it was linked with them. Relative, so that an installation may be moved.
+# penstock_finds_library(TARGET FOLDER [LIBRARIES]): TARGET, installed in FOLDER, finds the library in LIBRARIES (lib),
+# and others where it was linked with them. Relative, so that an installation may be moved.
 function(penstock_finds_library target folder)
   set(libraries ${ARGN})
   if(NOT libraries)
