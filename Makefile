@@ -94,14 +94,14 @@ asan: test-asan ## Build with the address and undefined-behaviour sanitizers and
 test-debian13: ## Build and test on Debian 13, in a root of its own: Open MPI 5, HDF5 1.14, ADIOS2 (needs root, not part of test)
 	@scripts/debian13
 
-test-wheel: prepare-test ## Build the Python package, and use it in fresh environments, without and with mpi4py (minutes, not part of test)
+test-wheel: prepare-test ## Make the wheels, and use each in a fresh environment (minutes, not part of test)
 	@scripts/test-wheel
 
-install: prepare-run ## Build optimised and install below PREFIX (/usr/local)
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null && cmake --build --preset release
-	@PYTHONPATH=tools $(BIN)/python tools/manual man build/release/man
-	@PYTHONPATH=tools $(BIN)/python tools/manual completions build/release/completions
-	@cmake --install build/release --prefix $(PREFIX)
+install: prepare-run ## Install what `make build` builds, and the command penstock, below PREFIX (/usr/local)
+	@scripts/install $(PREFIX)
+
+wheel: prepare-test ## Make wheels in build/wheels: without MPI, and for each MPI of this machine (minutes)
+	@scripts/wheel
 
 clean: ## Remove build/
 	rm -rf build
@@ -129,5 +129,5 @@ build-%: configure-%
 build-dev-tests: configure-dev
 	@cmake --build --preset dev-tests
 
-.PHONY: help build demo test quick torture disks fault-table fuzz check-threads check-memory check-objects nightly examples docs lint format tidy test-debian13 test-wheel test-dev test-mpich test-serial test-asan asan install clean \
+.PHONY: help build demo test quick torture disks fault-table fuzz check-threads check-memory check-objects nightly examples docs lint format tidy test-debian13 wheel test-wheel test-dev test-mpich test-serial test-asan asan install clean \
   prepare-run prepare-test prepare-check

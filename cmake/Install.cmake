@@ -2,7 +2,8 @@
 include(CMakePackageConfigHelpers)
 
 target_compile_features(penstock_core INTERFACE cxx_std_20)  # of those who use the C++ headers; C users are not concerned
-set_target_properties(penstock_core PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # an HDF5 or MPI of one's own is found again
+set_target_properties(penstock_core penstock_server PROPERTIES
+  INSTALL_RPATH_USE_LINK_PATH ON)  # an HDF5 or MPI of one's own is found again
 
 install(TARGETS penstock_core EXPORT penstock
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -12,7 +13,7 @@ install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_IN
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 if(PENSTOCK_FORTRAN)
-  set_target_properties(penstock_fortran PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  penstock_finds_library(penstock_fortran ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS penstock_fortran EXPORT penstock_fortran LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${PROJECT_BINARY_DIR}/include/penstock/fortran/penstock.mod
     ${PROJECT_BINARY_DIR}/include/penstock/fortran/penstock_c.mod DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock/fortran)
@@ -44,6 +45,10 @@ if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")  # found from the file itself, so 
 endif()
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE pc_includedir)
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE pc_libdir)
+set(pc_rpath "-Wl,-rpath,\${libdir} ")  # a program starts as it was linked, with nothing in LD_LIBRARY_PATH
+if("${CMAKE_INSTALL_FULL_LIBDIR}" IN_LIST CMAKE_PLATFORM_IMPLICIT_LINK_DIRECTORIES)
+  set(pc_rpath "")
+endif()
 configure_file(cmake/penstock.pc.in penstock.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/penstock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 if(PENSTOCK_FORTRAN)
@@ -59,6 +64,10 @@ install(DIRECTORY ${completions}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/s
 install(DIRECTORY ${completions}/fish/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
 
 # Environment Modules, and Lmod, which reads the same file: `module load penstock`.
+set(module_python "")
+if(TARGET penstock_python AND NOT IS_ABSOLUTE "${PENSTOCK_PYTHON_DIR}")
+  set(module_python "prepend-path PYTHONPATH           $prefix/${PENSTOCK_PYTHON_DIR}\n")
+endif()
 configure_file(packaging/modules/penstock.in modules/penstock/${PROJECT_VERSION} @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/modules/penstock/${PROJECT_VERSION}
   DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/penstock)

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 
 #include <penstock/config.h>
 
@@ -20,6 +21,10 @@ int run_with(const Result<Communicator>& comm, std::span<char*> arguments, const
   if (!comm) {
     std::fprintf(stderr, "%s: %s\n", usage.program, comm.status().message().c_str());
     return failure;
+  }
+  if (!arguments.empty() && arguments[0] == std::string_view("--help")) {
+    if ((*comm)->rank() == 0) std::printf("usage: %s %s\n", usage.program, usage.arguments);
+    return success;
   }
   const bool right = arguments.size() >= usage.least && arguments.size() <= usage.most;
   const int exit = right ? body(*comm, arguments) : Exit::usage;

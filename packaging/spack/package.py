@@ -16,7 +16,7 @@ class Penstock(CMakePackage):
 
     variant("mpi", default=True, description="Build with MPI and parallel HDF5")
     variant("fortran", default=True, description="Build the Fortran modules")
-    variant("python", default=False, description="Build the Python extension")
+    variant("python", default=False, description="Build the Python package and the command penstock")
     variant("bench", default=True, description="Build penstock-bench")
     variant("uring", default=True, description="Keep several requests under way at once, by io_uring")
     variant("pnetcdf", default=False, when="+mpi", description="Engine pnetcdf")
@@ -47,6 +47,7 @@ class Penstock(CMakePackage):
         depends_on("py-typer", type="run")
         depends_on("py-rich", type="run")
         depends_on("py-matplotlib", type="run")
+        depends_on("py-jinja2", type="run")
         depends_on("py-mpi4py", type="run", when="+mpi")
 
     def cmake_args(self):
@@ -66,4 +67,6 @@ class Penstock(CMakePackage):
         ):
             if self.spec.satisfies(f"+{variant}"):
                 args.append(self.define(f"PENSTOCK_{option}_ROOT", self.spec[package].prefix))
+        if self.spec.satisfies("+python"):
+            args.append(self.define("PENSTOCK_PYTHON_DIR", python_platlib))
         return args

@@ -1,7 +1,9 @@
 // penstock-verify: compares files with the checksums that were committed with them, in parallel; the command `penstock
-// verify` starts it and reads the lines of JSON that it prints.
+// verify` starts it and reads the lines of JSON that it prints: one for each file, with --progress others on the way.
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include <penstock/file.hpp>
 
@@ -22,23 +24,29 @@ nlohmann::json as_json(const Verification& found) {
       {"rebuildable", found.rebuildable},   {"modified", found.modified}, {"metadata_differ", found.metadata_differ}};
 }
 
-Result<Verification> verify_file(const Communicator& comm, const char* path) {
+Result<Verification> verify_file(const Communicator& comm, const char* path, bool progress) {
   // What has lost parts is looked at all the same, to say what is missing.
   PENSTOCK_ASSIGN(File file, File::open_to_check(comm, path, true));
   double last = 0;
-  auto found = file.verify([&](double share) {
-    if (share < last + 0.005) return;
-    last = share;
-    program::print({{"file", path}, {"share", share}});
-  });
+  std::function<void(double)> moved;
+  if (progress)
+    moved = [&](double share) {
+      if (share < last + 0.005) return;
+      last = share;
+      program::print({{"file", path}, {"share", share}});
+    };
+  auto found = file.verify(moved);
   const Status closed = file.close();
   if (found.ok() && !closed.ok()) return closed;
   return found;
 }
 
-int verify(const Communicator& comm, std::span<char*> files) {
+int verify(const Communicator& comm, std::span<char*> arguments) {
+  const bool progress = arguments[0] == std::string_view("--progress");
+  const std::span<char*> files = arguments.subspan(progress ? 1 : 0);
+  if (files.empty()) return program::Exit::usage;
   return program::for_each_file(comm, files, [&](const char* path) -> Result<program::Outcome> {
-    PENSTOCK_ASSIGN(const Verification found, verify_file(comm, path));
+    PENSTOCK_ASSIGN(const Verification found, verify_file(comm, path, progress));
     const bool good = found.damages.empty() && found.lost.empty() && found.files.empty() && !found.metadata_differ;
     return program::Outcome{{{"found", as_json(found)}}, good};
   });
@@ -47,5 +55,5 @@ int verify(const Communicator& comm, std::span<char*> files) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return program::run(argc, argv, {"penstock-verify", "FILE...", 1, SIZE_MAX}, verify);
+  return program::run(argc, argv, {"penstock-verify", "[--progress] FILE...", 1, SIZE_MAX}, verify);
 }

@@ -1,9 +1,10 @@
-"""test_packages.py: the wheel, completion in real shells, the Spack package, containers' recipes, the citation file."""
+"""test_packages.py: the package, completion in real shells, recipes of Spack, conda and containers, the citation."""
 
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import penstock
 from conftest import ROOT
 from penstock.cli import completion, whole
 
@@ -91,8 +93,9 @@ def test_zsh_takes_its_script(tmp_path: Path, root: Any) -> None:
 
 
 def options_of_cmake() -> set[str]:
-    text = "\n".join((ROOT / name).read_text() for name in ("CMakeLists.txt", "cmake/Dependencies.cmake"))
-    return set(re.findall(r"option\((PENSTOCK_\w+)", text)) | set(re.findall(r"set\((PENSTOCK_\w+) \"\" CACHE", text))
+    names = ("CMakeLists.txt", "cmake/Dependencies.cmake", "bindings/python/CMakeLists.txt")
+    text = "\n".join((ROOT / name).read_text() for name in names)
+    return set(re.findall(r"option\((PENSTOCK_\w+)", text)) | set(re.findall(r"set\((PENSTOCK_\w+) [^)]*CACHE", text))
 
 
 class Package:
@@ -119,7 +122,10 @@ class Package:
         return Spec()
 
 
-@pytest.mark.parametrize("chosen", [set(), {"mpi", "fortran"}, {"mpi", "pnetcdf", "netcdf", "adios2", "bench"}])
+SPACK = [set(), {"mpi", "fortran", "python"}, {"mpi", "pnetcdf", "netcdf", "adios2", "bench"}]
+
+
+@pytest.mark.parametrize("chosen", SPACK)
 def test_the_spack_package_names_options_that_cmake_has(monkeypatch: pytest.MonkeyPatch, chosen: set[str]) -> None:
     variants: set[str] = set()
     module = ModuleType("spack.package")
@@ -130,7 +136,7 @@ def test_the_spack_package_names_options_that_cmake_has(monkeypatch: pytest.Monk
     )
     monkeypatch.setitem(sys.modules, "spack", ModuleType("spack"))
     monkeypatch.setitem(sys.modules, "spack.package", module)
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"python_platlib": "/prefix/site-packages"}
     exec((ROOT / "packaging" / "spack" / "package.py").read_text(), names)  # noqa: S102
     recipe = names["Penstock"]
     recipe.chosen = frozenset(chosen)
@@ -138,7 +144,82 @@ def test_the_spack_package_names_options_that_cmake_has(monkeypatch: pytest.Monk
     assert set(given) <= options_of_cmake()
     assert chosen <= variants
     assert given["PENSTOCK_MPI"] == ("mpi" in chosen)
+    assert ("PENSTOCK_PYTHON_DIR" in given) == ("python" in chosen)
     assert given.get("PENSTOCK_PNETCDF_ROOT") == ("/prefix/parallel-netcdf" if "pnetcdf" in chosen else None)
+
+
+@pytest.mark.parametrize("mpi", ["nompi", "openmpi", "mpich"])
+def test_the_conda_recipe_names_what_the_build_and_the_package_need(mpi: str) -> None:
+    import jinja2
+    import yaml
+
+    folder = ROOT / "packaging" / "conda"
+    assert mpi in yaml.safe_load((folder / "conda_build_config.yaml").read_text())["mpi"]
+    lines = []
+    for line in (folder / "meta.yaml").read_text().splitlines():
+        selector = re.search(r"# \[(.*)\]$", line)
+        if selector is None or eval(selector[1], {"mpi": mpi, "linux": True}):  # noqa: S307
+            lines.append(line)
+    text = jinja2.Template("\n".join(lines)).render(
+        mpi=mpi, compiler=lambda name: f"{name}-compiler", stdlib=lambda name: f"{name}-stdlib"
+    )
+    recipe = yaml.safe_load(text)
+    assert recipe["package"]["version"] == penstock.__version__
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    run = {words.split()[0].removesuffix("-base") for words in recipe["requirements"]["run"]}
+    assert set(needed) <= run
+    assert ("mpi4py" in run) == (mpi != "nompi")
+    assert any(
+        words.startswith("hdf5 * " + ("nompi" if mpi == "nompi" else f"mpi_{mpi}"))
+        for words in recipe["requirements"]["host"]
+    )
+    given = set(re.findall(r"-D(PENSTOCK_\w+)", (folder / "build.sh").read_text()))
+    assert given <= options_of_cmake()
+    assert {"PENSTOCK_MPI", "PENSTOCK_HDF5_ROOT", "PENSTOCK_PYTHON_DIR"} <= given
+
+
+def test_what_pip_gives_to_cmake_are_its_options() -> None:
+    given = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]["cmake"]["define"]
+    said = "\n".join((ROOT / name).read_text() for name in ("docs/install.md", "scripts/wheel", "scripts/test-wheel"))
+    named = {name for name in given if name.startswith("PENSTOCK")} | set(re.findall(r"define\.(PENSTOCK_\w+)", said))
+    assert len(named) > len(given) - 2
+    assert named <= options_of_cmake()
+
+
+def chosen_by(site: Path, program: str = "penstock-info", mpi: str = "") -> subprocess.CompletedProcess[str]:
+    """The MPI, and the PROGRAM for it, that are used where the package in SITE is, and nothing of this build."""
+    tell = (
+        "import sys\n"
+        "from penstock.campaign import launch\n"
+        "mpi = launch.Mpi(sys.argv[2]) if sys.argv[2] else launch.HERE\n"
+        "print(mpi.value, launch.program(sys.argv[1], mpi))\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-S", "-P", "-c", tell, program, mpi],
+        env={"PYTHONPATH": f"{ROOT / 'tools'}:{site}", "PATH": "/nowhere"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("mpi", ["serial", "mpich"])
+@pytest.mark.parametrize("named", [False, True])
+def test_an_installed_package_has_its_own_programs_and_mpi(tmp_path: Path, mpi: str, named: bool) -> None:
+    site = tmp_path / "lib" / "site"
+    folder = site / "penstock_native" / mpi
+    folder.mkdir(parents=True)
+    prefix = tmp_path if named else folder
+    (prefix / "bin").mkdir()
+    (prefix / "bin" / "penstock-info").touch(0o755)
+    if named:
+        (folder / "prefix").write_text("../../../..\n")
+    assert chosen_by(site).stdout == f"{mpi} {prefix / 'bin' / 'penstock-info'}\n"
+    other = chosen_by(site, "penstock-info", "openmpi")
+    assert f"penstock-info for openmpi is not in this installation, which is for --mpi {mpi}" in other.stderr
+    missing = chosen_by(site, "penstock-bench", mpi)
+    assert "'make install'" in missing.stderr
 
 
 def test_container_recipes_take_the_steps_from_one_script() -> None:

@@ -1,6 +1,7 @@
 """test_verify.py: `penstock verify`, and the record of checksums as docs/formats/checksums.md has it, read by h5py."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import h5py
@@ -8,6 +9,7 @@ import numpy
 import pytest
 
 from conftest import Penstock
+from penstock.campaign import launch
 from penstock.cli.verify import agrees
 from penstock.crc64 import crc64
 
@@ -67,6 +69,24 @@ def test_files_that_are_whole(penstock: Penstock, written: Path) -> None:
     assert ran.stdout.count("all agree") == len(names)
     for name in names:
         assert name in ran.stdout
+
+
+def test_by_hand_the_program_says_a_line_for_each_file(build: Path, written: Path) -> None:
+    program = str(build / "bin" / "penstock-verify")
+    names = [str(written / name) for name in ("hdf5-two_phase.h5", "netcdf-two_phase.nc")]
+
+    def said(*words: str) -> list[dict[str, object]]:
+        ran = subprocess.run(
+            [program, *words], env=launch.environment(), capture_output=True, text=True, check=True, timeout=300
+        )
+        return [json.loads(line) for line in ran.stdout.splitlines()]
+
+    assert [line["file"] for line in said(*names)] == names
+    moved = said("--progress", names[0])
+    assert len(moved) > 1
+    assert all("share" in line for line in moved[:-1])
+    help_ = subprocess.run([program, "--help"], env=launch.environment(), capture_output=True, text=True, check=True)
+    assert help_.stdout == "usage: penstock-verify [--progress] FILE...\n"
 
 
 def test_damage_is_named(penstock: Penstock, written: Path, tmp_path: Path) -> None:

@@ -22,13 +22,27 @@ def bin_folder() -> Path | None:
     return Path(folder) if folder else None
 
 
-def packaged() -> Path | None:
-    """The folder of the installed package that has what was built for each MPI library, if it is installed."""
+def packaged(mpi: Mpi) -> Path | None:
+    """The prefix of what was built for MPI, by the installed package: inside of it, or the one that it names."""
     import importlib.util
 
     found = importlib.util.find_spec("penstock_native")
-    places = list(found.submodule_search_locations or []) if found else []
-    return Path(places[0]) if places else None
+    for place in found.submodule_search_locations or [] if found else []:
+        folder = Path(place) / mpi.value
+        if (folder / "prefix").is_file():
+            return (folder / (folder / "prefix").read_text().strip()).resolve()
+        if folder.is_dir():
+            return folder
+    return None
+
+
+def _here() -> Mpi:
+    if bin_folder() is not None:
+        return Mpi.openmpi
+    return next((mpi for mpi in Mpi if packaged(mpi) is not None), Mpi.openmpi)
+
+
+HERE = _here()  # what the programs at hand were built for
 
 
 def program(name: str, mpi: Mpi) -> Path:
@@ -42,15 +56,19 @@ def program(name: str, mpi: Mpi) -> Path:
             return beside / name
         verb = "make build" if mpi is Mpi.openmpi else f"make build-{mpi.value}"
         raise UserError(f"there is no {beside / name}; '{verb}' makes it")
-    package = packaged()
-    if package is not None and (package / mpi.value / "bin" / name).is_file():
-        return package / mpi.value / "bin" / name
-    found = shutil.which(name)
-    if found is None:
-        built = [other.value for other in Mpi if package and (package / other.value / "bin" / name).is_file()]
-        there = f"; this installation has it for --mpi {' or '.join(built)}" if built else ""
-        raise UserError(f"{name} for {mpi.value} is neither in PATH nor in the folder named by PENSTOCK_BIN{there}")
-    return Path(found)
+    prefixes = {each: prefix for each in Mpi if (prefix := packaged(each)) is not None}
+    if mpi in prefixes and (prefixes[mpi] / "bin" / name).is_file():
+        return prefixes[mpi] / "bin" / name
+    if (found := shutil.which(name)) is not None:
+        return Path(found)
+    if prefixes and mpi not in prefixes:
+        raise UserError(
+            f"{name} for {mpi.value} is not in this installation, which is for --mpi {' or '.join(prefixes)}"
+        )
+    raise UserError(
+        f"{name} for {mpi.value} is neither in this installation nor in PATH; 'make install' and 'make wheel' have all "
+        "programs, and so has 'pip install -C cmake.define.PENSTOCK_PROGRAMS=ON -C cmake.define.PENSTOCK_BENCH=AUTO .'"
+    )
 
 
 def mpiexec(mpi: Mpi, ranks: int) -> list[str]:

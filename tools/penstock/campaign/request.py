@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from penstock.campaign import launch
 from penstock.errors import UserError
 
 HINTED = ("phdf5", "netcdf4", "pnetcdf")  # engines that take hints of MPI_Info, as raw/mpiio and the like do
@@ -42,7 +43,7 @@ class Request:
     seed: int = 1
     run_words: tuple[str, ...] = ()  # further words of penstock-bench for each job
     program: tuple[str, ...] = ()  # instead of cases: the words of a program inside penstock-bench
-    mpi: str = "openmpi"
+    mpi: str = launch.HERE.value
     environment: dict[str, str] = field(default_factory=dict)
     title: str = ""
     source: str = ""  # of a preset: who measured what where
@@ -181,7 +182,7 @@ def _request(content: dict[str, Any], stem: str) -> Request:
         half_width=None if width is None else _positive(width, "half-width"),
         seed=_count(content.get("seed", 1), "seed"),
         run_words=("--readers", str(_count(content["readers"], "readers"))) if "readers" in content else (),
-        mpi=str(content.get("mpi", "openmpi")),
+        mpi=str(content.get("mpi", launch.HERE.value)),
         environment={str(name): str(value) for name, value in _table(content, "environment").items()},
     )
 

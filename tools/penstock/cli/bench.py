@@ -29,7 +29,7 @@ from penstock.report.results import read_record
 from penstock.report.table import headline, remarks, table
 
 PROGRAM = "penstock-bench"
-RANKS = 4
+RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
 METHODS = "hdf5/two_phase,hdf5/independent,raw/two_phase,raw/per_process,raw/gather"
 REPETITIONS = 6
 PROGRAMS = ("metadata", "readers")  # in penstock-bench, with options of their own
@@ -48,7 +48,7 @@ def bench(
         str | None,
         typer.Option("--np", metavar="N,...", help=f"Use so many ranks [{RANKS}]; several numbers make a campaign."),
     ] = None,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
     methods: Annotated[
         str | None, typer.Option("--methods", help=f"Compare these: FORMAT/TRANSPORT[:name=value,...],... [{METHODS}]")
     ] = None,

@@ -58,7 +58,7 @@ def _inner(command: Any) -> list[tuple[str, Any]]:
 def _methods() -> list[str]:
     """The formats with their transports, and the engines, that the bench of this installation has; none without one."""
     try:
-        command = [*launch.mpiexec(launch.Mpi.serial, 1), str(launch.program("penstock-bench", launch.Mpi.openmpi))]
+        command = [*launch.mpiexec(launch.Mpi.serial, 1), str(launch.program("penstock-bench", launch.HERE))]
         ran = subprocess.run([*command, "--methods-json"], capture_output=True, text=True, check=True, timeout=20)
     except (UserError, OSError, subprocess.SubprocessError):
         return []

@@ -55,7 +55,7 @@ def convert(
     to: Annotated[Kind | None, typer.Option("--to", help="vtkhdf: make a file that ParaView reads by itself.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is at TO.")] = False,
     np: Annotated[int, typer.Option("--np", help="Use so many ranks; --per-rank has its own number.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
 ) -> None:
     """Convert to another format or chunks; join or split sets.
 
@@ -95,7 +95,7 @@ def join(
     plan: Annotated[str, typer.Option("--plan")] = "",
     force: Annotated[bool, typer.Option("--force")] = False,
     np: Annotated[int, typer.Option("--np")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
 ) -> None:
     """The same as `penstock convert FROM TO`."""
     convert(source, target, plan, force=force, np=np, mpi=mpi)
@@ -108,7 +108,7 @@ def split(
     per_rank: Annotated[int | None, typer.Option("--per-rank")] = None,
     force: Annotated[bool, typer.Option("--force")] = False,
     np: Annotated[int, typer.Option("--np")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
 ) -> None:
     """The same as `penstock convert FILE TO --parts M`, or with --per-rank N."""
     if parts is None and per_rank is None:

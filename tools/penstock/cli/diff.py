@@ -35,7 +35,7 @@ def diff(
         bool, typer.Option("--json", help="Print a line of JSON for each dataset, and each attribute that differs.")
     ] = False,
     np: Annotated[int, typer.Option("--np", help="Use so many ranks.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
 ) -> None:
     """Compare two files by value.
 

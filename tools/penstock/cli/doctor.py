@@ -66,7 +66,7 @@ def doctor(
         float,
         typer.Option("--budget", min=5, metavar="SECONDS", help="Replay for so long at most, all findings together."),
     ] = 60,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Replay with this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Replay with this MPI library.")] = launch.HERE,
 ) -> None:
     """Say why the I/O of a run is slow and what will help.
 

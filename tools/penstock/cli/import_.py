@@ -29,7 +29,7 @@ def ramses(
     plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace what is at FILE.")] = False,
     np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
 ) -> None:
     """Import an output of the RAMSES code.
 
@@ -47,7 +47,7 @@ def records(
     plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace what is at FILE.")] = False,
     np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
 ) -> None:
     """Import unformatted Fortran files, one per process, that a small TOML file describes."""
     described = descriptions.read(description)

@@ -36,9 +36,7 @@ def info(
     short: Annotated[bool, typer.Option("--list", "-l", help="Print one line for each dataset.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Show all datasets and all attributes in full.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each file.")] = False,
-    mpi: Annotated[
-        launch.Mpi, typer.Option("--mpi", help="Use the build of the library for this MPI.")
-    ] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Use the build of the library for this MPI.")] = launch.HERE,
 ) -> None:
     """Show what files are and what is in them; list a folder.
 
@@ -68,7 +66,7 @@ def ls(
     path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER")],
     patterns: Annotated[list[str] | None, typer.Argument(metavar="NAME")] = None,
     long: Annotated[bool, typer.Option("--long", "-l")] = False,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
 ) -> None:
     """The same as `penstock info FOLDER`, or `penstock info --list FILE`; --long is --all."""
     if looked_at.is_folder(path):

@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def methods(
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Ask the build for this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Ask the build for this MPI library.")] = launch.HERE,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the full table as JSON.")] = False,
 ) -> None:
     """List the ways to write that this build has.

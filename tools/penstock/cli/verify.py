@@ -37,7 +37,7 @@ def verify(
         bool, typer.Option("--force", help="With --seal: believe what is there even where it looks like damage.")
     ] = False,
     np: Annotated[int, typer.Option("--np", help="Use so many ranks.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each file.")] = False,
 ) -> None:
     """Compare files with their checksums; repair or seal them.
@@ -70,7 +70,7 @@ def verify(
 def repair(
     files: Annotated[list[Path], typer.Argument(metavar="FILE")],
     np: Annotated[int, typer.Option("--np")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """The same as `penstock verify --repair`."""
@@ -81,7 +81,7 @@ def seal(
     files: Annotated[list[Path], typer.Argument(metavar="FILE")],
     force: Annotated[bool, typer.Option("--force")] = False,
     np: Annotated[int, typer.Option("--np")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.Mpi.openmpi,
+    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """The same as `penstock verify --seal`."""
@@ -102,7 +102,7 @@ def _compare(files: list[Path], np: int, mpi: launch.Mpi, quiet: bool) -> list[L
                 tasks[file] = bar.add_task(Path(file).name, total=1.0)
             bar.update(tasks[file], completed=share)
 
-        return lines.run(PROGRAM, [], files, np, mpi, moved)
+        return lines.run(PROGRAM, ["--progress"], files, np, mpi, moved)
 
 
 def agrees(result: Line) -> bool:

@@ -30,13 +30,13 @@ def own_library() -> Path:
     if (folder := launch.bin_folder()) is not None:
         places += [folder.parent / "lib" / NAME, folder.parent / "lib" / "penstock" / NAME]
         places += sorted(folder.parent.glob(f"lib*/*/penstock/{NAME}"))
-    if (package := launch.packaged()) is not None:
-        places += [package / mpi.value / "lib" / NAME for mpi in launch.Mpi]
+    prefixes = [prefix for mpi in launch.Mpi if (prefix := launch.packaged(mpi)) is not None]
     for program in ("penstock", "penstock-info"):
         if (found := shutil.which(program)) is not None:
-            prefix = Path(found).resolve().parent.parent
-            places += [prefix / "lib" / "penstock" / NAME, prefix / "lib64" / "penstock" / NAME]
-            places += sorted(prefix.glob(f"lib/*/penstock/{NAME}"))
+            prefixes.append(Path(found).resolve().parent.parent)
+    for prefix in prefixes:
+        places += [prefix / "lib" / NAME, prefix / "lib" / "penstock" / NAME, prefix / "lib64" / "penstock" / NAME]
+        places += sorted(prefix.glob(f"lib/*/penstock/{NAME}"))
     for place in places:
         if place.is_file():
             return place.resolve()

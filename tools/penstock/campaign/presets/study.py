@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from penstock.campaign import launch
 from penstock.campaign.conclusions import Conclusion
 from penstock.campaign.figures import Figure, Points, axis, figure, rates
 from penstock.campaign.pooled import Pooled
@@ -30,7 +31,7 @@ class Asked:
     repetitions: int | None = None
     largest: int = 0
     words: tuple[str, ...] = ()  # of every case, as --regime cached
-    mpi: str = "openmpi"
+    mpi: str = launch.HERE.value
 
     @property
     def most(self) -> int:
