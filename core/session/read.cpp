@@ -32,15 +32,16 @@ Result<Contents> unpack_contents(std::span<const std::byte> bytes) {
   return decode_contents(in.list<std::byte>());
 }
 
-// Every part has a place in the virtual address space; ranks compute the same ones.
-std::vector<Part> parts_of(const Contents& contents, int64_t block) {
+// The parts as far as DATASETS reach, each with a place in the virtual address space; ranks that ask for the same
+// datasets compute the same ones. It takes no longer where there are more datasets.
+std::vector<Part> parts_of(const Contents& contents, std::span<const int> datasets, int64_t block) {
   std::vector<Part> parts;
   for (const std::string& path : contents.parts) parts.push_back({path, 0, 0});
-  for (size_t d = 0; d < contents.blocks.size(); ++d)
-    for (const StoredBlock& stored : contents.blocks[d]) {
-      const int64_t end = stored.base + span_bytes(stored, bytes(contents.catalogue.datasets[d].type));
+  for (const int d : datasets)
+    for (const StoredBlock& stored : contents.blocks[static_cast<size_t>(d)]) {
+      const ElementType& type = contents.catalogue.datasets[static_cast<size_t>(d)].type;
       int64_t& size = parts[static_cast<size_t>(stored.part)].bytes;
-      size = std::max(size, end);
+      size = std::max(size, stored.base + span_bytes(stored, bytes(type)));
     }
   int64_t base = 0;
   for (Part& part : parts) {
@@ -181,11 +182,13 @@ Status transport_read(File::State& state, const Resolved& resolved) {
   Job job;
   job.direction = Direction::read;
   job.comm = state.comm;
-  job.parts = parts_of(contents, state.plan.settings.integer("block"));
+  std::vector<int> asked;
+  for (const Dataset& dataset : resolved.catalogue.datasets) asked.push_back(contents.catalogue.index_of(dataset.name));
+  job.parts = parts_of(contents, asked, state.plan.settings.integer("block"));
   Status foreign;
   for (size_t i = 0; i < resolved.claims.size(); ++i) {
     const Claim& claim = resolved.claims[i];
-    const int index = contents.catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
+    const int index = asked[static_cast<size_t>(claim.dataset)];
     if (!contents.foreign[static_cast<size_t>(index)]) {
       add_pieces(contents, job.parts, index, claim.selection, resolved.memory[i], job.pieces);
     } else if (foreign.ok()) {
@@ -258,7 +261,10 @@ namespace {
 
 Status move_here(Direction direction, const Contents& contents, std::span<const Claim> claims,
                  std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
-  std::vector<Part> parts = parts_of(contents, Job().block);
+  std::vector<int> named;
+  for (const Claim& claim : claims)
+    if (named.empty() || named.back() != claim.dataset) named.push_back(claim.dataset);
+  std::vector<Part> parts = parts_of(contents, named, Job().block);
   std::vector<Piece> pieces;
   for (size_t i = 0; i < claims.size(); ++i)
     if (!contents.foreign[static_cast<size_t>(claims[i].dataset)])

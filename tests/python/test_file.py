@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import penstock
-from conftest import BUILD, ROOT, extension
+from conftest import BUILD, ROOT, Counted, extension
 from penstock.selection import select
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16", "S5"]
@@ -215,6 +215,36 @@ def test_a_path_or_plan_that_is_none_is_one_clear_error(tmp_path: Path) -> None:
         penstock.create(f"{tmp_path}/a\0.h5")
     with pytest.raises(TypeError, match="path is a NoneType"):
         penstock.open(None)  # type: ignore[arg-type]
+class Name(str):
+    """A name that counts the names it is compared with."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_reading_one_by_one_goes_through_all_names_once(tmp_path: Path) -> None:
+    path = tmp_path / "many.h5"
+    with penstock.create(path) as f:
+        for i in range(100):
+            f[f"d{i:03}"] = np.float64(i)
+    with penstock.reopen(path) as f:
+        counted = f._open = Counted(f._open)
+        Name.compared = 0
+        for i in range(100):
+            assert f[Name(f"d{i:03}")][...] == i
+            assert Name(f"d{i:03}") in f
+        assert counted.calls["datasets"] == 1
+        assert Name.compared <= 1000
+        f["new"] = np.ones(3)
+        f.commit()
+        assert f["new"].shape == (3,)
+        assert counted.calls["datasets"] == 2
+
+
     with pytest.raises(TypeError, match="plan is a int"):
         penstock.create(tmp_path / "a.h5", plan=3)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
