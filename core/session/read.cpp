@@ -1,5 +1,6 @@
 // Reading: what the ranks asked for, in one planned movement; and what one rank reads by itself.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <set>
@@ -213,6 +214,23 @@ Status transport_read(File::State& state, const Resolved& resolved) {
 
 }  // namespace
 
+namespace {
+
+// The format of a file of BYTES bytes that begins with HEAD; null where none knows it.
+Result<const Format*> recognise(StorageFile& file, std::span<const std::byte> head, int64_t bytes) {
+  for (const Format* format : formats())
+    if (format->recognises(head)) return format;
+  std::array<std::byte, 8> later;
+  for (int64_t at = 512; at <= bytes - std::ssize(later); at *= 2) {
+    PENSTOCK_TRY(file.read(at, later));
+    for (const Format* format : formats())
+      if (format->may_begin_later() && format->recognises(later)) return format;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
   if (const Engine* engine = recognising_engine(path)) return engine->contents(path);
   PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
@@ -221,17 +239,16 @@ Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
   std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(512, info.bytes)));
   PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, false));
   PENSTOCK_TRY(file->read(0, head));
+  PENSTOCK_ASSIGN(const Format* format, recognise(*file, head, info.bytes));
   PENSTOCK_TRY(file->close());
-  for (const Format* format : formats()) {
-    if (!format->recognises(head)) continue;
-    PENSTOCK_ASSIGN(Contents contents, format->read(path));
-    take_record_apart(contents);
-    return contents;
-  }
-  return Status(
-      Code::damaged,
-      fmt::format("'{}' is no file that penstock can read: neither HDF5, nor classic netCDF, nor the index of a set",
-                  path));
+  if (format == nullptr)
+    return Status(
+        Code::damaged,
+        fmt::format("'{}' is no file that penstock can read: neither HDF5, nor classic netCDF, nor the index of a set",
+                    path));
+  PENSTOCK_ASSIGN(Contents contents, format->read(path));
+  take_record_apart(contents);
+  return contents;
 }
 
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path) {
