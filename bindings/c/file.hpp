@@ -13,7 +13,7 @@ struct penstock_file {
   penstock::File file;
   std::set<std::string> names;           // handed out by penstock_name
   std::vector<const std::string*> list;  // of the datasets, each in NAMES
-  bool listed = false;                   // LIST is that of the file as it is now
+  int64_t listed = -1;                   // the number of publications that LIST is of
   std::string plan;
   std::string warnings;
 };

@@ -43,23 +43,13 @@ penstock_status remembered(penstock_file* file, Body body) noexcept {
   });
 }
 
-// Afterwards there may be other datasets.
-template <typename Commit>
-penstock_status committing(penstock_file* file, Commit commit) {
-  return border([&]() -> Status {
-    if (file == nullptr) return null("file");
-    file->listed = false;
-    return commit();
-  });
-}
-
 // The names of the datasets; those handed out before stay where they are.
 const std::vector<const std::string*>& list_of(penstock_file& file) {
-  if (file.listed) return file.list;
+  if (file.listed == file.file.publications()) return file.list;
   file.list.clear();
   for (penstock::DatasetInfo& info : file.file.datasets())
     file.list.push_back(&*file.names.insert(std::move(info.name)).first);
-  file.listed = true;
+  file.listed = file.file.publications();
   return file.list;
 }
 
@@ -225,11 +215,11 @@ penstock_status penstock_unsplit(penstock_comm* compute) {
 }
 
 penstock_status penstock_commit(penstock_file* file) {
-  return committing(file, [&] { return file->file.commit(); });
+  return border([&] { return file == nullptr ? null("file") : file->file.commit(); });
 }
 
 penstock_status penstock_commit_start(penstock_file* file) {
-  return committing(file, [&] { return file->file.commit_start(); });
+  return border([&] { return file == nullptr ? null("file") : file->file.commit_start(); });
 }
 
 penstock_status penstock_commit_test(penstock_file* file, int* done) {
@@ -244,7 +234,7 @@ penstock_status penstock_commit_test(penstock_file* file, int* done) {
 }
 
 penstock_status penstock_commit_wait(penstock_file* file) {
-  return committing(file, [&] { return file->file.commit_wait(); });
+  return border([&] { return file == nullptr ? null("file") : file->file.commit_wait(); });
 }
 
 penstock_status penstock_close(penstock_file* file) {

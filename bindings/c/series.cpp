@@ -89,18 +89,13 @@ penstock_status penstock_series_step(penstock_series* series, int64_t iteration,
   return open_with(series, file, [&](Series& of, bool usable) { return of.step(usable ? iteration : -1, time); });
 }
 
-int64_t penstock_series_steps(const penstock_series* series) {
-  return series == nullptr ? 0 : std::ssize(series->series.steps());
-}
+int64_t penstock_series_steps(const penstock_series* series) { return series == nullptr ? 0 : series->series.count(); }
 
 penstock_status penstock_series_describe(penstock_series* series, int64_t index, int64_t* iteration, double* time,
                                          const char** path) {
   return border([&]() -> Status {
     if (series == nullptr) return null("series");
-    auto steps = series->series.steps();
-    if (index < 0 || index >= std::ssize(steps))
-      return {Code::invalid, fmt::format("step {}: the series has {} steps, from 0", index, steps.size())};
-    penstock::SeriesStep& step = steps[static_cast<size_t>(index)];
+    PENSTOCK_ASSIGN(penstock::SeriesStep step, series->series.at(index));
     series->path = std::move(step.path);
     if (iteration != nullptr) *iteration = step.iteration;
     if (time != nullptr) *time = step.time;

@@ -258,6 +258,7 @@ void bind_files(nb::module_& module) {
       .def(
           "dataset", [](OpenFile& self, const std::string& name) { return described(value(self.get().dataset(name))); },
           nb::arg("name"))
+      .def_prop_ro("publications", [](OpenFile& self) { return self.get().publications(); })
       .def("commit",
            [](OpenFile& self) {
              const Status status = self.away([](File& file) { return file.commit(); });

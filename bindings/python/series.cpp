@@ -53,6 +53,14 @@ void bind_series(nb::module_& module) {
                list.emplace_back(step.iteration, step.time, std::move(step.path));
              return list;
            })
+      .def_prop_ro("count", [](OpenSeries& self) { return self.get().count(); })
+      .def(
+          "at",
+          [](OpenSeries& self, int64_t index) {
+            SeriesStep step = value(self.get().at(index));
+            return std::tuple(step.iteration, step.time, std::move(step.path));
+          },
+          nb::arg("index"))
       .def(
           "open_step",
           [](OpenSeries& self, int64_t index, const std::string& plan) {

@@ -32,6 +32,11 @@ void Doubt::clear() {
   if (std::exchange(any_, false)) comm_->set_in_doubt(false);
 }
 
+void all_cleaned(const Communicator& comm, const Status& why) {
+  const bool together = why.code() != Code::timeout && why.code() != Code::in_doubt && comm->usable().ok();
+  if (together && comm->size() > 1) (void)comm->barrier();
+}
+
 Untimed::Untimed(Communicator comm, bool any) : comm_(std::move(comm)), any_(any) {
   if (any_) comm_->call().untimed = true;
 }

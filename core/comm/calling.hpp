@@ -51,6 +51,11 @@ Status publish_together(const Communicator& comm, Work work) {
   return agree(comm, published);
 }
 
+// Collective, over ranks that all have the failure WHY and have taken back what they made. No rank returns before all
+// are here: its program may exit then, and a launcher ends ranks that are still removing files. Where ranks lost each
+// other nobody is waited for.
+void all_cleaned(const Communicator& comm, const Status& why);
+
 // For its lifetime, where ANY, waits on a communicator have no limit: ranks may be inside another library.
 class Untimed {
  public:

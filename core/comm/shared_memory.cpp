@@ -1,4 +1,4 @@
-// Shared memory of a node: in /dev/shm where it has room, else without a name, by descriptor. MPI's own windows neither
+// Shared memory of a node: a file of /dev/shm where it has room, else of no file system. MPI's own windows neither
 // reserve their space nor say that there is none.
 #include "core/comm/shared_memory.hpp"
 
@@ -10,60 +10,73 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/base/encode.hpp"
+#include "core/base/owner.hpp"
 #include "core/base/shared_pages.hpp"
 
 namespace penstock {
 namespace {
 
-// What the first rank tells the others: a name in /dev/shm, or else a descriptor of its own.
+constexpr std::string_view memory_folder = "/dev/shm/";  // whose limit answers when its space is reserved
+
+// What the first rank tells the others: where they find its file, and how they know it.
 struct Offer {
-  bool any = false;
-  uint64_t name = 0;
-  int64_t process = 0, fd = 0;
+  std::string path;  // "": there is none
   uint64_t cookie = 0;
 };
-
-std::string path_of(const Offer& offer) {
-  return offer.name != 0 ? fmt::format("/dev/shm/penstock-{:016x}", offer.name)
-                         : fmt::format("/proc/{}/fd/{}", offer.process, offer.fd);
-}
 
 uint64_t random_number() {
   std::random_device device;
   return (uint64_t{device()} << 32 | device()) | 1;
 }
 
-// A file that was offered, as long as it is.
+// A file that was offered, as long as it is, reserved.
 class Offered {
  public:
-  // Reserved; without any where there is no room.
-  explicit Offered(int64_t bytes) {
-    offer_ = {true, random_number(), ::getpid(), 0, random_number()};
-    fd_ = FileDescriptor(::open(path_of(offer_).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
-    named_ = fd_.get() >= 0;
-    if (named_ && reserve_pages(fd_.get(), bytes)) return;
-    // Containers mostly have 64 MiB there. This one asks for the same user, namespace of processes, and of users.
-    take_back();
-    fd_ = memory_file();
-    offer_.name = 0;
-    offer_.fd = fd_.get();
-    offer_.any = fd_.get() >= 0 && reserve_pages(fd_.get(), bytes);
+  // By name, which says whose it is, or else without one: then a kill leaves nothing behind.
+  Offered(int64_t bytes, bool named) {
+    offer_.cookie = random_number();
+    if (named)
+      make_named(bytes);
+    else
+      make_nameless(bytes);
   }
-  ~Offered() { take_back(); }
+  ~Offered() { withdraw(); }
   Offered(const Offered&) = delete;
   Offered& operator=(const Offered&) = delete;
 
-  Offer& offer() { return offer_; }
+  const Offer& offer() const { return offer_; }
   int fd() const { return fd_.get(); }
+  void withdraw() {
+    if (std::exchange(named_, false)) ::unlink(offer_.path.c_str());
+    offer_.path.clear();
+  }
 
  private:
-  void take_back() {
-    if (std::exchange(named_, false)) ::unlink(path_of(offer_).c_str());
+  void make_named(int64_t bytes) {
+    std::string path =
+        fmt::format("{}{}", memory_folder, partial_name("penstock", random_number(), text(this_process())));
+    fd_ = FileDescriptor(::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+    named_ = fd_.get() >= 0;
+    if (!named_) return;
+    offer_.path = std::move(path);
+    if (!reserve_pages(fd_.get(), bytes)) withdraw();
+  }
+
+  void make_nameless(int64_t bytes) {
+    fd_ = FileDescriptor(::open(std::string(memory_folder).c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+    bool reserved = fd_.get() >= 0 && reserve_pages(fd_.get(), bytes);
+    if (!reserved) {  // containers mostly have 64 MiB there
+      fd_ = memory_file();
+      reserved = fd_.get() >= 0 && reserve_pages(fd_.get(), bytes);
+    }
+    if (reserved) offer_.path = fmt::format("/proc/{}/fd/{}", ::getpid(), fd_.get());
   }
 
   Offer offer_;
@@ -73,7 +86,7 @@ class Offered {
 
 // Null where this rank sees something else there than the first one, or nothing.
 std::byte* look(const Offer& offer, int64_t bytes) {
-  const FileDescriptor fd(::open(path_of(offer).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const FileDescriptor fd(::open(offer.path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info{};
   if (fd.get() < 0 || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size != bytes) return nullptr;
   std::byte* data = map_pages(fd.get(), bytes);
@@ -84,18 +97,20 @@ std::byte* look(const Offer& offer, int64_t bytes) {
 
 }  // namespace
 
-Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& node, int64_t bytes) {
+Result<std::shared_ptr<SharedMemory>> SharedMemory::share(const Communicator& node, int64_t bytes, bool named) {
   const bool first = node->rank() == 0;
   std::optional<Offered> offered;  // until all have looked
   std::byte* data = nullptr;
-  std::vector<std::byte> message(sizeof(Offer));
+  std::vector<std::byte> message;
   if (first) {
-    offered.emplace(bytes);
-    Offer& offer = offered->offer();
-    if (offer.any) data = map_pages(offered->fd(), bytes);
-    offer.any = data != nullptr;
-    if (offer.any) std::memcpy(data, &offer.cookie, sizeof offer.cookie);
-    std::memcpy(message.data(), &offer, sizeof offer);
+    offered.emplace(bytes, named);
+    if (!offered->offer().path.empty()) data = map_pages(offered->fd(), bytes);
+    if (data == nullptr) offered->withdraw();
+    if (data != nullptr) std::memcpy(data, &offered->offer().cookie, sizeof(Offer::cookie));
+    Encoder out;
+    out.text(offered->offer().path);
+    out.value(offered->offer().cookie);
+    message = out.take();
   }
   std::shared_ptr<SharedMemory> mine;  // unmaps whatever happens
   const auto keep = [&] {
@@ -103,9 +118,11 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& n
   };
   if (first) keep();
   PENSTOCK_TRY(node->broadcast(message, 0));
+  Decoder in(message);
   Offer offer;
-  std::memcpy(&offer, message.data(), sizeof offer);
-  if (!offer.any) return std::shared_ptr<SharedMemory>();
+  offer.path = in.text();
+  offer.cookie = in.value<uint64_t>();
+  if (offer.path.empty()) return std::shared_ptr<SharedMemory>();
   if (!first) {
     data = look(offer, bytes);
     keep();
@@ -115,6 +132,14 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& n
   if (all == 0) return std::shared_ptr<SharedMemory>();
   if (first) std::memset(data, 0, sizeof offer.cookie);
   return mine;
+}
+
+// A file without a name is reached through the first rank's descriptor, which asks for the same user and the same
+// namespaces of processes and of users: containers that have one for each rank need a name, for as long as they look.
+Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& node, int64_t bytes) {
+  PENSTOCK_ASSIGN(auto memory, share(node, bytes, false));
+  if (memory) return memory;
+  return share(node, bytes, true);
 }
 
 SharedMemory::~SharedMemory() { unmap_pages(data_, bytes_); }

@@ -263,6 +263,7 @@ Status Writer::close() {
   }
   if (status.ok() || status.code() == Code::in_doubt) created_ = false;
   drop();
+  if (!status.ok()) all_cleaned(comm_, status);
   return status;
 }
 
@@ -337,7 +338,11 @@ Result<std::unique_ptr<Stream::State>> make_writer(const Communicator& comm, con
   auto settings = parse_options(text);
   if (!settings.ok()) return settings.status().in(fmt::format("options of '{}'", path));
   auto writer = std::make_unique<Writer>(comm, *std::move(settings));
-  PENSTOCK_TRY(writer->begin(path));
+  if (const Status begun = writer->begin(path); !begun.ok()) {
+    writer.reset();  // takes back what it has made
+    all_cleaned(comm, begun);
+    return begun;
+  }
   return std::unique_ptr<Stream::State>(std::move(writer));
 }
 

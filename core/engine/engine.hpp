@@ -33,7 +33,7 @@ struct Block {
 struct Problem {
   Communicator comm;
   std::string path;           // to write: nothing is there yet
-  Catalogue catalogue;        // of the whole file
+  Catalogue catalogue;        // of the whole file; to read: the datasets that some rank asks for, without attributes
   std::vector<int> datasets;  // those that some rank has blocks of, ascending
   std::vector<Block> blocks;  // of this rank, ordered by dataset; none may be empty
   bool partial = false;       // writing: elements that no block has must read as zero

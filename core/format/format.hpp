@@ -33,6 +33,8 @@ class Format {
   virtual Result<std::vector<std::byte>> master(const Contents& contents) const = 0;
   // Whether the first bytes of a file (at most 512) are this format's.
   virtual bool recognises(std::span<const std::byte> head) const = 0;
+  // Whether its files may begin later, behind 512 bytes of anything, or behind twice as many, four times as many, ...
+  virtual bool may_begin_later() const { return false; }
   // What is in the file or set at PATH. Anything hostile in it is Code::damaged, never a crash or an access outside its
   // folder.
   virtual Result<Contents> read(const std::string& path) const = 0;

@@ -171,8 +171,11 @@ Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std:
     return 0;
   };
   hsize_t index = 0;
-  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, &index, collect, &names) < 0)
-    return library_error(Code::damaged, "listing attributes");
+  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, &index, collect, &names) < 0) {
+    if (!met_unknown_version()) return library_error(Code::damaged, "listing attributes");
+    skipped.emplace_back("*");  // the library lists all of them or none
+    return {};
+  }
   for (const std::string& name : names)
     PENSTOCK_TRY(read_attribute(object, name, file_bytes, out, skipped).in("attribute '" + name.substr(0, 200) + "'"));
   return {};

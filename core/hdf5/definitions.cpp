@@ -3,11 +3,79 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "core/base/link.hpp"
 
 namespace penstock::hdf5 {
 namespace {
+
+struct Filter {
+  H5Z_filter_t number;
+  std::string_view name;
+};
+
+// The usual ones, by their numbers in The HDF Group's registry.
+constexpr Filter usual[] = {{H5Z_FILTER_DEFLATE, "deflate"},
+                            {H5Z_FILTER_SZIP, "szip"},
+                            {307, "bzip2"},
+                            {32000, "LZF"},
+                            {32001, "Blosc"},
+                            {32004, "LZ4"},
+                            {32008, "bitshuffle"},
+                            {32013, "ZFP"},
+                            {32015, "Zstandard"},
+                            {32024, "SZ3"},
+                            {32026, "Blosc2"}};
+
+// "32015 (Zstandard)".
+std::string filter_name(H5Z_filter_t filter, std::string_view stored) {
+  for (const auto& [number, name] : usual)
+    if (number == filter) stored = name;
+  const bool printable = std::ranges::all_of(stored, [](char c) { return c >= 0x20 && c < 0x7f; });
+  return std::to_string(filter) + (stored.empty() || !printable ? "" : " (" + std::string(stored) + ")");
+}
+
+// As the library would look for it when it reads.
+bool can_decode(H5Z_filter_t filter) {
+  unsigned config = 0;
+  return H5Zfilter_avail(filter) > 0 && H5Zget_filter_info(filter, &config) >= 0 &&
+         (config & H5Z_FILTER_CONFIG_DECODE_ENABLED) != 0;
+}
+
+Status missing_filter(hid_t creation) {
+  for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
+    unsigned flags = 0, config = 0;
+    size_t values = 0;
+    char name[256] = {};
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, sizeof name - 1, name, &config);
+    if (filter <= 0 || can_decode(filter)) continue;
+    const std::string built_in = filter < H5Z_FILTER_RESERVED ? "use a libhdf5 that was built with it"
+                                                              : "install its plug-in (the Python package hdf5plugin "
+                                                                "has the usual ones) and name its folder in "
+                                                                "HDF5_PLUGIN_PATH";
+    return {Code::unsupported,
+            "it is packed by HDF5 filter " + filter_name(filter, name) + ", which is not found here: " + built_in};
+  }
+  return {};
+}
+
+Status missing_external(hid_t creation, const std::string& path) {
+  for (int i = 0; i < H5Pget_external_count(creation); ++i) {
+    char name[4097] = {};
+    off_t offset = 0;
+    hsize_t size = 0;
+    if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0) continue;
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (fs::exists(fs::path(path).parent_path() / name, error) || fs::exists(name, error)) continue;
+    return {Code::unsupported, "its values are in the external file '" + std::string(name) +
+                                   "', which is not there: put that file beside this one"};
+  }
+  return {};
+}
 
 constexpr int64_t largest_attribute = int64_t{1} << 30;
 constexpr size_t longest_attribute_name = 1000;
@@ -137,6 +205,13 @@ Space dataset_space(const Dims& shape, bool unlimited) {
 Status check_inside(hid_t creation, const Dataset& dataset, const std::string& path) {
   PENSTOCK_TRY(check_external(creation, dataset, path));
   return check_virtual(creation, dataset, path);
+}
+
+Status explain_failure(hid_t creation, const std::string& path, const Status& failure) {
+  if (failure.code() != Code::damaged) return failure;
+  const Status filter = missing_filter(creation);
+  const Status cause = filter.ok() ? missing_external(creation, path) : filter;
+  return cause.ok() ? failure : cause;
 }
 
 }  // namespace penstock::hdf5

@@ -30,5 +30,8 @@ Space dataset_space(const Dims& shape, bool unlimited);
 // name other files, and a hostile file might name any file on the machine, or a pipe, which the library would wait for. PATH is the
 // file's own.
 Status check_inside(hid_t creation, const Dataset& dataset, const std::string& path);
+// Of a read that failed with FAILURE: Code::unsupported where its storage, as a creation property list describes it,
+// needs a filter that the library has not, or an external file that is not there; else FAILURE.
+Status explain_failure(hid_t creation, const std::string& path, const Status& failure);
 
 }  // namespace penstock::hdf5

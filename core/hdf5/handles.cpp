@@ -37,6 +37,17 @@ Status library_error(Code code, std::string_view what) {
   return {says_full(message) ? Code::no_space : code, std::string(what) + message};
 }
 
+bool met_unknown_version() {
+  bool found = false;
+  const auto look = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
+    if (error->desc != nullptr && std::string_view(error->desc).find("version number for") != std::string_view::npos)
+      *static_cast<bool*>(out) = true;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, look, &found);
+  return found;
+}
+
 Status library_ready() {
   unsigned major = 0, minor = 0, release = 0;
   if (H5get_libversion(&major, &minor, &release) < 0) return {Code::unsupported, "libhdf5 could not be initialised"};

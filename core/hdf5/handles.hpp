@@ -68,6 +68,10 @@ class QuietErrors {
 // CODE with "WHAT: " and the library's innermost message. REQUIRES: a call of the library has just failed.
 Status library_error(Code code, std::string_view what);
 
+// Whether a call of the library that has just failed met a part of an object in a version that this release does not
+// know, as of a type that a newer one brought.
+bool met_unknown_version();
+
 // Call before anything else: that the library which is loaded is the one this was compiled for (its own check would
 // abort).
 Status library_ready();

@@ -134,10 +134,10 @@ void add_to_sums(const Selection& selection, const std::byte* memory, int64_t el
 }
 
 const Record::Sums* Record::find(const Dataset& dataset) const {
-  const uint64_t name = crc64(std::as_bytes(std::span(dataset.name)));
-  const auto found = std::ranges::find(datasets, name, &Sums::name);
-  const bool good = found != datasets.end() && found->block_elements > 0 && found->elements == elements(dataset.shape);
-  return good ? &*found : nullptr;
+  const auto found = by_name.find(crc64(std::as_bytes(std::span(dataset.name))));
+  if (found == by_name.end()) return nullptr;
+  const Sums& sums = datasets[found->second];
+  return sums.block_elements > 0 && sums.elements == elements(dataset.shape) ? &sums : nullptr;
 }
 
 void take_record_apart(Contents& contents) {
@@ -205,6 +205,7 @@ Result<Record> decode_record(std::span<const uint64_t> words) {
     sums.blocks.assign(words.begin() + static_cast<std::ptrdiff_t>(at),
                        words.begin() + static_cast<std::ptrdiff_t>(at + count));
     at += count;
+    record.by_name.emplace(sums.name, record.datasets.size());
     record.datasets.push_back(std::move(sums));
   }
   if (at != end) return bad("is too long");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/model/catalogue.hpp"
@@ -48,9 +49,10 @@ struct Record {
   int64_t committed_at = 0;    // nanoseconds since 1970
   int64_t metadata_bytes = 0;  // from the file's start on; 0: they are not covered
   uint64_t metadata_sum = 0;
-  std::vector<Sums> datasets;  // in the catalogue's order
+  std::vector<Sums> datasets;                         // in the catalogue's order
+  std::unordered_map<uint64_t, size_t> by_name = {};  // which of DATASETS; of a record that was decoded
 
-  // Null where the dataset is not in it, was not summed, or has another size by now.
+  // Of a record that was decoded. Null where the dataset is not in it, was not summed, or has another size by now.
   const Sums* find(const Dataset& dataset) const;
 };
 

@@ -95,6 +95,7 @@ class Reader {
     PENSTOCK_ASSIGN(const auto raw, take(static_cast<uint64_t>(length), what));
     PENSTOCK_TRY(pad(static_cast<uint64_t>(length), what));
     std::string name(reinterpret_cast<const char*>(raw.data()), raw.size());
+    name.erase(name.find_last_not_of('\0') + 1);  // some writers pad inside the length
     if (name.empty() || name.find('\0') != std::string::npos)
       return damaged(std::string(what) + " is empty or holds NUL");
     return name;

@@ -346,20 +346,24 @@ Result<File> Series::step(int64_t iteration, double time) {
 
 std::vector<SeriesStep> Series::steps() const {
   std::vector<SeriesStep> list;
-  for (const Step& step : state_->steps.list)
-    list.push_back({step.iteration, step.time, state_->pattern.folder + step.name});
+  for (int64_t i = 0; i < count(); ++i) list.push_back(*at(i));
   return list;
 }
 
-Result<File> Series::open_step(int64_t index, std::string_view plan) const {
-  const auto count = std::ssize(state_->steps.list);
-  const bool there = index >= 0 && index < count;
-  auto file = File::open(
-      state_->comm, there ? state_->pattern.folder + state_->steps.list[static_cast<size_t>(index)].name : "", plan);
-  if (!there)
+int64_t Series::count() const { return std::ssize(state_->steps.list); }
+
+Result<SeriesStep> Series::at(int64_t index) const {
+  if (index < 0 || index >= count())
     return Status(Code::invalid, fmt::format("step {}: series '{}' has {} steps, from 0", index,
-                                             state_->pattern.folder + state_->pattern.text(), count));
-  return file;
+                                             state_->pattern.folder + state_->pattern.text(), count()));
+  const Step& step = state_->steps.list[static_cast<size_t>(index)];
+  return SeriesStep{step.iteration, step.time, state_->pattern.folder + step.name};
+}
+
+Result<File> Series::open_step(int64_t index, std::string_view plan) const {
+  const auto step = at(index);
+  auto file = File::open(state_->comm, step.ok() ? step->path : "", plan);
+  return step.ok() ? std::move(file) : step.status();
 }
 
 const std::vector<std::string>& Series::warnings() const { return state_->steps.warnings; }

@@ -364,22 +364,29 @@ Status verify_claims(File::State& state, const Resolved& resolved) {
     return {};
   }
   const Checking& checking = *state.checking;
-  std::vector<int64_t> touched(checking.good.size());
+  struct Asked {
+    const BlockCut* cut;
+    size_t first;  // of its blocks among all that may be touched
+  };
+  std::vector<Asked> datasets;  // that some rank reads
+  std::vector<BlockId> blocks;
+  for (const Dataset& dataset : resolved.catalogue.datasets) {
+    const auto index = static_cast<size_t>(state.contents->catalogue.index_of(dataset.name));
+    datasets.push_back({&checking.cuts[index], blocks.size()});
+    for (int64_t i = 0; i < checking.cuts[index].count; ++i) blocks.push_back({index, i});
+  }
+  std::vector<int64_t> touched(blocks.size());
   for (const Claim& claim : resolved.claims) {
-    const int index =
-        state.contents->catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
-    const BlockCut& cut = checking.cuts[static_cast<size_t>(index)];
-    for (int64_t i = 0; i < cut.count; ++i)
-      if (claim.selection.rank_of((i + 1) * cut.elements) > claim.selection.rank_of(i * cut.elements))
-        touched[static_cast<size_t>(cut.first + i)] = 1;
+    const auto& [cut, first] = datasets[static_cast<size_t>(claim.dataset)];
+    for (int64_t i = 0; i < cut->count; ++i)
+      if (claim.selection.rank_of((i + 1) * cut->elements) > claim.selection.rank_of(i * cut->elements))
+        touched[first + static_cast<size_t>(i)] = 1;
   }
   if (!touched.empty()) PENSTOCK_TRY(state.comm->all_reduce_max(touched));
   std::vector<BlockId> list;
-  for (size_t d = 0; d < checking.cuts.size(); ++d)
-    for (int64_t i = 0; i < checking.cuts[d].count; ++i) {
-      const auto number = static_cast<size_t>(checking.cuts[d].first + i);
-      if (touched[number] != 0 && !(when == "first" && checking.good[number])) list.push_back({d, i});
-    }
+  for (size_t n = 0; n < blocks.size(); ++n)
+    if (touched[n] != 0 && !(when == "first" && checking.good[number_of(checking, blocks[n])]))
+      list.push_back(blocks[n]);
   PENSTOCK_ASSIGN(const auto found, find_damaged(state, list, {}));
   Verification result;
   result.damages = damages_of(state, found);

@@ -2,7 +2,6 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -113,21 +112,17 @@ Status engine_read(File::State& state, const Resolved& resolved) {
   Problem problem;
   problem.comm = state.comm;
   problem.path = state.path;
-  problem.catalogue = state.contents->catalogue;
   problem.hints = state.hints;
   problem.phases = &state.report.phases;
   HintsOutcome outcome;
   problem.hints_outcome = &outcome;
-  const auto index_of = [&](int dataset) {
-    return problem.catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(dataset)].name);
-  };
-  std::set<int> used;
-  for (size_t d = 0; d < resolved.catalogue.datasets.size(); ++d) used.insert(index_of(static_cast<int>(d)));
-  problem.datasets.assign(used.begin(), used.end());
+  for (const Dataset& dataset : resolved.catalogue.datasets) {
+    problem.datasets.push_back(static_cast<int>(problem.catalogue.datasets.size()));
+    problem.catalogue.datasets.push_back(*state.contents->catalogue.find(dataset.name));
+  }
   for (size_t i = 0; i < resolved.claims.size(); ++i)
     if (resolved.claims[i].selection.count() > 0)
-      problem.blocks.push_back(
-          {index_of(resolved.claims[i].dataset), resolved.claims[i].selection, resolved.memory[i]});
+      problem.blocks.push_back({resolved.claims[i].dataset, resolved.claims[i].selection, resolved.memory[i]});
   std::stable_sort(problem.blocks.begin(), problem.blocks.end(),
                    [](const Block& a, const Block& b) { return a.dataset < b.dataset; });
   const Status status = guarded([&] { return state.engine->read(problem, state.plan.settings); });

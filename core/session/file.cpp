@@ -185,6 +185,8 @@ Result<DatasetInfo> File::dataset(std::string_view name) const {
   return DatasetInfo{d->name, d->type, d->shape, d->unlimited};
 }
 
+int64_t File::publications() const { return state_->commits; }
+
 std::vector<Attribute> File::attributes(std::string_view object) const {
   std::vector<Attribute> list;
   const auto stored = object_name(object);

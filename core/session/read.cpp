@@ -1,5 +1,6 @@
 // Reading: what the ranks asked for, in one planned movement; and what one rank reads by itself.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <set>
@@ -32,15 +33,16 @@ Result<Contents> unpack_contents(std::span<const std::byte> bytes) {
   return decode_contents(in.list<std::byte>());
 }
 
-// Every part has a place in the virtual address space; ranks compute the same ones.
-std::vector<Part> parts_of(const Contents& contents, int64_t block) {
+// The parts as far as DATASETS reach, each with a place in the virtual address space; ranks that ask for the same
+// datasets compute the same ones. It takes no longer where there are more datasets.
+std::vector<Part> parts_of(const Contents& contents, std::span<const int> datasets, int64_t block) {
   std::vector<Part> parts;
   for (const std::string& path : contents.parts) parts.push_back({path, 0, 0});
-  for (size_t d = 0; d < contents.blocks.size(); ++d)
-    for (const StoredBlock& stored : contents.blocks[d]) {
-      const int64_t end = stored.base + span_bytes(stored, bytes(contents.catalogue.datasets[d].type));
+  for (const int d : datasets)
+    for (const StoredBlock& stored : contents.blocks[static_cast<size_t>(d)]) {
+      const ElementType& type = contents.catalogue.datasets[static_cast<size_t>(d)].type;
       int64_t& size = parts[static_cast<size_t>(stored.part)].bytes;
-      size = std::max(size, end);
+      size = std::max(size, stored.base + span_bytes(stored, bytes(type)));
     }
   int64_t base = 0;
   for (Part& part : parts) {
@@ -181,11 +183,13 @@ Status transport_read(File::State& state, const Resolved& resolved) {
   Job job;
   job.direction = Direction::read;
   job.comm = state.comm;
-  job.parts = parts_of(contents, state.plan.settings.integer("block"));
+  std::vector<int> asked;
+  for (const Dataset& dataset : resolved.catalogue.datasets) asked.push_back(contents.catalogue.index_of(dataset.name));
+  job.parts = parts_of(contents, asked, state.plan.settings.integer("block"));
   Status foreign;
   for (size_t i = 0; i < resolved.claims.size(); ++i) {
     const Claim& claim = resolved.claims[i];
-    const int index = contents.catalogue.index_of(resolved.catalogue.datasets[static_cast<size_t>(claim.dataset)].name);
+    const int index = asked[static_cast<size_t>(claim.dataset)];
     if (!contents.foreign[static_cast<size_t>(index)]) {
       add_pieces(contents, job.parts, index, claim.selection, resolved.memory[i], job.pieces);
     } else if (foreign.ok()) {
@@ -210,6 +214,23 @@ Status transport_read(File::State& state, const Resolved& resolved) {
 
 }  // namespace
 
+namespace {
+
+// The format of a file of BYTES bytes that begins with HEAD; null where none knows it.
+Result<const Format*> recognise(StorageFile& file, std::span<const std::byte> head, int64_t bytes) {
+  for (const Format* format : formats())
+    if (format->recognises(head)) return format;
+  std::array<std::byte, 8> later;
+  for (int64_t at = 512; at <= bytes - std::ssize(later); at *= 2) {
+    PENSTOCK_TRY(file.read(at, later));
+    for (const Format* format : formats())
+      if (format->may_begin_later() && format->recognises(later)) return format;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
   if (const Engine* engine = recognising_engine(path)) return engine->contents(path);
   PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
@@ -218,17 +239,16 @@ Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
   std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(512, info.bytes)));
   PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, false));
   PENSTOCK_TRY(file->read(0, head));
+  PENSTOCK_ASSIGN(const Format* format, recognise(*file, head, info.bytes));
   PENSTOCK_TRY(file->close());
-  for (const Format* format : formats()) {
-    if (!format->recognises(head)) continue;
-    PENSTOCK_ASSIGN(Contents contents, format->read(path));
-    take_record_apart(contents);
-    return contents;
-  }
-  return Status(
-      Code::damaged,
-      fmt::format("'{}' is no file that penstock can read: neither HDF5, nor classic netCDF, nor the index of a set",
-                  path));
+  if (format == nullptr)
+    return Status(
+        Code::damaged,
+        fmt::format("'{}' is no file that penstock can read: neither HDF5, nor classic netCDF, nor the index of a set",
+                    path));
+  PENSTOCK_ASSIGN(Contents contents, format->read(path));
+  take_record_apart(contents);
+  return contents;
 }
 
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path) {
@@ -258,7 +278,10 @@ namespace {
 
 Status move_here(Direction direction, const Contents& contents, std::span<const Claim> claims,
                  std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
-  std::vector<Part> parts = parts_of(contents, Job().block);
+  std::vector<int> named;
+  for (const Claim& claim : claims)
+    if (named.empty() || named.back() != claim.dataset) named.push_back(claim.dataset);
+  std::vector<Part> parts = parts_of(contents, named, Job().block);
   std::vector<Piece> pieces;
   for (size_t i = 0; i < claims.size(); ++i)
     if (!contents.foreign[static_cast<size_t>(claims[i].dataset)])

@@ -152,6 +152,7 @@ Result<Repair> repair_set(File::State& state) {
   }
   if (!status.ok()) {
     if (state.comm->rank() == 0) (void)state.storage->remove(made);
+    all_cleaned(state.comm, status);
     return status.in(fmt::format("rebuilding '{}'", path));
   }
   state.storage->let_go();

@@ -249,6 +249,7 @@ Status renew(File::State& state, const Record& old, Sealed& sealed) {
   if (status.ok()) status = publish_together(state.comm, [&] { return put_in_target(state, output); });
   if (!status.ok()) {
     if (status.code() != Code::in_doubt) remove_created(state, output);
+    all_cleaned(state.comm, status);
     return status;
   }
   if (state.comm->rank() == 0 && state.contents->parity) (void)state.storage->remove(state.contents->parity->path);

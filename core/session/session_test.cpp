@@ -1,7 +1,9 @@
 // Tests of sessions on one rank: put, commit, get, reopen, and what is refused.
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
+#include "core/session/state.hpp"
 #include "core/session/testing.hpp"
 
 namespace penstock {
@@ -212,6 +214,25 @@ TEST_P(Session, CutFilesAreDamagedNotBelieved) {
     fs::copy_file(copy, file, fs::copy_options::overwrite_existing);
     fs::remove(copy);
   }
+}
+
+// What is asked for is found without going through the rest, which would take longer the more there is: a block that
+// lies in no part shows who looks at it.
+TEST_P(Session, ReadingLooksAtNoOtherDataset) {
+  auto file = create();
+  ASSERT_TRUE(file.ok());
+  const auto data = numbers(12);
+  for (const char* name : {"asked", "other"}) ASSERT_TRUE(file->put(name, f64, whole({12}), data.data()).ok());
+  ASSERT_TRUE(file->close().ok());
+  const auto storage = posix_storage();
+  auto contents = recognise_and_read(*storage, fs::exists(path_) ? path_ : path_ + ".json");
+  ASSERT_TRUE(contents.ok()) << contents.status().message();
+  contents->blocks[1][0].part = std::numeric_limits<int32_t>::max();
+  std::vector<double> read(12);
+  const Claim claim{0, Selection::whole(Dims{12})};
+  std::byte* memory = reinterpret_cast<std::byte*>(read.data());
+  ASSERT_TRUE(read_here(*contents, path_, std::span(&claim, 1), std::span(&memory, 1), storage).ok());
+  EXPECT_EQ(read, data);
 }
 
 }  // namespace

@@ -354,6 +354,7 @@ void settle(File::State& state, Writing& writing) {
 
 void give_up(File::State& state, const Status& status) {
   if (status.code() != Code::in_doubt) remove_created(state, state.writing->output);
+  if (!state.writing->output.partial.empty()) all_cleaned(state.comm, status);
   state.storage->let_go();
   state.writing.reset();
 }

@@ -1,47 +1,13 @@
-// Owner: who makes a partial file, as its name says, so that what a dead process left is told from what a live one makes.
+// Owner: partial files beside a target: those of others, and one of our own for a small file.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/base/owner.hpp"
 #include "core/storage/storage.hpp"
 
 namespace penstock {
-
-// A process as others may look for it. tools/penstock/leftovers/names.py reads and makes the same names.
-struct Owner {
-  // Twelve hexadecimal digits of this start of the machine and the namespaces that a process's number and start are of; "0" times
-  // twelve where the system does not say. Only where it is the same can pid and start be compared.
-  std::string machine;
-  int64_t pid = 0;
-  int64_t start =
-      0;  // in clock ticks since the machine's: tells a process from a later one with its number; 0: not known
-  std::string job;   // "slurm-4711-cluster", "pbs-17_server", ..; "none"
-  std::string host;  // without its domain
-};
-enum class Life : uint8_t { alive, dead, unknown };
-
-// Local. Of the process that calls.
-Owner this_process();
-// Local. unknown of another machine, and where the system does not tell.
-Life life_of(const Owner& owner);
-// "MACHINE-PID-START.JOB.HOST", as it stands in names.
-std::string text(const Owner& owner);
-
-// ".BASE.TOKEN.OWNER.partial" with TOKEN as sixteen hexadecimal digits; a long BASE is cut and ends in "~" and its checksum, so
-// that the name has at most partial_name_most bytes.
-inline constexpr size_t partial_name_most = 255 - 24;  // libraries add to the name for files of their own
-std::string partial_name(std::string_view base, uint64_t token, std::string_view owner);
-// What stands in a name made so; nothing for others.
-struct PartialName {
-  std::string base;  // as it stands there, perhaps cut
-  Owner owner;
-  bool is_of(std::string_view target) const;  // whether it is a partial file of a target with this name
-  size_t base_most = 0;
-};
-std::optional<PartialName> parse_partial(std::string_view name);
 
 // What lies beside a file that will be written.
 struct Beside {

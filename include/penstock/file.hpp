@@ -190,6 +190,8 @@ class File {
   // Local, on what was there at open. In file order (by name).
   std::vector<DatasetInfo> datasets() const;
   Result<DatasetInfo> dataset(std::string_view name) const;
+  // Local. How many commits of this File have published something: as long as it is the same, so is datasets().
+  int64_t publications() const;
   Result<Attribute> attribute(std::string_view object, std::string_view name) const;
   std::vector<Attribute> attributes(std::string_view object) const;
   const std::string& path() const;

@@ -54,6 +54,9 @@ class Series {
 
   // Local. Ascending in iterations: what was there at create or open, and what was written since.
   std::vector<SeriesStep> steps() const;
+  // Local. How many there are, and one of them, without making a list of all.
+  int64_t count() const;
+  Result<SeriesStep> at(int64_t index) const;
   // Collective, to read.
   Result<File> open_step(int64_t index, std::string_view plan = {}) const;
   // Local. Files that match and are no steps, or cannot be read; an index that had to be made anew.

@@ -1,5 +1,11 @@
 // Many datasets in one commit take no more collective calls than few, and each of them is proved and kept by itself.
+// Reading one dataset costs the same whatever else is in the file.
+#include <penstock.h>
+
+#include <atomic>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -8,6 +14,18 @@
 
 #include "tests/harness/world.hpp"
 #include "tests/harness/wrapped_communicator.hpp"
+
+namespace {
+std::atomic<int64_t> allocations = 0;
+}  // namespace
+
+void* operator new(size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 using namespace penstock;
 using namespace penstock::test;
@@ -78,6 +96,87 @@ void test_calls(World& world, const std::string& plan, bool change) {
   CHECK(few > 0 && few == many, fmt::format("{} collective calls for 8 datasets, {} for 200", few, many));
 }
 
+// Too long to be kept without an allocation, so that copies of many are seen.
+std::string long_name_of(int64_t i) { return fmt::format("a group of its own/data{:04d}", i); }
+
+// What one reading commit does, by things that can be counted.
+struct Cost {
+  int64_t allocations = 0, words = 0;  // words that were reduced
+};
+
+Cost cost_to_read(const Communicator& world, const std::string& path, const std::string& plan, int64_t datasets) {
+  {
+    auto file = File::create(world, path);
+    if (!CHECK_OK(file.status(), "create")) return {};
+    const auto values = values_of(world, 0);
+    for (int64_t i = 0; i < datasets; ++i)
+      CHECK_OK(file->put(long_name_of(i), f64, part_of(world, i, rows), values.data()), "put");
+    CHECK_OK(file->close(), "close");
+  }
+  const auto comm = std::make_shared<WrappedCommunicator>(world);
+  auto file = File::open(comm, path, plan);
+  if (file.status().code() == Code::unsupported) return {};  // an engine that is not built
+  if (!CHECK_OK(file.status(), "open")) return {};
+  Cost cost;
+  for (int64_t i = 0; i < 3; ++i) {  // the first time things are set up
+    comm->forget();
+    const int64_t before = allocations;
+    std::vector<double> read(rows * 2);
+    CHECK_OK(file->get(long_name_of(i), f64, part_of(comm, i, rows), read.data()), "get");
+    CHECK_OK(file->commit(), "commit");
+    CHECK(read[0] == static_cast<double>(world->rank()), "the value");
+    cost = {allocations - before, comm->words()};
+  }
+  CHECK_OK(file->close(), "close what was read");
+  return cost;
+}
+
+void test_reading_one(World& world, const std::string& extension, const std::string& plan) {
+  about("reading one dataset, " + plan);
+  const std::string path = world.folder() + "/one." + extension;
+  const Cost few = cost_to_read(world.comm(), path, plan, 8), many = cost_to_read(world.comm(), path, plan, 400);
+  CHECK(many.words == few.words, fmt::format("{} words reduced among 8 datasets, {} among 400", few.words, many.words));
+  CHECK(many.allocations < few.allocations + 100,
+        fmt::format("{} allocations among 8 datasets, {} among 400", few.allocations, many.allocations));
+}
+
+// Names and descriptions in C, while datasets are read one by one by each rank alone.
+int64_t allocations_of_a_walk(const std::string& path) {
+  penstock_file* file = nullptr;
+  if (!CHECK(penstock_open(PENSTOCK_ALONE, path.c_str(), nullptr, &file) == PENSTOCK_OK, penstock_message())) return 0;
+  int64_t most = 0;
+  const char* first = nullptr;
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t before = allocations;
+    const char* name = penstock_name(file, i);
+    if (i == 0) first = name;
+    int rank = 0;
+    int64_t shape[8] = {};
+    penstock_decomposition* d = nullptr;
+    CHECK(penstock_describe(file, name, nullptr, &rank, shape, nullptr) == PENSTOCK_OK, penstock_message());
+    CHECK(penstock_replicated(rank, shape, &d) == PENSTOCK_OK, penstock_message());
+    std::vector<double> values(1000);
+    CHECK(penstock_get(file, name, PENSTOCK_DOUBLE, d, values.data(), nullptr) == PENSTOCK_OK, penstock_message());
+    CHECK(penstock_commit(file) == PENSTOCK_OK, penstock_message());
+    penstock_free(d);
+    if (i > 0) most = std::max<int64_t>(most, allocations - before);
+  }
+  CHECK(penstock_name(file, 0) == first, "a name stays where it is");
+  CHECK(penstock_close(file) == PENSTOCK_OK, penstock_message());
+  return most;
+}
+
+void test_walk_in_c(World& world) {
+  about("datasets one by one, in C");
+  const std::string path = world.folder() + "/walk.h5";
+  (void)cost_to_read(world.comm(), path, "", 8);
+  const int64_t few = allocations_of_a_walk(path);
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  (void)cost_to_read(world.comm(), path, "", 400);
+  const int64_t many = allocations_of_a_walk(path);
+  CHECK(few > 0 && many < few + 100, fmt::format("{} allocations among 8 datasets, {} among 400", few, many));
+}
+
 // One dataset of many alike has a hole, or is put twice in part.
 void test_proof(World& world) {
   constexpr int64_t datasets = 40, wrong = 27;
@@ -110,5 +209,11 @@ int main(int argc, char** argv) {
        {"raw/two_phase", "hdf5/independent:placement=per_rank", "raw/two_phase:placement=rank_order"})
     test_calls(world, plan, false);
   test_proof(world);
+  test_reading_one(world, "h5", "hdf5/two_phase");
+  test_reading_one(world, "h5", "hdf5/independent:verify=always");
+  test_reading_one(world, "h5", "phdf5");
+  test_reading_one(world, "nc", "pnetcdf");
+  test_reading_one(world, "raw", "raw/independent");
+  test_walk_in_c(world);
   return world.finish("many_datasets");
 }

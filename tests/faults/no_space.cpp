@@ -91,6 +91,28 @@ void does_not_fit(World& world, const std::string& disk, const Method& method, c
   CHECK_OK(world.comm()->barrier(), "barrier");
 }
 
+// Ranks have many files of their own, rank 0 none, so that it is the first to be ready: its program may exit with the
+// error at once, and then a launcher ends the others. So all is gone when the first rank is told.
+void gone_when_told(World& world, const std::string& disk, int64_t elements) {
+  about("gone when told");
+  const auto before = listing(disk);
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  auto file = File::create(world.comm(), disk + "/many.h5", "hdf5/independent:placement=per_rank,split=group");
+  if (!CHECK_OK(file.status(), "create")) return;
+  const std::vector<double> large(static_cast<size_t>(elements));
+  const auto put = [&](const std::string& name, int64_t count) {
+    CHECK_OK(file->lend(name, f64, *Decomposition::block({count}, {0}, {count}), large.data()), "lend");
+  };
+  if (world.rank() > 0)
+    for (int i = 0; i < 100; ++i) put(fmt::format("group{}_{}/data", world.rank(), i), 1);
+  if (world.rank() == world.size() - 1) put("too_large", elements);
+  const Status status = file->close();
+  const auto after = listing(disk);
+  CHECK(status.code() == Code::no_space, fmt::format("is '{}': {}", name(status.code()), status.message()));
+  CHECK(after == before, fmt::format("{} files are there still", after.size() - before.size()));
+  CHECK_OK(world.comm()->barrier(), "barrier");
+}
+
 // Several aggregators, with which OMPIO reports success of what is lost, and ROMIO fails on some ranks only.
 std::vector<Method> with_aggregators() {
   std::vector<Method> list;
@@ -135,6 +157,7 @@ int main(int argc, char** argv) {
     does_not_fit(world, disk, method, "a file larger than the disk", capacity / 8 * 3);
     does_not_fit(world, disk, method, "a disk that is nearly full", 0);
   }
+  gone_when_told(world, disk, capacity / 4);  // of 8 bytes
   about("");
   return world.finish("no_space");
 }

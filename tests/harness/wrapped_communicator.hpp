@@ -47,7 +47,11 @@ class WrappedCommunicator : public CommunicatorInterface {
       : inner_(std::move(inner)), node_of_(std::move(node_of)) {}
 
   const std::vector<Call>& calls() const { return calls_; }
-  void forget() const { calls_.clear(); }
+  int64_t words() const { return words_; }  // of this rank in reductions
+  void forget() const {
+    calls_.clear();
+    words_ = 0;
+  }
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
@@ -60,15 +64,19 @@ class WrappedCommunicator : public CommunicatorInterface {
     return timed([&] { return inner_->barrier(); });
   }
   Status all_reduce_min(std::span<int64_t> values) const override {
+    words_ += std::ssize(values);
     return timed([&] { return inner_->all_reduce_min(values); });
   }
   Status all_reduce_max(std::span<int64_t> values) const override {
+    words_ += std::ssize(values);
     return timed([&] { return inner_->all_reduce_max(values); });
   }
   Status all_reduce_sum(std::span<int64_t> values) const override {
+    words_ += std::ssize(values);
     return timed([&] { return inner_->all_reduce_sum(values); });
   }
   Status all_reduce_xor(std::span<int64_t> values) const override {
+    words_ += std::ssize(values);
     return timed([&] { return inner_->all_reduce_xor(values); });
   }
   Status exclusive_sum(std::span<int64_t> values) const override {
@@ -116,6 +124,7 @@ class WrappedCommunicator : public CommunicatorInterface {
   Communicator inner_;
   NodeOf node_of_;
   mutable std::vector<Call> calls_;
+  mutable int64_t words_ = 0;
 };
 
 }  // namespace penstock

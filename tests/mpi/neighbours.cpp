@@ -1,12 +1,18 @@
 // neighbours: ranks of a node reach the writers' windows without messages, in bounded memory; where they cannot, with them.
 //
-//   neighbours [alone | one | tiny]    where no rank, or one rank not, sees the others' files in memory; with a /dev/shm
-//                                      that has no room (all need root)
+//   neighbours [alone | one | tiny | hidden | nameless]
+//                                      where no rank, or one rank not, sees the others' files in memory; with a /dev/shm
+//                                      that has no room; where no rank sees the others' processes; with a /dev/shm in which
+//                                      nothing of ours may have a name (all need root)
 #include <sched.h>
+#include <sys/inotify.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 #include <numeric>
 #include <string_view>
@@ -14,6 +20,7 @@
 #include <fmt/format.h>
 #include <penstock/file.hpp>
 
+#include "core/base/owner.hpp"
 #include "tests/harness/world.hpp"
 
 namespace penstock::test {
@@ -165,16 +172,74 @@ void with_messages(World& world) {
   }
 }
 
+// The names that files get in /dev/shm while it lives.
+class NamesGiven {
+ public:
+  NamesGiven() : watch_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    CHECK(::inotify_add_watch(watch_, "/dev/shm", IN_CREATE | IN_MOVED_TO) >= 0, "inotify");
+  }
+  ~NamesGiven() { ::close(watch_); }
+  NamesGiven(const NamesGiven&) = delete;
+  NamesGiven& operator=(const NamesGiven&) = delete;
+
+  std::vector<std::string> take() {
+    std::vector<std::string> names;
+    alignas(inotify_event) std::array<char, 16384> events{};
+    for (ssize_t size; (size = ::read(watch_, events.data(), events.size())) > 0;)
+      for (ssize_t at = 0; at < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
+        if (event->len > 0) names.emplace_back(event->name);
+        at += static_cast<ssize_t>(sizeof *event + event->len);
+      }
+    return names;
+  }
+
+ private:
+  int watch_;
+};
+
+// At no moment is there a name that a kill could leave behind.
+void without_names(World& world) {
+  NamesGiven given;
+  without_messages(world);
+  for (const std::string& name : given.take())
+    CHECK(name.find("penstock") == std::string::npos, "named in /dev/shm: " + name);
+}
+
+// Who looks by name learns whose it is, as `penstock clean` does.
+void with_names(World& world) {
+  NamesGiven given;
+  without_messages(world);
+  int64_t own = 0;
+  for (const std::string& name : given.take()) {
+    const auto parsed = parse_partial(name);
+    if (!parsed || parsed->base != "penstock" || parsed->owner.pid != ::getpid()) continue;
+    ++own;
+    CHECK(!std::filesystem::exists("/dev/shm/" + name), "still there: " + name);
+  }
+  CHECK(sum(world, own) > 0, "a name that says whose it is");
+}
+
 int run(int argc, char** argv) {
   World world(&argc, &argv);
   if (argc > 1) {
     const std::string_view how = argv[1];
     int64_t all = true;
+    if (how == "nameless" && std::getenv("PENSTOCK_OWN_SHM") == nullptr)
+      return world.skip("PENSTOCK_OWN_SHM is not set: run by with_small_disk.sh");
     if (how == "tiny") all = mount_over({"/dev/shm"});
+    if (how == "hidden") all = mount_over({"/proc"});
     if (how == "alone" || (how == "one" && world.rank() == world.size() - 1)) all = mount_over({"/dev/shm", "/proc"});
     if (!CHECK_OK(world.comm()->all_reduce_min(std::span(&all, 1)), "min")) return 1;
     if (all == 0) return world.skip("a mount of its own needs root");
-    how == "tiny" ? without_messages(world) : with_messages(world);
+    if (how == "tiny")
+      without_messages(world);
+    else if (how == "hidden")
+      with_names(world);
+    else if (how == "nameless")
+      without_names(world);
+    else
+      with_messages(world);
   } else {
     without_messages(world);
     in_bounded_memory(world);

@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,17 @@ def build() -> Path:
     if missing:
         pytest.fail(f"build/bin has no {' and no '.join(missing)}: 'make build' makes them")
     return BUILD
+
+
+class Counted:
+    """Passes everything on to another object, and counts it by name."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.calls = inner, Counter[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        self.calls[name] += 1
+        return getattr(self.inner, name)
 
 
 def extension(folder: str, module: str) -> Path:

@@ -323,6 +323,20 @@ def test_links_are_not_followed(tmp_path: Path, clean: Clean) -> None:
     assert (victim / "file").read_text() == "whole"
 
 
+def test_memory_of_an_earlier_version_goes_when_the_user_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, other = tmp_path / "penstock-0123456789abcdef", tmp_path / "penstock-notes"
+    memory.write_bytes(bytes(1000))
+    other.write_bytes(b"")
+    assert found(tmp_path) == {}
+    monkeypatch.setattr("penstock.leftovers.survey.SHARED_MEMORY", tmp_path)
+    (left,) = found(tmp_path).values()
+    assert (left.name, left.bytes, left.removable) == (memory.name, 1000, False)
+    age(memory, 7200)
+    assert [one.removable for one in found(tmp_path, Rules(older_than=3600)).values()] == [True]
+
+
 def test_a_folder_whose_replacement_was_interrupted_stays(tmp_path: Path) -> None:
     new = left_by_the_dead(tmp_path / "f.bp")
     new.unlink()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import penstock
-from conftest import BUILD, ROOT, extension
+from conftest import BUILD, ROOT, Counted, extension
 from penstock.selection import select
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16", "S5"]
@@ -57,6 +58,62 @@ def test_other_tools_see_it(tmp_path: Path) -> None:
 
 
 KEYS = hnp.basic_indices((5, 7, 6), allow_newaxis=False, allow_ellipsis=True)
+
+
+def test_the_page_about_raw_files_reads_what_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run").mkdir()
+    data = np.arange(12.0).reshape(3, 4)
+    with penstock.create("run/heat.raw") as f:
+        f["temperature"] = data
+    page = (ROOT / "docs/formats/raw.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(page.split("```python\n")[1].split("```")[0], names)  # noqa: S102
+    np.testing.assert_array_equal(names["temperature"], data)
+
+
+@pytest.mark.parametrize("size", [512, 4096])
+def test_a_file_behind_a_user_block_is_read(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "matlab.mat"
+    data = np.arange(300.0).reshape(100, 3)
+    with h5py.File(path, "w", userblock_size=size) as other:
+        other["plain"] = data
+        other.create_dataset("packed", data=data, chunks=(10, 3), compression="gzip")
+        other.create_dataset("rows", data=data, chunks=(10, 3))
+    with path.open("r+b") as block:
+        block.write(b"MATLAB 7.3 MAT-file".ljust(128))
+    with penstock.open(path) as f:
+        for name in ("packed", "plain", "rows"):
+            np.testing.assert_array_equal(f[name][...], data)
+    penstock.copy(path, tmp_path / "copy.h5")
+    with pytest.raises(penstock.Unsupported, match="user block"):
+        penstock.reopen(path)
+    (tmp_path / "not.h5").write_bytes(bytes(512) + b"CDF\1" + bytes(5000))  # other formats begin where files do
+    with pytest.raises(penstock.Damaged):
+        penstock.open(tmp_path / "not.h5")
+
+
+def test_what_a_later_hdf5_wrote_is_left_out_by_name(tmp_path: Path) -> None:
+    """Types in a version that no library knows, in the header of a dataset and of an attribute."""
+    path = tmp_path / "later.h5"
+    with h5py.File(path, "w", libver=("earliest", "v108")) as other:
+        other["good"] = np.arange(3.0)
+        other["later"] = np.zeros(5, "<u4")
+        other["noted"] = np.arange(4.0)
+        other["noted"].attrs["mark"] = np.zeros(2, "<u8")
+    whole = bytearray(path.read_bytes())
+    for size in (4, 8):  # class and version, bits, size, offset 0, precision: an unsigned integer
+        kind = bytes([0x10, 0, 0, 0]) + struct.pack("<IHH", size, 0, 8 * size)
+        assert whole.count(kind) == 1
+        whole[whole.index(kind)] = 0xF0
+    path.write_bytes(whole)
+    with penstock.open(path) as f:
+        assert list(f) == ["good", "noted"]
+        assert list(f["good"][...]) == [0, 1, 2]
+        assert list(f["noted"][...]) == [0, 1, 2, 3]
+        assert dict(f["noted"].attrs) == {}
+    with pytest.raises(penstock.Unsupported, match="'later' is an object of a later release of HDF5"):
+        penstock.copy(path, tmp_path / "copy.h5")
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +213,36 @@ def test_an_exception_publishes_nothing(tmp_path: Path) -> None:
         fails()
     with penstock.open(path) as f:
         assert f["a"][...].tolist() == [0, 0, 0]
+
+
+class Name(str):
+    """A name that counts the names it is compared with."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_reading_one_by_one_goes_through_all_names_once(tmp_path: Path) -> None:
+    path = tmp_path / "many.h5"
+    with penstock.create(path) as f:
+        for i in range(100):
+            f[f"d{i:03}"] = np.float64(i)
+    with penstock.reopen(path) as f:
+        counted = f._open = Counted(f._open)
+        Name.compared = 0
+        for i in range(100):
+            assert f[Name(f"d{i:03}")][...] == i
+            assert Name(f"d{i:03}") in f
+        assert counted.calls["datasets"] == 1
+        assert Name.compared <= 1000
+        f["new"] = np.ones(3)
+        f.commit()
+        assert f["new"].shape == (3,)
+        assert counted.calls["datasets"] == 2
 
 
 def test_deferred_gets_lend_and_commit_in_steps(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """test_info.py: `penstock info` says what files are, of whatever kind, whole, damaged or hostile."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 import penstock as library
 from conftest import Penstock
+from penstock.catalogue.series import SUM_KEY
+from penstock.crc64 import crc64
 
 PLANS = {
     "a.h5": "",
@@ -188,3 +191,63 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_told_and_counts(penstock: Pen
     assert ran.returncode == 1
     assert "broken.h5  cannot be read: " in ran.stdout
     assert penstock("ls", ".").returncode == 0
+
+
+def swapped(text: bytes, good_sum: bool) -> bytes:
+    """An index whose first two steps have each other's lines."""
+    lines = text.splitlines(keepends=True)
+    first, second = (i for i, line in enumerate(lines) if b'"iteration"' in line)
+    lines[first], lines[second] = lines[second].rstrip(b"\n") + b",\n", lines[first].rstrip(b",\n") + b"\n"
+    text = b"".join(lines)
+    if good_sum:
+        body = text[: text.rindex(SUM_KEY)]
+        text = body + SUM_KEY + f'"{crc64(body):016x}"}}\n'.encode()
+    return text
+
+
+def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -> None:
+    pattern, index = tmp_path / "out-*.h5", tmp_path / "out.series.json"
+    with library.series(pattern) as series:
+        for step in (0, 7):
+            with series.step(step, step / 4) as file:
+                file["q"] = library.replicated(np.arange(3.0))
+    whole = index.read_bytes()
+    index.write_bytes(swapped(whole, good_sum=False))
+    with pytest.warns(UserWarning, match="damaged"), library.open_series(pattern) as series:
+        read = [[step.iteration, step.time, Path(step.path).name] for step in series]
+        assert "damaged" in series.warnings[0]
+    told = found(penstock, index)
+    assert told["steps"] == read == [[0, 0.0, "out-00000000.h5"], [7, 1.75, "out-00000007.h5"]]
+    assert "damaged" in told["warnings"][0]
+    assert "warning: the index" in penstock("info", str(index)).stdout
+    index.write_bytes(swapped(whole, good_sum=True))
+    with pytest.raises(library.Damaged, match="do not ascend"):
+        library.open_series(pattern)
+    ran = penstock("info", str(index))
+    assert ran.returncode == 1
+    assert "do not ascend" in ran.stderr
+    # A file that has changed, and one that is no step.
+    index.write_bytes(whole)
+    os.utime(tmp_path / "out-00000007.h5")
+    with library.create(tmp_path / "out-00000009.h5") as file:
+        file["q"] = library.replicated(np.arange(3.0))
+    with pytest.warns(UserWarning, match="passed over"), library.open_series(pattern) as series:
+        assert len(series) == 2
+    told = found(penstock, index)
+    assert told["steps"] == read
+    assert "out-00000009.h5' was passed over" in told["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    "command", ["info", "streams", "clean", "verify", "view", "diff", "convert", "ls", "catalogue"]
+)
+def test_links_in_a_circle_are_one_line(penstock: Penstock, tmp_path: Path, command: str) -> None:
+    (tmp_path / "a.h5").symlink_to("b.h5")
+    (tmp_path / "b.h5").symlink_to("a.h5")
+    words = {"diff": ["b.h5"], "convert": ["c.h5"]}.get(command, [])
+    ran = penstock(command, "a.h5", *words)
+    assert ran.returncode != 0
+    assert "Traceback" not in ran.stderr
+    assert ran.stderr.startswith("penstock: ")
+    assert ran.stderr.count("\n") == 1
+    assert "a.h5" in ran.stderr

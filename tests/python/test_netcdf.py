@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,9 @@ import numpy as np
 import pytest
 import xarray
 
+import penstock
 from conftest import BUILD, ROOT
+from penstock.catalogue import netcdf as catalogue_netcdf
 
 PROGRAM = BUILD / "bin" / "netcdf_weather"
 PLANS = ["netcdf/two_phase", "netcdf/independent", "netcdf/two_phase:writers=1,io=buffered"]
@@ -202,3 +205,63 @@ data: a.records = 1, 2, 3, 4, 5, 6; b.records = 7, 8; c.fixed = 9, 10, 11;
         "c.fixed": np.array([9, 10, 11], "f4"),
     }
     check_copy(tmp_path / "copy.h5", wanted)
+
+
+def test_characters_along_an_unlimited_dimension_are_a_list_that_grows(tmp_path: Path) -> None:
+    path = tmp_path / "other.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        for name, length in {"time": None, "length": 4}.items():
+            file.createDimension(name, length)
+        file.createVariable("flag", "S1", ("time",))[:] = np.array([b"a", b"b", b"c"])
+        file.createVariable("word", "S1", ("time", "length"))[:] = np.array([list("abcd"), list("efgh")] * 2)[:3]
+        file.createVariable("one", "S1", ("length",))[:] = np.array(list("text"))
+    with penstock.open(path) as f:
+        assert {name: (f[name].dtype, f[name].shape, f[name].is_unlimited) for name in f} == {
+            "flag": (np.dtype("S1"), (3,), True),
+            "one": (np.dtype("S4"), (), False),
+            "word": (np.dtype("S4"), (3,), True),
+        }
+        assert list(f["flag"][...]) == [b"a", b"b", b"c"]
+    for extension in ("h5", "nc"):
+        copy = tmp_path / f"copy.{extension}"
+        penstock.copy(path, copy)
+        with penstock.reopen(copy) as f:
+            f["more"] = np.arange(2)
+        with penstock.open(copy) as f:
+            assert list(f["flag"][...]) == [b"a", b"b", b"c"]
+            assert list(f["word"][...]) == [b"abcd", b"efgh", b"abcd"]
+
+
+def padded(version: int) -> bytes:
+    """One variable of three ints; all names are padded with NUL inside their length, as some writers do."""
+
+    def word(number: int) -> bytes:
+        return struct.pack(">i", number)
+
+    def name(text: bytes) -> bytes:
+        whole = text + bytes(4 - len(text) % 4)
+        return word(len(whole)) + whole
+
+    begin = struct.Struct(">i" if version == 1 else ">q")
+    head = b"CDF" + bytes([version]) + word(0)
+    head += word(0x0A) + word(1) + name(b"x") + word(3)
+    head += word(0x0C) + word(1) + name(b"title") + word(2) + word(4) + b"four"
+    head += word(0x0B) + word(1) + name(b"data") + word(1) + word(0)
+    head += word(0x0C) + word(1) + name(b"units") + word(2) + word(1) + b"m\0\0\0"
+    head += word(4) + word(12)
+    return head + begin.pack(len(head) + begin.size) + struct.pack(">3i", 7, 8, 9)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_names_that_are_padded_are_read(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "other.nc"
+    path.write_bytes(padded(version))
+    tool("ncvalidator", path)
+    with netCDF4.Dataset(path) as file:
+        assert list(file.variables["data"][:]) == [7, 8, 9]
+    with penstock.open(path) as f:
+        assert list(f) == ["data"]
+        assert list(f["data"][...]) == [7, 8, 9]
+        assert dict(f.attrs) == {"title": "four"}
+        assert dict(f["data"].attrs) == {"dimensions": ["x"], "units": "m"}
+    assert [each.name for each in catalogue_netcdf.read(path).datasets] == ["data"]

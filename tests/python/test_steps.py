@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import penstock
-from conftest import ROOT
+from conftest import ROOT, Counted
 from test_ranks import on_ranks
 
 
@@ -108,6 +108,21 @@ def test_what_cannot_be_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the series is closed"):
         series.due(1, 0.0)
     assert not list(tmp_path.iterdir())
+
+
+def test_opening_one_by_one_makes_no_list_of_all(tmp_path: Path) -> None:
+    write(tmp_path / "out-*.h5", range(0, 70, 7))
+    with penstock.open_series(tmp_path / "out-*.h5") as series:
+        counted = series._open = Counted(series._open)
+        for i in range(len(series)):
+            assert series[i].iteration == series[i - len(series)].iteration == 7 * i
+            with series[i].open() as f:
+                assert f["rho"][0, 0] == 7 * i
+        assert counted.calls["steps"] == 0
+        assert counted.calls["at"] < 200
+        with pytest.raises(IndexError, match="has 10 steps"):
+            _ = series[10]
+        assert [step.iteration for step in series[1:3]] == [7, 14]
 
 
 def test_a_step_that_is_gone_says_so(tmp_path: Path) -> None:

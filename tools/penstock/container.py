@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from penstock.crc64 import crc64
 from penstock.errors import UserError
+from penstock.links import followed
 
 MAGIC = b"\x89PSTRM\r\n"
 VERSION = 1
@@ -63,7 +64,7 @@ class Container:
     """The streams of a container; all that it says of them was checked when it was opened, their bytes are not."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.resolve()  # the other files lie beside the file, not beside a link to it
+        self.path = followed(path)  # the other files lie beside the file, not beside a link to it
         if not self.path.is_file():
             raise UserError(f"{path}: {'not a regular file' if self.path.exists() else 'no such file'}")
         self._header = _read_header(self.path)

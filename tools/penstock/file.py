@@ -29,10 +29,10 @@ class Dataset:
         self._file, self.name = file, name
 
     def _info(self) -> tuple[str, tuple[int, ...], bool]:
-        if self.name not in self._file._there():
+        found = self._file._there().get(self.name)
+        if found is None:
             raise Invalid(f"'{self.name}' can be read after the commit that puts it")
-        _, word, shape, unlimited = self._file._open.dataset(self.name)
-        return word, tuple(shape), unlimited
+        return found
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -164,21 +164,24 @@ class File(Mapping[str, Dataset]):
         self._library, self._open, self._ranks, self._writable = library, opened, ranks, writable
         self._put: set[str] = set()
         self._attributes: dict[str, dict[str, Any]] = {}
-        self._names: list[str] | None = None
+        self._listed: dict[str, tuple[str, tuple[int, ...], bool]] | None = None
+        self._listed_after = 0  # so many publications
 
     # --- what is in it
 
-    def _there(self) -> list[str]:
-        if self._names is None:
-            self._names = [name for name, *_ in self._open.datasets()]
-        return self._names
+    def _there(self) -> dict[str, tuple[str, tuple[int, ...], bool]]:
+        """Type, shape and whether it may grow, of each dataset; made once, since files may have many."""
+        if self._listed is None:
+            self._listed_after = self._open.publications
+            self._listed = {name: (word, tuple(shape), grows) for name, word, shape, grows in self._open.datasets()}
+        return self._listed
 
     def __getitem__(self, name: str) -> Dataset:
         if not self.is_open:
             raise Invalid(f"the file is closed: '{name}' is read before the end of its with")
         if name in self._put or name in self._there():
             return Dataset(self, name)
-        names = ", ".join(f"'{each}'" for each in self._there()[:10]) or "none"
+        names = ", ".join(f"'{each}'" for each in list(self._there())[:10]) or "none"
         raise NotThere(f"'{self.path}' has no dataset '{name}'; there are: {names}")
 
     def __contains__(self, name: object) -> bool:
@@ -278,7 +281,8 @@ class File(Mapping[str, Dataset]):
         self._committed()
 
     def _committed(self) -> None:
-        self._names = None
+        if self._open.publications != self._listed_after:
+            self._listed = None
 
     def close(self) -> None:
         """Collective. Commits what is pending. A second call does nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -74,16 +75,17 @@ class Series(Sequence[Step]):
         return [Step(iteration, time, path, self) for iteration, time, path in self._open.steps()]
 
     def _open_step(self, iteration: int, plan: str | None) -> File:
-        there = [number for number, _, _ in self._open.steps()]
+        count = self._open.count
+        index = bisect.bisect_left(range(count), iteration, key=lambda i: self._open.at(i)[0])
         words, wrong = native.words(plan=plan)
-        if iteration not in there:
+        if index == count or self._open.at(index)[0] != iteration:
             wrong = NotFound(
                 f"step {iteration} of series '{self._pattern}' is no longer there: newer ones took its place"
             )
         if wrong is not None and self._ranks.size == 1:
             raise wrong
-        index = there.index(iteration) if wrong is None else -1
-        return File(self._library, native.told(wrong, self._open.open_step, index, *words), self._ranks, False)
+        opened = native.told(wrong, self._open.open_step, index if wrong is None else -1, *words)
+        return File(self._library, opened, self._ranks, False)
 
     @overload
     def __getitem__(self, index: int) -> Step: ...
@@ -91,14 +93,17 @@ class Series(Sequence[Step]):
     def __getitem__(self, index: slice) -> list[Step]: ...
     def __getitem__(self, index: int | slice) -> Step | list[Step]:
         """Local. Steps by position, not by iteration: the last is -1."""
-        steps = self._steps()
+        if isinstance(index, slice):
+            return self._steps()[index]
+        count = len(self)
         try:
-            return steps[index]
+            iteration, time, path = self._open.at(range(count)[index])
         except IndexError:
-            raise IndexError(f"step {index}: series '{self._pattern}' has {len(steps)} steps, from 0") from None
+            raise IndexError(f"step {index}: series '{self._pattern}' has {count} steps, from 0") from None
+        return Step(iteration, time, path, self)
 
     def __len__(self) -> int:
-        return len(self._open.steps())
+        return int(self._open.count)
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self._steps())

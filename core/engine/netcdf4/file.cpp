@@ -48,6 +48,9 @@ Status check(int error, const std::string& call) {
   if (error == ENOSPC) code = Code::no_space;
   if (error == EACCES || error == EPERM || error == NC_EPERM) code = Code::denied;
   if (error == NC_ENOMEM) code = Code::memory;
+#ifdef NC_ENOFILTER
+  if (error == NC_ENOFILTER || error == NC_EFILTER) code = Code::unsupported;
+#endif
   return {code, call + ": " + nc_strerror(error)};
 }
 

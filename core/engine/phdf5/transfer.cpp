@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/guarded.hpp"
+#include "core/hdf5/definitions.hpp"
 
 namespace penstock::phdf5 {
 namespace {
@@ -177,7 +178,7 @@ class Mover {
   Status move_together(std::vector<Call>& calls) {
     const bool writes = direction_ == Direction::write;
     const PhaseTimer timer(*problem_.phases, writes ? Phase::write : Phase::read);
-    const Code code = writes ? Code::io : Code::damaged;
+    herr_t moved = -1;
 #if H5_VERSION_GE(1, 14, 0)
     if (options_.multi) {
       std::vector<hid_t> handles, types, memories, files;
@@ -191,18 +192,28 @@ class Mover {
         sources.push_back(call.data);
         targets.push_back(call.data);
       }
-      const herr_t moved = writes ? H5Dwrite_multi(calls.size(), handles.data(), types.data(), memories.data(),
-                                                   files.data(), transfer_, sources.data())
-                                  : H5Dread_multi(calls.size(), handles.data(), types.data(), memories.data(),
-                                                  files.data(), transfer_, targets.data());
-      return moved < 0 ? library_error(code, writes ? "H5Dwrite_multi" : "H5Dread_multi") : Status();
+      moved = writes ? H5Dwrite_multi(calls.size(), handles.data(), types.data(), memories.data(), files.data(),
+                                      transfer_, sources.data())
+                     : H5Dread_multi(calls.size(), handles.data(), types.data(), memories.data(), files.data(),
+                                     transfer_, targets.data());
+      return moved < 0 ? failure(calls, writes ? "H5Dwrite_multi" : "H5Dread_multi") : Status();
     }
 #endif
     const Call& call = calls.front();
     const hid_t handle = call.dataset->handle, type = call.dataset->type;
-    const herr_t moved = writes ? H5Dwrite(handle, type, call.memory, call.file, transfer_, call.data)
-                                : H5Dread(handle, type, call.memory, call.file, transfer_, call.data);
-    return moved < 0 ? library_error(code, writes ? "H5Dwrite" : "H5Dread") : Status();
+    moved = writes ? H5Dwrite(handle, type, call.memory, call.file, transfer_, call.data)
+                   : H5Dread(handle, type, call.memory, call.file, transfer_, call.data);
+    return moved < 0 ? failure(calls, writes ? "H5Dwrite" : "H5Dread") : Status();
+  }
+
+  // Of CALLS, which have just failed in the library's function NAME.
+  Status failure(const std::vector<Call>& calls, const char* name) {
+    Status status = library_error(direction_ == Direction::write ? Code::io : Code::damaged, name);
+    for (const Call& call : calls) {
+      const Properties creation(H5Dget_create_plist(call.dataset->handle));
+      if (creation.ok()) status = hdf5::explain_failure(creation, problem_.path, status);
+    }
+    return status;
   }
 
   const Problem& problem_;

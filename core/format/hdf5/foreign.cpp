@@ -1,6 +1,7 @@
 // Foreign: what is not stored as plain bytes is read, and converted, by the library.
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include "core/format/hdf5/netcdf4.hpp"
@@ -82,6 +83,14 @@ Status read_arrays(hid_t handle, hid_t space, const Type& memory, const Dataset&
   return {};
 }
 
+Status read_plain(hid_t handle, hid_t space, const Type& memory, const Box& box, std::span<std::byte> out) {
+  const hsize_t count = static_cast<hsize_t>(elements(box.count));
+  const Space packed(H5Screate_simple(1, &count, nullptr));
+  if (!packed.ok() || H5Dread(handle, memory, packed, space, H5P_DEFAULT, out.data()) < 0)
+    return library_error(Code::damaged, "reading it through HDF5");
+  return {};
+}
+
 Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, const Box& box,
                  std::span<std::byte> out) {
   const Type stored(H5Dget_type(handle));
@@ -111,12 +120,32 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
     return {Code::mismatch, "the box does not have the dataset's number of dimensions"};
   PENSTOCK_TRY(select(space, dataset, box, folded));
   PENSTOCK_ASSIGN(const Type memory, memory_type(dataset.type, type));
-  if (!inner.empty()) return read_arrays(handle, space, memory, dataset, box, inner, out);
-  const hsize_t count = static_cast<hsize_t>(elements(box.count));
-  const Space packed(H5Screate_simple(1, &count, nullptr));
-  if (!packed.ok() || H5Dread(handle, memory, packed, space, H5P_DEFAULT, out.data()) < 0)
-    return library_error(Code::damaged, "reading it through HDF5");
-  return {};
+  const Status read = inner.empty() ? read_plain(handle, space, memory, box, out)
+                                    : read_arrays(handle, space, memory, dataset, box, inner, out);
+  return read.ok() ? read : explain_failure(creation, path, read);
+}
+
+// Whether all external files of a dataset are where the library looks for them: in the working directory.
+bool externals_are_here(hid_t dataset) {
+  if (H5Dget_offset(dataset) != HADDR_UNDEF) return true;  // its values are in the file itself
+  const Properties creation(H5Dget_create_plist(dataset));
+  for (int i = 0; creation.ok() && i < H5Pget_external_count(creation); ++i) {
+    char name[4097] = {};
+    off_t offset = 0;
+    hsize_t size = 0;
+    std::error_code error;
+    if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0 ||
+        !std::filesystem::exists(name, error))
+      return false;
+  }
+  return true;
+}
+
+// With its external files beside the file.
+DatasetHandle open_beside(hid_t file, const std::string& name) {
+  const Properties access(H5Pcreate(H5P_DATASET_ACCESS));
+  if (!access.ok() || H5Pset_efile_prefix(access, "${ORIGIN}") < 0) return {};
+  return DatasetHandle(H5Dopen2(file, ("/" + name).c_str(), access));
 }
 
 }  // namespace
@@ -129,7 +158,11 @@ Status read_box(const std::string& path, const Dataset& dataset, const Box& box,
   int64_t file_bytes = 0;
   PENSTOCK_ASSIGN(const File file, open_file(path, file_bytes));
   const std::string where = "'" + path + "', dataset '" + dataset.name + "'";
-  const DatasetHandle handle(H5Dopen2(file, ("/" + dataset.name).c_str(), H5P_DEFAULT));
+  DatasetHandle handle(H5Dopen2(file, ("/" + dataset.name).c_str(), H5P_DEFAULT));
+  if (handle.ok() && !externals_are_here(handle)) {
+    (void)handle.close();  // the library opens a dataset once
+    handle = open_beside(file, dataset.name);
+  }
   if (!handle.ok()) return library_error(Code::damaged, "opening " + where);
   return read_open(handle, path, dataset, box, out).in(where);
 }

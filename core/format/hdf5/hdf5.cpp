@@ -57,6 +57,9 @@ class Hdf5 final : public Format {
                       [](unsigned char a, std::byte b) { return a == std::to_integer<unsigned char>(b); });
   }
 
+  // HDF5's user blocks, as of MATLAB's files.
+  bool may_begin_later() const override { return true; }
+
   Result<Contents> read(const std::string& path) const override {
     const hdf5::QuietErrors quiet;
     PENSTOCK_TRY(hdf5::library_ready());

@@ -27,6 +27,7 @@ bool is_scale_attribute(const std::string& name) { return name == "DIMENSION_LIS
 std::optional<ElementType> folded_type(const Dataset& dataset) {
   const int rank = dataset.shape.rank();
   if (rank == 0 || dataset.type != ElementType{Kind::text, 1} || dataset.shape[rank - 1] < 1) return std::nullopt;
+  if (rank == 1 && dataset.unlimited) return std::nullopt;  // a list that grows, as in classic netCDF
   const ElementType type{Kind::text, dataset.shape[rank - 1]};
   if (!check_shape(type, Dims{}).ok()) return std::nullopt;
   return type;

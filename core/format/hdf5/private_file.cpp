@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <random>
 #include <utility>
+
+#include "core/base/owner.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -25,8 +28,10 @@ int make_nameless(const char* folder) {
 }
 
 int make_named(const char* folder, std::string& path) {
-  path = std::string(folder) + "/penstock-image-XXXXXX";
-  return ::mkostemp(path.data(), O_CLOEXEC);
+  std::random_device device;
+  const uint64_t token = uint64_t{device()} << 32 | device();
+  path = std::string(folder) + "/" + partial_name("penstock-image", token, text(this_process()));
+  return ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 }
 
 // Whether a file there is written sparsely enough cannot be asked; the search for holes finds out.

@@ -324,6 +324,57 @@ TEST(Hdf5Read, NeverLeavesItsFolder) {
   }
 }
 
+// A filter that changes nothing, under the number of one that nobody here has.
+constexpr H5Z_filter_t zstandard = 32015;
+size_t as_it_is(unsigned, size_t, const unsigned*, size_t bytes, size_t*, void**) { return bytes; }
+constexpr H5Z_class2_t filter_class{H5Z_CLASS_T_VERS, zstandard, 1, 1, "", nullptr, nullptr, &as_it_is};
+
+Status read_status(const std::string& path, const char* name, std::vector<std::byte>& out) {
+  const auto contents = hdf5_format().read(path);
+  if (!contents.ok()) return contents.status();
+  const Dataset& dataset = *contents->catalogue.find(name);
+  out.resize(static_cast<size_t>(bytes(dataset)));
+  return hdf5_format().read_foreign(path, dataset, {Dims{0}, dataset.shape}, out);
+}
+
+TEST(Hdf5Read, AMissingFilterIsNamed) {
+  const Scratch scratch;
+  const std::string path = scratch.path("packed.h5");
+  ASSERT_GE(H5Zregister(&filter_class), 0);
+  {
+    Author author(path);
+    const auto creation = author.chunked({10}, false);
+    ASSERT_GE(H5Pset_filter(creation, zstandard, H5Z_FLAG_OPTIONAL, 0, nullptr), 0);
+    author.add_numbers("packed", H5T_NATIVE_INT, {50}, creation);
+  }
+  std::vector<std::byte> out;
+  EXPECT_TRUE(read_status(path, "packed", out).ok());
+  ASSERT_GE(H5Zunregister(zstandard), 0);
+  const Status status = read_status(path, "packed", out);
+  EXPECT_EQ(status.code(), Code::unsupported) << status.message();
+  for (const char* said : {"packed.h5", "'packed'", "32015 (Zstandard)", "HDF5_PLUGIN_PATH"})
+    EXPECT_NE(status.message().find(said), std::string::npos) << status.message();
+}
+
+TEST(Hdf5Read, AMissingExternalFileIsNamed) {
+  const Scratch scratch;
+  const std::string path = scratch.path("external.h5");
+  {
+    Author author(path);
+    const hdf5::Properties creation(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_external(creation, "values.bin", 0, 8);
+    author.add("external", H5T_STD_U8LE, {8}, creation);
+  }
+  std::vector<std::byte> out;
+  const Status status = read_status(path, "external", out);
+  EXPECT_EQ(status.code(), Code::unsupported) << status.message();
+  for (const char* said : {"external.h5", "'external'", "'values.bin'", "beside"})
+    EXPECT_NE(status.message().find(said), std::string::npos) << status.message();
+  write_text(scratch.path("values.bin"), "12345678");
+  EXPECT_TRUE(read_status(path, "external", out).ok());
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(out.data()), out.size()), "12345678");
+}
+
 std::string our_file(const Scratch& scratch) {
   Catalogue catalogue;
   for (int i = 0; i < 20; ++i)

@@ -45,9 +45,11 @@ Result<Links> list_links(hid_t group) {
 
 class Walker {
  public:
-  Walker(hid_t file, int64_t file_bytes) : file_(file), file_bytes_(file_bytes) {}
+  Walker(hid_t file, int64_t file_bytes)
+      : file_(file), file_bytes_(file_bytes), own_(H5Lexists(file, own_group, H5P_DEFAULT) > 0) {}
 
   Status walk() {
+    note_user_block();
     std::vector<std::string> groups{""};
     while (!groups.empty()) {
       const std::string name = std::move(groups.back());
@@ -79,6 +81,13 @@ class Walker {
     bool foreign = false;
   };
 
+  void note_user_block() {
+    const Properties creation(H5Fget_create_plist(file_));
+    hsize_t size = 0;
+    if (creation.ok() && H5Pget_userblock(creation, &size) >= 0 && size > 0)
+      convert("/", "a file behind a user block of " + std::to_string(size) + " bytes, which would be lost");
+  }
+
   Status visit_group(const std::string& name, std::vector<std::string>& groups) {
     const Group group(H5Gopen2(file_, ("/" + name).c_str(), H5P_DEFAULT));
     if (!group.ok()) return library_error(Code::damaged, "opening it");
@@ -106,7 +115,11 @@ class Walker {
 
   Status visit_object(hid_t group, const std::string& link, const std::string& full, std::vector<std::string>& groups) {
     const Object object(H5Oopen(group, link.c_str(), H5P_DEFAULT));
-    if (!object.ok()) return library_error(Code::damaged, "opening '/" + full + "'");
+    if (!object.ok()) {
+      if (own_ || !met_unknown_version()) return library_error(Code::damaged, "opening '/" + full + "'");
+      leave_out(full, "an object of a later release of HDF5 than is used here");
+      return {};
+    }
     const H5I_type_t kind = H5Iget_type(object);
     if (kind == H5I_GROUP) groups.push_back(full);
     if (kind != H5I_GROUP && kind != H5I_DATASET) leave_out(full, "neither a group nor a dataset");
@@ -236,6 +249,7 @@ class Walker {
 
   hid_t file_;
   int64_t file_bytes_;
+  bool own_;  // written by penstock, in no version that a library may not know: what cannot be opened is damaged
   Contents contents_;
   std::vector<Found> found_;
   std::set<std::string> seen_;

@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/owner.hpp"
 #include "core/base/units.hpp"
+#include "core/storage/target.hpp"
 #include "core/transport/servers/aligned.hpp"
 
 namespace penstock {
@@ -23,8 +25,8 @@ constexpr int64_t copy_bytes = 4 << 20;
 int unnamed_file(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
-  std::string name = folder + "/.penstock-XXXXXX";
-  const int named = ::mkostemp(name.data(), O_CLOEXEC);
+  const std::string name = folder + "/" + partial_name("penstock-scratch", random_token(), text(this_process()));
+  const int named = ::open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (named >= 0) ::unlink(name.c_str());
   return named;
 }

@@ -14,6 +14,7 @@ from penstock.catalogue import search
 from penstock.catalogue.contents import Contents, kind_of
 from penstock.catalogue.worker import Reader
 from penstock.errors import UserError
+from penstock.links import followed
 
 NAME = ".penstock-catalogue.sqlite"
 VERSION = 1
@@ -60,7 +61,7 @@ class Catalogue:
     """One of the folder ROOT. In a database that lies elsewhere there may be others."""
 
     def __init__(self, root: Path, database: Path | None) -> None:
-        self.root = root.resolve()
+        self.root = followed(root)
         self.database = database or self.root / NAME
         self._key = _shown(str(self.root)) if database else ""
         try:

@@ -51,7 +51,7 @@ class _Header:
         return piece
 
     def name(self) -> str:
-        return self.padded(self.count()).decode("utf-8", "backslashreplace")
+        return self.padded(self.count()).rstrip(b"\0").decode("utf-8", "backslashreplace")
 
     def length_of(self, tag: int) -> int:
         """The length of a list that begins with TAG, or is absent."""

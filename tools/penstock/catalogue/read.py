@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from penstock.catalogue import hdf5, netcdf
+from penstock.catalogue import hdf5, netcdf, series
 from penstock.catalogue.contents import (
     INDEX,
     SERIES,
@@ -32,11 +32,14 @@ def read(path: Path, kind: str) -> Contents:
 def _read_json(path: Path, kind: str) -> Contents:
     if path.stat().st_size > MOST_JSON_BYTES:
         raise UnreadableError(f"an index of more than {MOST_JSON_BYTES >> 20} MiB")
-    root = json.loads(path.read_bytes())
+    text = path.read_bytes()
+    root = json.loads(text)
     contents = Contents("series" if kind == "series" else str(root["format"]))
     if kind == "series":
         if root["schema"] != SERIES:
             raise UnreadableError("its schema is another")
+        if not series.is_whole(text, root):
+            raise UnreadableError("its checksum is another")
         steps = root["steps"]
         contents.attributes.append(Attribute("", "pattern", value_of(root["pattern"])))
         contents.attributes.append(Attribute("", "steps", float(len(steps))))

@@ -12,6 +12,7 @@ from penstock.errors import UserError
 from penstock.leftovers import names
 from penstock.leftovers.remove import remove
 from penstock.leftovers.survey import LeftOver, Rules, survey
+from penstock.links import followed
 from penstock.report import words
 
 SCHEMA = "penstock.clean/1"
@@ -70,7 +71,7 @@ Outcome = tuple[LeftOver, str, str]  # what was done, and why
 def _find(paths: list[Path], rules: Rules) -> list[LeftOver]:
     found: list[LeftOver] = []
     for path in paths:
-        whole = path.resolve()  # partial files lie beside the file, not beside a link to it
+        whole = followed(path)  # partial files lie beside the file, not beside a link to it
         folder, target = (whole, None) if is_folder(whole) else (whole.parent, whole.name)
         if not folder.is_dir():
             raise UserError(f"{path}: there is no folder '{folder}'")

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
 from penstock.campaign import launch
 from penstock.cli.say import unbroken
 from penstock.errors import UserError
+from penstock.links import followed
 
 if TYPE_CHECKING:
     from penstock.doctor.diagnosis import Diagnosis
@@ -94,7 +95,7 @@ def doctor(
         raise UserError("--ceiling 0: a file system that gives nothing")
     found = sorted((diagnose(read_job(log), most_bytes) for log in logs), key=lambda one: one.job.ranks)
     if replay:
-        stage = Stage((directory or Path.cwd()).resolve(), np, mpi, repetitions, budget)
+        stage = Stage(followed(directory or Path.cwd()), np, mpi, repetitions, budget)
         found[-1] = _replayed(found[-1], stage)
     factors = {name: value for name, value in (("steps", steps), ("fields", fields)) if value is not None}
     model = fit([one.job for one in found], factors)

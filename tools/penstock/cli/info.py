@@ -163,6 +163,7 @@ def _value(attribute: dict[str, Any], everything: bool) -> str:
 def _series(name: str, found: looked_at.Found, everything: bool) -> str:
     steps = found["steps"]
     text = [f"{name}: a series of {len(steps)} step{'' if len(steps) == 1 else 's'}, files {found['pattern']}"]
+    text += [f"  warning: {each}" for each in found["warnings"]]
     text += _rows([(file, f"iteration {i}", f"time {time:g}") for i, time, file in steps], everything, "steps")
     return "\n".join(text)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.campaign import launch
+from penstock.catalogue import series
 from penstock.catalogue.contents import kind_of
 from penstock.cli import lines
 from penstock.container import MAGIC
@@ -21,20 +22,20 @@ def is_folder(path: Path) -> bool:
 
 def look(files: list[Path], mpi: launch.Mpi) -> list[lines.Line]:
     """One line for each of FILES, in their order: with "found", or with "error"."""
-    own = {path: _own(path) for path in files}
+    own = {path: _own(path, mpi) for path in files}
     asked = [path for path in files if own[path] is None]
     told = iter(lines.run(PROGRAM, [], asked, None, mpi) if asked else [])
     return [own[path] or next(told) for path in files]
 
 
-def _own(path: Path) -> lines.Line | None:
+def _own(path: Path, mpi: launch.Mpi) -> lines.Line | None:
     """What is no file of arrays: an index of a series, streams, a folder, nothing."""
     if not path.exists():
         return {"file": str(path), "error": f"'{path}': no such file"}
     if not path.is_file():
         return None  # a folder may be ADIOS2's; of others the program says what they are
     try:
-        found = _read(path)
+        found = _read(path, mpi)
     except OSError as error:
         return {"file": str(path), "error": str(error.strerror or error)}
     except (ValueError, KeyError, TypeError) as error:
@@ -42,15 +43,15 @@ def _own(path: Path) -> lines.Line | None:
     return found and {"file": str(path), "found": found}
 
 
-def _read(path: Path) -> Found | None:
+def _read(path: Path, mpi: launch.Mpi) -> Found | None:
     with path.open("rb") as file:
         if file.read(len(MAGIC)) == MAGIC:
             return {"format": "streams"}
     if kind_of(path) != "series":
         return None
-    root = json.loads(path.read_bytes())
-    steps = [(int(step["iteration"]), float(step["time"]), str(step["file"])) for step in root["steps"]]
-    return {"format": "series", "pattern": str(root["pattern"]), "steps": steps}
+    found = series.read(path, lambda asked: lines.run(PROGRAM, [], asked, None, mpi))
+    steps = [(step.iteration, step.time, step.file) for step in found.steps]
+    return {"format": "series", "pattern": found.pattern, "steps": steps, "warnings": found.warnings}
 
 
 def shape_text(shape: list[int]) -> str:

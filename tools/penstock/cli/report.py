@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from penstock.errors import UserError
+from penstock.links import followed
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +43,7 @@ def report(
     from penstock.report.page.imported import read_source
 
     sources = [read_source(path) for path in records]
-    if output.resolve() in {path.resolve() for path in records}:
+    if followed(output) in map(followed, records):
         raise UserError(f"{output} is one of the records: name another file with -o")
     writers = {".csv": tidy.write_csv, ".parquet": tidy.write_parquet, ".json": ior_json.write}
     try:

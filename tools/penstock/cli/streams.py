@@ -12,6 +12,7 @@ import typer
 from penstock.container import Container, DamagedError, Stream
 from penstock.errors import UserError
 from penstock.leftovers import names
+from penstock.links import followed
 from penstock.report import words
 
 
@@ -98,7 +99,7 @@ def _target(container: Container, output: str) -> Iterator[BinaryIO]:
         except BrokenPipeError:  # whoever reads has had enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
-    path = Path(output).resolve()
+    path = followed(Path(output))
     if path.is_dir():
         raise UserError(f"--output {output}: it is a folder")
     if path in container.files():

@@ -17,6 +17,8 @@ from penstock.report import words
 PART = re.compile(r"(?P<stem>.+)\.g(?P<generation>[0-9a-f]{16})\.(?P<rest>.+)", re.DOTALL)
 PARITY = re.compile(r"(?:(?P<maker>[0-9a-f]{16})\.)?parity")  # with its maker where seal made it of an older generation
 EXTENSIONS = ("h5", "nc", "raw", "pstream", "parity")
+MEMORY = re.compile(r"penstock-[0-9a-f]{16}")  # of the ranks of a node, as an earlier version called it
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  where that was
 LATE_SECONDS = 600  # by which a server's listing may be behind, with a margin
 ASIDE = ".old"  # added to a partial file's name where a file system cannot exchange names
 
@@ -82,6 +84,8 @@ def survey(folder: Path, target: str | None, rules: Rules) -> list[LeftOver]:
             unnamed = [name for name in parts[generation] if not _is_named(name, indexes)]
             if unnamed and all(name.endswith(EXTENSIONS) for name in unnamed):
                 found.append(_of_parts(folder, unnamed, listed, indexes, rules))
+    if folder == SHARED_MEMORY:
+        found += [_of_memory(folder, name, rules) for name in listed if MEMORY.fullmatch(name)]
     for left in found:
         left.bytes = sum(_size(folder / name) for name in left.files())
     return [left for left in found if target is None or _is_of(left, target)]
@@ -99,6 +103,12 @@ def _of_partial(folder: Path, listed: list[str], partial: PartialName, rules: Ru
         )
     else:
         left.removable, left.why = _judge(partial.owner, _age(folder, [name]), rules)
+    return left
+
+
+def _of_memory(folder: Path, name: str, rules: Rules) -> LeftOver:
+    left = LeftOver(folder, name, name, None)
+    left.removable, left.why = _judge(None, _age(folder, [name]), rules)
     return left
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UserError
+from penstock.links import followed
 from penstock.monitor.record import open_record
 
 SCHEMA = "penstock.monitor.history/1"
@@ -97,7 +98,7 @@ def read_history(paths: list[Path], job: str | None) -> History:
     """Of all of it, or of JOB alone with what the file systems did meanwhile."""
     subjects: dict[tuple[str, str, str], Subject] = {}
     history = History()
-    for path in {path.resolve(): path for path in paths}.values():
+    for path in {followed(path): path for path in paths}.values():
         try:
             with contextlib.closing(open_record(path, writable=False)) as sql:
                 _add_subjects(sql, subjects)

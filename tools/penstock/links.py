@@ -1,0 +1,16 @@
+"""links.py: where paths lead in the end."""
+
+from pathlib import Path
+
+from penstock.errors import UserError
+
+
+def followed(path: Path) -> Path:
+    """PATH without links, absolute; a UserError where its links lead back to themselves."""
+    try:
+        end = path.resolve()
+    except (RuntimeError, OSError):  # RuntimeError before Python 3.13
+        end = path
+    if end.is_symlink():
+        raise UserError(f"{path}: a link that leads back to itself")
+    return end
