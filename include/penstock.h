@@ -194,6 +194,12 @@ penstock_status penstock_lend(penstock_file *file, const char *name, penstock_ty
 /* DATA is filled when commit (or close) returns. */
 penstock_status penstock_get(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
                              void *data, const penstock_memory *memory);
+/* What the COUNT dimensions of dataset NAME are called, slowest first, as xarray and netCDF show them; HDF5 has them as dimension
+ * scales. "y" stands for one length in the whole file, "level_1/y" is group level_1's own; a list of numbers with the name of
+ * a dimension has its coordinates. What does not fit makes the commit fail with PENSTOCK_INVALID. */
+penstock_status penstock_dimensions(penstock_file *file, const char *name, int count, const char *const *dimensions);
+/* Makes group NAME, though nothing be put into it. */
+penstock_status penstock_group(penstock_file *file, const char *name);
 /* The first extent of NAME may grow when the file is reopened. */
 penstock_status penstock_unlimited(penstock_file *file, const char *name);
 /* Elements that nobody puts are zero, instead of an error at commit. */
@@ -234,6 +240,8 @@ const char *penstock_name(penstock_file *file, int64_t index);
 /* Each of TYPE, RANK, SHAPE (8 numbers) and UNLIMITED may be NULL. */
 penstock_status penstock_describe(penstock_file *file, const char *name, penstock_type *type, int *rank, int64_t *shape,
                                   int *unlimited);
+/* The name of dimension INDEX of dataset NAME; "" where it has none, or there is no such dataset. Lives as long as FILE. */
+const char *penstock_dimension(penstock_file *file, const char *name, int index);
 /* The plan that is used, with its parameters; lives as long as FILE. */
 const char *penstock_plan(penstock_file *file);
 /* The file that FILE stands for, with links resolved; lives as long as FILE. */

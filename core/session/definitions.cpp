@@ -42,8 +42,10 @@ void encode(Encoder& out, const Definitions& d, const Setters* setters) {
       if (setters != nullptr) out.value(setters->at({object, name}));
     }
   }
-  out.value(static_cast<int64_t>(d.unlimited.size()));
-  for (const std::string& name : d.unlimited) out.text(name);
+  for (const auto* names : {&d.unlimited, &d.named, &d.groups}) {
+    out.value(static_cast<int64_t>(names->size()));
+    for (const std::string& name : *names) out.text(name);
+  }
 }
 
 // What is merged up the tree.
@@ -78,7 +80,8 @@ Result<Said> decode(Decoder& in) {
       said.setters[{object, name}] = in.value<int>();
     }
   }
-  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) d.unlimited.insert(in.text());
+  for (auto* names : {&d.unlimited, &d.named, &d.groups})
+    for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) names->insert(in.text());
   if (!in.ok()) return Status(Code::internal, "definitions from another rank cannot be decoded");
   return said;
 }
@@ -136,6 +139,8 @@ Result<std::vector<std::byte>> receive_from(const Communicator& comm, int child)
 Status merge(Said& ours, const Said& theirs) {
   for (const auto& [name, definition] : theirs.all.datasets) PENSTOCK_TRY(add(ours.all, name, definition));
   ours.all.unlimited.insert(theirs.all.unlimited.begin(), theirs.all.unlimited.end());
+  ours.all.named.insert(theirs.all.named.begin(), theirs.all.named.end());
+  ours.all.groups.insert(theirs.all.groups.begin(), theirs.all.groups.end());
   for (const auto& [object, list] : theirs.all.attributes) {
     auto& own_list = ours.all.attributes[object];
     for (const auto& [name, attribute] : list) {

@@ -29,6 +29,8 @@ struct Definitions {
   std::map<std::string, Definition> datasets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;  // as in a catalogue
   std::set<std::string> unlimited;  // datasets whose first extent may grow, put by this rank or not
+  std::set<std::string> named;      // datasets whose dimensions were named, which must fit
+  std::set<std::string> groups;     // made on purpose
 };
 
 // "f64 (10, 20)", "ragged f32 rows of (3)", ...

@@ -8,6 +8,7 @@
 
 #include "core/base/units.hpp"
 #include "core/comm/calling.hpp"
+#include "core/model/dimension_names.hpp"
 #include "core/session/methods.hpp"
 #include "core/session/state.hpp"
 #include "core/trace/trace.hpp"
@@ -146,6 +147,24 @@ Status File::set_attribute(std::string_view object, Attribute attribute) {
   return {};
 }
 
+Status File::make_group(std::string_view name) {
+  PENSTOCK_TRY(state_->remember(check_writable(*state_)));
+  auto stored = dataset_name(name);
+  if (!stored.ok()) return state_->remember(stored.status().in("making a group"));
+  state_->groups.insert(*std::move(stored));
+  return {};
+}
+
+Status File::set_dimensions(std::string_view dataset, std::span<const std::string> names) {
+  PENSTOCK_TRY(state_->remember(check_writable(*state_)));
+  auto stored = dataset_name(dataset);
+  if (!stored.ok()) return state_->remember(stored.status());
+  PENSTOCK_TRY(state_->remember(check_dimension_names(*stored, names)));
+  if (!names.empty()) PENSTOCK_TRY(set_attribute(*stored, naming({names.begin(), names.end()})));
+  state_->named.insert(*std::move(stored));
+  return {};
+}
+
 Status File::set_unlimited(std::string_view name) {
   PENSTOCK_TRY(state_->remember(check_writable(*state_)));
   auto stored = dataset_name(name);
@@ -207,6 +226,14 @@ Result<Attribute> File::attribute(std::string_view object, std::string_view name
                                              object.empty() ? "/" : object, state_->path));
 }
 
+std::vector<std::string> File::dimensions(std::string_view dataset) const {
+  const auto stored = dataset_name(dataset);
+  const Dataset* there = stored.ok() && state_->contents ? state_->contents->catalogue.find(*stored) : nullptr;
+  if (there == nullptr) return {};
+  auto names = dimension_names(state_->contents->catalogue, *stored);
+  return names && std::ssize(*names) == there->shape.rank() ? *std::move(names) : DimensionNames();
+}
+
 const std::string& File::path() const { return state_->path; }
 std::string File::plan() const { return state_->plan.text(catalog()); }
 const Report& File::report() const { return state_->report; }
@@ -222,7 +249,8 @@ struct Work {
 
 // Ranks may have different things pending; all of them do what one of them has to.
 Result<Work> agree_work(const File::State& state) {
-  const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty();
+  const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty() ||
+                      !state.named.empty() || !state.groups.empty();
   const bool first = state.mode == Mode::create && !state.published;
   const bool misused = !state.misuse.ok();
   const bool supplied = std::ranges::any_of(state.puts, [](const Pending& p) { return p.supplier != nullptr; });

@@ -98,6 +98,8 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
     PENSTOCK_TRY(add(mine, p.name, {p.type, sharing_of(p.part), p.part.shape(), unlimited, rank}));
   }
   mine.unlimited = state.unlimited;
+  mine.named = state.named;
+  mine.groups = state.groups;
   return mine;
 }
 
@@ -115,7 +117,9 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
     out.sharing.push_back(definition.sharing);
   }
   out.unlimited = std::move(agreed.unlimited);
+  out.named = std::move(agreed.named);
   out.catalogue.attributes = std::move(agreed.attributes);
+  for (const std::string& group : agreed.groups) out.catalogue.attributes.try_emplace(group);
 
   std::set<std::string> spoken;
   for (Pending& p : pending) {

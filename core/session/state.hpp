@@ -68,7 +68,7 @@ struct File::State {
   StorageFilePtr held;
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
-  std::set<std::string> unlimited;
+  std::set<std::string> unlimited, named, groups;  // as in Definitions
   bool partial = false;
   bool xdmf = false;  // a description for ParaView is written beside
   Convention convention = Convention::none;
@@ -122,6 +122,7 @@ struct Resolved {
   std::vector<const Supplier*> supplier;
   std::vector<Sharing> sharing;        // of each dataset
   std::set<std::string> unlimited;     // as declared by any rank
+  std::set<std::string> named;         // as in Definitions
   std::map<std::string, int> speaker;  // replicated datasets: the rank whose copy moves
 };
 

@@ -173,6 +173,12 @@ class File {
   // Local. OBJECT is "" or "/" for the file, else a group's or dataset's name. The last value on a rank wins; ranks
   // may differ in which attributes they set, not in their values.
   Status set_attribute(std::string_view object, Attribute attribute);
+  // Local. A group NAME, though nothing be put into it; one that is there stays.
+  Status make_group(std::string_view name);
+  // Local. What the dimensions of DATASET are called, slowest first: what xarray and netCDF show, and HDF5's dimension scales. "y" stands
+  // for one length in the whole file, "level_1/y" is group level_1's own. A list with the name of a dimension has its
+  // coordinates. Kept as the attribute "dimensions". Code::invalid from commit where they do not fit.
+  Status set_dimensions(std::string_view dataset, std::span<const std::string> names);
   // Local. Declares that the first extent of dataset NAME may grow later.
   Status set_unlimited(std::string_view name);
   // Local; one rank that says so is enough. Elements that nobody puts read as zero instead of being an error.
@@ -192,6 +198,8 @@ class File {
   Result<DatasetInfo> dataset(std::string_view name) const;
   Result<Attribute> attribute(std::string_view object, std::string_view name) const;
   std::vector<Attribute> attributes(std::string_view object) const;
+  // Local. The names of the dimensions of DATASET; empty where it has none.
+  std::vector<std::string> dimensions(std::string_view dataset) const;
   const std::string& path() const;
   std::string plan() const;
 

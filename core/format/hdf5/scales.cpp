@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "core/format/hdf5/netcdf4.hpp"
+#include "core/model/dimension_names.hpp"
 #include "core/model/layout.hpp"
-#include "core/netcdf/dimensions.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -104,7 +104,7 @@ void Scales::add(hid_t object, const std::string& name, const AttributeMap& attr
 
 std::vector<std::pair<std::string, std::string>> Scales::name_dimensions(Catalogue& catalogue) {
   std::vector<std::pair<std::string, std::string>> wrong;
-  const std::string key(netcdf::naming_attribute);
+  const std::string key(naming_attribute);
   for (const Dataset& dataset : catalogue.datasets) {
     const auto variable = variables_.find(dataset.name);
     if (variable == variables_.end() || dataset.shape.rank() == 0) continue;
