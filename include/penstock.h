@@ -194,6 +194,9 @@ penstock_status penstock_lend(penstock_file *file, const char *name, penstock_ty
 /* DATA is filled when commit (or close) returns. */
 penstock_status penstock_get(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
                              void *data, const penstock_memory *memory);
+/* As penstock_get, but TYPE may be any that holds all values of the dataset's: double of float, int64 of uint32, double of int32. */
+penstock_status penstock_get_widened(penstock_file *file, const char *name, penstock_type type,
+                                     const penstock_decomposition *d, void *data, const penstock_memory *memory);
 /* What the COUNT dimensions of dataset NAME are called, slowest first, as xarray and netCDF show them; HDF5 has them as dimension
  * scales. "y" stands for one length in the whole file, "level_1/y" is group level_1's own; a list of numbers with the name of
  * a dimension has its coordinates. What does not fit makes the commit fail with PENSTOCK_INVALID. */

@@ -296,6 +296,13 @@ penstock_status penstock_get(penstock_file* file, const char* name, penstock_typ
   });
 }
 
+penstock_status penstock_get_widened(penstock_file* file, const char* name, penstock_type type,
+                                     const penstock_decomposition* d, void* data, const penstock_memory* memory) {
+  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) {
+    return file->file.get_widened(name, t, d->value, data, m);
+  });
+}
+
 penstock_status penstock_dimensions(penstock_file* file, const char* name, int count, const char* const* dimensions) {
   return remembered(file, [&]() -> Status {
     if (file == nullptr || name == nullptr) return null("file or name");

@@ -1,8 +1,7 @@
-// Dimension names: taken from the attribute, and compared with shapes.
+// Dimension names: between an attribute and a list.
 #include "core/model/dimension_names.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -29,29 +28,6 @@ DimensionNames words(const Attribute& attribute) {
   return list;
 }
 
-// What first had a dimension of a name.
-struct First {
-  const Dataset* dataset;
-  int64_t length;
-  bool grows;
-};
-
-Status check_length(const std::string& name, First& first, const Dataset& dataset, int d) {
-  const int64_t length = dataset.shape[d];
-  const bool grows = dataset.unlimited && d == 0;
-  if (length == first.length || (grows && first.grows)) {
-    first.length = std::max(first.length, length);
-    return {};
-  }
-  const size_t slash = dataset.name.rfind('/');
-  const std::string other = slash == std::string::npos || name.find('/') != std::string::npos
-                                ? std::string()
-                                : fmt::format(", such as '{}/{}'", dataset.name.substr(0, slash), name);
-  return {Code::invalid, fmt::format("dimension '{}' has length {} in '{}' but {} in '{}': a name stands for one length, "
-                                     "use another one{}",
-                                     name, first.length, first.dataset->name, length, dataset.name, other)};
-}
-
 }  // namespace
 
 std::optional<DimensionNames> dimension_names(const Catalogue& catalogue, std::string_view dataset) {
@@ -75,32 +51,6 @@ Status check_dimension_names(std::string_view dataset, std::span<const std::stri
     return {Code::invalid, fmt::format("'{}': a dimension cannot be called '{}'{}", dataset, name,
                                        stored.ok() ? ": spaces, and slashes at its ends, are not for names"
                                                    : " (" + stored.status().message() + ")")};
-  }
-  return {};
-}
-
-Status check_dimensions(const Catalogue& catalogue, const std::set<std::string>& named) {
-  if (named.empty()) return {};
-  std::map<std::string, First> first;
-  for (const Dataset& dataset : catalogue.datasets) {
-    const auto names = dimension_names(catalogue, dataset.name);
-    const bool meant = named.contains(dataset.name);
-    const size_t count = names ? names->size() : 0;
-    if (count != static_cast<size_t>(dataset.shape.rank())) {
-      if (meant)
-        return {Code::invalid, fmt::format("'{}' has {} dimension{} but {} name{} of dimensions", dataset.name,
-                                           dataset.shape.rank(), dataset.shape.rank() == 1 ? "" : "s", count,
-                                           count == 1 ? "" : "s")};
-      continue;
-    }
-    for (int d = 0; d < dataset.shape.rank(); ++d) {
-      const std::string& name = (*names)[static_cast<size_t>(d)];
-      const auto [at, is_new] =
-          first.try_emplace(name, First{&dataset, dataset.shape[d], dataset.unlimited && d == 0});
-      if (is_new) continue;
-      const Status fits = check_length(name, at->second, dataset, d);
-      if (!fits.ok() && (meant || named.contains(at->second.dataset->name))) return fits;
-    }
   }
   return {};
 }

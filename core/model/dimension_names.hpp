@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,8 +22,5 @@ Attribute naming(const DimensionNames& names);
 
 // Whether NAMES could be those of dimensions: "y", or "group/y".
 Status check_dimension_names(std::string_view dataset, std::span<const std::string> names);
-// Whether the names of the datasets NAMED are as many as their dimensions, and each stands for one length in CATALOGUE: of the first
-// dimensions of datasets that grow, for that of the longest.
-Status check_dimensions(const Catalogue& catalogue, const std::set<std::string>& named);
 
 }  // namespace penstock

@@ -9,6 +9,7 @@
 #include "core/base/units.hpp"
 #include "core/comm/calling.hpp"
 #include "core/model/dimension_names.hpp"
+#include "core/model/widen.hpp"
 #include "core/session/methods.hpp"
 #include "core/session/state.hpp"
 #include "core/trace/trace.hpp"
@@ -103,8 +104,11 @@ Status check_get(const File::State& state, const Pending& wanted) {
   if (there == nullptr)
     return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'", wanted.name, state.path)};
   if (there->type != wanted.type)
-    return {Code::mismatch, fmt::format("'{}' is {} in '{}', but {} is asked for", wanted.name, describe(*there),
-                                        state.path, name(wanted.type))};
+    return {Code::mismatch,
+            fmt::format("'{}' is {} in '{}', but {} is asked for{}", wanted.name, describe(*there), state.path,
+                        name(wanted.type),
+                        widens(there->type, wanted.type) ? ": it is widened where that is asked for (docs/precision.md)"
+                                                         : "")};
   Dims stored = there->shape;
   const auto form = wanted.part.form();
   const bool rows = form == Decomposition::Form::ragged || form == Decomposition::Form::per_rank;
@@ -121,6 +125,24 @@ Status File::get(std::string_view name, ElementType type, const Decomposition& p
   State& state = *state_;
   auto pending = make_pending(state, name, type, part, data, memory);
   if (!pending.ok()) return state.remember(pending.status());
+  PENSTOCK_TRY(state.remember(check_get(state, *pending)));
+  state.gets.push_back(*std::move(pending));
+  return {};
+}
+
+Status File::get_widened(std::string_view name, ElementType type, const Decomposition& part, void* data,
+                         const Memory& memory) {
+  State& state = *state_;
+  auto pending = make_pending(state, name, type, part, data, memory);
+  if (!pending.ok()) return state.remember(pending.status());
+  const Dataset* there = state.contents ? state.contents->catalogue.find(pending->name) : nullptr;
+  if (there != nullptr && there->type != type) {
+    if (!widens(there->type, type))
+      return state.remember({Code::mismatch, fmt::format("'{}' is {} in '{}', and {} does not hold all of its values",
+                                                         pending->name, describe(*there), state.path,
+                                                         penstock::name(type))});
+    PENSTOCK_TRY(state.remember(read_as(*pending, there->type).in(fmt::format("'{}'", pending->name))));
+  }
   PENSTOCK_TRY(state.remember(check_get(state, *pending)));
   state.gets.push_back(*std::move(pending));
   return {};

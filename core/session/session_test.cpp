@@ -116,6 +116,100 @@ TEST_P(Session, UnlimitedGrows) {
   }
 }
 
+TEST_P(Session, WidenedWhereThatIsAsked) {
+  const std::vector<float> floats{0.1f, -2.5f, 1e30f, 4, 5, 6};
+  const std::vector<int32_t> integers{-1, INT32_MAX, INT32_MIN, 0, 1, 2};
+  auto made = create();
+  ASSERT_TRUE(made.ok());
+  ASSERT_TRUE(made->put("floats", {Kind::f32}, whole({2, 3}), floats.data()).ok());
+  ASSERT_TRUE(made->put("integers", i32, whole({6}), integers.data()).ok());
+  ASSERT_TRUE(made->close().ok());
+
+  auto file = open();
+  ASSERT_TRUE(file.ok());
+  std::vector<double> all(6), some(2), strided(12, -7), from_integers(6);
+  std::vector<float> same(6);
+  EXPECT_TRUE(file->get_widened("floats", f64, whole({2, 3}), all.data()).ok());
+  EXPECT_TRUE(file->get_widened("floats", f64, *Decomposition::block({2, 3}, {1, 1}, {1, 2}), some.data()).ok());
+  EXPECT_TRUE(file->get_widened("floats", f64, *Decomposition::block({2, 3}, {0, 0}, {2, 3}), strided.data(),
+                                Memory::strided({6, 2}))
+                  .ok());
+  EXPECT_TRUE(file->get_widened("integers", f64, whole({6}), from_integers.data()).ok());
+  EXPECT_TRUE(file->get_widened("floats", {Kind::f32}, whole({2, 3}), same.data()).ok());
+  const Status status = file->commit();
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(all[i], static_cast<double>(floats[i]));
+    EXPECT_EQ(strided[2 * i], static_cast<double>(floats[i]));
+    EXPECT_EQ(strided[2 * i + 1], -7);
+    EXPECT_EQ(from_integers[i], integers[i]);
+  }
+  EXPECT_EQ(some, (std::vector<double>{5, 6}));
+  EXPECT_EQ(same, floats);
+
+  std::vector<float> narrow(6);
+  const Status refused_get = open()->get_widened("integers", {Kind::f32}, whole({6}), narrow.data());
+  EXPECT_EQ(refused_get.code(), Code::mismatch);
+  EXPECT_NE(refused_get.message().find("does not hold all of its values"), std::string::npos) << refused_get.message();
+  const Status plain = open()->get("floats", f64, whole({2, 3}), all.data());
+  EXPECT_EQ(plain.code(), Code::mismatch);
+  EXPECT_NE(plain.message().find("precision.md"), std::string::npos) << plain.message();
+  EXPECT_EQ(open()->get_widened("none", f64, whole({6}), all.data()).code(), Code::not_found);
+}
+
+TEST_P(Session, NamesOfDimensions) {
+  const auto data = numbers(6);
+  const auto write = [&](const std::vector<std::string>& t, const std::vector<std::string>& u) {
+    auto file = create();
+    EXPECT_TRUE(file.ok()) << file.status().message();
+    EXPECT_TRUE(file->put("t", f64, whole({2, 3}), data.data()).ok());
+    EXPECT_TRUE(file->put("g/u", f64, whole({3}), data.data()).ok());
+    EXPECT_TRUE(file->put("x", f64, whole({3}), data.data()).ok());
+    (void)file->set_dimensions("t", t);
+    if (!u.empty()) (void)file->set_dimensions("g/u", u);
+    return file->close();
+  };
+  Status status = write({"y", "x"}, {"x"});
+  ASSERT_TRUE(status.ok()) << status.message();
+  {
+    auto file = open();
+    ASSERT_TRUE(file.ok());
+    EXPECT_EQ(file->dimensions("t"), (std::vector<std::string>{"y", "x"}));
+    EXPECT_EQ(file->dimensions("g/u"), std::vector<std::string>{"x"});
+    EXPECT_TRUE(file->dimensions("x").empty());
+    EXPECT_TRUE(file->dimensions("absent").empty());
+    EXPECT_EQ(file->datasets().size(), 3u);
+  }
+  // Changed files keep them.
+  auto again = reopen();
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_TRUE(again->put("v", f64, whole({2}), data.data()).ok());
+  if (!refused(again->close())) {
+    EXPECT_EQ(open()->dimensions("t"), (std::vector<std::string>{"y", "x"}));
+  }
+  const auto wrong = [&](const Status& failed, const char* said) {
+    EXPECT_EQ(failed.code(), Code::invalid) << failed.message();
+    EXPECT_NE(failed.message().find(said), std::string::npos) << failed.message();
+  };
+  wrong(write({"y"}, {}), "'t' has 2 dimensions, but names of 1");
+  wrong(write({"y", "y"}, {}), "different lengths");
+  wrong(write({"x", "y"}, {}), "dataset 'x' of that name");
+  wrong(write({"y", "g"}, {}), "group");
+  wrong(write({"g/y", "x"}, {}), "not in group 'g'");
+  wrong(write({"y", "z"}, {"y"}), "such as 'g/y'");
+  wrong(write({"/y", "x"}, {}), "cannot be called '/y'");
+  EXPECT_EQ(write({"y", "x"}, {"g/z"}).code(), Code::ok);
+  EXPECT_EQ(open()->dimensions("g/u"), std::vector<std::string>{"g/z"});
+
+  auto file = create();
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->put("temperature", f64, whole({2, 3}), data.data()).ok());
+  ASSERT_TRUE(file->set_dimensions("Temperatur", std::vector<std::string>{"y", "x"}).ok());
+  status = file->close();
+  EXPECT_EQ(status.code(), Code::not_found);
+  EXPECT_NE(status.message().find("did you mean 'temperature'?"), std::string::npos) << status.message();
+}
+
 TEST_P(Session, HolesOverlapsAndPartial) {
   const auto data = numbers(20, 1);
   for (const bool overlap : {false, true}) {

@@ -7,9 +7,8 @@
 #include <penstock/config.h>
 
 #include "core/base/guarded.hpp"
-#include "core/base/nearest.hpp"
 #include "core/comm/calling.hpp"
-#include "core/model/dimension_names.hpp"
+#include "core/model/dimension_scales.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
 #include "core/session/keep.hpp"
@@ -21,12 +20,6 @@
 
 namespace penstock {
 namespace {
-
-std::vector<std::string> names_of(const Catalogue& catalogue) {
-  std::vector<std::string> names;
-  for (const Dataset& dataset : catalogue.datasets) names.push_back(dataset.name);
-  return names;
-}
 
 // RESOLVED keeps its claims, which count the target's datasets from now on.
 Result<Target> target_of(const File::State& state, Resolved& resolved) {
@@ -44,11 +37,6 @@ Result<Target> target_of(const File::State& state, Resolved& resolved) {
       return Status(Code::invalid, fmt::format("'{}' is a scalar, which cannot be unlimited", name));
     dataset.unlimited = true;
   }
-  for (const std::string& name : resolved.named)
-    if (target.catalogue.index_of(name) < 0)
-      return Status(Code::not_found,
-                    fmt::format("the dimensions of '{}' have names, but it is not in the file{}", name,
-                                did_you_mean(name, names_of(target.catalogue))));
   PENSTOCK_TRY(check_dimensions(target.catalogue, resolved.named));
   return target;
 }

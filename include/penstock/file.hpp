@@ -166,6 +166,11 @@ class File {
   // Local. DATA is filled when commit returns. TYPE and shape must be those of the dataset.
   Status get(std::string_view name, ElementType type, const Decomposition& part, void* data, const Memory& memory = {});
 
+  // Local. As get, but TYPE may be any that holds all values of the dataset's: f64 of f32, i64 of u32, f64 of i32, complex128 of f64; they are
+  // converted when commit has read them.
+  Status get_widened(std::string_view name, ElementType type, const Decomposition& part, void* data,
+                     const Memory& memory = {});
+
   // Local. Makes the next commit fail with STATUS, on all ranks: for bindings, whose own checks refuse a call
   // before it gets here.
   void remember_failure(const Status& status);

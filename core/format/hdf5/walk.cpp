@@ -68,7 +68,7 @@ class Walker {
       contents_.blocks.push_back(std::move(found_[i].blocks));
       contents_.foreign.push_back(found_[i].foreign);
     }
-    for (const auto& [name, what] : scales_.name_dimensions(contents_.catalogue)) leave_out(name, what);
+    for (const auto& [name, what] : scales_.name_dimensions(contents_.catalogue, netcdf4_)) leave_out(name, what);
     return std::move(contents_);
   }
 
@@ -212,14 +212,16 @@ class Walker {
     if (name.empty() && is_netcdf4(attributes)) {
       netcdf4_ = true;
       noted_ = is_noted(attributes);
-      convert("/", "a netCDF-4 file, whose dimensions would become attributes");
+      convert("/", "a netCDF-4 file, which would become a plain HDF5 file");
     }
-    if (netcdf4_) {
-      extra.dimension_only = is_dimension_only(attributes);
-      if (!noted_) scales_.add(object, name, attributes);
-      std::erase_if(skipped, is_scale_attribute);
+    extra.dimension_only = is_dimension_only(attributes);
+    const bool scaled = attributes.contains("CLASS") || std::ranges::any_of(skipped, is_scale_attribute);
+    if (!noted_ && (netcdf4_ || scaled)) scales_.add(object, name, attributes);
+    std::erase_if(skipped, is_scale_attribute);
+    if (netcdf4_)
       extra.note = take_note(attributes, noted_);
-    }
+    else
+      take_scale(attributes);
     add_comment(object, attributes);
     if (!skipped.empty()) leave_out(name + "@" + skipped.back(), "an attribute of a type that penstock does not have");
     if (!attributes.empty() && !extra.dimension_only) contents_.catalogue.attributes[name] = std::move(attributes);
