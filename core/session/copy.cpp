@@ -206,8 +206,10 @@ Status supply_dataset(const File::State& from, File& to, const Dataset& dataset,
 }
 
 Status supply_all(const File::State& from, const File::State& state, File& to, const Catalogue& catalogue) {
-  for (const auto& [object, attributes] : catalogue.attributes)
+  for (const auto& [object, attributes] : catalogue.attributes) {
+    if (!object.empty() && catalogue.find(object) == nullptr) PENSTOCK_TRY(to.make_group(object));
     for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(to.set_attribute(object, attribute));
+  }
   for (const Dataset& dataset : catalogue.datasets) {
     PENSTOCK_ASSIGN(CopiedShare share, share_of(from, state, dataset));
     PENSTOCK_TRY(supply_dataset(from, to, dataset, std::move(share)));

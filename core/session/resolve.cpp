@@ -119,7 +119,7 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
   out.unlimited = std::move(agreed.unlimited);
   out.named = std::move(agreed.named);
   out.catalogue.attributes = std::move(agreed.attributes);
-  for (const std::string& group : agreed.groups) out.catalogue.attributes.try_emplace(group);
+  out.groups = std::move(agreed.groups);
 
   std::set<std::string> spoken;
   for (Pending& p : pending) {

@@ -210,6 +210,46 @@ TEST_P(Session, NamesOfDimensions) {
   EXPECT_NE(status.message().find("did you mean 'temperature'?"), std::string::npos) << status.message();
 }
 
+TEST_P(Session, AttributesBelongToWhatThereIs) {
+  const auto data = numbers(3);
+  const auto write = [&](const std::string& object, const std::string& group, const std::string& attribute = "units") {
+    auto file = create();
+    EXPECT_TRUE(file.ok()) << file.status().message();
+    EXPECT_TRUE(file->put("g/sub/t", f64, whole({3}), data.data()).ok());
+    if (!group.empty()) {
+      EXPECT_TRUE(file->make_group(group).ok());
+    }
+    EXPECT_TRUE(file->set_attribute(object, text_attribute(attribute, "K")).ok());
+    return file->close();
+  };
+  for (const char* object : {"", "/", "g", "g/sub", "g/sub/t"}) EXPECT_TRUE(write(object, "").ok()) << object;
+  EXPECT_TRUE(write("h/deep", "h/deep/er").ok());
+  const Status status = write("g/sub/T", "");
+  EXPECT_EQ(status.code(), Code::not_found);
+  EXPECT_NE(status.message().find("'units' of 'g/sub/T'"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("did you mean 'g/sub/t'?"), std::string::npos) << status.message();
+  EXPECT_EQ(write("unlike/anything", "").message().find("did you mean"), std::string::npos);
+  EXPECT_EQ(write("g/sub/t/below", "").code(), Code::not_found);
+  EXPECT_EQ(write("g", "g/sub/t").code(), Code::invalid);
+
+  // A group on purpose, which stays, and what was in the file before.
+  EXPECT_TRUE(write("empty/one", "empty/one").ok());
+  EXPECT_TRUE(write("", "nothing").ok());
+  {
+    auto file = open();
+    ASSERT_TRUE(file.ok());
+    EXPECT_EQ(file->datasets().size(), 1u);
+  }
+  for (const std::string object : {"nothing", "g"}) {
+    auto file = reopen();
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    ASSERT_TRUE(file->set_attribute(object, text_attribute("kind", "gas")).ok());
+    if (!refused(file->close())) {
+      EXPECT_EQ(text(*open()->attribute(object, "kind")), "gas");
+    }
+  }
+}
+
 TEST_P(Session, HolesOverlapsAndPartial) {
   const auto data = numbers(20, 1);
   for (const bool overlap : {false, true}) {

@@ -122,7 +122,7 @@ struct Resolved {
   std::vector<const Supplier*> supplier;
   std::vector<Sharing> sharing;        // of each dataset
   std::set<std::string> unlimited;     // as declared by any rank
-  std::set<std::string> named;         // as in Definitions
+  std::set<std::string> named, groups; // as in Definitions
   std::map<std::string, int> speaker;  // replicated datasets: the rank whose copy moves
 };
 

@@ -89,8 +89,7 @@ class Walker {
     PENSTOCK_TRY(add_attributes(group, name).status());
     PENSTOCK_ASSIGN(const Links links, list_links(group));
     if (!links.other.empty()) leave_out(name + "/" + links.other, "a soft or external link");
-    if (links.hard.empty() && !name.empty() && !contents_.catalogue.attributes.contains(name))
-      leave_out(name, "an empty group");
+    if (links.hard.empty() && !name.empty()) contents_.catalogue.attributes.try_emplace(name);
     for (const std::string& link : links.hard) {
       const std::string full = name.empty() ? link : name + "/" + link;
       if (full == own_group) {

@@ -103,6 +103,9 @@ class Mapper {
       }
       contents_.catalogue.attributes[name.group][name.attribute] = from_plain(plain, name.attribute, note_);
     }
+    for (const std::string& group : note_.groups)
+      if (const auto name = object_name(group); name.ok() && *name == group && !group.empty())
+        contents_.catalogue.attributes.try_emplace(group);
     return {};
   }
 
