@@ -70,7 +70,7 @@ bool is_in(std::string_view name, std::string_view group) {
 Result<Catalogue> choose(const Catalogue& all, const std::string& path, std::span<const std::string> only) {
   std::vector<std::string> wanted;
   for (const std::string& word : only) {
-    PENSTOCK_ASSIGN(std::string name, dataset_name(word));
+    PENSTOCK_ASSIGN(std::string name, object_name(word));
     const auto there = [&](const Dataset& dataset) { return is_in(dataset.name, name); };
     if (std::ranges::none_of(all.datasets, there)) {
       constexpr size_t most = 20;

@@ -5,12 +5,15 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/base/nearest.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/calling.hpp"
 #include "core/model/dimension_names.hpp"
 #include "core/model/widen.hpp"
 #include "core/session/methods.hpp"
+#include "core/session/output.hpp"
 #include "core/session/state.hpp"
 #include "core/trace/trace.hpp"
 
@@ -96,13 +99,26 @@ Status File::supply(std::string_view name, ElementType type, const Decomposition
 
 namespace {
 
+Status no_dataset(const File::State& state, const std::string& name) {
+  std::vector<std::string> names;
+  if (state.contents)
+    for (const Dataset& dataset : state.contents->catalogue.datasets) names.push_back(dataset.name);
+  std::string said = did_you_mean(name, names);
+  if (said.empty() && !names.empty()) {
+    const size_t few = std::min<size_t>(names.size(), 5);
+    said = fmt::format("; there are {}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(few), ", "),
+                       names.size() > few ? fmt::format(" and {} more", names.size() - few) : "");
+  }
+  return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'{}", name, state.path, said)};
+}
+
 // TYPE and the shape that PART names are those of the dataset in the file.
 Status check_get(const File::State& state, const Pending& wanted) {
   if (!state.contents)
     return {Code::not_found, fmt::format("'{}': nothing was written yet that could be read", wanted.name)};
   const Dataset* there = state.contents->catalogue.find(wanted.name);
   if (there == nullptr)
-    return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'", wanted.name, state.path)};
+    return no_dataset(state, wanted.name);
   if (there->type != wanted.type)
     return {Code::mismatch,
             fmt::format("'{}' is {} in '{}', but {} is asked for{}", wanted.name, describe(*there), state.path,
@@ -171,8 +187,9 @@ Status File::set_attribute(std::string_view object, Attribute attribute) {
 
 Status File::make_group(std::string_view name) {
   PENSTOCK_TRY(state_->remember(check_writable(*state_)));
-  auto stored = dataset_name(name);
-  if (!stored.ok()) return state_->remember(stored.status().in("making a group"));
+  auto stored = object_name(name);
+  if (!stored.ok()) return state_->remember(stored.status());
+  if (stored->empty()) return state_->remember({Code::invalid, "a group needs a name"});
   state_->groups.insert(*std::move(stored));
   return {};
 }
@@ -221,8 +238,7 @@ std::vector<DatasetInfo> File::datasets() const {
 Result<DatasetInfo> File::dataset(std::string_view name) const {
   PENSTOCK_ASSIGN(const std::string stored, dataset_name(name));
   const Dataset* d = state_->contents ? state_->contents->catalogue.find(stored) : nullptr;
-  if (d == nullptr)
-    return Status(Code::not_found, fmt::format("there is no dataset '{}' in '{}'", stored, state_->path));
+  if (d == nullptr) return no_dataset(*state_, stored);
   return DatasetInfo{d->name, d->type, d->shape, d->unlimited};
 }
 
@@ -348,9 +364,20 @@ Status start_work(File::State& state, bool behind) {
 // The first failure is the file's fate. One that names the file, as where ranks lost each other, stays the same on all ranks,
 // whatever they were doing.
 Status conclude(File::State& state, const Status& status) {
+  if (status.ok()) return state.outcome = status;
   const std::string name = fmt::format("'{}'", state.path);
-  state.outcome = status.message().find(name) == std::string::npos ? status.in(name) : status;
-  return state.outcome;
+  std::string message = status.message();
+  const std::string hidden = partial_path(state);  // nobody's name but ours
+  for (size_t at = 0; (at = message.find(hidden, at)) != std::string::npos; at += state.path.size())
+    message.replace(at, hidden.size(), state.path);
+  if (message.find(name) == std::string::npos) message = fmt::format("{}: {}", name, message);
+  const int ranks = state.comm->program_size();
+  const Code code = status.code();
+  if (state.comm->size() == 1 && ranks > 1 &&
+      (code == Code::incomplete || code == Code::overlap || code == Code::mismatch || code == Code::exists))
+    message += fmt::format("; the file's communicator has 1 of the program's {} ranks: is it meant to be MPI_COMM_SELF?",
+                           ranks);
+  return state.outcome = {code, std::move(message)};
 }
 
 // Adds its own lifetime to the seconds of commits.

@@ -59,6 +59,20 @@ TEST_P(Session, AnEmptyFileIsAFile) {
   EXPECT_TRUE(back->close().ok());
 }
 
+TEST(Extension, AnUnknownOneNeedsAFormat) {
+  const Communicator comm = serial_communicator();
+  for (const char* plan : {"", "two_phase", ":durability=none"}) {
+    const Status status = File::create(comm, "session-test-m.dat", plan).status();
+    EXPECT_EQ(status.code(), Code::invalid);
+    EXPECT_NE(status.message().find("'session-test-m.dat'"), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find(".nc4"), std::string::npos) << status.message();
+  }
+  for (const char* plan : {"hdf5", "netcdf/two_phase"}) EXPECT_TRUE(File::create(comm, "session-test-m.dat", plan).ok());
+  const Status wrong = File::create(comm, "session-test-m.h5", "two_phase:writrs=2").status();
+  for (const char* said : {"'session-test-m.h5'", "'two_phase:writrs=2'", "did you mean 'writers'?"})
+    EXPECT_NE(wrong.message().find(said), std::string::npos) << wrong.message();
+}
+
 TEST_P(Session, SeveralCommitsOnOneFile) {
   auto file = create();
   ASSERT_TRUE(file.ok());

@@ -95,6 +95,7 @@ class CommunicatorInterface {
   virtual ~CommunicatorInterface() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  virtual int program_size() const { return size(); }  // ranks of MPI_COMM_WORLD
   virtual int node_size() const = 0;  // ranks on this node, this one included
   virtual int node_rank() const = 0;  // among them
   // Whether other threads may exist at all (they never call MPI): false under MPI_THREAD_SINGLE.
