@@ -291,6 +291,16 @@ Status check_lost(File::State& state, Mode mode) {
           fmt::format("'{}' has lost a part{}: {}{}; {}", state.path, others, lost[0].why.message(), told, remedy)};
 }
 
+void warn_of_unread(File::State& state) {
+  constexpr size_t most = 20;
+  const auto& unread = state.contents->unread;
+  for (size_t i = 0; i < std::min(most, unread.size()); ++i)
+    state.warnings.push_back(fmt::format("not read: {}", unread[i]));
+  if (unread.size() > most)
+    state.warnings.push_back(fmt::format("not read: {} more, which 'penstock info --all' lists", unread.size() - most));
+  state.report.warnings = state.warnings;
+}
+
 Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::string path, std::string_view plan,
                                                 Mode mode, bool as_said = false) {
   const Calling calling(comm, mode == Mode::read ? "open" : "reopen", path, false);
@@ -317,6 +327,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
                                              : fmt::format("opening '{}' with plan '{}'", state->path, agreed.chosen)));
   PENSTOCK_TRY(check_reader(*state, mode));
   PENSTOCK_TRY(check_lost(*state, mode));
+  warn_of_unread(*state);
   set_partial_files(*state, agreed);
   set_hints(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.ground));

@@ -7,9 +7,11 @@
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
 #include "core/format/hdf5/scales.hpp"
+#include "core/format/hdf5/variable_text.hpp"
 #include "core/format/index.hpp"
 #include "core/format/regular_file.hpp"
 #include "core/hdf5/attributes.hpp"
+#include "core/hdf5/definitions.hpp"
 #include "core/hdf5/types.hpp"
 #include "core/model/checksums.hpp"
 
@@ -45,7 +47,7 @@ Result<Links> list_links(hid_t group) {
 
 class Walker {
  public:
-  Walker(hid_t file, int64_t file_bytes) : file_(file), file_bytes_(file_bytes) {}
+  Walker(hid_t file, const std::string& path, int64_t file_bytes) : file_(file), path_(path), file_bytes_(file_bytes) {}
 
   Status walk() {
     std::vector<std::string> groups{""};
@@ -119,12 +121,21 @@ class Walker {
     if (!stored.ok() || !space.ok()) return library_error(Code::damaged, "reading its definition");
     Dims inner;
     const Type type = innermost_type(stored, inner);
-    const auto match = type.ok() ? match_type(type) : std::nullopt;
+    auto match = type.ok() ? match_type(type) : std::nullopt;
     Found found;
     found.dataset.name = name;
-    if (!match || match->variable_text || !read_shape(space, found.dataset) || !append(inner, found.dataset.shape) ||
+    const bool shaped = match && read_shape(space, found.dataset);
+    if (shaped && match->variable_text && inner.empty()) {
+      PENSTOCK_ASSIGN(const std::string why, measure_strings(object, type, found.dataset, match->type));
+      if (!why.empty()) {
+        leave_out(name, why);
+        return {};
+      }
+      convert(name, "of strings of variable length, which would become texts as long as the longest");
+    }
+    if (!shaped || (match->variable_text && !inner.empty()) || !append(inner, found.dataset.shape) ||
         (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok())) {
-      leave_out(name, "a dataset of a type or rank that penstock does not have");
+      leave_out(name, type.ok() ? "a dataset of " + unknown(type, space) : "a dataset of a type that cannot be read");
       return {};
     }
     found.dataset.type = match->type;
@@ -134,7 +145,7 @@ class Walker {
     unfold_field(found.dataset, inner);
     if (netcdf4_ && !noted_) extra.note.type = folded_type(found.dataset);
     apply_note(extra.note, found.dataset);
-    if (!match->direct) leave_out(name, "a dataset whose type would be converted");
+    if (!match->direct && !match->variable_text) convert_type(name);
     if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
       return {Code::damaged, legal.message()};
     if (elements(found.dataset.shape) > 0) {
@@ -146,6 +157,36 @@ class Walker {
     }
     found_.push_back(std::move(found));
     return {};
+  }
+
+  // The type that DATASET has as texts, or why it cannot be read so.
+  Result<std::string> measure_strings(hid_t object, hid_t stored, const Dataset& dataset, ElementType& type) const {
+    const Properties creation(H5Dget_create_plist(object));
+    if (!creation.ok()) return library_error(Code::damaged, "reading its definition");
+    if (const Status inside = check_inside(creation, dataset, path_); !inside.ok()) return inside.message();
+    const int64_t count = elements(dataset.shape);
+    if (count < 0 || count > most_strings)
+      return std::string("a dataset of more strings of variable length than are looked through, 2^24");
+    PENSTOCK_ASSIGN(type.text_bytes, longest_string(object, stored));
+    const Status legal = check_shape(type, dataset.shape);
+    constexpr int64_t most_bytes = int64_t{1} << 34;
+    if (!legal.ok() || type.text_bytes * count > most_bytes)
+      return std::string("a dataset of strings of variable length, too large with all as long as the longest");
+    return std::string();
+  }
+
+  // For people: what there is that no dataset of ours is.
+  static std::string unknown(hid_t type, hid_t space) {
+    if (H5Sget_simple_extent_ndims(space) > max_rank) return "more than 8 dimensions";
+    switch (H5Tget_class(type)) {
+      case H5T_COMPOUND: return "a compound type, which penstock does not have";
+      case H5T_REFERENCE: return "references, which penstock does not have";
+      case H5T_VLEN: return "lists of variable length, which penstock does not have";
+      case H5T_OPAQUE: return "an opaque type, which penstock does not have";
+      case H5T_BITFIELD: return "bit fields, which penstock does not have";
+      case H5T_TIME: return "times of HDF5, which penstock does not have";
+      default: return "a type or shape that penstock does not have";
+    }
   }
 
   // So that whoever reads all of it need not unpack a chunk twice.
@@ -228,7 +269,12 @@ class Walker {
   }
 
   void leave_out(const std::string& name, std::string_view what) {
-    if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is " + std::string(what);
+    contents_.leave_out("'" + name + "' is " + std::string(what));
+  }
+
+  // It is read all the same.
+  void convert_type(const std::string& name) {
+    if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is a dataset whose type would be converted";
   }
 
   void convert(const std::string& name, std::string_view what) {
@@ -236,6 +282,7 @@ class Walker {
   }
 
   hid_t file_;
+  const std::string& path_;
   int64_t file_bytes_;
   Contents contents_;
   std::vector<Found> found_;
@@ -275,7 +322,7 @@ Result<Contents> read_contents(const std::string& path) {
     PENSTOCK_TRY(find_lost(*contents).in(where));
     return contents;
   }
-  Walker walker(file, file_bytes);
+  Walker walker(file, path, file_bytes);
   PENSTOCK_TRY(walker.walk().in(where));
   Contents contents = walker.take();
   contents.format = "hdf5";

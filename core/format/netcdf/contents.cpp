@@ -197,7 +197,7 @@ class Mapper {
   }
 
   void leave_out(const std::string& name, std::string_view what) {
-    if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is " + std::string(what);
+    contents_.leave_out("'" + name + "' is " + std::string(what));
   }
 
   Header header_;
