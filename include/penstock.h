@@ -81,7 +81,8 @@ typedef struct penstock_memory {
 /* --- files ------------------------------------------------------------------------------------------------------- */
 
 /* Collective. A new file; under PATH there is nothing, or the old file, until commit. PLAN: how the data travels,
- * such as "hdf5/two_phase:writers=2"; NULL: the default of PATH's extension (.h5 .hdf5: hdf5; .raw .json: raw). */
+ * such as "hdf5/two_phase:writers=2"; NULL: the default of PATH's extension (.h5 .hdf5 .he5 .hdf .nc4 .vtkhdf, none or a number: hdf5; .nc .cdf: netcdf;
+ * .raw .json: raw). With another one PLAN names the format. */
 penstock_status penstock_create(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
 /* Collective. To read; the format is recognised. PLAN may name a transport; NULL: the default. */
 penstock_status penstock_open(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
@@ -185,7 +186,7 @@ void penstock_free(penstock_decomposition *d);
 /* A call of this part that fails makes the next commit fail with its error, on all ranks: nothing is lost silently.
  * D may be freed as soon as the call returns. */
 
-/* Copies DATA before it returns. NAME may have groups: "fluid/rho". */
+/* Copies DATA before it returns. NAME may have groups: "fluid/rho", which "/fluid/rho" is too; no slash at its end. */
 penstock_status penstock_put(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
                              const void *data, const penstock_memory *memory);
 /* Borrows DATA: it stays alive and unchanged until commit returns. */
@@ -221,6 +222,9 @@ penstock_status penstock_capture_bytes(penstock_file *file, int64_t bytes);
 penstock_status penstock_fail(penstock_file *file, penstock_status status, const char *message);
 
 /* --- attributes: OBJECT is "/" for the file, else a group or dataset --------------------------------------------- */
+
+/* At commit OBJECT is in the file, or put, or a group of what is, or made by penstock_group; else commit fails with
+ * PENSTOCK_NOT_FOUND. An attribute "mesh" makes the group that it describes. */
 
 penstock_status penstock_attribute(penstock_file *file, const char *object, const char *name, const char *text);
 /* COUNT values of TYPE; COUNT < 0: one scalar. */
@@ -343,6 +347,12 @@ const char *penstock_message(void);
  * then. 0: no limit. It is 600 s, or what the environment's PENSTOCK_TIMEOUT says, until it is set. Local; ranks may
  * differ: the shortest patience decides. PENSTOCK_INVALID for what is no number of seconds. */
 penstock_status penstock_set_timeout(double seconds);
+/* Local. From now on TELL is called, on each rank that waits and by the thread that does, once nothing has moved for SECONDS: WHAT is
+ * "waiting for rank 3 (of 4) in commit of 'heat.h5' for 10 s: ...", IDLE for how long; and again when it has been twice as long, and so on.
+ * The library itself never prints. TELL must not call it. NULL: nobody is told, as it is until this is called. All ranks should call it,
+ * since they ask each other. */
+typedef void (*penstock_waiting)(const char *what, double idle, void *context);
+penstock_status penstock_when_waiting(double seconds, penstock_waiting tell, void *context);
 /* "no space", ... for a status. */
 const char *penstock_status_name(penstock_status status);
 

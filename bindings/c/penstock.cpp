@@ -476,6 +476,19 @@ penstock_status penstock_set_timeout(double seconds) {
   return border([&] { return penstock::set_timeout(seconds); });
 }
 
+penstock_status penstock_when_waiting(double seconds, penstock_waiting tell, void* context) {
+  return border([&]() -> Status {
+    if (!(seconds > 0)) return {Code::invalid, fmt::format("{} s: waits are told of after more than none", seconds)};
+    if (tell == nullptr)
+      penstock::when_waiting({});
+    else
+      penstock::when_waiting(
+          [tell, context](const penstock::Waiting& waiting) { tell(waiting.what.c_str(), waiting.seconds, context); },
+          seconds);
+    return {};
+  });
+}
+
 const char* penstock_message(void) { return last_message().c_str(); }
 
 const char* penstock_status_name(penstock_status status) { return penstock::name(static_cast<Code>(status)).data(); }

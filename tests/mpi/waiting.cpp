@@ -412,6 +412,37 @@ void is_in_doubt(const std::string& path) {
   check_file(path, 40, 3);
 }
 
+// A rank that comes late, but within the limit: meanwhile the others are told whom they wait for, and how long; ROOT: it is rank 0.
+void is_told(const std::string& path, bool root) {
+  about(root ? "told of rank 0" : "told of the last rank");
+  write_file(path, 40, 1);
+  std::vector<Waiting> told;
+  when_waiting([&](const Waiting& waiting) { told.push_back(waiting); }, 0.5);
+  together();
+  const bool late_one = root ? ranks.rank == 0 : ranks.is_odd();
+  {
+    auto file = File::create(fresh(), path);
+    CHECK_OK(file.status(), "create");
+    CHECK_OK(put(*file, 40, 2), "put");
+    told.clear();
+    if (late_one) ::usleep(3000000);
+    CHECK_OK(within(most, [&] { return file->close(); }), "close");
+  }
+  when_waiting({});
+  together();
+  if (!late_one) {
+    const std::string whom = root ? fmt::format("rank 0 (of {})", ranks.size)
+                                  : fmt::format("waiting for {} (of {}) in close of", odd_rank(), ranks.size);
+    CHECK(!told.empty(), "nobody was told");
+    CHECK(std::ssize(told) <= 6, fmt::format("told {} times", told.size()));
+    bool named = false;
+    for (const Waiting& one : told) named = named || one.what.find(whom) != std::string::npos;
+    CHECK(named, fmt::format("no '{}' in: {}", whom, told.empty() ? "" : told[0].what));
+    for (const Waiting& one : told) CHECK(one.rank == ranks.rank && one.seconds >= 0.5, one.what);
+  }
+  check_file(path, 40, 2);
+}
+
 void limits() {
   about("limits");
   CHECK(set_timeout(-1).code() == Code::invalid &&
@@ -435,6 +466,8 @@ int main(int argc, char** argv) {
   if (wanted("calls")) {
     limits();
     comes_in_time(path);
+    is_told(path, false);
+    is_told(path, true);
     calls_commit_twice(path);
     closes_instead(path);
     root_closes_instead(path);

@@ -22,7 +22,7 @@ constexpr size_t longest_name = 1000;  // as of any dataset; it bounds the depth
 
 struct Links {
   std::vector<std::string> hard;
-  std::string other;  // the first that is not
+  std::vector<std::string> others;  // that are not
 };
 
 Result<Links> list_links(hid_t group) {
@@ -32,8 +32,8 @@ Result<Links> list_links(hid_t group) {
     try {
       if (info->type == H5L_TYPE_HARD)
         found.hard.emplace_back(name);
-      else if (found.other.empty())
-        found.other = name;
+      else
+        found.others.emplace_back(name);
     } catch (...) {
       return -1;
     }
@@ -90,8 +90,9 @@ class Walker {
     }
     PENSTOCK_TRY(add_attributes(group, name).status());
     PENSTOCK_ASSIGN(const Links links, list_links(group));
-    if (!links.other.empty()) leave_out(name + "/" + links.other, "a soft or external link");
-    if (links.hard.empty() && !name.empty()) contents_.catalogue.attributes.try_emplace(name);
+    for (const std::string& other : links.others)
+      leave_out(name.empty() ? other : name + "/" + other, "a soft or external link");
+    if (links.hard.empty() && links.others.empty() && !name.empty()) contents_.catalogue.attributes.try_emplace(name);
     for (const std::string& link : links.hard) {
       const std::string full = name.empty() ? link : name + "/" + link;
       if (full == own_group) {
