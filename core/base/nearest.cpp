@@ -17,7 +17,7 @@ char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned 
 
 int cost_of(char a, char b) { return a == b ? 0 : lower(a) == lower(b) ? other_case : change; }
 
-int distance(std::string_view a, std::string_view b) {
+int changes(std::string_view a, std::string_view b) {
   std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = change * static_cast<int>(j);
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -48,7 +48,7 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
     if (one.size() > longest) continue;
     const int by_end = same_end(name, one) ? change : least;
     const bool alike = change * std::abs(static_cast<int>(one.size()) - static_cast<int>(name.size())) < least;
-    const int far = alike ? std::min(by_end, distance(name, one)) : by_end;
+    const int far = alike ? std::min(by_end, changes(name, one)) : by_end;
     if (far >= least) continue;
     least = far;
     best = one;
