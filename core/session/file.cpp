@@ -15,6 +15,7 @@
 #include "core/session/methods.hpp"
 #include "core/session/output.hpp"
 #include "core/session/state.hpp"
+#include "core/storage/owner.hpp"
 #include "core/trace/trace.hpp"
 
 namespace penstock {
@@ -366,10 +367,7 @@ Status start_work(File::State& state, bool behind) {
 Status conclude(File::State& state, const Status& status) {
   if (status.ok()) return state.outcome = status;
   const std::string name = fmt::format("'{}'", state.path);
-  std::string message = status.message();
-  const std::string hidden = partial_path(state);  // nobody's name but ours
-  for (size_t at = 0; (at = message.find(hidden, at)) != std::string::npos; at += state.path.size())
-    message.replace(at, hidden.size(), state.path);
+  std::string message = by_its_name(status, partial_path(state), state.path).message();
   if (message.find(name) == std::string::npos) message = fmt::format("{}: {}", name, message);
   const int ranks = state.comm->program_size();
   const Code code = status.code();
