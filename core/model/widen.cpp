@@ -58,7 +58,7 @@ void convert(std::byte* out, int64_t count) {
   for (int64_t i = 0; i < count; ++i, in += sizeof(From), out += sizeof(To)) {
     From value;
     std::memcpy(&value, in, sizeof value);
-    const To wide(value);
+    const auto wide = static_cast<To>(value);
     std::memcpy(out, &wide, sizeof wide);
   }
 }

@@ -143,13 +143,12 @@ TEST_P(Session, WidenedWhereThatIsAsked) {
   ASSERT_TRUE(file.ok());
   std::vector<double> all(6), some(2), strided(12, -7), from_integers(6);
   std::vector<float> same(6);
-  EXPECT_TRUE(file->get_widened("floats", f64, whole({2, 3}), all.data()).ok());
+  const auto block = *Decomposition::block({2, 3}, {0, 0}, {2, 3});
+  EXPECT_TRUE(file->get_widened("floats", f64, block, all.data()).ok());
   EXPECT_TRUE(file->get_widened("floats", f64, *Decomposition::block({2, 3}, {1, 1}, {1, 2}), some.data()).ok());
-  EXPECT_TRUE(file->get_widened("floats", f64, *Decomposition::block({2, 3}, {0, 0}, {2, 3}), strided.data(),
-                                Memory::strided({6, 2}))
-                  .ok());
+  EXPECT_TRUE(file->get_widened("floats", f64, block, strided.data(), Memory::strided({6, 2})).ok());
   EXPECT_TRUE(file->get_widened("integers", f64, whole({6}), from_integers.data()).ok());
-  EXPECT_TRUE(file->get_widened("floats", {Kind::f32}, whole({2, 3}), same.data()).ok());
+  EXPECT_TRUE(file->get_widened("floats", {Kind::f32}, block, same.data()).ok());
   const Status status = file->commit();
   ASSERT_TRUE(status.ok()) << status.message();
   for (size_t i = 0; i < 6; ++i) {
