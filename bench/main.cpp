@@ -1,9 +1,9 @@
 // penstock-bench: measures ways of writing and reading a workload, and proves that every byte arrived.
 #include <fmt/format.h>
-#include <penstock/timeout.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <penstock/timeout.hpp>
 
 #include "bench/ceiling.hpp"
 #include "bench/dry_run.hpp"

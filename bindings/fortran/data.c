@@ -27,9 +27,8 @@ static penstock_status hand_over(const Call *call, const Array *a, const Part *p
       break;
   }
   const penstock_status status =
-      call->operation == GET
-          ? penstock_get(call->file->file, call->name, a->type, part->part, a->data, memory)
-          : penstock_get_widened(call->file->file, call->name, a->type, part->part, a->data, memory);
+      call->operation == GET ? penstock_get(call->file->file, call->name, a->type, part->part, a->data, memory)
+                             : penstock_get_widened(call->file->file, call->name, a->type, part->part, a->data, memory);
   if (status == PENSTOCK_OK && a->text) return pad_when_filled(call->file, a);
   return status;
 }

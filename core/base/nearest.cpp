@@ -24,7 +24,8 @@ int changes(std::string_view a, std::string_view b) {
     row[0] = change * static_cast<int>(i);
     for (size_t j = 1; j <= b.size(); ++j) {
       row[j] = std::min({last[j] + change, row[j - 1] + change, last[j - 1] + cost_of(a[i - 1], b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + change);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + change);
     }
     std::swap(before, last);
     std::swap(last, row);

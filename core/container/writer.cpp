@@ -260,7 +260,9 @@ Status Writer::close() {
     const Doubt doubt(comm_, comm_->rank() > 0);  // rank 0 may get all entries, and publish
     const auto entries = comm_->gather(mine, 0);
     status = entries.status();
-    if (status.ok()) status = publish_together(comm_, [&] { return by_its_name(publish(*entries), partial_path(), path_).in(fmt::format("'{}'", path_)); });
+    if (status.ok())
+      status = publish_together(
+          comm_, [&] { return by_its_name(publish(*entries), partial_path(), path_).in(fmt::format("'{}'", path_)); });
   }
   if (status.ok() || status.code() == Code::in_doubt) created_ = false;
   drop();

@@ -17,14 +17,15 @@ Attribute sized(std::string name, int64_t bytes) {
   return make_attribute(std::move(name), {Kind::text, bytes}, std::string(static_cast<size_t>(bytes), 'x').data(), -1);
 }
 
-Status failed(const std::string& name) { return library_error(Code::internal, "making dimension scale '" + name + "'"); }
+Status failed(const std::string& name) {
+  return library_error(Code::internal, "making dimension scale '" + name + "'");
+}
 
 // As the high-level library writes it; other texts of ours are padded with NUL.
 Status write_text(hid_t object, const char* name, const std::string& value) {
   const Type type(H5Tcopy(H5T_C_S1));
   const Space space(H5Screate(H5S_SCALAR));
-  if (!type.ok() || !space.ok() || H5Tset_size(type, value.size() + 1) < 0 ||
-      H5Tset_strpad(type, H5T_STR_NULLTERM) < 0)
+  if (!type.ok() || !space.ok() || H5Tset_size(type, value.size() + 1) < 0 || H5Tset_strpad(type, H5T_STR_NULLTERM) < 0)
     return failed(name);
   AttributeHandle attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
   if (!attribute.ok() || H5Awrite(attribute, type, value.c_str()) < 0 || !attribute.close()) return failed(name);

@@ -70,14 +70,19 @@ class Finder {
                                            suggestion(dataset, name))};
     }
     return count == 0 ? Status()
-                      : Status(Code::invalid, fmt::format("'{}' has one name for dimensions of different lengths", dataset.name));
+                      : Status(Code::invalid,
+                               fmt::format("'{}' has one name for dimensions of different lengths", dataset.name));
   }
 
  private:
-  static std::string suggestion(const Dataset& dataset, const std::string& name) {
-    const std::string_view group = group_of(dataset.name);
-    if (group.empty() || name.find('/') != std::string::npos) return {};
-    return fmt::format(", such as '{}/{}', which is of group '{}' alone", group, name, group);
+  // Of a dataset in a group: the dimension may be the group's own.
+  std::string suggestion(const Dataset& dataset, const std::string& name) const {
+    if (name.find('/') != std::string::npos) return {};
+    const auto found = found_.find(name);
+    for (const std::string& one : {dataset.name, found == found_.end() ? std::string() : found->second.first})
+      if (const std::string_view group = group_of(one); !group.empty())
+        return fmt::format(", such as '{}/{}' for '{}', which is of group '{}' alone", group, name, one, group);
+    return {};
   }
 
   // Why DATASET cannot have dimension D called NAME; "" where it can.
@@ -93,11 +98,13 @@ class Finder {
       if (there->shape.rank() != 1 || (own && *own != DimensionNames{name}))
         return fmt::format("dataset '{}' of that name, {}, is not a list of its coordinates", name, describe(*there));
       if (!fits(there->shape[0], there->unlimited, dataset, d))
-        return fmt::format("it has length {}, dataset '{}' of that name is {}", dataset.shape[d], name, describe(*there));
+        return fmt::format("it has length {}, dataset '{}' of that name is {}", dataset.shape[d], name,
+                           describe(*there));
     }
     const auto found = found_.find(name);
     if (found != found_.end() && !fits(found->second.length, found->second.unlimited, dataset, d))
-      return fmt::format("it has length {}, but {} in '{}'", dataset.shape[d], found->second.length, found->second.first);
+      return fmt::format("it has length {}, but {} in '{}'", dataset.shape[d], found->second.length,
+                         found->second.first);
     return {};
   }
 

@@ -15,8 +15,8 @@ struct DimensionScale {
     std::string dataset;
     int dimension = 0;
   };
-  std::string name;  // "y", or "group/y"
-  std::string first;  // the dataset that has it first
+  std::string name;    // "y", or "group/y"
+  std::string first;   // the dataset that has it first
   int64_t length = 0;  // of the longest, where it grows
   bool unlimited = false;
   bool is_dataset = false;  // of the catalogue: a list with the coordinates
@@ -24,8 +24,8 @@ struct DimensionScale {
 };
 
 struct DimensionScales {
-  std::vector<DimensionScale> list;           // by name
-  std::map<std::string, std::vector<int>> of;  // indices into it, of each dataset that has them and is none itself
+  std::vector<DimensionScale> list;                // by name
+  std::map<std::string, std::vector<int>> of;      // indices into it, of each dataset that has them and is none itself
   bool concern(const std::string& dataset) const;  // whether it has them, or is one
 };
 

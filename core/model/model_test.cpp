@@ -38,7 +38,8 @@ TEST(Widen, OnlyWhatHoldsEveryValue) {
   const auto yes = [](Kind from, Kind to) { return widens({from}, {to}); };
   EXPECT_TRUE(yes(Kind::f32, Kind::f64) && yes(Kind::i32, Kind::f64) && yes(Kind::u16, Kind::f32));
   EXPECT_TRUE(yes(Kind::u8, Kind::i16) && yes(Kind::u32, Kind::i64) && yes(Kind::i8, Kind::i64));
-  EXPECT_TRUE(yes(Kind::complex64, Kind::complex128) && yes(Kind::f64, Kind::complex128) && yes(Kind::i16, Kind::complex64));
+  EXPECT_TRUE(yes(Kind::complex64, Kind::complex128) && yes(Kind::f64, Kind::complex128) &&
+              yes(Kind::i16, Kind::complex64));
   EXPECT_FALSE(yes(Kind::f64, Kind::f32) || yes(Kind::i64, Kind::f64) || yes(Kind::i32, Kind::f32));
   EXPECT_FALSE(yes(Kind::i8, Kind::u64) || yes(Kind::u8, Kind::i8) || yes(Kind::f32, Kind::i64));
   EXPECT_FALSE(yes(Kind::complex64, Kind::f64) || yes(Kind::f64, Kind::complex64));
@@ -122,7 +123,8 @@ TEST(Attribute, Numbers) {
 TEST(Names, SlashesAreDroppedAndBadNamesAreRefused) {
   for (const char* good : {"rho", "/rho"}) EXPECT_EQ(*dataset_name(good), "rho") << good;
   for (const char* group : {"g", "/g", "g/", "/g/"}) EXPECT_EQ(*object_name(group), "g") << group;
-  for (const char* bad : {"rho/", "//rho", "rho//", "//"}) EXPECT_EQ(dataset_name(bad).status().code(), Code::invalid) << bad;
+  for (const char* bad : {"rho/", "//rho", "rho//", "//"})
+    EXPECT_EQ(dataset_name(bad).status().code(), Code::invalid) << bad;
   for (const char* bad : {"//", "//g", "g//"}) EXPECT_EQ(object_name(bad).status().code(), Code::invalid) << bad;
   EXPECT_EQ(*dataset_name("fluid/rho"), "fluid/rho");
   EXPECT_EQ(*dataset_name("a b/ü.x"), "a b/ü.x");

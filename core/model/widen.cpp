@@ -66,8 +66,7 @@ void convert(std::byte* out, int64_t count) {
 }  // namespace
 
 bool widens(const ElementType& from, const ElementType& to) {
-  if (from.kind == Kind::text || to.kind == Kind::text)
-    return from.kind == to.kind && from.text_bytes <= to.text_bytes;
+  if (from.kind == Kind::text || to.kind == Kind::text) return from.kind == to.kind && from.text_bytes <= to.text_bytes;
   return with_number(from.kind, [&]<typename From>(From) {
     return with_number(to.kind, []<typename To>(To) { return holds<From, To>(); });
   });

@@ -107,7 +107,8 @@ Status no_dataset(const File::State& state, const std::string& name) {
   std::string said = did_you_mean(name, names);
   if (said.empty() && !names.empty()) {
     const size_t few = std::min<size_t>(names.size(), 5);
-    said = fmt::format("; there are {}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(few), ", "),
+    said = fmt::format("; there are {}{}",
+                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(few), ", "),
                        names.size() > few ? fmt::format(" and {} more", names.size() - few) : "");
   }
   return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'{}", name, state.path, said)};
@@ -118,14 +119,13 @@ Status check_get(const File::State& state, const Pending& wanted) {
   if (!state.contents)
     return {Code::not_found, fmt::format("'{}': nothing was written yet that could be read", wanted.name)};
   const Dataset* there = state.contents->catalogue.find(wanted.name);
-  if (there == nullptr)
-    return no_dataset(state, wanted.name);
+  if (there == nullptr) return no_dataset(state, wanted.name);
   if (there->type != wanted.type)
-    return {Code::mismatch,
-            fmt::format("'{}' is {} in '{}', but {} is asked for{}", wanted.name, describe(*there), state.path,
-                        name(wanted.type),
-                        widens(there->type, wanted.type) ? ": it is widened where that is asked for (docs/precision.md)"
-                                                         : "")};
+    return {
+        Code::mismatch,
+        fmt::format(
+            "'{}' is {} in '{}', but {} is asked for{}", wanted.name, describe(*there), state.path, name(wanted.type),
+            widens(there->type, wanted.type) ? ": it is widened where that is asked for (docs/precision.md)" : "")};
   Dims stored = there->shape;
   const auto form = wanted.part.form();
   const bool rows = form == Decomposition::Form::ragged || form == Decomposition::Form::per_rank;
@@ -155,9 +155,9 @@ Status File::get_widened(std::string_view name, ElementType type, const Decompos
   const Dataset* there = state.contents ? state.contents->catalogue.find(pending->name) : nullptr;
   if (there != nullptr && there->type != type) {
     if (!widens(there->type, type))
-      return state.remember({Code::mismatch, fmt::format("'{}' is {} in '{}', and {} does not hold all of its values",
-                                                         pending->name, describe(*there), state.path,
-                                                         penstock::name(type))});
+      return state.remember(
+          {Code::mismatch, fmt::format("'{}' is {} in '{}', and {} does not hold all of its values", pending->name,
+                                       describe(*there), state.path, penstock::name(type))});
     PENSTOCK_TRY(state.remember(read_as(*pending, there->type).in(fmt::format("'{}'", pending->name))));
   }
   PENSTOCK_TRY(state.remember(check_get(state, *pending)));
@@ -373,8 +373,8 @@ Status conclude(File::State& state, const Status& status) {
   const Code code = status.code();
   if (state.comm->size() == 1 && ranks > 1 &&
       (code == Code::incomplete || code == Code::overlap || code == Code::mismatch || code == Code::exists))
-    message += fmt::format("; the file's communicator has 1 of the program's {} ranks: is it meant to be MPI_COMM_SELF?",
-                           ranks);
+    message += fmt::format(
+        "; the file's communicator has 1 of the program's {} ranks: is it meant to be MPI_COMM_SELF?", ranks);
   return state.outcome = {code, std::move(message)};
 }
 

@@ -72,8 +72,8 @@ namespace {
 
 // By extensions. What netCDF-4 writes is HDF5.
 constexpr std::pair<std::string_view, std::string_view> known_extensions[] = {
-    {"h5", "hdf5"},     {"hdf5", "hdf5"},   {"he5", "hdf5"},    {"hdf", "hdf5"}, {"nc4", "hdf5"},
-    {"vtkhdf", "hdf5"}, {"nc", "netcdf"}, {"cdf", "netcdf"}, {"raw", "raw"}, {"json", "raw"}};
+    {"h5", "hdf5"},     {"hdf5", "hdf5"}, {"he5", "hdf5"},   {"hdf", "hdf5"}, {"nc4", "hdf5"},
+    {"vtkhdf", "hdf5"}, {"nc", "netcdf"}, {"cdf", "netcdf"}, {"raw", "raw"},  {"json", "raw"}};
 
 // In lower case; "" where there is none, or only a number: "out.0001".
 std::string extension_of(std::string_view path) {

@@ -165,13 +165,14 @@ Status set_plan_of_new(File::State& state, std::string_view text, const std::str
   const std::string_view format = format_of_path(path);
   const Status status = set_plan(state, text, format);
   if (status.ok()) return {};
-  const std::string context = text.empty() ? fmt::format("creating '{}'", path)
-                                           : fmt::format("creating '{}' with plan '{}'", path, text);
+  const std::string context =
+      text.empty() ? fmt::format("creating '{}'", path) : fmt::format("creating '{}' with plan '{}'", path, text);
   if (!format.empty() || !set_plan(state, text, "hdf5").ok()) return status.in(context);
-  return {Code::invalid,
-          fmt::format("{}: its extension does not say in which format ({}), nor does a plan: name one of them, 'hdf5' or "
-                      "'netcdf/two_phase:writers=2'",
-                      context, known_extensions_text())};
+  return {
+      Code::invalid,
+      fmt::format("{}: its extension does not say in which format ({}), nor does a plan: name one of them, 'hdf5' or "
+                  "'netcdf/two_phase:writers=2'",
+                  context, known_extensions_text())};
 }
 
 // A folder is only replaced by the engine whose it is.

@@ -67,7 +67,8 @@ TEST(Extension, AnUnknownOneNeedsAFormat) {
     EXPECT_NE(status.message().find("'session-test-m.dat'"), std::string::npos) << status.message();
     EXPECT_NE(status.message().find(".nc4"), std::string::npos) << status.message();
   }
-  for (const char* plan : {"hdf5", "netcdf/two_phase"}) EXPECT_TRUE(File::create(comm, "session-test-m.dat", plan).ok());
+  for (const char* plan : {"hdf5", "netcdf/two_phase"})
+    EXPECT_TRUE(File::create(comm, "session-test-m.dat", plan).ok());
   const Status wrong = File::create(comm, "session-test-m.h5", "two_phase:writrs=2").status();
   for (const char* said : {"'session-test-m.h5'", "'two_phase:writrs=2'", "did you mean 'writers'?"})
     EXPECT_NE(wrong.message().find(said), std::string::npos) << wrong.message();

@@ -120,10 +120,10 @@ struct Resolved {
   std::vector<Claim> claims;
   std::vector<std::byte*> memory;  // of each claim; null where it is supplied:
   std::vector<const Supplier*> supplier;
-  std::vector<Sharing> sharing;        // of each dataset
-  std::set<std::string> unlimited;     // as declared by any rank
-  std::set<std::string> named, groups; // as in Definitions
-  std::map<std::string, int> speaker;  // replicated datasets: the rank whose copy moves
+  std::vector<Sharing> sharing;         // of each dataset
+  std::set<std::string> unlimited;      // as declared by any rank
+  std::set<std::string> named, groups;  // as in Definitions
+  std::map<std::string, int> speaker;   // replicated datasets: the rank whose copy moves
 };
 
 // Collective. Ragged rows, per-rank rows and growing extents get their final numbers; replicated data is compared.

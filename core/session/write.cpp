@@ -47,9 +47,10 @@ Status check_objects(const Catalogue& catalogue, const std::set<std::string>& gr
         names.push_back(dataset.name.substr(0, slash));
     }
     return {Code::not_found,
-            fmt::format("attribute '{}' of '{}': there is no such dataset, neither put nor in the file, nor group{}; a group "
-                        "with nothing in it is made on purpose (penstock_group, make_group)",
-                        attributes.begin()->first, object, did_you_mean(object, names))};
+            fmt::format(
+                "attribute '{}' of '{}': there is no such dataset, neither put nor in the file, nor group{}; a group "
+                "with nothing in it is made on purpose (penstock_group, make_group)",
+                attributes.begin()->first, object, did_you_mean(object, names))};
   }
   return {};
 }

@@ -337,8 +337,8 @@ Result<double> Watch::report(const Place& mine, bool briefly) {
     ::usleep(200);
   }
   if (briefly) {
-    said_ = fmt::format("waiting in {} for {:.0f} s: rank 0 (of {}), which would know for whom, does not answer", mine.text,
-                        mine.idle, size_);
+    said_ = fmt::format("waiting in {} for {:.0f} s: rank 0 (of {}), which would know for whom, does not answer",
+                        mine.text, mine.idle, size_);
     said_at_ = now();
     return mine.idle;
   }

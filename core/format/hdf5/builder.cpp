@@ -191,7 +191,8 @@ Status Builder::make_datasets() {
       const Dataset& dataset = catalogue_.datasets[i];
       if (first) {
         const auto* attributes = attributes_of(catalogue_, dataset.name);
-        deferred[i] = (attributes != nullptr && largest_outside_header(*attributes) > 0) || scales_.concern(dataset.name);
+        deferred[i] =
+            (attributes != nullptr && largest_outside_header(*attributes) > 0) || scales_.concern(dataset.name);
         if (!deferred[i]) continue;
         auto handle = make_dataset(dataset, bytes(dataset) > 0);
         if (!handle.ok()) return handle.status().in("dataset '" + dataset.name + "'");

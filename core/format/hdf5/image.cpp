@@ -66,8 +66,8 @@ Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Dimen
 
 // The head up to the first data, or up to where metadata can reach, so that a large block does not mean large zeros.
 Result<int64_t> head_end(const PrivateFile& image, const Attempt& attempt, int64_t first_data) {
-  const int64_t reach =
-      attempt.metadata_bytes + attempt.heap_bytes + 4096 + (attempt.metadata_bytes >= attempt.threshold ? attempt.block : 0);
+  const int64_t reach = attempt.metadata_bytes + attempt.heap_bytes + 4096 +
+                        (attempt.metadata_bytes >= attempt.threshold ? attempt.block : 0);
   if (reach >= first_data) return first_data;
   PENSTOCK_ASSIGN(const int64_t end, image.end_of_nonzero(reach, first_data));
   return end == reach ? reach : first_data;

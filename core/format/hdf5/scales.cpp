@@ -110,7 +110,8 @@ void Scales::add(hid_t object, const std::string& name, const AttributeMap& attr
   if (several) odd_[name] = "a dataset of which a dimension has several scales";
   if (keys.empty()) keys = numbers(attributes, "_Netcdf4Coordinates");
   if (keys.empty() && scale) keys = {identity(object)};
-  if (keys.empty() && H5Aexists(object, "DIMENSION_LIST") > 0) odd_[name] = "a dataset that has scales for some dimensions";
+  if (keys.empty() && H5Aexists(object, "DIMENSION_LIST") > 0)
+    odd_[name] = "a dataset that has scales for some dimensions";
   variables_[name] = std::move(keys);
 }
 
