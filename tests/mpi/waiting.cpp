@@ -223,7 +223,7 @@ void another_file(const std::string& path) {
   const Communicator comm = fresh();
   Status status;
   {
-    auto file = File::create(comm, path), other = File::create(comm, path + ".other");
+    auto file = File::create(comm, path), other = File::create(comm, path + ".other.h5");
     CHECK_OK(put(*file, 40, 2), "put");
     CHECK_OK(put(*other, 40, 2), "put");
     status = within(most, [&] { return ranks.is_odd() ? other->commit() : file->commit(); });
@@ -245,7 +245,7 @@ void creates_instead(const std::string& path) {
       CHECK_OK(put(*file, 40, 2), "put");
       status = within(most, [&] {
         if (!ranks.is_odd()) return file->commit();
-        return stream ? Stream::create(comm, path + ".streams").status() : File::create(comm, path + ".new").status();
+        return stream ? Stream::create(comm, path + ".streams").status() : File::create(comm, path + ".new.h5").status();
       });
     }
     expect(status, Code::mismatch, {odd_rank() + (stream ? " called stream_create of" : " called create of")});
@@ -271,7 +271,7 @@ void comes_late_to_create(const std::string& path) {
     if (ranks.is_odd()) ::usleep(static_cast<useconds_t>(late * 1e6));
     const Status status = hurried([&]() -> Status {
       PENSTOCK_ASSIGN(const Communicator comm, mpi_communicator(own));
-      return File::create(comm, path + ".late").status();
+      return File::create(comm, path + ".late.h5").status();
     });
     CHECK(status.code() == Code::timeout, fmt::format("is '{}': {}", name(status.code()), status.message()));
     if (!first) check_same(status);
@@ -279,7 +279,7 @@ void comes_late_to_create(const std::string& path) {
     Result<Communicator> again = Status(Code::internal, "");
     const Status came = within(most, [&] { return (again = mpi_communicator(own)).status(); });
     if (first) expect(came, Code::timeout, {"MPI_Comm_dup"});
-    if (!first && CHECK_OK(came, "again")) CHECK_OK(File::create(*again, path + ".late").status(), "create again");
+    if (!first && CHECK_OK(came, "again")) CHECK_OK(File::create(*again, path + ".late.h5").status(), "create again");
   }
 }
 
@@ -320,7 +320,7 @@ void on_another_communicator(const std::string& path) {
   write_file(path, 40, 1);
   Status status;
   {
-    auto file = File::create(fresh(), path), other = File::create(fresh(), path + ".other");
+    auto file = File::create(fresh(), path), other = File::create(fresh(), path + ".other.h5");
     CHECK_OK(put(*file, 40, 2), "put");
     CHECK_OK(put(*other, 40, 2), "put");
     together();  // the limit is for the call, not for a disk that was slow before
