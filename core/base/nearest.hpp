@@ -7,8 +7,8 @@
 
 namespace penstock {
 
-// Of NAMES, that which needs the fewest changes to become NAME, letters in the other case counting little; "" where none is
-// alike.
+// Of NAMES, that which needs the fewest changes to become NAME, letters in the other case counting little; "" where
+// none is alike.
 std::string nearest(std::string_view name, const std::vector<std::string>& names);
 // "; did you mean 'rho'?", or "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);

@@ -1,4 +1,5 @@
-// Dimension scales: as HDF5's high-level library writes them, but all at once: for each user of a scale it would write all of them again.
+// Dimension scales: as HDF5's high-level library writes them, but all at once: for each user of a scale it would write
+// all of them again.
 #include "core/hdf5/dimension_scales.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Dimension scales: how HDF5 says what the dimensions of datasets are called, so that xarray, netCDF-4 and h5py know it.
+// Dimension scales: how HDF5 says what the dimensions of datasets are called, so that xarray, netCDF-4 and h5py know
+// it.
 #pragma once
 
 #include <string_view>
@@ -14,8 +15,8 @@ inline constexpr std::string_view dimension_only_name = "This is a netCDF dimens
 // Makes SCALES in FILE, whose datasets are there. In a parallel file all ranks call it alike.
 Status write_scales(hid_t file, const DimensionScales& scales);
 
-// How much that adds to the metadata: CATALOGUE with attributes and datasets of that size; and bytes of the file's heap, which HDF5 places
-// as if they were data.
+// How much that adds to the metadata: CATALOGUE with attributes and datasets of that size; and bytes of the file's
+// heap, which HDF5 places as if they were data.
 Catalogue with_scales(const Catalogue& catalogue, const DimensionScales& scales);
 int64_t heap_bytes(const DimensionScales& scales);
 

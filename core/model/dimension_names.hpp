@@ -11,7 +11,8 @@
 
 namespace penstock {
 
-// The attribute of a dataset that names its dimensions, slowest first: a list of texts, or one text with spaces between.
+// The attribute of a dataset that names its dimensions, slowest first: a list of texts, or one text with spaces
+// between.
 inline constexpr std::string_view naming_attribute = "dimensions";
 
 using DimensionNames = std::vector<std::string>;

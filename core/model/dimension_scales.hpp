@@ -29,7 +29,8 @@ struct DimensionScales {
   bool concern(const std::string& dataset) const;  // whether it has them, or is one
 };
 
-// Those that the attributes "dimensions" of CATALOGUE ask for. A dataset whose names do not fit, or not with those of the datasets before, has none.
+// Those that the attributes "dimensions" of CATALOGUE ask for. A dataset whose names do not fit, or not with those of
+// the datasets before, has none.
 DimensionScales scales_of(const Catalogue& catalogue);
 // Code::invalid where one of the datasets NAMED has none, and why.
 Status check_dimensions(const Catalogue& catalogue, const std::set<std::string>& named);

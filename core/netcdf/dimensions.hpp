@@ -12,8 +12,8 @@
 
 namespace penstock::netcdf {
 
-// The attribute that names dimensions, as a list, of a dataset that has the first COUNT of the dimensions OF; DECODED where penstock made the
-// names.
+// The attribute that names dimensions, as a list, of a dataset that has the first COUNT of the dimensions OF; DECODED
+// where penstock made the names.
 Attribute dimension_names(const std::vector<Dimension>& dimensions, const std::vector<int64_t>& of, size_t count,
                           bool decoded);
 

@@ -41,8 +41,8 @@ Status check_memory(const Decomposition& part, const Memory& memory);
 // Copies the elements into one contiguous block of the pending's own.
 Status capture(Pending& pending);
 
-// PENDING, of another type in the file, is read into the end of its memory, or of memory of its own; finish_widening() makes of
-// it what was asked for.
+// PENDING, of another type in the file, is read into the end of its memory, or of memory of its own; finish_widening()
+// makes of it what was asked for.
 Status read_as(Pending& pending, const ElementType& type);
 void finish_widening(const Pending& pending);
 

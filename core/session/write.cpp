@@ -33,8 +33,8 @@ bool exists(const Catalogue& catalogue, const std::set<std::string>& groups, con
          (group != groups.end() && group->starts_with(below));
 }
 
-// That each of OBJECTS, which attributes were set of, is a dataset or a group of CATALOGUE; GROUPS: those made on purpose, now or before.
-// A mesh is a group by its description.
+// That each of OBJECTS, which attributes were set of, is a dataset or a group of CATALOGUE; GROUPS: those made on
+// purpose, now or before. A mesh is a group by its description.
 Status check_objects(const Catalogue& catalogue, const std::set<std::string>& groups,
                      const std::vector<std::string>& objects) {
   for (const std::string& object : objects) {

@@ -62,8 +62,8 @@ concept StridedView = requires(const V& view, typename V::rank_type r) {
   { view.stride(r) } -> std::convertible_to<int64_t>;
 } && V::rank() <= static_cast<unsigned>(max_rank);
 
-// Where a view lies in its dataset: the dataset's SHAPE, and the view's first element in it. DIMS: what the dimensions are called, of what
-// is put or lent: {.shape = {ny, nx}, .start = {y, x}, .dims = {"y", "x"}}.
+// Where a view lies in its dataset: the dataset's SHAPE, and the view's first element in it. DIMS: what the dimensions
+// are called, of what is put or lent: {.shape = {ny, nx}, .start = {y, x}, .dims = {"y", "x"}}.
 struct Place {
   Dims shape;
   Dims start;

@@ -166,8 +166,8 @@ class File {
   // Local. DATA is filled when commit returns. TYPE and shape must be those of the dataset.
   Status get(std::string_view name, ElementType type, const Decomposition& part, void* data, const Memory& memory = {});
 
-  // Local. As get, but TYPE may be any that holds all values of the dataset's: f64 of f32, i64 of u32, f64 of i32, complex128 of f64; they are
-  // converted when commit has read them.
+  // Local. As get, but TYPE may be any that holds all values of the dataset's: f64 of f32, i64 of u32, f64 of i32,
+  // complex128 of f64; they are converted when commit has read them.
   Status get_widened(std::string_view name, ElementType type, const Decomposition& part, void* data,
                      const Memory& memory = {});
 
@@ -180,9 +180,9 @@ class File {
   Status set_attribute(std::string_view object, Attribute attribute);
   // Local. A group NAME, though nothing be put into it; one that is there stays.
   Status make_group(std::string_view name);
-  // Local. What the dimensions of DATASET are called, slowest first: what xarray and netCDF show, and HDF5's dimension scales. "y" stands
-  // for one length in the whole file, "level_1/y" is group level_1's own. A list with the name of a dimension has its
-  // coordinates. Kept as the attribute "dimensions". Code::invalid from commit where they do not fit.
+  // Local. What the dimensions of DATASET are called, slowest first: what xarray and netCDF show, and HDF5's dimension
+  // scales. "y" stands for one length in the whole file, "level_1/y" is group level_1's own. A list with the name of a
+  // dimension has its coordinates. Kept as the attribute "dimensions". Code::invalid from commit where they do not fit.
   Status set_dimensions(std::string_view dataset, std::span<const std::string> names);
   // Local. Declares that the first extent of dataset NAME may grow later.
   Status set_unlimited(std::string_view name);

@@ -14,15 +14,17 @@ namespace penstock {
 Status set_timeout(double seconds);
 double timeout();
 
-// A wait in which nothing has moved for so many SECONDS: "waiting for rank 3 (of 4) in commit of 'heat.h5' for 10 s: ...".
+// A wait in which nothing has moved for so many SECONDS: "waiting for rank 3 (of 4) in commit of 'heat.h5' for 10 s:
+// ...".
 struct Waiting {
   std::string what;
   double seconds = 0;
   int rank = 0;  // this process's, where ranks wait for each other
 };
-// Local, any thread. From now on TELL is called on each rank that waits, by the thread that does, once nothing has moved for
-// so many SECONDS, and again when it has been twice as long, and so on. It must not call this library. Empty: never, as it is
-// until this is called. The ranks of all that wait should have one: they ask each other whom they wait for.
+// Local, any thread. From now on TELL is called on each rank that waits, by the thread that does, once nothing has
+// moved for so many SECONDS, and again when it has been twice as long, and so on. It must not call this library. Empty:
+// never, as it is until this is called. The ranks of all that wait should have one: they ask each other whom they wait
+// for.
 void when_waiting(std::function<void(const Waiting&)> tell, double seconds = 10);
 // What is wrong with PENSTOCK_TIMEOUT; empty where nothing is.
 std::string timeout_warning();

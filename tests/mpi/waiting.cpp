@@ -245,7 +245,8 @@ void creates_instead(const std::string& path) {
       CHECK_OK(put(*file, 40, 2), "put");
       status = within(most, [&] {
         if (!ranks.is_odd()) return file->commit();
-        return stream ? Stream::create(comm, path + ".streams").status() : File::create(comm, path + ".new.h5").status();
+        return stream ? Stream::create(comm, path + ".streams").status()
+                      : File::create(comm, path + ".new.h5").status();
       });
     }
     expect(status, Code::mismatch, {odd_rank() + (stream ? " called stream_create of" : " called create of")});
@@ -412,7 +413,8 @@ void is_in_doubt(const std::string& path) {
   check_file(path, 40, 3);
 }
 
-// A rank that comes late, but within the limit: meanwhile the others are told whom they wait for, and how long; ROOT: it is rank 0.
+// A rank that comes late, but within the limit: meanwhile the others are told whom they wait for, and how long; ROOT:
+// it is rank 0.
 void is_told(const std::string& path, bool root) {
   about(root ? "told of rank 0" : "told of the last rank");
   write_file(path, 40, 1);

@@ -292,7 +292,9 @@ def test_what_h5py_calls_scales_are_names_of_dimensions(penstock: Penstock, tmp_
         file["other"] = [7, 8, 9]
         file["other"].make_scale("other")
         file["several"].dims[0].attach_scale(file["other"])
-    assert "'several' is a dataset of which a dimension has several scales" in refused(penstock, "convert", "a.h5", "d.h5")
+    assert "'several' is a dataset of which a dimension has several scales" in refused(
+        penstock, "convert", "a.h5", "d.h5"
+    )
 
 
 def test_dimensions_of_netcdf4_groups(penstock: Penstock, tmp_path: Path) -> None:

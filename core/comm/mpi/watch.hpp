@@ -79,8 +79,8 @@ class Watch {
   Note note_of(const Place& mine) const;
   void post(int peer, const Note& note);
 
-  // How it ends: an error, or for how long nothing has moved. BRIEFLY: only to know whom they wait for; no error comes of it, and who
-  // does not answer at once is not waited for.
+  // How it ends: an error, or for how long nothing has moved. BRIEFLY: only to know whom they wait for; no error comes
+  // of it, and who does not answer at once is not waited for.
   Result<double> conclude(const Place& mine, bool briefly = false);
   Result<double> preside(const Place& mine, bool briefly);  // rank 0
   Result<double> report(const Place& mine, bool briefly);   // the others

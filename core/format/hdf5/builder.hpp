@@ -15,9 +15,9 @@ namespace penstock::hdf5 {
 // equal bytes, and with its attributes in its header. False where the library refuses.
 bool set_object(hid_t creation);
 
-// All metadata must come to lie before all data, and HDF5 stores very large attributes, and what refers to dimension scales, as if
-// they were data. So groups and all objects that have such attributes or scales are made first; the data of the latter are allocated
-// only after that, in their turn.
+// All metadata must come to lie before all data, and HDF5 stores very large attributes, and what refers to dimension
+// scales, as if they were data. So groups and all objects that have such attributes or scales are made first; the data
+// of the latter are allocated only after that, in their turn.
 class Builder {
  public:
   // FILE is open for writing and outlives the builder.

@@ -1,4 +1,5 @@
-// Scales: netCDF-4 keeps a variable's dimensions in one of three ways, other tools in the first; all are read once the file is known.
+// Scales: netCDF-4 keeps a variable's dimensions in one of three ways, other tools in the first; all are read once the
+// file is known.
 #include "core/format/hdf5/scales.hpp"
 
 #include <cstring>
@@ -30,8 +31,8 @@ int rank_of(hid_t dataset) {
   return space.ok() ? H5Sget_simple_extent_ndims(space) : 0;
 }
 
-// The identities of the scales that the dataset's dimensions have; empty where it has none, or not such ones. SEVERAL: a dimension has
-// more than the one that is returned.
+// The identities of the scales that the dataset's dimensions have; empty where it has none, or not such ones. SEVERAL:
+// a dimension has more than the one that is returned.
 std::vector<std::string> attached(hid_t dataset, int rank, bool& several) {
   constexpr const char* name = "DIMENSION_LIST";
   if (H5Aexists(dataset, name) <= 0) return {};

@@ -1,4 +1,5 @@
-// Scales: what the dimensions of datasets are called, as HDF5's dimension scales say, ours and those of netCDF-4 and other tools.
+// Scales: what the dimensions of datasets are called, as HDF5's dimension scales say, ours and those of netCDF-4 and
+// other tools.
 #pragma once
 
 #include <map>
@@ -19,8 +20,8 @@ class Scales {
  public:
   // A group or dataset, with its attributes as they are in the file.
   void add(hid_t object, const std::string& name, const AttributeMap& attributes);
-  // Gives every dataset of CATALOGUE that has scales the attribute "dimensions": the path of each dimension, "x" or "group/x". Of a
-  // NETCDF4 file every variable has them. Returns what cannot be said so, with the reason.
+  // Gives every dataset of CATALOGUE that has scales the attribute "dimensions": the path of each dimension, "x" or
+  // "group/x". Of a NETCDF4 file every variable has them. Returns what cannot be said so, with the reason.
   std::vector<std::pair<std::string, std::string>> name_dimensions(Catalogue& catalogue, bool netcdf4);
 
  private:

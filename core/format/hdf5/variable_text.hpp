@@ -13,7 +13,8 @@ inline constexpr int64_t most_strings = int64_t{1} << 24;
 
 // The bytes of the longest string in DATASET, whose type is STORED, at least 1. It reads all of them.
 Result<int64_t> longest_string(hid_t dataset, hid_t stored);
-// The COUNT strings that are selected in SPACE of DATASET, each padded to BYTES at OUT; Code::mismatch where one is longer.
+// The COUNT strings that are selected in SPACE of DATASET, each padded to BYTES at OUT; Code::mismatch where one is
+// longer.
 Status read_strings(hid_t dataset, hid_t stored, hid_t space, int64_t count, int64_t bytes, std::span<std::byte> out);
 
 }  // namespace penstock::hdf5

@@ -16,6 +16,7 @@ from penstock.report import words
 
 MOST_RANKS = 4
 
+
 def job_lines(jobs: list[Job], most: int, width: int) -> list[RenderableType]:
     """At MOST so many, the rest counted."""
     lines: list[RenderableType] = []
