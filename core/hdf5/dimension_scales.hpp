@@ -10,7 +10,7 @@
 namespace penstock::hdf5 {
 
 // How netCDF-4 marks a scale that is no dataset of anybody's.
-inline constexpr std::string_view dimension_only_name = "This is a netCDF dimension but not a netCDF variable";
+inline constexpr std::string_view dimension_only_name = "This is a netCDF dimension but not a netCDF variable.";
 
 // Makes SCALES in FILE, whose datasets are there. In a parallel file all ranks call it alike.
 Status write_scales(hid_t file, const DimensionScales& scales);

@@ -318,7 +318,7 @@ def test_dimensions_of_netcdf4_groups(penstock: Penstock, tmp_path: Path) -> Non
     ("dimension", "kind", "said"),
     [
         ("nv", "f8", "'nv' is a dimension that no variable has"),
-        ("", "lists", "'u' is a dataset of lists of variable length"),
+        ("", "lists", "'lists' is neither a group nor a dataset"),
     ],
 )
 def test_what_a_copy_of_netcdf4_would_lose(
