@@ -42,6 +42,11 @@ Result<Pending> make_pending(const File::State& state, std::string_view name, El
   return Pending{std::move(stored), type, part, memory, static_cast<std::byte*>(const_cast<void*>(data)), nullptr, {}};
 }
 
+Status check_usable(const File::State& state) {
+  if (state.closed) return {Code::invalid, "the file is closed"};
+  return state.outcome;
+}
+
 Status check_writable(const File::State& state) {
   if (state.mode != Mode::read) return {};
   return {Code::invalid, fmt::format("'{}' was opened to read: use reopen to change it", state.path)};
@@ -195,6 +200,31 @@ Status File::make_group(std::string_view name) {
   return {};
 }
 
+Status File::remove(std::string_view name) {
+  State& state = *state_;
+  PENSTOCK_TRY(state.remember(check_writable(state)));
+  auto stored = dataset_name(name);
+  if (!stored.ok()) return state.remember(stored.status());
+  const std::set<std::string> gone{*stored};
+  const auto goes = [&](const std::string& object) { return is_among(object, gone); };
+  size_t found = 0;
+  for (const Pending& put : state.puts)
+    if (goes(put.name) && put.captured) state.captured_bytes -= put.part.elements() * bytes(put.type);
+  found += std::erase_if(state.puts, [&](const Pending& put) { return goes(put.name); });
+  found += std::erase_if(state.attributes, [&](const auto& one) { return goes(one.first); });
+  for (auto* names : {&state.unlimited, &state.named, &state.groups}) found += std::erase_if(*names, goes);
+  if (state.contents) {
+    const Catalogue& there = state.contents->catalogue;
+    const bool published =
+        std::ranges::any_of(there.datasets, [&](const Dataset& dataset) { return goes(dataset.name); }) ||
+        std::ranges::any_of(there.attributes, [&](const auto& one) { return goes(one.first); });
+    if (published && state.removed.insert(*stored).second) ++found;
+  }
+  if (found > 0) return {};
+  return state.remember(
+      {Code::not_found, fmt::format("'{}' has no dataset or group '{}' that could be removed", state.path, *stored)});
+}
+
 Status File::set_dimensions(std::string_view dataset, std::span<const std::string> names) {
   PENSTOCK_TRY(state_->remember(check_writable(*state_)));
   auto stored = dataset_name(dataset);
@@ -213,7 +243,31 @@ Status File::set_unlimited(std::string_view name) {
   return {};
 }
 
+Status File::get_now(std::string_view name, ElementType type, const Decomposition& part, void* data,
+                     const Memory& memory) {
+  State& state = *state_;
+  PENSTOCK_TRY(check_usable(state));
+  auto pending = make_pending(state, name, type, part, data, memory);
+  if (!pending.ok()) return refuse_get(pending.status());
+  if (const Status fits = check_get(state, *pending); !fits.ok()) return refuse_get(fits);
+  state.gets.push_back(*std::move(pending));
+  const size_t asked = state.gets.size();
+  Status status = commit();
+  if (!status.ok() && state.gets.size() == asked) state.gets.pop_back();
+  return status;
+}
+
+Status File::refuse_get(const Status& why) {
+  state_->refused = why;
+  Status status = commit();
+  state_->refused = {};
+  return status.ok() ? why : status;
+}
+
 void File::remember_failure(const Status& status) { (void)state_->remember(status); }
+void File::set_forgetful(bool forgetful) { state_->forgetful = forgetful; }
+bool File::is_usable() const { return !state_->closed && state_->outcome.ok(); }
+bool File::is_pending() const { return !state_->puts.empty() || !state_->gets.empty(); }
 void File::set_partial(bool partial) { state_->partial = partial; }
 void File::set_xdmf(bool xdmf) { state_->xdmf = xdmf; }
 
@@ -242,6 +296,8 @@ Result<DatasetInfo> File::dataset(std::string_view name) const {
   if (d == nullptr) return no_dataset(*state_, stored);
   return DatasetInfo{d->name, d->type, d->shape, d->unlimited};
 }
+
+int64_t File::publications() const { return state_->commits; }
 
 std::vector<Attribute> File::attributes(std::string_view object) const {
   std::vector<Attribute> list;
@@ -282,25 +338,27 @@ void File::when_closed(std::function<Status(const File&, double)> then) { state_
 namespace {
 
 struct Work {
-  bool write = false, read = false, partial = false, supplied = false, xdmf = false;
+  bool write = false, read = false, partial = false, supplied = false, xdmf = false, refused = false;
   Convention convention = Convention::none;
 };
 
 // Ranks may have different things pending; all of them do what one of them has to.
 Result<Work> agree_work(const File::State& state) {
   const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty() ||
-                      !state.named.empty() || !state.groups.empty();
+                      !state.named.empty() || !state.groups.empty() || !state.removed.empty();
   const bool first = state.mode == Mode::create && !state.published;
   const bool misused = !state.misuse.ok();
   const bool supplied = std::ranges::any_of(state.puts, [](const Pending& p) { return p.supplier != nullptr; });
-  int64_t any[6] = {writes || first || (misused && state.mode != Mode::read),
+  int64_t any[7] = {writes || first || (misused && state.mode != Mode::read),
                     !state.gets.empty() || (misused && state.mode == Mode::read),
                     state.partial,
                     supplied,
                     state.xdmf,
-                    static_cast<int64_t>(state.convention)};
+                    static_cast<int64_t>(state.convention),
+                    !state.refused.ok()};
   PENSTOCK_TRY(state.comm->all_reduce_max(any));
-  return Work{any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0, any[4] != 0, static_cast<Convention>(any[5])};
+  return Work{
+      any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0, any[4] != 0, any[6] != 0, static_cast<Convention>(any[5])};
 }
 
 int64_t pending_bytes(const std::vector<Pending>& pending) {
@@ -338,8 +396,11 @@ Status finish_work(File::State& state) {
 }
 
 Status start_work(File::State& state, bool behind) {
+  state.harmless = false;
   PENSTOCK_TRY(finish_work(state));
   PENSTOCK_ASSIGN(const Work work, agree_work(state));
+  state.harmless = work.refused || (state.forgetful && !work.write);
+  if (work.refused) return agree(state.comm, state.refused);
   if (!work.write && !work.read) return {};
   state.partial = work.partial;
   state.supplied = work.supplied;
@@ -356,6 +417,7 @@ Status start_work(File::State& state, bool behind) {
   Status status = work.read ? read_pending(state) : Status();
   if (status.ok() && work.write) status = start_writing(state, behind);
   if (status.ok() && work.write) return status;
+  if (state.harmless) state.gets.clear();
   count(state, 1);
   end_step(state, status);
   state.shown.end();
@@ -375,7 +437,9 @@ Status conclude(File::State& state, const Status& status) {
       (code == Code::incomplete || code == Code::overlap || code == Code::mismatch || code == Code::exists))
     message += fmt::format(
         "; the file's communicator has 1 of the program's {} ranks: is it meant to be MPI_COMM_SELF?", ranks);
-  return state.outcome = {code, std::move(message)};
+  Status named(code, std::move(message));
+  if (!state.harmless || code == Code::timeout || code == Code::in_doubt) state.outcome = named;
+  return named;
 }
 
 // Adds its own lifetime to the seconds of commits.
@@ -390,11 +454,6 @@ class CommitTimer {
   File::State& state_;
   double begin_;
 };
-
-Status check_usable(const File::State& state) {
-  if (state.closed) return {Code::invalid, "the file is closed"};
-  return state.outcome;
-}
 
 }  // namespace
 

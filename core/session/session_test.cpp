@@ -302,6 +302,69 @@ TEST_P(Session, AfterAFailedCommitOnlyCloseIsLeft) {
   EXPECT_EQ(read("data", {12}), numbers(12));
 }
 
+TEST_P(Session, WhatIsRemovedIsGoneAndMayBePutAnew) {
+  make();
+  auto file = reopen();
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(20, 3);
+  ASSERT_TRUE(file->put("group/a", f64, whole({4}), data.data()).ok());
+  ASSERT_TRUE(file->put("other", f64, whole({4}), data.data()).ok());
+  ASSERT_TRUE(file->put("never", f64, whole({4}), data.data()).ok());
+  ASSERT_TRUE(file->remove("never").ok());
+  if (refused(file->close())) return;
+  file = reopen();
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->remove("dat").code(), Code::not_found);
+  file = reopen();
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->remove("data").ok());
+  ASSERT_TRUE(file->remove("group").ok());
+  ASSERT_TRUE(file->put("data", f64, rows(4, 0, 4, 5), data.data()).ok());  // of another shape
+  const Status status = file->close();
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(read("data", {4, 5}), data);
+  EXPECT_EQ(read("other", {4}), numbers(4, 3));
+  auto back = File::open_to_check(serial_communicator(), path_);
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  EXPECT_EQ(back->datasets().size(), 2u);
+  EXPECT_TRUE(back->attributes("data").empty());
+  const auto found = back->verify();
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_TRUE(found->verdict(path_).ok());
+}
+
+TEST_P(Session, AForgetfulFileGoesOn) {
+  {
+    auto file = create();
+    ASSERT_TRUE(file.ok());
+    file->set_forgetful(true);
+    const auto data = numbers(12);
+    ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+    file->set_capture_bytes(100);
+    EXPECT_EQ(file->put("more", f64, whole({12}), data.data()).code(), Code::memory);
+    EXPECT_TRUE(file->is_pending());
+    EXPECT_EQ(file->refuse_get({Code::invalid, "mine"}).code(), Code::invalid);
+    EXPECT_TRUE(file->is_pending());
+    ASSERT_TRUE(file->close().ok());
+  }
+  auto file = open();
+  ASSERT_TRUE(file.ok());
+  file->set_forgetful(true);
+  std::vector<double> first(12, -1), again(12, -1), none(12, -1);
+  ASSERT_TRUE(file->get("data", f64, whole({12}), first.data()).ok());
+  EXPECT_EQ(file->get_now("date", f64, whole({12}), none.data()).code(), Code::not_found);
+  EXPECT_EQ(file->get_now("data", i32, whole({12}), none.data()).code(), Code::mismatch);
+  EXPECT_EQ(first[3], -1);
+  Status status = file->get_now("data", f64, whole({12}), again.data());
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(first, numbers(12));
+  EXPECT_EQ(again, numbers(12));
+  EXPECT_EQ(none[0], -1);
+  EXPECT_FALSE(file->is_pending());
+  EXPECT_TRUE(file->is_usable());
+  EXPECT_TRUE(file->close().ok());
+}
+
 TEST_P(Session, CaptureLimit) {
   auto file = create();
   ASSERT_TRUE(file.ok());

@@ -61,7 +61,7 @@ Result<Target> target_of(const File::State& state, Resolved& resolved) {
   std::vector<std::string> objects;
   for (const auto& [object, attributes] : target.catalogue.attributes) objects.push_back(object);
   if (state.contents)
-    PENSTOCK_TRY(add_old(state.contents->catalogue, target, resolved.claims));
+    PENSTOCK_TRY(add_old(without(state.contents->catalogue, resolved.removed), target, resolved.claims));
   else
     target.kept.assign(target.catalogue.datasets.size(), 0);
   for (const std::string& name : resolved.unlimited) {
@@ -246,6 +246,7 @@ void take_pending(File::State& state, Writing& writing) {
   state.unlimited.clear();
   state.named.clear();
   state.groups.clear();
+  state.removed.clear();
   writing.captured_bytes = state.captured_bytes;
 }
 
