@@ -12,6 +12,7 @@
 #include "core/format/regular_file.hpp"
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
+#include "core/hdf5/meaning.hpp"
 #include "core/hdf5/types.hpp"
 #include "core/model/checksums.hpp"
 
@@ -142,6 +143,9 @@ class Walker {
     found.dataset.type = match->type;
     PENSTOCK_ASSIGN(Extra extra, add_attributes(object, name));
     if (extra.dimension_only) return {};
+    AttributeMap meaning;
+    add_meaning(type, meaning);
+    if (!meaning.empty()) contents_.catalogue.attributes[name].merge(meaning);
     if (!inner.empty()) convert(name, "of an array type, whose extents would become dimensions");
     unfold_field(found.dataset, inner);
     if (netcdf4_ && !noted_) extra.note.type = folded_type(found.dataset);
