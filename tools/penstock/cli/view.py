@@ -106,6 +106,6 @@ def _first_plane(path: Path) -> str | None:
 
     try:
         with penstock.open(path) as file:
-            return next((name for name in file if file[name].ndim == 2 and file[name].dtype.kind in "iuf"), None)
+            return next((name for name in file if file[name].ndim == 2 and file[name].dtype.kind in "biuf"), None)
     except penstock.Error as error:
         raise UserError(str(error)) from None
