@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <penstock/timeout.hpp>
 
 #include "bench/ceiling.hpp"
 #include "bench/dry_run.hpp"
@@ -176,6 +177,10 @@ void free_a_large_array() {
 int main(int argc, char** argv) {
   free_a_large_array();
   const Launch launch(&argc, &argv);
+  when_waiting([](const Waiting& waiting) {
+    if (waiting.rank == 0 || (waiting.rank == 1 && waiting.what.find("rank 0 (of") != std::string::npos))
+      std::fprintf(stderr, "penstock-bench: %s\n", waiting.what.c_str());
+  });
   const ProgramKind* program = find_program(argc, argv);
   return program != nullptr ? run_program(*program, launch, argc, argv) : run(launch, argc, argv);
 }

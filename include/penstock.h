@@ -80,9 +80,10 @@ typedef struct penstock_memory {
 
 /* --- files ------------------------------------------------------------------------------------------------------- */
 
-/* Collective. A new file; under PATH there is nothing, or the old file, until commit. PLAN: how the data travels,
- * such as "hdf5/two_phase:writers=2"; NULL: the default of PATH's extension (.h5 .hdf5: hdf5; .raw .json: raw), which
- * ":durability=none" changes in that alone. */
+/* Collective. A new file; under PATH there is nothing, or the old file, until commit. PLAN: how the data travels, such
+ * as "hdf5/two_phase:writers=2"; NULL: the default of PATH's extension (.h5 .hdf5 .he5 .hdf .nc4 .vtkhdf, none or a
+ * number: hdf5; .nc .cdf: netcdf; .raw .json: raw), which ":durability=none" changes in that alone. With another
+ * extension PLAN names the format. */
 penstock_status penstock_create(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
 /* Collective. To read; the format is recognised. PLAN may name a transport; NULL: the default. */
 penstock_status penstock_open(penstock_comm comm, const char *path, const char *plan, penstock_file **file);
@@ -186,7 +187,7 @@ void penstock_free(penstock_decomposition *d);
 /* A call of this part that fails makes the next commit fail with its error, on all ranks: nothing is lost silently.
  * D may be freed as soon as the call returns. */
 
-/* Copies DATA before it returns. NAME may have groups: "fluid/rho". */
+/* Copies DATA before it returns. NAME may have groups: "fluid/rho", which "/fluid/rho" is too; no slash at its end. */
 penstock_status penstock_put(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
                              const void *data, const penstock_memory *memory);
 /* Borrows DATA: it stays alive and unchanged until commit returns. */
@@ -195,6 +196,16 @@ penstock_status penstock_lend(penstock_file *file, const char *name, penstock_ty
 /* DATA is filled when commit (or close) returns. */
 penstock_status penstock_get(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
                              void *data, const penstock_memory *memory);
+/* As penstock_get, but TYPE may be any that holds all values of the dataset's: double of float, int64 of uint32, double
+ * of int32. */
+penstock_status penstock_get_widened(penstock_file *file, const char *name, penstock_type type,
+                                     const penstock_decomposition *d, void *data, const penstock_memory *memory);
+/* What the COUNT dimensions of dataset NAME are called, slowest first, as xarray and netCDF show them; HDF5 has them as
+ * dimension scales. "y" stands for one length in the whole file, "level_1/y" is group level_1's own; a list of numbers
+ * with the name of a dimension has its coordinates. What does not fit makes the commit fail with PENSTOCK_INVALID. */
+penstock_status penstock_dimensions(penstock_file *file, const char *name, int count, const char *const *dimensions);
+/* Makes group NAME, though nothing be put into it. */
+penstock_status penstock_group(penstock_file *file, const char *name);
 /* The first extent of NAME may grow when the file is reopened. */
 penstock_status penstock_unlimited(penstock_file *file, const char *name);
 /* Elements that nobody puts are zero, instead of an error at commit. */
@@ -213,6 +224,9 @@ penstock_status penstock_capture_bytes(penstock_file *file, int64_t bytes);
 penstock_status penstock_fail(penstock_file *file, penstock_status status, const char *message);
 
 /* --- attributes: OBJECT is "/" for the file, else a group or dataset --------------------------------------------- */
+
+/* At commit OBJECT is in the file, or put, or a group of what is, or made by penstock_group; else commit fails with
+ * PENSTOCK_NOT_FOUND. An attribute "mesh" makes the group that it describes. */
 
 penstock_status penstock_attribute(penstock_file *file, const char *object, const char *name, const char *text);
 /* COUNT values of TYPE; COUNT < 0: one scalar. */
@@ -235,6 +249,9 @@ const char *penstock_name(penstock_file *file, int64_t index);
 /* Each of TYPE, RANK, SHAPE (8 numbers) and UNLIMITED may be NULL. */
 penstock_status penstock_describe(penstock_file *file, const char *name, penstock_type *type, int *rank, int64_t *shape,
                                   int *unlimited);
+/* The name of dimension INDEX of dataset NAME; "" where it has none, or there is no such dataset. Lives as long as
+ * FILE. */
+const char *penstock_dimension(penstock_file *file, const char *name, int index);
 /* The plan that is used, with its parameters; lives as long as FILE. */
 const char *penstock_plan(penstock_file *file);
 /* The file that FILE stands for, with links resolved; lives as long as FILE. */
@@ -333,6 +350,12 @@ const char *penstock_message(void);
  * then. 0: no limit. It is 600 s, or what the environment's PENSTOCK_TIMEOUT says, until it is set. Local; ranks may
  * differ: the shortest patience decides. PENSTOCK_INVALID for what is no number of seconds. */
 penstock_status penstock_set_timeout(double seconds);
+/* Local. From now on TELL is called, on each rank that waits and by the thread that does, once nothing has moved for
+ * SECONDS: WHAT is "waiting for rank 3 (of 4) in commit of 'heat.h5' for 10 s: ...", IDLE for how long; and again when
+ * it has been twice as long, and so on. The library itself never prints. TELL must not call it. NULL: nobody is told,
+ * as it is until this is called. All ranks should call it, since they ask each other. */
+typedef void (*penstock_waiting)(const char *what, double idle, void *context);
+penstock_status penstock_when_waiting(double seconds, penstock_waiting tell, void *context);
 /* "no space", ... for a status. */
 const char *penstock_status_name(penstock_status status);
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <penstock/config.h>
+#include <penstock/timeout.hpp>
 
 #if PENSTOCK_HAVE_MPI
 #include <mpi.h>
@@ -26,6 +27,7 @@ int run_with(const Result<Communicator>& comm, std::span<char*> arguments, const
     if ((*comm)->rank() == 0) std::printf("usage: %s %s\n", usage.program, usage.arguments);
     return success;
   }
+  tell_of_waits(usage.program);
   const bool right = arguments.size() >= usage.least && arguments.size() <= usage.most;
   const int exit = right ? body(*comm, arguments) : Exit::usage;
   if (exit == Exit::usage && (*comm)->rank() == 0)
@@ -34,6 +36,14 @@ int run_with(const Result<Communicator>& comm, std::span<char*> arguments, const
 }
 
 }  // namespace
+
+void tell_of_waits(const char* program) {
+  // One rank's word is enough; rank 1's where rank 0 is not there.
+  when_waiting([program](const Waiting& waiting) {
+    if (waiting.rank == 0 || (waiting.rank == 1 && waiting.what.find("rank 0 (of") != std::string::npos))
+      std::fprintf(stderr, "%s: %s\n", program, waiting.what.c_str());
+  });
+}
 
 int run(int argc, char** argv, const Usage& usage,
         const std::function<int(const Communicator&, std::span<char*>)>& body) {

@@ -23,6 +23,9 @@ struct Usage {
 int run(int argc, char** argv, const Usage& usage,
         const std::function<int(const Communicator&, std::span<char*> arguments)>& body);
 
+// From now on a wait in which nothing has moved for 10 s is told of on stderr. run() calls it.
+void tell_of_waits(const char* program);
+
 // The same in a process by itself, which needs no MPI and no launcher.
 int run_alone(int argc, char** argv, const Usage& usage,
               const std::function<int(const Communicator&, std::span<char*> arguments)>& body);

@@ -13,7 +13,7 @@ namespace penstock::c {
 
 Result<Dims> dims(int rank, const int64_t* values, const char* what) {
   if (rank < 0 || rank > penstock::max_rank)
-    return Status(Code::invalid, fmt::format("rank {}: datasets have 0 to {} dimensions", rank, penstock::max_rank));
+    return Status(Code::invalid, fmt::format("{} dimensions: datasets have 0 to {}", rank, penstock::max_rank));
   if (rank > 0 && values == nullptr) return null(what);
   return Dims(std::span(values, static_cast<size_t>(rank)));
 }

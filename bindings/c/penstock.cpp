@@ -89,6 +89,16 @@ Result<penstock::Memory> memory_of(const Decomposition& part, const penstock_mem
   return penstock::Memory::inside(shape, start);
 }
 
+Result<std::vector<std::string>> texts_of(int64_t count, const char* const* texts, const char* what) {
+  if (texts == nullptr && count > 0) return null(what);
+  std::vector<std::string> list;
+  for (int64_t i = 0; i < count; ++i) {
+    if (texts[i] == nullptr) return null(fmt::format("one of {}", what).c_str());
+    list.emplace_back(texts[i]);
+  }
+  return list;
+}
+
 using Opener = Result<penstock::File> (*)(const penstock::Communicator&, std::string, std::string_view);
 
 penstock_status open_with(Opener opener, penstock_comm comm, const char* path, const char* plan, penstock_file** file) {
@@ -276,6 +286,29 @@ penstock_status penstock_get(penstock_file* file, const char* name, penstock_typ
   });
 }
 
+penstock_status penstock_get_widened(penstock_file* file, const char* name, penstock_type type,
+                                     const penstock_decomposition* d, void* data, const penstock_memory* memory) {
+  return data_call(file, name, type, d, memory, [&](const ElementType& t, const penstock::Memory& m) {
+    return file->file.get_widened(name, t, d->value, data, m);
+  });
+}
+
+penstock_status penstock_dimensions(penstock_file* file, const char* name, int count, const char* const* dimensions) {
+  return remembered(file, [&]() -> Status {
+    if (file == nullptr || name == nullptr) return null("file or name");
+    if (count < 0) return {Code::invalid, fmt::format("{} dimensions: the number cannot be negative", count)};
+    PENSTOCK_ASSIGN(const auto list, texts_of(count, dimensions, "dimensions"));
+    return file->file.set_dimensions(name, list);
+  });
+}
+
+penstock_status penstock_group(penstock_file* file, const char* name) {
+  return remembered(file, [&]() -> Status {
+    if (file == nullptr || name == nullptr) return null("file or name");
+    return file->file.make_group(name);
+  });
+}
+
 penstock_status penstock_unlimited(penstock_file* file, const char* name) {
   return remembered(file, [&]() -> Status {
     if (file == nullptr || name == nullptr) return null("file or name");
@@ -348,12 +381,7 @@ penstock_status penstock_attribute_texts(penstock_file* file, const char* object
   return remembered(file, [&]() -> Status {
     if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
     if (count < 0) return {Code::invalid, fmt::format("{} texts: the number cannot be negative", count)};
-    if (texts == nullptr && count > 0) return null("texts");
-    std::vector<std::string> list;
-    for (int64_t i = 0; i < count; ++i) {
-      if (texts[i] == nullptr) return null("a text");
-      list.emplace_back(texts[i]);
-    }
+    PENSTOCK_ASSIGN(const auto list, texts_of(count, texts, "texts"));
     return file->file.set_attribute(object, penstock::text_attribute(name, list));
   });
 }
@@ -412,6 +440,13 @@ penstock_status penstock_describe(penstock_file* file, const char* name, penstoc
   });
 }
 
+const char* penstock_dimension(penstock_file* file, const char* name, int index) {
+  if (file == nullptr || name == nullptr || index < 0) return "";
+  const auto all = file->file.dimensions(name);
+  if (index >= std::ssize(all)) return "";
+  return file->names.insert(all[static_cast<size_t>(index)]).first->c_str();
+}
+
 const char* penstock_plan(penstock_file* file) {
   if (file == nullptr) return nullptr;
   if (file->plan.empty()) file->plan = file->file.plan();  // once: the pointer lives as long as the file
@@ -429,6 +464,19 @@ const char* penstock_warnings(penstock_file* file) {
 
 penstock_status penstock_set_timeout(double seconds) {
   return border([&] { return penstock::set_timeout(seconds); });
+}
+
+penstock_status penstock_when_waiting(double seconds, penstock_waiting tell, void* context) {
+  return border([&]() -> Status {
+    if (!(seconds > 0)) return {Code::invalid, fmt::format("{} s: waits are told of after more than none", seconds)};
+    if (tell == nullptr)
+      penstock::when_waiting({});
+    else
+      penstock::when_waiting(
+          [tell, context](const penstock::Waiting& waiting) { tell(waiting.what.c_str(), waiting.seconds, context); },
+          seconds);
+    return {};
+  });
 }
 
 const char* penstock_message(void) { return last_message().c_str(); }

@@ -32,22 +32,36 @@ static penstock_status one_dimension(File *file, const Words *w, const Array *a)
                       w->doing, a->rank);
 }
 
-static penstock_status set_texts(File *file, const Words *w, const Array *a, const char *values) {
+/* As C strings. */
+typedef struct Texts {
+  char *bytes;
+  const char **list;
+} Texts;
+
+static penstock_status make_texts(File *file, const char *doing, const Array *a, const char *values, Texts *texts) {
   const size_t count = (size_t)a->elements, length = (size_t)a->element_bytes;
-  char *texts = calloc(count + 1, length + 1);
-  const char **list = malloc((count + 1) * sizeof *list);
-  penstock_status status =
-      texts != NULL && list != NULL ? PENSTOCK_OK : refuse(file, PENSTOCK_MEMORY, "%s: no memory", w->doing);
-  if (status == PENSTOCK_OK) {
-    for (size_t i = 0; i < count; i++) {
-      memcpy(texts + i * (length + 1), values + i * length, length);
-      list[i] = texts + i * (length + 1);
-    }
-    status = a->rank == 0 ? penstock_attribute(file->file, w->object, w->name, list[0])
-                          : penstock_attribute_texts(file->file, w->object, w->name, a->elements, list);
+  texts->bytes = calloc(count + 1, length + 1);
+  texts->list = malloc((count + 1) * sizeof *texts->list);
+  if (texts->bytes == NULL || texts->list == NULL) return refuse(file, PENSTOCK_MEMORY, "%s: no memory", doing);
+  for (size_t i = 0; i < count; i++) {
+    memcpy(texts->bytes + i * (length + 1), values + i * length, length);
+    texts->list[i] = texts->bytes + i * (length + 1);
   }
-  free(texts);
-  free(list);
+  return PENSTOCK_OK;
+}
+
+static void free_texts(Texts *texts) {
+  free(texts->bytes);
+  free(texts->list);
+}
+
+static penstock_status set_texts(File *file, const Words *w, const Array *a, const char *values) {
+  Texts texts;
+  penstock_status status = make_texts(file, w->doing, a, values, &texts);
+  if (status == PENSTOCK_OK)
+    status = a->rank == 0 ? penstock_attribute(file->file, w->object, w->name, texts.list[0])
+                          : penstock_attribute_texts(file->file, w->object, w->name, a->elements, texts.list);
+  free_texts(&texts);
   return status;
 }
 
@@ -157,4 +171,41 @@ void penstock_fortran_attribute_info(File **file, const CFI_cdesc_t *object, con
     *length = found > PENSTOCK_TEXT(0) ? (int)(found - PENSTOCK_TEXT(0)) : 0;
   }
   end_call(status, ierr);
+}
+
+static void reverse(const char **list, int64_t count) {
+  for (int64_t i = 0; i < count / 2; i++) {
+    const char *other = list[i];
+    list[i] = list[count - 1 - i];
+    list[count - 1 - i] = other;
+  }
+}
+
+static penstock_status name_dimensions(File *file, const char *dataset, const CFI_cdesc_t *dims) {
+  char doing[300];
+  snprintf(doing, sizeof doing, "penstock_dimensions '%.200s'", dataset != NULL ? dataset : "");
+  Array a;
+  Texts texts = {NULL, NULL};
+  penstock_status status = array_of(file, doing, dims, NULL, &a);
+  if (status != PENSTOCK_OK) return status;
+  char *values = packed(&a);
+  status = values != NULL ? make_texts(file, doing, &a, values, &texts)
+                          : refuse(file, PENSTOCK_MEMORY, "%s: no memory", doing);
+  if (status == PENSTOCK_OK) {
+    reverse(texts.list, a.elements);
+    status = penstock_dimensions(file->file, dataset, (int)a.elements, texts.list);
+  }
+  free_texts(&texts);
+  free(values);
+  return status;
+}
+
+/* DIMS are in Fortran's order. */
+void penstock_fortran_dimensions(File **handle, const CFI_cdesc_t *name, const CFI_cdesc_t *dims, int *ierr) {
+  File *file = *handle;
+  char *dataset = text_of(name);
+  const penstock_status status =
+      file == NULL ? refuse_closed("penstock_dimensions") : name_dimensions(file, dataset, dims);
+  end_local_call(file, status, ierr);
+  free(dataset);
 }

@@ -4,9 +4,9 @@
 
 #include "files.h"
 
-typedef enum Operation { PUT, LEND, GET } Operation;
+typedef enum Operation { PUT, LEND, GET, GET_WIDENED } Operation;
 
-static const char *const names[] = {"penstock_put", "penstock_lend", "penstock_get"};
+static const char *const names[] = {"penstock_put", "penstock_lend", "penstock_get", "penstock_get_widened"};
 
 /* One call: DOING begins its messages. */
 typedef struct Call {
@@ -23,9 +23,12 @@ static penstock_status hand_over(const Call *call, const Array *a, const Part *p
     case LEND:
       return penstock_lend(call->file->file, call->name, a->type, part->part, a->data, memory);
     case GET:
+    case GET_WIDENED:
       break;
   }
-  const penstock_status status = penstock_get(call->file->file, call->name, a->type, part->part, a->data, memory);
+  const penstock_status status =
+      call->operation == GET ? penstock_get(call->file->file, call->name, a->type, part->part, a->data, memory)
+                             : penstock_get_widened(call->file->file, call->name, a->type, part->part, a->data, memory);
   if (status == PENSTOCK_OK && a->text) return pad_when_filled(call->file, a);
   return status;
 }
@@ -220,16 +223,18 @@ static void by_part(File *file, Operation operation, const CFI_cdesc_t *name, co
 PUT_OR_LEND(put, PUT)
 PUT_OR_LEND(lend, LEND)
 
-void penstock_fortran_get_whole(File **file, const CFI_cdesc_t *name, CFI_cdesc_t *a, const int *as, int *ierr) {
-  by_shape(*file, GET, name, a, NULL, NULL, as, ierr);
-}
-
-void penstock_fortran_get_block(File **file, const CFI_cdesc_t *name, CFI_cdesc_t *a, const CFI_cdesc_t *shape,
-                                const CFI_cdesc_t *start, const int *as, int *ierr) {
-  by_shape(*file, GET, name, a, shape, start, as, ierr);
-}
-
-void penstock_fortran_get_part(File **file, const CFI_cdesc_t *name, CFI_cdesc_t *a, Part **d, const int *as,
-                               int *ierr) {
-  by_part(*file, GET, name, a, *d, as, ierr);
-}
+#define GET_BY(verb, OPERATION)                                                                                        \
+  void penstock_fortran_##verb##_whole(File **file, const CFI_cdesc_t *name, CFI_cdesc_t *a, const int *as,            \
+                                       int *ierr) {                                                                    \
+    by_shape(*file, OPERATION, name, a, NULL, NULL, as, ierr);                                                         \
+  }                                                                                                                    \
+  void penstock_fortran_##verb##_block(File **file, const CFI_cdesc_t *name, CFI_cdesc_t *a, const CFI_cdesc_t *shape, \
+                                       const CFI_cdesc_t *start, const int *as, int *ierr) {                           \
+    by_shape(*file, OPERATION, name, a, shape, start, as, ierr);                                                       \
+  }                                                                                                                    \
+  void penstock_fortran_##verb##_part(File **file, const CFI_cdesc_t *name, CFI_cdesc_t *a, Part **d, const int *as,   \
+                                      int *ierr) {                                                                     \
+    by_part(*file, OPERATION, name, a, *d, as, ierr);                                                                  \
+  }
+GET_BY(get, GET)
+GET_BY(get_widened, GET_WIDENED)

@@ -242,6 +242,12 @@ void penstock_fortran_unlimited(File **file, const CFI_cdesc_t *name, int *ierr)
   free(dataset);
 }
 
+void penstock_fortran_group(File **file, const CFI_cdesc_t *name, int *ierr) {
+  char *group = text_of(name);
+  end_local_call(*file, *file == NULL ? refuse_closed("penstock_group") : penstock_group((*file)->file, group), ierr);
+  free(group);
+}
+
 void penstock_fortran_conventions(File **file, const CFI_cdesc_t *convention, int *ierr) {
   char *text = text_of(convention);
   end_local_call(

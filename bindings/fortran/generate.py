@@ -52,6 +52,7 @@ class Header:
     constants: list[tuple[str, int]] = field(default_factory=list)
     enumerations: set[str] = field(default_factory=set)
     opaque: set[str] = field(default_factory=set)
+    callbacks: set[str] = field(default_factory=set)
     structs: dict[str, list[Parameter]] = field(default_factory=dict)
     functions: list[Function] = field(default_factory=list)
 
@@ -93,6 +94,8 @@ def _declare(header: Header, text: str) -> None:
             for words in [line.partition(" *")]
             for name in re.sub(r"^", "*", words[2]).split(", ")
         ]
+    elif match := re.fullmatch(r"typedef void \(\*(\w+)\)\(.*\)", text):
+        header.callbacks.add(match[1])
     elif re.fullmatch(r"typedef \w+ penstock_comm", text):
         pass  # its kind is an argument of ours: it is another with each MPI
     elif match := re.fullmatch(r"((?:const )?\w+) ?(\**) ?(\w+)\((.*)\)", text):
@@ -125,6 +128,7 @@ DECLARATIONS = {
     ("char", 2, True): "type(c_ptr), intent(in), optional :: {name}(*)",
     ("char", 2, False): "type(c_ptr), intent(inout), optional :: {name}",
     ("struct", 1, True): "type({kind}_t), intent(in), optional :: {name}",
+    ("callback", 0, False): "type(c_funptr), value :: {name}",
     ("void", 1, True): "type(c_ptr), value :: {name}",
     ("void", 1, False): "type(c_ptr), value :: {name}",
     ("opaque", 1, True): "type(c_ptr), value :: {name}",
@@ -140,6 +144,7 @@ def _declaration(header: Header, p: Parameter) -> str:
         ("enumeration", header.enumerations),
         ("struct", header.structs),
         ("opaque", header.opaque),
+        ("callback", header.callbacks),
     ):
         if p.kind in members:
             what = group

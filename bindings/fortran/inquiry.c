@@ -46,3 +46,14 @@ void penstock_fortran_describe(File *const *file, const CFI_cdesc_t *name, int *
   }
   end_call(status, ierr);
 }
+
+/* INDEX counts from 1, in Fortran's order. */
+const char *penstock_fortran_dimension(File *const *file, const CFI_cdesc_t *name, int index) {
+  penstock_file *opened_file = opened(file, "penstock_dimension");
+  char *dataset = text_of(name);
+  int rank = 0;
+  const bool there = penstock_describe(opened_file, dataset, NULL, &rank, NULL, NULL) == PENSTOCK_OK;
+  const char *found = there ? penstock_dimension(opened_file, dataset, rank - index) : "";
+  free(dataset);
+  return found;
+}

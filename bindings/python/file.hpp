@@ -12,7 +12,8 @@
 namespace penstock::python {
 
 struct OpenFile : Opened<File> {
-  explicit OpenFile(File file) : Opened(std::move(file), "file") {}
+  // Python's exceptions are overlooked by nobody.
+  explicit OpenFile(File file) : Opened((file.set_forgetful(true), std::move(file)), "file") {}
   using Buffers = std::vector<std::unique_ptr<Buffer>>;
   Buffers held;                  // of puts that were lent, and gets, until the commit
   Buffers moving;                // of a commit under way, until commit_wait
@@ -23,6 +24,19 @@ struct OpenFile : Opened<File> {
     if (status.code() == Code::timeout || status.code() == Code::in_doubt)
       for (auto& buffer : buffers) (void)buffer.release();
     buffers.clear();
+  }
+  // Raises STATUS, that of a collective call which ended what was MOVING and, unless all is as it was, dealt with what
+  // was HELD.
+  void ended(const Status& status) {
+    const File& file = get();
+    let_go(moving, status);
+    if (!file.is_usable() || !file.is_pending()) let_go(held, status);
+    check_after(status);
+  }
+  void check_after(const Status& status) {
+    if (!status.ok() && !get().is_usable())
+      throw Failure{{status.code(), status.message() + "; after this the file can only be closed"}};
+    check(status);
   }
 };
 

@@ -25,40 +25,48 @@ OpenFile* opened(const Ranks& ranks, const std::string& path, const std::string&
   return new OpenFile(value(std::move(file)));
 }
 
-// A refusal here is one of the commit too, on all ranks.
-template <typename Call>
-void remembered(OpenFile& self, Call call) {
-  File& file = self.get();
-  try {
-    check(call(file));
-  } catch (const Failure& failure) {
-    file.remember_failure(failure.status);
-    throw;
-  }
-}
-
 void put(OpenFile& self, const std::string& name, const std::string& type, const Decomposition& part, nb::handle data,
          bool lend) {
-  remembered(self, [&](File& file) {
-    const ElementType element = element_type(type);
-    auto buffer = std::make_unique<Buffer>(data, false);
-    const Memory memory = buffer->layout(element, part);
-    if (!lend) return file.put(name, element, part, buffer->data(), memory);
-    Status status = file.lend(name, element, part, buffer->data(), memory);
-    self.held.push_back(std::move(buffer));
-    return status;
-  });
+  File& file = self.get();
+  const ElementType element = element_type(type);
+  auto buffer = std::make_unique<Buffer>(data, false);
+  const Memory memory = buffer->layout(element, part);
+  if (!lend) return check(file.put(name, element, part, buffer->data(), memory));
+  check(file.lend(name, element, part, buffer->data(), memory));
+  self.held.push_back(std::move(buffer));
 }
 
+// What get and read need of a call, checked.
+struct Wanted {
+  ElementType type;
+  std::unique_ptr<Buffer> buffer;
+  Memory memory;
+
+  Wanted(const std::string& word, const Decomposition& part, nb::handle data)
+      : type(element_type(word)), buffer(std::make_unique<Buffer>(data, true)), memory(buffer->layout(type, part)) {}
+};
+
 void get(OpenFile& self, const std::string& name, const std::string& type, const Decomposition& part, nb::handle data) {
-  remembered(self, [&](File& file) {
-    const ElementType element = element_type(type);
-    auto buffer = std::make_unique<Buffer>(data, true);
-    const Memory memory = buffer->layout(element, part);
-    Status status = file.get(name, element, part, buffer->data(), memory);
-    self.held.push_back(std::move(buffer));
-    return status;
-  });
+  File& file = self.get();
+  Wanted wanted(type, part, data);
+  check(file.get(name, wanted.type, part, wanted.buffer->data(), wanted.memory));
+  self.held.push_back(std::move(wanted.buffer));
+}
+
+// Collective, also where this rank's arguments are refused.
+void read_now(OpenFile& self, const std::string& name, const std::string& type, const Decomposition& part,
+              nb::handle data) {
+  std::optional<Wanted> wanted;
+  try {
+    wanted.emplace(type, part, data);
+  } catch (const Failure& failure) {
+    self.ended(self.away([&](File& file) { return file.refuse_get(failure.status); }));
+    return;
+  }
+  const Status status = self.away(
+      [&](File& file) { return file.get_now(name, wanted->type, part, wanted->buffer->data(), wanted->memory); });
+  if (status.code() == Code::timeout || status.code() == Code::in_doubt) (void)wanted->buffer.release();
+  self.ended(status);
 }
 
 // By END, which is File::close or close_restart. Of a step it changes the series, too.
@@ -89,14 +97,13 @@ DescribedAttribute described(const Attribute& attribute) {
 
 void set_attribute(OpenFile& self, const std::string& object, const std::string& name, const std::string& type,
                    const std::optional<int64_t>& count, const nb::bytes& values) {
-  remembered(self, [&](File& file) {
-    const ElementType element = element_type(type);
-    const int64_t elements = count.value_or(1);
-    if (elements < 0 || static_cast<int64_t>(values.size()) != elements * bytes(element))
-      return Status(Code::invalid,
-                    fmt::format("attribute '{}': {} bytes for {} elements of {}", name, values.size(), elements, type));
-    return file.set_attribute(object, make_attribute(name, element, values.data(), count.value_or(-1)));
-  });
+  File& file = self.get();
+  const ElementType element = element_type(type);
+  const int64_t elements = count.value_or(1);
+  if (elements < 0 || static_cast<int64_t>(values.size()) != elements * bytes(element))
+    throw Failure{{Code::invalid,
+                   fmt::format("attribute '{}': {} bytes for {} elements of {}", name, values.size(), elements, type)}};
+  check(file.set_attribute(object, make_attribute(name, element, values.data(), count.value_or(-1))));
 }
 
 nb::typed<nb::dict, nb::str, nb::any> report(OpenFile& self) {
@@ -217,15 +224,36 @@ void bind_files(nb::module_& module) {
       .def_prop_ro("plan", [](OpenFile& self) { return self.get().plan(); })
       .def("put", &put, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"), nb::arg("lend"))
       .def("get", &get, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"))
+      .def("read", &read_now, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"))
       .def(
-          "remember_failure",
-          [](OpenFile& self, const std::string& message) { self.get().remember_failure({Code::invalid, message}); },
+          "refuse",
+          [](OpenFile& self, const std::string& message) {
+            self.ended(self.away([&](File& file) { return file.refuse_get({Code::invalid, message}); }));
+          },
           nb::arg("message"))
       .def(
-          "unlimited",
-          [](OpenFile& self, const std::string& name) {
-            remembered(self, [&](File& file) { return file.set_unlimited(name); });
+          "fail",
+          [](OpenFile& self, const std::string& message) {
+            self.get().set_forgetful(false);
+            self.get().remember_failure({Code::invalid, message});
           },
+          nb::arg("message"))
+      .def(
+          "remove", [](OpenFile& self, const std::string& name) { check(self.get().remove(name)); }, nb::arg("name"))
+      .def(
+          "make_group", [](OpenFile& self, const std::string& name) { check(self.get().make_group(name)); },
+          nb::arg("name"))
+      .def(
+          "set_dimensions",
+          [](OpenFile& self, const std::string& name, const std::vector<std::string>& names) {
+            check(self.get().set_dimensions(name, names));
+          },
+          nb::arg("name"), nb::arg("names"))
+      .def(
+          "dimensions", [](OpenFile& self, const std::string& name) { return self.get().dimensions(name); },
+          nb::arg("name"))
+      .def(
+          "unlimited", [](OpenFile& self, const std::string& name) { check(self.get().set_unlimited(name)); },
           nb::arg("name"))
       .def(
           "partial", [](OpenFile& self, bool partial) { self.get().set_partial(partial); }, nb::arg("partial"))
@@ -233,9 +261,7 @@ void bind_files(nb::module_& module) {
           "xdmf", [](OpenFile& self, bool xdmf) { self.get().set_xdmf(xdmf); }, nb::arg("xdmf"))
       .def(
           "conventions",
-          [](OpenFile& self, const std::string& convention) {
-            remembered(self, [&](File& file) { return file.set_conventions(convention); });
-          },
+          [](OpenFile& self, const std::string& convention) { check(self.get().set_conventions(convention)); },
           nb::arg("convention"))
       .def(
           "capture_bytes", [](OpenFile& self, int64_t bytes) { self.get().set_capture_bytes(bytes); }, nb::arg("bytes"))
@@ -259,26 +285,20 @@ void bind_files(nb::module_& module) {
           "dataset", [](OpenFile& self, const std::string& name) { return described(value(self.get().dataset(name))); },
           nb::arg("name"))
       .def_prop_ro("publications", [](OpenFile& self) { return self.get().publications(); })
-      .def("commit",
-           [](OpenFile& self) {
-             const Status status = self.away([](File& file) { return file.commit(); });
-             OpenFile::let_go(self.moving, status);
-             OpenFile::let_go(self.held, status);
-             check(status);
-           })
+      .def("commit", [](OpenFile& self) { self.ended(self.away([](File& file) { return file.commit(); })); })
       .def("commit_start",
            [](OpenFile& self) {
              const Status status = self.away([](File& file) { return file.commit_start(); });
              OpenFile::let_go(self.moving, status);
-             self.moving.swap(self.held);
-             check(status);
+             if (status.ok() || !self.get().is_usable()) self.moving.swap(self.held);
+             self.check_after(status);
            })
       .def("commit_test", [](OpenFile& self) { return value(self.get().commit_test()); })
       .def("commit_wait",
            [](OpenFile& self) {
              const Status status = self.away([](File& file) { return file.commit_wait(); });
              OpenFile::let_go(self.moving, status);
-             check(status);
+             self.check_after(status);
            })
       .def("close", [](OpenFile& self) { close(self, [](File& file) { return file.close(); }); })
       .def(
@@ -290,10 +310,10 @@ void bind_files(nb::module_& module) {
       .def(
           "provenance",
           [](OpenFile& self, const std::string& key, const std::string& text) {
-            remembered(self, [&](File& file) { return set_provenance(file, key, text); });
+            check(set_provenance(self.get(), key, text));
           },
           nb::arg("key"), nb::arg("text"))
-      .def("collect_provenance", [](OpenFile& self) { remembered(self, collect_provenance); })
+      .def("collect_provenance", [](OpenFile& self) { check(collect_provenance(self.get())); })
       .def("abandon",
            [](OpenFile& self) {
              self.drop();

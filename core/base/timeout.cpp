@@ -1,11 +1,17 @@
 // Timeout: the limit, from the environment unless the program has set it.
 #include <penstock/timeout.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "core/base/waiting.hpp"
 
 namespace penstock {
 namespace {
@@ -38,6 +44,36 @@ Status set_timeout(double seconds) {
 }
 
 double timeout() { return limit(); }
+
+namespace {
+
+struct Listener {
+  std::mutex mutex;
+  std::function<void(const Waiting&)> tell;
+  std::atomic<double> after = std::numeric_limits<double>::infinity();
+};
+
+Listener& listener() {
+  static auto& one = *new Listener;  // threads may wait until the program's end
+  return one;
+}
+
+}  // namespace
+
+void when_waiting(std::function<void(const Waiting&)> tell, double seconds) {
+  Listener& one = listener();
+  const std::lock_guard lock(one.mutex);
+  one.after = tell ? std::max(seconds, 0.1) : std::numeric_limits<double>::infinity();
+  one.tell = std::move(tell);
+}
+
+double told_after() { return listener().after; }
+
+void tell_waiting(const Waiting& waiting) {
+  Listener& one = listener();
+  const std::lock_guard lock(one.mutex);
+  if (one.tell) one.tell(waiting);
+}
 
 std::string timeout_warning() {
   if (of_environment() >= 0) return {};

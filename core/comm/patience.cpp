@@ -9,10 +9,17 @@
 #include <penstock/communicator.hpp>
 #include <penstock/timeout.hpp>
 
+#include "core/base/waiting.hpp"
+
 namespace penstock {
 
 Status check_limit(double idle, std::string_view what) {
   const double limit = timeout();
+  thread_local Telling telling;
+  if (telling.due(idle)) {
+    tell_waiting({fmt::format("waiting for {} for {:.0f} s", what, idle), idle});
+    telling.told(idle);
+  }
   if (limit <= 0 || idle < limit) return {};
   return {Code::timeout,
           fmt::format("waiting for {} for {:g} s, and nothing moves: PENSTOCK_TIMEOUT or set_timeout is the "

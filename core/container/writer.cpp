@@ -140,7 +140,8 @@ Status Writer::begin(const std::string& path) {
   if (files == 0) {
     PENSTOCK_ASSIGN(files, count_nodes(comm_));
   }
-  const Status prepared = comm_->rank() == 0 ? guarded([&] { return prepare(path); }) : Status();
+  const Status prepared =
+      comm_->rank() == 0 ? by_its_name(guarded([&] { return prepare(path); }), file_path_, path_) : Status();
   Encoder out;
   out.text(path_);
   out.text(header_.stem);
@@ -179,7 +180,7 @@ Status Writer::begin(const std::string& path) {
 Status Writer::write(std::span<const std::byte> bytes) {
   if (closed_) return {Code::invalid, fmt::format("'{}' is closed", path_)};
   if (failure_.ok()) remember_failure(guarded([&] { return append(bytes); }));
-  return failure_.in(fmt::format("'{}'", path_));
+  return by_its_name(failure_, partial_path(), path_).in(fmt::format("'{}'", path_));
 }
 
 Status Writer::append(std::span<const std::byte> bytes) {
@@ -252,14 +253,16 @@ Status Writer::close() {
   if (status.ok()) status = guarded([&] { return finish(); });
   file_.reset();
   buffer_.reset();
-  status = agree(comm_, status.in(fmt::format("'{}'", path_)));
+  status = agree(comm_, by_its_name(status, partial_path(), path_).in(fmt::format("'{}'", path_)));
   if (status.ok()) {
     std::array<std::byte, entry_bytes> mine{};
     encode(Entry{0, written_, crc_}, mine);
     const Doubt doubt(comm_, comm_->rank() > 0);  // rank 0 may get all entries, and publish
     const auto entries = comm_->gather(mine, 0);
     status = entries.status();
-    if (status.ok()) status = publish_together(comm_, [&] { return publish(*entries).in(fmt::format("'{}'", path_)); });
+    if (status.ok())
+      status = publish_together(
+          comm_, [&] { return by_its_name(publish(*entries), partial_path(), path_).in(fmt::format("'{}'", path_)); });
   }
   if (status.ok() || status.code() == Code::in_doubt) created_ = false;
   drop();

@@ -51,8 +51,7 @@ class Cf {
   }
 
   void name_dimensions(const std::string& dataset, const Names& names) {
-    catalogue_.attributes[dataset].try_emplace(std::string(netcdf::naming_attribute),
-                                               text_attribute(std::string(netcdf::naming_attribute), names));
+    catalogue_.attributes[dataset].try_emplace(std::string(naming_attribute), naming(names));
   }
 
   void name_coordinates(const std::string& dataset, const Names& names) {

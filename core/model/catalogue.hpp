@@ -41,7 +41,8 @@ std::string describe(const Dataset& dataset);  // "f64 (100, 200)"
 std::string describe(const Dims& dims);        // "(100, 200)", "()" for rank 0
 
 // The name as stored, or why it cannot be one: empty parts, ".", "..", NUL, over 1000 bytes, and "_penstock", which
-// belongs to penstock. Leading and trailing slashes are dropped.
+// belongs to penstock. One slash may lead, as in a path from the root: "/fluid/rho" is "fluid/rho". One at the end is
+// for groups only.
 Result<std::string> dataset_name(std::string_view name);
 Result<std::string> object_name(std::string_view name);  // "" and "/" are the file
 

@@ -76,12 +76,20 @@ std::vector<std::string> elements_in(const Contents& contents, int32_t part) {
   return names;
 }
 
+void Contents::leave_out(std::string what) {
+  constexpr size_t most = 1000;
+  if (left_out.empty()) left_out = what;
+  if (unread.size() < most) unread.push_back(std::move(what));
+}
+
 std::vector<std::byte> encode(const Contents& contents) {
   Encoder out;
   out.text(contents.format);
   out.text(contents.generation);
   out.text(contents.replaced);
   out.text(contents.left_out);
+  out.value(std::ssize(contents.unread));
+  for (const std::string& what : contents.unread) out.text(what);
   out.text(contents.converted);
   out.list(std::span<const std::byte>(encode(contents.catalogue)));
   out.value(static_cast<int64_t>(contents.parts.size()));
@@ -125,6 +133,7 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
   contents.generation = in.text();
   contents.replaced = in.text();
   contents.left_out = in.text();
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) contents.unread.push_back(in.text());
   contents.converted = in.text();
   PENSTOCK_ASSIGN(contents.catalogue, decode_catalogue(in.list<std::byte>()));
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) contents.parts.push_back(in.text());

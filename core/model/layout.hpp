@@ -80,6 +80,7 @@ struct Contents {
   std::vector<bool> foreign;           // for each dataset: stored chunked, filtered, compact or in another type
   std::map<std::string, Dims> chunks;  // of foreign datasets that are in chunks, which are read whole: their extents
   std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
+  std::vector<std::string> unread;  // all that is not shown, by name and with the reason, up to some number
   // The first thing that is shown as something else than it is, and stays so in a copy; "" where there is none.
   std::string converted;
   // Of a set: parts that are not there, or too short, and why. What lay in them is in no block then.
@@ -98,6 +99,9 @@ struct Contents {
   std::vector<StoredBlock> record_blocks;
   int64_t record_words = 0;
   bool record_foreign = false;
+
+  // WHAT, "'name' is something", is in the file and not in the catalogue.
+  void leave_out(std::string what);
 };
 
 // What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#000001, NAME#000002, ...,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -11,6 +12,7 @@
 #include "core/model/catalogue.hpp"
 #include "core/model/layout.hpp"
 #include "core/model/settings.hpp"
+#include "core/model/widen.hpp"
 
 namespace penstock {
 namespace {
@@ -30,6 +32,52 @@ TEST(Type, NamesRoundTrip) {
   EXPECT_EQ(scalar_bytes({Kind::text, 9}), 1);
   EXPECT_EQ(type_of<std::complex<float>>(), ElementType{Kind::complex64});
   EXPECT_EQ(type_of<uint16_t>(), ElementType{Kind::u16});
+}
+
+TEST(Widen, OnlyWhatHoldsEveryValue) {
+  const auto yes = [](Kind from, Kind to) { return widens({from}, {to}); };
+  EXPECT_TRUE(yes(Kind::f32, Kind::f64) && yes(Kind::i32, Kind::f64) && yes(Kind::u16, Kind::f32));
+  EXPECT_TRUE(yes(Kind::u8, Kind::i16) && yes(Kind::u32, Kind::i64) && yes(Kind::i8, Kind::i64));
+  EXPECT_TRUE(yes(Kind::complex64, Kind::complex128) && yes(Kind::f64, Kind::complex128) &&
+              yes(Kind::i16, Kind::complex64));
+  EXPECT_FALSE(yes(Kind::f64, Kind::f32) || yes(Kind::i64, Kind::f64) || yes(Kind::i32, Kind::f32));
+  EXPECT_FALSE(yes(Kind::i8, Kind::u64) || yes(Kind::u8, Kind::i8) || yes(Kind::f32, Kind::i64));
+  EXPECT_FALSE(yes(Kind::complex64, Kind::f64) || yes(Kind::f64, Kind::complex64));
+  EXPECT_TRUE(widens({Kind::text, 3}, {Kind::text, 8}) && !widens({Kind::text, 8}, {Kind::text, 3}));
+  EXPECT_FALSE(widens({Kind::text, 1}, {Kind::i8}) || widens({Kind::i8}, {Kind::text, 4}));
+  for (int kind = 0; kind < static_cast<int>(Kind::text); ++kind)
+    EXPECT_TRUE(yes(static_cast<Kind>(kind), static_cast<Kind>(kind)));
+}
+
+template <typename From, typename To>
+void expect_widened(ElementType from, ElementType to, const std::vector<From>& values) {
+  for (const size_t count : {size_t{0}, size_t{1}, values.size()}) {
+    std::vector<To> wide(count);
+    std::byte* out = reinterpret_cast<std::byte*>(wide.data());
+    if (count > 0) std::memcpy(out + count * (sizeof(To) - sizeof(From)), values.data(), count * sizeof(From));
+    widen_in_place(from, to, out, static_cast<int64_t>(count));
+    for (size_t i = 0; i < count; ++i) EXPECT_EQ(wide[i], To(values[i])) << name(from) << " " << name(to) << " " << i;
+  }
+}
+
+TEST(Widen, InTheSameMemory) {
+  std::vector<float> floats;
+  std::vector<int8_t> bytes_;
+  std::vector<uint32_t> words;
+  for (int i = 0; i < 1000; ++i) {
+    floats.push_back(static_cast<float>(i) / 7 - 50);
+    bytes_.push_back(static_cast<int8_t>(i));
+    words.push_back(0xFFFFFFFFu - static_cast<uint32_t>(i));
+  }
+  expect_widened<float, double>({Kind::f32}, {Kind::f64}, floats);
+  expect_widened<float, std::complex<double>>({Kind::f32}, {Kind::complex128}, floats);
+  expect_widened<int8_t, int64_t>({Kind::i8}, {Kind::i64}, bytes_);
+  expect_widened<int8_t, float>({Kind::i8}, {Kind::f32}, bytes_);
+  expect_widened<uint32_t, double>({Kind::u32}, {Kind::f64}, words);
+  expect_widened<uint32_t, int64_t>({Kind::u32}, {Kind::i64}, words);
+  std::string texts = std::string(6, '.') + "abcdefghi";
+  widen_in_place({Kind::text, 3}, {Kind::text, 5}, reinterpret_cast<std::byte*>(texts.data()), 3);
+  EXPECT_EQ(texts, std::string("abc\0\0def\0\0ghi\0\0", 15));
 }
 
 TEST(Type, NonsenseIsNamed) {
@@ -73,7 +121,11 @@ TEST(Attribute, Numbers) {
 }
 
 TEST(Names, SlashesAreDroppedAndBadNamesAreRefused) {
-  for (const char* good : {"rho", "/rho", "rho/", "//rho//"}) EXPECT_EQ(*dataset_name(good), "rho") << good;
+  for (const char* good : {"rho", "/rho"}) EXPECT_EQ(*dataset_name(good), "rho") << good;
+  for (const char* group : {"g", "/g", "g/", "/g/"}) EXPECT_EQ(*object_name(group), "g") << group;
+  for (const char* bad : {"rho/", "//rho", "rho//", "//"})
+    EXPECT_EQ(dataset_name(bad).status().code(), Code::invalid) << bad;
+  for (const char* bad : {"//", "//g", "g//"}) EXPECT_EQ(object_name(bad).status().code(), Code::invalid) << bad;
   EXPECT_EQ(*dataset_name("fluid/rho"), "fluid/rho");
   EXPECT_EQ(*dataset_name("a b/ü.x"), "a b/ü.x");
   EXPECT_EQ(*dataset_name("x/_penstock"), "x/_penstock");

@@ -56,6 +56,7 @@ Status add_global_attributes(const Catalogue& catalogue, Header& header) {
   }
   for (const auto& [object, list] : catalogue.attributes) {
     if (catalogue.find(object) != nullptr) continue;
+    if (list.empty() && !object.empty()) note.groups.push_back(object);
     for (const auto& [key, attribute] : list)
       PENSTOCK_TRY(add_attribute(object, attribute, encode_attribute_name(object, key), header.attributes, note));
   }

@@ -14,33 +14,11 @@ namespace {
 
 constexpr std::string_view default_record = "record", no_elements = "_penstock_empty", parts_of_complex = "complex";
 
-using Names = std::vector<std::string>;
+using Names = DimensionNames;
 
-const Attribute* find(const Catalogue& catalogue, const std::string& object, std::string_view name) {
+bool has(const Catalogue& catalogue, const std::string& object, const std::string& attribute) {
   const auto list = catalogue.attributes.find(object);
-  if (list == catalogue.attributes.end()) return nullptr;
-  const auto found = list->second.find(std::string(name));
-  return found == list->second.end() ? nullptr : &found->second;
-}
-
-Names words(const Attribute& attribute) {
-  Names list;
-  const auto size = static_cast<size_t>(std::max<int64_t>(1, attribute.type.text_bytes));
-  const std::string_view all(reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size());
-  for (size_t at = 0; at < all.size(); at += size) {
-    std::string_view one = all.substr(at, size);
-    one = one.substr(0, one.find_last_not_of('\0') + 1);
-    if (attribute.shape.rank() > 0) {
-      list.emplace_back(one);
-      continue;
-    }
-    while (!(one = one.substr(std::min(one.find_first_not_of(' '), one.size()))).empty()) {
-      const size_t end = std::min(one.find(' '), one.size());
-      list.emplace_back(one.substr(0, end));
-      one.remove_prefix(end);
-    }
-  }
-  return list;
+  return list != catalogue.attributes.end() && list->second.contains(attribute);
 }
 
 bool grows_as_records(const Dataset& dataset) {
@@ -69,11 +47,9 @@ class Namer {
  private:
   // Blocks of a set's part are cut from larger datasets: names that fit those may not fit here.
   Result<std::optional<Names>> given(const Dataset& dataset) {
-    const Attribute* attribute = find(catalogue_, dataset.name, naming_attribute);
-    if (attribute == nullptr || attribute->type.kind != Kind::text || attribute->shape.rank() > 1 ||
-        find(catalogue_, dataset.name, "penstock_shape") != nullptr)
-      return std::optional<Names>();
-    Names names = words(*attribute);
+    auto said = penstock::dimension_names(catalogue_, dataset.name);
+    if (!said || has(catalogue_, dataset.name, "penstock_shape")) return std::optional<Names>();
+    Names names = *std::move(said);
     if (static_cast<int>(names.size()) != dataset.shape.rank())
       return Status(Code::invalid, fmt::format("attribute '{}' of '{}' names {} dimensions, but the dataset has {}",
                                                naming_attribute, dataset.name, names.size(), dataset.shape.rank()));
@@ -198,7 +174,7 @@ Attribute dimension_names(const std::vector<Dimension>& dimensions, const std::v
     const std::string& name = dimensions[static_cast<size_t>(of[d])].name;
     names.push_back(decoded ? decode_name(name) : name);
   }
-  return text_attribute(std::string(naming_attribute), names);
+  return naming(names);
 }
 
 Result<Shapes> name_dimensions(const Catalogue& catalogue) { return Namer(catalogue).name(); }

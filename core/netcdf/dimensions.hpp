@@ -7,15 +7,13 @@
 #include <penstock/status.hpp>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/dimension_names.hpp"
 #include "core/netcdf/header.hpp"
 
 namespace penstock::netcdf {
 
-// The attribute of a dataset that names its dimensions: a list of texts, or one text with spaces between.
-inline constexpr std::string_view naming_attribute = "dimensions";
-
-// That attribute, as a list, of a dataset that has the first COUNT of the dimensions OF; DECODED where penstock made the
-// names.
+// The attribute that names dimensions, as a list, of a dataset that has the first COUNT of the dimensions OF; DECODED
+// where penstock made the names.
 Attribute dimension_names(const std::vector<Dimension>& dimensions, const std::vector<int64_t>& of, size_t count,
                           bool decoded);
 

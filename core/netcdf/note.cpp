@@ -102,6 +102,7 @@ std::string print_note(const Note& note) {
   if (note.type) object["type"] = name(*note.type);
   if (note.shape) object["shape"] = to_json(*note.shape);
   if (note.unlimited) object["unlimited"] = *note.unlimited;
+  if (!note.groups.empty()) object["groups"] = note.groups;
   for (const auto& [key, attribute] : note.attributes) {
     json& entry = object["attributes"][key];
     entry = {{"type", name(attribute.type)}, {"shape", to_json(attribute.shape)}};
@@ -120,6 +121,9 @@ Note parse_note(std::string_view text) {
   if (const auto at = object.find("shape"); at != object.end()) note.shape = dims_of(*at);
   if (const auto at = object.find("unlimited"); at != object.end() && at->is_boolean())
     note.unlimited = at->get<bool>();
+  if (const auto at = object.find("groups"); at != object.end() && at->is_array())
+    for (const json& group : *at)
+      if (group.is_string()) note.groups.push_back(group.get<std::string>());
   if (const auto at = object.find("attributes"); at != object.end() && at->is_object())
     for (const auto& [key, value] : at->items())
       if (const auto attribute = attribute_note(value)) note.attributes[key] = *attribute;

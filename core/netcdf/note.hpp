@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <penstock/attribute.hpp>
 
@@ -25,8 +26,11 @@ struct Note {
   std::optional<Dims> shape;        // of a variable without elements
   std::optional<bool> unlimited;    // where that is not what being a record variable says
   std::map<std::string, AttributeNote> attributes;  // by netCDF name
+  std::vector<std::string> groups;                  // of the file: those with nothing in them
 
-  bool empty() const { return !conventions && !named && !type && !shape && !unlimited && attributes.empty(); }
+  bool empty() const {
+    return !conventions && !named && !type && !shape && !unlimited && attributes.empty() && groups.empty();
+  }
 };
 
 std::string print_note(const Note& note);

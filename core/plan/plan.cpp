@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/nearest.hpp"
 #include "core/base/utf8.hpp"
 
 namespace penstock {
@@ -30,6 +31,12 @@ std::string names(const std::vector<const Descriptor*>& list) {
   std::vector<std::string_view> words;
   for (const Descriptor* d : list) words.push_back(d->name);
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::vector<std::string> words_of(const std::vector<const Descriptor*>& list) {
+  std::vector<std::string> words;
+  for (const Descriptor* d : list) words.emplace_back(d->name);
+  return words;
 }
 
 // Words of a plan before they mean anything.
@@ -92,7 +99,8 @@ std::vector<const Parameter*> parameters_of(const Plan& plan, const Catalog& cat
 Status choose(const Descriptor* found, std::string_view kind, std::string_view word,
               const std::vector<const Descriptor*>& list) {
   if (found == nullptr)
-    return {Code::invalid, fmt::format("there is no {} '{}'; there are {}", kind, word, names(list))};
+    return {Code::invalid, fmt::format("there is no {} '{}'{}; there are {}", kind, word,
+                                       did_you_mean(word, words_of(list)), names(list))};
   if (!found->missing.empty())
     return {Code::unsupported, fmt::format("{} '{}' is not built: {}", kind, word, found->missing)};
   return {};
@@ -115,7 +123,10 @@ Status choose_transport(const Plan& plan, const Catalog& catalog) {
     std::string known = names(catalog.transports);
     for (const Alias& alias : aliases()) known += fmt::format(", {}", alias.name);
     if (!catalog.engines.empty()) known += fmt::format("; and the engines {}", names(catalog.engines));
-    return {Code::invalid, fmt::format("there is no transport '{}'; there are {}", plan.transport, known)};
+    std::vector<std::string> alike = words_of(catalog.transports);
+    for (const std::string& engine : words_of(catalog.engines)) alike.push_back(engine);
+    return {Code::invalid, fmt::format("there is no transport '{}'{}; there are {}", plan.transport,
+                                       did_you_mean(plan.transport, alike), known)};
   }
   return choose(find(catalog.transports, plan.transport), "transport", plan.transport, catalog.transports);
 }
@@ -133,8 +144,8 @@ Status set_parameters(Plan& plan, const Words& words, const Catalog& catalog) {
     if (at == known.end()) {
       std::vector<std::string_view> list;
       for (const Parameter* p : known) list.push_back(p->name);
-      return {Code::invalid,
-              fmt::format("'{}' has no parameter '{}'; it has {}", way(plan), name, fmt::join(list, ", "))};
+      return {Code::invalid, fmt::format("'{}' has no parameter '{}'{}; it has {}", way(plan), name,
+                                         did_you_mean(name, {list.begin(), list.end()}), fmt::join(list, ", "))};
     }
     PENSTOCK_TRY(plan.settings.set(**at, value));
   }
@@ -169,6 +180,8 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
   }
   if (words.format.empty() && find(catalog.formats, words.transport) != nullptr)
     std::swap(words.format, words.transport);
+  if (words.format.empty() && fallback_format.empty())
+    return Status(Code::invalid, fmt::format("it names no format; there are {}", names(catalog.formats)));
   if (words.format.empty()) words.format = fallback_format;
   if (words.transport.empty() || words.transport == default_word) words.transport = default_transport;
   for (const Alias& alias : aliases()) {

@@ -79,6 +79,7 @@ Status set_provenance(File& file, std::string_view key, std::string_view text) {
     return status;
   }
   if (file.communicator()->rank() != 0) return {};
+  PENSTOCK_TRY(file.make_group("provenance"));
   if (text.size() <= most_attribute_bytes)
     return file.set_attribute("provenance", text_attribute(std::string(key), text));
   const auto size = static_cast<int64_t>(text.size());

@@ -70,7 +70,7 @@ bool is_in(std::string_view name, std::string_view group) {
 Result<Catalogue> choose(const Catalogue& all, const std::string& path, std::span<const std::string> only) {
   std::vector<std::string> wanted;
   for (const std::string& word : only) {
-    PENSTOCK_ASSIGN(std::string name, dataset_name(word));
+    PENSTOCK_ASSIGN(std::string name, object_name(word));
     const auto there = [&](const Dataset& dataset) { return is_in(dataset.name, name); };
     if (std::ranges::none_of(all.datasets, there)) {
       constexpr size_t most = 20;
@@ -206,8 +206,10 @@ Status supply_dataset(const File::State& from, File& to, const Dataset& dataset,
 }
 
 Status supply_all(const File::State& from, const File::State& state, File& to, const Catalogue& catalogue) {
-  for (const auto& [object, attributes] : catalogue.attributes)
+  for (const auto& [object, attributes] : catalogue.attributes) {
+    if (!object.empty() && catalogue.find(object) == nullptr) PENSTOCK_TRY(to.make_group(object));
     for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(to.set_attribute(object, attribute));
+  }
   for (const Dataset& dataset : catalogue.datasets) {
     PENSTOCK_ASSIGN(CopiedShare share, share_of(from, state, dataset));
     PENSTOCK_TRY(supply_dataset(from, to, dataset, std::move(share)));

@@ -43,8 +43,10 @@ void encode(Encoder& out, const Definitions& d, const Setters* setters) {
       if (setters != nullptr) out.value(setters->at({object, name}));
     }
   }
-  out.value(static_cast<int64_t>(d.unlimited.size()));
-  for (const std::string& name : d.unlimited) out.text(name);
+  for (const auto* names : {&d.unlimited, &d.named, &d.groups, &d.removed}) {
+    out.value(static_cast<int64_t>(names->size()));
+    for (const std::string& name : *names) out.text(name);
+  }
 }
 
 // What is merged up the tree.
@@ -79,7 +81,8 @@ Result<Said> decode(Decoder& in) {
       said.setters[{object, name}] = in.value<int>();
     }
   }
-  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) d.unlimited.insert(in.text());
+  for (auto* names : {&d.unlimited, &d.named, &d.groups, &d.removed})
+    for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) names->insert(in.text());
   if (!in.ok()) return Status(Code::internal, "definitions from another rank cannot be decoded");
   return said;
 }
@@ -132,6 +135,9 @@ Result<std::vector<std::byte>> receive_from(const Communicator& comm, int child)
 Status merge(Said& ours, const Said& theirs) {
   for (const auto& [name, definition] : theirs.all.datasets) PENSTOCK_TRY(add(ours.all, name, definition));
   ours.all.unlimited.insert(theirs.all.unlimited.begin(), theirs.all.unlimited.end());
+  ours.all.named.insert(theirs.all.named.begin(), theirs.all.named.end());
+  ours.all.groups.insert(theirs.all.groups.begin(), theirs.all.groups.end());
+  ours.all.removed.insert(theirs.all.removed.begin(), theirs.all.removed.end());
   for (const auto& [object, list] : theirs.all.attributes) {
     auto& own_list = ours.all.attributes[object];
     for (const auto& [name, attribute] : list) {
@@ -181,6 +187,19 @@ Sharing sharing_of(const Decomposition& part) {
     case Decomposition::Form::per_rank: return Sharing::per_rank;
     default: return Sharing::partitioned;
   }
+}
+
+bool is_among(std::string_view object, const std::set<std::string>& names) {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return object.starts_with(name) && (object.size() == name.size() || object[name.size()] == '/');
+  });
+}
+
+Catalogue without(Catalogue old, const std::set<std::string>& removed) {
+  if (removed.empty()) return old;
+  std::erase_if(old.datasets, [&](const Dataset& dataset) { return is_among(dataset.name, removed); });
+  std::erase_if(old.attributes, [&](const auto& one) { return is_among(one.first, removed); });
+  return old;
 }
 
 std::string describe(const Definition& d) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <penstock/communicator.hpp>
@@ -29,7 +30,15 @@ struct Definitions {
   std::map<std::string, Definition> datasets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;  // as in a catalogue
   std::set<std::string> unlimited;  // datasets whose first extent may grow, put by this rank or not
+  std::set<std::string> named;      // datasets whose dimensions were named, which must fit
+  std::set<std::string> groups;     // made on purpose
+  std::set<std::string> removed;    // datasets and groups of the published file that go, with all that is in them
 };
+
+// Whether OBJECT is one of NAMES, or in a group that is.
+bool is_among(std::string_view object, const std::set<std::string>& names);
+// OLD, but for what is among REMOVED.
+Catalogue without(Catalogue old, const std::set<std::string>& removed);
 
 // "f64 (10, 20)", "ragged f32 rows of (3)", ...
 std::string describe(const Definition& definition);

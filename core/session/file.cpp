@@ -5,11 +5,17 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/base/nearest.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/calling.hpp"
+#include "core/model/dimension_names.hpp"
+#include "core/model/widen.hpp"
 #include "core/session/methods.hpp"
+#include "core/session/output.hpp"
 #include "core/session/state.hpp"
+#include "core/storage/owner.hpp"
 #include "core/trace/trace.hpp"
 
 namespace penstock {
@@ -34,6 +40,11 @@ Result<Pending> make_pending(const File::State& state, std::string_view name, El
   if (data == nullptr && part.elements() > 0)
     return Status(Code::invalid, context + ": the data pointer is null, but the block has elements");
   return Pending{std::move(stored), type, part, memory, static_cast<std::byte*>(const_cast<void*>(data)), nullptr, {}};
+}
+
+Status check_usable(const File::State& state) {
+  if (state.closed) return {Code::invalid, "the file is closed"};
+  return state.outcome;
 }
 
 Status check_writable(const File::State& state) {
@@ -94,16 +105,32 @@ Status File::supply(std::string_view name, ElementType type, const Decomposition
 
 namespace {
 
+Status no_dataset(const File::State& state, const std::string& name) {
+  std::vector<std::string> names;
+  if (state.contents)
+    for (const Dataset& dataset : state.contents->catalogue.datasets) names.push_back(dataset.name);
+  std::string said = did_you_mean(name, names);
+  if (said.empty() && !names.empty()) {
+    const size_t few = std::min<size_t>(names.size(), 5);
+    said = fmt::format("; there are {}{}",
+                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(few), ", "),
+                       names.size() > few ? fmt::format(" and {} more", names.size() - few) : "");
+  }
+  return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'{}", name, state.path, said)};
+}
+
 // TYPE and the shape that PART names are those of the dataset in the file.
 Status check_get(const File::State& state, const Pending& wanted) {
   if (!state.contents)
     return {Code::not_found, fmt::format("'{}': nothing was written yet that could be read", wanted.name)};
   const Dataset* there = state.contents->catalogue.find(wanted.name);
-  if (there == nullptr)
-    return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'", wanted.name, state.path)};
+  if (there == nullptr) return no_dataset(state, wanted.name);
   if (there->type != wanted.type)
-    return {Code::mismatch, fmt::format("'{}' is {} in '{}', but {} is asked for", wanted.name, describe(*there),
-                                        state.path, name(wanted.type))};
+    return {
+        Code::mismatch,
+        fmt::format(
+            "'{}' is {} in '{}', but {} is asked for{}", wanted.name, describe(*there), state.path, name(wanted.type),
+            widens(there->type, wanted.type) ? ": it is widened where that is asked for (docs/precision.md)" : "")};
   Dims stored = there->shape;
   const auto form = wanted.part.form();
   const bool rows = form == Decomposition::Form::ragged || form == Decomposition::Form::per_rank;
@@ -120,6 +147,24 @@ Status File::get(std::string_view name, ElementType type, const Decomposition& p
   State& state = *state_;
   auto pending = make_pending(state, name, type, part, data, memory);
   if (!pending.ok()) return state.remember(pending.status());
+  PENSTOCK_TRY(state.remember(check_get(state, *pending)));
+  state.gets.push_back(*std::move(pending));
+  return {};
+}
+
+Status File::get_widened(std::string_view name, ElementType type, const Decomposition& part, void* data,
+                         const Memory& memory) {
+  State& state = *state_;
+  auto pending = make_pending(state, name, type, part, data, memory);
+  if (!pending.ok()) return state.remember(pending.status());
+  const Dataset* there = state.contents ? state.contents->catalogue.find(pending->name) : nullptr;
+  if (there != nullptr && there->type != type) {
+    if (!widens(there->type, type))
+      return state.remember(
+          {Code::mismatch, fmt::format("'{}' is {} in '{}', and {} does not hold all of its values", pending->name,
+                                       describe(*there), state.path, penstock::name(type))});
+    PENSTOCK_TRY(state.remember(read_as(*pending, there->type).in(fmt::format("'{}'", pending->name))));
+  }
   PENSTOCK_TRY(state.remember(check_get(state, *pending)));
   state.gets.push_back(*std::move(pending));
   return {};
@@ -146,6 +191,50 @@ Status File::set_attribute(std::string_view object, Attribute attribute) {
   return {};
 }
 
+Status File::make_group(std::string_view name) {
+  PENSTOCK_TRY(state_->remember(check_writable(*state_)));
+  auto stored = object_name(name);
+  if (!stored.ok()) return state_->remember(stored.status());
+  if (stored->empty()) return state_->remember({Code::invalid, "a group needs a name"});
+  state_->groups.insert(*std::move(stored));
+  return {};
+}
+
+Status File::remove(std::string_view name) {
+  State& state = *state_;
+  PENSTOCK_TRY(state.remember(check_writable(state)));
+  auto stored = dataset_name(name);
+  if (!stored.ok()) return state.remember(stored.status());
+  const std::set<std::string> gone{*stored};
+  const auto goes = [&](const std::string& object) { return is_among(object, gone); };
+  size_t found = 0;
+  for (const Pending& put : state.puts)
+    if (goes(put.name) && put.captured) state.captured_bytes -= put.part.elements() * bytes(put.type);
+  found += std::erase_if(state.puts, [&](const Pending& put) { return goes(put.name); });
+  found += std::erase_if(state.attributes, [&](const auto& one) { return goes(one.first); });
+  for (auto* names : {&state.unlimited, &state.named, &state.groups}) found += std::erase_if(*names, goes);
+  if (state.contents) {
+    const Catalogue& there = state.contents->catalogue;
+    const bool published =
+        std::ranges::any_of(there.datasets, [&](const Dataset& dataset) { return goes(dataset.name); }) ||
+        std::ranges::any_of(there.attributes, [&](const auto& one) { return goes(one.first); });
+    if (published && state.removed.insert(*stored).second) ++found;
+  }
+  if (found > 0) return {};
+  return state.remember(
+      {Code::not_found, fmt::format("'{}' has no dataset or group '{}' that could be removed", state.path, *stored)});
+}
+
+Status File::set_dimensions(std::string_view dataset, std::span<const std::string> names) {
+  PENSTOCK_TRY(state_->remember(check_writable(*state_)));
+  auto stored = dataset_name(dataset);
+  if (!stored.ok()) return state_->remember(stored.status());
+  PENSTOCK_TRY(state_->remember(check_dimension_names(*stored, names)));
+  if (!names.empty()) PENSTOCK_TRY(set_attribute(*stored, naming({names.begin(), names.end()})));
+  state_->named.insert(*std::move(stored));
+  return {};
+}
+
 Status File::set_unlimited(std::string_view name) {
   PENSTOCK_TRY(state_->remember(check_writable(*state_)));
   auto stored = dataset_name(name);
@@ -154,7 +243,31 @@ Status File::set_unlimited(std::string_view name) {
   return {};
 }
 
+Status File::get_now(std::string_view name, ElementType type, const Decomposition& part, void* data,
+                     const Memory& memory) {
+  State& state = *state_;
+  PENSTOCK_TRY(check_usable(state));
+  auto pending = make_pending(state, name, type, part, data, memory);
+  if (!pending.ok()) return refuse_get(pending.status());
+  if (const Status fits = check_get(state, *pending); !fits.ok()) return refuse_get(fits);
+  state.gets.push_back(*std::move(pending));
+  const size_t asked = state.gets.size();
+  Status status = commit();
+  if (!status.ok() && state.gets.size() == asked) state.gets.pop_back();
+  return status;
+}
+
+Status File::refuse_get(const Status& why) {
+  state_->refused = why;
+  Status status = commit();
+  state_->refused = {};
+  return status.ok() ? why : status;
+}
+
 void File::remember_failure(const Status& status) { (void)state_->remember(status); }
+void File::set_forgetful(bool forgetful) { state_->forgetful = forgetful; }
+bool File::is_usable() const { return !state_->closed && state_->outcome.ok(); }
+bool File::is_pending() const { return !state_->puts.empty() || !state_->gets.empty(); }
 void File::set_partial(bool partial) { state_->partial = partial; }
 void File::set_xdmf(bool xdmf) { state_->xdmf = xdmf; }
 
@@ -180,8 +293,7 @@ std::vector<DatasetInfo> File::datasets() const {
 Result<DatasetInfo> File::dataset(std::string_view name) const {
   PENSTOCK_ASSIGN(const std::string stored, dataset_name(name));
   const Dataset* d = state_->contents ? state_->contents->catalogue.find(stored) : nullptr;
-  if (d == nullptr)
-    return Status(Code::not_found, fmt::format("there is no dataset '{}' in '{}'", stored, state_->path));
+  if (d == nullptr) return no_dataset(*state_, stored);
   return DatasetInfo{d->name, d->type, d->shape, d->unlimited};
 }
 
@@ -209,6 +321,14 @@ Result<Attribute> File::attribute(std::string_view object, std::string_view name
                                              object.empty() ? "/" : object, state_->path));
 }
 
+std::vector<std::string> File::dimensions(std::string_view dataset) const {
+  const auto stored = dataset_name(dataset);
+  const Dataset* there = stored.ok() && state_->contents ? state_->contents->catalogue.find(*stored) : nullptr;
+  if (there == nullptr) return {};
+  auto names = dimension_names(state_->contents->catalogue, *stored);
+  return names && std::ssize(*names) == there->shape.rank() ? *std::move(names) : DimensionNames();
+}
+
 const std::string& File::path() const { return state_->path; }
 std::string File::plan() const { return state_->plan.text(catalog()); }
 const Report& File::report() const { return state_->report; }
@@ -218,24 +338,27 @@ void File::when_closed(std::function<Status(const File&, double)> then) { state_
 namespace {
 
 struct Work {
-  bool write = false, read = false, partial = false, supplied = false, xdmf = false;
+  bool write = false, read = false, partial = false, supplied = false, xdmf = false, refused = false;
   Convention convention = Convention::none;
 };
 
 // Ranks may have different things pending; all of them do what one of them has to.
 Result<Work> agree_work(const File::State& state) {
-  const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty();
+  const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty() ||
+                      !state.named.empty() || !state.groups.empty() || !state.removed.empty();
   const bool first = state.mode == Mode::create && !state.published;
   const bool misused = !state.misuse.ok();
   const bool supplied = std::ranges::any_of(state.puts, [](const Pending& p) { return p.supplier != nullptr; });
-  int64_t any[6] = {writes || first || (misused && state.mode != Mode::read),
+  int64_t any[7] = {writes || first || (misused && state.mode != Mode::read),
                     !state.gets.empty() || (misused && state.mode == Mode::read),
                     state.partial,
                     supplied,
                     state.xdmf,
-                    static_cast<int64_t>(state.convention)};
+                    static_cast<int64_t>(state.convention),
+                    !state.refused.ok()};
   PENSTOCK_TRY(state.comm->all_reduce_max(any));
-  return Work{any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0, any[4] != 0, static_cast<Convention>(any[5])};
+  return Work{
+      any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0, any[4] != 0, any[6] != 0, static_cast<Convention>(any[5])};
 }
 
 int64_t pending_bytes(const std::vector<Pending>& pending) {
@@ -273,8 +396,11 @@ Status finish_work(File::State& state) {
 }
 
 Status start_work(File::State& state, bool behind) {
+  state.harmless = false;
   PENSTOCK_TRY(finish_work(state));
   PENSTOCK_ASSIGN(const Work work, agree_work(state));
+  state.harmless = work.refused || (state.forgetful && !work.write);
+  if (work.refused) return agree(state.comm, state.refused);
   if (!work.write && !work.read) return {};
   state.partial = work.partial;
   state.supplied = work.supplied;
@@ -291,6 +417,7 @@ Status start_work(File::State& state, bool behind) {
   Status status = work.read ? read_pending(state) : Status();
   if (status.ok() && work.write) status = start_writing(state, behind);
   if (status.ok() && work.write) return status;
+  if (state.harmless) state.gets.clear();
   count(state, 1);
   end_step(state, status);
   state.shown.end();
@@ -300,9 +427,19 @@ Status start_work(File::State& state, bool behind) {
 // The first failure is the file's fate. One that names the file, as where ranks lost each other, stays the same on all ranks,
 // whatever they were doing.
 Status conclude(File::State& state, const Status& status) {
+  if (status.ok()) return state.outcome = status;
   const std::string name = fmt::format("'{}'", state.path);
-  state.outcome = status.message().find(name) == std::string::npos ? status.in(name) : status;
-  return state.outcome;
+  std::string message = by_its_name(status, partial_path(state), state.path).message();
+  if (message.find(name) == std::string::npos) message = fmt::format("{}: {}", name, message);
+  const int ranks = state.comm->program_size();
+  const Code code = status.code();
+  if (state.comm->size() == 1 && ranks > 1 &&
+      (code == Code::incomplete || code == Code::overlap || code == Code::mismatch || code == Code::exists))
+    message += fmt::format(
+        "; the file's communicator has 1 of the program's {} ranks: is it meant to be MPI_COMM_SELF?", ranks);
+  Status named(code, std::move(message));
+  if (!state.harmless || code == Code::timeout || code == Code::in_doubt) state.outcome = named;
+  return named;
 }
 
 // Adds its own lifetime to the seconds of commits.
@@ -317,11 +454,6 @@ class CommitTimer {
   File::State& state_;
   double begin_;
 };
-
-Status check_usable(const File::State& state) {
-  if (state.closed) return {Code::invalid, "the file is closed"};
-  return state.outcome;
-}
 
 }  // namespace
 

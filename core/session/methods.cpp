@@ -2,7 +2,10 @@
 #include "core/session/methods.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,11 +68,44 @@ const Catalog& catalog() {
   return all;
 }
 
+namespace {
+
+// By extensions. What netCDF-4 writes is HDF5.
+constexpr std::pair<std::string_view, std::string_view> known_extensions[] = {
+    {"h5", "hdf5"},     {"hdf5", "hdf5"}, {"he5", "hdf5"},   {"hdf", "hdf5"}, {"nc4", "hdf5"},
+    {"vtkhdf", "hdf5"}, {"nc", "netcdf"}, {"cdf", "netcdf"}, {"raw", "raw"},  {"json", "raw"}};
+
+// In lower case; "" where there is none, or only a number: "out.0001".
+std::string extension_of(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);
+  const size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return {};
+  std::string extension(path.substr(dot + 1));
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension.find_first_not_of("0123456789") == std::string::npos ? std::string() : extension;
+}
+
+}  // namespace
+
 std::string_view format_of_path(std::string_view path) {
-  const size_t whole = path.size();
-  if (path.ends_with(".json")) path.remove_suffix(5);
-  if (path.ends_with(".nc") || path.ends_with(".cdf")) return "netcdf";
-  return path.ends_with(".raw") || path.size() < whole ? "raw" : "hdf5";
+  const std::string extension = extension_of(path);
+  if (extension.empty()) return "hdf5";
+  if (extension == "json") {
+    const std::string inner = extension_of(path.substr(0, path.size() - 5));
+    return inner == "nc" || inner == "cdf" ? "netcdf" : "raw";
+  }
+  for (const auto& [known, format] : known_extensions)
+    if (known == extension) return format;
+  return {};
+}
+
+std::string known_extensions_text() {
+  std::map<std::string_view, std::string> of;
+  for (const auto& [known, format] : known_extensions) of[format] += fmt::format(" .{}", known);
+  std::string text;
+  for (const auto& [format, list] : of) text += fmt::format("{}{} is{}", text.empty() ? "" : ", ", format, list);
+  return text;
 }
 
 namespace {

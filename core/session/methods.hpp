@@ -10,8 +10,10 @@
 namespace penstock {
 
 const Catalog& catalog();
-// The format for a new file of this name: by extension, else hdf5.
+// The format for a new file of this name: by extension, hdf5 without one, "" for one that is not known.
 std::string_view format_of_path(std::string_view path);
+// "hdf5 is .h5 .hdf5, netcdf is .nc"
+std::string known_extensions_text();
 
 // One way to write a file that has a name of its own in listings and comparisons.
 struct MethodRow {

@@ -32,6 +32,12 @@ TEST(Methods, TheCatalogIsWhatThePlanParserReads) {
   EXPECT_EQ(format_of_path("a.cdf"), "netcdf");
   EXPECT_EQ(format_of_path("a.nc.json"), "netcdf");
   EXPECT_EQ(format_of_path("a.nc4"), "hdf5");
+  EXPECT_EQ(format_of_path("run.d/a.H5"), "hdf5");
+  EXPECT_EQ(format_of_path("run.d/a"), "hdf5");
+  EXPECT_EQ(format_of_path("a.000100"), "hdf5");
+  EXPECT_EQ(format_of_path(".hidden"), "hdf5");
+  EXPECT_EQ(format_of_path("m.dat"), "");
+  EXPECT_EQ(format_of_path("a.h5.tmp"), "");
 }
 
 TEST(Methods, EveryRowIsAPlanOrSaysWhyNot) {

@@ -160,6 +160,21 @@ Status set_plan(File::State& state, std::string_view text, std::string_view form
   return {};
 }
 
+// As the extension of PATH says where TEXT does not.
+Status set_plan_of_new(File::State& state, std::string_view text, const std::string& path) {
+  const std::string_view format = format_of_path(path);
+  const Status status = set_plan(state, text, format);
+  if (status.ok()) return {};
+  const std::string context =
+      text.empty() ? fmt::format("creating '{}'", path) : fmt::format("creating '{}' with plan '{}'", path, text);
+  if (!format.empty() || !set_plan(state, text, "hdf5").ok()) return status.in(context);
+  return {
+      Code::invalid,
+      fmt::format("{}: its extension does not say in which format ({}), nor does a plan: name one of them, 'hdf5' or "
+                  "'netcdf/two_phase:writers=2'",
+                  context, known_extensions_text())};
+}
+
 // A folder is only replaced by the engine whose it is.
 bool may_replace(const Engine* engine, const std::string& path) {
   return engine != nullptr && engine->recognises(path);
@@ -210,7 +225,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
   Opening opening{{}, path, std::string(plan), path, random_token()};
   if (comm->rank() == 0) {
     opening.status = choose_plan(opening);
-    if (opening.status.ok()) opening.status = set_plan(*state, opening.chosen, format_of_path(path));
+    if (opening.status.ok()) opening.status = set_plan_of_new(*state, opening.chosen, path);
     if (opening.status.ok()) {
       opening.path = resolve_link(published_path(path, *state));
       opening.status = check_target(*state->storage, opening.path, may_replace(state->engine, opening.path));
@@ -220,7 +235,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
     }
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
-  PENSTOCK_TRY(set_plan(*state, agreed.chosen, format_of_path(path)));
+  PENSTOCK_TRY(set_plan_of_new(*state, agreed.chosen, path));
   state->path = agreed.path;
   state->token = agreed.token;
   set_partial_files(*state, agreed);
@@ -277,6 +292,16 @@ Status check_lost(File::State& state, Mode mode) {
           fmt::format("'{}' has lost a part{}: {}{}; {}", state.path, others, lost[0].why.message(), told, remedy)};
 }
 
+void warn_of_unread(File::State& state) {
+  constexpr size_t most = 20;
+  const auto& unread = state.contents->unread;
+  for (size_t i = 0; i < std::min(most, unread.size()); ++i)
+    state.warnings.push_back(fmt::format("not read: {}", unread[i]));
+  if (unread.size() > most)
+    state.warnings.push_back(fmt::format("not read: {} more, which 'penstock info --all' lists", unread.size() - most));
+  state.report.warnings = state.warnings;
+}
+
 Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::string path, std::string_view plan,
                                                 Mode mode, bool as_said = false) {
   const Calling calling(comm, mode == Mode::read ? "open" : "reopen", path, false);
@@ -299,9 +324,11 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   // What only an engine reads is read by it unless the plan says otherwise.
   const bool by_engine = agreed.chosen.empty() && find_format(state->contents->format) == nullptr;
   PENSTOCK_TRY(set_plan(*state, by_engine ? state->contents->format : agreed.chosen, state->contents->format)
-                   .in(fmt::format("opening '{}'", state->path)));
+                   .in(agreed.chosen.empty() ? fmt::format("opening '{}'", state->path)
+                                             : fmt::format("opening '{}' with plan '{}'", state->path, agreed.chosen)));
   PENSTOCK_TRY(check_reader(*state, mode));
   PENSTOCK_TRY(check_lost(*state, mode));
+  warn_of_unread(*state);
   set_partial_files(*state, agreed);
   set_hints(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.ground));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/widen.hpp"
 #include "core/transport/move.hpp"
 
 namespace penstock {
@@ -44,22 +45,60 @@ Status check_memory(const Decomposition& part, const Memory& memory) {
   return {};
 }
 
+namespace {
+
+// All elements of PART as they lie at DATA, to be copied from or into packed ones.
+Piece whole_of(const Decomposition& part, const ElementType& type, const Memory& memory, std::byte* data) {
+  const Dims shape = box_shape(part);
+  const int64_t count = part.elements();
+  Piece piece{0, 0, bytes(type), 0, Selection(), data};
+  piece.selection = memory.stride.rank() > 0
+                        ? Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, memory)
+                        : Selection::of_box(Dims{count}, Box{Dims{0}, Dims{count}}, Memory{memory.offset, Dims{1}});
+  return piece;
+}
+
+bool reserve(Pending& pending, int64_t size) {
+  pending.captured.reset(new (std::nothrow) std::byte[static_cast<size_t>(std::max<int64_t>(1, size))]);
+  return pending.captured != nullptr;
+}
+
+}  // namespace
+
 Status capture(Pending& pending) {
-  const int64_t size = bytes(pending.type), count = pending.part.elements();
-  pending.captured.reset(new (std::nothrow) std::byte[static_cast<size_t>(std::max<int64_t>(1, count * size))]);
-  if (!pending.captured) return {Code::memory, fmt::format("no memory to copy {} bytes: use lend", count * size)};
-  if (count > 0) {
-    const Dims shape = box_shape(pending.part);
-    Piece piece{0, 0, size, 0, Selection(), pending.data};
-    const bool strided = pending.memory.stride.rank() > 0;
-    piece.selection =
-        strided ? Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, pending.memory)
-                : Selection::of_box(Dims{count}, Box{Dims{0}, Dims{count}}, Memory{pending.memory.offset, Dims{1}});
-    copy_window(piece, {0, count * size}, pending.captured.get(), Direction::write);
-  }
+  const int64_t size = pending.part.elements() * bytes(pending.type);
+  if (!reserve(pending, size)) return {Code::memory, fmt::format("no memory to copy {} bytes: use lend", size)};
+  if (size > 0)
+    copy_window(whole_of(pending.part, pending.type, pending.memory, pending.data), {0, size}, pending.captured.get(),
+                Direction::write);
   pending.data = pending.captured.get();
   pending.memory = {};
   return {};
+}
+
+Status read_as(Pending& pending, const ElementType& type) {
+  const int64_t count = pending.part.elements(), wide = bytes(pending.type);
+  pending.wider = Wider{pending.type, pending.memory, pending.data};
+  std::byte* end = pending.data + (pending.memory.offset + count) * wide;
+  if (pending.memory.stride.rank() > 0) {
+    if (!reserve(pending, count * wide))
+      return {Code::memory, fmt::format("no memory to convert {} bytes: get a contiguous block", count * wide)};
+    end = pending.captured.get() + count * wide;
+  }
+  if (count > 0) pending.data = end - count * bytes(type);
+  pending.memory = {};
+  pending.type = type;
+  return {};
+}
+
+void finish_widening(const Pending& pending) {
+  const int64_t count = pending.part.elements();
+  if (!pending.wider || count == 0) return;
+  const Wider& to = *pending.wider;
+  std::byte* out = pending.captured ? pending.captured.get() : to.data + to.memory.offset * bytes(to.type);
+  widen_in_place(pending.type, to.type, out, count);
+  if (pending.captured)
+    copy_window(whole_of(pending.part, to.type, to.memory, to.data), {0, count * bytes(to.type)}, out, Direction::read);
 }
 
 std::vector<Selection> selections(const Pending& pending, const Dims& shape, const RowStart& start) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@
 
 namespace penstock {
 
+// Where a get is to go in the end that is read in the type of the file.
+struct Wider {
+  ElementType type;
+  Memory memory;
+  std::byte* data = nullptr;
+};
+
 struct Pending {
   std::string name;
   ElementType type;
@@ -23,6 +31,7 @@ struct Pending {
   std::byte* data = nullptr;              // the user's, or captured.data()
   std::shared_ptr<std::byte[]> captured;  // of put
   Supplier supplier;                      // of supply, instead of data
+  std::optional<Wider> wider = {};
 };
 
 // The shape of the box whose memory a decomposition of one box describes.
@@ -31,6 +40,11 @@ Dims box_shape(const Decomposition& part);
 Status check_memory(const Decomposition& part, const Memory& memory);
 // Copies the elements into one contiguous block of the pending's own.
 Status capture(Pending& pending);
+
+// PENDING, of another type in the file, is read into the end of its memory, or of memory of its own; finish_widening()
+// makes of it what was asked for.
+Status read_as(Pending& pending, const ElementType& type);
+void finish_widening(const Pending& pending);
 
 // Where the rows of ragged lists and the rows of ranks begin, filled in after the ranks have agreed.
 struct RowStart {

@@ -71,6 +71,19 @@ TEST_P(Session, TwoFilesOfOneProgramMayHaveOneTarget) {
   EXPECT_EQ(read("data", {4}), b);
 }
 
+TEST_P(Session, ErrorsSayTheNameThatTheUserGave) {
+  auto file = create();
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  const std::string name = file->path();
+  fs::remove_all(folder_);
+  const Status status = file->close();
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(status.message().find(".partial"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find(name), std::string::npos) << status.message();
+}
+
 TEST_P(Session, WhatTheDeadLeftOfThisTargetIsReported) {
   make();
   ASSERT_TRUE(elsewhere([&] {  // killed while it writes

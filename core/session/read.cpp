@@ -322,6 +322,7 @@ Status read_pending(File::State& state) {
   PENSTOCK_TRY(verify_claims(state, resolved));
   PENSTOCK_TRY(state.engine != nullptr ? engine_read(state, resolved) : transport_read(state, resolved));
   PENSTOCK_TRY(broadcast_replicas(state, resolved));
+  for (const Pending& get : state.gets) finish_widening(get);
   state.gets.clear();
   return {};
 }

@@ -93,11 +93,15 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
   Definitions mine;
   const int rank = state.comm->rank();
   for (const Pending& p : pending) {
-    const Dataset* there = state.contents ? state.contents->catalogue.find(p.name) : nullptr;
+    const bool stays = state.contents && !is_among(p.name, state.removed);
+    const Dataset* there = stays ? state.contents->catalogue.find(p.name) : nullptr;
     const bool unlimited = (there != nullptr && there->unlimited) || state.unlimited.contains(p.name);
     PENSTOCK_TRY(add(mine, p.name, {p.type, sharing_of(p.part), p.part.shape(), unlimited, rank}));
   }
   mine.unlimited = state.unlimited;
+  mine.named = state.named;
+  mine.groups = state.groups;
+  mine.removed = state.removed;
   return mine;
 }
 
@@ -115,7 +119,10 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
     out.sharing.push_back(definition.sharing);
   }
   out.unlimited = std::move(agreed.unlimited);
+  out.removed = std::move(agreed.removed);
+  out.named = std::move(agreed.named);
   out.catalogue.attributes = std::move(agreed.attributes);
+  out.groups = std::move(agreed.groups);
 
   std::set<std::string> spoken;
   for (Pending& p : pending) {

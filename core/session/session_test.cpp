@@ -61,6 +61,21 @@ TEST_P(Session, AnEmptyFileIsAFile) {
   EXPECT_TRUE(back->close().ok());
 }
 
+TEST(Extension, AnUnknownOneNeedsAFormat) {
+  const Communicator comm = serial_communicator();
+  for (const char* plan : {"", "two_phase", ":durability=none"}) {
+    const Status status = File::create(comm, "session-test-m.dat", plan).status();
+    EXPECT_EQ(status.code(), Code::invalid);
+    EXPECT_NE(status.message().find("'session-test-m.dat'"), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find(".nc4"), std::string::npos) << status.message();
+  }
+  for (const char* plan : {"hdf5", "netcdf/two_phase"})
+    EXPECT_TRUE(File::create(comm, "session-test-m.dat", plan).ok());
+  const Status wrong = File::create(comm, "session-test-m.h5", "two_phase:writrs=2").status();
+  for (const char* said : {"'session-test-m.h5'", "'two_phase:writrs=2'", "did you mean 'writers'?"})
+    EXPECT_NE(wrong.message().find(said), std::string::npos) << wrong.message();
+}
+
 TEST_P(Session, SeveralCommitsOnOneFile) {
   auto file = create();
   ASSERT_TRUE(file.ok());
@@ -118,6 +133,139 @@ TEST_P(Session, UnlimitedGrows) {
   }
 }
 
+TEST_P(Session, WidenedWhereThatIsAsked) {
+  const std::vector<float> floats{0.1f, -2.5f, 1e30f, 4, 5, 6};
+  const std::vector<int32_t> integers{-1, INT32_MAX, INT32_MIN, 0, 1, 2};
+  auto made = create();
+  ASSERT_TRUE(made.ok());
+  ASSERT_TRUE(made->put("floats", {Kind::f32}, whole({2, 3}), floats.data()).ok());
+  ASSERT_TRUE(made->put("integers", i32, whole({6}), integers.data()).ok());
+  ASSERT_TRUE(made->close().ok());
+
+  auto file = open();
+  ASSERT_TRUE(file.ok());
+  std::vector<double> all(6), some(2), strided(12, -7), from_integers(6);
+  std::vector<float> same(6);
+  const auto block = *Decomposition::block({2, 3}, {0, 0}, {2, 3});
+  EXPECT_TRUE(file->get_widened("floats", f64, block, all.data()).ok());
+  EXPECT_TRUE(file->get_widened("floats", f64, *Decomposition::block({2, 3}, {1, 1}, {1, 2}), some.data()).ok());
+  EXPECT_TRUE(file->get_widened("floats", f64, block, strided.data(), Memory::strided({6, 2})).ok());
+  EXPECT_TRUE(file->get_widened("integers", f64, whole({6}), from_integers.data()).ok());
+  EXPECT_TRUE(file->get_widened("floats", {Kind::f32}, block, same.data()).ok());
+  const Status status = file->commit();
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(all[i], static_cast<double>(floats[i]));
+    EXPECT_EQ(strided[2 * i], static_cast<double>(floats[i]));
+    EXPECT_EQ(strided[2 * i + 1], -7);
+    EXPECT_EQ(from_integers[i], integers[i]);
+  }
+  EXPECT_EQ(some, (std::vector<double>{5, 6}));
+  EXPECT_EQ(same, floats);
+
+  std::vector<float> narrow(6);
+  const Status refused_get = open()->get_widened("integers", {Kind::f32}, whole({6}), narrow.data());
+  EXPECT_EQ(refused_get.code(), Code::mismatch);
+  EXPECT_NE(refused_get.message().find("does not hold all of its values"), std::string::npos) << refused_get.message();
+  const Status plain = open()->get("floats", f64, whole({2, 3}), all.data());
+  EXPECT_EQ(plain.code(), Code::mismatch);
+  EXPECT_NE(plain.message().find("precision.md"), std::string::npos) << plain.message();
+  EXPECT_EQ(open()->get_widened("none", f64, whole({6}), all.data()).code(), Code::not_found);
+}
+
+TEST_P(Session, NamesOfDimensions) {
+  const auto data = numbers(6);
+  const auto write = [&](const std::vector<std::string>& t, const std::vector<std::string>& u) {
+    auto file = create();
+    EXPECT_TRUE(file.ok()) << file.status().message();
+    EXPECT_TRUE(file->put("t", f64, whole({2, 3}), data.data()).ok());
+    EXPECT_TRUE(file->put("g/u", f64, whole({3}), data.data()).ok());
+    EXPECT_TRUE(file->put("x", f64, whole({3}), data.data()).ok());
+    (void)file->set_dimensions("t", t);
+    if (!u.empty()) (void)file->set_dimensions("g/u", u);
+    return file->close();
+  };
+  Status status = write({"y", "x"}, {"x"});
+  ASSERT_TRUE(status.ok()) << status.message();
+  {
+    auto file = open();
+    ASSERT_TRUE(file.ok());
+    EXPECT_EQ(file->dimensions("t"), (std::vector<std::string>{"y", "x"}));
+    EXPECT_EQ(file->dimensions("g/u"), std::vector<std::string>{"x"});
+    EXPECT_TRUE(file->dimensions("x").empty());
+    EXPECT_TRUE(file->dimensions("absent").empty());
+    EXPECT_EQ(file->datasets().size(), 3u);
+  }
+  // Changed files keep them.
+  auto again = reopen();
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_TRUE(again->put("v", f64, whole({2}), data.data()).ok());
+  if (!refused(again->close())) {
+    EXPECT_EQ(open()->dimensions("t"), (std::vector<std::string>{"y", "x"}));
+  }
+  const auto wrong = [&](const Status& failed, const char* said) {
+    EXPECT_EQ(failed.code(), Code::invalid) << failed.message();
+    EXPECT_NE(failed.message().find(said), std::string::npos) << failed.message();
+  };
+  wrong(write({"y"}, {}), "'t' has 2 dimensions, but names of 1");
+  wrong(write({"y", "y"}, {}), "different lengths");
+  wrong(write({"x", "y"}, {}), "dataset 'x' of that name");
+  wrong(write({"y", "g"}, {}), "group");
+  wrong(write({"g/y", "x"}, {}), "not in group 'g'");
+  wrong(write({"y", "z"}, {"y"}), "such as 'g/y'");
+  wrong(write({"/y", "x"}, {}), "cannot be called '/y'");
+  EXPECT_EQ(write({"y", "x"}, {"g/z"}).code(), Code::ok);
+  EXPECT_EQ(open()->dimensions("g/u"), std::vector<std::string>{"g/z"});
+
+  auto file = create();
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->put("temperature", f64, whole({2, 3}), data.data()).ok());
+  ASSERT_TRUE(file->set_dimensions("Temperatur", std::vector<std::string>{"y", "x"}).ok());
+  status = file->close();
+  EXPECT_EQ(status.code(), Code::not_found);
+  EXPECT_NE(status.message().find("did you mean 'temperature'?"), std::string::npos) << status.message();
+}
+
+TEST_P(Session, AttributesBelongToWhatThereIs) {
+  const auto data = numbers(3);
+  const auto write = [&](const std::string& object, const std::string& group, const std::string& attribute = "units") {
+    auto file = create();
+    EXPECT_TRUE(file.ok()) << file.status().message();
+    EXPECT_TRUE(file->put("g/sub/t", f64, whole({3}), data.data()).ok());
+    if (!group.empty()) {
+      EXPECT_TRUE(file->make_group(group).ok());
+    }
+    EXPECT_TRUE(file->set_attribute(object, text_attribute(attribute, "K")).ok());
+    return file->close();
+  };
+  for (const char* object : {"", "/", "g", "g/sub", "g/sub/t"}) EXPECT_TRUE(write(object, "").ok()) << object;
+  EXPECT_TRUE(write("h/deep", "h/deep/er").ok());
+  const Status status = write("g/sub/T", "");
+  EXPECT_EQ(status.code(), Code::not_found);
+  EXPECT_NE(status.message().find("'units' of 'g/sub/T'"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("did you mean 'g/sub/t'?"), std::string::npos) << status.message();
+  EXPECT_EQ(write("unlike/anything", "").message().find("did you mean"), std::string::npos);
+  EXPECT_EQ(write("g/sub/t/below", "").code(), Code::not_found);
+  EXPECT_EQ(write("g", "g/sub/t").code(), Code::invalid);
+
+  // A group on purpose, which stays, and what was in the file before.
+  EXPECT_TRUE(write("empty/one", "empty/one").ok());
+  EXPECT_TRUE(write("", "nothing").ok());
+  {
+    auto file = open();
+    ASSERT_TRUE(file.ok());
+    EXPECT_EQ(file->datasets().size(), 1u);
+  }
+  for (const std::string object : {"nothing", "g"}) {
+    auto file = reopen();
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    ASSERT_TRUE(file->set_attribute(object, text_attribute("kind", "gas")).ok());
+    if (!refused(file->close())) {
+      EXPECT_EQ(text(*open()->attribute(object, "kind")), "gas");
+    }
+  }
+}
+
 TEST_P(Session, HolesOverlapsAndPartial) {
   const auto data = numbers(20, 1);
   for (const bool overlap : {false, true}) {
@@ -154,6 +302,69 @@ TEST_P(Session, AfterAFailedCommitOnlyCloseIsLeft) {
   EXPECT_FALSE(file->close().ok());
   EXPECT_FALSE(file->close().ok());
   EXPECT_EQ(read("data", {12}), numbers(12));
+}
+
+TEST_P(Session, WhatIsRemovedIsGoneAndMayBePutAnew) {
+  make();
+  auto file = reopen();
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(20, 3);
+  ASSERT_TRUE(file->put("group/a", f64, whole({4}), data.data()).ok());
+  ASSERT_TRUE(file->put("other", f64, whole({4}), data.data()).ok());
+  ASSERT_TRUE(file->put("never", f64, whole({4}), data.data()).ok());
+  ASSERT_TRUE(file->remove("never").ok());
+  if (refused(file->close())) return;
+  file = reopen();
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->remove("dat").code(), Code::not_found);
+  file = reopen();
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->remove("data").ok());
+  ASSERT_TRUE(file->remove("group").ok());
+  ASSERT_TRUE(file->put("data", f64, rows(4, 0, 4, 5), data.data()).ok());  // of another shape
+  const Status status = file->close();
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(read("data", {4, 5}), data);
+  EXPECT_EQ(read("other", {4}), numbers(4, 3));
+  auto back = File::open_to_check(serial_communicator(), path_);
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  EXPECT_EQ(back->datasets().size(), 2u);
+  EXPECT_TRUE(back->attributes("data").empty());
+  const auto found = back->verify();
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_TRUE(found->verdict(path_).ok());
+}
+
+TEST_P(Session, AForgetfulFileGoesOn) {
+  {
+    auto file = create();
+    ASSERT_TRUE(file.ok());
+    file->set_forgetful(true);
+    const auto data = numbers(12);
+    ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+    file->set_capture_bytes(100);
+    EXPECT_EQ(file->put("more", f64, whole({12}), data.data()).code(), Code::memory);
+    EXPECT_TRUE(file->is_pending());
+    EXPECT_EQ(file->refuse_get({Code::invalid, "mine"}).code(), Code::invalid);
+    EXPECT_TRUE(file->is_pending());
+    ASSERT_TRUE(file->close().ok());
+  }
+  auto file = open();
+  ASSERT_TRUE(file.ok());
+  file->set_forgetful(true);
+  std::vector<double> first(12, -1), again(12, -1), none(12, -1);
+  ASSERT_TRUE(file->get("data", f64, whole({12}), first.data()).ok());
+  EXPECT_EQ(file->get_now("date", f64, whole({12}), none.data()).code(), Code::not_found);
+  EXPECT_EQ(file->get_now("data", i32, whole({12}), none.data()).code(), Code::mismatch);
+  EXPECT_EQ(first[3], -1);
+  Status status = file->get_now("data", f64, whole({12}), again.data());
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(first, numbers(12));
+  EXPECT_EQ(again, numbers(12));
+  EXPECT_EQ(none[0], -1);
+  EXPECT_FALSE(file->is_pending());
+  EXPECT_TRUE(file->is_usable());
+  EXPECT_TRUE(file->close().ok());
 }
 
 TEST_P(Session, CaptureLimit) {

@@ -68,7 +68,7 @@ struct File::State {
   StorageFilePtr held;
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
-  std::set<std::string> unlimited;
+  std::set<std::string> unlimited, named, groups, removed;  // as in Definitions
   bool partial = false;
   bool xdmf = false;  // a description for ParaView is written beside
   Convention convention = Convention::none;
@@ -77,7 +77,10 @@ struct File::State {
   int64_t capture_bytes = 0;
   int64_t captured_bytes = 0;
   Status misuse;  // the first put, get or attribute that failed: commit fails with it, so that nothing is lost silently
-  Status outcome;  // of a failed commit
+  bool forgetful = false;  // no misuse is kept, and a failed reading is not the outcome
+  Status refused;          // this rank's get_now: the next collective call fails with it, and does nothing
+  bool harmless = false;   // what the last collective call did, if it failed
+  Status outcome;          // of a failed commit
   bool published = false;
   bool closed = false;
   bool parts_beside = false;           // rank 0: at create there were parts, of a set at the path perhaps
@@ -93,7 +96,7 @@ struct File::State {
   double commit_seconds = 0;
 
   Status remember(Status status) {
-    if (!status.ok() && misuse.ok()) misuse = status;
+    if (!status.ok() && misuse.ok() && !forgetful) misuse = status;
     return status;
   }
   // The file that contents describes.
@@ -120,9 +123,10 @@ struct Resolved {
   std::vector<Claim> claims;
   std::vector<std::byte*> memory;  // of each claim; null where it is supplied:
   std::vector<const Supplier*> supplier;
-  std::vector<Sharing> sharing;        // of each dataset
-  std::set<std::string> unlimited;     // as declared by any rank
-  std::map<std::string, int> speaker;  // replicated datasets: the rank whose copy moves
+  std::vector<Sharing> sharing;                  // of each dataset
+  std::set<std::string> unlimited;               // as declared by any rank
+  std::set<std::string> named, groups, removed;  // as in Definitions
+  std::map<std::string, int> speaker;            // replicated datasets: the rank whose copy moves
 };
 
 // Collective. Ragged rows, per-rank rows and growing extents get their final numbers; replicated data is compared.

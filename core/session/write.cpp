@@ -1,13 +1,16 @@
 // Writing: one commit, from what the ranks put to one published file.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <penstock/config.h>
 
 #include "core/base/guarded.hpp"
+#include "core/base/nearest.hpp"
 #include "core/comm/calling.hpp"
+#include "core/model/dimension_scales.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
 #include "core/session/keep.hpp"
@@ -20,11 +23,45 @@
 namespace penstock {
 namespace {
 
+// Whether NAME is a dataset of CATALOGUE or a group: one of GROUPS, or one that something is in.
+bool exists(const Catalogue& catalogue, const std::set<std::string>& groups, const std::string& name) {
+  const std::string below = name + "/";
+  const auto at = std::ranges::lower_bound(catalogue.datasets, below, {}, &Dataset::name);
+  const auto group = groups.lower_bound(below);
+  return name.empty() || catalogue.find(name) != nullptr || groups.contains(name) ||
+         (at != catalogue.datasets.end() && at->name.starts_with(below)) ||
+         (group != groups.end() && group->starts_with(below));
+}
+
+// That each of OBJECTS, which attributes were set of, is a dataset or a group of CATALOGUE; GROUPS: those made on
+// purpose, now or before. A mesh is a group by its description.
+Status check_objects(const Catalogue& catalogue, const std::set<std::string>& groups,
+                     const std::vector<std::string>& objects) {
+  for (const std::string& object : objects) {
+    const auto& attributes = catalogue.attributes.at(object);
+    if (attributes.empty() || attributes.contains("mesh") || exists(catalogue, groups, object)) continue;
+    std::vector<std::string> names(groups.begin(), groups.end());
+    for (const Dataset& dataset : catalogue.datasets) {
+      names.push_back(dataset.name);
+      for (size_t slash = dataset.name.find('/'); slash != std::string::npos; slash = dataset.name.find('/', slash + 1))
+        names.push_back(dataset.name.substr(0, slash));
+    }
+    return {Code::not_found,
+            fmt::format(
+                "attribute '{}' of '{}': there is no such dataset, neither put nor in the file, nor group{}; a group "
+                "with nothing in it is made on purpose (penstock_group, make_group)",
+                attributes.begin()->first, object, did_you_mean(object, names))};
+  }
+  return {};
+}
+
 // RESOLVED keeps its claims, which count the target's datasets from now on.
 Result<Target> target_of(const File::State& state, Resolved& resolved) {
   Target target{std::move(resolved.catalogue), {}};
+  std::vector<std::string> objects;
+  for (const auto& [object, attributes] : target.catalogue.attributes) objects.push_back(object);
   if (state.contents)
-    PENSTOCK_TRY(add_old(state.contents->catalogue, target, resolved.claims));
+    PENSTOCK_TRY(add_old(without(state.contents->catalogue, resolved.removed), target, resolved.claims));
   else
     target.kept.assign(target.catalogue.datasets.size(), 0);
   for (const std::string& name : resolved.unlimited) {
@@ -36,6 +73,16 @@ Result<Target> target_of(const File::State& state, Resolved& resolved) {
       return Status(Code::invalid, fmt::format("'{}' is a scalar, which cannot be unlimited", name));
     dataset.unlimited = true;
   }
+  std::set<std::string> groups = resolved.groups;
+  if (state.contents)
+    for (const auto& [object, attributes] : state.contents->catalogue.attributes) groups.insert(object);
+  PENSTOCK_TRY(check_objects(target.catalogue, groups, objects));
+  for (const std::string& group : resolved.groups) {
+    if (target.catalogue.find(group) != nullptr)
+      return Status(Code::invalid, fmt::format("'{}' is a dataset, so it cannot be made a group", group));
+    target.catalogue.attributes.try_emplace(group);
+  }
+  PENSTOCK_TRY(check_dimensions(target.catalogue, resolved.named));
   return target;
 }
 
@@ -197,6 +244,9 @@ void take_pending(File::State& state, Writing& writing) {
   writing.puts = std::move(state.puts);
   state.puts.clear();
   state.unlimited.clear();
+  state.named.clear();
+  state.groups.clear();
+  state.removed.clear();
   writing.captured_bytes = state.captured_bytes;
 }
 

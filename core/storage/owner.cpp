@@ -48,6 +48,14 @@ Beside look_beside(Storage& storage, const std::string& path) {
   return beside;
 }
 
+Status by_its_name(const Status& status, const std::string& partial, const std::string& path) {
+  if (status.ok() || partial.empty()) return status;
+  std::string message = status.message();
+  for (size_t at = 0; (at = message.find(partial, at)) != std::string::npos; at += path.size())
+    message.replace(at, partial.size(), path);
+  return {status.code(), std::move(message)};
+}
+
 Status write_file(Storage& storage, const std::string& path, std::string_view text) {
   const std::string folder = folder_of(path);
   const std::string partial =

@@ -9,6 +9,9 @@
 
 namespace penstock {
 
+// STATUS, whose message says PATH where it said PARTIAL, which is nobody's name but ours.
+Status by_its_name(const Status& status, const std::string& partial, const std::string& path);
+
 // What lies beside a file that will be written.
 struct Beside {
   std::string others;  // one line about partial files of it that others left, or are writing now; "" for none

@@ -5,6 +5,7 @@
 #include <complex>
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <ranges>
 #include <span>
 #include <string>
@@ -61,10 +62,12 @@ concept StridedView = requires(const V& view, typename V::rank_type r) {
   { view.stride(r) } -> std::convertible_to<int64_t>;
 } && V::rank() <= static_cast<unsigned>(max_rank);
 
-// Where a view lies in its dataset: the dataset's SHAPE, and the view's first element in it.
+// Where a view lies in its dataset: the dataset's SHAPE, and the view's first element in it. DIMS: what the dimensions
+// are called, of what is put or lent: {.shape = {ny, nx}, .start = {y, x}, .dims = {"y", "x"}}.
 struct Place {
   Dims shape;
   Dims start;
+  std::vector<std::string> dims = {};
 };
 
 namespace detail {
@@ -96,6 +99,10 @@ Memory memory_of(const V& view) {
   Memory memory;
   for (size_t i = 0; i < V::rank(); ++i) memory.stride.push_back(static_cast<int64_t>(view.stride(i)));
   return memory;
+}
+
+inline Status name_dimensions(File& file, std::string_view name, const Place& place) {
+  return place.dims.empty() ? Status() : file.set_dimensions(name, place.dims);
 }
 
 // Calls MOVE with the decomposition that PLACE gives VIEW.
@@ -162,6 +169,7 @@ Result<std::vector<T>> read(File& file, std::string_view name) {
 
 template <StridedView V>
 Status put(File& file, std::string_view name, const V& view, const Place& place) {
+  PENSTOCK_TRY(detail::name_dimensions(file, name, place));
   return detail::placed(file, view, place, [&](const Decomposition& part) {
     return file.put(name, element_type<typename V::value_type>(), part, view.data_handle(), detail::memory_of(view));
   });
@@ -176,6 +184,7 @@ Status put(File& file, std::string_view name, const V& view) {
 // What VIEW shows must live, unchanged, until commit returns.
 template <StridedView V>
 Status lend(File& file, std::string_view name, const V& view, const Place& place) {
+  PENSTOCK_TRY(detail::name_dimensions(file, name, place));
   return detail::placed(file, view, place, [&](const Decomposition& part) {
     return file.lend(name, element_type<typename V::value_type>(), part, view.data_handle(), detail::memory_of(view));
   });
@@ -194,6 +203,22 @@ Status get(File& file, std::string_view name, const V& view) {
   return detail::replicated(file, view, [&](const Decomposition& part) {
     return file.get(name, element_type<typename V::value_type>(), part, view.data_handle(), detail::memory_of(view));
   });
+}
+
+// What the dimensions of dataset NAME are called, slowest first.
+inline Status set_dimensions(File& file, std::string_view name, std::initializer_list<std::string> dims) {
+  return file.set_dimensions(name, std::vector<std::string>(dims));
+}
+
+// Collective. Of all of NAME, on every rank, as T: which holds all values that it has.
+template <Element T>
+Result<std::vector<T>> read_widened(File& file, std::string_view name) {
+  PENSTOCK_ASSIGN(const DatasetInfo info, file.dataset(name));
+  PENSTOCK_ASSIGN(const Decomposition part, Decomposition::replicated(info.shape));
+  std::vector<T> values(static_cast<size_t>(part.elements()));
+  (void)file.get_widened(name, element_type<T>(), part, values.data());  // commit says it
+  PENSTOCK_TRY(file.commit());
+  return values;
 }
 
 // --- attributes ------------------------------------------------------------------------------------------------------

@@ -95,8 +95,9 @@ class CommunicatorInterface {
   virtual ~CommunicatorInterface() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual int node_size() const = 0;  // ranks on this node, this one included
-  virtual int node_rank() const = 0;  // among them
+  virtual int program_size() const { return size(); }  // ranks of MPI_COMM_WORLD
+  virtual int node_size() const = 0;                   // ranks on this node, this one included
+  virtual int node_rank() const = 0;                   // among them
   // Whether other threads may exist at all (they never call MPI): false under MPI_THREAD_SINGLE.
   virtual bool threads_allowed() const = 0;
   // Whether another thread may call this communicator, one at a time: MPI_THREAD_MULTIPLE.

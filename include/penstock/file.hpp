@@ -97,7 +97,7 @@ struct Sealed {
 // Threads: a File may be used by one thread at a time; under MPI_THREAD_SINGLE everything still works. Several threads with
 // files of their own, by format hdf5, transport mpiio or engines, call their collective functions in the same order on all
 // ranks, since one thread at a time is inside those libraries.
-// Failure: after a failed commit the target is what it was before; the File can only be closed.
+// Failure: after a failed commit the target is what it was before; the File can only be closed (but see set_forgetful).
 class File {
  public:
   File(File&&) noexcept;
@@ -166,13 +166,42 @@ class File {
   // Local. DATA is filled when commit returns. TYPE and shape must be those of the dataset.
   Status get(std::string_view name, ElementType type, const Decomposition& part, void* data, const Memory& memory = {});
 
+  // Local. As get, but TYPE may be any that holds all values of the dataset's: f64 of f32, i64 of u32, f64 of i32,
+  // complex128 of f64; they are converted when commit has read them.
+  Status get_widened(std::string_view name, ElementType type, const Decomposition& part, void* data,
+                     const Memory& memory = {});
+
   // Local. Makes the next commit fail with STATUS, on all ranks: for bindings, whose own checks refuse a call
   // before it gets here.
   void remember_failure(const Status& status);
+  // Local. For bindings whose language has exceptions, which nobody overlooks: with FORGETFUL a put, get or attribute
+  // that is refused leaves no trace, and after a commit that only read, and failed, the file can be used as before.
+  void set_forgetful(bool forgetful);
+  // Collective. get() and commit() in one; but where a rank's get is refused, all ranks fail with its error, nothing
+  // else was done, what was put or asked for before is still pending, and the file can be used as before.
+  Status get_now(std::string_view name, ElementType type, const Decomposition& part, void* data,
+                 const Memory& memory = {});
+  // Collective. The place in others' get_now (or commit, which fails likewise) of a rank whose binding refused the call
+  // because of WHY.
+  Status refuse_get(const Status& why);
+  // Local. Whether the file is open and no commit of it failed.
+  bool is_usable() const;
+  // Local. Whether this rank has put, lent or asked for anything that no commit has dealt with.
+  bool is_pending() const;
 
   // Local. OBJECT is "" or "/" for the file, else a group's or dataset's name. The last value on a rank wins; ranks
   // may differ in which attributes they set, not in their values.
   Status set_attribute(std::string_view object, Attribute attribute);
+  // Local. A group NAME, though nothing be put into it; one that is there stays.
+  Status make_group(std::string_view name);
+  // Local; one rank that says so is enough. Dataset or group NAME goes, with all that is in it: what was put and not
+  // committed, and what a reopened file has. It may be put anew, with another type and shape. Code::not_found where
+  // there is none.
+  Status remove(std::string_view name);
+  // Local. What the dimensions of DATASET are called, slowest first: what xarray and netCDF show, and HDF5's dimension
+  // scales. "y" stands for one length in the whole file, "level_1/y" is group level_1's own. A list with the name of a
+  // dimension has its coordinates. Kept as the attribute "dimensions". Code::invalid from commit where they do not fit.
+  Status set_dimensions(std::string_view dataset, std::span<const std::string> names);
   // Local. Declares that the first extent of dataset NAME may grow later.
   Status set_unlimited(std::string_view name);
   // Local; one rank that says so is enough. Elements that nobody puts read as zero instead of being an error.
@@ -194,6 +223,8 @@ class File {
   int64_t publications() const;
   Result<Attribute> attribute(std::string_view object, std::string_view name) const;
   std::vector<Attribute> attributes(std::string_view object) const;
+  // Local. The names of the dimensions of DATASET; empty where it has none.
+  std::vector<std::string> dimensions(std::string_view dataset) const;
   const std::string& path() const;
   std::string plan() const;
 

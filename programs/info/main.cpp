@@ -114,7 +114,8 @@ Result<program::Outcome> look(const char* path) {
              {"datasets", datasets_of(contents, record)},
              {"attributes", attributes},
              {"lost", lost},
-             {"left_out", contents.left_out}};
+             {"left_out", contents.left_out},
+             {"unread", contents.unread}};
   const bool good = contents.lost.empty();
   return program::Outcome{{{"found", std::move(found)}}, good};
 }

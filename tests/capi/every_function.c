@@ -79,6 +79,44 @@ static void write_all(const char *path) {
   penstock_free(d), penstock_free(row), penstock_free(ragged), penstock_free(same);
 }
 
+/* Names of dimensions and groups by each way of writing HDF5 and netCDF. */
+static void name_dimensions(void) {
+  static const char *const plans[] = {"hdf5/two_phase", "phdf5", "netcdf/two_phase"};
+  for (int i = 0; i < 3; i++) {
+    penstock_file *f = NULL;
+    penstock_decomposition *d = part(), *rows = NULL;
+    double t[10] = {0};
+    penstock_status status = penstock_create(world, in_folder("dims.h5"), plans[i], &f);
+    if (status == PENSTOCK_UNSUPPORTED) continue; /* a build without that engine */
+    CHECK_OK(status);
+    CHECK_OK(penstock_block(2, (int64_t[]){5 * size, 2}, (int64_t[]){5 * rank, 0}, (int64_t[]){5, 2}, &rows));
+    CHECK_OK(penstock_put(f, "t", PENSTOCK_DOUBLE, rows, t, NULL));
+    CHECK_OK(penstock_put(f, "y", PENSTOCK_DOUBLE, d, t, NULL));
+    if (rank == size - 1) CHECK_OK(penstock_dimensions(f, "t", 2, (const char *const[]){"y", "x"}));
+    CHECK_OK(penstock_attribute(f, "t", "units", "K"));
+    CHECK_OK(penstock_close(f));
+    CHECK_OK(penstock_open(world, in_folder("dims.h5"), NULL, &f));
+    CHECK(penstock_count(f) == 2 && !strcmp(penstock_dimension(f, "t", 0), "y"));
+    CHECK(!strcmp(penstock_dimension(f, "t", 1), "x") && !strcmp(penstock_dimension(f, "t", 2), ""));
+    CHECK(!strcmp(penstock_dimension(f, "y", 0), "") && !strcmp(penstock_dimension(f, "none", 0), ""));
+    CHECK_OK(penstock_close(f));
+    penstock_free(d), penstock_free(rows);
+  }
+  penstock_file *f = NULL;
+  CHECK_OK(penstock_create(world, in_folder("dims.h5"), NULL, &f));
+  CHECK_IS(penstock_dimensions(f, "t", 9, (const char *const[]){"a", "b", "c", "d", "e", "f", "g", "h", "i"}),
+           PENSTOCK_INVALID);
+  CHECK_IS(penstock_dimensions(f, "t", 1, NULL), PENSTOCK_INVALID);
+  penstock_abandon(f);
+  barrier();
+  CHECK_OK(penstock_create(world, in_folder("groups.h5"), NULL, &f));
+  if (rank == 0) CHECK_OK(penstock_group(f, "fluid/empty"));
+  CHECK_OK(penstock_close(f));
+  CHECK_OK(penstock_reopen(world, in_folder("groups.h5"), NULL, &f));
+  CHECK_OK(penstock_attribute(f, "fluid/empty", "kind", "gas"));
+  CHECK_OK(penstock_close(f));
+}
+
 static void look_around(penstock_file *f) {
   static const char *const names[] = {"group/lent", "group/put", "inside", "names", "ragged", "strided"};
   penstock_type type;
@@ -133,6 +171,12 @@ static void read_all(const char *path) {
   look_around(f);
   get_all(f, "group/put", PENSTOCK_INT32, numbers);
   for (int i = 0; i < 5 * size; i++) CHECK(numbers[i] == i);
+  penstock_decomposition *mine = part();
+  double wide[5];
+  CHECK_OK(penstock_get_widened(f, "group/put", PENSTOCK_DOUBLE, mine, wide, NULL));
+  CHECK_OK(penstock_commit(f));
+  for (int i = 0; i < 5; i++) CHECK(wide[i] == 5 * rank + i);
+  penstock_free(mine);
   get_all(f, "group/lent", PENSTOCK_INT32, numbers);
   for (int i = 0; i < 5 * size; i++) CHECK(numbers[i] == -i);
   get_all(f, "inside", PENSTOCK_DOUBLE, reals);
@@ -226,5 +270,6 @@ int main(int argc, char **argv) {
   for (int s = 0; s <= PENSTOCK_INTERNAL; s++) CHECK(strlen(penstock_status_name((penstock_status)s)) > 1);
   CHECK(penstock_message() != NULL);
   own_failure();
+  name_dimensions();
   return ranks_end("every_function");
 }

@@ -33,6 +33,7 @@ contains
     integer(int64) :: start8(2), count8(2)
     integer :: a(4, 3), b(4, 3), whole(4, 3 * size_of_world), from_runs(12 * size_of_world)
     integer, allocatable :: g(:, :)
+    real(real64) :: wide(4, 3)
     columns = 3 * size_of_world
     whole = reshape([((i + 10 * j, i=1, 4), j=1, columns)], [4, columns])
     a = whole(:, 3 * rank + 1:3 * rank + 3)
@@ -112,11 +113,13 @@ contains
     call penstock_abandon(f)
     call penstock_open(world, path, f)
     call penstock_get(f, "runs", b, [4, columns], [1, 3 * rank + 1])
+    call penstock_get_widened(f, "runs", wide, [4, columns], [1_int64, int(3 * rank + 1, int64)])
     deallocate (g)
     allocate (g(4, size_of_world * (size_of_world - 1) / 2))
     call penstock_get(f, "ragged", g)
     call penstock_close(f)
     call check(all(b == a), "runs")
+    call check(all(wide == a), "widened")
     call check(all(g == spread([((i, j=1, i), i=0, size_of_world - 1)], 1, 4)), "ragged rows follow the ranks")
   end subroutine
 
@@ -129,7 +132,11 @@ contains
     complex(real64) :: z
     character(len=8) :: words(2), word
     call penstock_create(world, path, f)
-    call penstock_put(f, "group/t", [1.0, 2.0], comment="of Kelvin  ")
+    call penstock_put(f, "group/t", [1.0, 2.0], comment="of Kelvin  ", dims=["x"])
+    call penstock_put(f, "area", reshape([1.0, 2.0, 3.0, 4.0], [2, 2]), dims=["x   ", "long"])
+    call penstock_put(f, "mixed", [1.0], shape=[int(size_of_world, int64)], start=[rank + 1])
+    call penstock_put(f, "mixed too", [1.0], shape=[size_of_world], start=[int(rank + 1, int64)])
+    call penstock_group(f, "empty")
     call penstock_attribute(f, "/", "title", "a title   ")
     call penstock_attribute(f, "/", "empty", "")
     call penstock_attribute(f, "group/t", "words", ["one  ", "three"])
@@ -144,6 +151,9 @@ contains
                len(penstock_attribute_text(f, "/", "title")) == 7, "text")
     call check(len(penstock_attribute_text(f, "/", "empty")) == 0, "a text of nothing")
     call check(penstock_attribute_text(f, "group/t", "comment") == "of Kelvin", "comment")
+    call check(penstock_dimension(f, "group/t", 1) == "x" .and. penstock_dimension(f, "area", 1) == "x" .and. &
+               penstock_dimension(f, "area", 2) == "long", "names of dimensions")
+    call check(penstock_dimension(f, "area", 3) == "" .and. penstock_dimension(f, "mixed", 1) == "", "no names of dimensions")
     word = "????????"
     call penstock_attribute_get(f, "/", "title", word)
     call check(word == "a title", "a text of a fixed length")

@@ -28,7 +28,7 @@ for good in 'call penstock_lend(f, "a", a)' 'call penstock_lend(f, "a", a(::2))'
 done
 for bad in 'call penstock_lend(f, "a", 2 * a)' 'call penstock_lend(f, "a", constant)' 'call penstock_lend(f, "a", a(indices))' \
   'call penstock_get(f, "a", 2 * a)' 'call penstock_get(f, "a", constant)' 'call penstock_get(f, "a", a(indices))' \
-  'call penstock_lend(f, "a", words)' 'call penstock_put(f, "a", mask)' 'call penstock_put(f, "a", a, [10_8], [1_4])' \
+  'call penstock_lend(f, "a", words)' 'call penstock_put(f, "a", mask)' 'call penstock_put(f, "a", a, [10_8], [1_2])' \
   'call penstock_put(f, a)' 'print *, f%handle'; do
   if compiles "$bad"; then
     echo "this should not compile: $bad"

@@ -223,7 +223,7 @@ void another_file(const std::string& path) {
   const Communicator comm = fresh();
   Status status;
   {
-    auto file = File::create(comm, path), other = File::create(comm, path + ".other");
+    auto file = File::create(comm, path), other = File::create(comm, path + ".other.h5");
     CHECK_OK(put(*file, 40, 2), "put");
     CHECK_OK(put(*other, 40, 2), "put");
     status = within(most, [&] { return ranks.is_odd() ? other->commit() : file->commit(); });
@@ -245,7 +245,8 @@ void creates_instead(const std::string& path) {
       CHECK_OK(put(*file, 40, 2), "put");
       status = within(most, [&] {
         if (!ranks.is_odd()) return file->commit();
-        return stream ? Stream::create(comm, path + ".streams").status() : File::create(comm, path + ".new").status();
+        return stream ? Stream::create(comm, path + ".streams").status()
+                      : File::create(comm, path + ".new.h5").status();
       });
     }
     expect(status, Code::mismatch, {odd_rank() + (stream ? " called stream_create of" : " called create of")});
@@ -271,7 +272,7 @@ void comes_late_to_create(const std::string& path) {
     if (ranks.is_odd()) ::usleep(static_cast<useconds_t>(late * 1e6));
     const Status status = hurried([&]() -> Status {
       PENSTOCK_ASSIGN(const Communicator comm, mpi_communicator(own));
-      return File::create(comm, path + ".late").status();
+      return File::create(comm, path + ".late.h5").status();
     });
     CHECK(status.code() == Code::timeout, fmt::format("is '{}': {}", name(status.code()), status.message()));
     if (!first) check_same(status);
@@ -279,7 +280,7 @@ void comes_late_to_create(const std::string& path) {
     Result<Communicator> again = Status(Code::internal, "");
     const Status came = within(most, [&] { return (again = mpi_communicator(own)).status(); });
     if (first) expect(came, Code::timeout, {"MPI_Comm_dup"});
-    if (!first && CHECK_OK(came, "again")) CHECK_OK(File::create(*again, path + ".late").status(), "create again");
+    if (!first && CHECK_OK(came, "again")) CHECK_OK(File::create(*again, path + ".late.h5").status(), "create again");
   }
 }
 
@@ -320,7 +321,7 @@ void on_another_communicator(const std::string& path) {
   write_file(path, 40, 1);
   Status status;
   {
-    auto file = File::create(fresh(), path), other = File::create(fresh(), path + ".other");
+    auto file = File::create(fresh(), path), other = File::create(fresh(), path + ".other.h5");
     CHECK_OK(put(*file, 40, 2), "put");
     CHECK_OK(put(*other, 40, 2), "put");
     together();  // the limit is for the call, not for a disk that was slow before
@@ -412,6 +413,38 @@ void is_in_doubt(const std::string& path) {
   check_file(path, 40, 3);
 }
 
+// A rank that comes late, but within the limit: meanwhile the others are told whom they wait for, and how long; ROOT:
+// it is rank 0.
+void is_told(const std::string& path, bool root) {
+  about(root ? "told of rank 0" : "told of the last rank");
+  write_file(path, 40, 1);
+  std::vector<Waiting> told;
+  when_waiting([&](const Waiting& waiting) { told.push_back(waiting); }, 0.5);
+  together();
+  const bool late_one = root ? ranks.rank == 0 : ranks.is_odd();
+  {
+    auto file = File::create(fresh(), path);
+    CHECK_OK(file.status(), "create");
+    CHECK_OK(put(*file, 40, 2), "put");
+    told.clear();
+    if (late_one) ::usleep(3000000);
+    CHECK_OK(within(most, [&] { return file->close(); }), "close");
+  }
+  when_waiting({});
+  together();
+  if (!late_one) {
+    const std::string whom = root ? fmt::format("rank 0 (of {})", ranks.size)
+                                  : fmt::format("waiting for {} (of {}) in close of", odd_rank(), ranks.size);
+    CHECK(!told.empty(), "nobody was told");
+    CHECK(std::ssize(told) <= 6, fmt::format("told {} times", told.size()));
+    bool named = false;
+    for (const Waiting& one : told) named = named || one.what.find(whom) != std::string::npos;
+    CHECK(named, fmt::format("no '{}' in: {}", whom, told.empty() ? "" : told[0].what));
+    for (const Waiting& one : told) CHECK(one.rank == ranks.rank && one.seconds >= 0.5, one.what);
+  }
+  check_file(path, 40, 2);
+}
+
 void limits() {
   about("limits");
   CHECK(set_timeout(-1).code() == Code::invalid &&
@@ -435,6 +468,8 @@ int main(int argc, char** argv) {
   if (wanted("calls")) {
     limits();
     comes_in_time(path);
+    is_told(path, false);
+    is_told(path, true);
     calls_commit_twice(path);
     closes_instead(path);
     root_closes_instead(path);

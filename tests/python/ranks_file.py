@@ -1,5 +1,6 @@
 """ranks_file.py: what test_ranks.py runs on several ranks: FOLDER; ends with 0 where everything was as it should be."""
 
+import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -56,14 +57,52 @@ def an_error_on_one_rank_is_one_on_all() -> None:
     else:
         raise AssertionError("no error")
     assert not (folder / "bad.h5").exists()
-    f = penstock.open(folder / "all.h5", comm)
+
+
+def caught(what: Callable[[], Any], error: type[Exception], words: str) -> None:
     try:
-        f["t"][999 if r == 0 else 0]
-    except (IndexError, penstock.Invalid) as error:
-        says(error, "index 999")
+        what()
+    except error as found:
+        says(found, words)
     else:
         raise AssertionError("no error")
-    f.abandon()
+
+
+def a_caught_error_leaves_no_trace() -> None:
+    with penstock.open(folder / "all.h5", comm) as f:
+        later = f["same"].get()
+        caught(lambda: f["t"][999 if r == 0 else 0], IndexError, "index 999")  # of one rank: all can catch it alike
+        caught(lambda: f["t"][999], IndexError, "index 999")
+        caught(lambda: f["t"].read_into(np.zeros(1) if r == 1 else np.zeros((4 * n, 6))), ValueError, "shape")
+        caught(lambda: f["t"].get(999), IndexError, "index 999")
+        assert f["id"][...].tolist() == list(range(n))
+        assert later.tolist() == [0, 1, 2]
+    path = folder / "caught.h5"
+    with penstock.create(path, comm) as f:
+        f["a"] = np.arange(3)
+        f.commit()
+        lent = np.arange(4.0)
+        f.lend("b", lent)
+        del lent
+        if r == 1:
+            caught(lambda: f.__setitem__("c", np.array([None])), TypeError, "dtype object")
+            caught(lambda: f.__setitem__("c", penstock.block(np.zeros(2), 1, 0)), penstock.Error, "")
+            caught(lambda: f.__setitem__("c", penstock.replicated(np.zeros(2), bad={})), TypeError, "bad")
+            caught(lambda: f.attrs.__setitem__("a", object()), TypeError, "")
+            caught(lambda: f.provenance("a", 3), TypeError, "str")  # type: ignore[arg-type]
+            caught(lambda: f.provenance("a/b", "c"), penstock.Invalid, "without '/'")
+        caught(lambda: f["a"][7 if r == 1 else 0], IndexError, "index 7")
+    with penstock.open(path, comm) as f:
+        assert list(f) == ["a", "b"]
+        assert f["b"][...].tolist() == [0, 1, 2, 3]
+
+
+def what_poisons_says_so() -> None:
+    f = penstock.create(folder / "poisoned.h5", comm)
+    f["a"] = penstock.block(np.zeros(1), 2 * n, r)
+    caught(f.commit, penstock.Incomplete, "after this the file can only be closed")
+    caught(f.close, penstock.Incomplete, "'a'")
+    assert not list(folder.glob("poisoned*"))
 
 
 def fails(what: Callable[[], Any], mine: type[Exception], others: type[Exception], words: str = "") -> None:
@@ -139,6 +178,15 @@ def another_mpi_library_is_named() -> None:
         MPI.Get_library_version = ours
 
 
+def a_communicator_of_fewer_ranks_is_asked_about() -> None:
+    def write(alone: MPI.Comm | None) -> None:
+        with penstock.create(folder / f"few.{r}.h5", alone) as f:
+            f["t"] = penstock.block(np.zeros(1), n, r)
+
+    for alone in (None, MPI.COMM_SELF):
+        caught(functools.partial(write, alone), penstock.Incomplete, f"1 of the program's {n} ranks: is it meant")
+
+
 def xarray_writes_by_region() -> None:
     whole = xr.Dataset(
         {"t": (("time", "x"), np.arange(8.0 * n).reshape(2, 4 * n), {"units": "K"})},
@@ -159,8 +207,11 @@ def xarray_writes_by_region() -> None:
 
 everything_comes_back()
 an_error_on_one_rank_is_one_on_all()
+a_caught_error_leaves_no_trace()
+what_poisons_says_so()
 nobody_waits_for_a_rank_whose_call_was_refused()
 some_ranks_have_no_boxes()
 a_process_may_have_files_of_its_own_too()
 another_mpi_library_is_named()
+a_communicator_of_fewer_ranks_is_asked_about()
 xarray_writes_by_region()

@@ -155,7 +155,7 @@ def test_what_a_file_cannot_give_or_take_is_named(penstock: Penstock, tmp_path: 
         file.create_dataset("lists", (3,), dtype=h5py.vlen_dtype("i4"))
         file["numbers"] = np.arange(3)
     message = refused(penstock, "convert", "lists.h5", "out.h5")
-    assert "'lists' is a dataset of a type" in message
+    assert "'lists' is a dataset of lists of variable length" in message
     assert "--only" in message
     with h5py.File(tmp_path / "wide.h5", "w") as file:
         file["v"] = np.arange(4)
@@ -255,6 +255,48 @@ def test_a_netcdf4_file_of_others_keeps_its_dimensions(penstock: Penstock, tmp_p
             xarray.testing.assert_equal(found, expected)
 
 
+def test_strings_of_variable_length_become_texts(penstock: Penstock, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "strings.h5", "w") as file:
+        file["names"] = np.array(["α", "beta", ""], dtype=h5py.string_dtype())
+        file["names"].attrs["of"] = "somebody"
+        file.create_dataset("packed", data=np.array([[b"ab", b"c"]] * 50, dtype=h5py.string_dtype()), compression=4)
+        file["one"] = "alone"
+    for name in ("out.h5", "out.nc"):
+        run(penstock, "convert", "strings.h5", name, "--np", "2")
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert file["names"][()].tolist() == ["α".encode(), b"beta", b""]
+        assert file["packed"][()].tolist() == [[b"ab", b"c"]] * 50
+        assert file["one"][()] == b"alone"
+        assert file["names"].attrs["of"] == b"somebody"
+    with netCDF4.Dataset(tmp_path / "out.nc") as file:
+        assert netCDF4.chartostring(file["packed"][:])[0].tolist() == ["ab", "c"]
+
+
+def test_what_h5py_calls_scales_are_names_of_dimensions(penstock: Penstock, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["t"] = np.arange(6.0).reshape(2, 3)
+        file["x"] = [1.0, 2.0, 4.0]
+        file["y"] = [0, 1]
+        for d, name in enumerate(("y", "x")):
+            file[name].make_scale(name)
+            file["t"].dims[d].attach_scale(file[name])
+        file["several"] = np.arange(3)
+        file["several"].dims[0].attach_scale(file["x"])
+    run(penstock, "convert", "a.h5", "b.nc")
+    run(penstock, "convert", "a.h5", "c.h5")
+    for name, engine in (("b.nc", "netcdf4"), ("c.h5", "h5netcdf"), ("c.h5", "netcdf4")):
+        with xarray.open_dataset(tmp_path / name, engine=engine) as found:
+            assert found["t"].dims == ("y", "x")
+            assert found["x"].to_numpy().tolist() == [1.0, 2.0, 4.0]
+    with h5py.File(tmp_path / "a.h5", "a") as file:
+        file["other"] = [7, 8, 9]
+        file["other"].make_scale("other")
+        file["several"].dims[0].attach_scale(file["other"])
+    assert "'several' is a dataset of which a dimension has several scales" in refused(
+        penstock, "convert", "a.h5", "d.h5"
+    )
+
+
 def test_dimensions_of_netcdf4_groups(penstock: Penstock, tmp_path: Path) -> None:
     with netCDF4.Dataset(tmp_path / "g.nc", "w") as file:
         file.createDimension("x", 5)
@@ -274,7 +316,10 @@ def test_dimensions_of_netcdf4_groups(penstock: Penstock, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("dimension", "kind", "said"),
-    [("nv", "f8", "'nv' is a dimension that no variable has"), ("", str, "'u' is a dataset of a type")],
+    [
+        ("nv", "f8", "'nv' is a dimension that no variable has"),
+        ("", "lists", "'lists' is neither a group nor a dataset"),
+    ],
 )
 def test_what_a_copy_of_netcdf4_would_lose(
     penstock: Penstock, tmp_path: Path, dimension: str, kind: Any, said: str
@@ -283,7 +328,7 @@ def test_what_a_copy_of_netcdf4_would_lose(
         file.createDimension("x", 2)
         if dimension:
             file.createDimension(dimension, 4)
-        file.createVariable("u", kind, ("x",))
+        file.createVariable("u", file.createVLType("i4", "lists") if kind == "lists" else kind, ("x",))
     ran = penstock("convert", "a.nc", "b.nc")
     assert ran.returncode == 1
     assert said in ran.stderr

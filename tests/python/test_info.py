@@ -75,6 +75,33 @@ def test_where_the_data_is_is_where_it_is(penstock: Penstock, files: dict[str, P
     assert files["a.h5"].read_bytes()[offset : offset + 65536] == np.ones((64, 128)).tobytes()
 
 
+def test_what_is_not_read_is_listed_with_the_reason(penstock: Penstock, tmp_path: Path) -> None:
+    path = tmp_path / "others.h5"
+    with h5py.File(path, "w") as file:
+        file["t"] = np.arange(3.0)
+        file["words"] = np.array(["one", "three"], dtype=h5py.string_dtype())
+        file["table"] = np.zeros(2, dtype=[("a", "i4"), ("b", "f8")])
+        file["pointers"] = np.array([file["t"].ref], dtype=h5py.ref_dtype)
+        file["soft"] = h5py.SoftLink("/t")
+    reasons = [
+        "'table' is a dataset of a compound type, which penstock does not have",
+        "'pointers' is a dataset of references, which penstock does not have",
+        "'soft' is a soft or external link",
+    ]
+    for words in (["info"], ["info", "--list"], ["ls"]):
+        said = penstock(*words, str(path)).stdout
+        for reason in reasons:
+            assert f"not read: {reason}" in said, words
+        assert "words" in said
+        assert "text[5]" in said
+    assert sorted(found(penstock, path)["unread"]) == sorted(reasons)
+    with library.open(path) as file:
+        assert sorted(file) == ["t", "words"]
+        assert file["words"][...].tolist() == [b"one", b"three"]
+        for reason in reasons:
+            assert any(reason in warning for warning in file.warnings)
+
+
 def test_for_a_person(penstock: Penstock, files: dict[str, Path]) -> None:
     ran = penstock("info", str(files["a.h5"]))
     assert ran.returncode == 0

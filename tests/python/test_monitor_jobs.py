@@ -10,6 +10,7 @@ import pytest
 from monitor_root import make_root, page, write, write_page, write_process
 from penstock.monitor import reading
 from penstock.monitor.asking import Asking
+from penstock.monitor.job_lines import progress_text
 from penstock.monitor.members import Members
 from penstock.monitor.outputs import Outputs
 from penstock.monitor.sample import Sample, between
@@ -71,6 +72,17 @@ def test_ranks_of_a_job_and_their_output_are_one(root: Path) -> None:
     assert output.elapsed_seconds == pytest.approx(8.0)
     assert output.bytes_per_second == pytest.approx(5.0 * MIB)
     assert output.left_seconds == pytest.approx(12.0)
+
+
+@pytest.mark.parametrize(("seconds", "late"), [(6.0, []), (12.0, [2])])
+def test_a_rank_that_does_not_come_is_named(root: Path, seconds: float, late: list[int]) -> None:
+    watch = Watch(root)
+    start = int((watch.at + 2.0 - seconds) * 1e9)
+    for number in range(3):
+        rank(root, 100 + number, number, 3, 0, start=start, inside="exchange", kind=0 if number == 2 else 1)
+    (output,) = watch.next().jobs[0].outputs
+    assert output.waits_for == late
+    assert ("waits for rank 2" in progress_text(output)) == bool(late)
 
 
 def test_of_a_job_on_several_nodes_the_part_here_counts(root: Path) -> None:

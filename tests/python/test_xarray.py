@@ -87,6 +87,22 @@ def test_groups_and_files_of_others(tmp_path: Path) -> None:
         assert fluid["same"].dims == ("dim_2", "dim_2_2")
 
 
+@pytest.mark.parametrize("engine", ["h5netcdf", "netcdf4"])
+def test_other_readers_know_the_dimensions_of_hdf5_files(tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "weather.h5"
+    weather().drop_vars("wet").penstock.to_file(path)
+    with penstock.reopen(path) as file:  # kept, and new ones
+        file["more"] = penstock.block(np.zeros((4, 2)), (4, 2), (0, 0), dimensions=["lat", "corner"])
+    with xr.open_dataset(path, engine=engine) as opened:
+        assert opened["temperature"].dims == ("time", "lat", "lon")
+        assert opened["more"].dims == ("lat", "corner")
+        assert dict(opened.sizes) == {"time": 3, "lat": 4, "lon": 5, "corner": 2}
+        assert set(opened.coords) == {"time", "lat", "lon"}
+        np.testing.assert_array_equal(opened["temperature"], weather()["temperature"])
+        assert "dimensions" not in opened["temperature"].attrs
+        assert opened["count"].dims == ("lat",)
+
+
 def test_dask_computes_by_chunks_and_its_workers_open_the_file_again(tmp_path: Path) -> None:
     path = tmp_path / "weather.h5"
     weather().penstock.to_file(path)

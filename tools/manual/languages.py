@@ -100,13 +100,23 @@ def _form(name: str, procedure: re.Match[str]) -> str:
     return f"call {name}({written})" if procedure["kind"] == "subroutine" else f"value = {name}({written})"
 
 
+TITLES = {
+    "dataset": "Datasets",
+    "group": "Groups",
+    "file": "Files",
+    "put": "What is assigned",
+    "steps": "Series",
+    "stream": "Streams",
+}
+
+
 def python() -> str:
     """The names of package penstock, for Sphinx's autodoc."""
     lines = ["# Python", "", "Made from the docstrings; [Python](../docs/python.md) says how it is used.", ""]
     homes = re.search(r"_HOMES = \{(.*?)\n\}", (header.ROOT / "tools/penstock/__init__.py").read_text(), re.DOTALL)
     assert homes is not None
     for home, words in re.findall(r'"(\w+)": ((?:"[^"]*"\s*)+)', homes[1]):
-        title = {"file": "Files", "put": "What is assigned", "steps": "Series", "stream": "Streams"}.get(home, "Errors")
+        title = TITLES.get(home, "Errors")
         lines += [f"## {title}", ""]
         for name in "".join(re.findall(r'"([^"]*)"', words)).split():
             directive = "autofunction" if name[0].islower() else "autoexception" if title == "Errors" else "autoclass"

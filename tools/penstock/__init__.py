@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.dataset import Dataset
     from penstock.exceptions import (
         Damaged,
         Denied,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from penstock.file import (
-        Dataset,
         File,
         clone,
         copy,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         set_timeout,
         verify,
     )
+    from penstock.group import Group
     from penstock.put import Part, block, boxes, per_rank, ragged, replicated, runs
     from penstock.steps import Series, Step, open_series, series
     from penstock.stream import StreamReader, StreamWriter, create_stream, open_stream
@@ -48,7 +49,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "exceptions": "Error Invalid NotFound NotThere Exists Denied NoSpace IOFailed Mismatch Overlap Incomplete "
     "Unsupported OutOfMemory Damaged Timeout InDoubt Elsewhere Internal",
-    "file": "File Dataset create open open_latest reopen clone copy verify repair seal set_timeout",
+    "dataset": "Dataset",
+    "group": "Group",
+    "file": "File create open open_latest reopen clone copy verify repair seal set_timeout",
     "put": "Part block boxes runs ragged per_rank replicated",
     "steps": "Series Step series open_series",
     "stream": "StreamReader StreamWriter create_stream open_stream",
@@ -63,6 +66,7 @@ __all__ = [
     "Error",
     "Exists",
     "File",
+    "Group",
     "IOFailed",
     "InDoubt",
     "Incomplete",

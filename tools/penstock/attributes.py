@@ -1,20 +1,28 @@
 """attributes.py: the attributes of a file, group or dataset as a mapping."""
 
+import enum
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 import numpy as np
 
-from penstock.elements import dtype_of, type_of
+from penstock.elements import dtype_of, rectangular, type_of
 from penstock.exceptions import NotThere
+from penstock.nearest import instead
 
 
 def encode(name: str, value: Any) -> tuple[str, int | None, bytes]:
-    """VALUE as type, number of elements (None: a scalar) and bytes."""
+    """VALUE as type, number of elements (None: a scalar) and bytes: of True 1, of a member of an Enum its value."""
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"an attribute's name is a str, not {name!r}")
     if isinstance(value, str):
         data = value.encode("utf-8", "surrogateescape") or b"\0"
         return f"text[{len(data)}]", None, data
-    array = np.asarray(value)
+    array = rectangular(value.value if isinstance(value, enum.Enum) else value, name)
+    if array.dtype.kind == "b":
+        array = array.view("i1")
+    elif array.dtype == np.float16:
+        array = array.astype("f4")
     if array.dtype.kind == "U" or (
         array.dtype.kind == "O" and array.size and all(isinstance(v, str) for v in array.flat)
     ):
@@ -43,10 +51,12 @@ def decode(word: str, shape: list[int], data: bytes) -> Any:
 class Attributes(MutableMapping[str, Any]):
     """What is in the file, and what was set since. Setting is local and becomes true at the commit, on all ranks."""
 
-    def __init__(self, file: Any, pending: dict[str, Any], name: str) -> None:
-        self._file, self._pending, self._object = file, pending, name
+    def __init__(self, file: Any, pending: dict[str, Any], name: str, is_new: bool = False) -> None:
+        self._file, self._pending, self._object, self._new = file, pending, name, is_new
 
     def _all(self) -> dict[str, Any]:
+        if self._new:
+            return dict(self._pending)
         there = {name: decode(word, shape, data) for name, word, shape, data in self._file.attributes(self._object)}
         return there | self._pending
 
@@ -54,14 +64,13 @@ class Attributes(MutableMapping[str, Any]):
         try:
             return self._all()[name]
         except KeyError:
-            raise NotThere(f"'{self._object or '/'}' has no attribute '{name}'") from None
+            raise NotThere(f"'{self._object or '/'}' has no attribute '{name}'{instead(str(name), self)}") from None
 
     def __setitem__(self, name: str, value: Any) -> None:
-        try:
-            word, count, data = encode(name, value)
-        except (TypeError, ValueError) as error:
-            self._file.remember_failure(str(error))
-            raise
+        self._set(name, encode(name, value))
+
+    def _set(self, name: str, encoded: tuple[str, int | None, bytes]) -> None:
+        word, count, data = encoded
         self._file.set_attribute(self._object, name, word, count, data)
         self._pending[name] = decode(word, [] if count is None else [count], data)
 

@@ -1,8 +1,12 @@
-"""elements.py: which of the library's types a numpy dtype is, and what to do with those that are none."""
+"""elements.py: which of the library's types elements are stored as, and how those that it has not come back."""
 
+import enum
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 _WORDS = {
     "i1": "i8",
@@ -20,13 +24,15 @@ _WORDS = {
 }
 _DTYPES = {word: code for code, word in _WORDS.items()}
 _REMEDIES = {
-    "b": "store it as a.astype('uint8')",
-    "U": "encode it: np.char.encode(a, 'utf-8')",
-    "O": "give it a numeric dtype, or make texts of a fixed length: a.astype('S')",
+    "O": "give it a numeric dtype, or make it of str or of members of one Enum only",
     "M": "store a.astype('int64'), with the attribute units",
     "m": "store a.astype('int64'), with the attribute units",
     "V": "put each field as a dataset of its own",
 }
+# What says of stored elements that they mean others, in the words of xarray and netCDF.
+_MARK, _ENCODING = "dtype", "_Encoding"
+MARKS = (_MARK, _ENCODING)
+_BOOL, _HALF, _UTF8 = {_MARK: "bool"}, {_MARK: "float16"}, {_ENCODING: "utf-8"}
 
 
 def type_of(dtype: np.dtype[Any], name: str) -> str:
@@ -47,16 +53,142 @@ def dtype_of(word: str) -> np.dtype[Any]:
     return np.dtype(_DTYPES[word])
 
 
-def storable(array: Any, name: str) -> "np.ndarray[Any, np.dtype[Any]]":
-    """ARRAY as the library takes it: itself where its strides are positive multiples of its elements, else a copy."""
-    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+def meant(word: str, attributes: Mapping[str, Any]) -> np.dtype[Any]:
+    """The dtype of a dataset whose elements are stored as WORD, and whose ATTRIBUTES may say what they mean."""
+    mark = attributes.get(_MARK)
+    if mark == "bool" and word in ("i8", "u8"):
+        return np.dtype(bool)
+    if mark == "float16" and word == "f32":
+        return np.dtype("f2")
+    if word.startswith("text[") and str(attributes.get(_ENCODING)).lower() in ("utf-8", "utf8", "ascii"):
+        return np.dtype(f"U{word[5:-1]}")
+    return dtype_of(word)
+
+
+def restored(data: Array, dtype: np.dtype[Any]) -> Array:
+    """Stored DATA as elements of DTYPE: those that they mean, or wider ones."""
+    if dtype == data.dtype:
+        return data
+    if dtype.kind == "U":
+        flat = [text.decode("utf-8", "surrogateescape") for text in data.reshape(-1)]
+        return np.array(flat, dtype).reshape(data.shape)
+    return data.astype(dtype)
+
+
+def rectangular(value: Any, name: str, dtype: Any = None) -> Array:
+    """VALUE as an array; nested lists of several lengths are none."""
+    try:
+        return np.asarray(value, dtype)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(
+            f"'{name}': rows of different lengths are no array: put all elements one after another "
+            "(np.concatenate(rows)), and the lengths as a dataset of their own"
+        ) from None
+
+
+def _texts(array: Array) -> Array:
+    texts = [str(text).encode("utf-8", "surrogateescape") for text in array.flat]
+    return np.array(texts, f"S{max([1, *map(len, texts)])}").reshape(array.shape)
+
+
+def _members(array: Array, name: str) -> tuple[Array, dict[str, Any]]:
+    """An array of members of one Enum as their values, with the attributes that CF has for them."""
+    kinds = {type(member) for member in array.flat}
+    values = np.array([member.value for member in array.flat])
+    if len(kinds) > 1 or values.dtype.kind not in "iu":
+        raise TypeError(f"'{name}': members of one Enum whose values are whole numbers can be stored, not these")
+    kind = kinds.pop()
+    return values.reshape(array.shape), flags({each.name: each.value for each in kind})
+
+
+def flags(values: Mapping[str, int]) -> dict[str, Any]:
+    """CF's attributes for numbers that stand for names."""
+    return {"flag_values": np.array(list(values.values())), "flag_meanings": " ".join(values)}
+
+
+def storable(value: Any, name: str, *, alike: bool = False) -> tuple[Array, dict[str, Any]]:
+    """VALUE as the library takes it, and the attributes by which other elements than that come back.
+
+    It is VALUE itself where its strides are positive multiples of its elements, else a copy. Texts are as long as the
+    longest, but where ranks must define them ALIKE as their dtype allows.
+    """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"'{name}' has masked elements: put a.filled(value), with the attribute _FillValue")
-    data = np.asarray(array)
-    if data.dtype.kind == "S" and data.dtype.itemsize == 0:
+    data = rectangular(value, name)
+    marks: dict[str, Any] = {}
+    if data.dtype.kind == "O" and data.size and all(isinstance(each, enum.Enum) for each in data.flat):
+        data, marks = _members(data, name)
+    elif data.dtype.kind == "U" or (
+        data.dtype.kind == "O" and data.size and all(isinstance(t, str) for t in data.flat)
+    ):
+        data, marks = _texts(data).astype(f"S{data.itemsize}" if alike and data.dtype.kind == "U" else "S"), _UTF8
+    elif data.dtype.kind == "b":
+        data, marks = data.view("i1"), _BOOL
+    elif data.dtype == np.float16:
+        data, marks = data.astype("f4"), _HALF
+    elif data.dtype.kind == "S" and data.dtype.itemsize == 0:
         data = data.astype("S1")
+    elif data.dtype.metadata and "enum" in data.dtype.metadata:  # h5py's
+        marks = flags(data.dtype.metadata["enum"])
     type_of(data.dtype, name)
     if not data.dtype.isnative:
         data = data.astype(data.dtype.newbyteorder("="))
     if any(stride <= 0 or stride % data.itemsize for stride in data.strides) or not data.flags.aligned:
         data = np.array(data, order="C", copy=True)
-    return data
+    return data, dict(marks)
+
+
+def stored_as(dtype: np.dtype[Any], name: str) -> tuple[np.dtype[Any], dict[str, Any]]:
+    """The dtype in which elements of DTYPE are stored, and their attributes."""
+    if dtype.kind == "U":
+        return np.dtype(f"S{4 * max(1, dtype.itemsize // 4)}"), dict(_UTF8)
+    data, marks = storable(np.zeros(1, dtype), name)
+    return data.dtype, marks
+
+
+_EXACT = {2: 11, 4: 24, 8: 53}  # bits that a float of so many bytes holds of a whole number
+
+
+def is_lossless(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    """Whether every element of SOURCE is one of TARGET."""
+    if source.kind in "iu" and target.kind in "fc":
+        bits = 8 * source.itemsize - (source.kind == "i")
+        return bits <= _EXACT.get(target.itemsize // (2 if target.kind == "c" else 1), 0)
+    return bool(np.can_cast(source, target, "safe"))
+
+
+def widened(dtype: Any, own: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """DTYPE, in which elements of dataset NAME are wanted that are OWN; None: that."""
+    if dtype is None:
+        return own
+    wanted: np.dtype[Any] = np.dtype(dtype)
+    if not is_lossless(own, wanted):
+        raise TypeError(
+            f"'{name}' has elements of {own}, which {wanted} cannot hold without loss: read them and use astype"
+        )
+    return wanted
+
+
+def fitting(value: Any, own: np.dtype[Any], name: str) -> Array:
+    """VALUE as elements of dataset NAME, which are OWN: none that would lose, but for Python's own numbers that fit."""
+    data = rectangular(value, name)
+    if own.kind == "U" and data.dtype.kind in "UO":
+        data = _texts(data)
+        if data.itemsize > own.itemsize // 4:
+            raise ValueError(f"'{name}' has texts of {own.itemsize // 4} bytes: one of {data.itemsize} is too long")
+        return data.astype(f"S{own.itemsize // 4}")
+    if own.kind == "U" and data.dtype.kind == "S":
+        own = np.dtype(f"S{own.itemsize // 4}")
+    if is_lossless(data.dtype, own):
+        return data.astype(own)
+    weak = not isinstance(value, np.ndarray | np.generic)
+    with np.errstate(all="ignore"):
+        cast = data.astype(own) if weak and data.dtype.kind in "biuf" and own.kind in "iufc" else None
+    if cast is not None and (own.kind in "fc" if data.dtype.kind == "f" else bool((cast == data).all())):
+        return cast
+    raise TypeError(
+        f"'{name}' has elements of {own}, which cannot hold those of {data.dtype} without loss: convert them, "
+        f"a.astype('{own}')"
+    )

@@ -1,5 +1,6 @@
 """exceptions.py: what the library raises: one class for each kind of remedy, and Python's own too."""
 
+import re
 from types import ModuleType
 
 
@@ -76,6 +77,27 @@ class Elsewhere(Error):
 
 class Internal(Error, RuntimeError):
     """A fault of penstock."""
+
+
+class BadIndex(Invalid, IndexError):
+    """Another rank's IndexError in a collective call."""
+
+
+class BadType(Invalid, TypeError):
+    """Another rank's TypeError in a collective call."""
+
+
+def told(rank: int, error: Exception) -> str:
+    """What the other ranks are told of an ERROR that RANK found out by itself."""
+    return f"rank {rank}: {type(error).__name__}: {error}"
+
+
+def heard(error: Error) -> Error:
+    """ERROR as it is raised on this rank: what another found out is caught by the same `except` here."""
+    for kind, cause in ((BadIndex, "IndexError"), (BadType, "TypeError")):
+        if isinstance(error, Invalid) and re.search(rf"\brank \d+: {cause}: ", str(error)):
+            return kind(str(error))
+    return error
 
 
 # In the order of penstock_status, from 1 on.

@@ -1,188 +1,91 @@
-"""file.py: files and datasets: put by assigning, read by slicing, all or nothing at the end of `with`."""
+"""file.py: files: put by assigning, all or nothing at the end of `with`; dataset.py reads."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, SupportsIndex, overload
 
 import numpy as np
 
-from penstock import native, put
-from penstock.attributes import Attributes
-from penstock.elements import dtype_of, storable, type_of
+from penstock import exceptions, native, put
+from penstock.attributes import Attributes, encode
+from penstock.dataset import Dataset, Info, Request
+from penstock.elements import rectangular, storable, stored_as, type_of
 from penstock.exceptions import Error, Invalid, NotThere
-from penstock.selection import Array, Selection, select
+from penstock.group import Group
+from penstock.nearest import did_you_mean, instead, listed, named_arguments
+from penstock.selection import Array
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-
-
-class Dataset:
-    """A dataset of a file. Reading is collective: every rank of a parallel file reads, each whatever part it likes."""
-
-    def __init__(self, file: File, name: str) -> None:
-        self._file, self.name = file, name
-
-    def _info(self) -> tuple[str, tuple[int, ...], bool]:
-        found = self._file._there().get(self.name)
-        if found is None:
-            raise Invalid(f"'{self.name}' can be read after the commit that puts it")
-        return found
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._info()[1]
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return dtype_of(self._info()[0])
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        count = 1
-        for extent in self.shape:
-            count *= extent
-        return count
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.dtype.itemsize
-
-    @property
-    def is_unlimited(self) -> bool:
-        return self._info()[2]
-
-    @property
-    def attrs(self) -> Attributes:
-        return self._file.attributes(self.name)
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError(f"'{self.name}' is a single value, which has no length")
-        return self.shape[0]
-
-    def __repr__(self) -> str:
-        try:
-            word, shape, _ = self._info()
-        except Error:
-            return f"<penstock dataset '{self.name}', not committed>"
-        return f"<penstock dataset '{self.name}' {word} {shape}>"
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        if copy is False:
-            raise ValueError(f"'{self.name}' lies in a file: an array of it is a copy")
-        return np.asarray(self[...], dtype=dtype)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self[...])
-
-    def __getitem__(self, key: Any) -> Any:
-        """Collective. What numpy would give: an array, or a single value where all indices are whole numbers."""
-        return self._read(key, outer=False)
-
-    def outer(self, *keys: Any) -> Any:
-        """Collective. As slicing, but each dimension may have a list of indices of its own."""
-        return self._read(keys, outer=True)
-
-    def read_into(self, out: Array, key: Any = Ellipsis) -> None:
-        """Collective. Reads [KEY] into OUT, which may be part of a larger array: strides are heeded."""
-
-        def ask() -> tuple[Selection, Array]:
-            selection = self._plain(key)
-            self._check_out(out, selection)
-            self._get(selection, out)
-            return selection, out
-
-        self._file._collectively(ask)
-
-    def get(self, key: Any = Ellipsis) -> Array:
-        """Local. An array that is filled when the file's commit (or close) returns: one exchange for all gets."""
-        try:
-            selection = self._plain(key)
-            out = np.empty(selection.result_shape, self.dtype)
-            self._get(selection, out)
-        except (TypeError, ValueError, IndexError) as error:
-            self._file._open.remember_failure(str(error))
-            raise
-        return out
-
-    def _plain(self, key: Any) -> Selection:
-        selection = select(key, self.shape)
-        if not selection.plain:
-            raise TypeError("only slices without a step and whole numbers can be read into an array of yours")
-        return selection
-
-    def _check_out(self, out: Array, selection: Selection) -> None:
-        if not isinstance(out, np.ndarray):
-            raise TypeError(f"read_into fills a numpy array, not a {type(out).__name__}")
-        if out.dtype != self.dtype:
-            raise TypeError(
-                f"'{self.name}' has elements of {self.dtype}, the array of {out.dtype}: they must be the same"
-            )
-        if out.shape != selection.result_shape:
-            raise ValueError(f"the array has shape {out.shape}, what is read into it {selection.result_shape}")
-        if any(stride <= 0 or stride % out.itemsize for stride in out.strides):
-            raise ValueError("strides of the array must be positive multiples of its elements")
-
-    def _get(self, selection: Selection, out: Array) -> None:
-        word, shape, _ = self._info()
-        part = self._file._library.block(shape, selection.starts, selection.counts)
-        kept = [np.newaxis if isinstance(axis.pick, int) else slice(None) for axis in selection.axes]
-        self._file._open.get(self.name, word, part, out[tuple(kept)] if kept else out)
-
-    def _read(self, key: Any, *, outer: bool) -> Any:
-        def ask() -> tuple[Selection, Array]:
-            word, shape, _ = self._info()
-            selection = select(key, shape, outer=outer)
-            packed = np.empty(selection.packed_shape, dtype_of(word))
-            library = self._file._library
-            if selection.one_box:
-                part = library.block(shape, selection.starts, selection.counts)
-            else:
-                part = library.boxes(shape, *selection.boxes())
-            self._file._open.get(self.name, word, part, packed)
-            return selection, packed
-
-        selection, packed = self._file._collectively(ask)
-        result = selection.unpack(packed)
-        return result[()] if isinstance(result, np.ndarray) and not result.ndim else result
+Shape = Sequence[SupportsIndex]
+# Of the arguments of h5py's create_dataset those that say how a dataset is stored, which here is the plan's.
+_STORAGE = {
+    "chunks",
+    "compression",
+    "compression_opts",
+    "shuffle",
+    "fletcher32",
+    "scaleoffset",
+    "fillvalue",
+    "track_times",
+}
 
 
 class File(Mapping[str, Dataset]):
     """An open file. In `with`: closed at its end, which is collective; an exception publishes nothing."""
 
-    def __init__(self, library: ModuleType, opened: Any, ranks: Any, writable: bool) -> None:
+    def __init__(
+        self, library: Any = None, opened: Any = None, ranks: Any = None, writable: bool = False, **more: Any
+    ) -> None:
+        """For this package: files are opened by penstock.open, penstock.create and their like."""
+        if not isinstance(library, ModuleType) or more:
+            raise TypeError(
+                "penstock.File is what opens return: use penstock.create(path, comm) for a new file, "
+                "penstock.open(path, comm) to read, penstock.open(path, 'r+', comm) to change"
+            )
         self._library, self._open, self._ranks, self._writable = library, opened, ranks, writable
         self._put: set[str] = set()
+        self._created: dict[str, Info] = {}  # since the last commit
         self._attributes: dict[str, dict[str, Any]] = {}
-        self._listed: dict[str, tuple[str, tuple[int, ...], bool]] | None = None
+        self._listed: dict[str, Info] | None = None
         self._listed_after = 0  # so many publications
+        self._removed: set[str] = set()
+        self._after: list[Callable[[], None]] = []
 
     # --- what is in it
 
-    def _there(self) -> dict[str, tuple[str, tuple[int, ...], bool]]:
-        """Type, shape and whether it may grow, of each dataset; made once, since files may have many."""
+    def _there(self) -> dict[str, Info]:
+        """Those of the published file that stay; made once, since files may have many."""
         if self._listed is None:
             self._listed_after = self._open.publications
-            self._listed = {name: (word, tuple(shape), grows) for name, word, shape, grows in self._open.datasets()}
+            self._listed = {
+                name: (word, tuple(shape), grows)
+                for name, word, shape, grows in self._open.datasets()
+                if not self._is_removed(name)
+            }
         return self._listed
+
+    def _is_removed(self, name: str) -> bool:
+        return any(name == gone or name.startswith(f"{gone}/") for gone in self._removed)
 
     def __getitem__(self, name: str) -> Dataset:
         if not self.is_open:
             raise Invalid(f"the file is closed: '{name}' is read before the end of its with")
         if name in self._put or name in self._there():
             return Dataset(self, name)
-        names = ", ".join(f"'{each}'" for each in list(self._there())[:10]) or "none"
-        raise NotThere(f"'{self.path}' has no dataset '{name}'; there are: {names}")
+        if any(each.startswith(f"{name}/") for each in self):
+            raise NotThere(f"'{name}' is a group of '{self.path}': f.group('{name}') has {listed(self.group(name))}")
+        raise NotThere(f"'{self.path}' has no dataset '{name}'{instead(str(name), self)}")
+
+    def group(self, name: str) -> Group:
+        """Those datasets whose names begin with NAME and a slash, by the rest of their names."""
+        return Group(self, name.strip("/"))
 
     def __contains__(self, name: object) -> bool:
         return name in self._put or name in self._there()
@@ -195,7 +98,7 @@ class File(Mapping[str, Dataset]):
 
     def attributes(self, name: str) -> Attributes:
         """Those of dataset or group NAME."""
-        return Attributes(self._open, self._attributes.setdefault(name, {}), name)
+        return Attributes(self._open, self._attributes.setdefault(name, {}), name, self._is_removed(name))
 
     @property
     def attrs(self) -> Attributes:
@@ -212,20 +115,102 @@ class File(Mapping[str, Dataset]):
         self._give(name, value, lend=True)
 
     def _give(self, name: str, value: Any, *, lend: bool) -> None:
-        try:
-            part = value if isinstance(value, put.Part) else put.replicated(value)
-            if not isinstance(name, str):
-                raise TypeError(f"a dataset's name is a str, not a {type(name).__name__}")
-            made, array = part.make(self._library, storable(part.data, name))
-            word = type_of(array.dtype, name)
-        except Exception as error:
-            said = str(error)
-            self._open.remember_failure(said if said.startswith(f"'{name}'") else f"'{name}': {said}")
-            raise
+        part = value if isinstance(value, put.Part) else put.replicated(value)
+        if not isinstance(name, str):
+            raise TypeError(f"a dataset's name is a str, not a {type(name).__name__}")
+        data, marks = storable(part.data, name, alike=not part.is_whole)
+        made, array = part.make(self._library, data)
+        rank = array.ndim if part.rank is None else part.rank
+        if part.dims and len(part.dims) != rank:
+            raise Invalid(f"'{name}' has {rank} dimensions, dims={part.dims} names {len(part.dims)}: name each")
+        self._define(name, array, made, marks | part.attributes, part.dims, lend=lend)
+
+    def _define(
+        self, name: str, array: Array, made: Any, attributes: dict[str, Any], dims: tuple[str, ...], *, lend: bool
+    ) -> None:
+        word = type_of(array.dtype, name)
+        described = {key: encode(key, attribute) for key, attribute in attributes.items()}
         self._open.put(name, word, made, array, lend)
         self._put.add(name)
-        for key, attribute in part.attributes.items():
-            self.attributes(name)[key] = attribute
+        try:
+            if dims:
+                self._open.set_dimensions(name, dims)
+            for key, encoded in described.items():
+                self.attributes(name)._set(key, encoded)
+        except Error as error:
+            raise self._poisoned(error, f"the elements of '{name}' were put already") from None
+
+    def __delitem__(self, name: str) -> None:
+        """Local; one rank that says so is enough. A dataset or group goes at the commit, and can be put anew."""
+        if not isinstance(name, str):
+            raise TypeError(f"a dataset's name is a str, not a {type(name).__name__}")
+        gone = name.strip("/")
+        try:
+            self._open.remove(gone)
+        except exceptions.NotFound:
+            raise NotThere(f"'{self.path}' has no dataset or group '{name}'{did_you_mean(gone, self)}") from None
+        self._removed.add(gone)
+        self._listed = None
+        for known in (self._created, self._attributes):
+            for each in [each for each in known if each == gone or each.startswith(f"{gone}/")]:
+                del known[each]
+        self._put = {each for each in self._put if each != gone and not each.startswith(f"{gone}/")}
+
+    def create_dataset(
+        self,
+        name: str,
+        shape: Shape | SupportsIndex | None = None,
+        dtype: Any = None,
+        data: Any = None,
+        *,
+        maxshape: Sequence[SupportsIndex | None] | None = None,
+        dims: Sequence[str] | str = (),
+        **more: Any,
+    ) -> Dataset:
+        """Local. DATA as the whole dataset, the same on all ranks; or a dataset of SHAPE, to whose slices ranks assign.
+
+        MAXSHAPE may have None for the first extent, which may grow then.
+        """
+        for word in more:
+            if word in _STORAGE:
+                raise TypeError(f"create_dataset: '{word}' is not said of a dataset: how a file is stored is its plan")
+            raise TypeError(f"create_dataset has no argument '{word}': set attributes by f['{name}'].attrs['{word}']")
+        if name in self:
+            raise exceptions.Exists(f"'{name}' is there already: assign to f['{name}'][...], or del f['{name}'] first")
+        if data is not None:
+            whole = rectangular(data, name, dtype)
+            if shape is not None:
+                whole = whole.reshape(put.numbers(shape, "shape"))
+            extents = list(whole.shape)
+        elif shape is None or dtype is None:
+            raise TypeError(f"create_dataset('{name}'): say data=, or shape= and dtype=")
+        else:
+            extents = put.numbers(shape, "shape")
+        unlimited = self._may_grow(name, extents, maxshape)
+        if data is not None:
+            self[name] = put.replicated(whole, dims=dims)
+        else:
+            stored, marks = stored_as(np.dtype(dtype), name)
+            none = self._library.boxes(extents, [], [])
+            self._define(name, np.empty(0, stored), none, marks, put.dimensions(dims), lend=False)
+            self._created[name] = type_of(stored, name), tuple(extents), unlimited
+        if unlimited:
+            self.unlimited(name)
+        return self[name]
+
+    @staticmethod
+    def _may_grow(name: str, extents: list[int], maxshape: Sequence[SupportsIndex | None] | None) -> bool:
+        if maxshape is None:
+            return False
+        fixed = [extent for extent in maxshape if extent is not None]
+        if len(maxshape) != len(extents) or [int(extent) for extent in fixed] != extents[len(extents) - len(fixed) :]:
+            raise Invalid(f"create_dataset('{name}'): only the first extent can grow: maxshape=(None, n, ...)")
+        return len(fixed) < len(extents)
+
+    def create_group(self, name: str) -> Group:
+        """Local. A group, though nothing be put into it."""
+        self._open.make_group(name)
+        return self.group(name)
 
     def unlimited(self, name: str) -> None:
         """Local. The first extent of NAME may grow when the file is reopened."""
@@ -251,9 +236,7 @@ class File(Mapping[str, Dataset]):
         """Local. Rank 0's TEXT as attribute KEY of the group "provenance"; above 16 KiB as dataset provenance/KEY."""
         for word in (key, text):
             if not isinstance(word, str):
-                wrong = f"provenance: key and text must be str, not {type(word).__name__}"
-                self._open.remember_failure(wrong)
-                raise TypeError(wrong)
+                raise TypeError(f"provenance: key and text must be str, not {type(word).__name__}")
         self._open.provenance(key, text)
 
     def collect_provenance(self) -> None:
@@ -264,12 +247,13 @@ class File(Mapping[str, Dataset]):
 
     def commit(self) -> None:
         """Collective. Publishes what was put, all or nothing, and fills what was asked for by get."""
-        self._open.commit()
+        self._end(self._open.commit)
         self._committed()
 
     def commit_start(self) -> None:
         """Collective. What was put is on its way when this returns: compute, then commit_wait."""
         self._open.commit_start()
+        self._fill()
 
     def commit_test(self) -> bool:
         """Local. Whether it is time for commit_wait; moves data where nothing else does."""
@@ -277,17 +261,38 @@ class File(Mapping[str, Dataset]):
 
     def commit_wait(self) -> None:
         """Collective. Waits, and publishes."""
-        self._open.commit_wait()
+        self._end(self._open.commit_wait)
         self._committed()
+
+    def _end(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except (exceptions.Incomplete, exceptions.Overlap, exceptions.Exists) as error:
+            alone = native.alone_of(self._ranks)
+            if not alone or "is it meant" in str(error):
+                raise
+            raise type(error)(f"{error}{alone}") from None
 
     def _committed(self) -> None:
         if self._open.publications != self._listed_after:
             self._listed = None
+            self._removed.clear()
+        self._fill()
+
+    def _later(self, fill: Callable[[], None]) -> None:
+        """FILL makes the array of a get what was asked for, once the commit has fetched what it is made of."""
+        self._after.append(fill)
+
+    def _fill(self) -> None:
+        for fill in self._after:
+            fill()
+        self._after.clear()
 
     def close(self) -> None:
         """Collective. Commits what is pending. A second call does nothing."""
         if self._open.is_open:
-            self._open.close()
+            self._end(self._open.close)
+            self._fill()
 
     def close_restart(self, pattern: Path, retain: SupportsIndex) -> None:
         """Collective. As close, but what is published is the newest of RETAIN restart files.
@@ -323,21 +328,29 @@ class File(Mapping[str, Dataset]):
 
     def _fail(self, error: Exception) -> None:
         with contextlib.suppress(Error):  # ERROR is its cause, and is being raised
-            self._open.remember_failure(f"rank {self._ranks.rank}: {type(error).__name__}: {error}")
+            self._open.fail(exceptions.told(self._ranks.rank, error))
             self._open.close()
 
-    def _collectively(self, ask: Any) -> Any:
+    def _poisoned(self, error: Error, why: str) -> Error:
+        """ERROR, saying that the file publishes nothing any more: what was half done cannot be taken back."""
+        self._open.fail(str(error))
+        return type(error)(f"{error}; {why}: after this the file can only be closed, and publishes nothing")
+
+    def _read(self, ask: Callable[[], Request]) -> Array:
+        """Collective. The array of what ASK asks for, filled; an error of any rank's ASK is one on all, for now."""
         try:
-            asked = ask()
-        except (TypeError, ValueError, IndexError, MemoryError, Error) as error:
+            request = ask()
+        except Exception as error:
             if self._open.is_open and self._ranks.size > 1:
-                self._open.remember_failure(f"rank {self._ranks.rank}: {error}")
                 with contextlib.suppress(Error):  # what the other ranks get; ERROR is its cause
-                    self._open.commit()
+                    self._open.refuse(exceptions.told(self._ranks.rank, error))
             raise
-        self._open.commit()
+        try:
+            self._open.read(*request)
+        except Error as error:
+            raise exceptions.heard(error) from None
         self._committed()
-        return asked
+        return request[-1]
 
     # --- what it says
 
@@ -379,32 +392,61 @@ def _file(how: str, path: Path, comm: Any, plan: str | None, writable: bool) -> 
     return File(library, opened, ranks, writable)
 
 
+def _no_file(wrong: Exception, comm: Any) -> NoReturn:
+    """Collective. Raises WRONG, and has the other ranks, if they are opening a file, raise too."""
+    _, ranks = native.ranks(comm)
+    if ranks.size > 1:
+        native.told(wrong, native.ranks(comm)[0].open, ranks, "", "")
+    raise wrong
+
+
+@named_arguments
 def create(path: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> File:
     """Collective. A new file; under PATH there is nothing, or the old file, until the commit."""
     return _file("create", path, comm, plan, True)
 
 
-def open(path: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> File:  # noqa: A001  penstock.open
-    """Collective. To read; the format is recognised."""
-    return _file("open", path, comm, plan, False)
+@overload
+def open(path: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> File: ...  # noqa: A001  penstock.open
+@overload
+def open(  # noqa: A001
+    path: Path, mode: Literal["r", "r+"], comm: MPI.Comm | None = None, plan: str | None = None
+) -> File: ...
+@named_arguments  # type: ignore[misc]  # the second argument has two names
+def open(path: Path, mode: Any = None, comm: Any = None, plan: str | None = None) -> File:  # noqa: A001
+    """Collective. To read; the format is recognised. Mode "r" means the same, "r+" what reopen does."""
+    if not isinstance(mode, str):  # open(path, comm, plan)
+        if mode is not None or isinstance(comm, str):
+            comm, plan = mode, comm if plan is None else plan
+        mode = "r"
+    if mode == "r+":
+        return reopen(path, comm, plan)
+    if mode == "r":
+        return _file("open", path, comm, plan, False)
+    how = "penstock.create(path, comm) makes a new file" if mode in ("w", "x", "w-") else 'there are "r" and "r+"'
+    return _no_file(TypeError(f"penstock.open has no mode '{mode}': {how}"), comm)
 
 
+@named_arguments
 def open_latest(pattern: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> File:
     """Collective. To read: of the files that match PATTERN the newest that is whole."""
     return _file("open_latest", pattern, comm, plan, False)
 
 
+@named_arguments
 def reopen(path: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> File:
     """Collective. To read, change, add and grow. Reading by slicing is a commit: it publishes what was put before."""
     return _file("reopen", path, comm, plan, True)
 
 
+@named_arguments
 def clone(template: Path, path: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> File:
     """Collective. A new file at PATH that begins with all that is in TEMPLATE, which is not touched."""
     library, ranks, opened = native.collective(comm, "clone", template=template, path=path, plan=plan)
     return File(library, opened, ranks, True)
 
 
+@named_arguments
 def copy(source: Path, target: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> None:
     """Collective. A new file TARGET with all that is in SOURCE: one file of a set, or another format."""
     native.collective(comm, "copy", source=source, target=target, plan=plan)

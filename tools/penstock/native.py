@@ -80,6 +80,17 @@ def ranks(comm: Any) -> tuple[ModuleType, Any]:
     return module, module.from_mpi(MPI._addressof(comm))
 
 
+def alone_of(group: Any) -> str:
+    """What to say of an error where GROUP is one rank of a program of several, which is seldom meant; else ''."""
+    MPI = sys.modules.get("mpi4py.MPI")
+    if group.size > 1 or MPI is None or not MPI.Is_initialized() or MPI.Is_finalized() or MPI.COMM_WORLD.size == 1:
+        return ""
+    return (
+        f"; the file was opened by 1 of the program's {MPI.COMM_WORLD.size} ranks: is it meant? "
+        "Else all of them open it, with comm=MPI.COMM_WORLD"
+    )
+
+
 _PATHS = {"path", "source", "target", "pattern", "template"}
 
 

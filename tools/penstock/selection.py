@@ -20,6 +20,14 @@ class Axis:
     indices: tuple[int, ...] | None
     pick: Any  # slice, array or, for an integer, 0
 
+    @property
+    def wanted(self) -> Array:
+        """The indices that were asked for."""
+        if self.indices is not None:
+            return np.array(self.indices, dtype=np.int64)
+        fetched = np.arange(self.start, self.start + self.count)
+        return fetched if isinstance(self.pick, int) else np.asarray(fetched[self.pick])
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -71,6 +79,25 @@ class Selection:
             if isinstance(pick, int) or not (isinstance(pick, slice) and pick == slice(None)):
                 array = array[(slice(None),) * d + (pick,)]
         return array
+
+    def pieces(self, values: Array) -> list[tuple[list[int], Array]]:
+        """The boxes that are asked for, each with its corner and what VALUES, which may be broadcast, has for it."""
+        wanted = [axis.wanted for axis in self.axes]
+        lengths = [len(each) for each in wanted]
+        kept = tuple(n for n, axis in zip(lengths, self.axes, strict=True) if not isinstance(axis.pick, int))
+        whole = np.broadcast_to(values, kept).reshape(lengths)
+        return [
+            ([int(each[at.start]) for each, at in zip(wanted, run, strict=True)], whole[run])
+            for run in product(*map(_runs, wanted))
+        ]
+
+
+def _runs(indices: Array) -> list[slice]:
+    """Where INDICES follow each other."""
+    if not len(indices):
+        return []
+    ends = [*(np.flatnonzero(np.diff(indices) != 1) + 1).tolist(), len(indices)]
+    return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _axis(key: Any, extent: int, dimension: int) -> Axis:

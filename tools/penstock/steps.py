@@ -15,6 +15,7 @@ import numpy as np
 from penstock import native
 from penstock.exceptions import Invalid, NotFound
 from penstock.file import File
+from penstock.nearest import named_arguments
 from penstock.selection import Array
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Series(Sequence[Step]):
         self._library, self._open, self._ranks, self._pattern = library, opened, ranks, pattern
         if ranks.rank == 0:
             for text in self.warnings:
-                warnings.warn(text, UserWarning, stacklevel=3)
+                warnings.warn(text, UserWarning, stacklevel=4)
 
     # --- writing
 
@@ -170,6 +171,7 @@ def _option(name: str, value: Any) -> str:
     return repr(_number(value, name))
 
 
+@named_arguments
 def series(
     pattern: Path,
     comm: MPI.Comm | None = None,
@@ -208,6 +210,7 @@ def series(
     return Series(library, opened, ranks, os.fsdecode(pattern))
 
 
+@named_arguments
 def open_series(pattern: Path, comm: MPI.Comm | None = None) -> Series:
     """Collective. To read; NotFound where there is no step."""
     library, ranks, opened = native.collective(comm, "open_series", pattern=pattern)

@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from penstock import native
-from penstock.exceptions import Error
+from penstock.exceptions import Error, told
+from penstock.nearest import named_arguments
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -24,15 +25,14 @@ class StreamWriter:
         self._stream, self._ranks, self._open = stream, ranks, True
 
     def write(self, data: Any) -> int:
-        """Local. Any object with bytes; returns how many. What is refused here is an error of close, on all ranks."""
+        """Local. Any object with bytes; returns how many."""
+        if isinstance(data, str):
+            raise TypeError("a stream takes bytes, not a str: encode it")
+        view = memoryview(data).cast("B")
         try:
-            if isinstance(data, str):
-                raise TypeError("a stream takes bytes, not a str: encode it")
-            view = memoryview(data).cast("B")
-        except (TypeError, ValueError) as error:
-            self._stream.remember_failure(f"rank {self._ranks.rank}: {error}")
-            raise
-        self._stream.write(view)
+            self._stream.write(view)
+        except Error as error:
+            raise type(error)(f"{error}; after this the stream can only be closed, and is not published") from None
         return view.nbytes
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ class StreamWriter:
             self.abandon()
         else:  # the others may be waiting in close: they get this error
             with contextlib.suppress(Error):
-                self._stream.remember_failure(f"rank {self._ranks.rank}: {type(error).__name__}: {error}")
+                self._stream.remember_failure(told(self._ranks.rank, error))
                 self.close()
 
 
@@ -104,12 +104,14 @@ class StreamReader(io.RawIOBase):
         super().close()
 
 
+@named_arguments
 def create_stream(path: Path, comm: MPI.Comm | None = None, options: str = "") -> StreamWriter:
     """Collective. A container with one stream for each rank; OPTIONS as of penstock_stream_create."""
     _, ranks, stream = native.collective(comm, "create_stream", path=path, options=options)
     return StreamWriter(stream, ranks)
 
 
+@named_arguments
 def open_stream(path: Path, rank: int = -1, comm: MPI.Comm | None = None) -> StreamReader:
     """Collective. To read stream RANK; -1: all, one after another."""
     return StreamReader(native.collective(comm, "open_stream", path=path)[2], rank)

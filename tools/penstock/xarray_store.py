@@ -14,6 +14,8 @@ from xarray.backends.locks import SerializableLock
 from xarray.core import indexing
 
 from penstock import file
+from penstock.dataset import Dataset
+from penstock.elements import MARKS
 from penstock.exceptions import NotThere
 
 LOCK = SerializableLock()  # HDF5 is used by one thread at a time
@@ -78,13 +80,19 @@ def prefix_of(group: str | None) -> str:
     return f"{group.strip('/')}/" if group and group.strip("/") else ""
 
 
+def unmarked(dataset: Dataset) -> dict[str, Any]:
+    """Its attributes, but for those that say as what its elements are read: xarray would decode once more."""
+    marked = dataset.dtype != dataset.stored
+    return {key: value for key, value in dataset.attrs.items() if not (marked and key in MARKS)}
+
+
 def headers(opened: file.File, prefix: str) -> dict[str, Header]:
     """Of all datasets of the group PREFIX, by their names in it."""
     found = {}
     for name in opened:
         if name.startswith(prefix):
             dataset = opened[name]
-            found[name.removeprefix(prefix)] = Header(name, dataset.shape, dataset.dtype, dict(dataset.attrs))
+            found[name.removeprefix(prefix)] = Header(name, dataset.shape, dataset.dtype, unmarked(dataset))
     if prefix and not found:
         raise NotThere(f"'{opened.path}' has no group '{prefix[:-1]}'")
     return found

@@ -78,6 +78,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   }
 
   MPI_Comm native() const override { return comm_; }
+  int program_size() const override { return size_of(MPI_COMM_WORLD); }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int node_size() const override { return node_size_; }

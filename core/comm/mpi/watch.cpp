@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -35,6 +36,7 @@ struct Watch::Note {
   uint64_t key = 0;
   double idle = 0, limit = 0;
   bool here = false;  // the sender waits on this communicator
+  bool briefly = false;
   char place[500] = "";
   char text[1500] = "";
 };
@@ -44,6 +46,8 @@ namespace {
 constexpr double between_looks = 0.01;
 constexpr double nearly = 0.8;  // of the limit: ranks begin to wait at different times
 constexpr size_t most_named = 8;
+constexpr double brief = 0.3;  // who waits answers at once
+constexpr double fresh = 3;
 
 // One thread at a time asks and answers, for all communicators of this process.
 std::recursive_mutex& turn() {
@@ -119,17 +123,27 @@ Result<double> Watch::waited(double idle, std::string_view what, const Collectiv
   // Ranks are asked once before it counts, so that silence can be told from coming late to an answer.
   const double patience = call.hurried ? std::min(limit, grace()) : asked_early_ ? limit : limit / 2;
   const bool over = limit > 0 && !call.untimed && idle >= patience && at >= next_inquiry_;
-  if (!over && at - looked_ < between_looks) return idle;
-  const std::unique_lock lock(turn(), std::try_to_lock);
+  const bool tells = telling_.due(idle);
+  if (!over && !tells && at - looked_ < between_looks) return idle;
+  std::unique_lock lock(turn(), std::try_to_lock);
   if (!lock) return idle;
   looked_ = at;
   Place mine = place_of(this, what, call);
   mine.idle = call.hurried ? std::max(idle, limit) : idle;
   look_everywhere(mine);
   if (over_) return verdict_;
-  if (!over && !asked_for_) return idle;
-  asked_early_ = true;
-  return conclude(mine);
+  const bool asks = tells && at - said_at_ > fresh;
+  if (over || asked_for_ || asks) {
+    const bool briefly = !over && (!asked_for_ || asked_briefly_);
+    if (!briefly) asked_early_ = true;
+    PENSTOCK_ASSIGN(idle, conclude(mine, briefly));
+  }
+  if (!tells || said_.empty()) return idle;
+  telling_.told(mine.idle);
+  const Waiting waiting{said_, mine.idle, rank_};
+  lock.unlock();
+  tell_waiting(waiting);
+  return idle;
 }
 
 Status Watch::heard(const CollectiveCall& call) {
@@ -171,7 +185,7 @@ void Watch::look_everywhere(const Place& mine) {
   const std::vector<Watch*> watches = all();
   for (Watch* watch : watches) {
     watch->look(mine);
-    if (watch->asked_for_ && watch != mine.waits_on) (void)watch->conclude(mine);
+    if (watch->asked_for_ && watch != mine.waits_on) (void)watch->conclude(mine, watch->asked_briefly_);
   }
 }
 
@@ -206,6 +220,10 @@ void Watch::take(int source, const Note& note, const Place& mine) {
     }
     case Note::Kind::go_on:
       go_on_ = note.idle;
+      if (note.text[0] != 0) {
+        said_ = note.text;
+        said_at_ = now();
+      }
       moved_at_ = std::max(moved_at_, now() - note.idle);
       return;
     case Note::Kind::report: break;
@@ -221,7 +239,9 @@ void Watch::take(int source, const Note& note, const Place& mine) {
   if (note.code != Code::ok) place.cause = {note.code, note.text};
   const auto [at, first] = answers_.try_emplace(source, place);
   if (!first && at->second.cause.ok()) at->second = place;
-  asked_for_ = asked_for_ || (note.inquiry == 0 && !presides_);
+  if (note.inquiry != 0 || presides_) return;
+  asked_briefly_ = note.briefly && (asked_briefly_ || !asked_for_);
+  asked_for_ = true;
 }
 
 Watch::Note Watch::note_of(const Place& mine) const {
@@ -244,14 +264,14 @@ void Watch::post(int peer, const Note& note) {
   sent_.push_back(std::move(sent));
 }
 
-Result<double> Watch::conclude(const Place& mine) {
+Result<double> Watch::conclude(const Place& mine, bool briefly) {
   if (over_) return verdict_;
   if (presides_) return mine.idle;
   spoil_();
-  return rank_ == 0 ? preside(mine) : report(mine);
+  return rank_ == 0 ? preside(mine, briefly) : report(mine, briefly);
 }
 
-Result<double> Watch::preside(const Place& mine) {
+Result<double> Watch::preside(const Place& mine, bool briefly) {
   presides_ = true;
   asked_for_ = false;
   ++inquiry_;
@@ -261,14 +281,14 @@ Result<double> Watch::preside(const Place& mine) {
   for (int rank = 1; rank < size_; ++rank)
     if (!answers_.contains(rank)) post(rank, ask);
   const double asked_at = now();
-  while (std::ssize(answers_) < size_ - 1 && now() < asked_at + grace()) {
+  while (std::ssize(answers_) < size_ - 1 && now() < asked_at + (briefly ? brief : grace())) {
     for (Watch* watch : std::vector(all())) watch->look(mine);
     ::usleep(200);
   }
   look(mine);  // this process may have been stopped meanwhile
   presides_ = false;
   asked_for_ = false;
-  next_inquiry_ = now() + grace();
+  if (!briefly) next_inquiry_ = now() + grace();
 
   Status cause = mine.cause;
   double youngest = mine.idle, limit = mine.limit, silence = std::numeric_limits<double>::infinity();
@@ -281,9 +301,14 @@ Result<double> Watch::preside(const Place& mine) {
     if (place.limit > 0) limit = limit > 0 ? std::min(limit, place.limit) : place.limit;
   }
   Note told;
-  if (cause.ok() && std::min(youngest, silence) < nearly * limit) {
+  if (cause.ok() && (briefly || std::min(youngest, silence) < nearly * limit)) {
     told.kind = Note::Kind::go_on;
     told.idle = youngest;
+    if (std::ssize(answers_) < size_ - 1 || youngest >= told_after()) {
+      said_ = judge(mine, mine.idle).message();
+      said_at_ = now();
+      put(said_, told.text);
+    }
     moved_at_ = std::max(moved_at_, now() - youngest);
     for (const auto& [rank, place] : answers_) post(rank, told);
     answers_.clear();
@@ -298,17 +323,24 @@ Result<double> Watch::preside(const Place& mine) {
   return give_up(status);
 }
 
-Result<double> Watch::report(const Place& mine) {
+Result<double> Watch::report(const Place& mine, bool briefly) {
   go_on_ = -1;
   Note own = note_of(mine);
   own.inquiry = 0;
+  own.briefly = briefly;
   post(0, own);
   const double reported_at = now();
-  while (now() < reported_at + 2 * grace() + 1) {
+  while (now() < reported_at + (briefly ? 3 * brief : 2 * grace() + 1)) {
     look_everywhere(mine);
     if (over_) return verdict_;
     if (go_on_ >= 0 && mine.cause.ok()) return std::min(go_on_, mine.idle);
     ::usleep(200);
+  }
+  if (briefly) {
+    said_ = fmt::format("waiting in {} for {:.0f} s: rank 0 (of {}), which would know for whom, does not answer",
+                        mine.text, mine.idle, size_);
+    said_at_ = now();
+    return mine.idle;
   }
   next_inquiry_ = now() + grace();
   if (mine.cause.ok() && now() - silent_.try_emplace(0, reported_at).first->second < nearly * mine.limit)
@@ -326,7 +358,7 @@ Result<double> Watch::report(const Place& mine) {
 }
 
 // Rank 0. Those that wait on these ranks are compared with it, or with the first of them where it is elsewhere itself.
-Status Watch::judge(const Place& mine) const {
+Status Watch::judge(const Place& mine, double seconds) const {
   std::map<int, Place> places = answers_;
   places[0] = mine;
   places[0].step = step_;
@@ -342,6 +374,7 @@ Status Watch::judge(const Place& mine) const {
     if (cause.ok()) cause = place.cause;
     if (place.limit > 0) limit = limit > 0 ? std::min(limit, place.limit) : place.limit;
   }
+  if (seconds >= 0) limit = std::round(seconds);
   std::map<std::string, std::vector<int>> elsewhere;
   for (const auto& [rank, place] : places) {
     // Who is still in the call before this one is not among those that called something else.

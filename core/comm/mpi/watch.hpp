@@ -14,6 +14,8 @@
 #include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
+#include "core/base/waiting.hpp"
+
 namespace penstock {
 
 // What MPI said of CALL.
@@ -77,11 +79,13 @@ class Watch {
   Note note_of(const Place& mine) const;
   void post(int peer, const Note& note);
 
-  // How it ends: an error, or for how long nothing has moved.
-  Result<double> conclude(const Place& mine);
-  Result<double> preside(const Place& mine);  // rank 0
-  Result<double> report(const Place& mine);   // the others
-  Status judge(const Place& mine) const;
+  // How it ends: an error, or for how long nothing has moved. BRIEFLY: only to know whom they wait for; no error comes
+  // of it, and who does not answer at once is not waited for.
+  Result<double> conclude(const Place& mine, bool briefly = false);
+  Result<double> preside(const Place& mine, bool briefly);  // rank 0
+  Result<double> report(const Place& mine, bool briefly);   // the others
+  // SECONDS: for which nothing has moved; below 0: the limit.
+  Status judge(const Place& mine, double seconds = -1) const;
   Status give_up(const Status& status);
 
   MPI_Comm comm_;
@@ -102,6 +106,11 @@ class Watch {
   bool presides_ = false, asked_for_ = false;
   std::map<int, Place> answers_;
   double go_on_ = -1;
+  bool asked_briefly_ = false;  // by all that asked
+  // For when_waiting: whom they wait for, as rank 0 said at that time.
+  Telling telling_;
+  std::string said_;
+  double said_at_ = 0;
 };
 
 }  // namespace penstock

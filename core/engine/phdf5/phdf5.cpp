@@ -10,6 +10,7 @@
 #include "core/engine/reserve.hpp"
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
+#include "core/hdf5/dimension_scales.hpp"
 #include "core/hdf5/types.hpp"
 
 namespace penstock {
@@ -92,6 +93,10 @@ class Writer {
     for (size_t at = 0; at < problem_.datasets.size() && status.ok(); at += open_at_once)
       status = fill_datasets(at, std::min(problem_.datasets.size(), at + open_at_once));
     PENSTOCK_TRY(status);
+    PENSTOCK_TRY(agree(problem_.comm, guarded([&] {
+                         const PhaseTimer timer(*problem_.phases, Phase::define);
+                         return hdf5::write_scales(file_, scales_);
+                       })));
     return problem_.sync ? flush() : Status();
   }
 
@@ -102,9 +107,9 @@ class Writer {
 
   Status make_groups() {
     const PhaseTimer timer(*problem_.phases, Phase::define);
-    for (const std::string& name : hdf5::group_names(problem_.catalogue))
+    for (const std::string& name : hdf5::group_names(stored_catalogue_))
       PENSTOCK_TRY(make_group(name).in("group '" + name + "'"));
-    const auto* attributes = hdf5::attributes_of(problem_.catalogue, "");
+    const auto* attributes = hdf5::attributes_of(stored_catalogue_, "");
     return attributes == nullptr ? Status() : hdf5::write_attributes(file_, *attributes, shared_);
   }
 
@@ -112,7 +117,7 @@ class Writer {
     PENSTOCK_ASSIGN(const Properties links, hdf5::link_creation(name));
     const Group group(H5Gcreate2(file_, ("/" + name).c_str(), links, H5P_DEFAULT, H5P_DEFAULT));
     if (!group.ok()) return library_error(Code::io, "making it");
-    const auto* attributes = hdf5::attributes_of(problem_.catalogue, name);
+    const auto* attributes = hdf5::attributes_of(stored_catalogue_, name);
     return attributes == nullptr ? Status() : hdf5::write_attributes(group, *attributes, shared_);
   }
 
@@ -149,7 +154,7 @@ class Writer {
     const std::string path = "/" + dataset.name;
     one.handle = DatasetHandle(H5Dcreate2(file_, path.c_str(), one.type, space, links, creation, H5P_DEFAULT));
     if (!one.handle.ok()) return library_error(Code::io, "making it");
-    if (const auto* attributes = hdf5::attributes_of(problem_.catalogue, dataset.name))
+    if (const auto* attributes = hdf5::attributes_of(stored_catalogue_, dataset.name))
       PENSTOCK_TRY(hdf5::write_attributes(one.handle, *attributes, shared_));
     if (elements(dataset.shape) > 0) open.push_back(std::move(one));
     return {};
@@ -174,6 +179,8 @@ class Writer {
   int64_t stored_ = 0;
   File file_;
   hdf5::Shared shared_;
+  DimensionScales scales_ = scales_of(problem_.catalogue);
+  Catalogue stored_catalogue_ = without_names(problem_.catalogue, scales_);  // what is defined as it is
 };
 
 // --- reading ---

@@ -185,12 +185,14 @@ Status Builder::make_storage(const Dataset& dataset, DatasetHandle& handle, Layo
 Status Builder::make_datasets() {
   places_.assign(catalogue_.datasets.size(), {-1, false});
   std::vector<bool> deferred(catalogue_.datasets.size(), false);
-  for (const bool first : {true, false})
+  for (const bool first : {true, false}) {
+    if (!first) PENSTOCK_TRY(write_scales(file_, scales_));
     for (size_t i = 0; i < catalogue_.datasets.size(); ++i) {
       const Dataset& dataset = catalogue_.datasets[i];
       if (first) {
         const auto* attributes = attributes_of(catalogue_, dataset.name);
-        deferred[i] = attributes != nullptr && largest_outside_header(*attributes) > 0;
+        deferred[i] =
+            (attributes != nullptr && largest_outside_header(*attributes) > 0) || scales_.concern(dataset.name);
         if (!deferred[i]) continue;
         auto handle = make_dataset(dataset, bytes(dataset) > 0);
         if (!handle.ok()) return handle.status().in("dataset '" + dataset.name + "'");
@@ -207,6 +209,7 @@ Status Builder::make_datasets() {
       PENSTOCK_TRY(make_storage(dataset, handle, places_[i]).in("dataset '" + dataset.name + "'"));
       if (!handle.close()) return library_error(Code::internal, "closing dataset '" + dataset.name + "'");
     }
+  }
   return {};
 }
 

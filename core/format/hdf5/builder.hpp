@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/hdf5/dimension_scales.hpp"
 #include "core/hdf5/handles.hpp"
 #include "core/hdf5/shared.hpp"
 #include "core/model/layout.hpp"
@@ -14,13 +15,15 @@ namespace penstock::hdf5 {
 // equal bytes, and with its attributes in its header. False where the library refuses.
 bool set_object(hid_t creation);
 
-// All metadata must come to lie before all data, and HDF5 stores very large attributes as if they were data. So groups
-// and all objects that have such attributes are made first; the data of the latter are allocated only after that, in
-// their turn.
+// All metadata must come to lie before all data, and HDF5 stores very large attributes, and what refers to dimension
+// scales, as if they were data. So groups and all objects that have such attributes or scales are made first; the data
+// of the latter are allocated only after that, in their turn.
 class Builder {
  public:
   // FILE is open for writing and outlives the builder.
-  Builder(hid_t file, const Catalogue& catalogue, int64_t block) : file_(file), catalogue_(catalogue), block_(block) {}
+  // SCALES: those of CATALOGUE, which may be without their names.
+  Builder(hid_t file, const Catalogue& catalogue, const DimensionScales& scales, int64_t block)
+      : file_(file), catalogue_(catalogue), scales_(scales), block_(block) {}
 
   // Everything but datasets: groups and their attributes, the file's included.
   Status make_groups();
@@ -45,6 +48,7 @@ class Builder {
 
   hid_t file_;
   const Catalogue& catalogue_;
+  const DimensionScales& scales_;
   int64_t block_;
   Shared shared_;
   Properties plain_[2];  // late or not

@@ -6,6 +6,7 @@
 
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
+#include "core/format/hdf5/variable_text.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/types.hpp"
 
@@ -109,7 +110,8 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
     all.count.push_back(length);
     return read_open(handle, path, characters, all, out);
   }
-  if (!match || match->variable_text || match->type != dataset.type)
+  const bool strings = match && match->variable_text && dataset.type.kind == Kind::text && inner.empty();
+  if (!match || (match->variable_text ? !strings : match->type != dataset.type))
     return {Code::mismatch, "it is not of type " + name(dataset.type)};
   PENSTOCK_TRY(check_inside(creation, dataset, path));
   const int outer = dataset.shape.rank() - inner.rank(), rank = H5Sget_simple_extent_ndims(space);
@@ -119,6 +121,7 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
       (rank != outer && !folded))
     return {Code::mismatch, "the box does not have the dataset's number of dimensions"};
   PENSTOCK_TRY(select(space, dataset, box, folded));
+  if (strings) return read_strings(handle, type, space, elements(box.count), dataset.type.text_bytes, out);
   PENSTOCK_ASSIGN(const Type memory, memory_type(dataset.type, type));
   const Status read = inner.empty() ? read_plain(handle, space, memory, box, out)
                                     : read_arrays(handle, space, memory, dataset, box, inner, out);

@@ -7,6 +7,7 @@
 
 #include "core/format/hdf5/builder.hpp"
 #include "core/format/hdf5/metadata_size.hpp"
+#include "core/hdf5/dimension_scales.hpp"
 #include "core/hdf5/handles.hpp"
 
 namespace penstock::hdf5 {
@@ -16,6 +17,7 @@ struct Attempt {
   int64_t metadata_bytes;  // of the region at the head
   int64_t block;           // unit on which datasets of at least THRESHOLD bytes begin
   int64_t threshold;
+  int64_t heap_bytes = 0;  // that lie before all data, as they do
 };
 
 // Beyond the process's file size limit the library's ftruncate would raise SIGXFSZ, which kills.
@@ -35,7 +37,8 @@ Status check_size_limit(const Catalogue& catalogue, const Attempt& attempt) {
   return {};
 }
 
-Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Attempt& attempt, PrivateFile& image) {
+Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const DimensionScales& scales,
+                                         const Attempt& attempt, PrivateFile& image) {
   PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V18, image.named()));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
   const bool ok =
@@ -50,7 +53,7 @@ Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Attem
   image.unlink_name();
   std::vector<Layout::Place> places;
   {
-    Builder builder(file, catalogue, attempt.block);
+    Builder builder(file, catalogue, scales, attempt.block);
     PENSTOCK_TRY(builder.make_groups());
     PENSTOCK_TRY(builder.make_datasets());
     places = builder.places();
@@ -63,8 +66,8 @@ Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Attem
 
 // The head up to the first data, or up to where metadata can reach, so that a large block does not mean large zeros.
 Result<int64_t> head_end(const PrivateFile& image, const Attempt& attempt, int64_t first_data) {
-  const int64_t reach =
-      attempt.metadata_bytes + 4096 + (attempt.metadata_bytes >= attempt.threshold ? attempt.block : 0);
+  const int64_t reach = attempt.metadata_bytes + attempt.heap_bytes + 4096 +
+                        (attempt.metadata_bytes >= attempt.threshold ? attempt.block : 0);
   if (reach >= first_data) return first_data;
   PENSTOCK_ASSIGN(const int64_t end, image.end_of_nonzero(reach, first_data));
   return end == reach ? reach : first_data;
@@ -72,21 +75,29 @@ Result<int64_t> head_end(const PrivateFile& image, const Attempt& attempt, int64
 
 }  // namespace
 
-Result<Layout> image_layout(const Catalogue& catalogue, const Alignment& alignment) {
+Result<Layout> image_layout(const Catalogue& given, const Alignment& alignment) {
+  const DimensionScales scales = scales_of(given);
+  const bool plain = scales.list.empty();
+  const Catalogue unnamed = plain ? Catalogue() : without_names(given, scales);
+  const Catalogue& catalogue = plain ? given : unnamed;
+  const Catalogue enlarged = plain ? Catalogue() : with_scales(catalogue, scales);
+  const Catalogue& all = plain ? given : enlarged;
   Attempt attempt;
   attempt.block = std::max<int64_t>(alignment.block, 1);
   attempt.threshold = attempt.block;
   // An aligned attribute would leave a gap before it that small datasets then fill: data before metadata.
-  for (const auto& [object, attributes] : catalogue.attributes)
+  for (const auto& [object, attributes] : all.attributes)
     if (const int64_t largest = largest_outside_header(attributes); largest > 0)
       attempt.threshold = std::max(attempt.threshold, largest + 1024);
-  attempt.metadata_bytes = estimate_metadata_bytes(catalogue);
+  attempt.heap_bytes = heap_bytes(scales);
+  if (attempt.heap_bytes > 0) attempt.threshold = std::max<int64_t>(attempt.threshold, 4096 + 1024);
+  attempt.metadata_bytes = estimate_metadata_bytes(all);
   PENSTOCK_TRY(check_size_limit(catalogue, attempt));
 
   for (int tries = 0; tries < 12; ++tries, attempt.metadata_bytes *= 2) {
     PENSTOCK_ASSIGN(PrivateFile image, PrivateFile::make());
     Layout layout;
-    PENSTOCK_ASSIGN(layout.places, build(catalogue, attempt, image));
+    PENSTOCK_ASSIGN(layout.places, build(catalogue, scales, attempt, image));
     PENSTOCK_ASSIGN(layout.end, image.size());
     int64_t first_data = layout.end;
     for (size_t i = 0; i < layout.places.size(); ++i) {

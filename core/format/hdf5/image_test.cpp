@@ -5,6 +5,7 @@
 #include "core/format/hdf5/image.hpp"
 #include "core/format/hdf5/metadata_size.hpp"
 #include "core/format/testing.hpp"
+#include "core/hdf5/dimension_scales.hpp"
 #include "core/hdf5/handles.hpp"
 #include "core/hdf5/types.hpp"
 
@@ -166,6 +167,78 @@ TEST(Hdf5Image, GroupsOfAttributesAndLargeOnes) {
     SCOPED_TRACE(block);
     round_trip(catalogue, block);
   }
+}
+
+// Names of dimensions: shared, with coordinates, of a group's own, that grow, and that do not fit.
+Catalogue named(int count) {
+  Catalogue catalogue;
+  const auto add = [&](const std::string& name, const Dims& shape, std::vector<std::string> names, bool unlimited) {
+    catalogue.datasets.push_back({name, {Kind::f64, 0}, shape, unlimited});
+    if (!names.empty()) catalogue.attributes[name]["dimensions"] = text_attribute("dimensions", names);
+  };
+  for (int i = 0; i < count; ++i) add("f" + std::to_string(10000 + i), Dims{5, 30}, {"y", "x"}, false);
+  add("t", Dims{40, 30}, {"z", "x"}, false);
+  add("x", Dims{30}, {}, false);
+  add("z", Dims{40}, {"z"}, false);
+  add("level_1/rho", Dims{8, 600}, {"level_1/y", "level_1/x"}, false);
+  add("grows", Dims{7, 30}, {"time", "x"}, true);
+  add("less", Dims{3, 5}, {"time", "y"}, true);
+  add("time", Dims{7}, {}, true);
+  add("square", Dims{4, 4}, {"n", "n"}, false);
+  add("none", Dims{0, 30}, {"nothing", "x"}, false);
+  add("wrong/length", Dims{6, 30}, {"y", "x"}, false);
+  add("wrong/name", Dims{40, 30}, {"t", "x"}, false);
+  add("wrong/number", Dims{5, 30}, {"y"}, false);
+  add("wrong/group", Dims{8}, {"level_1/y"}, false);
+  catalogue.attributes["f10000"]["units"] = text_attribute("units", std::string_view("K"));
+  sort(catalogue);
+  return catalogue;
+}
+
+TEST(Hdf5Image, NamesOfDimensionsAreScalesAndReadBack) {
+  for (const int count : {1, 200, 3000})
+    for (const int64_t block : {1, 4096, 1 << 20}) {
+      SCOPED_TRACE(std::to_string(count) + " on " + std::to_string(block));
+      const Catalogue catalogue = named(count);
+      Layout layout;
+      round_trip(catalogue, block, &layout);
+      if (block != 4096 || layout.metadata.empty()) continue;
+      // A second attempt would have twice the metadata.
+      const auto all = hdf5::with_scales(catalogue, scales_of(catalogue));
+      EXPECT_LE(static_cast<int64_t>(layout.metadata[0].bytes.size()),
+                hdf5::estimate_metadata_bytes(all) + hdf5::heap_bytes(scales_of(catalogue)) + int64_t{4} * 4096);
+      const auto again = hdf5_format().layout(catalogue, {block});
+      ASSERT_TRUE(again.ok());
+      EXPECT_EQ(again->metadata[0].bytes, layout.metadata[0].bytes);
+    }
+}
+
+TEST(Hdf5Image, OtherToolsFollowScales) {
+  const std::string python = python_with("h5py");
+  if (python.empty()) GTEST_SKIP() << "no Python with h5py (PENSTOCK_TEST_PYTHON)";
+  const Scratch scratch;
+  const Catalogue catalogue = named(3);
+  const auto layout = hdf5_format().layout(catalogue, {4096});
+  ASSERT_TRUE(layout.ok()) << layout.status().message();
+  write_layout(scratch.path("file.h5"), *layout, data_of(catalogue), true);
+  write_text(scratch.path("check.py"),
+             "import h5py, sys\n"
+             "f = h5py.File(sys.argv[1], 'r')\n"
+             "names = lambda d: [f[d].dims[i][0].name for i in range(f[d].ndim)]\n"
+             "assert names('f10001') == ['/y', '/x'], names('f10001')\n"
+             "assert names('t') == ['/z', '/x'] and names('square') == ['/n', '/n']\n"
+             "assert names('grows') == ['/time', '/x'] and names('less') == ['/time', '/y']\n"
+             "assert names('level_1/rho') == ['/level_1/y', '/level_1/x']\n"
+             "assert all(f[s].is_scale for s in ('x', 'y', 'z', 'time', 'level_1/y'))\n"
+             "assert 'dimensions' not in f['t'].attrs and f['f10000'].attrs['units'] == b'K'\n"
+             "assert f['y'].shape == (5,) and f['time'].maxshape == (None,)\n"
+             "assert not any('DIMENSION_LIST' in d.attrs for d in f['wrong'].values())\n"
+             "users = f['y'].attrs['REFERENCE_LIST']\n"
+             "assert [f[u[0]].name for u in users] == ['/f10000', '/f10001', '/f10002', '/less'], users\n");
+  int status = 0;
+  const std::string output =
+      shell("cd / && " + python + " " + scratch.path("check.py") + " " + scratch.path("file.h5"), status);
+  EXPECT_EQ(status, 0) << output;
 }
 
 TEST(Hdf5Image, SameInputSameBytes) {

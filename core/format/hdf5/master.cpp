@@ -30,8 +30,12 @@ bool all_boxes(const std::vector<StoredBlock>& blocks) {
 
 class MasterBuilder {
  public:
-  MasterBuilder(hid_t file, const Contents& contents, Catalogue visible)
-      : file_(file), contents_(contents), visible_(std::move(visible)), builder_(file, visible_, 1) {}
+  MasterBuilder(hid_t file, const Contents& contents, const Catalogue& visible)
+      : file_(file),
+        contents_(contents),
+        scales_(scales_of(visible)),
+        visible_(without_names(visible, scales_)),
+        builder_(file, visible_, scales_, 1) {}
 
   Status build() {
     PENSTOCK_TRY(builder_.make_groups());
@@ -39,6 +43,7 @@ class MasterBuilder {
       const int index = contents_.catalogue.index_of(dataset.name);
       PENSTOCK_TRY(add(dataset, contents_.blocks[static_cast<size_t>(index)]).in("dataset '" + dataset.name + "'"));
     }
+    PENSTOCK_TRY(write_scales(file_, scales_));
     return add_index();
   }
 
@@ -99,6 +104,7 @@ class MasterBuilder {
 
   hid_t file_;
   const Contents& contents_;
+  DimensionScales scales_;
   Catalogue visible_;
   Builder builder_;
 };

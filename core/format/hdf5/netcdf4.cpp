@@ -1,6 +1,7 @@
 // netCDF-4: names of its attributes.
 #include "core/format/hdf5/netcdf4.hpp"
 
+#include "core/hdf5/dimension_scales.hpp"
 #include "core/netcdf/names.hpp"
 
 namespace penstock::hdf5 {
@@ -19,7 +20,7 @@ bool is_noted(const AttributeMap& root) { return root.contains(own); }
 bool is_netcdf4(const AttributeMap& root) { return root.contains("_NCProperties") || is_noted(root); }
 
 bool is_dimension_only(const AttributeMap& attributes) {
-  return text_of(attributes, "NAME").starts_with("This is a netCDF dimension but not a netCDF variable");
+  return text_of(attributes, "NAME").starts_with(dimension_only_name);
 }
 
 bool is_scale_attribute(const std::string& name) { return name == "DIMENSION_LIST" || name == "REFERENCE_LIST"; }
@@ -33,12 +34,16 @@ std::optional<ElementType> folded_type(const Dataset& dataset) {
   return type;
 }
 
-netcdf::Note take_note(AttributeMap& attributes, bool noted) {
-  const netcdf::Note note = netcdf::parse_note(text_of(attributes, own));
+void take_scale(AttributeMap& attributes) {
   if (text_of(attributes, "CLASS") == "DIMENSION_SCALE") {
     attributes.erase("CLASS");
     attributes.erase("NAME");
   }
+}
+
+netcdf::Note take_note(AttributeMap& attributes, bool noted) {
+  const netcdf::Note note = netcdf::parse_note(text_of(attributes, own));
+  take_scale(attributes);
   for (const char* name :
        {"DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties", "_nc3_strict"})
     attributes.erase(name);

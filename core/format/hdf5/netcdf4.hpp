@@ -16,6 +16,8 @@ bool is_dimension_only(const AttributeMap& attributes);
 bool is_scale_attribute(const std::string& name);
 // The text that the characters along the last dimension of DATASET are, if it is one of characters.
 std::optional<ElementType> folded_type(const Dataset& dataset);
+// Takes from ATTRIBUTES what makes a dataset a dimension scale.
+void take_scale(AttributeMap& attributes);
 // Takes from ATTRIBUTES what belongs to the library and to penstock, and where the file is NOTED makes of the others what
 // they were.
 netcdf::Note take_note(AttributeMap& attributes, bool noted);

@@ -1,4 +1,5 @@
 // Reading HDF5 files that others wrote, and files that are damaged, cut off, or lead elsewhere.
+#include <algorithm>
 #include <array>
 
 #include "core/format/testing.hpp"
@@ -108,7 +109,15 @@ TEST(Hdf5Read, WhatOthersStore) {
     author.add("null", H5T_STD_REF_OBJ, {3});
     const hdf5::Type variable(H5Tcopy(H5T_C_S1));
     H5Tset_size(variable, H5T_VARIABLE);
-    author.add("variable_strings", variable, {3});
+    const auto strings = author.add("variable_strings", variable, {3});
+    const char* three[] = {"a", "", "four"};
+    ASSERT_GE(H5Dwrite(strings, variable, H5S_ALL, H5S_ALL, H5P_DEFAULT, three), 0);
+    author.add("unwritten_strings", variable, {2, 2});
+    author.add("one_string", variable, {});
+    const hdf5::Type compound(H5Tcreate(H5T_COMPOUND, 8));
+    H5Tinsert(compound, "number", 0, H5T_NATIVE_INT);
+    H5Tinsert(compound, "other", 4, H5T_NATIVE_INT);
+    author.add("table", compound, {3});
     const hdf5::Type padded(H5Tcopy(H5T_FORTRAN_S1));
     H5Tset_size(padded, 4);
     const auto words = author.add("fortran_words", padded, {2});
@@ -123,9 +132,21 @@ TEST(Hdf5Read, WhatOthersStore) {
   ASSERT_TRUE(contents.ok()) << contents.status().message();
   std::vector<std::string> names;
   for (const Dataset& dataset : contents->catalogue.datasets) names.push_back(dataset.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"big_endian", "chunks", "compact", "deflated", "empty", "fortran_words",
-                                      "group/half/short", "never_written", "odd_bits", "plain", "rows", "twice"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"big_endian", "chunks", "compact", "deflated", "empty", "fortran_words",
+                                             "group/half/short", "never_written", "odd_bits", "one_string", "plain",
+                                             "rows", "twice", "unwritten_strings", "variable_strings"}));
+  const auto texts = read_all<std::array<char, 4>>(path, *contents, "variable_strings");
+  ASSERT_EQ(texts.size(), 3u);
+  EXPECT_EQ(std::string(texts[0].data(), 4), std::string("a\0\0\0", 4));
+  EXPECT_EQ(std::string(texts[1].data(), 4), std::string(4, '\0'));
+  EXPECT_EQ(std::string(texts[2].data(), 4), "four");
+  EXPECT_EQ(read_all<char>(path, *contents, "unwritten_strings"), std::vector<char>(4, '\0'));
+  EXPECT_EQ(contents->catalogue.find("one_string")->type, (ElementType{Kind::text, 1}));
+  // What cannot be read is listed, with the reason.
+  for (const char* said : {"'null' is a dataset of references", "'table' is a dataset of a compound type", "'soft'",
+                           "'dangling'", "'group/cycle'"})
+    EXPECT_TRUE(std::ranges::any_of(contents->unread, [&](const std::string& what) { return what.starts_with(said); }))
+        << said << " of " << contents->unread.size();
   for (const char* name : {"deflated", "chunks", "compact", "odd_bits", "never_written", "fortran_words"})
     EXPECT_TRUE(is_foreign(*contents, name)) << name;
   for (const char* name : {"plain", "twice", "big_endian", "rows", "empty"})

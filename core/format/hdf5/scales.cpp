@@ -1,11 +1,13 @@
-// Scales: the library keeps a variable's dimensions in one of three ways; all are read once the whole file is known.
+// Scales: netCDF-4 keeps a variable's dimensions in one of three ways, other tools in the first; all are read once the
+// file is known.
 #include "core/format/hdf5/scales.hpp"
 
 #include <cstring>
 
 #include "core/format/hdf5/netcdf4.hpp"
+#include "core/hdf5/definitions.hpp"
+#include "core/model/dimension_names.hpp"
 #include "core/model/layout.hpp"
-#include "core/netcdf/dimensions.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -29,8 +31,9 @@ int rank_of(hid_t dataset) {
   return space.ok() ? H5Sget_simple_extent_ndims(space) : 0;
 }
 
-// The identities of the scales that the dataset's dimensions have; empty where it has none, or not such ones.
-std::vector<std::string> attached(hid_t dataset, int rank) {
+// The identities of the scales that the dataset's dimensions have; empty where it has none, or not such ones. SEVERAL:
+// a dimension has more than the one that is returned.
+std::vector<std::string> attached(hid_t dataset, int rank, bool& several) {
   constexpr const char* name = "DIMENSION_LIST";
   if (H5Aexists(dataset, name) <= 0) return {};
   const AttributeHandle attribute(H5Aopen(dataset, name, H5P_DEFAULT));
@@ -45,6 +48,7 @@ std::vector<std::string> attached(hid_t dataset, int rank) {
   std::vector<std::string> found;
   for (const hvl_t& list : references.lists()) {
     if (list.len == 0) return {};
+    several = several || list.len > 1;
     hobj_ref_t first;
     std::memcpy(&first, list.p, sizeof first);
     const Object scale(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, &first));
@@ -95,45 +99,67 @@ void Scales::add(hid_t object, const std::string& name, const AttributeMap& attr
     return;
   }
   const int rank = rank_of(object);
+  if (scale) {
+    const auto label = attributes.find("NAME");
+    const std::string said = label == attributes.end() ? "" : text(label->second);
+    if (rank != 1 || (!said.empty() && said != last_part(name) && said != name && said != "/" + name))
+      odd_[name] = "a dimension scale of another name, or of several dimensions";
+  }
   if (rank < 1) return;
-  std::vector<std::string> keys = attached(object, rank);
+  bool several = false;
+  std::vector<std::string> keys = attached(object, rank, several);
+  if (several) odd_[name] = "a dataset of which a dimension has several scales";
   if (keys.empty()) keys = numbers(attributes, "_Netcdf4Coordinates");
   if (keys.empty() && scale) keys = {identity(object)};
+  if (keys.empty() && H5Aexists(object, "DIMENSION_LIST") > 0)
+    odd_[name] = "a dataset that has scales for some dimensions";
   variables_[name] = std::move(keys);
 }
 
-std::vector<std::pair<std::string, std::string>> Scales::name_dimensions(Catalogue& catalogue) {
+std::vector<std::string> Scales::names_of(const std::vector<std::string>& keys) const {
+  std::vector<std::string> names;
+  for (const std::string& one : keys) {
+    auto found = by_identity_.find(one);
+    if (found == by_identity_.end() && (found = by_number_.find(one)) == by_number_.end()) break;
+    names.push_back(found->second);
+  }
+  return names;
+}
+
+std::vector<std::pair<std::string, std::string>> Scales::name_dimensions(Catalogue& catalogue, bool netcdf4) {
   std::vector<std::pair<std::string, std::string>> wrong;
-  const std::string key(netcdf::naming_attribute);
+  const std::string key(naming_attribute);
+  std::set<std::string> used;  // by others than themselves
+  for (const auto& [name, keys] : variables_)
+    for (const std::string& dimension : names_of(keys)) {
+      unused_.erase(dimension);
+      if (dimension != name) used.insert(dimension);
+    }
   for (const Dataset& dataset : catalogue.datasets) {
     const auto variable = variables_.find(dataset.name);
     if (variable == variables_.end() || dataset.shape.rank() == 0) continue;
-    if (dataset.name.substr(dataset.name.rfind('/') + 1).starts_with("_nc4_non_coord_"))
+    if (netcdf4 && last_part(dataset.name).starts_with("_nc4_non_coord_"))
       wrong.emplace_back(dataset.name,
                          "a netCDF-4 variable with the name of a dimension that it is not the coordinate of");
-    std::vector<std::string> names;
-    for (const std::string& one : variable->second) {
-      auto found = by_identity_.find(one);
-      if (found == by_identity_.end() && (found = by_number_.find(one)) == by_number_.end()) break;
-      names.push_back(found->second);
-      unused_.erase(found->second);
-    }
+    const auto& keys = variable->second;
+    std::vector<std::string> names = names_of(keys);
     // The characters of a text are no dimension of it.
     const auto rank = static_cast<size_t>(dataset.shape.rank());
-    if (names.size() < rank || names.size() > rank + 1 || names.size() != variable->second.size()) {
-      wrong.emplace_back(dataset.name, "a variable of a netCDF-4 file that does not say what its dimensions are");
+    if (names.size() < rank || names.size() > rank + (netcdf4 ? 1 : 0) || names.size() != keys.size()) {
+      if (netcdf4)
+        wrong.emplace_back(dataset.name, "a variable of a netCDF-4 file that does not say what its dimensions are");
+      else if (!keys.empty())
+        wrong.emplace_back(dataset.name, "a dataset whose dimension scales cannot be found");
       continue;
     }
+    // That a list is the scale of others says what its own dimension is called.
+    if (!netcdf4 && names == std::vector{dataset.name} && used.contains(dataset.name)) continue;
     names.resize(rank);
-    if (!catalogue.attributes[dataset.name].emplace(key, text_attribute(key, names)).second)
+    if (!catalogue.attributes[dataset.name].emplace(key, naming(names)).second && netcdf4)
       wrong.emplace_back(dataset.name + "@" + key, "an attribute whose name penstock has for netCDF's dimensions");
   }
-  for (const auto& [name, keys] : variables_)
-    for (const std::string& one : keys) {
-      if (const auto found = by_identity_.find(one); found != by_identity_.end()) unused_.erase(found->second);
-      if (const auto found = by_number_.find(one); found != by_number_.end()) unused_.erase(found->second);
-    }
   for (const std::string& name : unused_) wrong.emplace_back(name, "a dimension that no variable has");
+  if (!netcdf4) wrong.insert(wrong.end(), odd_.begin(), odd_.end());
   return wrong;
 }
 

@@ -7,9 +7,12 @@
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
 #include "core/format/hdf5/scales.hpp"
+#include "core/format/hdf5/variable_text.hpp"
 #include "core/format/index.hpp"
 #include "core/format/regular_file.hpp"
 #include "core/hdf5/attributes.hpp"
+#include "core/hdf5/definitions.hpp"
+#include "core/hdf5/meaning.hpp"
 #include "core/hdf5/types.hpp"
 #include "core/model/checksums.hpp"
 
@@ -20,7 +23,7 @@ constexpr size_t longest_name = 1000;  // as of any dataset; it bounds the depth
 
 struct Links {
   std::vector<std::string> hard;
-  std::string other;  // the first that is not
+  std::vector<std::string> others;  // that are not
 };
 
 Result<Links> list_links(hid_t group) {
@@ -30,8 +33,8 @@ Result<Links> list_links(hid_t group) {
     try {
       if (info->type == H5L_TYPE_HARD)
         found.hard.emplace_back(name);
-      else if (found.other.empty())
-        found.other = name;
+      else
+        found.others.emplace_back(name);
     } catch (...) {
       return -1;
     }
@@ -45,8 +48,8 @@ Result<Links> list_links(hid_t group) {
 
 class Walker {
  public:
-  Walker(hid_t file, int64_t file_bytes)
-      : file_(file), file_bytes_(file_bytes), own_(H5Lexists(file, own_group, H5P_DEFAULT) > 0) {}
+  Walker(hid_t file, const std::string& path, int64_t file_bytes)
+      : file_(file), path_(path), file_bytes_(file_bytes), own_(H5Lexists(file, own_group, H5P_DEFAULT) > 0) {}
 
   Status walk() {
     note_user_block();
@@ -70,7 +73,7 @@ class Walker {
       contents_.blocks.push_back(std::move(found_[i].blocks));
       contents_.foreign.push_back(found_[i].foreign);
     }
-    for (const auto& [name, what] : scales_.name_dimensions(contents_.catalogue)) leave_out(name, what);
+    for (const auto& [name, what] : scales_.name_dimensions(contents_.catalogue, netcdf4_)) leave_out(name, what);
     return std::move(contents_);
   }
 
@@ -97,9 +100,9 @@ class Walker {
     }
     PENSTOCK_TRY(add_attributes(group, name).status());
     PENSTOCK_ASSIGN(const Links links, list_links(group));
-    if (!links.other.empty()) leave_out(name + "/" + links.other, "a soft or external link");
-    if (links.hard.empty() && !name.empty() && !contents_.catalogue.attributes.contains(name))
-      leave_out(name, "an empty group");
+    for (const std::string& other : links.others)
+      leave_out(name.empty() ? other : name + "/" + other, "a soft or external link");
+    if (links.hard.empty() && links.others.empty() && !name.empty()) contents_.catalogue.attributes.try_emplace(name);
     for (const std::string& link : links.hard) {
       const std::string full = name.empty() ? link : name + "/" + link;
       if (full == own_group) {
@@ -133,22 +136,34 @@ class Walker {
     if (!stored.ok() || !space.ok()) return library_error(Code::damaged, "reading its definition");
     Dims inner;
     const Type type = innermost_type(stored, inner);
-    const auto match = type.ok() ? match_type(type) : std::nullopt;
+    auto match = type.ok() ? match_type(type) : std::nullopt;
     Found found;
     found.dataset.name = name;
-    if (!match || match->variable_text || !read_shape(space, found.dataset) || !append(inner, found.dataset.shape) ||
+    const bool shaped = match && read_shape(space, found.dataset);
+    if (shaped && match->variable_text && inner.empty()) {
+      PENSTOCK_ASSIGN(const std::string why, measure_strings(object, type, found.dataset, match->type));
+      if (!why.empty()) {
+        leave_out(name, why);
+        return {};
+      }
+      convert(name, "of strings of variable length, which would become texts as long as the longest");
+    }
+    if (!shaped || (match->variable_text && !inner.empty()) || !append(inner, found.dataset.shape) ||
         (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok())) {
-      leave_out(name, "a dataset of a type or rank that penstock does not have");
+      leave_out(name, type.ok() ? "a dataset of " + unknown(type, space) : "a dataset of a type that cannot be read");
       return {};
     }
     found.dataset.type = match->type;
     PENSTOCK_ASSIGN(Extra extra, add_attributes(object, name));
     if (extra.dimension_only) return {};
+    AttributeMap meaning;
+    add_meaning(type, meaning);
+    if (!meaning.empty()) contents_.catalogue.attributes[name].merge(meaning);
     if (!inner.empty()) convert(name, "of an array type, whose extents would become dimensions");
     unfold_field(found.dataset, inner);
     if (netcdf4_ && !noted_) extra.note.type = folded_type(found.dataset);
     apply_note(extra.note, found.dataset);
-    if (!match->direct) leave_out(name, "a dataset whose type would be converted");
+    if (!match->direct && !match->variable_text) convert_type(name);
     if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
       return {Code::damaged, legal.message()};
     if (elements(found.dataset.shape) > 0) {
@@ -160,6 +175,36 @@ class Walker {
     }
     found_.push_back(std::move(found));
     return {};
+  }
+
+  // The type that DATASET has as texts, or why it cannot be read so.
+  Result<std::string> measure_strings(hid_t object, hid_t stored, const Dataset& dataset, ElementType& type) const {
+    const Properties creation(H5Dget_create_plist(object));
+    if (!creation.ok()) return library_error(Code::damaged, "reading its definition");
+    if (const Status inside = check_inside(creation, dataset, path_); !inside.ok()) return inside.message();
+    const int64_t count = elements(dataset.shape);
+    if (count < 0 || count > most_strings)
+      return std::string("a dataset of more strings of variable length than are looked through, 2^24");
+    PENSTOCK_ASSIGN(type.text_bytes, longest_string(object, stored));
+    const Status legal = check_shape(type, dataset.shape);
+    constexpr int64_t most_bytes = int64_t{1} << 34;
+    if (!legal.ok() || type.text_bytes * count > most_bytes)
+      return std::string("a dataset of strings of variable length, too large with all as long as the longest");
+    return std::string();
+  }
+
+  // For people: what there is that no dataset of ours is.
+  static std::string unknown(hid_t type, hid_t space) {
+    if (H5Sget_simple_extent_ndims(space) > max_rank) return "more than 8 dimensions";
+    switch (H5Tget_class(type)) {
+      case H5T_COMPOUND: return "a compound type, which penstock does not have";
+      case H5T_REFERENCE: return "references, which penstock does not have";
+      case H5T_VLEN: return "lists of variable length, which penstock does not have";
+      case H5T_OPAQUE: return "an opaque type, which penstock does not have";
+      case H5T_BITFIELD: return "bit fields, which penstock does not have";
+      case H5T_TIME: return "times of HDF5, which penstock does not have";
+      default: return "a type or shape that penstock does not have";
+    }
   }
 
   // So that whoever reads all of it need not unpack a chunk twice.
@@ -225,14 +270,16 @@ class Walker {
     if (name.empty() && is_netcdf4(attributes)) {
       netcdf4_ = true;
       noted_ = is_noted(attributes);
-      convert("/", "a netCDF-4 file, whose dimensions would become attributes");
+      convert("/", "a netCDF-4 file, which would become a plain HDF5 file");
     }
-    if (netcdf4_) {
-      extra.dimension_only = is_dimension_only(attributes);
-      if (!noted_) scales_.add(object, name, attributes);
-      std::erase_if(skipped, is_scale_attribute);
+    extra.dimension_only = is_dimension_only(attributes);
+    const bool scaled = attributes.contains("CLASS") || std::ranges::any_of(skipped, is_scale_attribute);
+    if (!noted_ && (netcdf4_ || scaled)) scales_.add(object, name, attributes);
+    std::erase_if(skipped, is_scale_attribute);
+    if (netcdf4_)
       extra.note = take_note(attributes, noted_);
-    }
+    else
+      take_scale(attributes);
     add_comment(object, attributes);
     if (!skipped.empty()) leave_out(name + "@" + skipped.back(), "an attribute of a type that penstock does not have");
     if (!attributes.empty() && !extra.dimension_only) contents_.catalogue.attributes[name] = std::move(attributes);
@@ -240,7 +287,12 @@ class Walker {
   }
 
   void leave_out(const std::string& name, std::string_view what) {
-    if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is " + std::string(what);
+    contents_.leave_out("'" + name + "' is " + std::string(what));
+  }
+
+  // It is read all the same.
+  void convert_type(const std::string& name) {
+    if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is a dataset whose type would be converted";
   }
 
   void convert(const std::string& name, std::string_view what) {
@@ -248,6 +300,7 @@ class Walker {
   }
 
   hid_t file_;
+  const std::string& path_;
   int64_t file_bytes_;
   bool own_;  // written by penstock, in no version that a library may not know: what cannot be opened is damaged
   Contents contents_;
@@ -288,7 +341,7 @@ Result<Contents> read_contents(const std::string& path) {
     PENSTOCK_TRY(find_lost(*contents).in(where));
     return contents;
   }
-  Walker walker(file, file_bytes);
+  Walker walker(file, path, file_bytes);
   PENSTOCK_TRY(walker.walk().in(where));
   Contents contents = walker.take();
   contents.format = "hdf5";

@@ -103,6 +103,9 @@ class Mapper {
       }
       contents_.catalogue.attributes[name.group][name.attribute] = from_plain(plain, name.attribute, note_);
     }
+    for (const std::string& group : note_.groups)
+      if (const auto name = object_name(group); name.ok() && *name == group && !group.empty())
+        contents_.catalogue.attributes.try_emplace(group);
     return {};
   }
 
@@ -194,7 +197,7 @@ class Mapper {
   }
 
   void leave_out(const std::string& name, std::string_view what) {
-    if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is " + std::string(what);
+    contents_.leave_out("'" + name + "' is " + std::string(what));
   }
 
   Header header_;

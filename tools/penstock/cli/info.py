@@ -76,7 +76,11 @@ def ls(
     if "found" in line and line["found"]["format"] in ("series", "streams"):
         raise UserError(f"'{path}' is {listed.summary(line['found'])}: 'penstock info {path}' says more", 1)
     listed.keep_only(line, patterns)
-    lines.conclude([line], False, lambda line: listed.datasets(line["found"], long), lambda line: "found" in line)
+    lines.conclude([line], False, partial(_listed, long=long), lambda line: "found" in line)
+
+
+def _listed(line: lines.Line, long: bool) -> str:
+    return "\n".join([listed.datasets(line["found"], long), *listed.unread(line["found"], long)])
 
 
 def _is_good(line: lines.Line) -> bool:
@@ -90,7 +94,7 @@ def _describe(line: lines.Line, heading: str, short: bool, everything: bool) -> 
     if found["format"] == "series":
         return _series(line["file"], found, everything)
     if short:
-        return heading + listed.datasets(found, everything)
+        return heading + "\n".join([listed.datasets(found, everything), *listed.unread(found, everything)])
     text = [_head(line["file"], found)]
     text += [f"  MISSING: {why}" for why in found["lost"]]
     if found["set"]:
@@ -108,8 +112,7 @@ def _describe(line: lines.Line, heading: str, short: bool, everything: bool) -> 
         text.append(f"  attributes of {group}:")
         pairs = found["attributes"][group].items()
         text += _rows([(name, _value(each, everything)) for name, each in pairs], everything, "attributes")
-    if found["left_out"]:
-        text.append(f"  not shown as it is: {found['left_out']}")
+    text += listed.unread(found, everything)
     return "\n".join(text)
 
 

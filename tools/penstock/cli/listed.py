@@ -14,6 +14,7 @@ from penstock.leftovers import names
 from penstock.report import words
 
 MOST_VALUE = 60
+MOST_UNREAD = 20
 
 
 def keep_only(line: lines.Line, patterns: list[str] | None) -> None:
@@ -32,6 +33,18 @@ def keep_only(line: lines.Line, patterns: list[str] | None) -> None:
 
 def datasets(found: looked_at.Found, long: bool) -> str:
     return _columns([_row(found, each, long) for each in found["datasets"]])
+
+
+def unread(found: looked_at.Found, everything: bool) -> list[str]:
+    """A line for each thing in the file that is not shown, or not as it is, and why."""
+    there = found.get("unread", [])
+    shown = there if everything else there[:MOST_UNREAD]
+    text = [f"  not read: {each}" for each in shown]
+    if len(shown) < len(there):
+        text.append(f"  not read: {len(there) - len(shown)} more (--all)")
+    if found.get("left_out") and found["left_out"] not in there:
+        text.append(f"  not shown as it is: {found['left_out']}")
+    return text
 
 
 def folder(path: Path, mpi: launch.Mpi) -> tuple[list[lines.Line], str]:

@@ -1,5 +1,6 @@
 """view.py: `penstock view` draws a slice or projection of a dataset, or of a snapshot at all its levels."""
 
+import difflib
 from pathlib import Path
 from typing import Annotated
 
@@ -67,7 +68,8 @@ def view(
                 picture = snapshot.read(file, str(path), name, wanted)
             else:
                 there = [*levels, *([] if levels else list(file))]
-                raise UserError(f"{path} has no dataset '{name}'; it has {', '.join(there[:12])}")
+                near = difflib.get_close_matches(name, there, 3) or there[:12]
+                raise UserError(f"{path} has no dataset '{name}'; it has {', '.join(near)}")
     except penstock.Error as error:
         raise UserError(str(error)) from None
     said = draw.draw(picture, f"{name} of {path.name}", target, log, numbers, cmap, size)
@@ -109,6 +111,6 @@ def _first_plane(path: Path) -> str | None:
         with penstock.open(path) as file:
             if snapshot.variables(file):
                 return None
-            return next((name for name in file if file[name].ndim == 2 and file[name].dtype.kind in "iuf"), None)
+            return next((name for name in file if file[name].ndim == 2 and file[name].dtype.kind in "biuf"), None)
     except penstock.Error as error:
         raise UserError(str(error)) from None

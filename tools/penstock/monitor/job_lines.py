@@ -14,6 +14,8 @@ from penstock.monitor.outputs import Output
 from penstock.monitor.tables import BAR_CELLS, MIDDLE, WIDE, rate
 from penstock.report import words
 
+MOST_RANKS = 4
+
 
 def job_lines(jobs: list[Job], most: int, width: int) -> list[RenderableType]:
     """At MOST so many, the rest counted."""
@@ -44,9 +46,18 @@ def job_text(job: Job) -> str:
     return text
 
 
+def ranks_text(ranks: list[int]) -> str:
+    """ "rank 3", "ranks 1, 2, 3 and 5 more" """
+    named = ranks if len(ranks) <= MOST_RANKS else ranks[: MOST_RANKS - 1]
+    rest = f" and {len(ranks) - len(named)} more" if len(named) < len(ranks) else ""
+    return f"rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, named))}{rest}"
+
+
 def progress_text(one: Output, is_short: bool = False) -> str:
     """ "62%, 1.2 GiB of 2 GiB, 310 MiB/s, 3 s left" as far as it is known; IS_SHORT: what comes last may be cut off."""
     parts, last = [], []
+    if one.waits_for:
+        parts.append(f"waits for {ranks_text(one.waits_for)}")
     if one.progress is not None:
         parts.append(f"{one.progress:.0%}{' (estimate)' if one.estimated else ''}")
     if one.done_bytes is not None and one.total_bytes:

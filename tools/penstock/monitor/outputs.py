@@ -1,6 +1,6 @@
 """outputs.py: files that jobs are writing or reading now: how far they are, and how long the rest will take."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,15 @@ from penstock.monitor.status_page import Step
 
 ALMOST = 0.02  # seconds within which a step was seen from its beginning, or interval
 LEAST_SECONDS = 0.05  # of a step, before its rate says anything
+LATE_SECONDS = 10.0  # of a step, before a rank that is not in it is named
 
 
 @dataclass
 class Output:
-    """PROGRESS: 0 to 1; ESTIMATED: bytes are those that the system counted, since the library does not."""
+    """PROGRESS: 0 to 1; ESTIMATED: bytes are those that the system counted, since the library does not.
+
+    WAITS_FOR: ranks here that have not come to it, though others have been in it for a while.
+    """
 
     path: str
     operation: str
@@ -29,6 +33,7 @@ class Output:
     progress: float | None = None
     left_seconds: float | None = None
     estimated: bool = False
+    waits_for: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -56,7 +61,11 @@ class Outputs:
         servers = [member for member in members if member.page and member.page.is_server]
         here = sum(1 for member in members if member.page) - len(servers)
         here = max([here, *(member.ranks_here for member in members)])  # some may not have been found yet
-        found = [self._of_steps(who, servers, here, at, interval) for who in together.values()]
+        found = []
+        for who in together.values():
+            one = self._of_steps(who, servers, here, at, interval)
+            one.waits_for = _late(who, members, one.elapsed_seconds or 0.0)
+            found.append(one)
         return found + _of_partials(members, {one.path for one in found})
 
     def _of_steps(
@@ -96,6 +105,14 @@ class Outputs:
             return
         moved = sum(max(0, value - known.bytes.get(identity, value)) for identity, value in counted.items())
         one.done_bytes, one.estimated = moved, True
+
+
+def _late(who: list[tuple[Member, Step]], members: list[Member], seconds: float) -> list[int]:
+    """Only where the ranks of the file are those of the job."""
+    if seconds < LATE_SECONDS or any(m.rank != step.rank or m.ranks != step.ranks for m, step in who):
+        return []
+    here = {m.rank for m in members if m.page and not m.page.is_server and m.rank is not None}
+    return sorted(here - {step.rank for _, step in who})
 
 
 def _counted(member: Member, operation: str) -> int:

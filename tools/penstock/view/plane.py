@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.dataset import Dataset
 from penstock.errors import UserError
-from penstock.file import Dataset, File
+from penstock.file import File
 from penstock.view.request import Picture, Request, axis_names, index_letters
 
 SLAB_BYTES = 64 << 20
@@ -64,7 +65,7 @@ def choose(file: File, path: str) -> str:
 
 def read(file: File, path: str, name: str, request: Request) -> Picture:
     dataset = file[name]
-    if dataset.dtype.kind not in "iufc":
+    if dataset.dtype.kind not in "biufc":
         raise UserError(f"{path}: '{name}' has elements of {dataset.dtype}, which are no numbers")
     if dataset.ndim == 0:
         raise UserError(f"{path}: '{name}' is a single value, {dataset[()]}: there is nothing to draw")
@@ -193,7 +194,7 @@ def _axes(file: File, dataset: Dataset) -> _Axes:
 
 
 def _drawable(dataset: Dataset) -> bool:
-    return dataset.dtype.kind in "iufc" and dataset.ndim > 0 and dataset.size > 1
+    return dataset.dtype.kind in "biufc" and dataset.ndim > 0 and dataset.size > 1
 
 
 def text_of(value: Any) -> str:

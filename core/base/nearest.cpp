@@ -1,0 +1,65 @@
+// Nearest: by the number of letters to be changed, added, left out or swapped.
+#include "core/base/nearest.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace penstock {
+namespace {
+
+constexpr size_t longest = 200;  // beyond, nobody mistyped
+constexpr int change = 4, other_case = 1;
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+int cost_of(char a, char b) { return a == b ? 0 : lower(a) == lower(b) ? other_case : change; }
+
+int changes(std::string_view a, std::string_view b) {
+  std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last[j] = change * static_cast<int>(j);
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = change * static_cast<int>(i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + change, row[j - 1] + change, last[j - 1] + cost_of(a[i - 1], b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + change);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+// "rho" may have been meant to be "fluid/rho", and the other way round.
+bool same_end(std::string_view a, std::string_view b) {
+  const auto last = [](std::string_view name) { return name.substr(name.rfind('/') + 1); };
+  return !last(a).empty() && last(a) == last(b);
+}
+
+}  // namespace
+
+std::string nearest(std::string_view name, const std::vector<std::string>& names) {
+  std::string best;
+  if (name.size() > longest) return best;
+  int least = change * static_cast<int>(name.size() / 3 + 1) + 1;
+  for (const std::string& one : names) {
+    if (one.size() > longest) continue;
+    const int by_end = same_end(name, one) ? change : least;
+    const bool alike = change * std::abs(static_cast<int>(one.size()) - static_cast<int>(name.size())) < least;
+    const int far = alike ? std::min(by_end, changes(name, one)) : by_end;
+    if (far >= least) continue;
+    least = far;
+    best = one;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& names) {
+  const std::string found = nearest(name, names);
+  return found.empty() ? found : fmt::format("; did you mean '{}'?", found);
+}
+
+}  // namespace penstock

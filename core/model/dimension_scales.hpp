@@ -1,0 +1,40 @@
+// Dimension scales: the dimensions that datasets share by name, each of one length.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/model/catalogue.hpp"
+
+namespace penstock {
+
+struct DimensionScale {
+  struct User {
+    std::string dataset;
+    int dimension = 0;
+  };
+  std::string name;    // "y", or "group/y"
+  std::string first;   // the dataset that has it first
+  int64_t length = 0;  // of the longest, where it grows
+  bool unlimited = false;
+  bool is_dataset = false;  // of the catalogue: a list with the coordinates
+  std::vector<User> users;  // but that dataset
+};
+
+struct DimensionScales {
+  std::vector<DimensionScale> list;                // by name
+  std::map<std::string, std::vector<int>> of;      // indices into it, of each dataset that has them and is none itself
+  bool concern(const std::string& dataset) const;  // whether it has them, or is one
+};
+
+// Those that the attributes "dimensions" of CATALOGUE ask for. A dataset whose names do not fit, or not with those of
+// the datasets before, has none.
+DimensionScales scales_of(const Catalogue& catalogue);
+// Code::invalid where one of the datasets NAMED has none, and why.
+Status check_dimensions(const Catalogue& catalogue, const std::set<std::string>& named);
+// CATALOGUE without the attributes that SCALES say as well.
+Catalogue without_names(const Catalogue& catalogue, const DimensionScales& scales);
+
+}  // namespace penstock

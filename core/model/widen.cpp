@@ -1,0 +1,93 @@
+// Widen: by the types of C++, one loop for each pair.
+#include "core/model/widen.hpp"
+
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace penstock {
+namespace {
+
+template <typename T>
+inline constexpr bool is_complex = false;
+template <typename T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+
+// Calls THEN with a value of the type of C++ that KIND is.
+template <typename Then>
+bool with_number(Kind kind, Then then) {
+  switch (kind) {
+    case Kind::i8: return then(int8_t{});
+    case Kind::i16: return then(int16_t{});
+    case Kind::i32: return then(int32_t{});
+    case Kind::i64: return then(int64_t{});
+    case Kind::u8: return then(uint8_t{});
+    case Kind::u16: return then(uint16_t{});
+    case Kind::u32: return then(uint32_t{});
+    case Kind::u64: return then(uint64_t{});
+    case Kind::f32: return then(float{});
+    case Kind::f64: return then(double{});
+    case Kind::complex64: return then(std::complex<float>{});
+    case Kind::complex128: return then(std::complex<double>{});
+    case Kind::text: break;
+  }
+  return false;
+}
+
+template <typename From, typename To>
+constexpr bool holds() {
+  if constexpr (is_complex<From> && is_complex<To>) {
+    return sizeof(From) <= sizeof(To);
+  } else if constexpr (is_complex<To>) {
+    return holds<From, typename To::value_type>();
+  } else if constexpr (is_complex<From>) {
+    return false;
+  } else if constexpr (std::is_signed_v<From> && std::is_unsigned_v<To>) {
+    return false;
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return false;
+  } else {
+    return std::numeric_limits<From>::digits <= std::numeric_limits<To>::digits;
+  }
+}
+
+template <typename From, typename To>
+void convert(std::byte* out, int64_t count) {
+  const std::byte* in = out + count * static_cast<int64_t>(sizeof(To) - sizeof(From));
+  for (int64_t i = 0; i < count; ++i, in += sizeof(From), out += sizeof(To)) {
+    From value;
+    std::memcpy(&value, in, sizeof value);
+    const auto wide = static_cast<To>(value);
+    std::memcpy(out, &wide, sizeof wide);
+  }
+}
+
+}  // namespace
+
+bool widens(const ElementType& from, const ElementType& to) {
+  if (from.kind == Kind::text || to.kind == Kind::text) return from.kind == to.kind && from.text_bytes <= to.text_bytes;
+  return with_number(from.kind, [&]<typename From>(From) {
+    return with_number(to.kind, []<typename To>(To) { return holds<From, To>(); });
+  });
+}
+
+void widen_in_place(const ElementType& from, const ElementType& to, std::byte* out, int64_t count) {
+  if (from == to) return;
+  if (from.kind == Kind::text) {
+    const int64_t size = bytes(from), wide = bytes(to);
+    for (int64_t i = 0; i < count; ++i) {
+      std::memmove(out + i * wide, out + count * (wide - size) + i * size, static_cast<size_t>(size));
+      std::memset(out + i * wide + size, 0, static_cast<size_t>(wide - size));
+    }
+    return;
+  }
+  with_number(from.kind, [&]<typename From>(From) {
+    return with_number(to.kind, [&]<typename To>(To) {
+      if constexpr (holds<From, To>()) convert<From, To>(out, count);
+      return true;
+    });
+  });
+}
+
+}  // namespace penstock
