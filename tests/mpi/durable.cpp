@@ -40,7 +40,8 @@ std::vector<Event>& noted() {
 
 void note(Act act, std::string file, std::string name = "-") {
   const std::lock_guard lock(mutex);
-  noted().push_back({std::chrono::steady_clock::now().time_since_epoch().count(), act, std::move(file), std::move(name)});
+  noted().push_back(
+      {std::chrono::steady_clock::now().time_since_epoch().count(), act, std::move(file), std::move(name)});
 }
 
 void note(Act act, int fd) {
@@ -98,7 +99,8 @@ void check_order(const std::vector<Event>& list, const std::string& path) {
     if (event->act == Act::name) last_name = event->at;
   }
   for (const auto& [file, at] : last_write)
-    CHECK(synced(list, file, at, naming->at), file + " was not synced after its last byte and before " + path + " was there");
+    CHECK(synced(list, file, at, naming->at),
+          file + " was not synced after its last byte and before " + path + " was there");
   last_write.erase(naming->file);
   if (!last_write.empty() || last_name > 0)
     CHECK(synced(list, folder, last_name, naming->at), "other names were not synced before " + path + " was there");
