@@ -121,5 +121,12 @@ def test_a_falsified_read_is_caught(build: Path, tmp_path: Path, method: str) ->
     assert re.search(r"element \(\d+, \d+\): expected .*one bit flipped", done.stdout + done.stderr)
 
 
+def test_a_read_that_leaves_what_an_earlier_one_read_is_caught(build: Path, tmp_path: Path) -> None:
+    done = bench(build, tmp_path, "hdf5/independent,raw/independent", "lost")
+    assert done.returncode == 1, done.stdout
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert len({line["method"] for line in record["results"] if line["error"]}) == 1, "what is read first is right"
+
+
 def test_the_truth_differs_from_repetition_to_repetition(truth: npt.NDArray[np.float64]) -> None:
     assert len(np.unique(truth)) == EXTENT * EXTENT
