@@ -135,6 +135,7 @@ std::vector<std::string> plans() {
 void files(World& world) {
   for (const std::string& plan : plans())
     for (const bool durable : {true, false}) {
+      if (!durable && plan == "netcdf4") continue;  // its library syncs when it closes
       const std::string more = plan.find(':') == std::string::npos ? ":durability=none" : ",durability=none";
       const std::string whole = durable ? plan : plan + more;
       const std::string path = world.folder() + "/file";

@@ -2,8 +2,8 @@
  *
  * PENSTOCK_CORRUPT says how: zero, flip, shift, swap or stale. The first write of 512 bytes at or after offset
  * 128 KiB of a file is remembered; when the same place is written again, these are changed, once: all zero; one bit turned over; moved on by 8
- * bytes; their halves exchanged; or as they were before. With "read", what is read there has a bit turned over instead; with "lost", only what is read first, from one
- * folder, gets into memory. */
+ * bytes; their halves exchanged; or as they were before. With "read", what is read there has a bit turned over instead;
+ * with "lost", nothing that is read from there on gets into memory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -110,31 +110,18 @@ ssize_t write(int fd, const void *bytes, size_t length) {
 PWRITEV(pwritev, off_t)
 PWRITEV(pwritev64, off64_t)
 
-/* Whether FD lies in another folder than what was read first. */
-static int is_lost(int fd) {
-  static char first[4096];
-  char link[64], path[4096];
-  if (!is_meant(fd)) return 0;
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const ssize_t n = readlink(link, path, sizeof path - 1);
-  path[n < 0 ? 0 : n] = 0;
-  *strrchr(path, '/') = 0;
-  if (first[0] == 0) strcpy(first, path);
-  return strcmp(first, path) != 0;
-}
-
-#define PREAD(name, type)                                                                              \
-  ssize_t name(int fd, void *bytes, size_t length, type offset) {                                      \
-    NEXT(name);                                                                                        \
-    const char *how = getenv("PENSTOCK_CORRUPT");                                                      \
-    if (how != 0 && strcmp(how, "lost") == 0 && offset >= from && is_lost(fd)) return (ssize_t)length; \
-    const ssize_t n = next(fd, bytes, length, offset);                                                 \
-    const long at = n < 0 ? -1 : reached((size_t)n, (long)offset);                                     \
-    if (how != 0 && strcmp(how, "read") == 0 && at >= 0 && !struck && is_meant(fd)) {                  \
-      struck = 1;                                                                                      \
-      change("flip", (unsigned char *)bytes + at);                                                     \
-    }                                                                                                  \
-    return n;                                                                                          \
+#define PREAD(name, type)                                                                               \
+  ssize_t name(int fd, void *bytes, size_t length, type offset) {                                       \
+    NEXT(name);                                                                                         \
+    const char *how = getenv("PENSTOCK_CORRUPT");                                                       \
+    if (how != 0 && strcmp(how, "lost") == 0 && offset >= from && is_meant(fd)) return (ssize_t)length; \
+    const ssize_t n = next(fd, bytes, length, offset);                                                  \
+    const long at = n < 0 ? -1 : reached((size_t)n, (long)offset);                                      \
+    if (how != 0 && strcmp(how, "read") == 0 && at >= 0 && !struck && is_meant(fd)) {                   \
+      struck = 1;                                                                                       \
+      change("flip", (unsigned char *)bytes + at);                                                      \
+    }                                                                                                   \
+    return n;                                                                                           \
   }
 PREAD(pread, off_t)
 PREAD(pread64, off64_t)
