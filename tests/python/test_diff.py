@@ -98,14 +98,14 @@ def test_what_differs_is_named(penstock: Penstock, tmp_path: Path) -> None:
 
 def test_attributes_that_differ_are_shown(penstock: Penstock, tmp_path: Path) -> None:
     long = np.arange(100)
-    same = {"a": np.int32(3), "b": np.array([0.5, 1.5]), "c": "text"}
+    same: dict[str, Any] = {"a": np.int32(3), "b": np.array([0.5, 1.5]), "c": "text"}
     write(tmp_path / "a.h5", {"f": [1]}, **same, d=0.1, e=[1, 2], g=np.int32(1), h=[1.0], i=long, j=1, k="z" * 70 + "a")
     long = np.where(long == 42, -1, long)
     write(
         tmp_path / "b.h5",
         {"f": [1]},
         a=np.int64(3),
-        b=np.float32([0.5, 1.5]),
+        b=np.array([0.5, 1.5], "f4"),
         c="text",
         d=0.1 + 2**-56,
         e=[1, 3],

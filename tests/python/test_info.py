@@ -240,7 +240,9 @@ def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -
                 file["q"] = library.replicated(np.arange(3.0))
     whole = index.read_bytes()
     index.write_bytes(swapped(whole, good_sum=False))
-    with pytest.warns(UserWarning, match="damaged"), library.open_series(pattern) as series:
+    with pytest.warns(UserWarning, match="damaged"):
+        series = library.open_series(pattern)
+    with series:
         read = [[step.iteration, step.time, Path(step.path).name] for step in series]
         assert "damaged" in series.warnings[0]
     told = found(penstock, index)

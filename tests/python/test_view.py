@@ -168,8 +168,8 @@ def test_a_snapshot_at_all_levels(penstock: Penstock, tmp_path: Path) -> None:
     for words in (["density", "--level", "5"], ["level_05/density"], ["/level_05/density", "--level", "5"]):
         ran = penstock("view", "snap.h5", *words, "--slice", "z=0.01", "-o", f"{len(words[0])}.png")
         assert ran.stdout == f"density of snap.h5 is drawn in {len(words[0])}.png: z = 0.01, levels 4 to 5\n"
-    drawn = [matplotlib.image.imread(tmp_path / f"{len(name)}.png") for name in ("density", "level_05/density")]
-    np.testing.assert_array_equal(*drawn)
+    one, other = (matplotlib.image.imread(tmp_path / f"{len(name)}.png") for name in ("density", "level_05/density"))
+    np.testing.assert_array_equal(one, other)
     ran = penstock("view", "snap.h5", "level_05/density", "--level", "4")
     assert "'level_05/density' is of level 5: leave out --level 4, or draw 'density'" in ran.stderr
     for name in ("position", "refined"):

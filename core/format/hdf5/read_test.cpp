@@ -136,9 +136,10 @@ TEST(Hdf5Read, WhatOthersStore) {
   ASSERT_TRUE(contents.ok()) << contents.status().message();
   std::vector<std::string> names;
   for (const Dataset& dataset : contents->catalogue.datasets) names.push_back(dataset.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"big_endian", "c_words", "chunks", "compact", "deflated", "empty", "fortran_words",
-                                             "group/half/short", "never_written", "odd_bits", "one_string", "plain",
-                                             "rows", "twice", "unwritten_strings", "variable_strings"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"big_endian", "c_words", "chunks", "compact", "deflated", "empty",
+                                      "fortran_words", "group/half/short", "never_written", "odd_bits", "one_string",
+                                      "plain", "rows", "twice", "unwritten_strings", "variable_strings"}));
   const auto texts = read_all<std::array<char, 4>>(path, *contents, "variable_strings");
   ASSERT_EQ(texts.size(), 3u);
   EXPECT_EQ(std::string(texts[0].data(), 4), std::string("a\0\0\0", 4));
