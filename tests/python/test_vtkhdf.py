@@ -61,10 +61,10 @@ def test_a_volume_has_its_values_and_its_place(penstock: Penstock, tmp_path: Pat
 
 @pytest.mark.parametrize("ranks", ["1", "3"])
 def test_what_is_written_in_small_windows_is_the_same(penstock: Penstock, tmp_path: Path, ranks: str) -> None:
-    values = RANDOM.random((20, 15, 10))  # more than one window of 4 KiB on each rank
+    values = RANDOM.random((30, 20, 15))  # more than one window of 16 KiB on each rank
     with h5py.File(tmp_path / "in.h5", "w") as file:
         file["rho"] = values
-    words = ("--to", "vtkhdf", "--plan", "hdf5/two_phase:buffer_bytes=4096", "--np", ranks)
+    words = ("--to", "vtkhdf", "--plan", "hdf5/two_phase:memory_bytes=64KiB", "--np", ranks)
     ran = penstock("convert", "in.h5", "out.vtkhdf", *words)
     assert ran.returncode == 0, ran.stderr
     np.testing.assert_array_equal(field(image(tmp_path / "out.vtkhdf"), "rho", values.shape), values)
