@@ -122,6 +122,7 @@ TEST_F(TraceTest, AForkedChildWritesNothingOfItsParents) {
     trace.add(write_of(0, 7, 7));
     const pid_t child = ::fork();
     if (child == 0) {
+      trace.flush();
       trace.end();
       ::_exit(0);
     }
@@ -141,6 +142,24 @@ TEST_F(TraceTest, AFolderThatCannotBeIsSaidEachTime) {
   trace.add_step("{}", trace.time());
   trace.flush();
   EXPECT_EQ(trace.trouble(), said);
+}
+
+TEST_F(TraceTest, PhasesHaveTheirTimesUnlessTheyAreTooShort) {
+  {
+    Trace trace(folder());
+    const double start = now();
+    trace.add_phase(Phase::write, start + 1, start + 1.25);
+    trace.add_phase(Phase::sync, start + 2, start + 2 + 1e-6);
+    trace.add_phase(Phase::sync, start + 3, start + 3.5);
+  }
+  const auto all = calls(blocks());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(static_cast<int>(all[0].operation), static_cast<int>(Operation::phase) + static_cast<int>(Phase::write));
+  EXPECT_NEAR(static_cast<double>(all[0].nanoseconds), 0.25e9, 1e4);
+  EXPECT_NEAR(static_cast<double>(all[1].nanoseconds), 0.5e9, 1e4);
+  EXPECT_NEAR(static_cast<double>(all[1].start - all[0].start), 2e9, 1e4);
+  EXPECT_GE(all[0].start, 1'000'000'000);  // since the trace began
+  EXPECT_LT(all[0].start, 60'000'000'000);
 }
 
 TEST_F(TraceTest, WhatTracingTakesIsCounted) {

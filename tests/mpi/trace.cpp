@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -19,6 +20,8 @@
 #include "core/trace/trace.hpp"
 #include "tests/harness/slice.hpp"
 #include "tests/harness/world.hpp"
+
+extern "C" int plain_calls(const char* path);  // of plain_calls.c
 
 namespace penstock::test {
 namespace {
@@ -59,6 +62,13 @@ Written read_own(const std::string& folder) {
     at += 16 + size;
     if (kind == "JOB ") w.job = nlohmann::json::parse(payload);
     if (kind == "STEP") w.steps.push_back(nlohmann::json::parse(payload));
+    for (size_t from = 0; kind == "PATH" && from < payload.size();) {  // number, length, path
+      uint32_t number = 0, length = 0;
+      std::memcpy(&number, payload.data() + from, sizeof number);
+      std::memcpy(&length, payload.data() + from + sizeof number, sizeof length);
+      w.paths[number] = payload.substr(from + 2 * sizeof number, length);
+      from += 2 * sizeof number + length;
+    }
     if (kind == "CALL") {
       const size_t count = payload.size() / sizeof(TracedCall), before = w.calls.size();
       w.calls.resize(before + count);
@@ -128,6 +138,28 @@ void every_way(World& world, const std::string& folder) {
   }
 }
 
+// What another library does by itself: each call, its place and its bytes, also where the place is the descriptor's own.
+void calls_of_a_library(World& world, const std::string& folder) {
+  if (!PENSTOCK_HAVE_MPI) return;  // only what MPI brings along makes calls by itself
+  about("calls of a library");
+  const std::string path = fs::canonical(world.folder()).string() + fmt::format("/plain{}", world.rank());
+  CHECK(plain_calls(path.c_str()) != 0, "its calls");
+  Trace::current()->flush();
+  const Written now = read_own(folder);
+  std::vector<std::array<int64_t, 3>> found;  // operation, offset, length
+  for (const TracedCall& call : now.calls)
+    if (const auto at = now.paths.find(call.path); at != now.paths.end() && at->second == path && call.failed == 0)
+      found.push_back({static_cast<int64_t>(call.operation), call.offset, call.length});
+  using enum Operation;
+  const auto of = [](Operation operation, int64_t offset, int64_t length) {
+    return std::array{static_cast<int64_t>(operation), offset, length};
+  };
+  const std::vector<std::array<int64_t, 3>> expected = {
+      of(create, 0, 0), of(write, 0, 5),   of(write, 5, 3),  of(read, 2, 4), of(read, 6, 1),     of(write, 100, 3),
+      of(read, 101, 2), of(write, 200, 7), of(read, 203, 4), of(sync, 0, 0), of(truncate, 0, 0), of(close, 0, 0)};
+  CHECK(found == expected, fmt::format("{} calls", found.size()));
+}
+
 // The program's files are as good as ever, and each report says it.
 void a_folder_that_cannot_be(World& world) {
   about("no folder");
@@ -155,6 +187,7 @@ int main(int argc, char** argv) {
   ::setenv("PENSTOCK_TRACE", folder.c_str(), 1);
   World world(&argc, &argv);
   if (how == "ways") every_way(world, folder);
+  if (how == "ways") calls_of_a_library(world, folder);
   if (how == "folder") a_folder_that_cannot_be(world);
   if (how == "killed") {
     write_and_read(world, "killed.h5", "hdf5/two_phase");
