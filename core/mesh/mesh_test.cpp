@@ -94,6 +94,18 @@ TEST(Mesh, TextsGoIntoXmlAsTheyAre) {
   EXPECT_EQ(text.find('\1'), std::string::npos);
 }
 
+TEST(Mesh, CellsOfAPlaneLieBetweenNodesThatAreListed) {
+  const auto grids = grids_of(
+      catalogue("uniform,origin=10:20,spacing=1:2", {{"v", f64, {2, 3}}}, "cell"));  // y first, as in the array
+  ASSERT_TRUE(grids.ok());
+  const std::string& body = grids->at(0).body;
+  const size_t x = body.find(">20 22 24 26</DataItem>"), y = body.find(">10 11 12</DataItem>");
+  EXPECT_NE(x, std::string::npos) << body;
+  EXPECT_NE(y, std::string::npos) << body;
+  EXPECT_LT(x, y) << body;
+  EXPECT_NE(body.find("2DRectMesh\" Dimensions=\"3 4\""), std::string::npos) << body;
+}
+
 TEST(Mesh, BlocksAreASetOfGridsWithinLimits) {
   const auto blocks = [](int64_t count) {
     return grids_of(catalogue("blocks,corners=c,spacing=1:1", {{"c", f64, {count, 2}}, {"v", f64, {count, 2, 2}}}));

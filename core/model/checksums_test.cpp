@@ -120,6 +120,20 @@ TEST(Checksums, WhatNobodyHasIsZeros) {
   EXPECT_EQ(sums, direct_sums(dataset, cut, data));
 }
 
+TEST(Checksums, LongTextsMayLieApartInMemory) {
+  Random random(7);
+  const Dataset dataset{"x", {Kind::text, 5000}, Dims{300}};
+  const BlockCut cut = cut_blocks({{dataset}, {}})[0];
+  const std::vector<std::byte> data = random_bytes(random, bytes(dataset));
+  const Box whole{Dims{0}, dataset.shape};
+  std::vector<std::byte> memory(2 * data.size());
+  for (int64_t i = 0; i < 300; ++i) std::copy_n(data.begin() + i * 5000, 5000, memory.begin() + (2 * i + 1) * 5000);
+  std::vector<uint64_t> sums(static_cast<size_t>(cut.count));
+  add_to_sums(Selection::of_box(dataset.shape, whole, Memory{1, Dims{2}}), memory.data(), 5000, cut, sums);
+  finish(dataset, cut, sums);
+  EXPECT_EQ(sums, direct_sums(dataset, cut, data));
+}
+
 TEST(Checksums, BlocksAreOfAMebibyteUntilThereAreTooMany) {
   const auto cut_of = [](ElementType type, const Dims& shape) { return cut_blocks({{{"x", type, shape}}, {}})[0]; };
   EXPECT_EQ(cut_of({Kind::f64}, Dims{1000}).elements, 131072);

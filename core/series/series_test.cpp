@@ -181,6 +181,17 @@ TEST_P(SeriesTest, WhatIsKeptAndNothingElse) {
   }
 }
 
+TEST_P(SeriesTest, StepsThatAreReplacedCountForNothing) {
+  const auto run = [&](int64_t from) {
+    Series series = create("keep_last=1,keep_every=2");
+    for (int64_t n = from; n <= 3; ++n) write(series, 10 * n, static_cast<double>(n), 10 * static_cast<double>(n));
+  };
+  run(0);
+  EXPECT_EQ(found(), (Moments{{0, 0}, {20, 2}, {30, 3}}));
+  run(1);  // a restart: its first step is the second again
+  EXPECT_EQ(found(), (Moments{{0, 0}, {20, 2}, {30, 3}}));
+}
+
 TEST_P(SeriesTest, AnIndexThatLiesIsRefused) {
   {
     Series series = create();

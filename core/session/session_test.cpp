@@ -140,6 +140,24 @@ TEST_P(Session, HolesOverlapsAndPartial) {
   EXPECT_EQ(read("data", {4, 5}), expected);
 }
 
+// A writer's buffers have held other bytes before, which are nobody's business.
+TEST_P(Session, HolesAreZeroInBuffersThatWereUsedBefore) {
+  constexpr int64_t window = 4096, windows = 8, each = window / 8, all = windows * each;
+  const std::string plan = GetParam() + (GetParam().find(':') == std::string::npos ? ":" : ",") + "buffer_bytes=4096";
+  auto file = File::create(comm_, path_, plan);
+  ASSERT_TRUE(file.ok());
+  file->set_partial(true);
+  std::vector<penstock::Run> put{{0, 4 * each}};  // then a little at both ends of each window
+  for (int64_t at = 4 * each; at < all; at += each) put.insert(put.end(), {{at, 3}, {at + each - 3, 3}});
+  const auto part = *Decomposition::runs({all}, put);
+  const std::vector<double> data(static_cast<size_t>(part.elements()), -7);
+  ASSERT_TRUE(file->put("data", f64, part, data.data()).ok());
+  ASSERT_TRUE(file->close().ok());
+  std::vector<double> expected(static_cast<size_t>(all), 0);
+  for (const penstock::Run& run : put) std::fill_n(expected.begin() + run.offset, run.length, -7);
+  EXPECT_EQ(read("data", {all}), expected);
+}
+
 TEST_P(Session, AfterAFailedCommitOnlyCloseIsLeft) {
   make();
   auto file = create();

@@ -291,7 +291,9 @@ TEST(Hdf5Image, LeavesTheCallersErrorStackAlone) {
 
 TEST(Hdf5Image, OtherToolsReadIt) {
   const Scratch scratch;
-  const Catalogue catalogue = mixed(60);
+  Catalogue catalogue = mixed(60);
+  catalogue.datasets.push_back({"w\xc3\xa4rme", {Kind::f64, 0}, Dims{2}, false});
+  sort(catalogue);
   const auto layout = hdf5_format().layout(catalogue, {4096});
   ASSERT_TRUE(layout.ok());
   write_layout(scratch.path("file.h5"), *layout, data_of(catalogue), true);
@@ -308,7 +310,9 @@ TEST(Hdf5Image, OtherToolsReadIt) {
              "f = h5py.File(sys.argv[1], 'r')\n"
              "n = []\n"
              "f.visititems(lambda k, v: n.append(v[()] if isinstance(v, h5py.Dataset) else None))\n"
-             "assert sum(x is not None for x in n) == 60, len(n)\n"
+             "assert sum(x is not None for x in n) == 61, len(n)\n"
+             "assert f.id.links.get_info('w\\u00e4rme'.encode()).cset == h5py.h5t.CSET_UTF8\n"
+             "assert f.id.links.get_info(b'd1').cset == h5py.h5t.CSET_ASCII\n"
              "assert f['d1'].attrs['index'] == 1.0 and f['d1'].attrs['units'] == b'm/s'\n");
   const std::string output =
       shell("cd / && " + python + " " + scratch.path("check.py") + " " + scratch.path("file.h5"), status);

@@ -30,6 +30,7 @@ class Set {
     add({"r", {Kind::f64, 0}, Dims{5}, false},
         {{0, Selection::of_runs(Dims{5}, first)}, {1, Selection::of_runs(Dims{5}, second)}});
     add({"s", {Kind::f64, 0}, Dims{}, false}, {{1, whole(Dims{})}});
+    add({"w\xc3\xa4rme", {Kind::f64, 0}, Dims{4}, false}, {{0, whole(Dims{4})}});
     contents_.catalogue.attributes["deep/t"]["units"] = text_attribute("units", std::string_view("K"));
     contents_.catalogue.attributes["deep"]["what"] = text_attribute("what", std::string_view("group"));
     write_parts();
@@ -136,6 +137,8 @@ TEST(Hdf5Master, IsReadByPenstockAndByOthers) {
              "assert numpy.array_equal(f['deep/t'][()].ravel(), numpy.arange(48)), f['deep/t'][()]\n"
              "for n in ('a', 'a#1', '100%b'): assert numpy.array_equal(f[n][()], numpy.arange(4)), (n, f[n][()])\n"
              "assert f['h'][()].tolist() == [0, 0, 2, 3] and f['none'][()].tolist() == [0, 0, 0]\n"
+             "assert f.id.links.get_info('w\\u00e4rme'.encode()).cset == h5py.h5t.CSET_UTF8\n"
+             "assert f.id.links.get_info(b'a').cset == h5py.h5t.CSET_ASCII\n"
              "assert f['e'].shape == (0, 3) and f['s'][()] == 0 and f['s'].shape == ()\n"
              "assert 'r' not in f and f['deep/t'].attrs['units'] == b'K' and f['deep'].attrs['what'] == b'group'\n"
              "assert bytes(f['_penstock/index'][()]).startswith(b'{\"schema\": \"penstock.index/1\"')\n");

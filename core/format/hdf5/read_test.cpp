@@ -113,6 +113,10 @@ TEST(Hdf5Read, WhatOthersStore) {
     H5Tset_size(padded, 4);
     const auto words = author.add("fortran_words", padded, {2});
     ASSERT_GE(H5Dwrite(words, padded, H5S_ALL, H5S_ALL, H5P_DEFAULT, "ab  abcd"), 0);
+    const hdf5::Type ended(H5Tcopy(H5T_C_S1));
+    H5Tset_size(ended, 6);
+    const auto c_words = author.add("c_words", ended, {2});
+    ASSERT_GE(H5Dwrite(c_words, ended, H5S_ALL, H5S_ALL, H5P_DEFAULT, "ab\0xy\0abcde"), 0);
     H5Lcreate_soft("/plain", author.file(), "soft", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_soft("/nowhere", author.file(), "dangling", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_external("/etc/passwd", "/x", author.file(), "external", H5P_DEFAULT, H5P_DEFAULT);
@@ -123,10 +127,10 @@ TEST(Hdf5Read, WhatOthersStore) {
   ASSERT_TRUE(contents.ok()) << contents.status().message();
   std::vector<std::string> names;
   for (const Dataset& dataset : contents->catalogue.datasets) names.push_back(dataset.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"big_endian", "chunks", "compact", "deflated", "empty", "fortran_words",
-                                      "group/half/short", "never_written", "odd_bits", "plain", "rows", "twice"}));
-  for (const char* name : {"deflated", "chunks", "compact", "odd_bits", "never_written", "fortran_words"})
+  EXPECT_EQ(names, (std::vector<std::string>{"big_endian", "c_words", "chunks", "compact", "deflated", "empty",
+                                             "fortran_words", "group/half/short", "never_written", "odd_bits", "plain",
+                                             "rows", "twice"}));
+  for (const char* name : {"deflated", "chunks", "compact", "odd_bits", "never_written", "fortran_words", "c_words"})
     EXPECT_TRUE(is_foreign(*contents, name)) << name;
   for (const char* name : {"plain", "twice", "big_endian", "rows", "empty"})
     EXPECT_FALSE(is_foreign(*contents, name)) << name;
@@ -141,6 +145,9 @@ TEST(Hdf5Read, WhatOthersStore) {
   EXPECT_EQ(read_all<float>(path, *contents, "never_written"), std::vector<float>(10, 0.0f));
   const auto words = read_all<std::array<char, 4>>(path, *contents, "fortran_words");
   EXPECT_EQ(std::string(words[0].data(), 4), std::string("ab\0\0", 4));
+  const auto c_words = read_all<std::array<char, 6>>(path, *contents, "c_words");
+  EXPECT_EQ(std::string(c_words[0].data(), 6), std::string("ab\0\0\0\0", 6)) << "nothing behind the NUL is text";
+  EXPECT_EQ(std::string(c_words[1].data(), 6), std::string("abcde\0", 6));
 
   double part[6] = {};
   const Dataset& deflated = *contents->catalogue.find("deflated");
@@ -184,7 +191,7 @@ TEST(Hdf5Read, AttributesOfOthers) {
   const auto& file = contents->catalogue.attributes.at("");
   EXPECT_EQ(text(file.at("text")), "h\xc3\xa9");
   EXPECT_EQ(file.at("texts"), text_attribute("texts", std::vector<std::string>{"one", "three"}));
-  EXPECT_EQ(text(file.at("empty")), "");
+  EXPECT_EQ(file.at("empty"), text_attribute("empty", std::string_view()));
   EXPECT_EQ(file.at("none").shape, Dims{0});
   EXPECT_EQ(file.at("flag").type.kind, Kind::i8);
   const int64_t numbers[] = {0, 1, 2};

@@ -216,6 +216,14 @@ TEST(NetcdfDimensions, NamesComeFromTheUserFromCoordinatesOrFromLengths) {
   EXPECT_EQ(text(*header.attribute("Conventions")), "CF-1.11");
 }
 
+TEST(NetcdfDimensions, UnitsOrCoordinatesMakeAFileOneOfTheConventions) {
+  for (const char* name : {"units", "coordinates", "long_name"}) {
+    Catalogue catalogue = catalogue_of({{"t", {Kind::f64}, {10}, false}});
+    catalogue.attributes["t"][name] = text_attribute(name, "time");
+    EXPECT_EQ(header_of(catalogue).attribute("Conventions") != nullptr, name != std::string_view("long_name")) << name;
+  }
+}
+
 TEST(NetcdfDimensions, GrowingDatasetsOfTheSameDimensionAreRecords) {
   Catalogue catalogue = catalogue_of({{"t", {Kind::f64}, {5, 3}, true},
                                       {"time", {Kind::f64}, {5}, true},
