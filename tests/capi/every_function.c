@@ -100,11 +100,12 @@ static void look_around(penstock_file *f) {
   CHECK_OK(penstock_attribute_info(f, "group/put", "one", &type, &count));
   CHECK(type == PENSTOCK_INT8 && count == -1);
   double values[3] = {0};
-  char text[32] = "";
+  char text[32];
+  memset(text, 'x', sizeof text);
   CHECK_OK(penstock_attribute_get(f, "group/put", "values", PENSTOCK_DOUBLE, values, sizeof values));
   CHECK(values[0] == 1 && values[2] == 3);
   CHECK_OK(penstock_attribute_get(f, "/", "title", PENSTOCK_TEXT(14), text, sizeof text));
-  CHECK(!strcmp(text, "every function"));
+  CHECK(!strcmp(text, "every function") && text[15] == 'x');
   CHECK_OK(penstock_attribute_get(f, "group", "empty", PENSTOCK_TEXT(1), text, sizeof text));
   CHECK(!strcmp(text, ""));
   CHECK_IS(penstock_attribute_get(f, "/", "none", PENSTOCK_DOUBLE, values, sizeof values), PENSTOCK_NOT_FOUND);

@@ -1,10 +1,15 @@
 // arrays: penstock/array.hpp with spans, containers and strided views; what another rank wrote is read by it.
 #include <algorithm>
 #include <array>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <penstock/array.hpp>
 
+#include "core/engine/engine.hpp"
+#include "core/transport/transport.hpp"
 #include "tests/harness/world.hpp"
 
 namespace penstock::test {
@@ -118,6 +123,39 @@ void read_views(World& world, const std::string& path) {
   CHECK(file->close().code() == Code::mismatch, "a file whose commit failed");
 }
 
+// Every second element of rows that are an odd number of elements apart: no array in memory has such rows.
+void uneven_strides(World& world) {
+  constexpr int64_t apart = 2 * columns + 1;
+  const int64_t first = each * world.rank();
+  const auto view = [](auto* data) {
+    return View<std::remove_pointer_t<decltype(data)>, 2>{data, {each, columns}, {apart, 2}};
+  };
+  std::vector<double> memory(each * apart, -1);
+  for (int64_t i = 0; i < each; ++i)
+    for (int64_t j = 0; j < columns; ++j) memory[static_cast<size_t>(i * apart + 2 * j)] = value(first + i, j);
+  std::vector<std::string> plans{"hdf5/two_phase", "hdf5/independent"};
+  if (find_transport("mpiio")->describe().missing.empty()) plans.emplace_back("hdf5/mpiio");
+  for (const char* engine : {"phdf5", "netcdf4", "pnetcdf"})
+    if (find_engine(engine)->describe().missing.empty()) plans.emplace_back(engine);
+  for (const std::string& plan : plans) {
+    about("uneven strides, " + plan);
+    const std::string path = world.folder() + "/strides";
+    const Place place{{each * world.size(), columns}, {first, 0}};
+    auto file = File::create(world.comm(), path, plan);
+    if (!CHECK_OK(file.status(), "create")) return;
+    CHECK_OK(put(*file, "x", view(std::as_const(memory).data()), place), "put");
+    CHECK_OK(file->close(), "close");
+    for (const std::string& by : {std::string(), plan}) {
+      auto back = File::open(world.comm(), path, by);
+      if (!CHECK_OK(back.status(), "open")) return;
+      std::vector<double> found(memory.size(), -1);
+      CHECK_OK(get(*back, "x", view(found.data()), place), "get");
+      CHECK_OK(back->close(), "close");
+      CHECK(found == memory, "its elements, and nothing between them");
+    }
+  }
+}
+
 // What is refused before it gets to the file fails the commit too, on all ranks.
 void wrong(World& world, const std::string& path) {
   for (const int what : {0, 1}) {
@@ -147,6 +185,7 @@ int main(int argc, char** argv) {
   types();
   write_views(world, path);
   read_views(world, path);
+  uneven_strides(world);
   wrong(world, world.folder() + "/wrong.h5");
   return world.finish("arrays");
 }

@@ -182,10 +182,26 @@ def test_deferred_gets_lend_and_commit_in_steps(tmp_path: Path) -> None:
         np.testing.assert_array_equal(out[1:3, ::2], np.arange(6).reshape(2, 3))
         with pytest.raises(TypeError, match="float64"):
             f["a"].read_into(np.zeros((2, 3), "f4"))
+        constant = np.zeros((2, 3))
+        constant.flags.writeable = False
+        with pytest.raises((BufferError, ValueError), match="read-only"):
+            f["a"].read_into(constant)
+        assert not constant.any()
     penstock.verify(path)
     penstock.copy(path, tmp_path / "a.nc")
     with penstock.open_latest(tmp_path / "a.n*") as f:
         assert f.path.endswith("a.nc")
+
+
+def test_what_the_extension_refuses_is_not_published(tmp_path: Path) -> None:
+    f = penstock.create(tmp_path / "a.h5")
+    f["a"] = np.arange(6.0)
+    part = f._library.block([6], [0], [6])
+    with pytest.raises(penstock.Invalid, match="3 elements for a part of 6"):
+        f._open.put("b", "f64", part, np.zeros(3), False)
+    with pytest.raises(penstock.Invalid, match="3 elements for a part of 6"):
+        f.close()
+    assert not list(tmp_path.iterdir())
 
 
 def test_streams_are_files(tmp_path: Path) -> None:
