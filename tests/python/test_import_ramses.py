@@ -52,6 +52,12 @@ def test_a_real_output_is_the_same_on_any_number_of_ranks(penstock: Penstock, tm
     assert penstock("verify", "snap.h5").returncode == 0
 
 
+def test_what_is_written_in_small_windows_is_the_same(penstock: Penstock, tmp_path: Path) -> None:
+    """Windows of 2048 numbers begin and end within rows of three."""
+    run(penstock, SAMPLE, "--np", "1", "--plan", "hdf5/two_phase:memory_bytes=64KiB")
+    same(tmp_path / "snap.h5", read(SAMPLE, 2, SEDOV), SEDOV)
+
+
 def test_the_leaves_fill_the_box(penstock: Penstock, tmp_path: Path) -> None:
     run(penstock, SAMPLE)
     cells = ramses.leaf_cells(tmp_path / "snap.h5")

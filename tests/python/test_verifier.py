@@ -35,13 +35,25 @@ RANKS = 4
 EXTENT = 724  # of a square of 4 MiB, in 2 x 2 blocks
 
 
-def bench(build: Path, folder: Path, method: str, fault: str | None) -> subprocess.CompletedProcess[str]:
+def bench(build: Path, folder: Path, method: str, fault: str | None, *more: str) -> subprocess.CompletedProcess[str]:
     """One warm-up and one repetition, whose files stay."""
     library = build / "lib" / "libpenstock_corrupt.so"
     if not library.is_file():
         pytest.fail("build/lib has no libpenstock_corrupt.so: 'make build' makes it")
     settings = ["env", f"LD_PRELOAD={library}", f"PENSTOCK_CORRUPT={fault}"] if fault else []
-    words = ["block2d", "--total", "4MiB", "--methods", method, "--repetitions", "1", "--keep", "--dir", str(folder)]
+    words = [
+        "block2d",
+        "--total",
+        "4MiB",
+        "--methods",
+        method,
+        "--repetitions",
+        "1",
+        "--keep",
+        "--dir",
+        str(folder),
+        *more,
+    ]
     command = [*launch.mpiexec(launch.Mpi.openmpi, RANKS), *settings, str(build / "bin" / "penstock-bench"), *words]
     command += ["--json", str(folder / "out.json")]
     return subprocess.run(command, env=launch.environment(), capture_output=True, text=True, timeout=120, check=False)
@@ -119,6 +131,13 @@ def test_a_falsified_read_is_caught(build: Path, tmp_path: Path, method: str) ->
     done = bench(build, tmp_path, method, "read")
     assert done.returncode == 1, done.stdout
     assert re.search(r"element \(\d+, \d+\): expected .*one bit flipped", done.stdout + done.stderr)
+
+
+def test_a_read_that_reads_nothing_is_caught_where_memory_has_what_was_written(build: Path, tmp_path: Path) -> None:
+    done = bench(build, tmp_path, "hdf5/independent", "lost", "--own-ranks")
+    assert done.returncode == 1, done.stdout
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert all("verification by reading back: " in line["error"] for line in record["results"])
 
 
 def test_the_truth_differs_from_repetition_to_repetition(truth: npt.NDArray[np.float64]) -> None:

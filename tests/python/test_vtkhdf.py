@@ -59,6 +59,17 @@ def test_a_volume_has_its_values_and_its_place(penstock: Penstock, tmp_path: Pat
     assert shown.GetPointData().GetArray("rho").GetValue(point) == field(shown, "rho", shape)[6, 3, 2]
 
 
+@pytest.mark.parametrize("ranks", ["1", "3"])
+def test_what_is_written_in_small_windows_is_the_same(penstock: Penstock, tmp_path: Path, ranks: str) -> None:
+    values = RANDOM.random((30, 20, 15))  # more than one window of 16 KiB on each rank
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        file["rho"] = values
+    words = ("--to", "vtkhdf", "--plan", "hdf5/two_phase:memory_bytes=64KiB", "--np", ranks)
+    ran = penstock("convert", "in.h5", "out.vtkhdf", *words)
+    assert ran.returncode == 0, ran.stderr
+    np.testing.assert_array_equal(field(image(tmp_path / "out.vtkhdf"), "rho", values.shape), values)
+
+
 @pytest.mark.parametrize("shape", [(6, 9), (1, 6), (5, 1, 6), (1, 5, 6), (6, 1, 1), (1, 1)])
 def test_flat_fields(penstock: Penstock, tmp_path: Path, shape: tuple[int, ...]) -> None:
     with h5py.File(tmp_path / "in.h5", "w") as file:

@@ -2,7 +2,8 @@
  *
  * PENSTOCK_CORRUPT says how: zero, flip, shift, swap or stale. The first write of 512 bytes at or after offset
  * 128 KiB of a file is remembered; when the same place is written again, these are changed, once: all zero; one bit turned over; moved on by 8
- * bytes; their halves exchanged; or as they were before. With "read", what is read there has a bit turned over instead. */
+ * bytes; their halves exchanged; or as they were before. With "read", what is read there has a bit turned over instead;
+ * with "lost", nothing that is read from there on gets into memory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ static long reached(size_t length, long offset) {
 static void *spoilt(int fd, const void *bytes, size_t length, long offset) {
   const char *how = getenv("PENSTOCK_CORRUPT");
   const long at = reached(length, offset);
-  if (how == 0 || struck || strcmp(how, "read") == 0 || at < 0 || !is_meant(fd)) return 0;
+  if (how == 0 || struck || strcmp(how, "read") == 0 || strcmp(how, "lost") == 0 || at < 0 || !is_meant(fd)) return 0;
   if (place == 0) {
     place = offset + at;
     memcpy(before, (const char *)bytes + at, changed);
@@ -109,17 +110,18 @@ ssize_t write(int fd, const void *bytes, size_t length) {
 PWRITEV(pwritev, off_t)
 PWRITEV(pwritev64, off64_t)
 
-#define PREAD(name, type)                                                             \
-  ssize_t name(int fd, void *bytes, size_t length, type offset) {                     \
-    NEXT(name);                                                                       \
-    const ssize_t n = next(fd, bytes, length, offset);                                \
-    const char *how = getenv("PENSTOCK_CORRUPT");                                     \
-    const long at = n < 0 ? -1 : reached((size_t)n, (long)offset);                    \
-    if (how != 0 && strcmp(how, "read") == 0 && at >= 0 && !struck && is_meant(fd)) { \
-      struck = 1;                                                                     \
-      change("flip", (unsigned char *)bytes + at);                                    \
-    }                                                                                 \
-    return n;                                                                         \
+#define PREAD(name, type)                                                                               \
+  ssize_t name(int fd, void *bytes, size_t length, type offset) {                                       \
+    NEXT(name);                                                                                         \
+    const char *how = getenv("PENSTOCK_CORRUPT");                                                       \
+    if (how != 0 && strcmp(how, "lost") == 0 && offset >= from && is_meant(fd)) return (ssize_t)length; \
+    const ssize_t n = next(fd, bytes, length, offset);                                                  \
+    const long at = n < 0 ? -1 : reached((size_t)n, (long)offset);                                      \
+    if (how != 0 && strcmp(how, "read") == 0 && at >= 0 && !struck && is_meant(fd)) {                   \
+      struck = 1;                                                                                       \
+      change("flip", (unsigned char *)bytes + at);                                                      \
+    }                                                                                                   \
+    return n;                                                                                           \
   }
 PREAD(pread, off_t)
 PREAD(pread64, off64_t)
