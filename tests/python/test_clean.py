@@ -125,6 +125,15 @@ def test_parts_of_restart_files_stay_though_their_index_has_moved_up(tmp_path: P
     assert left[dropped.name].removable
 
 
+def test_parts_are_as_old_as_the_newest_of_them(tmp_path: Path) -> None:
+    new, old = part(tmp_path, "heat.raw", OWN, "000000.raw"), part(tmp_path, "heat.raw", OWN, "000001.raw")
+    day = 86400
+    os.utime(old, (new.stat().st_atime - 10 * day, new.stat().st_mtime - 10 * day))
+    assert not found(tmp_path, Rules(older_than=5 * day))[old.name].removable
+    os.utime(new, (new.stat().st_atime - 6 * day, new.stat().st_mtime - 6 * day))
+    assert found(tmp_path, Rules(older_than=5 * day))[old.name].removable
+
+
 def test_a_person_reads_what_was_done_and_why(tmp_path: Path) -> None:
     left_by_the_dead(tmp_path / "heat.h5")
     elsewhere(tmp_path / "heat.h5")

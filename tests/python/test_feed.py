@@ -222,6 +222,16 @@ def test_logs_that_are_gone_are_said_and_hold_up_nobody(log: Path, tmp_path: Pat
     assert len(filled.errors) == 2
 
 
+def test_a_batch_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, synced = Spool(tmp_path / "spool"), []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append((Path(f"/proc/self/fd/{fd}").readlink(), kept.batches())))
+    kept.put([b"{}"])
+    batches = kept.batches()
+    assert [(path.suffix, before) for path, before in synced] == [(".partial", []), ("", batches)]
+    assert synced[1][0] == kept.folder
+    assert len(batches) == 1
+
+
 def sender(spool: Path, url: str, barrier: Any) -> None:
     kept = Spool(spool)
     barrier.wait()

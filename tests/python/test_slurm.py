@@ -13,6 +13,9 @@ import pytest
 
 import slurm_cluster
 from conftest import Penstock
+from penstock.campaign import queue
+from penstock.campaign import slurm as campaign_slurm
+from penstock.campaign.request import read_request
 
 CAMPAIGN = """
 name = "under Slurm"
@@ -170,6 +173,27 @@ def test_scripts_are_written_without_slurm(penstock: Penstock, tmp_path: Path) -
     check = ["bash", "-n", str(tmp_path / "jobs" / "np4.sh")]
     assert subprocess.run(check, check=False).returncode == 0
     assert os.access(tmp_path / "jobs" / "np4.sh", os.X_OK)
+
+
+def test_each_job_starts_when_those_before_have_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file, folder, submitted = tmp_path / "campaign.toml", tmp_path / "jobs", []
+    file.write_text(CAMPAIGN.replace("[2, 4]", "[2, 3, 4]"))
+    request, wishes = read_request(file), campaign_slurm.Wishes(tmp_path)
+
+    def submit(script: Path, after: list[str]) -> str:
+        submitted.append((script.name, after))
+        return str(100 + len(submitted))
+
+    monkeypatch.setattr(queue, "submit", submit)
+    monkeypatch.setattr(queue, "standings", lambda jobs: {job: queue.Standing("RUNNING") for job in jobs})
+    scripts = campaign_slurm.write_scripts(request, file, folder, wishes)
+    campaign_slurm.submit(request, folder, {2: scripts[2]}, wishes)
+    campaign_slurm.submit(request, folder, scripts, wishes)
+    assert submitted == [("np2.sh", []), ("np3.sh", ["101"]), ("np4.sh", ["102"])]
+    together = campaign_slurm.Wishes(tmp_path, together=True)
+    again = tmp_path / "again"
+    campaign_slurm.submit(request, again, campaign_slurm.write_scripts(request, file, again, together), together)
+    assert submitted[3:] == [("np2.sh", []), ("np3.sh", []), ("np4.sh", [])]
 
 
 def test_a_folder_is_of_one_campaign(penstock: Penstock, tmp_path: Path) -> None:
