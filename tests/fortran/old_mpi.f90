@@ -16,8 +16,8 @@ program old_mpi
   call MPI_Comm_rank(half, rank, ierr)
   write (path, '(a,i0,a,i0,a)') "fortran-old_mpi-", ranks, "-", color, ".h5"
   call penstock_create(half, path, f)
-  call penstock_put(f, "a", [rank, color], shape=[2, ranks], start=[1, rank + 1], ierr=ierr)
-  if (ierr == PENSTOCK_OK) error stop "a list was taken for a column"
+  call penstock_put(f, "a", [rank, color, 0], shape=[2, ranks], start=[1, rank + 1], ierr=ierr)
+  if (ierr == PENSTOCK_OK) error stop "a list of three was taken for columns of two"
   call penstock_abandon(f)
   call penstock_create(half, path, f)
   call penstock_put(f, "a", [rank, color], shape=[2 * ranks], start=[2 * rank + 1])
