@@ -25,8 +25,8 @@ program consumer
   expected = [(10. * neighbour + i, i=1, rows)]
 
   call penstock_create(comm, path, f)
-  call penstock_put(f, "columns", column, shape=[rows, ranks], start=[1, rank + 1], ierr=wrong)
-  if (wrong == PENSTOCK_OK) error stop "an array of rank 1 was taken for a block of rank 2"
+  call penstock_put(f, "columns", [column, column(1)], shape=[rows, ranks], start=[1, rank + 1], ierr=wrong)
+  if (wrong == PENSTOCK_OK) error stop "a column and a value were taken for a column"
   call penstock_abandon(f)
 
   call penstock_create(comm, path, f)
