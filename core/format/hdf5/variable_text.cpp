@@ -85,7 +85,7 @@ Status read_strings(hid_t dataset, hid_t stored, hid_t space, int64_t count, int
   std::byte* to = out.data();
   return each_string(dataset, stored, space, static_cast<hsize_t>(count), [&](std::string_view text) -> Status {
     if (std::ssize(text) > bytes) return {Code::mismatch, "a string has become longer since the file was opened"};
-    std::memcpy(to, text.data(), text.size());
+    std::ranges::copy(std::as_bytes(std::span(text)), to);
     to += bytes;
     return {};
   });
