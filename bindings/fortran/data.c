@@ -126,7 +126,7 @@ static penstock_status move_checked(const Call *call, const Array *a, const Part
   if (fitting.apart && call->operation == PUT) return put_copy(call, a, part);
   if (fitting.apart)
     return refuse(call->file, PENSTOCK_INVALID,
-                  "%s: a section whose dimensions lie apart in memory has to have as many as the dataset", call->doing);
+                  "%s: this section has gaps in memory: give it as many dimensions as the dataset has", call->doing);
   return move_part(call, a->elements == 0 ? &empty : &fitting, part);
 }
 
