@@ -1,6 +1,5 @@
 """test_file.py: files and datasets as Python programs use them, on one process."""
 
-import enum
 import os
 import resource
 import shutil
@@ -15,24 +14,13 @@ import h5py
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
 import penstock
 from conftest import BUILD, ROOT, Counted, extension
 from penstock.selection import select
-
-
-class Colour(enum.Enum):
-    red = 1
-    blue = 4
-
-
-class Level(enum.IntEnum):
-    low = 0
-    high = 1
-
+from test_elements import Colour, Level
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16", "S5"]
 
@@ -430,183 +418,6 @@ def test_names_that_are_no_utf8_hide_nothing(tmp_path: Path) -> None:
             f["x"]
 
 
-@pytest.mark.parametrize("extension", ["h5", "nc", "raw"])
-def test_bool_half_texts_and_enums_come_back(tmp_path: Path, extension: str) -> None:
-    path = tmp_path / f"a.{extension}"
-    values: dict[str, Any] = {
-        "flags": np.array([[True, False], [False, True]]).T,
-        "flag": True,
-        "half": np.array([1.5, np.inf, 6e-8], "f2"),
-        "names": ["a", "\u00fc\u20ac", ""],
-        "name": "Andr\u00e9",
-        "table": np.array([["x", "yy"], ["zzz", ""]]),
-        "objects": np.array(["x", "yy"], dtype=object),
-    }
-    with penstock.create(path) as f:
-        for name, value in values.items():
-            f[name] = value
-        f["part"] = penstock.block(values["table"][1:], (2, 2), (1, 0))
-        f["part"] = penstock.block(values["table"][:1], (2, 2), (0, 0))
-        f["colours"] = np.array([Colour.red, Colour.blue])
-        f["levels"] = np.array([Level.low, Level.high])
-        f.attrs["restart"], f.attrs["half"], f.attrs["colour"] = True, np.float16(0.5), Colour.blue
-    with penstock.open(path) as f:
-        for name, value in values.items():
-            expected = np.asarray(value, dtype=str if name == "objects" else None)
-            found = f[name][...]
-            assert f[name].dtype.kind == np.asarray(found).dtype.kind == expected.dtype.kind, name
-            np.testing.assert_array_equal(found, expected)
-            later = f[name].get()
-            f.commit()
-            np.testing.assert_array_equal(later, expected)
-            out = np.empty_like(expected, dtype=f[name].dtype)
-            f[name].read_into(out)
-            np.testing.assert_array_equal(out, expected)
-        np.testing.assert_array_equal(f["part"][...], values["table"])
-        assert f["flags"][0, 0] is np.True_
-        assert [Colour(value) for value in f["colours"]] == [Colour.red, Colour.blue]
-        assert f["colours"].attrs["flag_meanings"] == "red blue"
-        assert f["colours"].attrs["flag_values"].tolist() == [1, 4]
-        assert [Level(value) for value in f["levels"]] == [Level.low, Level.high]
-        assert (f.attrs["restart"], f.attrs["half"], f.attrs["colour"]) == (1, 0.5, 4)
-
-
-def test_bools_and_halves_of_h5py_come_back(tmp_path: Path) -> None:
-    path = tmp_path / "a.h5"
-    with h5py.File(path, "w") as h:
-        h["flags"] = np.array([True, False])
-        h["half"] = np.array([1.5], "f2")
-        h["colours"] = np.array([4, 1], h5py.enum_dtype({"red": 1, "blue": 4}, "u2"))
-    with penstock.open(path) as f:
-        assert f["flags"].dtype == bool
-        assert f["flags"][...].tolist() == [True, False]
-        assert f["half"].dtype == np.float16
-        assert f["half"][0] == 1.5
-        assert f["colours"][...].tolist() == [4, 1]
-        assert dict(
-            zip(f["colours"].attrs["flag_meanings"].split(), f["colours"].attrs["flag_values"], strict=True)
-        ) == {
-            "red": 1,
-            "blue": 4,
-        }
-
-
-WIDER = [("i1", "i8"), ("u2", "i4"), ("i4", "f8"), ("u1", "f4"), ("f4", "f8"), ("f4", "c16"), ("c8", "c16")]
-NARROWER = [("i8", "f8"), ("i4", "f4"), ("f8", "f4"), ("i2", "u4"), ("c8", "f8"), ("u8", "i8")]
-
-
-@pytest.mark.parametrize(("own", "wider"), WIDER)
-def test_wider_elements_are_read_where_they_are_asked_for(tmp_path: Path, own: str, wider: str) -> None:
-    data = np.arange(12).reshape(3, 4).astype(own)
-    with penstock.create(tmp_path / "a.h5") as f:
-        f["a"] = data
-    with penstock.open(tmp_path / "a.h5") as f:
-        a = f["a"]
-        later = a.get(slice(1, 3), dtype=wider)
-        out = np.zeros((3, 8), wider)
-        a.read_into(out[:, ::2], dtype=wider)
-        assert later.dtype == wider
-        np.testing.assert_array_equal(later, data[1:])
-        np.testing.assert_array_equal(out[:, ::2], data)
-        for found in (a.read(dtype=wider), a.astype(wider)[...]):
-            np.testing.assert_array_equal(found, data.astype(wider), strict=True)
-        assert a.astype(wider).dtype == wider
-        with pytest.raises(TypeError, match="must be the same, or dtype="):
-            a.read_into(out[:, ::2])
-
-
-@pytest.mark.parametrize(("own", "narrower"), NARROWER)
-def test_nothing_is_read_with_loss(tmp_path: Path, own: str, narrower: str) -> None:
-    with penstock.create(tmp_path / "a.h5") as f:
-        f["a"] = np.zeros(3, own)
-    with penstock.open(tmp_path / "a.h5") as f:
-        for call in (f["a"].read, f["a"].get, f["a"].astype):
-            with pytest.raises(TypeError, match="without loss"):
-                call(dtype=narrower)
-        assert f["a"][0] == 0
-
-
-@pytest.mark.parametrize("extension", ["h5", "nc", "raw"])
-def test_what_users_of_h5py_write(tmp_path: Path, extension: str) -> None:
-    path = tmp_path / f"a.{extension}"
-    expected = np.zeros((4, 6), "f4")
-    with penstock.create(path) as f:
-        t = f.create_dataset("g/t", (4, 6), "f4", dims=("y", "x"))
-        assert (t.shape, t.dtype) == ((4, 6), np.dtype("f4"))
-        t[0:2] = 1
-        f["g/t"][2:, ::2] = expected[2:, ::2] = np.arange(6, dtype="f4").reshape(2, 3)
-        f["g/t"][2:, 1::2] = expected[2:, 1::2] = [[7, 8, 9]]
-        expected[:2] = 1
-        f.create_dataset("whole", data=[1, 2, 3], dtype="i2")
-        f.create_dataset("grows", (1, 2), "i4", maxshape=(None, 2))[...] = 5
-        f.create_dataset("on", 3, bool)[...] = [True, False, True]
-        f.create_dataset("words", 2, "U4")[...] = ["a", "bb"]
-        group = f.create_group("h")
-        group["x"] = np.arange(3)
-        group.create_dataset("y", data=1.0)
-        group.attrs["note"] = "mine"
-    with penstock.open(path, "r+") as f:
-        np.testing.assert_array_equal(f["g/t"][...], expected)
-        assert f["g/t"].dims == ("y", "x")
-        assert f["grows"].is_unlimited
-        assert f["on"][...].tolist() == [True, False, True]
-        assert f["words"][...].tolist() == ["a", "bb"]
-        assert dict(f.group("h").attrs) == {"note": "mine"}
-        assert sorted(f.group("h")) == ["x", "y"]
-        f["g/t"][3] = 0
-        f["g/t"][1, [5, 0]] = [10, 11]
-        f["on"][1] = True
-        f["words"][1:] = "ccc"
-        f["whole"][[2, 0]] = [30, 10]
-        with pytest.raises(FileExistsError, match="'whole' is there already"):
-            f.create_dataset("whole", 3, "f8")
-        with pytest.raises(TypeError, match="float32, which cannot hold those of float64"):
-            f["g/t"][0] = np.zeros(6)
-        with pytest.raises(TypeError, match="int16, which cannot hold"):
-            f["whole"][0] = 2**20
-        with pytest.raises(ValueError, match="texts of 16 bytes"):
-            f["words"][0] = "a" * 17
-    expected[3], expected[1, 5], expected[1, 0] = 0, 10, 11
-    with penstock.open(path, "r") as f:
-        np.testing.assert_array_equal(f["g/t"][...], expected)
-        assert f["on"][...].tolist() == [True, True, True]
-        assert f["words"][...].tolist() == ["a", "ccc"]
-        assert f["whole"][...].tolist() == [10, 2, 30]
-    penstock.verify(path)
-
-
-@pytest.mark.parametrize("extension", ["h5", "nc", "raw"])
-def test_what_is_deleted_is_gone_and_may_be_put_anew(tmp_path: Path, extension: str) -> None:
-    path = tmp_path / f"a.{extension}"
-    with penstock.create(path) as f:
-        for name in ("g/t", "h/x", "h/y", "whole", "flag"):
-            f[name] = np.arange(3) > 1
-        f["never"] = 1
-        del f["never"]
-    with penstock.open(path, "r+") as f:
-        del f["h/x"]
-        assert "h/x" not in f
-        del f["whole"]
-        f["whole"] = np.arange(5.0)
-        del f["flag"]
-        f.create_dataset("flag", 2, "i1")[...] = [7, 8]
-        with pytest.raises(KeyError, match="no dataset or group 'wole'; did you mean 'whole'"):
-            del f["wole"]
-    with penstock.open(path) as f:
-        assert list(f) == ["flag", "g/t", "h/y", "whole"]
-        assert f["whole"][...].tolist() == [0, 1, 2, 3, 4]
-        assert f["flag"][...].tolist() == [7, 8]
-        assert f["g/t"][...].tolist() == [False, False, True]
-        with pytest.raises(penstock.Error, match="reopen"):
-            del f["flag"]
-    penstock.verify(path)
-    with penstock.reopen(path) as f:
-        del f["h"]
-        del f["g"]
-    with penstock.open(path) as f:
-        assert list(f) == ["flag", "whole"]
-
-
 @given(key=KEYS)
 def test_assigning_is_numpys(key: Any) -> None:
     data = np.arange(210).reshape(5, 7, 6)
@@ -615,62 +426,6 @@ def test_assigning_is_numpys(key: Any) -> None:
     for start, piece in select(key, data.shape).pieces(data[key]):
         found[tuple(slice(at, at + n) for at, n in zip(start, piece.shape, strict=True))] = piece
     np.testing.assert_array_equal(found, expected)
-
-
-def test_an_empty_group_is_one(tmp_path: Path) -> None:
-    with penstock.create(tmp_path / "a.h5") as f:
-        f.create_group("g/h")
-    with h5py.File(tmp_path / "a.h5") as h:
-        assert isinstance(h["g/h"], h5py.Group)
-
-
-def test_other_tools_see_the_names_of_dimensions(tmp_path: Path) -> None:
-    t = np.arange(6.0).reshape(2, 3)
-    with penstock.create(tmp_path / "a.h5") as f:
-        f["t"] = penstock.block(t, shape=(2, 3), start=(0, 0), dims=("y", "x"))
-        f["x"] = penstock.replicated(np.arange(3) / 2, dims="x")
-    with penstock.reopen(tmp_path / "a.h5") as f:
-        f["u"] = t
-        f["u"].dims = ("y", "x")
-    penstock.copy(tmp_path / "a.h5", tmp_path / "a.nc")
-    with h5py.File(tmp_path / "a.h5") as h:
-        assert h["t"].dims[1][0].name == "/x"
-    for name, engine in (("a.h5", "penstock"), ("a.h5", "h5netcdf"), ("a.h5", "netcdf4"), ("a.nc", "netcdf4")):
-        with xr.open_dataset(tmp_path / name, engine=engine) as found:
-            assert found["t"].dims == found["u"].dims == ("y", "x")
-            np.testing.assert_array_equal(found["x"], np.arange(3) / 2)
-
-
-package: Any = penstock  # of whose calls the types are wrong here
-CALLS: list[tuple[Any, str]] = [
-    (lambda p: package.series(p / "o-*.h5", step=3), "unexpected keyword argument 'step'; did you mean 'steps'"),
-    (lambda p: package.create(p / "a.h5", plans="raw"), "unexpected keyword argument 'plans'; did you mean 'plan'"),
-    (lambda p: package.open(p / "a.h5", "w"), "open has no mode 'w': penstock.create"),
-    (lambda p: package.open(p / "a.h5", "rw"), "open has no mode 'rw'"),
-    (lambda p: package.File(p / "a.h5", "w"), r"use penstock.create\(path"),
-    (lambda p: package.File(p / "a.h5"), r"penstock.open\(path, comm\)"),
-    (lambda p: package.File(p / "a.h5", driver="mpio", comm=1), r"penstock.open\(path, comm\)"),
-]
-
-
-@pytest.mark.parametrize(("call", "words"), CALLS)
-def test_a_call_that_is_none_says_what_is_meant(tmp_path: Path, call: Any, words: str) -> None:
-    with pytest.raises(TypeError, match=words):
-        call(tmp_path)
-
-
-def test_a_missing_name_has_its_nearest(tmp_path: Path) -> None:
-    with penstock.create(tmp_path / "a.h5") as f:
-        f["fluid/density"], f["time"] = np.zeros(3), 1.0
-        f.attrs["units"] = "cgs"
-    with penstock.open(tmp_path / "a.h5") as f:
-        for name, meant in {"density": "fluid/density", "Time": "time", "fluid/densty": "fluid/density"}.items():
-            with pytest.raises(KeyError, match=f"no dataset '{name}'; did you mean '{meant}'"):
-                f[name]
-        with pytest.raises(KeyError, match="'fluid' is a group"):
-            f["fluid"]
-        with pytest.raises(KeyError, match="no attribute 'unit'; did you mean 'units'"):
-            f.attrs["unit"]
 
 
 def test_a_second_thread_gets_an_error(tmp_path: Path) -> None:

@@ -1,0 +1,117 @@
+"""test_elements.py: which elements Python programs may put, and read as what."""
+
+import enum
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+import penstock
+
+
+class Colour(enum.Enum):
+    red = 1
+    blue = 4
+
+
+class Level(enum.IntEnum):
+    low = 0
+    high = 1
+
+
+@pytest.mark.parametrize("extension", ["h5", "nc", "raw"])
+def test_bool_half_texts_and_enums_come_back(tmp_path: Path, extension: str) -> None:
+    path = tmp_path / f"a.{extension}"
+    values: dict[str, Any] = {
+        "flags": np.array([[True, False], [False, True]]).T,
+        "flag": True,
+        "half": np.array([1.5, np.inf, 6e-8], "f2"),
+        "names": ["a", "\u00fc\u20ac", ""],
+        "name": "Andr\u00e9",
+        "table": np.array([["x", "yy"], ["zzz", ""]]),
+        "objects": np.array(["x", "yy"], dtype=object),
+    }
+    with penstock.create(path) as f:
+        for name, value in values.items():
+            f[name] = value
+        f["part"] = penstock.block(values["table"][1:], (2, 2), (1, 0))
+        f["part"] = penstock.block(values["table"][:1], (2, 2), (0, 0))
+        f["colours"] = np.array([Colour.red, Colour.blue])
+        f["levels"] = np.array([Level.low, Level.high])
+        f.attrs["restart"], f.attrs["half"], f.attrs["colour"] = True, np.float16(0.5), Colour.blue
+    with penstock.open(path) as f:
+        for name, value in values.items():
+            expected = np.asarray(value, dtype=str if name == "objects" else None)
+            found = f[name][...]
+            assert f[name].dtype.kind == np.asarray(found).dtype.kind == expected.dtype.kind, name
+            np.testing.assert_array_equal(found, expected)
+            later = f[name].get()
+            f.commit()
+            np.testing.assert_array_equal(later, expected)
+            out = np.empty_like(expected, dtype=f[name].dtype)
+            f[name].read_into(out)
+            np.testing.assert_array_equal(out, expected)
+        np.testing.assert_array_equal(f["part"][...], values["table"])
+        assert f["flags"][0, 0] is np.True_
+        assert [Colour(value) for value in f["colours"]] == [Colour.red, Colour.blue]
+        assert f["colours"].attrs["flag_meanings"] == "red blue"
+        assert f["colours"].attrs["flag_values"].tolist() == [1, 4]
+        assert [Level(value) for value in f["levels"]] == [Level.low, Level.high]
+        assert (f.attrs["restart"], f.attrs["half"], f.attrs["colour"]) == (1, 0.5, 4)
+
+
+def test_bools_and_halves_of_h5py_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as h:
+        h["flags"] = np.array([True, False])
+        h["half"] = np.array([1.5], "f2")
+        h["colours"] = np.array([4, 1], h5py.enum_dtype({"red": 1, "blue": 4}, "u2"))
+    with penstock.open(path) as f:
+        assert f["flags"].dtype == bool
+        assert f["flags"][...].tolist() == [True, False]
+        assert f["half"].dtype == np.float16
+        assert f["half"][0] == 1.5
+        assert f["colours"][...].tolist() == [4, 1]
+        assert dict(
+            zip(f["colours"].attrs["flag_meanings"].split(), f["colours"].attrs["flag_values"], strict=True)
+        ) == {
+            "red": 1,
+            "blue": 4,
+        }
+
+
+WIDER = [("i1", "i8"), ("u2", "i4"), ("i4", "f8"), ("u1", "f4"), ("f4", "f8"), ("f4", "c16"), ("c8", "c16")]
+NARROWER = [("i8", "f8"), ("i4", "f4"), ("f8", "f4"), ("i2", "u4"), ("c8", "f8"), ("u8", "i8")]
+
+
+@pytest.mark.parametrize(("own", "wider"), WIDER)
+def test_wider_elements_are_read_where_they_are_asked_for(tmp_path: Path, own: str, wider: str) -> None:
+    data = np.arange(12).reshape(3, 4).astype(own)
+    with penstock.create(tmp_path / "a.h5") as f:
+        f["a"] = data
+    with penstock.open(tmp_path / "a.h5") as f:
+        a = f["a"]
+        later = a.get(slice(1, 3), dtype=wider)
+        out = np.zeros((3, 8), wider)
+        a.read_into(out[:, ::2], dtype=wider)
+        assert later.dtype == wider
+        np.testing.assert_array_equal(later, data[1:])
+        np.testing.assert_array_equal(out[:, ::2], data)
+        for found in (a.read(dtype=wider), a.astype(wider)[...]):
+            np.testing.assert_array_equal(found, data.astype(wider), strict=True)
+        assert a.astype(wider).dtype == wider
+        with pytest.raises(TypeError, match="must be the same, or dtype="):
+            a.read_into(out[:, ::2])
+
+
+@pytest.mark.parametrize(("own", "narrower"), NARROWER)
+def test_nothing_is_read_with_loss(tmp_path: Path, own: str, narrower: str) -> None:
+    with penstock.create(tmp_path / "a.h5") as f:
+        f["a"] = np.zeros(3, own)
+    with penstock.open(tmp_path / "a.h5") as f:
+        for call in (f["a"].read, f["a"].get, f["a"].astype):
+            with pytest.raises(TypeError, match="without loss"):
+                call(dtype=narrower)
+        assert f["a"][0] == 0
