@@ -236,7 +236,7 @@ contains
     call penstock_create(world, path, f)
     call penstock_lend(f, "apart", apart(2:3, :, :, 1:n), flat, ierr=bad)
     call check_status(bad, PENSTOCK_INVALID, "dimensions that lie apart")
-    call check_said("penstock_lend 'apart'|lie apart")
+    call check_said("penstock_lend 'apart'|gaps in memory")
     call penstock_abandon(f)
     call penstock_free(cells)
     call penstock_free(flat)
