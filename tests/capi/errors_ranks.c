@@ -212,6 +212,19 @@ static penstock_status ragged_overflows(void) {
   return penstock_close(f);
 }
 
+/* Each rank's communicator is itself, but its block is a part of what all ranks have. */
+static penstock_status communicator_of_one(void) {
+#if PENSTOCK_HAVE_MPI
+  const penstock_comm everybody = world;
+  world = MPI_COMM_SELF;
+  const penstock_status status = put_block(10 * size, 0, 10, PENSTOCK_DOUBLE);
+  world = everybody;
+  return status;
+#else
+  return PENSTOCK_INCOMPLETE;
+#endif
+}
+
 static const Case alone[] = {
     {"a hole", hole, PENSTOCK_INCOMPLETE, {"rho"}},
     {"one rank puts elements twice", one_rank_twice, PENSTOCK_OVERLAP, {"rho", "(2)", "rank 0"}},
@@ -239,6 +252,7 @@ static const Case together[] = {
     {"plans differ", plans_differ, PENSTOCK_MISMATCH, {"independent", "two_phase"}},
     {"a plan of unknown words on one rank", a_bad_plan_on_one, PENSTOCK_MISMATCH, {"hyperspace"}},
     {"no path on one rank", no_path_on_one, PENSTOCK_MISMATCH, {"new.h5"}},
+    {"MPI_COMM_SELF", communicator_of_one, PENSTOCK_INCOMPLETE, {"rho", "has 1 of the program's", "MPI_COMM_SELF"}},
 };
 
 int main(int argc, char **argv) {

@@ -1,7 +1,26 @@
 ! errors.F90: wrong calls. With ierr each gives one clear error on its rank; without, the next commit fails with it on all ranks.
+module hearing
+  use, intrinsic :: iso_fortran_env
+  use ranks, only: check
+  implicit none
+  integer :: times_told = 0
+  character(len=:), allocatable :: told
+
+contains
+
+  subroutine hear(what, idle)
+    character(len=*), intent(in) :: what
+    real(real64), intent(in) :: idle
+    call check(idle >= 0.2, "is told once nothing has moved for that long")
+    times_told = times_told + 1
+    told = what
+  end subroutine
+end module
+
 program errors
   use, intrinsic :: iso_fortran_env
   use penstock
+  use hearing
   use ranks
   implicit none
   type(penstock_file) :: f, closed
@@ -52,6 +71,7 @@ program errors
   call check_status(ierr, PENSTOCK_INVALID, "timeout")
 
   call wrong_reads()
+  if (size_of_world > 1) call waits()
   call finish()
 
 contains
@@ -140,5 +160,19 @@ contains
     call penstock_close(f, ierr)
     call check_status(ierr, PENSTOCK_MISMATCH, "another type")
     call remove(path)
+  end subroutine
+
+  ! The last rank is late; the others are told for whom they wait.
+  subroutine waits()
+    call penstock_when_waiting(0.2_real64, hear)
+    call penstock_create(world, named("late.h5"), f)
+    call penstock_put(f, "a", a * 0)
+    if (rank == size_of_world - 1) call doze(1500)
+    call penstock_close(f)
+    if (rank == 0) then
+      call check(times_told > 0, "rank 0 is told that it waits")
+      if (times_told > 0) call check(index(told, "waiting for rank") > 0 .and. index(told, "late.h5") > 0, told)
+    end if
+    call remove(named("late.h5"))
   end subroutine
 end program

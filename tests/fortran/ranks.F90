@@ -7,7 +7,7 @@ module ranks
 #endif
   implicit none
   private
-  public :: begin, finish, check, check_ok, check_status, check_said, named, remove, empty_folder, wait_for_all
+  public :: begin, finish, check, check_ok, check_status, check_said, named, remove, empty_folder, wait_for_all, doze
   integer, public :: rank = 0, size_of_world = 1
 #if PENSTOCK_HAVE_MPI
   type(MPI_Comm), public :: world
@@ -40,6 +40,18 @@ contains
 #endif
     if (rank == 0) print '(2a,i0,a,i0,a)', program_name, ": ", size_of_world, " ranks, ", all, " checks failed"
     if (all > 0) error stop 1
+  end subroutine
+
+  subroutine doze(milliseconds)
+    use, intrinsic :: iso_c_binding
+    integer, intent(in) :: milliseconds
+    interface
+      integer(c_int) function usleep(microseconds) bind(C)
+        import c_int
+        integer(c_int), value :: microseconds
+      end function
+    end interface
+    if (usleep(1000_c_int * milliseconds) /= 0) print '(a)', "the sleep was interrupted"
   end subroutine
 
   subroutine wait_for_all()
