@@ -1,4 +1,4 @@
-"""beside-ior.py: the same patterns by an IOR built elsewhere and by `penstock bench ior`, in turn, and their medians."""
+"""beside-ior.py: runs the same patterns with an external IOR and with `penstock bench ior`, in turn; prints medians."""
 
 import argparse
 import json

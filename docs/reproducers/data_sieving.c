@@ -1,9 +1,10 @@
-/* data_sieving.c: romio_cb_write=disable does not mean plain writes: each rank reads, patches and rewrites whole buffers.
+/* data_sieving.c: with romio_cb_write=disable, each rank still reads, patches and rewrites whole buffers.
  *
  *   mpicc data_sieving.c -o data_sieving && mpiexec -n 8 ./data_sieving FILE [ROMIO_DS_WRITE]
  *
- * Bytes are counted in /proc/self/io. ROMIO (Open MPI 4.1.4's romio321, MPICH 4.0.2): 16 MiB of data become some 8 times
- * as much written, and as much read, under a lock that serialises the ranks; with romio_ds_write=disable exactly 16 MiB. */
+ * Bytes are counted in /proc/self/io. ROMIO (Open MPI 4.1.4's romio321, MPICH 4.0.2): for 16 MiB of data, some 8 times
+ * as much is written, and as much is read, under a lock that serialises the ranks. With romio_ds_write=disable: exactly
+ * 16 MiB. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

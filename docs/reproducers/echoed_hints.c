@@ -1,9 +1,10 @@
-/* echoed_hints.c: MPI_File_get_info gives back what was set, not what has an effect: a hint that does not exist, too.
+/* echoed_hints.c: MPI_File_get_info returns the values that were set, not those in effect; also a nonexistent hint.
  *
  *   mpicc echoed_hints.c -o echoed_hints && mpiexec -n 2 ./echoed_hints FILE
  *
- * Open MPI 4.1.4, OMPIO and romio321: "penstock_bogus" comes back, so does cb_nodes=1000 on 2 ranks. MPICH 4.0.2 returns
- * what it uses. With Open MPI's ROMIO, ROMIO_PRINT_HINTS=1 in the environment prints the real values. */
+ * Open MPI 4.1.4, OMPIO and romio321: "penstock_bogus" comes back, and so does cb_nodes=1000 on 2 ranks. MPICH 4.0.2
+ * returns the values that it uses. With Open MPI's ROMIO, ROMIO_PRINT_HINTS=1 in the environment prints the real
+ * values. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,14 +1,14 @@
-/* full_disk.c: what a collective write says when the disk is full.
+/* full_disk.c: the errors of a collective write when the disk is full.
  *
  *   mpicc full_disk.c -o full_disk && timeout 20 mpiexec -n 4 ./full_disk FILE MIB [CB_NODES [CB_CONFIG_LIST]]
  *   FILE on a disk smaller than MIB: truncate -s 10M d.img && mkfs.ext4 -q -m 0 d.img && mount -o loop d.img /mnt
  *
- * Each rank has a piece of each of 256 rows, or, with BLOCKS=1 in the environment, one block. Right is: an error on every
- * rank. Seen with a disk of 9 MiB:
- *   Open MPI 4.1.4, OMPIO, 15 MiB, no hint: MPI_SUCCESS and full counts everywhere, also from sync; the file is cut off.
+ * Each rank has a piece of each of 256 rows, or, with BLOCKS=1 in the environment, one block. Correct behaviour: an
+ * error on every rank. Seen with a disk of 9 MiB:
+ *   Open MPI 4.1.4, OMPIO, 15 MiB, no hint: MPI_SUCCESS and full counts everywhere, also from sync; truncated file.
  *   OMPIO, 15 MiB, cb_nodes=4: write_at_all as above; sync fails on the aggregators and never returns on the others.
- *   ROMIO (Open MPI's romio321; MPICH 4.0.2), 32 MiB: an error on rank 0, the others never return. With 15 MiB, which is
- *   one round of its 16 MiB buffer, every rank gets MPI_ERR_IO, as it should be.
+ *   ROMIO (Open MPI's romio321; MPICH 4.0.2), 32 MiB: an error on rank 0, the others never return. With 15 MiB (one
+ *   round of its 16 MiB buffer), every rank correctly gets MPI_ERR_IO.
  *   ROMIO, BLOCKS=1: MPI_ERR_IO on those ranks only whose own block did not fit. */
 #include <mpi.h>
 #include <stdio.h>

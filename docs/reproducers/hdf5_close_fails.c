@@ -1,9 +1,9 @@
-/* hdf5_close_fails.c: where close(2) fails, H5Fclose fails and leaves the file's identifier behind: the program crashes when it ends.
+/* hdf5_close_fails.c: if close(2) fails, H5Fclose fails and leaves the file's identifier: the program crashes at exit.
  *
  *   h5pcc hdf5_close_fails.c -o hdf5_close_fails && mpiexec -n 1 ./hdf5_close_fails FILE
  *
- * HDF5 1.10.8: the file's structure is freed, its identifier is not; H5_term, called by MPI_Finalize, follows it. Here close(2)
- * fails since the descriptor is closed already; an I/O error on a file system is the same. */
+ * HDF5 1.10.8 frees the file's structure but not its identifier. H5_term, called by MPI_Finalize, follows it. Here
+ * close(2) fails because the descriptor is already closed; an I/O error of a file system has the same effect. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
-/* hdf5_full_disk.c: a collective HDF5 write on a full disk does not come back.
+/* hdf5_full_disk.c: a collective HDF5 write on a full disk does not return.
  *
- *   h5pcc hdf5_full_disk.c -o hdf5_full_disk && timeout 20 mpiexec -n 4 ./hdf5_full_disk FILE MIB   # FILE on a disk smaller than MIB
+ *   h5pcc hdf5_full_disk.c -o hdf5_full_disk && timeout 20 mpiexec -n 4 ./hdf5_full_disk FILE MIB
+ *   FILE on a disk smaller than MIB
  *
  * HDF5 1.10.8 with Open MPI 4.1.4: no return within 20 s. HDF5's MPI-IO driver passes the error of one rank on as an
- * error of that rank only; the others go on to the next collective (metadata flush, close) and wait there for ever. */
+ * error of that rank only; the others go on to the next collective (metadata flush, close) and wait there forever. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  *
  *   mpicc internal_datarep.c -o internal_datarep && mpiexec -n 2 ./internal_datarep ./FILE
  *
- * Open MPI 4.1.4, OMPIO: set_view fails with MPI_ERR_UNSUPPORTED_DATAREP and the old view stays, so that a program which
- * does not look at the code writes to the wrong places. ROMIO and MPICH 4.0.2 accept it, and call it "native" afterwards. */
+ * Open MPI 4.1.4, OMPIO: set_view fails with MPI_ERR_UNSUPPORTED_DATAREP and the old view stays, so a program that does
+ * not check the code writes to the wrong places. ROMIO and MPICH 4.0.2 accept it, and call it "native" afterwards. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

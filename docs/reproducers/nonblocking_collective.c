@@ -1,6 +1,7 @@
 /* nonblocking_collective.c: MPI_File_iwrite_at_all kills the program.
  *
- *   mpicc nonblocking_collective.c -o nonblocking_collective && mpiexec -n 2 ./nonblocking_collective ./FILE [contiguous]
+ *   mpicc nonblocking_collective.c -o nonblocking_collective
+ *   mpiexec -n 2 ./nonblocking_collective ./FILE [contiguous]
  *
  * Each rank writes every other number ("contiguous": a block of its own). Open MPI 4.1.4 with --mca io romio321:
  * segmentation fault; OMPIO and MPICH 4.0.2 write the right file. */

@@ -1,9 +1,9 @@
-/* one_aggregator.c: however many cb_nodes are asked for, one rank of a host writes.
+/* one_aggregator.c: for any value of cb_nodes, only one rank of a host writes.
  *
  *   mpicc one_aggregator.c -o one_aggregator && mpiexec -n 4 ./one_aggregator FILE CB_NODES [CB_CONFIG_LIST]
  *
- * Who wrote is seen in /proc/self/io. ROMIO (Open MPI 4.1.4's romio321, MPICH 4.0.2) on one host: cb_nodes=4 has one
- * writer, since cb_config_list is "*:1", one for each host, unless it is set: `one_aggregator FILE 4 '*:*'` has four. */
+ * /proc/self/io shows which ranks wrote. ROMIO (Open MPI 4.1.4's romio321, MPICH 4.0.2) on one host: cb_nodes=4 has one
+ * writer, because cb_config_list is "*:1" by default, one per host. `one_aggregator FILE 4 '*:*'` has four writers. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  *
  *   mpicc overlapping_read_all.c -o overlapping_read_all && mpiexec -n 3 ./overlapping_read_all ./FILE
  *
- * Open MPI 4.1.4, OMPIO with fcoll vulcan (the default), dynamic or dynamic_gen2: wrong. Not with OMPI_MCA_fcoll=two_phase,
- * ROMIO or MPICH 4.0.2. */
+ * Open MPI 4.1.4, OMPIO with fcoll vulcan (the default), dynamic or dynamic_gen2: wrong. Right with
+ * OMPI_MCA_fcoll=two_phase, ROMIO or MPICH 4.0.2. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* pending_sync.c: a file cannot be synced while a non-blocking call of another file is under way.
+/* pending_sync.c: a file cannot be synced while a non-blocking call of another file is in flight.
  *
  *   mpicc pending_sync.c -o pending_sync && mpiexec -n 1 ./pending_sync FILE
  *
- * OMPIO keeps one list of pending requests for all files, and MPI_File_sync fails (MPI_ERR_OTHER) while it is not empty.
- * Open MPI 4.1.4: always, as long as the 256 MiB are being written. ROMIO, MPICH: never. */
+ * OMPIO keeps one list of pending requests for all files. MPI_File_sync fails (MPI_ERR_OTHER) while the list is not
+ * empty. Open MPI 4.1.4: always, as long as the 256 MiB are being written. ROMIO, MPICH: never. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* pnetcdf_varn_record.c: lists of boxes (varn) on record variables and on scalars.
  *
- *   mpicc pnetcdf_varn_record.c -lpnetcdf -o pnetcdf_varn_record && timeout 10 mpiexec -n 3 ./pnetcdf_varn_record ./FILE [scalar]
+ *   mpicc pnetcdf_varn_record.c -lpnetcdf -o pnetcdf_varn_record
+ *   timeout 10 mpiexec -n 3 ./pnetcdf_varn_record ./FILE [scalar]
  *
- * PnetCDF 1.12.3 with Open MPI 4.1.4, OMPIO and ROMIO: two rows of a record variable fail with "MPI_ERR_TYPE"; "scalar": a
- * scalar that only rank 0 has hangs. The calls for one box (vara) are right in both cases. */
+ * PnetCDF 1.12.3 with Open MPI 4.1.4, OMPIO and ROMIO: two rows of a record variable fail with "MPI_ERR_TYPE".
+ * "scalar": a scalar that only rank 0 writes hangs. The calls for one box (vara) are right in both cases. */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* sieved_collective.c: collective writes of small pieces lose some, though no two ranks write the same bytes.
+/* sieved_collective.c: collective writes of small pieces lose some, although no two ranks write the same bytes.
  *
  *   mpicc sieved_collective.c -o sieved_collective && mpiexec -n 4 ./sieved_collective FILE [CB_NODES]
  *
- * OMPIO's aggregators read a stretch, patch it and write it back where the pieces have small gaps (fbtl posix, parameter
+ * Where the pieces have small gaps, OMPIO's aggregators read a range, patch it and write it back (fbtl posix, parameter
  * write_datasieving), while other aggregators write into those gaps. Open MPI 4.1.4 with fcoll vulcan (its default) and
  * CB_NODES 2: 4 to 60 of 10240 pieces are lost; a barrier after every call does not help. None with CB_NODES 1, with
  * `--mca fbtl_posix_write_datasieving 0`, with MPI_THREAD_MULTIPLE, with another fcoll, with ROMIO. */

@@ -1,11 +1,11 @@
-/* sieved_writes.c: what one rank writes is undone by another that writes beside it, never the same bytes.
+/* sieved_writes.c: a rank's write is undone by another rank that writes adjacent bytes, never the same bytes.
  *
  *   mpicc sieved_writes.c -o sieved_writes && mpiexec -n 4 ./sieved_writes FILE [ROMIO_DS_WRITE]
  *
- * All ranks but the last write every other block through a file view. The MPI library reads the whole stretch, patches it and
- * writes it back, under a lock. The last rank writes the blocks between, one after another: a single run is written without
- * asking for the lock, so that a patched stretch that was read before comes back over it. No call is atomic, and none needs
- * to be: the standard promises this (MPI 4.0, 14.6.1, non-overlapping accesses).
+ * All ranks but the last write every other block through a file view. The MPI library reads the whole range, patches it
+ * and writes it back, under a lock. The last rank writes the blocks between, one after another. Such a single run is
+ * written without the lock, so the write-back of a range that was read earlier overwrites it. No call is atomic, and
+ * none needs to be: the standard promises this (MPI 4.0, 14.6.1, non-overlapping accesses).
  * ROMIO of Open MPI 4.1.4 and of MPICH 4.0.2: some 1000 of the 8000 blocks are lost, none with ROMIO_DS_WRITE=disable.
  * OMPIO sieves in collective calls only: sieved_collective.c. */
 #include <mpi.h>

@@ -1,11 +1,13 @@
-/* stale_read.c: a rank reads back, on the same handle, what it has just written itself, and gets something else.
+/* stale_read.c: a rank reads back, on the same handle, what it has just written, and gets other bytes.
  *
  *   mpicc stale_read.c -o stale_read && mpiexec -n 3 ./stale_read ./FILE [CB_NODES [ROUNDS]]
  *
- * Open MPI 4.1.4, OMPIO (its default) with fcoll vulcan (the default) or dynamic_gen2: with 3 ranks and cb_nodes=3, 4 and
- * 4, 8 and 8, 16 and 16 wrong in every round; 8 or 16 ranks of 1 MiB with cb_nodes=4 in about half of them. The file itself is right.
- * With cb_nodes=2 now and then. Not seen with cb_nodes=1, --mca fcoll dynamic|two_phase|individual, ROMIO, MPICH, or a sync-barrier-sync between
- * the two (SYNC=1 in the environment). The standard (MPI 4.0, 14.6.1, case of one file handle) promises right bytes. */
+ * Open MPI 4.1.4, OMPIO (its default) with fcoll vulcan (the default) or dynamic_gen2:
+ *   wrong in every round with 3 ranks and cb_nodes=3, 4 and 4, 8 and 8, 16 and 16;
+ *   wrong in about half of the rounds with 8 or 16 ranks of 1 MiB and cb_nodes=4; sometimes wrong with cb_nodes=2.
+ * The file itself is right. Not seen with cb_nodes=1, --mca fcoll dynamic|two_phase|individual, ROMIO, MPICH, or a
+ * sync-barrier-sync between write and read (SYNC=1 in the environment). The standard (MPI 4.0, 14.6.1, case of one file
+ * handle) promises right bytes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
-/* two_threads.c: a non-blocking access never completes where two threads make MPI progress.
+/* two_threads.c: a non-blocking access never completes if two threads make MPI progress.
  *
  *   mpicc two_threads.c -o two_threads && mpiexec -n 1 ./two_threads FILE
  *
- * MPI_THREAD_MULTIPLE is granted. One thread writes by MPI_File_iwrite_at and MPI_Wait; the other does nothing but MPI_Iprobe, on
- * another communicator. OMPIO's progress function looks at its list of pending requests without a lock, so both threads finish
- * the same request, or neither does. Open MPI 4.1.4: hangs, crashes, or an error, within seconds. ROMIO, MPICH: never. Collective writes of
- * more than two cycles of cb_buffer_size are made of such requests too (fcoll vulcan; not with --mca fcoll_vulcan_async_io 2). */
+ * MPI_THREAD_MULTIPLE is granted. One thread writes with MPI_File_iwrite_at and MPI_Wait; the other only calls
+ * MPI_Iprobe, on another communicator. OMPIO's progress function reads its list of pending requests without a lock, so
+ * both threads complete the same request, or neither does. Open MPI 4.1.4: hangs, crashes, or an error, within seconds.
+ * ROMIO, MPICH: never. Collective writes of more than two cycles of cb_buffer_size consist of such requests too (fcoll
+ * vulcan; not with --mca fcoll_vulcan_async_io 2). */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
