@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
 #include "core/base/link.hpp"
 #include "core/comm/calling.hpp"
+#include "core/comm/share.hpp"
 #include "core/container/header.hpp"
 #include "core/container/share.hpp"
 #include "core/container/state.hpp"
@@ -104,15 +104,14 @@ Status Reader::check_index() {
 
 Status Reader::begin(const std::string& path) {
   PENSTOCK_TRY(same_arguments(comm_, path, {}));
-  Encoder out;
-  const Status looked = comm_->rank() != 0 ? Status() : guarded([&]() -> Status {
+  const auto bytes = from_rank_0(comm_, [&](Encoder& out) -> Status {
     PENSTOCK_ASSIGN(const HeaderBytes head, look(path));
     out.text(path_);
     out.value(head);
     return {};
   });
-  PENSTOCK_ASSIGN(const auto bytes, from_rank_0(comm_, looked, out.take()));
-  Decoder in(bytes);
+  PENSTOCK_TRY(bytes.status());
+  Decoder in(*bytes);
   path_ = in.text();
   const auto head = in.value<HeaderBytes>();
   const Status mine = guarded([&]() -> Status {

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/calling.hpp"
+#include "core/comm/share.hpp"
 #include "core/container/header.hpp"
 #include "core/container/share.hpp"
 #include "core/container/state.hpp"
@@ -140,16 +140,17 @@ Status Writer::begin(const std::string& path) {
   if (files == 0) {
     PENSTOCK_ASSIGN(files, count_nodes(comm_));
   }
-  const Status prepared =
-      comm_->rank() == 0 ? by_its_name(guarded([&] { return prepare(path); }), file_path_, path_) : Status();
-  Encoder out;
-  out.text(path_);
-  out.text(header_.stem);
-  out.value(header_.generation);
-  out.text(owner_);
-  out.value(header_.shape.data_offset);
-  PENSTOCK_ASSIGN(const auto bytes, from_rank_0(comm_, prepared, out.take()));
-  Decoder in(bytes);
+  const auto bytes = from_rank_0(comm_, [&](Encoder& out) -> Status {
+    PENSTOCK_TRY(by_its_name(guarded([&] { return prepare(path); }), file_path_, path_));
+    out.text(path_);
+    out.text(header_.stem);
+    out.value(header_.generation);
+    out.text(owner_);
+    out.value(header_.shape.data_offset);
+    return {};
+  });
+  PENSTOCK_TRY(bytes.status());
+  Decoder in(*bytes);
   path_ = in.text();
   header_.stem = in.text();
   header_.generation = in.value<uint64_t>();

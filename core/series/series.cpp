@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
+#include "core/comm/share.hpp"
 #include "core/mesh/xdmf.hpp"
 #include "core/series/index.hpp"
 #include "core/series/schedule.hpp"
@@ -51,32 +50,24 @@ namespace {
 
 // What rank 0 found is what all ranks have.
 Result<Steps> share_steps(const Communicator& comm, const Result<Steps>& found) {
-  std::vector<std::byte> message;
-  if (comm->rank() == 0) {
-    Encoder out;
-    out.value(found.status().code());
-    out.text(found.status().message());
-    if (found.ok()) {
-      out.value(std::ssize(found->list));
-      for (const Step& step : found->list) {
-        const int64_t numbers[4] = {step.iteration, step.branch, step.first, step.number};
-        out.list(std::span<const int64_t>(numbers));
-        out.value(step.time);
-        out.text(step.name);
-      }
-      for (const auto* texts : {&found->replaced, &found->warnings}) {
-        out.value(std::ssize(*texts));
-        for (const std::string& text : *texts) out.text(text);
-      }
+  const auto message = from_rank_0(comm, [&](Encoder& out) -> Status {
+    PENSTOCK_TRY(found.status());
+    out.value(std::ssize(found->list));
+    for (const Step& step : found->list) {
+      const int64_t numbers[4] = {step.iteration, step.branch, step.first, step.number};
+      out.list(std::span<const int64_t>(numbers));
+      out.value(step.time);
+      out.text(step.name);
     }
-    message = out.take();
-  }
-  PENSTOCK_TRY(comm->broadcast(message, 0));
+    for (const auto* texts : {&found->replaced, &found->warnings}) {
+      out.value(std::ssize(*texts));
+      for (const std::string& text : *texts) out.text(text);
+    }
+    return {};
+  });
+  PENSTOCK_TRY(message.status());
   if (comm->rank() == 0) return found;
-  Decoder in(message);
-  const auto code = in.value<Code>();
-  const std::string why = in.text();
-  if (code != Code::ok) return Status(code, why);
+  Decoder in(*message);
   Steps steps;
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     Step step;
@@ -97,18 +88,11 @@ Result<Steps> share_steps(const Communicator& comm, const Result<Steps>& found) 
 
 // Ranks that ask for different series would wait for each other later.
 Status agree_arguments(const Communicator& comm, const std::string& mine) {
-  const auto hash = static_cast<int64_t>(crc64(std::as_bytes(std::span(mine))) >> 2);
-  int64_t bounds[2] = {hash, -hash};
-  PENSTOCK_TRY(comm->all_reduce_max(bounds));
-  if (bounds[0] == -bounds[1]) return {};
-  std::vector<std::byte> bytes;
-  if (comm->rank() == 0) bytes.assign(std::as_bytes(std::span(mine)).begin(), std::as_bytes(std::span(mine)).end());
-  PENSTOCK_TRY(comm->broadcast(bytes, 0));
-  const std::string theirs(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return agree(comm, theirs == mine ? Status()
-                                    : Status(Code::mismatch, fmt::format("this rank asks for series {}, rank 0 for {}: "
-                                                                         "all ranks must ask for the same",
-                                                                         mine, theirs)));
+  return agree_same(comm, std::as_bytes(std::span(mine)), [&](std::span<const std::byte> of_rank_0) -> Status {
+    const std::string_view theirs(reinterpret_cast<const char*>(of_rank_0.data()), of_rank_0.size());
+    return {Code::mismatch,
+            fmt::format("this rank asks for series {}, rank 0 for {}: all ranks must ask for the same", mine, theirs)};
+  });
 }
 
 Status check_place(Storage& storage, const Series::State& state) {
@@ -138,14 +122,13 @@ Result<bool> Series::State::decide(const Moment& at) {
       if (step.iteration < at.iteration) before = Moment{step.iteration, step.time};
   bool due = !schedule.has_rules() || reaches_mark(schedule, before, at);
   if (schedule.needs_clock()) {
-    std::vector<std::byte> message(1);
-    if (comm->rank() == 0) {
+    const auto message = from_rank_0(comm, [&](Encoder& out) -> Status {
       const Spent spent{now() - begin, now() - last_begin, writing, last_write};
-      due = (due || clock_says_due(schedule, spent)) && budget_allows(schedule, spent);
-      message[0] = std::byte{due};
-    }
-    PENSTOCK_TRY(comm->broadcast(message, 0));
-    due = !message.empty() && message[0] != std::byte{0};
+      out.value((due || clock_says_due(schedule, spent)) && budget_allows(schedule, spent));
+      return {};
+    });
+    PENSTOCK_TRY(message.status());
+    due = Decoder(*message).value<bool>();
   }
   asked = at;
   answer = due;

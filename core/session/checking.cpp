@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
+#include "core/comm/share.hpp"
 #include "core/session/files.hpp"
 #include "core/session/record.hpp"
 #include "core/session/state.hpp"
@@ -44,21 +44,15 @@ size_t number_of(const Checking& checking, const BlockId& block) {
 // Collective. The record, on all ranks; an empty one where there is none, and OR_NONE.
 Status load_checking(File::State& state, bool or_none = false) {
   if (state.checking) return {};
-  std::vector<std::byte> message;
-  if (state.comm->rank() == 0) {
+  const auto message = from_rank_0(state.comm, [&](Encoder& out) -> Status {
     auto record = load_record(*state.contents, state.described(), state.storage);
     if (record.status().code() == Code::not_found && or_none) record = Record{};
-    Encoder out;
-    out.value(record.status().code());
-    out.text(record.status().message());
-    if (record.ok()) out.list(std::span<const uint64_t>(encode(*record)));
-    message = out.take();
-  }
-  PENSTOCK_TRY(state.comm->broadcast(message, 0));
-  Decoder in(message);
-  const auto code = in.value<Code>();
-  const std::string why = in.text();
-  if (code != Code::ok) return {code, why};
+    PENSTOCK_TRY(record.status());
+    out.list(std::span<const uint64_t>(encode(*record)));
+    return {};
+  });
+  PENSTOCK_TRY(message.status());
+  Decoder in(*message);
   auto checking = std::make_unique<Checking>();
   PENSTOCK_ASSIGN(checking->record, decode_record(in.list<uint64_t>()));
   int64_t first = 0;
@@ -179,10 +173,7 @@ Result<std::vector<Finding>> find_damaged(File::State& state, std::span<const Bl
     out.value(finding.block);
     out.text(finding.why);
   }
-  PENSTOCK_ASSIGN(const auto all, state.comm->gather(out.take(), 0));
-  std::vector<std::byte> message;
-  for (const auto& one : all) message.insert(message.end(), one.begin(), one.end());
-  PENSTOCK_TRY(state.comm->broadcast(message, 0));
+  PENSTOCK_ASSIGN(const auto message, from_all_ranks(state.comm, out.take()));
   std::vector<Finding> found;
   for (Decoder in(message); !in.done();) {
     const auto block = in.value<BlockId>();

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
 #include "core/base/link.hpp"
+#include "core/comm/share.hpp"
 #include "core/session/parity.hpp"
 
 namespace penstock {
@@ -90,10 +90,7 @@ Result<std::vector<WrongFile>> find_wrong_files(File::State& state) {
     return {};
   });
   PENSTOCK_TRY(agree(state.comm, status));
-  PENSTOCK_ASSIGN(const auto all, state.comm->gather(out.take(), 0));
-  std::vector<std::byte> message;
-  for (const auto& one : all) message.insert(message.end(), one.begin(), one.end());
-  PENSTOCK_TRY(state.comm->broadcast(message, 0));
+  PENSTOCK_ASSIGN(const auto message, from_all_ranks(state.comm, out.take()));
   std::vector<WrongFile> wrong;
   for (Decoder in(message); !in.done();) {
     const auto file = in.value<int32_t>();

@@ -8,9 +8,8 @@
 
 #include <penstock/file.hpp>
 
-#include "core/base/encode.hpp"
-#include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
+#include "core/comm/share.hpp"
 #include "core/session/record.hpp"
 #include "core/session/state.hpp"
 
@@ -64,25 +63,14 @@ Result<std::vector<Candidate>> find_candidates(const std::string& pattern) {
 
 // Rank 0 looks, all ranks know.
 Result<std::vector<std::string>> share_candidates(const Communicator& comm, const std::string& pattern) {
-  std::vector<std::byte> message;
-  if (comm->rank() == 0) {
-    std::vector<Candidate> list;
-    const Status status = guarded([&]() -> Status {
-      PENSTOCK_ASSIGN(list, find_candidates(pattern));
-      return {};
-    });
-    Encoder out;
-    out.value(status.code());
-    out.text(status.message());
+  const auto message = from_rank_0(comm, [&](Encoder& out) -> Status {
+    PENSTOCK_ASSIGN(const auto list, find_candidates(pattern));
     out.value(std::ssize(list));
     for (const Candidate& candidate : list) out.text(candidate.path);
-    message = out.take();
-  }
-  PENSTOCK_TRY(comm->broadcast(message, 0));
-  Decoder in(message);
-  const auto code = in.value<Code>();
-  const std::string why = in.text();
-  if (code != Code::ok) return Status(code, why);
+    return {};
+  });
+  PENSTOCK_TRY(message.status());
+  Decoder in(*message);
   std::vector<std::string> paths;
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) paths.push_back(in.text());
   return paths;

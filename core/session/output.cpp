@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/base/guarded.hpp"
+#include "core/comm/share.hpp"
 #include "core/mesh/xdmf.hpp"
 
-#include "core/base/encode.hpp"
 #include "core/session/restart.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
@@ -61,11 +61,12 @@ void remove_parts(Storage& storage, const std::string& folder, const std::string
 }
 
 Status own_partial_files(File::State& state) {
-  Encoder out;
-  if (state.comm->rank() == 0) out.text(text(this_process()));
-  std::vector<std::byte> message = out.take();
-  PENSTOCK_TRY(state.comm->broadcast(message, 0));
-  state.owner = Decoder(message).text();
+  const auto message = from_rank_0(state.comm, [](Encoder& out) -> Status {
+    out.text(text(this_process()));
+    return {};
+  });
+  PENSTOCK_TRY(message.status());
+  state.owner = Decoder(*message).text();
   return {};
 }
 

@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
-#include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
+#include "core/comm/share.hpp"
 #include "core/transport/open_parts.hpp"
 
 namespace penstock {
@@ -24,25 +23,19 @@ std::string_view io_word(const File::State& state) {
 
 int64_t swap_unit(const ElementType& type, bool swapped) { return swapped ? scalar_bytes(type) : 0; }
 
-std::vector<std::byte> pack(const Status& status, Io io, const std::vector<SharedPart>& parts) {
-  Encoder out;
-  out.value(status.code());
-  out.text(status.message());
+void encode(Encoder& out, Io io, const std::vector<SharedPart>& parts) {
   out.value(io);
-  out.value(static_cast<int64_t>(parts.size()));
+  out.value(std::ssize(parts));
   for (const SharedPart& part : parts) {
     out.text(part.path);
     out.value(part.layout.end);
     out.value(part.layout.exact);
     out.list(std::span<const Layout::Place>(part.layout.places));
   }
-  return out.take();
 }
 
-Status unpack(std::span<const std::byte> bytes, Io& io, std::vector<SharedPart>& parts) {
+Status decode(std::span<const std::byte> bytes, Io& io, std::vector<SharedPart>& parts) {
   Decoder in(bytes);
-  const auto code = in.value<Code>();
-  const std::string message = in.text();
   io = in.value<Io>();
   parts.resize(static_cast<size_t>(in.value<int64_t>()));
   for (SharedPart& part : parts) {
@@ -51,8 +44,7 @@ Status unpack(std::span<const std::byte> bytes, Io& io, std::vector<SharedPart>&
     part.layout.exact = in.value<bool>();
     part.layout.places = in.list<Layout::Place>();
   }
-  if (!in.ok()) return {Code::internal, "the layout from rank 0 cannot be decoded"};
-  return {code, message};
+  return in.ok() ? Status() : Status(Code::internal, "the layout from rank 0 cannot be decoded");
 }
 
 Status create_master(File::State& state, Output& output) {
@@ -109,21 +101,19 @@ void add_metadata(Output& output, int32_t part, std::vector<Layout::Metadata> me
 Result<std::vector<SharedPart>> share_parts(File::State& state, Output& output,
                                             const std::function<Status(std::vector<SharedPart>&)>& lay_out) {
   std::vector<SharedPart> parts;
-  std::vector<std::byte> message;
   std::vector<std::vector<Layout::Metadata>> metadata;
-  if (state.comm->rank() == 0) {
-    const Status status = guarded([&]() -> Status {
-      PENSTOCK_TRY(lay_out(parts));
-      return create_parts(state, parts, output);
-    });
-    message = pack(status, output.io, parts);
+  const auto message = from_rank_0(state.comm, [&](Encoder& out) -> Status {
+    PENSTOCK_TRY(lay_out(parts));
+    PENSTOCK_TRY(create_parts(state, parts, output));
+    encode(out, output.io, parts);
     for (SharedPart& part : parts) {
       output.heads.push_back(head_of(part.layout.metadata));
       metadata.push_back(std::move(part.layout.metadata));
     }
-  }
-  PENSTOCK_TRY(state.comm->broadcast(message, 0));
-  PENSTOCK_TRY(unpack(message, output.io, parts));
+    return {};
+  });
+  PENSTOCK_TRY(message.status());
+  PENSTOCK_TRY(decode(*message, output.io, parts));
   for (const SharedPart& part : parts) {
     const int64_t bytes = round_up(part.layout.end, state.plan.settings.integer("block"));
     if (part.layout.exact && state.comm->rank() == 0)

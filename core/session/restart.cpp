@@ -6,10 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
-#include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
+#include "core/comm/share.hpp"
 #include "core/session/output.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
@@ -91,33 +89,24 @@ Result<Restart> agree_restart(const File::State& state, const std::string& patte
   Encoder said;
   said.text(pattern);
   said.value(retain);
-  const auto hash = static_cast<int64_t>(crc64(said.take()) >> 2);
-  int64_t bounds[2] = {hash, -hash};
-  PENSTOCK_TRY(state.comm->all_reduce_max(bounds));
-  if (bounds[0] != -bounds[1])
-    return Status(Code::mismatch, fmt::format("'{}' becomes a restart file of one name or number on some ranks and of "
-                                              "another on others: all ranks must ask for the same",
-                                              state.path));
-  std::vector<std::byte> message;
-  if (state.comm->rank() == 0) {
-    Restart restart;
-    const Status status = guarded([&]() -> Status {
-      PENSTOCK_ASSIGN(restart, look(state, pattern, retain));
-      return {};
-    });
-    Encoder out;
-    out.value(status.code());
-    out.text(status.message());
+  PENSTOCK_TRY(agree_same(state.comm, said.take(), [&](std::span<const std::byte> of_rank_0) -> Status {
+    Decoder theirs(of_rank_0);
+    const std::string other = theirs.text();
+    return {
+        Code::mismatch,
+        fmt::format("'{}' becomes restart file '{}' with retain={} on this rank, but '{}' with retain={} on rank 0: "
+                    "all ranks must ask for the same",
+                    state.path, pattern, retain, other, theirs.value<int64_t>())};
+  }));
+  const auto message = from_rank_0(state.comm, [&](Encoder& out) -> Status {
+    PENSTOCK_ASSIGN(const Restart restart, look(state, pattern, retain));
     out.text(restart.prefix);
     out.text(restart.suffix);
     out.value(restart.digits);
-    message = out.take();
-  }
-  PENSTOCK_TRY(state.comm->broadcast(message, 0));
-  Decoder in(message);
-  const auto code = in.value<Code>();
-  const std::string why = in.text();
-  if (code != Code::ok) return Status(code, why);
+    return {};
+  });
+  PENSTOCK_TRY(message.status());
+  Decoder in(*message);
   Restart restart;
   restart.prefix = in.text();
   restart.suffix = in.text();

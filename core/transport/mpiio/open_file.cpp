@@ -9,12 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "core/base/crc64.hpp"
-#include "core/base/encode.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/mpi/io_library.hpp"
 #include "core/comm/mpi/native.hpp"
 #include "core/comm/mpi/sieving.hpp"
+#include "core/comm/share.hpp"
 
 namespace penstock::mpiio {
 namespace {
@@ -34,10 +33,7 @@ Result<bool> same_parts(const Job& job) {
     out.value(part.bytes);
     out.value(part.virtual_base);
   }
-  const auto sum = static_cast<int64_t>(crc64(out.take()) >> 1);
-  int64_t bounds[] = {sum, -sum};
-  PENSTOCK_TRY(job.comm->all_reduce_max(bounds));
-  return bounds[0] == -bounds[1];
+  return same_on_all_ranks(job.comm, out.take());
 }
 
 // A library may hang, or report success, where the disk is full: so what has no blocks yet must have room.

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "core/base/encode.hpp"
 #include "core/base/library_gate.hpp"
 #include "core/comm/mpi/native.hpp"
+#include "core/comm/share.hpp"
 #include "core/transport/mpiio/call.hpp"
 #include "core/transport/mpiio/deliver.hpp"
 #include "core/transport/mpiio/records.hpp"
@@ -202,21 +202,14 @@ class RecordReader : public Transfer {
 
   // Rank 0 reads where each block lies; a record that was read by the shared pointer does not tell its own place.
   Status find_slots() {
-    std::vector<std::byte> message;
-    Status status;
-    if (job_.comm->rank() == 0) {
-      auto records = scan_records(*job_.storage, part_->path);
-      status = records.status();
-      if (records.ok()) {
-        Encoder out;
-        out.value(records->slot);
-        out.list(std::span<const int64_t>(records->order));
-        message = out.take();
-      }
-    }
-    PENSTOCK_TRY(agree(job_.comm, status));
-    PENSTOCK_TRY(job_.comm->broadcast(message, 0));
-    Decoder in(message);
+    const auto message = from_rank_0(job_.comm, [&](Encoder& out) -> Status {
+      PENSTOCK_ASSIGN(const auto records, scan_records(*job_.storage, part_->path));
+      out.value(records.slot);
+      out.list(std::span<const int64_t>(records.order));
+      return {};
+    });
+    PENSTOCK_TRY(message.status());
+    Decoder in(*message);
     slot_ = in.value<int64_t>();
     const auto order = in.list<int64_t>();
     slot_of_.assign(order.size(), 0);

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <penstock/phase.hpp>
 
-#include "core/base/encode.hpp"
+#include "core/comm/share.hpp"
 #include "core/transport/servers/node.hpp"
 #include "core/transport/servers/pool.hpp"
 
@@ -259,15 +259,13 @@ int64_t share_of(int64_t buffer_bytes, int ranks) {
 }
 
 Result<uint64_t> agree_id(const Communicator& comm) {
-  std::vector<std::byte> bytes;
-  if (comm->rank() == 0) {
+  const auto bytes = from_rank_0(comm, [](Encoder& out) -> Status {
     std::random_device device;
-    Encoder out;
-    out.value((uint64_t{device()} << 31 | device()) >> 1 | 1);  // positive as a signed number, and not 0
-    bytes = out.take();
-  }
-  PENSTOCK_TRY(comm->broadcast(bytes, 0));
-  return Decoder(bytes).value<uint64_t>();
+    out.value((uint64_t{device()} << 31 | device()) >> 1 | 1);  // positive as a signed number, not 0
+    return {};
+  });
+  PENSTOCK_TRY(bytes.status());
+  return Decoder(*bytes).value<uint64_t>();
 }
 
 Result<std::unique_ptr<NodePool>> new_pool(const Communicator& comm, const Settings& settings) {

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "core/base/units.hpp"
+#include "core/comm/share.hpp"
 
 namespace penstock {
 namespace {
@@ -27,10 +28,7 @@ void futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, con
 
 // Collective. What all ranks have, by rank, on each of them.
 Result<std::vector<int>> collect(const Communicator& comm, std::span<const int> own) {
-  PENSTOCK_ASSIGN(const auto of_ranks, comm->gather(std::as_bytes(own), 0));
-  std::vector<std::byte> bytes;
-  for (const auto& one : of_ranks) bytes.insert(bytes.end(), one.begin(), one.end());
-  PENSTOCK_TRY(comm->broadcast(bytes, 0));
+  PENSTOCK_ASSIGN(const auto bytes, from_all_ranks(comm, std::as_bytes(own)));
   std::vector<int> all(bytes.size() / sizeof(int));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   return all;
