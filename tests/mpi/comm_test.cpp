@@ -3,10 +3,12 @@
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <penstock/communicator.hpp>
 
+#include "core/comm/share.hpp"
 #include "tests/harness/slice.hpp"
 #include "tests/harness/values.hpp"
 #include "tests/harness/world.hpp"
@@ -101,6 +103,44 @@ void agreement(const Communicator& comm) {
   const std::string text = "long " + std::string(100000, 'x');
   CHECK(agree(comm, rank == size - 1 ? Status(Code::io, text) : Status()).message().ends_with(text),
         "a long message is whole");
+}
+
+void sharing(const Communicator& comm) {
+  about("sharing");
+  const int rank = comm->rank(), size = comm->size();
+  const auto told = from_rank_0(comm, [&](Encoder& out) -> Status {
+    CHECK(rank == 0, "rank 0 alone is asked");
+    out.text("what rank 0 knows");
+    return {};
+  });
+  CHECK(told.ok() && Decoder(*told).text() == "what rank 0 knows", told.status().message());
+  const Status failed = from_rank_0(comm, [](Encoder&) -> Status { return {Code::denied, "not for you"}; }).status();
+  CHECK(failed.code() == Code::denied && failed.message() == "not for you", failed.message());
+  const Status thrown =
+      from_rank_0(comm, [](Encoder&) -> Status { throw std::runtime_error("it was thrown"); }).status();
+  CHECK(thrown.code() == Code::internal && thrown.message() == "it was thrown", thrown.message());
+
+  Encoder own;  // as many numbers as the rank has before it
+  for (int32_t i = 0; i < rank; ++i) own.value(i);
+  const auto all = from_all_ranks(comm, own.take());
+  if (CHECK_OK(all.status(), "from_all_ranks")) {
+    Decoder in(*all);
+    int64_t wrong = 0;
+    for (int32_t r = 0; r < size; ++r)
+      for (int32_t i = 0; i < r; ++i) wrong += in.value<int32_t>() != i;
+    CHECK(wrong == 0 && in.ok() && in.done(), "all ranks' bytes in the order of ranks");
+  }
+
+  const auto same = [&](std::string_view text) {
+    return agree_same(comm, std::as_bytes(std::span(text)), [](std::span<const std::byte> of_rank_0) -> Status {
+      return {Code::mismatch, fmt::format("{} bytes on rank 0", of_rank_0.size())};
+    });
+  };
+  CHECK_OK(same("alike"), "all the same");
+  if (size == 1) return;
+  const Status differ = same(rank == size - 1 ? "other" : "first bytes");
+  CHECK(differ.code() == Code::mismatch, name(differ.code()));
+  CHECK(differ.message() == fmt::format("rank {}: 11 bytes on rank 0", size - 1), differ.message());
 }
 
 // Who sends what to whom is a function of the round, so that each rank can say what it must get.
@@ -200,6 +240,7 @@ int main(int argc, char** argv) {
   reductions(world.comm());
   broadcast_and_gather(world.comm());
   agreement(world.comm());
+  sharing(world.comm());
   sparse(world.comm());
   point_to_point(world.comm());
   splits(world.comm());
