@@ -79,8 +79,8 @@ struct CaseWords {
 // Local. Code::invalid explains itself in one line. The second leaves the methods to the caller, and words.control too.
 Result<Case> make_case(const CaseWords& words);
 Result<Case> make_case_without_methods(const CaseWords& words);
-// Chooses METHODS ("all", or names, in any number of texts) for MADE, and the baseline among them. Those that this build
-// has not go to UNAVAILABLE where that is not null; else they are an error.
+// Chooses METHODS ("all", or names, in any number of texts) for MADE, and the baseline among them. Those that this
+// build has not go to UNAVAILABLE where that is not null; else they are an error.
 Status choose_methods(const std::vector<std::string>& methods, bool control, Case& made,
                       std::vector<Unavailable>* unavailable);
 // MADE, and where it has competitors the same without them before it.

@@ -9,8 +9,8 @@
 
 namespace penstock::bench {
 
-// Collective over one process. For each of options.dry_run_ranks: every case with its bytes and methods, and what disk and
-// memory the largest needs; and how fast the device is, from a second of measuring it.
+// Collective over one process. For each of options.dry_run_ranks: every case with its bytes and methods, and what disk
+// and memory the largest needs; and how fast the device is, from a second of measuring it.
 Result<nlohmann::json> dry_run(const Communicator& comm, const Options& options);
 
 }  // namespace penstock::bench

@@ -1,4 +1,5 @@
-// penstock-bench-kernels: how fast one core packs windows and sums bytes; GB/s of what is copied, memory from and to RAM.
+// penstock-bench-kernels: how fast one core packs windows and sums bytes; GB/s of what is copied, memory from and to
+// RAM.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What a neighbour's rows cost the writer who reads them by process_vm_readv, and what packing them costs: decision 0015.
+// What a neighbour's rows cost the writer who reads them by process_vm_readv, and what packing them costs: decision
+// 0015.
 #include "bench/kernels_vm.hpp"
 
 #include <benchmark/benchmark.h>
@@ -34,7 +35,8 @@ struct Shape {
 
 enum class Kind : uint8_t { user, window, shared_window };
 
-// Untouched pages, those of a window that is not shared advised to be huge as in the library; null where there is no memory.
+// Untouched pages, those of a window that is not shared advised to be huge as in the library; null where there is no
+// memory.
 class Pages {
  public:
   Pages(int64_t bytes, Kind kind) : bytes_(static_cast<size_t>(bytes)) {

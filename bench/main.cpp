@@ -162,9 +162,9 @@ int run(const Launch& launch, int argc, char** argv) {
   return exit ? *exit : complain(comm, exit.status(), failure);
 }
 
-// Puts the C library's allocator into the state of a program that has run for a while: once a large array has been freed,
-// glibc keeps what is freed later instead of handing each staging buffer back to the system and faulting it in anew. Which
-// of the methods frees one first, or whether any does, must not decide what the others take.
+// Puts the C library's allocator into the state of a program that has run for a while: once a large array has been
+// freed, glibc keeps what is freed later instead of handing each staging buffer back to the system and faulting it in
+// anew. Which of the methods frees one first, or whether any does, must not decide what the others take.
 void free_a_large_array() {
   constexpr size_t most_learnt = (32 << 20) - (64 << 10);  // bytes; of a larger one it learns nothing
   auto* const array = static_cast<volatile char*>(std::malloc(most_learnt));

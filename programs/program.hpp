@@ -18,8 +18,8 @@ struct Usage {
   size_t least, most;
 };
 
-// Runs BODY on all ranks with the arguments; its result is the exit status. Says how the program is used where there are too
-// few or too many of them, or where BODY returns usage.
+// Runs BODY on all ranks with the arguments; its result is the exit status. Says how the program is used where there
+// are too few or too many of them, or where BODY returns usage.
 int run(int argc, char** argv, const Usage& usage,
         const std::function<int(const Communicator&, std::span<char*> arguments)>& body);
 

@@ -77,10 +77,10 @@ class Tally {
 
 // Local. hdf5/two_phase and the like: the transport's own arithmetic.
 Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, int64_t stripe);
-// Local. Two-phase writing as ROMIO does it (Thakur, Gropp, Lusk 1999), of the same pieces: one aggregator on each node, the
-// range of the file cut evenly among them without alignment, lists of 16 bytes for each contiguous run, whose lengths
-// everybody tells everybody, rounds of 16 MiB; all ranks open, sync and close. In its favour, what ROMIO gathers from all at
-// the start and tells all again in each round is left out.
+// Local. Two-phase writing as ROMIO does it (Thakur, Gropp, Lusk 1999), of the same pieces: one aggregator on each
+// node, the range of the file cut evenly among them without alignment, lists of 16 bytes for each contiguous run, whose
+// lengths everybody tells everybody, rounds of 16 MiB; all ranks open, sync and close. In its favour, what ROMIO
+// gathers from all at the start and tells all again in each round is left out.
 Result<Costs> count_textbook(const VirtualJob& job, bool durable, int64_t stripe);
 
 }  // namespace penstock::bench

@@ -38,7 +38,8 @@ struct Growth {
   static constexpr int from = 64, to = 4096;
   double messages = 0, plan_bytes = 0;
 };
-// Local. Of hdf5/two_phase with 512 MiB in all or, WEAK, 8 MiB on each rank; and one rank on a node, so that all is messages.
+// Local. Of hdf5/two_phase with 512 MiB in all or, WEAK, 8 MiB on each rank; and one rank on a node, so that all is
+// messages.
 Result<Growth> count_growth(const std::string& workload, bool weak);
 
 // "penstock.counts/1".

@@ -46,10 +46,10 @@ void count_data(const VirtualJob& job, int rank, const Route& route, const Domai
   }
 }
 
-// Of one file in placement single, as core/session and the transport call storage: rank 0 creates and closes it, at its full
-// size; every writer opens, syncs and closes; rank 0 opens, writes and syncs once more for the checksums that
-// were not FIRST, sets time and permissions, looks at both names, renames, syncs the folder, and holds the published file open
-// to notice that it is replaced.
+// Of one file in placement single, as core/session and the transport call storage: rank 0 creates and closes it, at its
+// full size; every writer opens, syncs and closes; rank 0 opens, writes and syncs once more for the checksums that were
+// not FIRST, sets time and permissions, looks at both names, renames, syncs the folder, and holds the published file
+// open to notice that it is replaced.
 MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settings) {
   const bool durable = settings.word("durability") == "full";
   MetadataCalls calls;

@@ -9,8 +9,8 @@
 
 namespace penstock::bench {
 
-// So many threads, each of which writes a file of its own in FOLDER, syncs it, reads it back, and creates and removes small
-// files, again and again, until the end of this object, which leaves no file behind. No MPI is called.
+// So many threads, each of which writes a file of its own in FOLDER, syncs it, reads it back, and creates and removes
+// small files, again and again, until the end of this object, which leaves no file behind. No MPI is called.
 class Competitor {
  public:
   Competitor(const std::string& folder, int streams);

@@ -1,7 +1,8 @@
 // Reference: what plain system calls of rank 0 take for the bytes of a workload, as a method beside the others.
 //
 // "reference/device:streams=N": N direct streams to files of their own, preallocated, with their fdatasync; the bytes
-// are of the bench's own. "reference/pwrite": rank 0 has all the data already, and writes it to one new file, with fsync.
+// are of the bench's own. "reference/pwrite": rank 0 has all the data already, and writes it to one new file, with
+// fsync.
 #pragma once
 
 #include <string>

@@ -2,8 +2,8 @@
 //
 //   mpiexec -n 4 penstock-probe-hints PROBES FILE
 //
-// PROBES is a JSON file: [{"hint": "cb_nodes", "value": "2", "operation": "write", "with": {"cb_config_list": "*:*"}}]; an empty
-// hint prints one run without a comparison. FILE is made and removed. `penstock hints` reads the output.
+// PROBES is a JSON file: [{"hint": "cb_nodes", "value": "2", "operation": "write", "with": {"cb_config_list": "*:*"}}];
+// an empty hint prints one run without a comparison. FILE is made and removed. `penstock hints` reads the output.
 #include <mpi.h>
 
 #include <cstdio>

@@ -20,8 +20,8 @@ struct Seen {
   Hints reported;             // by MPI_File_get_info
 };
 
-// Collective over the world. OPERATION is write, read (collective, strided), write_independent, read_independent (strided) or
-// write_blocks (collective, a block for each rank). Makes and removes the file PATH.
+// Collective over the world. OPERATION is write, read (collective, strided), write_independent, read_independent
+// (strided) or write_blocks (collective, a block for each rank). Makes and removes the file PATH.
 Seen run_scenario(const std::string& operation, const Hints& hints, const std::string& path);
 bool is_operation(const std::string& operation);
 

@@ -1,4 +1,5 @@
-/* trace.c: the C library's calls on files, interposed: the program exports them, so that every shared library finds these first. */
+/* trace.c: the C library's calls on files, interposed: the program exports them, so that every shared library finds
+ * these first. */
 #undef _FORTIFY_SOURCE
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): as glibc wants it */
 #include "bench/probe/trace.h"

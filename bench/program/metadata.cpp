@@ -1,5 +1,5 @@
-// metadata: many files created, opened, asked for, closed and removed by all ranks; and what methods leave behind, handled as
-// users do (IDRIS, I/O massivement paralleles, 2011).
+// metadata: many files created, opened, asked for, closed and removed by all ranks; and what methods leave behind,
+// handled as users do (IDRIS, I/O massivement paralleles, 2011).
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>

@@ -26,7 +26,8 @@ struct RunWords {
   bool progress = false;
 };
 
-// A turn is what is measured at once; turns of a repetition come in shuffled order. All functions are collective but the first.
+// A turn is what is measured at once; turns of a repetition come in shuffled order. All functions are collective but
+// the first.
 class Program {
  public:
   virtual ~Program() = default;

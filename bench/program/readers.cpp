@@ -1,5 +1,5 @@
-// readers: a master hands out work, workers read small pieces of six netCDF-4 files again and again (LRZ 2016): serially through
-// netCDF as the original, and through the node's shared memory.
+// readers: a master hands out work, workers read small pieces of six netCDF-4 files again and again (LRZ 2016):
+// serially through netCDF as the original, and through the node's shared memory.
 #include <fcntl.h>
 #include <netcdf.h>
 #include <unistd.h>

@@ -101,7 +101,8 @@ bool cold(const Case& what, const std::vector<Sample>& samples) {
   return true;
 }
 
-// The counts of the last run, with the memory of the run that grew most: what is kept for another time grows in the first.
+// The counts of the last run, with the memory of the run that grew most: what is kept for another time grows in the
+// first.
 Counts most_memory(const Series& series) {
   Counts counts = series.samples.empty() ? Counts() : series.samples.back().counts;
   const auto grow = [&](const Sample& sample) {

@@ -63,8 +63,8 @@ TEST(Stats, PairedRatios) {
   EXPECT_NEAR(smallest_difference(noisy, base), 0.2, 1e-12);
 }
 
-// Two names of one method, and the baseline's twin, on a machine that drifts, stutters, and is shared: how often a difference
-// is claimed that is not there.
+// Two names of one method, and the baseline's twin, on a machine that drifts, stutters, and is shared: how often a
+// difference is claimed that is not there.
 TEST(Stats, OfEqualMethodsHardlyAnyDifferenceIsClaimed) {
   std::mt19937_64 random(42);
   std::normal_distribution<double> normal;

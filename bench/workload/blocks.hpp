@@ -14,8 +14,8 @@ int64_t integer_root(int64_t value, int power);
 // file, have about so many bytes, and the other extents are equal.
 Result<Dims> block_shape(const WorkloadRequest& request, int dimensions);
 
-// Every field cut evenly over a grid of the ranks. In C order the last dimension of the grid is its smallest, as that of
-// a[x][y] whose ranks run along y first; in Fortran order, which is the transposed array in the transposed grid, its
+// Every field cut evenly over a grid of the ranks. In C order the last dimension of the grid is its smallest, as that
+// of a[x][y] whose ranks run along y first; in Fortran order, which is the transposed array in the transposed grid, its
 // largest: at two ranks C order makes whole rows and Fortran order half rows.
 class Blocks : public Workload {
  public:

@@ -1,7 +1,7 @@
 // pic: LRZ's particle-in-cell code: fields in slabs of one writer for each node, step after step; and its particles.
 //
-// The published case has (52, 52, 66560) points of 8 bytes, 6 fields and 10 steps, 82 GiB in all; the long extent is what
-// the total bytes leave for it. Particles are ragged lists of 9 arrays, 38 bytes each; some ranks have none.
+// The published case has (52, 52, 66560) points of 8 bytes, 6 fields and 10 steps, 82 GiB in all; the long extent is
+// what the total bytes leave for it. Particles are ragged lists of 9 arrays, 38 bytes each; some ranks have none.
 #include <fmt/format.h>
 
 #include "bench/workload/rows.hpp"

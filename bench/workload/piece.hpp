@@ -1,4 +1,5 @@
-// Piece: a part of one field that a rank writes or reads in one call, and the memory that holds it, with or without ghost cells around it.
+// Piece: a part of one field that a rank writes or reads in one call, and the memory that holds it, with or without
+// ghost cells around it.
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,8 @@ struct Octs {
 };
 
 // DOMAIN cells in each direction, a power of two, are levels 1 to log2(DOMAIN) of full grids, 8^(level-1) octs each,
-// dealt out along a curve. A process's share of a level is taken as a cube of octs, with one layer of ghosts on every side
-// as far as there are so many others.
+// dealt out along a curve. A process's share of a level is taken as a cube of octs, with one layer of ghosts on every
+// side as far as there are so many others.
 int level_count(int64_t domain);
 Octs octs(int level, int rank, int ranks);
 

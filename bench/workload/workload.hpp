@@ -49,8 +49,8 @@ class Workload {
   virtual std::span<const Run> holes(int field) const;
   // Whether it is read back in whole rows; else in runs of elements, wherever rows end.
   virtual bool read_by_rows() const = 0;
-  // {"shape": ..., "order": ...}: what is special to this workload. SIZE ranks write. "notes", where given, are sentences for
-  // the reader of the table.
+  // {"shape": ..., "order": ...}: what is special to this workload. SIZE ranks write. "notes", where given, are
+  // sentences for the reader of the table.
   virtual nlohmann::json describe(int size) const = 0;
 };
 

@@ -206,7 +206,8 @@ static void by_part(File *file, Operation operation, const CFI_cdesc_t *name, co
   end_local_call(file, status, ierr);
 }
 
-/* The entry points, each behind the interfaces of all types: the whole dataset, a block at START, or a decomposition. */
+/* The entry points, each behind the interfaces of all types: the whole dataset, a block at START, or a
+ * decomposition. */
 #define PUT_OR_LEND(verb, OPERATION)                                                                                   \
   void penstock_fortran_##verb##_whole(File **file, const CFI_cdesc_t *name, const CFI_cdesc_t *a, const int *as,      \
                                        int *ierr) {                                                                    \

@@ -119,7 +119,8 @@ void penstock_fortran_block(const CFI_cdesc_t *shape, const CFI_cdesc_t *start, 
   give(&part, status, d, ierr);
 }
 
-/* The box is known to the C library only; the module's checks and the program need it too. The first blocks take the remainder. */
+/* The box is known to the C library only; the module's checks and the program need it too. The first blocks take the
+ * remainder. */
 static void cut_grid(int rank, const int64_t *shape, const int64_t *grid, int process, Part *part) {
   int64_t rest = process, processes = 1;
   for (int i = 0; i < rank; i++) processes *= grid[i];

@@ -1,4 +1,5 @@
-/* descriptor.c: reads the descriptors of TS 29113: an array, section or expression of any rank, a text, a list of integers. */
+/* descriptor.c: reads the descriptors of TS 29113: an array, section or expression of any rank, a text, a list of
+ * integers. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* glue.h: what the sources of the Fortran module share: arrays, texts and numbers from Fortran's descriptors, and how a call fails. */
+/* glue.h: what the sources of the Fortran module share: arrays, texts and numbers from Fortran's descriptors, and how a
+ * call fails. */
 #ifndef PENSTOCK_FORTRAN_GLUE_H
 #define PENSTOCK_FORTRAN_GLUE_H
 
@@ -39,21 +40,25 @@ void penstock_fortran_stop(const char *message);
 
 /* --- descriptors --- */
 
-/* A C string without the trailing blanks, to be freed; NULL for an argument that was left out, or where there is no memory. */
+/* A C string without the trailing blanks, to be freed; NULL for an argument that was left out, or where there is no
+ * memory. */
 char *text_of(const CFI_cdesc_t *text);
-/* DOING, such as "penstock_put 'rho'", begins the message. AS: the type in the file where it is another, for unsigned numbers. */
+/* DOING, such as "penstock_put 'rho'", begins the message. AS: the type in the file where it is another, for unsigned
+ * numbers. */
 penstock_status array_of(File *file, const char *doing, const CFI_cdesc_t *a, const int *as, Array *array);
 bool is_contiguous(const Array *a);
 /* A, which has elements, with other extents for the same elements in the same order: (8, n) as (2, 2, 2, n), or the
  * other way round. False where the extents of one are not products of neighbouring ones of the other. */
 bool regroup(const Array *a, int rank, const int64_t *extent, Array *out);
-/* A contiguous copy, to be freed; blanks at the end of texts are NULs in it, as in files. NULL where there is no memory. */
+/* A contiguous copy, to be freed; blanks at the end of texts are NULs in it, as in files. NULL where there is no
+ * memory. */
 char *packed(const Array *a);
 /* The other way: fills A from PACKED. */
 void unpack(const Array *a, const char *packed);
 /* Replaces NULs at the end of COUNT texts of LENGTH bytes by blanks. */
 void pad_with_blanks(char *texts, int64_t count, int64_t length);
-/* The elements of an array of integers of 4 or 8 bytes, in array element order, to be freed; NULL where there is no memory. */
+/* The elements of an array of integers of 4 or 8 bytes, in array element order, to be freed; NULL where there is no
+ * memory. */
 int64_t *numbers_of(const CFI_cdesc_t *a, int64_t *count);
 
 /* --- decompositions --- */

@@ -14,8 +14,8 @@
 #include <penstock/status.hpp>
 #include <penstock/type.hpp>
 
-// Texts of the library are bytes: those that are no UTF-8 are surrogates in Python, as of os.fsdecode. So nanobind/stl/string.h,
-// which refuses them, is included nowhere.
+// Texts of the library are bytes: those that are no UTF-8 are surrogates in Python, as of os.fsdecode. So
+// nanobind/stl/string.h, which refuses them, is included nowhere.
 template <>
 struct nanobind::detail::type_caster<std::string> {
   NB_TYPE_CASTER(std::string, const_name("str"))

@@ -1,5 +1,5 @@
-// CRC-64/XZ by folding or, where the processor cannot, by slicing over 16 bytes; and combination by multiplication with a
-// power of x (as in zlib's crc32_combine since 1.2.12).
+// CRC-64/XZ by folding or, where the processor cannot, by slicing over 16 bytes; and combination by multiplication with
+// a power of x (as in zlib's crc32_combine since 1.2.12).
 #include "core/base/crc64.hpp"
 
 #include <array>

@@ -14,8 +14,8 @@ uint64_t crc64_by_table(std::span<const std::byte> bytes, uint64_t previous = 0)
 // The CRC of A's bytes followed by B's, where B has B_BYTES. O(log b_bytes).
 uint64_t crc64_combine(uint64_t a, uint64_t b, int64_t b_bytes);
 
-// The CRC without its inversions is linear: that of two messages of one length added (xor) is the sum of theirs, and that
-// of zeros is 0. So whoever has some bytes of a block can make their share of the block's sum. Start from 0.
+// The CRC without its inversions is linear: that of two messages of one length added (xor) is the sum of theirs, and
+// that of zeros is 0. So whoever has some bytes of a block can make their share of the block's sum. Start from 0.
 uint64_t crc64_linear(std::span<const std::byte> bytes, uint64_t previous = 0);
 // The CRC of BYTES bytes from their linear one; and the other way round, as it is its own inverse.
 uint64_t crc64_from_linear(uint64_t linear, int64_t bytes);

@@ -1,5 +1,5 @@
-// LibraryGate: one thread at a time inside the libraries that are not thread-safe: HDF5, netCDF, PnetCDF, ADIOS2, and MPI-IO,
-// whatever thread level MPI says it has.
+// LibraryGate: one thread at a time inside the libraries that are not thread-safe: HDF5, netCDF, PnetCDF, ADIOS2, and
+// MPI-IO, whatever thread level MPI says it has.
 #pragma once
 
 namespace penstock {
@@ -13,9 +13,9 @@ class LibraryGate {
   LibraryGate& operator=(const LibraryGate&) = delete;
 };
 
-// Keeps the gate for a thread that is about to start, so that what the calling thread does from now on waits for it. Where
-// the work inside is collective, all ranks reserve at the same point of the program: then none of them holds the gate while
-// it waits for a rank whose thread needs it.
+// Keeps the gate for a thread that is about to start, so that what the calling thread does from now on waits for it.
+// Where the work inside is collective, all ranks reserve at the same point of the program: then none of them holds the
+// gate while it waits for a rank whose thread needs it.
 class GateReservation {
  public:
   GateReservation();

@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// Whether the file has BYTES now; else errno says why. fallocate(2), and nothing that stands in for it. EFBIG beyond the
-// process's limit of file sizes, which would be a signal that kills.
+// Whether the file has BYTES now; else errno says why. fallocate(2), and nothing that stands in for it. EFBIG beyond
+// the process's limit of file sizes, which would be a signal that kills.
 bool reserve_pages(int fd, int64_t bytes);
 
 // Null, and errno, on failure.

@@ -1,7 +1,7 @@
 // Conventions: what a file says in the words of CF or openPMD, made from what it says in ours.
 //
-// Attributes are completed, and those that the program set stay as they are. Sources: the CF conventions 1.11 (cfconventions.org); openPMD standard
-// 1.1.0 (doi 10.5281/zenodo.1167843).
+// Attributes are completed, and those that the program set stay as they are. Sources: the CF conventions 1.11
+// (cfconventions.org); openPMD standard 1.1.0 (doi 10.5281/zenodo.1167843).
 #pragma once
 
 #include <string>
@@ -25,12 +25,13 @@ struct Added {
   std::vector<double> values;
 };
 
-// Local, the same on all ranks. Names the dimensions of values on meshes (mesh.hpp) and their coordinates, and returns the coordinates of uniform meshes.
-// What has no words in CF keeps its dimensions: docs/conventions.md.
+// Local, the same on all ranks. Names the dimensions of values on meshes (mesh.hpp) and their coordinates, and returns
+// the coordinates of uniform meshes. What has no words in CF keeps its dimensions: docs/conventions.md.
 Result<std::vector<Added>> follow_cf(Catalogue& catalogue);
 
-// Local, the same on all ranks. Completes the attributes of files whose datasets are named as openPMD has them: data/ITERATION/fields/NAME[/COMPONENT] and
-// data/ITERATION/particles/SPECIES/RECORD[/COMPONENT]. SOFTWARE is what wrote it, "penstock 0.1.0". Code::invalid where no dataset is, or positions are missing.
+// Local, the same on all ranks. Completes the attributes of files whose datasets are named as openPMD has them:
+// data/ITERATION/fields/NAME[/COMPONENT] and data/ITERATION/particles/SPECIES/RECORD[/COMPONENT]. SOFTWARE is what
+// wrote it, "penstock 0.1.0". Code::invalid where no dataset is, or positions are missing.
 Status follow_openpmd(Catalogue& catalogue, std::string_view software);
 
 }  // namespace penstock

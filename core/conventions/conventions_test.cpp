@@ -1,4 +1,5 @@
-// Conventions: what CF and openPMD make of meshes and names. Whole files are read by others in tests/python/test_conventions.py.
+// Conventions: what CF and openPMD make of meshes and names. Whole files are read by others in
+// tests/python/test_conventions.py.
 #include "core/conventions/conventions.hpp"
 
 #include <gtest/gtest.h>

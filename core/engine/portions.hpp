@@ -39,7 +39,8 @@ void copy(const Portion& portion, int64_t element_bytes, std::byte* buffer, Dire
 // Collective. For each of Problem::datasets the largest number of portions that a rank has: so many times all ranks
 // must call.
 Result<std::vector<int64_t>> rounds_of(const Problem& problem, const PortionLimits& limits);
-// Collective. For each of Problem::datasets the extents of the largest rank's block (an even share of rows for runs), none zero.
+// Collective. For each of Problem::datasets the extents of the largest rank's block (an even share of rows for runs),
+// none zero.
 Result<std::vector<Dims>> largest_blocks(const Problem& problem);
 
 }  // namespace penstock

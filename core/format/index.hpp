@@ -25,8 +25,8 @@ Result<std::string> encode_index(const Contents& contents);
 // What TEXT says, its parts joined with FOLDER ("" is the working directory). TEXT may be hostile: anything but an
 // index of FORMAT that encode_index could have written, up to white space and the order of keys, is Code::damaged,
 // naming what. Proved here: each block lies inside its dataset, no two share a byte of a part, and where the blocks of
-// a dataset have as many elements as it has, they tile it. Not looked at: whether the parts exist. A text that has another
-// CRC-64 than it says is taken, as Contents.altered.
+// a dataset have as many elements as it has, they tile it. Not looked at: whether the parts exist. A text that has
+// another CRC-64 than it says is taken, as Contents.altered.
 Result<Contents> decode_index(std::string_view text, std::string_view format, std::string_view folder);
 
 // The same for formats whose master is the index alone: the file's bytes; whether the first 512 bytes of a file are an
@@ -35,9 +35,8 @@ Result<std::vector<std::byte>> index_bytes(const Contents& contents);
 bool is_index(std::span<const std::byte> head, std::string_view format);
 Result<Contents> read_index(const std::string& path, std::string_view format);
 
-// Each part is a regular file, no link out of the folder, that holds all bytes that CONTENTS places in it, or else is one of
-// CONTENTS.lost from now on.
-// Code::denied where a part cannot be looked at.
+// Each part is a regular file, no link out of the folder, that holds all bytes that CONTENTS places in it, or else is
+// one of CONTENTS.lost from now on. Code::denied where a part cannot be looked at.
 Status find_lost(Contents& contents);
 
 }  // namespace penstock

@@ -27,8 +27,8 @@ Result<Properties> link_creation(const std::string& name);
 // A dataspace of SHAPE; the first extent may grow where UNLIMITED.
 Space dataset_space(const Dims& shape, bool unlimited);
 // Whether storage that a creation property list describes stays in the folder of its file: external and virtual storage
-// name other files, and a hostile file might name any file on the machine, or a pipe, which the library would wait for. PATH is the
-// file's own.
+// name other files, and a hostile file might name any file on the machine, or a pipe, which the library would wait for.
+// PATH is the file's own.
 Status check_inside(hid_t creation, const Dataset& dataset, const std::string& path);
 // Of a read that failed with FAILURE: Code::unsupported where its storage, as a creation property list describes it,
 // needs a filter that the library has not, or an external file that is not there; else FAILURE.

@@ -49,8 +49,8 @@ using Space = Handle<H5Sclose>;
 using Type = Handle<H5Tclose>;
 using Properties = Handle<H5Pclose>;
 
-// For its life no other thread of ours is in the library, which is not thread-safe, and it prints nothing; afterwards the
-// caller's error stack and printer are as they were.
+// For its life no other thread of ours is in the library, which is not thread-safe, and it prints nothing; afterwards
+// the caller's error stack and printer are as they were.
 class QuietErrors {
  public:
   QuietErrors();
@@ -76,8 +76,8 @@ bool met_unknown_version();
 // abort).
 Status library_ready();
 
-// Access as penstock always uses it: plain POSIX, no locks, and the given version bounds. A file that is not NAMED has a path
-// that leads through /proc.
+// Access as penstock always uses it: plain POSIX, no locks, and the given version bounds. A file that is not NAMED has
+// a path that leads through /proc.
 Result<Properties> file_access(H5F_libver_t bound, bool named);
 
 // Of the library's function flags, without the macros that check the version by aborting.

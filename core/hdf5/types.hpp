@@ -22,11 +22,12 @@ struct TypeMatch {
   bool variable_text = false;  // a variable-length string; TYPE.text_bytes is then unknown
 };
 
-// Nothing where no Kind comes near (references, opaque, arrays, other compounds, ...); of an array ask for its innermost type.
+// Nothing where no Kind comes near (references, opaque, arrays, other compounds, ...); of an array ask for its
+// innermost type.
 std::optional<TypeMatch> match_type(hid_t file_type);
 
-// Of an array, perhaps of arrays: the type of its numbers, and their EXTENTS, slowest first; of any other type: itself, and no
-// extents. Not ok where there are more than max_rank.
+// Of an array, perhaps of arrays: the type of its numbers, and their EXTENTS, slowest first; of any other type: itself,
+// and no extents. Not ok where there are more than max_rank.
 Type innermost_type(hid_t file_type, Dims& extents);
 
 // The type to read into memory as TYPE from FILE_TYPE, whose match is TYPE: names of compound members, enumerations and

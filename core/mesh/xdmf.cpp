@@ -105,8 +105,8 @@ std::string one_attribute(std::string_view name, std::string_view kind, bool at_
                      kind, at_cells ? "Cell" : "Node", item);
 }
 
-// The values of a dataset, or of what of it lies at BLOCK of its first dimension; in a SHEET they have one dimension more. Vectors that XDMF has no word for
-// are shown component by component.
+// The values of a dataset, or of what of it lies at BLOCK of its first dimension; in a SHEET they have one dimension
+// more. Vectors that XDMF has no word for are shown component by component.
 std::string attribute(const Values& values, const std::string& name, bool sheet, int64_t block = -1) {
   const Dataset& dataset = *values.dataset;
   if (!is_shown(dataset)) return {};
@@ -143,8 +143,8 @@ std::string axis_item(double origin, double spacing, int64_t nodes) {
   return list_item(places);
 }
 
-// Two dimensions are a sheet of three, which VTK lays in the x-y plane; what it makes of "2DCoRectMesh" stands upright. A sheet has no cells:
-// where there are values of cells, the nodes along each axis are listed.
+// Two dimensions are a sheet of three, which VTK lays in the x-y plane; what it makes of "2DCoRectMesh" stands upright.
+// A sheet has no cells: where there are values of cells, the nodes along each axis are listed.
 std::string uniform_grid(std::span<const int64_t> nodes, std::span<const double> origin,
                          std::span<const double> spacing, bool has_cells) {
   if (nodes.size() == 2 && has_cells)
@@ -189,7 +189,8 @@ class MeshGrid {
     if (grid.body.empty()) return grid;
     const bool sheet = mesh_.kind == MeshKind::uniform && mesh_.dimensions == 2 && !has_cells();
     for (const Values& values : values_) grid.body += attribute(values, shown_name(values), sheet);
-    // ParaView asks VTK's reader for the extents beforehand, and gets those of a plane in y and z: a set it does not ask.
+    // ParaView asks VTK's reader for the extents beforehand, and gets those of a plane in y and z: a set it does not
+    // ask.
     if (mesh_.dimensions == 2 && (mesh_.kind == MeshKind::rectilinear || (mesh_.kind == MeshKind::uniform && !sheet))) {
       grid.is_set = true;
       grid.body =

@@ -21,8 +21,9 @@ struct Grid {
   std::string body;  // XML, in which the byte 1 stands for the file's name
 };
 
-// The meshes that CATALOGUE describes (mesh.hpp). Where it describes none, its numbers in 2 or 3 dimensions as values at nodes of uniform grids, placed
-// by attributes "origin" and "spacing" of the dataset, else of the file, else 0 and 1. Names that XML or a reference cannot hold are left out.
+// The meshes that CATALOGUE describes (mesh.hpp). Where it describes none, its numbers in 2 or 3 dimensions as values
+// at nodes of uniform grids, placed by attributes "origin" and "spacing" of the dataset, else of the file, else 0 and
+// 1. Names that XML or a reference cannot hold are left out.
 Result<std::vector<Grid>> grids_of(const Catalogue& catalogue);
 
 // A file of a series, whose name is relative to the folder of the XDMF.

@@ -90,8 +90,8 @@ Status check_shape(const ElementType& type, const Dims& shape) {
 
 namespace {
 
-// The first group of NAME that is a dataset, "" where none is. Neighbours in the order of names mostly share their group:
-// LAST is that of the name before, which had none.
+// The first group of NAME that is a dataset, "" where none is. Neighbours in the order of names mostly share their
+// group: LAST is that of the name before, which had none.
 std::string_view dataset_above(const Catalogue& catalogue, std::string_view name, std::string_view& last) {
   const size_t end = name.rfind('/');
   if (end == std::string_view::npos || name.substr(0, end) == last) return {};

@@ -1,4 +1,5 @@
-// Property tests of checksums: whoever has which elements, and however they lie in memory, the sums of blocks are theirs.
+// Property tests of checksums: whoever has which elements, and however they lie in memory, the sums of blocks are
+// theirs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -93,8 +93,8 @@ struct Contents {
   std::vector<FileSum> heads;  // of a set's parts, what lies before their data; none where that is not covered
   std::optional<Parity> parity;
   bool altered = false;  // of a set: its index is not as it was committed
-  // The record of checksums (core/model/checksums.hpp), where there is one: of a set its words; of a single file it is a
-  // dataset, which readers list with the others until take_record_apart.
+  // The record of checksums (core/model/checksums.hpp), where there is one: of a set its words; of a single file it is
+  // a dataset, which readers list with the others until take_record_apart.
   std::vector<uint64_t> record;
   std::vector<StoredBlock> record_blocks;
   int64_t record_words = 0;

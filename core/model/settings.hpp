@@ -16,7 +16,8 @@ class Settings {
  public:
   // Sets NAME after checking VALUE against PARAMETER.
   Status set(const Parameter& parameter, std::string_view value);
-  // Every parameter of the chosen format, placement and transport, or engine, was set; 0, false and "" are what others are.
+  // Every parameter of the chosen format, placement and transport, or engine, was set; 0, false and "" are what others
+  // are.
   int64_t integer(std::string_view name) const;
   bool boolean(std::string_view name) const;
   const std::string& word(std::string_view name) const;

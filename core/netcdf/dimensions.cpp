@@ -1,4 +1,5 @@
-// Dimensions: names from the user, from coordinate datasets, or from lengths; the record dimension from growing datasets.
+// Dimensions: names from the user, from coordinate datasets, or from lengths; the record dimension from growing
+// datasets.
 #include "core/netcdf/dimensions.hpp"
 
 #include <algorithm>

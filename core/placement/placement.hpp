@@ -30,9 +30,9 @@ struct OwnPart {
   std::vector<int> claims;  // which claim each of its datasets is, in the catalogue's order
 };
 
-// Under per_rank, the files of this rank, or under rank_order, of all ranks' CLAIMS in the order of ranks: one, or one for each top group of datasets ("" and those in no group
-// together) where BY_GROUP. Attributes of file, groups and datasets are repeated in each, so that a part can be
-// understood alone. Empty claims are left out.
+// Under per_rank, the files of this rank, or under rank_order, of all ranks' CLAIMS in the order of ranks: one, or one
+// for each top group of datasets ("" and those in no group together) where BY_GROUP. Attributes of file, groups and
+// datasets are repeated in each, so that a part can be understood alone. Empty claims are left out.
 std::vector<OwnPart> own_parts(const Catalogue& catalogue, std::span<const Claim> claims, bool by_group);
 
 // As own_parts with everything in one file, which is there even if nothing is in it.

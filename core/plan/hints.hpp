@@ -13,9 +13,9 @@
 
 namespace penstock {
 
-// "name=value" pieces, separated by newlines or semicolons where there are any, else by commas; a piece without "=" after
-// a comma belongs to the value before it (cb_config_list=a:1,b:1). "@FILE" reads FILE: such pieces, or ROMIO's own lines
-// "name value"; "#" begins a comment. Errors name the piece, or file and line.
+// "name=value" pieces, separated by newlines or semicolons where there are any, else by commas; a piece without "="
+// after a comma belongs to the value before it (cb_config_list=a:1,b:1). "@FILE" reads FILE: such pieces, or ROMIO's
+// own lines "name value"; "#" begins a comment. Errors name the piece, or file and line.
 Result<Hints> parse_hints(std::string_view text);
 
 // The hints in an environment ("NAME=VALUE" strings up to a null pointer, as `environ`): PENSTOCK_HINTS, and where that
@@ -30,7 +30,8 @@ Result<KnobParameters> take_knobs(std::map<std::string, std::string>& parameters
 // The reverse: every hint and setting as a parameter's name and value.
 std::map<std::string, std::string> knob_parameters(const Hints& hints, const Hints& environment);
 
-// One line for each setting that the process's ENVIRONMENT has otherwise than the plan wants: it is too late to change it.
+// One line for each setting that the process's ENVIRONMENT has otherwise than the plan wants: it is too late to change
+// it.
 std::vector<std::string> environment_warnings(const Hints& wanted, const char* const* environment);
 
 // This process's environment, and the value of NAME in one.

@@ -20,8 +20,8 @@ bool matches(const std::string& pattern, const std::string& path) {
   return ::fnmatch(pattern.c_str(), path.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-// The part of TOML that plans need: headers [[plan]], lines KEY = "STRING" or KEY = 'STRING', comments. All else is an error,
-// with its line. (toml++ 3.3 of Debian aborts on files that are none; docs/decisions/0001.)
+// The part of TOML that plans need: headers [[plan]], lines KEY = "STRING" or KEY = 'STRING', comments. All else is an
+// error, with its line. (toml++ 3.3 of Debian aborts on files that are none; docs/decisions/0001.)
 class Line {
  public:
   explicit Line(std::string_view rest) : rest_(rest) { skip_blanks(); }

@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// The plan for the file PATH: PENSTOCK_PLAN where that is a plan's text; else of the first matching entry of the TOML file
-// that PENSTOCK_PLAN=@FILE or PENSTOCK_PLANS=FILE names; else FROM_CODE. The file is a list of
+// The plan for the file PATH: PENSTOCK_PLAN where that is a plan's text; else of the first matching entry of the TOML
+// file that PENSTOCK_PLAN=@FILE or PENSTOCK_PLANS=FILE names; else FROM_CODE. The file is a list of
 //     [[plan]]
 //     pattern = "chk_*.h5"              # shell pattern, on PATH or on its last component
 //     plan = "hdf5/two_phase:writers=2"

@@ -23,7 +23,8 @@ inline constexpr std::string_view series_schema = "penstock.series/1";
 struct Step {
   int64_t iteration = 0;
   double time = 0;
-  // Where an iteration is written again, a new branch begins at FIRST: steps of lower branches from there on count no more.
+  // Where an iteration is written again, a new branch begins at FIRST: steps of lower branches from there on count no
+  // more.
   int64_t branch = 0, first = 0;
   int64_t number = 0;                 // counted over all steps that ever were, removed ones too
   std::string name;                   // of the file, without folder
@@ -47,8 +48,8 @@ std::vector<Attribute> attributes_of(const Step& step);
 std::optional<Step> step_of(const Catalogue& catalogue);
 
 std::string encode_index(const Pattern& pattern, std::span<const Step> steps);
-// What TEXT says, which may be hostile. Nothing where it is damaged: it is made again from the steps. Code::exists where it is
-// of another series, Code::damaged where it is whole and yet names what is no step of PATTERN.
+// What TEXT says, which may be hostile. Nothing where it is damaged: it is made again from the steps. Code::exists
+// where it is of another series, Code::damaged where it is whole and yet names what is no step of PATTERN.
 Result<std::optional<std::vector<Step>>> decode_index(std::string_view text, const Pattern& pattern);
 
 // Local. The index, and what the folder says otherwise.

@@ -35,9 +35,9 @@ struct Moment {
   double time = 0;
   friend bool operator==(const Moment&, const Moment&) = default;
 };
-// Whether steps, times or at say so: where a mark was reached or passed after BEFORE, which is nothing at the beginning of a
-// series: then NOW must be on a mark itself. Times count as reached when they are nearer than a millionth of the interval,
-// since they are sums of time steps.
+// Whether steps, times or at say so: where a mark was reached or passed after BEFORE, which is nothing at the beginning
+// of a series: then NOW must be on a mark itself. Times count as reached when they are nearer than a millionth of the
+// interval, since they are sums of time steps.
 bool reaches_mark(const Schedule& schedule, const std::optional<Moment>& before, const Moment& now);
 
 // What rank 0's clock knows.
@@ -50,7 +50,8 @@ struct Spent {
 bool clock_says_due(const Schedule& schedule, const Spent& spent);
 bool budget_allows(const Schedule& schedule, const Spent& spent);
 
-// Whether step NUMBER (counted from 0, over all that ever were) stays, which has NEWER steps after it. The newest always stays.
+// Whether step NUMBER (counted from 0, over all that ever were) stays, which has NEWER steps after it. The newest
+// always stays.
 bool is_kept(const Schedule& schedule, int64_t number, int64_t newer);
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
-// Series: steps are files with a hook: when one is closed, rank 0 brings the index up to date and removes what has had its time.
+// Series: steps are files with a hook: when one is closed, rank 0 brings the index up to date and removes what has had
+// its time.
 #include <penstock/series.hpp>
 
 #include <algorithm>

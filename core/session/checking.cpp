@@ -1,4 +1,5 @@
-// Checking: blocks of the published file are read, by all ranks together and each once, and compared with their checksums.
+// Checking: blocks of the published file are read, by all ranks together and each once, and compared with their
+// checksums.
 #include "core/session/checking.hpp"
 
 #include <algorithm>
@@ -232,8 +233,9 @@ bool is_single(const File::State& state) {
   return state.contents->parts.size() == 1 && state.contents->parts[0] == state.described();
 }
 
-// Collective. Which files, numbered as in WrongFile, somebody has written to since their commit. A single file's time is set to that
-// of its commit (place_record), to what the file system keeps of it. The files of a set are written before its index.
+// Collective. Which files, numbered as in WrongFile, somebody has written to since their commit. A single file's time
+// is set to that of its commit (place_record), to what the file system keeps of it. The files of a set are written
+// before its index.
 Result<std::vector<int64_t>> find_written(File::State& state, const Record& record) {
   const Contents& contents = *state.contents;
   std::vector<int64_t> written(contents.parts.size() + 1);

@@ -13,7 +13,8 @@
 namespace penstock {
 namespace {
 
-// Of the published file, what belongs to DATASET of the new one; null where it was not summed, or is cut in another way.
+// Of the published file, what belongs to DATASET of the new one; null where it was not summed, or is cut in another
+// way.
 const Record::Sums* published_sums(const File::State& state, const Record& record, const Dataset& dataset,
                                    const BlockCut& cut) {
   const Dataset* old = state.contents->catalogue.find(dataset.name);

@@ -1,5 +1,5 @@
-// CommitSums: the checksums of one commit, made from the program's own memory, so that they do not depend on who moves the
-// data, or how.
+// CommitSums: the checksums of one commit, made from the program's own memory, so that they do not depend on who moves
+// the data, or how.
 #pragma once
 
 #include <cstddef>

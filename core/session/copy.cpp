@@ -1,4 +1,5 @@
-// Copying: files that begin with what is in another, carried over by all ranks, or supplied in pieces where files are written anew.
+// Copying: files that begin with what is in another, carried over by all ranks, or supplied in pieces where files are
+// written anew.
 #include <algorithm>
 #include <optional>
 
@@ -148,7 +149,8 @@ std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, co
   return tiles;
 }
 
-// Whole chunks, since each is unpacked as a whole; slabs where there are none, or where each block makes a dataset in a part.
+// Whole chunks, since each is unpacked as a whole; slabs where there are none, or where each block makes a dataset in a
+// part.
 Result<CopiedShare> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
   std::optional<std::vector<Box>> boxes;
   const auto chunk = from.contents->chunks.find(dataset.name);

@@ -42,8 +42,8 @@ Catalogue without(Catalogue old, const std::set<std::string>& removed);
 
 // "f64 (10, 20)", "ragged f32 rows of (3)", ...
 std::string describe(const Definition& definition);
-// Adds the DEFINITION of NAME to ALL, where it may be already; defined differently it is Code::mismatch. The first extent
-// of an unlimited dataset is not compared: the larger one stays.
+// Adds the DEFINITION of NAME to ALL, where it may be already; defined differently it is Code::mismatch. The first
+// extent of an unlimited dataset is not compared: the larger one stays.
 Status add(Definitions& all, const std::string& name, const Definition& definition);
 
 // Collective. The union of all ranks' definitions; the same name defined differently is Code::mismatch, absence is not.

@@ -424,8 +424,8 @@ Status start_work(File::State& state, bool behind) {
   return status;
 }
 
-// The first failure is the file's fate. One that names the file, as where ranks lost each other, stays the same on all ranks,
-// whatever they were doing.
+// The first failure is the file's fate. One that names the file, as where ranks lost each other, stays the same on all
+// ranks, whatever they were doing.
 Status conclude(File::State& state, const Status& status) {
   if (status.ok()) return state.outcome = status;
   const std::string name = fmt::format("'{}'", state.path);

@@ -19,7 +19,8 @@ const FileSum& sum_of(const Contents& contents, int32_t file);
 
 // Local. The CRC-64 of the first BYTES of FILE, read by windows.
 Result<uint64_t> sum_of_file(const File::State& state, StorageFile& file, int64_t bytes);
-// Collective, the same on all ranks, in the order of files. Every file is read by one rank. Without parity parts that are lost are left out.
+// Collective, the same on all ranks, in the order of files. Every file is read by one rank. Without parity parts that
+// are lost are left out.
 Result<std::vector<WrongFile>> find_wrong_files(File::State& state);
 
 }  // namespace penstock

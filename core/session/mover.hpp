@@ -26,8 +26,8 @@ class Mover {
   Mover& operator=(const Mover&) = delete;
 
   // From now on a thread does all of it. A task, or a transfer that needs the gate, has the libraries that are not
-  // thread-safe for itself meanwhile. Where there is no thread to be had it is done at once, since other ranks' threads may
-  // be waiting for this rank with their gates closed; another transfer then moves by calls.
+  // thread-safe for itself meanwhile. Where there is no thread to be had it is done at once, since other ranks' threads
+  // may be waiting for this rank with their gates closed; another transfer then moves by calls.
   void go_behind();
   // Works for about SECONDS where there is no thread; true when only finish() is left and will not take long.
   Result<bool> progress(double seconds);

@@ -1,5 +1,5 @@
-// NodeCache: a slot for each block that was wanted, as long as there are slots. No block ever leaves its slot, so readers need no
-// lock: a block is absent, being fetched by one rank, in its slot, or past the last slot for good.
+// NodeCache: a slot for each block that was wanted, as long as there are slots. No block ever leaves its slot, so
+// readers need no lock: a block is absent, being fetched by one rank, in its slot, or past the last slot for good.
 #include "core/session/node_cache.hpp"
 
 #include <algorithm>

@@ -18,7 +18,8 @@ struct CachedFile {
   int64_t bytes = 0;
 };
 
-// Reads files of INNER through the cache. Writing through it is refused. All but create is local, and safe in several threads.
+// Reads files of INNER through the cache. Writing through it is refused. All but create is local, and safe in several
+// threads.
 class NodeCache {
  public:
   // Collective over NODE, with equal arguments. At most MEMORY_BYTES of the files are kept.

@@ -32,8 +32,8 @@ struct Opening {
   std::string owner = {}, others = {};  // of partial files to be made, and about those of others that are there
 };
 
-// Whether all ranks ask for the same comes first: what ranks that called something else answer to that is known to be of
-// another call.
+// Whether all ranks ask for the same comes first: what ranks that called something else answer to that is known to be
+// of another call.
 Result<Opening> share(const Communicator& comm, Opening mine) {
   Encoder said;
   said.text(mine.asked);

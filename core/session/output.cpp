@@ -90,7 +90,8 @@ std::string partial_path(const File::State& state) {
   return folder_of(state.path) + partial_name(base_name(state.path), state.token, state.owner);
 }
 
-// Not synced without need: should a power loss bring the longer file back, its data are all there. Parity knows its length.
+// Not synced without need: should a power loss bring the longer file back, its data are all there. Parity knows its
+// length.
 Status cut_parts(File::State& state, const Output& output) {
   for (const Extent& cut : output.cuts) {
     const Part& part = output.parts[static_cast<size_t>(cut.part)];

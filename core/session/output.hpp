@@ -40,11 +40,12 @@ Status own_partial_files(File::State& state);
 // CLAIMS[i]. On failure OUTPUT.created still says what to remove.
 Status prepare_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
                       std::span<std::byte* const> memory, Output& output);
-// Local, when all ranks have written. Parts of exact length lose what was rounded up; all get the permissions of ordinary new files.
+// Local, when all ranks have written. Parts of exact length lose what was rounded up; all get the permissions of
+// ordinary new files.
 Status cut_parts(File::State& state, const Output& output);
-// Rank 0. Writes the master file where there is one and renames it over the target, unless that is another job's by now. The
-// parts of the set that was there stay for those who are reading them, until the next commit; those of the one before it are
-// removed. Where a single file takes the place of a set, both are.
+// Rank 0. Writes the master file where there is one and renames it over the target, unless that is another job's by
+// now. The parts of the set that was there stay for those who are reading them, until the next commit; those of the one
+// before it are removed. Where a single file takes the place of a set, both are.
 Status publish(File::State& state, Output& output);
 // Collective. Where it is wanted, the text of the file beside; fails where a mesh's description does not fit CATALOGUE.
 Status describe_meshes(File::State& state, const Catalogue& catalogue, Output& output);
@@ -53,8 +54,8 @@ std::string xdmf_path(const File::State& state);
 // Rank 0. The two halves of it, for who makes one of them only.
 Status write_master(File::State& state, const Output& output);
 Status put_in_target(File::State& state, const Output& output);
-// Those in FOLDER whose names begin with STEM and have GENERATION, drawn at random by one commit: those of a set that was renamed or
-// copied stay.
+// Those in FOLDER whose names begin with STEM and have GENERATION, drawn at random by one commit: those of a set that
+// was renamed or copied stay.
 void remove_parts(Storage& storage, const std::string& folder, const std::string& stem, const std::string& generation);
 void remove_created(File::State& state, const Output& output);
 

@@ -25,9 +25,9 @@ struct Combined {
   bool sync = true;
 };
 
-// Collective. Writes TARGET as the exclusive or of all ranks' SOURCES, each with zeros behind it; every rank fills in the
-// sums of its own. Windows of WINDOW bytes, of which a rank holds two, are added up along a tree of the ranks that have sources, and
-// written by each of those in turn.
+// Collective. Writes TARGET as the exclusive or of all ranks' SOURCES, each with zeros behind it; every rank fills in
+// the sums of its own. Windows of WINDOW bytes, of which a rank holds two, are added up along a tree of the ranks that
+// have sources, and written by each of those in turn.
 Status combine(const Communicator& comm, Storage& storage, std::vector<Source>& sources, const Combined& target,
                int64_t window);
 // The bytes of such a window in STATE's memory.
@@ -41,8 +41,8 @@ inline int reader_of(size_t file, size_t count, int ranks) {
 // What the sum of the parity file must be.
 uint64_t parity_sum(const std::vector<FileSum>& parts, int64_t bytes);
 
-// Collective, when all parts are written, synced and as long as they stay. Nothing where the set has no parity. Rank 0's contents say
-// where it is.
+// Collective, when all parts are written, synced and as long as they stay. Nothing where the set has no parity. Rank
+// 0's contents say where it is.
 Status write_parity(File::State& state, Output& output);
 // Collective. The same of the parts MINE of this rank, in the order of all ranks those of CONTENTS, into PATH, with IO.
 Status make_parity(File::State& state, std::vector<Source> mine, const std::string& path, Io io,

@@ -16,7 +16,8 @@ struct SharedPart {
   Layout layout;
 };
 
-// Collective. Rank 0 calls LAY_OUT, which fills the parts, and creates them; all ranks know them then, and OUTPUT has them.
+// Collective. Rank 0 calls LAY_OUT, which fills the parts, and creates them; all ranks know them then, and OUTPUT has
+// them.
 Result<std::vector<SharedPart>> share_parts(File::State& state, Output& output,
                                             const std::function<Status(std::vector<SharedPart>&)>& lay_out);
 

@@ -1,4 +1,5 @@
-// Placement rank_order: one file in which the blocks of each rank lie together, in slots where the transport asks for them.
+// Placement rank_order: one file in which the blocks of each rank lie together, in slots where the transport asks for
+// them.
 #include <cstring>
 
 #include <fmt/format.h>

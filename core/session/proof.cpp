@@ -52,8 +52,8 @@ uint64_t whole_sum(const Question& q, int64_t limit) {
   return difference(tiling_sum(q.elements, q.base, limit), tiling_sum(q.elements, q.base, q.kept));
 }
 
-// The sums of one commit. Many datasets mostly have one shape and one decomposition, one after another: the last claim's
-// sum, and the last whole one, serve again.
+// The sums of one commit. Many datasets mostly have one shape and one decomposition, one after another: the last
+// claim's sum, and the last whole one, serve again.
 class Sums {
  public:
   explicit Sums(uint64_t base) : base_(base) {}

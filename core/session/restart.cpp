@@ -42,8 +42,8 @@ Result<Restart> parse(const std::string& pattern, int64_t retain) {
   return Restart{folder + name.substr(0, first), name.substr(end), static_cast<int>(end - first), retain};
 }
 
-// The first index that a file may take without loss: nothing is there, or the same file as one index below, since a program
-// was killed while it moved them; RETAIN where there is none below it.
+// The first index that a file may take without loss: nothing is there, or the same file as one index below, since a
+// program was killed while it moved them; RETAIN where there is none below it.
 Result<int64_t> find_room(Storage& storage, const Restart& restart) {
   std::optional<FileStat> below;
   for (int64_t index = 0; index < restart.retain; ++index) {
@@ -157,8 +157,8 @@ Dropped set_at(Storage& storage, const std::string& path) {
   return dropped;
 }
 
-// Rank 0. What is behind the last index goes; its parts too, unless a restart file that stays has them, or cannot be read.
-// What cannot be removed is litter, not an error.
+// Rank 0. What is behind the last index goes; its parts too, unless a restart file that stays has them, or cannot be
+// read. What cannot be removed is litter, not an error.
 void drop(File::State& state, const Restart& restart) {
   Storage& storage = *state.storage;
   const std::string path = restart.path(restart.retain);

@@ -212,7 +212,8 @@ Status sync_parts(File::State& state) {
                }));
 }
 
-// The same of a set: the parts stay, and get a new index. The file that becomes it is made first: it says whose the parity is.
+// The same of a set: the parts stay, and get a new index. The file that becomes it is made first: it says whose the
+// parity is.
 Status seal_set(File::State& state, const Record& old, Output& output, Sealed& sealed) {
   PENSTOCK_TRY(agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
                        PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));

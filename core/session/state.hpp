@@ -62,8 +62,9 @@ struct File::State {
 
   std::optional<Contents> contents;  // of the published file
   bool stale = false;                // published since contents was read: only its catalogue is right
-  // Rank 0: what is at the path as far as this file knows, at first at create or open; nothing: nothing. That is how a replacement
-  // by somebody else is noticed. A published file is kept open, so that its inode number is not given to another.
+  // Rank 0: what is at the path as far as this file knows, at first at create or open; nothing: nothing. That is how a
+  // replacement by somebody else is noticed. A published file is kept open, so that its inode number is not given to
+  // another.
   std::optional<FileStat> occupant;
   StorageFilePtr held;
   std::vector<Pending> puts, gets;
@@ -160,8 +161,8 @@ std::string published_path(std::string path, const File::State& state);
 // Collective. Reads again what this file's last commit published, where that has not been done.
 Status refresh(File::State& state);
 
-// Collective. Begins the movement of JOB's pieces (the session fills in the rest, the report of the state and the communicator apart) by the
-// state's transport with SETTINGS; the same status everywhere.
+// Collective. Begins the movement of JOB's pieces (the session fills in the rest, the report of the state and the
+// communicator apart) by the state's transport with SETTINGS; the same status everywhere.
 Result<std::unique_ptr<Transfer>> begin_transfer(File::State& state, Job& job, const Settings& settings);
 
 // Collective. Whether the state's engine can write CATALOGUE to PATH; the same status everywhere.
@@ -170,11 +171,11 @@ Status check_engine(File::State& state, const Catalogue& catalogue, const std::s
 Status engine_write(File::State& state, Problem problem);
 // Collective. Fills the claims of RESOLVED.
 Status engine_read(File::State& state, const Resolved& resolved);
-// Collective. The file that an engine wrote to PATH, as its reader describes it: complete, and with what was meant to be
-// in it.
+// Collective. The file that an engine wrote to PATH, as its reader describes it: complete, and with what was meant to
+// be in it.
 Result<Contents> check_written(File::State& state, const Catalogue& catalogue, const std::string& path);
-// Collective, with the record in place. Where a dataset has a hole, which the library should have filled, all is compared with the
-// checksums.
+// Collective, with the record in place. Where a dataset has a hole, which the library should have filled, all is
+// compared with the checksums.
 Status check_stored(File::State& state, const Contents& contents, const std::string& path);
 
 // Collective. Compares the blocks that RESOLVED's claims touch with their checksums, as the plan's verify says.

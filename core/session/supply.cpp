@@ -1,4 +1,5 @@
-// Supply: what suppliers make goes to its place in the new files, window after window, before the transport moves the rest.
+// Supply: what suppliers make goes to its place in the new files, window after window, before the transport moves the
+// rest.
 #include "core/session/supply.hpp"
 
 #include <algorithm>

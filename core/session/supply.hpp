@@ -5,8 +5,8 @@
 
 namespace penstock {
 
-// Collective, when the files are laid out. Calls this rank's suppliers, adds what they make to the checksums and, engines apart, stores
-// it; the transport has none of it to move. Nothing is synced. The same status everywhere.
+// Collective, when the files are laid out. Calls this rank's suppliers, adds what they make to the checksums and,
+// engines apart, stores it; the transport has none of it to move. Nothing is synced. The same status everywhere.
 Status supply(File::State& state, Writing& writing);
 
 }  // namespace penstock

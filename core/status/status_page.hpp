@@ -1,4 +1,5 @@
-// StatusPage: what this process is doing to files now, in a page of memory that `penstock monitor` reads (docs/formats/status.md).
+// StatusPage: what this process is doing to files now, in a page of memory that `penstock monitor` reads
+// (docs/formats/status.md).
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Tests of file systems: the one that is here, and Lustre and GPFS played by a wrapper after recorded samples (emulated).
+// Tests of file systems: the one that is here, and Lustre and GPFS played by a wrapper after recorded samples
+// (emulated).
 #include "core/storage/filesystem.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Lustre's user-space interface for stripes, in our own words after its public header lustre_user.h (and the manual page
-// of llapi_layout): magic numbers, ioctl numbers, and the head of the structure they exchange.
+// Lustre's user-space interface for stripes, in our own words after its public header lustre_user.h (and the manual
+// page of llapi_layout): magic numbers, ioctl numbers, and the head of the structure they exchange.
 #pragma once
 
 #include <fcntl.h>

@@ -12,8 +12,8 @@
 
 namespace penstock {
 
-// Runs WORK in a thread in which system call NUMBER fails with ERROR, as in a container that forbids it; false, and WORK is
-// not run, where the kernel takes no seccomp filter.
+// Runs WORK in a thread in which system call NUMBER fails with ERROR, as in a container that forbids it; false, and
+// WORK is not run, where the kernel takes no seccomp filter.
 inline bool with_refused(int number, int error, const std::function<void()>& work) {
   bool ran = false;
   std::thread([&] {

@@ -15,8 +15,8 @@
 
 namespace penstock {
 
-// automatic, to read: what lies in the page cache is read from there, large stretches that do not are read directly where
-// the file system can.
+// automatic, to read: what lies in the page cache is read from there, large stretches that do not are read directly
+// where the file system can.
 enum class Io : uint8_t { buffered, direct, mmap, automatic };
 std::string_view name(Io io);
 
@@ -56,8 +56,8 @@ struct FileStat {
   bool writable = false;    // by this process
   int64_t changed_at = 0;   // nanoseconds since 1970: when its data was changed last
   int64_t block_bytes = 0;  // what the file system likes to be written at a time: its block or stripe
-  // Nanoseconds since 1970; it stays with a file until its end, and tells it from a later one with its inode number. 0 where the
-  // file system does not say.
+  // Nanoseconds since 1970; it stays with a file until its end, and tells it from a later one with its inode number. 0
+  // where the file system does not say.
   int64_t born = 0;
 };
 // Whether A and B are of one file, whatever has been written to it in between.
@@ -67,8 +67,9 @@ bool same_file(const FileStat& a, const FileStat& b);
 class Storage {
  public:
   virtual ~Storage() = default;
-  // A new file (O_EXCL, for this user alone until permit) of exactly BYTES, its blocks allocated where PREALLOCATE asks for it
-  // and the file system can (fallocate(2) only). io = mmap always asks, and is Code::unsupported where it cannot.
+  // A new file (O_EXCL, for this user alone until permit) of exactly BYTES, its blocks allocated where PREALLOCATE asks
+  // for it and the file system can (fallocate(2) only). io = mmap always asks, and is Code::unsupported where it
+  // cannot.
   virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
   virtual Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) = 0;
   virtual Status permit(const std::string& path) = 0;  // what an ordinary new file permits, by umask or access list
@@ -76,18 +77,20 @@ class Storage {
   virtual Status permit_like(const std::string& path, const std::string& model) = 0;
   virtual Status truncate(const std::string& path, int64_t bytes) = 0;  // nothing is synced
   virtual Status rename(const std::string& from, const std::string& to) = 0;
-  // Code::exists where something is at TO. In one step, except where a file system has neither RENAME_NOREPLACE nor links.
+  // Code::exists where something is at TO. In one step, except where a file system has neither RENAME_NOREPLACE nor
+  // links.
   virtual Status rename_new(const std::string& from, const std::string& to) = 0;
-  // TO is a second name of FROM's file. Code::exists where something is at TO; Code::unsupported where the file system has no
-  // links, or none of this file.
+  // TO is a second name of FROM's file. Code::exists where something is at TO; Code::unsupported where the file system
+  // has no links, or none of this file.
   virtual Status link(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;       // absence is ok
   virtual Status remove_tree(const std::string& path) = 0;  // a file, or a folder and all in it; absence is ok
-  // What lies at A and at B, files or folders, change places in one step; Code::unsupported where the file system cannot.
+  // What lies at A and at B, files or folders, change places in one step; Code::unsupported where the file system
+  // cannot.
   virtual Status exchange(const std::string& a, const std::string& b) = 0;
   virtual Status sync_directory(const std::string& path) = 0;  // the folder of PATH
-  // When PATH's data was changed last, in nanoseconds since 1970: from now on this is what stat() says, as far as the file
-  // system keeps it.
+  // When PATH's data was changed last, in nanoseconds since 1970: from now on this is what stat() says, as far as the
+  // file system keeps it.
   virtual Status set_time(const std::string& path, int64_t nanoseconds) = 0;
   // What rename and remove have taken away may be freed now. Before a sync_directory, that would wait for the freeing.
   virtual void let_go() {}
@@ -98,8 +101,9 @@ class Storage {
 
 // The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer
 // where memory is not aligned, and the ragged ends buffered; a file system without O_DIRECT is Code::unsupported.
-// MAKE, where given, makes each new empty file (exclusively), for file systems that want to know more than open(2) says.
-// FREE_BEHIND: rename and remove do not wait until the blocks of a large file are free again; after let_go a thread does.
+// MAKE, where given, makes each new empty file (exclusively), for file systems that want to know more than open(2)
+// says. FREE_BEHIND: rename and remove do not wait until the blocks of a large file are free again; after let_go a
+// thread does.
 using FileMaker = std::function<Status(const std::string& path)>;
 std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_behind = false);
 

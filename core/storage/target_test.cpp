@@ -1,4 +1,5 @@
-// Tests of targets: of two that publish under one name, one wins and the other is told; new files permit what the umask lets.
+// Tests of targets: of two that publish under one name, one wins and the other is told; new files permit what the umask
+// lets.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>

@@ -83,7 +83,8 @@ class Uring::Ring {
     return result >= 0 || result == -EINTR || ((result == -EAGAIN || result == -EBUSY) && in_kernel() > 0);
   }
 
-  // Takes what is complete, at least one request; the lowest offset of those that were not moved in full, else INT64_MAX.
+  // Takes what is complete, at least one request; the lowest offset of those that were not moved in full, else
+  // INT64_MAX.
   int64_t reap(const Movement& whole) {
     int64_t failed = INT64_MAX;
     io_uring_cqe* done = nullptr;

@@ -29,9 +29,9 @@ class Uring {
   Uring(const Uring&) = delete;
   Uring& operator=(const Uring&) = delete;
 
-  // Moves all of WHOLE, or fails as PLAIN does, which moves a range by ordinary system calls: the whole, where the range
-  // is short or there is no ring; else what is left from the first request on that the kernel refused or cut short.
-  // Nothing is under way on return.
+  // Moves all of WHOLE, or fails as PLAIN does, which moves a range by ordinary system calls: the whole, where the
+  // range is short or there is no ring; else what is left from the first request on that the kernel refused or cut
+  // short. Nothing is under way on return.
   using Plain = std::function<Status(int64_t offset, std::span<std::byte> bytes)>;
   Status move(const Movement& whole, const Plain& plain);
 

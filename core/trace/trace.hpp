@@ -1,5 +1,5 @@
-// Trace: what this process did to files, call by call and commit by commit, appended to one file of its own in the folder that
-// PENSTOCK_TRACE names (docs/formats/trace.md).
+// Trace: what this process did to files, call by call and commit by commit, appended to one file of its own in the
+// folder that PENSTOCK_TRACE names (docs/formats/trace.md).
 #pragma once
 
 #include <cstddef>

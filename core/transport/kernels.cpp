@@ -1,5 +1,5 @@
-// Kernels: each loop once, for the processor that every x86-64 is and for one with AVX2, where that is asked once. Compiled
-// at -O3 (see CMakeLists.txt), since -O2 makes no vectors of swaps.
+// Kernels: each loop once, for the processor that every x86-64 is and for one with AVX2, where that is asked once.
+// Compiled at -O3 (see CMakeLists.txt), since -O2 makes no vectors of swaps.
 #include "core/transport/kernels.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Moving: a piece is cut into planes of rows, or into runs, that a kernel copies at once; what a range cuts off a row is
-// copied apart.
+// Moving: a piece is cut into planes of rows, or into runs, that a kernel copies at once; what a range cuts off a row
+// is copied apart.
 #include "core/transport/move.hpp"
 
 #include <algorithm>

@@ -85,8 +85,8 @@ class Transfer {
   virtual std::string statistics() const { return {}; }
   // Whether the movement will be detached once everything is handed over; the same on all ranks.
   virtual bool detaches() const { return false; }
-  // Local, of use on rank 0 after finish, where Transport::slots() is set: which block lies in each slot of the part, by
-  // its number in the order asked for. Empty: as asked for.
+  // Local, of use on rank 0 after finish, where Transport::slots() is set: which block lies in each slot of the part,
+  // by its number in the order asked for. Empty: as asked for.
   virtual std::vector<int64_t> slot_order() const { return {}; }
 };
 
@@ -105,8 +105,8 @@ class Transport {
   virtual Status check(const Settings&, std::string_view /*format*/, std::string_view /*placement*/, Direction) const {
     return {};
   }
-  // Writing with placement rank_order only: blocks are cut to fit into slots, one after another from byte 0 of the part;
-  // each piece is at the payload of its slot.
+  // Writing with placement rank_order only: blocks are cut to fit into slots, one after another from byte 0 of the
+  // part; each piece is at the payload of its slot.
   virtual Slots slots(const Settings&) const { return {}; }
   // Collective. Validates, makes the plan of exchange and begins. JOB must outlive the transfer.
   virtual Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const = 0;

@@ -1,4 +1,5 @@
-// Tree: a square cut into equal blocks of cells, finer where it has to be; every rank knows the whole tree, and who has which block.
+// Tree: a square cut into equal blocks of cells, finer where it has to be; every rank knows the whole tree, and who has
+// which block.
 #pragma once
 
 #include <array>
@@ -37,7 +38,8 @@ class Tree {
   std::vector<Key> of(int rank) const;
   // The leaves that touch SIDE of KEY: one as fine or coarser, or two that are finer.
   std::vector<Key> beside(const Key& key, int side) const;
-  // WANTED of each leaf: 1 finer, -1 coarser where all four of a parent want it, 0 as it is. Neighbours differ by one level at most.
+  // WANTED of each leaf: 1 finer, -1 coarser where all four of a parent want it, 0 as it is. Neighbours differ by one
+  // level at most.
   Tree adapted(std::vector<int> wanted) const;
 
  private:

@@ -3,7 +3,8 @@
 
 #include <penstock.h>
 
-/* A call that fails on one rank makes the collective close fail on all of them, with the cause; so only that one is looked at. */
+/* A call that fails on one rank makes the collective close fail on all of them, with the cause; so only that one is
+ * looked at. */
 
 /* This rank's block of the plate, and where it lies between the ghost cells. */
 static penstock_status block(const Plate *p, penstock_decomposition **d) {

@@ -1,4 +1,5 @@
-! checkpoint.f90: all that the solver has to do with penstock. Calls that are local need no ierr: what fails there fails close.
+! checkpoint.f90: all that the solver has to do with penstock. Calls that are local need no ierr: what fails there fails
+! close.
 module checkpoint
   use, intrinsic :: iso_fortran_env, only: int64
   use mpi_f08

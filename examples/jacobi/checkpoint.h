@@ -4,8 +4,9 @@
 
 #include "plate.h"
 
-/* Three files implement this: checkpoint.c with penstock, and by hand checkpoint_mpiio.c and checkpoint_hdf5.c. All functions are collective and
- * return 0, or the same other number on all ranks; then checkpoint_message() on rank 0 says why. */
+/* Three files implement this: checkpoint.c with penstock, and by hand checkpoint_mpiio.c and checkpoint_hdf5.c. All
+ * functions are collective and return 0, or the same other number on all ranks; then checkpoint_message() on rank 0
+ * says why. */
 
 /* PLAN, of penstock, may be NULL; the others know none. */
 int checkpoint_write(const char *path, const char *plan, const Plate *plate);

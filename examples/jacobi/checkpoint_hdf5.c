@@ -1,4 +1,5 @@
-/* checkpoint_hdf5.c: the same by hand, with parallel HDF5: a file that checkpoint.c reads, and whose files this reads. */
+/* checkpoint_hdf5.c: the same by hand, with parallel HDF5: a file that checkpoint.c reads, and whose files this
+ * reads. */
 #include <hdf5.h>
 #include <stdio.h>
 #include <string.h>

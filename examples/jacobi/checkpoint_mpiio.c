@@ -36,8 +36,8 @@ static int agree(MPI_Comm comm, int error, const char *doing) {
   return 1;
 }
 
-/* The block in the file, and inside its ghost cells in memory: an element of each type is a whole block, so that no count passes
- * INT_MAX however large the plate is. */
+/* The block in the file, and inside its ghost cells in memory: an element of each type is a whole block, so that no
+ * count passes INT_MAX however large the plate is. */
 static void make_types(const Plate *p, MPI_Datatype *in_file, MPI_Datatype *in_memory) {
   const int whole[2] = {(int)p->n, (int)p->n}, count[2] = {(int)p->ny, (int)p->nx}, start[2] = {(int)p->y0, (int)p->x0};
   const int around[2] = {count[0] + 2, count[1] + 2}, inside[2] = {1, 1};

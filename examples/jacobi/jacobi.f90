@@ -1,4 +1,5 @@
-! jacobi.f90: jacobi.c in Fortran: the heat of a plate, with checkpoints that any number of ranks, and either program, can go on from.
+! jacobi.f90: jacobi.c in Fortran: the heat of a plate, with checkpoints that any number of ranks, and either program,
+! can go on from.
 program jacobi
   use, intrinsic :: iso_fortran_env, only: int64, error_unit
   use mpi_f08

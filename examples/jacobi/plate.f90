@@ -1,4 +1,5 @@
-! plate.f90: the solver of plate.c in Fortran: a 2-D process grid, halo exchange and Jacobi sweeps. Nothing here knows of files.
+! plate.f90: the solver of plate.c in Fortran: a 2-D process grid, halo exchange and Jacobi sweeps. Nothing here knows
+! of files.
 module plate
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
@@ -20,7 +21,8 @@ module plate
 
 contains
 
-  ! Cells start to start + count - 1 of n belong to block BLOCK, from 0 on, of BLOCKS; the first ones take the remainder.
+  ! Cells start to start + count - 1 of n belong to block BLOCK, from 0 on, of BLOCKS; the first ones take the
+  ! remainder.
   pure subroutine cut(n, blocks, block, start, count)
     integer(int64), intent(in) :: n
     integer, intent(in) :: blocks, block

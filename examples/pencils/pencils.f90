@@ -2,7 +2,8 @@
 !
 !   pencils [--n POINTS] [--steps STEPS] [--stop-after STEPS] [--write FILE] [--restart FILE]
 !
-! It writes the field, reads it back cut in x and y instead, and compares statistics; any number of ranks goes on from the file.
+! It writes the field, reads it back cut in x and y instead, and compares statistics; any number of ranks goes on from
+! the file.
 program pencils
   use, intrinsic :: iso_fortran_env, only: int64, real64, error_unit
   use mpi_f08
@@ -145,7 +146,8 @@ contains
     step = step + 1
   end subroutine
 
-  ! Least, largest, and sums of the values and of their squares in units of 2**-40, as integers, whose sum no order changes.
+  ! Least, largest, and sums of the values and of their squares in units of 2**-40, as integers, whose sum no order
+  ! changes.
   function statistics(a) result(all_ranks)
     real(real64), intent(in) :: a(:, :, :)
     real(real64) :: all_ranks(4), bounds(2)

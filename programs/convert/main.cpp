@@ -1,4 +1,5 @@
-// penstock-convert: makes one file of a set, a set of a file, another format or other chunks, in parallel and in bounded memory.
+// penstock-convert: makes one file of a set, a set of a file, another format or other chunks, in parallel and in
+// bounded memory.
 #include <cstdio>
 #include <cstring>
 #include <string>

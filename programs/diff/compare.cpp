@@ -1,4 +1,5 @@
-// Compare: every number of every type fits a long double of 64 bits of precision; windows that are alike are passed over.
+// Compare: every number of every type fits a long double of 64 bits of precision; windows that are alike are passed
+// over.
 #include "programs/diff/compare.hpp"
 
 #include <algorithm>

@@ -9,7 +9,8 @@
 
 namespace penstock::program {
 
-// Two numbers are the same where |a - b| <= atol + rtol |b|, as NumPy's allclose has it; two NaN are, unless nan_differs.
+// Two numbers are the same where |a - b| <= atol + rtol |b|, as NumPy's allclose has it; two NaN are, unless
+// nan_differs.
 struct Tolerance {
   double rtol = 0, atol = 0;
   bool nan_differs = false;

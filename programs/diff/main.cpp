@@ -1,5 +1,5 @@
-// penstock-diff: compares what is in two files by value, in parallel and in bounded memory; the command `penstock diff` starts it and reads
-// the lines of JSON that it prints.
+// penstock-diff: compares what is in two files by value, in parallel and in bounded memory; the command `penstock diff`
+// starts it and reads the lines of JSON that it prints.
 #include <charconv>
 #include <cstdio>
 #include <cstring>

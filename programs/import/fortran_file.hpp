@@ -32,7 +32,8 @@ struct Record {
 // Reverses the bytes of each UNIT of BYTES.
 void swap_bytes(std::span<std::byte> bytes, int64_t unit);
 
-// Every length is compared with the file before anything is allocated. Errors name the file, the record (from 1) and the byte.
+// Every length is compared with the file before anything is allocated. Errors name the file, the record (from 1) and
+// the byte.
 class FortranFile {
  public:
   // The framing is that in which the first record ends where it says.

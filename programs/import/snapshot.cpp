@@ -1,4 +1,5 @@
-// Snapshot: what this rank's processes have becomes its rows of ragged datasets, whose elements are read while they are written.
+// Snapshot: what this rank's processes have becomes its rows of ragged datasets, whose elements are read while they are
+// written.
 #include "programs/import/snapshot.hpp"
 
 #include <algorithm>

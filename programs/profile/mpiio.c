@@ -1,4 +1,5 @@
-/* mpiio.c: wrappers of MPI's files, of whatever MPI library, and of what begins and ends it. Its Fortran calls one of the two names. */
+/* mpiio.c: wrappers of MPI's files, of whatever MPI library, and of what begins and ends it. Its Fortran calls one of
+ * the two names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static int number_of(const char *name, void **kept, word communicator, const voi
 static void *rank_of, *size_of;
 
 static void learn_ranks(const void *caller) {
-  /* Open MPI's is the address of an object, of which a program may have a copy that counts; MPICH's and its kin's is a number. */
+  /* Open MPI's is the address of an object, of which a program may have a copy that counts; MPICH's and its kin's is a
+   * number. */
   void *world = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
   if (world == 0) world = found_by("ompi_mpi_comm_world", caller);
   const word communicator = world != 0 ? (word)world : 0x44000000;

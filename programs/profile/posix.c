@@ -1,4 +1,5 @@
-/* posix.c: wrappers of the C library's calls on descriptors and paths. Descriptors that were not opened as files are left alone. */
+/* posix.c: wrappers of the C library's calls on descriptors and paths. Descriptors that were not opened as files are
+ * left alone. */
 #define _GNU_SOURCE
 #include <aio.h>
 #include <fcntl.h>

@@ -1,11 +1,12 @@
 /* profile.h: what the library that `penstock profile` preloads is made of: wrappers, frames, tables of bounded size.
  *
- * A wrapper has the name of a function of others (pwrite, MPI_File_write_at, H5Dwrite, nc_get_vara_double). It begins a frame,
- * calls the function of that name which the caller would have got without us, and ends the frame. The outermost frame of a thread
- * is what the program called: its time, and the place of the call, make a row. Frames below it give their bytes and times to it.
+ * A wrapper has the name of a function of others (pwrite, MPI_File_write_at, H5Dwrite, nc_get_vara_double). It begins a
+ * frame, calls the function of that name which the caller would have got without us, and ends the frame. The outermost
+ * frame of a thread is what the program called: its time, and the place of the call, make a row. Frames below it give
+ * their bytes and times to it.
  *
- * No header of MPI, HDF5 or netCDF is seen: arguments are words of registers, whatever handle they are, so that one library serves
- * all of them (docs/decisions/0036-profiles.md). */
+ * No header of MPI, HDF5 or netCDF is seen: arguments are words of registers, whatever handle they are, so that one
+ * library serves all of them (docs/decisions/0036-profiles.md). */
 #ifndef PENSTOCK_PROFILE_H
 #define PENSTOCK_PROFILE_H
 
@@ -29,7 +30,8 @@ struct function {
   int argument;                                 /* where a handler finds what it needs; it knows what */
   void (*before)(struct frame *, const word *); /* NULL: nothing */
   void (*after)(struct frame *, const word *, word); /* with the result */
-  /* mpi4py asks whether there is a function for large counts, and finds ours: then the plain one takes what fits an int. */
+  /* mpi4py asks whether there is a function for large counts, and finds ours: then the plain one takes what fits an
+   * int. */
   struct function *plain;
   void *next;
   struct {
@@ -56,7 +58,8 @@ struct frame {
 void *next_of(struct function *function, const word *arguments, const void *caller);
 /* The function NAME that code at CALLER would call; NULL where there is none. */
 void *found_by(const char *name, const void *caller);
-/* The first caller outside of libraries that are no program's own; CALLER itself where that is one; NULL where there is none. */
+/* The first caller outside of libraries that are no program's own; CALLER itself where that is one; NULL where there is
+ * none. */
 const void *call_site(const void *caller);
 struct place {
   const char *object, *symbol;

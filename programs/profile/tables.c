@@ -132,7 +132,8 @@ static int class_of(int64_t bytes) {
   return at;
 }
 
-/* Exact up to as many different values as there is room for; then the rarest gives way, and its count stays with the place. */
+/* Exact up to as many different values as there is room for; then the rarest gives way, and its count stays with the
+ * place. */
 static void count_value(struct common *common, int64_t value) {
   int least = 0;
   for (int i = 0; i < common_values; ++i) {

@@ -1,5 +1,6 @@
-// penstock-soak: a program that restarts from its newest checkpoint and writes more of them, by one way after another, until
-// its time is over or somebody kills it; the command `penstock soak` does both, and reads the lines of JSON it prints.
+// penstock-soak: a program that restarts from its newest checkpoint and writes more of them, by one way after another,
+// until its time is over or somebody kills it; the command `penstock soak` does both, and reads the lines of JSON it
+// prints.
 #include <dirent.h>
 
 #include <algorithm>

@@ -254,8 +254,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   int64_t bytes_sent() const override { return bytes_; }
 
  private:
-  // What MPI makes of communicators blocks: all ranks must be known to have come. One that comes late may go through a first
-  // barrier, whose messages are all there, but not through a second that the others never enter.
+  // What MPI makes of communicators blocks: all ranks must be known to have come. One that comes late may go through a
+  // first barrier, whose messages are all there, but not through a second that the others never enter.
   Status all_here() const {
     PENSTOCK_TRY(barrier());
     return barrier();

@@ -14,8 +14,8 @@ class MpiRequest : public Request::State {
  public:
   // REQUESTS are of COMM.
   MpiRequest(std::shared_ptr<const CommunicatorInterface> comm, std::vector<MPI_Request> requests, bool receives);
-  // A receive that is given up, after a failure, may never be matched: it is cancelled, so that nobody waits for it. What
-  // still does not end within the limit is left to MPI.
+  // A receive that is given up, after a failure, may never be matched: it is cancelled, so that nobody waits for it.
+  // What still does not end within the limit is left to MPI.
   ~MpiRequest() override;
   MpiRequest(const MpiRequest&) = delete;
   MpiRequest& operator=(const MpiRequest&) = delete;

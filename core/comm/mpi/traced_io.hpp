@@ -5,7 +5,8 @@ namespace penstock {
 
 class Trace;
 
-// Local, after MPI_Init; once is enough. Who this process is, and from now on its calls of MPI-IO and what they make of the file system.
+// Local, after MPI_Init; once is enough. Who this process is, and from now on its calls of MPI-IO and what they make of
+// the file system.
 void trace_mpi(Trace& trace);
 
 }  // namespace penstock

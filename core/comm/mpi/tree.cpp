@@ -152,7 +152,8 @@ Status Tree::await(size_t from) {
   return {};
 }
 
-// Without waiting for what this rank sends: it may be taken only by who has this rank's frame, and sends as much himself.
+// Without waiting for what this rank sends: it may be taken only by who has this rank's frame, and sends as much
+// himself.
 Status Tree::receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots) {
   const size_t sends = requests_.size();
   for (size_t i = 0; i < peers.size(); ++i) PENSTOCK_TRY(receive_bytes(&slots[i].frame, sizeof(Frame), peers[i], tag));
@@ -182,8 +183,8 @@ Status Tree::receive(std::span<const int> peers, int tag, std::span<Slot> slots)
   return receive_rest(peers, tag, slots);
 }
 
-// By doubling distances, which takes half as many steps as up a tree and down again. Ranks beyond the largest power of two
-// have one below that speaks for them.
+// By doubling distances, which takes half as many steps as up a tree and down again. Ranks beyond the largest power of
+// two have one below that speaks for them.
 Status Tree::reduce(std::span<int64_t> values, Kind kind) {
   return call(kind, 0, values.size_bytes(), [&]() -> Status {
     int most = 1;

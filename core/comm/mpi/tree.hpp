@@ -1,5 +1,5 @@
-// Tree: collective calls as messages along binomial trees, each of which says what it belongs to; polled, so that none waits for
-// ever.
+// Tree: collective calls as messages along binomial trees, each of which says what it belongs to; polled, so that none
+// waits for ever.
 #pragma once
 
 #include <mpi.h>
@@ -18,8 +18,8 @@
 
 namespace penstock {
 
-// All functions are collective, as those of CommunicatorInterface. After an error the object is never freed: its memory may be
-// that of messages under way.
+// All functions are collective, as those of CommunicatorInterface. After an error the object is never freed: its memory
+// may be that of messages under way.
 class Tree {
  public:
   enum class Kind : int32_t { min, max, sum, bits, exclusive_sum, broadcast, gather };
@@ -69,7 +69,8 @@ class Tree {
   Status send(Slot& slot, int peer, int tag);
   Status send_bytes(const void* data, size_t bytes, int peer, int tag);
   Status receive_bytes(void* data, size_t bytes, int peer, int tag);
-  // From each of PEERS into the first of SLOTS, complete but for what follows the frames; all is done then that was begun.
+  // From each of PEERS into the first of SLOTS, complete but for what follows the frames; all is done then that was
+  // begun.
   Status receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots);
   Status receive_rest(std::span<const int> peers, int tag, std::span<Slot> slots);
   Status receive(std::span<const int> peers, int tag, std::span<Slot> slots);

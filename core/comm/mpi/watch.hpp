@@ -21,10 +21,10 @@ namespace penstock {
 // What MPI said of CALL.
 Status check_mpi(int error, const char* call);
 
-// A rank whose patience is over, or that got a message of another call than its own, reports to rank 0. Rank 0 asks all ranks
-// where they are, waits for answers, and tells all how it ends: go on, since one of them still moves; or the error. Whoever
-// waits in any call of this library, on any of its communicators, answers. Nothing is sent before somebody's patience is over.
-// One of a communicator, with messages of a tag of its own. (docs/faults/waiting.md)
+// A rank whose patience is over, or that got a message of another call than its own, reports to rank 0. Rank 0 asks all
+// ranks where they are, waits for answers, and tells all how it ends: go on, since one of them still moves; or the
+// error. Whoever waits in any call of this library, on any of its communicators, answers. Nothing is sent before
+// somebody's patience is over. One of a communicator, with messages of a tag of its own. (docs/faults/waiting.md)
 class Watch {
  public:
   static constexpr int tag = 1040;

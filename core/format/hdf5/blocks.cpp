@@ -100,8 +100,8 @@ Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, in
 
 Status find_blocks(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped,
                    std::vector<StoredBlock>& blocks, bool& foreign) {
-  // Only contiguous storage in this file has an address, so that its creation properties need not be copied, which costs
-  // as much as all else that is read of it.
+  // Only contiguous storage in this file has an address, so that its creation properties need not be copied, which
+  // costs as much as all else that is read of it.
   const haddr_t address = H5Dget_offset(dataset);
   foreign = address == HADDR_UNDEF;
   if (!foreign) return add_contiguous(address, definition, file_bytes, swapped, blocks);

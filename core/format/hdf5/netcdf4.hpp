@@ -18,8 +18,8 @@ bool is_scale_attribute(const std::string& name);
 std::optional<ElementType> folded_type(const Dataset& dataset);
 // Takes from ATTRIBUTES what makes a dataset a dimension scale.
 void take_scale(AttributeMap& attributes);
-// Takes from ATTRIBUTES what belongs to the library and to penstock, and where the file is NOTED makes of the others what
-// they were.
+// Takes from ATTRIBUTES what belongs to the library and to penstock, and where the file is NOTED makes of the others
+// what they were.
 netcdf::Note take_note(AttributeMap& attributes, bool noted);
 // Applies NOTE to a variable as the file has it: texts lose their last dimension, empty datasets need not be unlimited.
 void apply_note(const netcdf::Note& note, Dataset& dataset);

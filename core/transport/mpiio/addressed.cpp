@@ -1,4 +1,5 @@
-// Addressed: accesses whose place in the file each rank knows: by explicit offsets, or by its own pointer in its own view.
+// Addressed: accesses whose place in the file each rank knows: by explicit offsets, or by its own pointer in its own
+// view.
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -94,7 +95,8 @@ class AddressedTransfer : public Transfer {
     return {task.pieces, job_.parts[task.part], limits(), ordered};
   }
 
-  // With datarep=external32 MPI swaps the bytes, and every element size is a task, since all ranks have one etype at a time.
+  // With datarep=external32 MPI swaps the bytes, and every element size is a task, since all ranks have one etype at a
+  // time.
   Status make_tasks() {
     std::vector<int64_t> units{1};
     if (options_.portable()) units = {1, 2, 4, 8};

@@ -1,4 +1,5 @@
-// RoundCall: one round of a rank on its way through one access of MPI-IO, with everything that must live until it is done.
+// RoundCall: one round of a rank on its way through one access of MPI-IO, with everything that must live until it is
+// done.
 #pragma once
 
 #include "core/transport/mpiio/access.hpp"

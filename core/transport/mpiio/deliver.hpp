@@ -14,8 +14,8 @@ struct Holding {
   int64_t begin = 0, end = 0;
 };
 
-// Collective. HOLDINGS, the same list on every rank, has at most one of this rank, whose bytes MINE are; MINE is empty where
-// they could not be read, which is Code::elsewhere for those who want them. Memory: what the ranks hold, and a
+// Collective. HOLDINGS, the same list on every rank, has at most one of this rank, whose bytes MINE are; MINE is empty
+// where they could not be read, which is Code::elsewhere for those who want them. Memory: what the ranks hold, and a
 // description of what is wanted of it.
 Status deliver(const Job& job, const std::vector<const Piece*>& pieces, std::span<const Holding> holdings,
                std::span<const std::byte> mine);

@@ -176,8 +176,8 @@ Status OpenFile::close(bool sync) {
   return status.in(fmt::format("'{}'", part_.path));
 }
 
-// A file that is open together can only be closed together, which after a failure on some ranks nobody can count on: it is
-// left to the end of the program.
+// A file that is open together can only be closed together, which after a failure on some ranks nobody can count on: it
+// is left to the end of the program.
 OpenFile::~OpenFile() {
   if (file_ != MPI_FILE_NULL && !together_) MPI_File_close(&file_);
 }

@@ -19,14 +19,14 @@ struct PartPlan {
   std::vector<size_t> open;  // indices into Job::parts, ascending
 };
 
-// Collective. Parts that all ranks know are opened together; those of one rank, and independent reads of several parts, by
-// each rank that needs them.
+// Collective. Parts that all ranks know are opened together; those of one rank, and independent reads of several parts,
+// by each rank that needs them.
 Result<PartPlan> plan_parts(const Job& job, const Options& options);
 
 class OpenFile {
  public:
-  // Collective where TOGETHER. Fails on all ranks where one fails, and where a disk has no room for the part or the part to
-  // read is cut off. Judges the job's hints.
+  // Collective where TOGETHER. Fails on all ranks where one fails, and where a disk has no room for the part or the
+  // part to read is cut off. Judges the job's hints.
   static Result<std::unique_ptr<OpenFile>> open(const Job& job, const Part& part, const Options& options,
                                                 bool together);
   ~OpenFile();
@@ -40,9 +40,11 @@ class OpenFile {
   // And MPI_File_sync of any file fails while a non-blocking call of another is under way
   // (docs/reproducers/pending_sync.c): none may be left so for the program to go on.
   bool must_not_be_left_pending() const { return implementation_ == IoLibrary::ompio; }
-  // CELL as it can be done here: with MPI_THREAD_MULTIPLE, OMPIO loses non-blocking calls (docs/reproducers/two_threads.c).
+  // CELL as it can be done here: with MPI_THREAD_MULTIPLE, OMPIO loses non-blocking calls
+  // (docs/reproducers/two_threads.c).
   Cell possible(Cell cell) const;
-  // Collective where the file is open together. From DISPLACEMENT (bytes of the part) on; the pointer goes to its begin.
+  // Collective where the file is open together. From DISPLACEMENT (bytes of the part) on; the pointer goes to its
+  // begin.
   Status view(int64_t displacement, MPI_Datatype unit, MPI_Datatype file_type);
   // Collective where the file is open together. Syncs where SYNC; looks whether the file is as long as the part.
   Status close(bool sync);

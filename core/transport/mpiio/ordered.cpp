@@ -1,8 +1,8 @@
 // Ordered: the shared file pointer, moved by all ranks in the order of their numbers.
 //
-// The routines write the ranks' data one after another, without gaps. So a round is made of those next runs of the ranks
-// whose addresses ascend with the rank number; the pointer is set before each. When reading, every rank gets a slab of equal size, and
-// hands on what others want.
+// The routines write the ranks' data one after another, without gaps. So a round is made of those next runs of the
+// ranks whose addresses ascend with the rank number; the pointer is set before each. When reading, every rank gets a
+// slab of equal size, and hands on what others want.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Records: blocks in the slots of a part, each behind a small header that says which one it is: docs/formats/shared-blocks.md.
+// Records: blocks in the slots of a part, each behind a small header that says which one it is:
+// docs/formats/shared-blocks.md.
 #pragma once
 
 #include <array>
@@ -34,7 +35,8 @@ struct Records {
   std::vector<int64_t> order;  // which block lies in each slot: a permutation of 0 to its size less one
 };
 
-// Local. Reads all headers of the part at PATH. Code::unsupported where it has none, Code::damaged where one is missing.
+// Local. Reads all headers of the part at PATH. Code::unsupported where it has none, Code::damaged where one is
+// missing.
 Result<Records> scan_records(Storage& storage, const std::string& path);
 
 }  // namespace penstock::mpiio

@@ -1,5 +1,5 @@
-// Unordered: the shared file pointer, moved by every rank when it comes to it. Nobody knows beforehand where a block will lie, so each
-// carries a header, and all have one size.
+// Unordered: the shared file pointer, moved by every rank when it comes to it. Nobody knows beforehand where a block
+// will lie, so each carries a header, and all have one size.
 #include <algorithm>
 #include <deque>
 

@@ -1,5 +1,5 @@
-// Messages between ranks: a header of one size, so that its receive can be posted before anything is known, and a payload
-// where there is one.
+// Messages between ranks: a header of one size, so that its receive can be posted before anything is known, and a
+// payload where there is one.
 #pragma once
 
 #include <deque>

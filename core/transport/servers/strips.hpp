@@ -17,8 +17,8 @@ struct Strip {
   int64_t count = 0;
 };
 
-// Joins runs that follow one another, or that are evenly spaced, into strips: a row of a box costs nothing, a plane a few
-// bytes. Numbers are written as differences in groups of seven bits.
+// Joins runs that follow one another, or that are evenly spaced, into strips: a row of a box costs nothing, a plane a
+// few bytes. Numbers are written as differences in groups of seven bits.
 class StripWriter {
  public:
   void add(int64_t part, int64_t offset, int64_t length);

@@ -15,8 +15,8 @@
 
 namespace penstock {
 
-// Local throughout. What is written is copied once, into a slot that the server reads; what is read is asked for slot by
-// slot, filled by the server and copied from there.
+// Local throughout. What is written is copied once, into a slot that the server reads; what is read is asked for slot
+// by slot, filled by the server and copied from there.
 class ServersTransfer : public Transfer {
  public:
   // KEEP is given the pool back after a movement that ended well.

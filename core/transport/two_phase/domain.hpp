@@ -46,9 +46,9 @@ struct Domains {
   int64_t window_end(int writer, int64_t round) const { return window_begin(writer, round + 1); }
 };
 
-// Where nobody chose a number: a few writers on each node, since more only share its way to the disk; none for less than a
-// few MiB; and so few that the data of one rank meets the domains of about log2(ranks) of them, which bounds the messages
-// of a rank and what writers must know. Never more than ranks.
+// Where nobody chose a number: a few writers on each node, since more only share its way to the disk; none for less
+// than a few MiB; and so few that the data of one rank meets the domains of about log2(ranks) of them, which bounds the
+// messages of a rank and what writers must know. Never more than ranks.
 Domains cut_domains(const Cut& cut);
 
 }  // namespace penstock

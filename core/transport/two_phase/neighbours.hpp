@@ -31,10 +31,10 @@ struct NodeMemory {
   Status meet(const Communicator& comm);
 };
 
-// Windows travel like this. A writer opens one of its two windows for a round; each neighbour that has bytes there copies
-// them, once, between its own memory and the window, and says that it is done; when all are, the writer goes on. A rank with
-// nothing to do sleeps until its bell rings: spinning would take the cores from those who copy. All functions are local
-// but prepare.
+// Windows travel like this. A writer opens one of its two windows for a round; each neighbour that has bytes there
+// copies them, once, between its own memory and the window, and says that it is done; when all are, the writer goes on.
+// A rank with nothing to do sleeps until its bell rings: spinning would take the cores from those who copy. All
+// functions are local but prepare.
 class Neighbours {
  public:
   Neighbours() = default;  // none

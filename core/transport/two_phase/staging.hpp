@@ -1,5 +1,5 @@
-// Staging: a writer's two windows and the files behind them. While ranks fill or empty one window, a helper thread writes
-// or reads the other.
+// Staging: a writer's two windows and the files behind them. While ranks fill or empty one window, a helper thread
+// writes or reads the other.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@
 
 namespace penstock {
 
-// Of a rank that is no writer, or in whose domain nothing lies, every window is empty. All functions are local. A failure
-// of the file system is kept until finish: windows come and go as if there were none, since other ranks count on that.
+// Of a rank that is no writer, or in whose domain nothing lies, every window is empty. All functions are local. A
+// failure of the file system is kept until finish: windows come and go as if there were none, since other ranks count
+// on that.
 class Staging {
  public:
   // The arguments must outlive it. RESTED is called, on the helper thread, when that has ended a task.

@@ -63,7 +63,8 @@ class TwoPhaseTransfer : public Transfer {
         budget_(share_of_memory(settings)),
         mailbox_(job.comm, *job.phases, budget_) {}
 
-  // Whoever gives up a transfer that is under way leaves the node's memory to those who may still be in it, and tells them.
+  // Whoever gives up a transfer that is under way leaves the node's memory to those who may still be in it, and tells
+  // them.
   ~TwoPhaseTransfer() override {
     if (finished_) return;
     if (communicates()) job_.comm->spoil();
@@ -222,8 +223,8 @@ class TwoPhaseTransfer : public Transfer {
     return moved;
   }
 
-  // This rank's own round: as a writer, and in messages. Receives are posted before anything is sent, so a rank that waits
-  // for its sends never keeps another from its own.
+  // This rank's own round: as a writer, and in messages. Receives are posted before anything is sent, so a rank that
+  // waits for its sends never keeps another from its own.
   Result<bool> advance() {
     bool moved = false;
     PENSTOCK_ASSIGN(const bool posted, post_receives());
@@ -355,8 +356,8 @@ class TwoPhaseTransfer : public Transfer {
     return static_cast<size_t>(rank_) * plan_.routes.size() / static_cast<size_t>(job_.comm->size());
   }
 
-  // A writer takes all that comes for its window. A reader takes what its budget allows, in the order of writers: all wait
-  // for the same writer first, so that one is never waited for in vain.
+  // A writer takes all that comes for its window. A reader takes what its budget allows, in the order of writers: all
+  // wait for the same writer first, so that one is never waited for in vain.
   Result<bool> post_receives() {
     bool moved = false;
     for (; next_post_ < sources(); ++next_post_) {

@@ -36,7 +36,8 @@ struct Client {
   bool greeted = false;
 };
 
-// What a launcher sends to end a job goes to the ranks as well; this process ends when they do, its files complete or not.
+// What a launcher sends to end a job goes to the ranks as well; this process ends when they do, its files complete or
+// not.
 void ignore_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ, SIGUSR1, SIGUSR2})
     (void)::signal(signal, SIG_IGN);
@@ -114,8 +115,8 @@ class Server {
     return true;
   }
 
-  // The ranks end their connection together, between movements: the first to go takes the server along. One that goes in
-  // the middle of a movement has died.
+  // The ranks end their connection together, between movements: the first to go takes the server along. One that goes
+  // in the middle of a movement has died.
   bool lost(const Client& client) {
     if (!service_.busy()) return false;
     const ServerMessage m{.kind = ServerMessage::Kind::done,
