@@ -1,4 +1,4 @@
-// Header and index of a container as bytes; docs/formats/container.md specifies them.
+// Header: header and index of a container as bytes; docs/formats/container.md specifies them.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct Header {
   Shape shape;
   int64_t file = 0;         // which one this is
   uint64_t generation = 0;  // the same in all files of a container, and in no other
-  // Of file 0, the one with the container's name, only:
+  // Only in file 0, which has the container's name:
   int64_t index_offset = 0;  // of one Entry for each stream; the file ends behind them
   uint64_t index_crc = 0;
   int64_t total_bytes = 0;  // of all streams
@@ -33,12 +33,12 @@ struct Header {
 using HeaderBytes = std::array<std::byte, header_bytes>;
 
 HeaderBytes encode(const Header& header);
-// Code::damaged where a number cannot be, so that all arithmetic of Shape is safe on what this returns.
+// Code::damaged if a number is out of range. All arithmetic of Shape is safe on the result.
 Result<Header> decode(const HeaderBytes& bytes);
-// Whether BYTES begin as the files of containers do.
+// Whether BYTES begin like a container file.
 bool recognises(std::span<const std::byte> bytes);
 
-// What the index says of a stream.
+// The index entry of a stream.
 struct Entry {
   int64_t start = 0;  // in all streams, one after another in the order of ranks
   int64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Sharing: the steps that creating and opening a container have in common.
+// Sharing: steps that creating and opening a container have in common.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace penstock::container {
 
-// Collective. Code::mismatch where a rank names another PATH, or other OPTIONS, than rank 0.
+// Collective. Code::mismatch if a rank passes another PATH or other OPTIONS than rank 0.
 Status same_arguments(const Communicator& comm, std::string_view path, std::string_view options);
-// Collective. STATUS and BYTES of rank 0 on every rank.
+// Collective. Returns STATUS and BYTES of rank 0 on every rank.
 Result<std::vector<std::byte>> from_rank_0(const Communicator& comm, const Status& status,
                                            std::vector<std::byte> bytes);
 

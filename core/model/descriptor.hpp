@@ -1,5 +1,4 @@
-// Descriptor: what a format, placement or transport is called, and which parameters it takes; one table for parser,
-// help and docs.
+// Descriptor: the name and parameters of a format, placement or transport; one table for parser, help and docs.
 #pragma once
 
 #include <string_view>

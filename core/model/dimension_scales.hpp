@@ -1,4 +1,4 @@
-// Dimension scales: the dimensions that datasets share by name, each of one length.
+// Dimension scales: named dimensions that datasets share, each with one length.
 #pragma once
 
 #include <map>
@@ -29,12 +29,12 @@ struct DimensionScales {
   bool concern(const std::string& dataset) const;  // whether it has them, or is one
 };
 
-// Those that the attributes "dimensions" of CATALOGUE ask for. A dataset whose names do not fit, or not with those of
-// the datasets before, has none.
+// The scales for the attributes "dimensions" of CATALOGUE. A dataset whose names do not fit, or conflict with those of
+// earlier datasets, has none.
 DimensionScales scales_of(const Catalogue& catalogue);
-// Code::invalid where one of the datasets NAMED has none, and why.
+// Code::invalid, with the reason, if one of the datasets NAMED has none.
 Status check_dimensions(const Catalogue& catalogue, const std::set<std::string>& named);
-// CATALOGUE without the attributes that SCALES say as well.
+// CATALOGUE without the attributes that SCALES already express.
 Catalogue without_names(const Catalogue& catalogue, const DimensionScales& scales);
 
 }  // namespace penstock

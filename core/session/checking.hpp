@@ -1,4 +1,4 @@
-// Checking: what is known of the published file's checksums, and which blocks agreed with theirs.
+// Checking: the checksums of the published file, and the blocks verified so far.
 #pragma once
 
 #include <vector>

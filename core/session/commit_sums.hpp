@@ -1,5 +1,5 @@
-// CommitSums: the checksums of one commit, made from the program's own memory, so that they do not depend on who moves
-// the data, or how.
+// CommitSums: the checksums of one commit, computed from the program's own memory, so that they do not depend on how
+// the data moves.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-// Whether the sums of so many bytes on so many ranks are made before the data moves, and travel with it.
+// Whether the sums are computed before the data moves and travel with it, for this amount of data and number of ranks.
 inline bool sums_come_first(int64_t bytes, int ranks) { return bytes / ranks <= 4 << 20; }
 
 struct CommitSums {
@@ -38,13 +38,13 @@ struct CommitSums {
   }
 };
 
-// Collective. Decides what is summed, and gives the target its record where that is a dataset.
+// Collective. Decides what is summed; if the record is a dataset, adds it to the target.
 Status plan_sums(File::State& state, Writing& writing);
-// Local. Begins to sum, in a thread where BEHIND and there may be one. The claims' memory must live until wait().
+// Local. Starts summing, in a thread if BEHIND and threads are allowed. The claims' memory must live until wait().
 void start_sums(File::State& state, Writing& writing, bool behind);
-// Collective. Adds up all ranks' sums; rank 0 has the record then.
+// Collective. Adds up all ranks' sums; rank 0 then has the record.
 Status add_up_sums(File::State& state, Writing& writing);
-// Rank 0, when all data is written: what is not in its place yet.
+// Rank 0, after all data is written: writes the part of the record that is not in place yet.
 Status place_record(File::State& state, Writing& writing);
 
 }  // namespace penstock

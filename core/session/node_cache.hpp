@@ -1,4 +1,4 @@
-// NodeCache: blocks of files in memory that the ranks of a node share, each fetched by the rank that wants it first.
+// NodeCache: caches blocks of files in a node's shared memory; the first rank that needs a block fetches it.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,7 @@ struct CachedFile {
   int64_t bytes = 0;
 };
 
-// Reads files of INNER through the cache. Writing through it is refused. All but create is local, and safe in several
-// threads.
+// Reads files of INNER through the cache; writing is rejected. All functions except create are local and thread-safe.
 class NodeCache {
  public:
   // Collective over NODE, with equal arguments. At most MEMORY_BYTES of the files are kept.

@@ -1,4 +1,4 @@
-// Transfer: data between memory and open datasets, in as many calls on each rank as the method demands.
+// Transfer: moves data between memory and open datasets; the method determines the number of calls on each rank.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@ struct OpenDataset {
   int64_t rounds = 0;  // calls of the rank that has most
 };
 
-// How a rank's blocks are cut for HDF5.
+// Limits for dividing a rank's blocks into HDF5 calls.
 PortionLimits limits(const Options& options);
 inline constexpr size_t datasets_at_once = 16;  // in one call that moves several
 
-// Collective inside the library where OPTIONS say so. A rank that fails takes part in the calls that are left.
+// Collective inside the library if OPTIONS say so. A rank that fails still takes part in the remaining calls.
 Status move(const Problem& problem, const Options& options, Direction direction, std::span<const OpenDataset> datasets);
 
 }  // namespace penstock::phdf5
