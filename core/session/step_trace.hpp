@@ -1,4 +1,4 @@
-// StepTrace: one commit or read on its way into the trace, where there is one.
+// StepTrace: records one commit or read in the trace, if there is one.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct StepTrace {
   std::vector<std::string> datasets;  // that this rank has pending, each once
 };
 
-// Local. Before what is pending is taken.
+// Local. Call before pending blocks are taken.
 void begin_step(File::State& state, bool writes);
-// Local, when the report is complete.
+// Local. Call when the report is complete.
 void end_step(File::State& state, const Status& status);
 
 }  // namespace penstock

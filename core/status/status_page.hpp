@@ -1,4 +1,4 @@
-// StatusPage: what this process is doing to files now, in a page of memory that `penstock monitor` reads
+// StatusPage: the current file activity of this process, in a page of memory that `penstock monitor` reads
 // (docs/formats/status.md).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-// A commit or a read under way. What is no atomic changes between two changes of SEQUENCE, which is odd meanwhile.
+// A commit or read in progress. SEQUENCE is odd while members that are not atomic change.
 struct StatusStep {
   enum class Kind : uint32_t { none, write, read };
   std::atomic<uint32_t> sequence;
@@ -42,10 +42,10 @@ struct StatusPage {
 };
 static_assert(sizeof(StatusPage) == 4096);
 
-// This process's page; null unless show_status was called, and where it may not or cannot be.
+// The page of this process; null before show_status, and if it is disabled or cannot be created.
 inline std::atomic<StatusPage*> status_page = nullptr;
 
-// Makes the page, unless PENSTOCK_STATUS is "off". Nothing of it fails the caller.
+// Creates the page, unless PENSTOCK_STATUS is "off". Failures do not affect the caller.
 void show_status(uint32_t role = 0);
 
 inline void count_written(int64_t bytes) {
@@ -57,7 +57,7 @@ inline void count_read(int64_t bytes) {
     page->read.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-// A step from begin to end, on the page as long as it has room.
+// Shows a step from begin to end, if the page has room.
 class ShownStep {
  public:
   ShownStep() = default;
@@ -73,7 +73,7 @@ class ShownStep {
     int64_t bytes = 0;
   };
   void begin(const What& what);
-  // As soon as it is known.
+  // Call as soon as the total is known.
   void set_total(int64_t bytes);
   void end();
 

@@ -1,4 +1,4 @@
-// Options: the parameters of mpiio as values, and which of their combinations there are.
+// Options: the parameters of mpiio as values, and their valid combinations.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct Options {
   bool viewed() const { return datatype || datarep != "native"; }
 };
 
-// Code::unsupported, naming the parameter, for what the standard does not have, or what this format or placement cannot
-// be moved by.
+// Code::unsupported, naming the parameter, for combinations that the standard does not define, or that do not work with
+// this format or placement.
 Status check_options(const Options& options, std::string_view format, std::string_view placement, Direction direction);
 
 }  // namespace penstock::mpiio

@@ -1,5 +1,4 @@
-// Records: blocks in the slots of a part, each behind a small header that says which one it is:
-// docs/formats/shared-blocks.md.
+// Records: blocks in the slots of a part, each after a small header that identifies it: docs/formats/shared-blocks.md.
 #pragma once
 
 #include <array>
@@ -26,17 +25,16 @@ struct RecordHeader {
 };
 
 std::array<std::byte, record_header_bytes> encode(const RecordHeader& header);
-// Nothing where BYTES are no header.
+// Nothing if BYTES are not a header.
 std::optional<RecordHeader> decode_record(std::span<const std::byte> bytes);
 
-// The slots of a part as they lie there.
+// The slots of a part, in their order in the part.
 struct Records {
   int64_t slot = 0;            // bytes
   std::vector<int64_t> order;  // which block lies in each slot: a permutation of 0 to its size less one
 };
 
-// Local. Reads all headers of the part at PATH. Code::unsupported where it has none, Code::damaged where one is
-// missing.
+// Local. Reads all headers of the part at PATH. Code::unsupported if it has none, Code::damaged if one is missing.
 Result<Records> scan_records(Storage& storage, const std::string& path);
 
 }  // namespace penstock::mpiio

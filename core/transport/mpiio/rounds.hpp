@@ -1,4 +1,4 @@
-// Rounds: the pieces of one rank in one part, cut into calls of bounded size.
+// Rounds: the pieces of one rank in one part, divided into calls of bounded size.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Limits {
   bool one_piece = false;        // a round is of one piece, and pieces go in their order
 };
 
-// Stretches that ascend in the file and do not overlap.
+// Stretches in ascending file order, without overlaps.
 struct Round {
   std::vector<Stretch> stretches;
   int64_t bytes = 0;
@@ -38,7 +38,7 @@ struct Round {
   bool empty() const { return stretches.empty(); }
 };
 
-// Pieces in ascending address, by a merge whose state is one cursor for each piece that has begun.
+// Merges pieces in ascending address order; the state is one cursor for each piece that has begun.
 class Merge {
  public:
   Merge(std::vector<const Piece*> pieces, int64_t begin, int64_t end);
@@ -63,7 +63,7 @@ class Merge {
 
 class Rounds {
  public:
-  // PIECES of one part. Where ORDERED, a piece is moved after all those before it that it may overlap.
+  // PIECES of one part. If ORDERED, a piece moves after all earlier pieces that it may overlap.
   Rounds(const std::vector<const Piece*>& pieces, const Part& part, const Limits& limits, bool ordered);
   bool next(Round& round);
 
@@ -78,7 +78,7 @@ class Rounds {
   std::deque<Merge> groups_;
 };
 
-// How many rounds there are; walks them all.
+// The number of rounds; iterates over all of them.
 int64_t count_rounds(Rounds rounds);
 
 }  // namespace penstock::mpiio

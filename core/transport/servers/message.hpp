@@ -1,4 +1,4 @@
-// Messages: what a client (a compute rank) and a server tell each other; the same over a socket and over MPI.
+// Messages: the protocol between a client (a compute rank) and a server; the same over a socket and over MPI.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ServerMessage {
     part,    // file NUMBER of this client: A: bytes that it moves there; TEXT: the absolute path
     chunk,   // slot NUMBER: A: where its data begins; B: bytes of data; C: where its strips begin; D: bytes of strips
     urgent,  // this client's slots run out: do not wait for the others
-    // (ready, too: may the movement begin?)
+    // (ready, too: whether the movement may begin)
     end,  // nothing more of this movement comes from this client
     bye,  // the client will not move anything any more
     // From a server

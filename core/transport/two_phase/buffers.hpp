@@ -1,4 +1,4 @@
-// Buffers: aligned memory that is used again and again, so that pages are touched for the first time once.
+// Buffers: reuses aligned memory, so that pages are touched for the first time only once.
 #pragma once
 
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ struct FreeDeleter {
 class Buffer {
  public:
   Buffer() = default;
-  // Null data() where there is no memory.
+  // Null data() if memory is exhausted.
   explicit Buffer(int64_t bytes) : bytes_((bytes + 4095) / 4096 * 4096) {
     const int64_t alignment = bytes_ >= huge ? huge : 4096;  // of which aligned_alloc wants a multiple
     const auto size = static_cast<size_t>((bytes_ + alignment - 1) / alignment * alignment);
@@ -38,7 +38,7 @@ class Buffer {
 
 class BufferPool {
  public:
-  // The smallest that is large enough, so that the large ones stay for those who need them.
+  // Returns the smallest buffer that is large enough, so that larger ones stay available.
   Buffer take(int64_t bytes) {
     size_t best = free_.size();
     for (size_t i = 0; i < free_.size(); ++i)
