@@ -1,4 +1,4 @@
-/* plate.h: a square plate, cut into one block per rank, whose temperature Jacobi's iteration brings to rest. */
+/* plate.h: a square plate, one block per rank, whose temperature converges by Jacobi's iteration. */
 #ifndef JACOBI_PLATE_H
 #define JACOBI_PLATE_H
 
@@ -18,8 +18,7 @@ typedef struct Plate {
   double time;
 } Plate;
 
-/* Collective. Cuts the plate over the ranks of COMM and sets its temperature at step 0. 0 where it is too small for
- * them. */
+/* Collective. Divides the plate over the ranks of COMM and sets its temperature at step 0. 0 if it is too small. */
 int plate_make(MPI_Comm comm, int64_t n, Plate *plate);
 /* Collective. One step: exchange ghost cells, sweep, and find the residual. */
 void plate_step(Plate *plate);
