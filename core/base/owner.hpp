@@ -15,10 +15,9 @@ struct Owner {
   // system does not report them. Pid and start are comparable only if these digits are equal.
   std::string machine;
   int64_t pid = 0;
-  int64_t start =
-      0;  // in clock ticks since the machine's: tells a process from a later one with its number; 0: not known
-  std::string job;   // "slurm-4711-cluster", "pbs-17_server", ..; "none"
-  std::string host;  // without its domain
+  int64_t start = 0;  // in clock ticks since boot; identifies a process together with its pid; 0: unknown
+  std::string job;    // "slurm-4711-cluster", "pbs-17_server", ..; "none"
+  std::string host;   // without its domain
 };
 enum class Life : uint8_t { alive, dead, unknown };
 
@@ -31,11 +30,11 @@ std::string text(const Owner& owner);
 
 // ".BASE.TOKEN.OWNER.partial" with TOKEN as sixteen hexadecimal digits. A long BASE is cut and ends in "~" and its
 // checksum, so that the name has at most partial_name_most bytes.
-inline constexpr size_t partial_name_most = 255 - 24;  // libraries add to the name for files of their own
+inline constexpr size_t partial_name_most = 255 - 24;  // libraries add to the name for their own files
 std::string partial_name(std::string_view base, uint64_t token, std::string_view owner);
 // The parts of such a name; nothing for other names.
 struct PartialName {
-  std::string base;  // as it stands there, perhaps cut
+  std::string base;  // as in the name, possibly cut
   Owner owner;
   bool is_of(std::string_view target) const;  // whether it is a partial file of a target with this name
   size_t base_most = 0;

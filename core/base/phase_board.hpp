@@ -11,7 +11,7 @@ namespace penstock {
 
 struct PhaseBoard {
   struct Entry {
-    std::atomic<int64_t> inside;  // timers that run
+    std::atomic<int64_t> inside;  // running timers
     std::atomic<int64_t> nanoseconds;
   };
   std::array<Entry, phase_count> entries;

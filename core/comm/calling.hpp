@@ -45,7 +45,7 @@ Status publish_together(const Communicator& comm, Work work) {
   Doubt doubt(comm, true);
   Status published;
   if (comm->rank() == 0) {
-    published = comm->usable();  // another thread may have learnt meanwhile that ranks are missing
+    published = comm->usable();  // another thread may have learnt in the meantime that ranks are missing
     if (published.ok()) published = guarded(work);
     if (!published.ok() && published.code() != Code::in_doubt) doubt.clear();
   }

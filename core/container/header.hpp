@@ -20,14 +20,14 @@ inline constexpr size_t stem_most = 255;
 // The first bytes of every file of a container.
 struct Header {
   Shape shape;
-  int64_t file = 0;         // which one this is
-  uint64_t generation = 0;  // the same in all files of a container, and in no other
+  int64_t file = 0;         // the number of this file
+  uint64_t generation = 0;  // the same in all files of a container, unique to it
   // Only in file 0, which has the container's name:
-  int64_t index_offset = 0;  // of one Entry for each stream; the file ends behind them
+  int64_t index_offset = 0;  // of one Entry for each stream; the file ends after them
   uint64_t index_crc = 0;
   int64_t total_bytes = 0;  // of all streams
-  std::string stem;         // what the names of the other files begin with
-  uint64_t previous = 0;    // the generation that this one replaced, whose other files were left for its readers
+  std::string stem;         // the start of the other files' names
+  uint64_t previous = 0;    // the replaced generation, whose other files were left for its readers
   int64_t previous_files = 0;
 };
 using HeaderBytes = std::array<std::byte, header_bytes>;
@@ -40,7 +40,7 @@ bool recognises(std::span<const std::byte> bytes);
 
 // The index entry of a stream.
 struct Entry {
-  int64_t start = 0;  // in all streams, one after another in the order of ranks
+  int64_t start = 0;  // in the concatenation of all streams in rank order
   int64_t bytes = 0;
   uint64_t crc = 0;  // CRC-64/XZ of the stream
 };

@@ -10,9 +10,9 @@ namespace penstock::container {
 // * chunk_bytes.
 struct Shape {
   int64_t streams = 1;
-  int64_t files = 1;  // at most as many as there are streams
+  int64_t files = 1;  // at most the number of streams
   int64_t chunk_bytes = 0;
-  int64_t data_offset = 0;  // of each file: what lies before is its header
+  int64_t data_offset = 0;  // of each file, after its header
 
   int64_t first(int64_t file) const { return file * streams / files; }
   int64_t group(int64_t file) const { return first(file + 1) - first(file); }

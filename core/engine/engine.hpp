@@ -25,24 +25,23 @@ namespace penstock {
 struct Block {
   int dataset = 0;  // index into Problem::catalogue
   Selection selection;
-  std::byte* memory = nullptr;         // only read when writing
+  std::byte* memory = nullptr;         // read-only when writing
   const Supplier* supplier = nullptr;  // writing: replaces memory; counts in its order
 };
 
 // One file to write or read. Everything except BLOCKS and the pointers is the same on all ranks.
 struct Problem {
   Communicator comm;
-  std::string path;           // to write: nothing is there yet
-  Catalogue catalogue;        // of the whole file; to read: the datasets that some rank asks for, without attributes
-  std::vector<int> datasets;  // those that some rank has blocks of, ascending
-  std::vector<Block> blocks;  // of this rank, ordered by dataset; none may be empty
-  bool partial = false;       // writing: elements that no block has must read as zero
-  bool sync = true;           // writing: the library's own flush before close; the session syncs the file besides
+  std::string path;           // when writing, nothing exists there yet
+  Catalogue catalogue;        // of the whole file; for reading: the requested datasets, without attributes
+  std::vector<int> datasets;  // those with blocks on some rank, ascending
+  std::vector<Block> blocks;  // of this rank, ordered by dataset; none is empty
+  bool partial = false;       // writing: elements without a block must read as zero
+  bool sync = true;           // writing: the library's own flush before close; the session also syncs the file
   Hints hints;                // for MPI-IO
   PhaseTimes* phases = nullptr;
   HintsOutcome* hints_outcome = nullptr;
-  Status* supplied =
-      nullptr;  // writing: the first failure of a supplier on this rank; then other bytes are in the file
+  Status* supplied = nullptr;  // writing: the first failure of a supplier on this rank; the file then has other bytes
 };
 
 // Functions are collective over Problem::comm unless marked local. Each returns this rank's own status; the session

@@ -16,16 +16,16 @@ struct Portion {
   int64_t begin = 0;
   int64_t end = INT64_MAX;
   int64_t count = 0;                   // elements
-  std::byte* memory = nullptr;         // as of the block
-  std::byte* packed = nullptr;         // where its elements lie in file order without a gap; null where they do not
+  std::byte* memory = nullptr;         // same as in the block
+  std::byte* packed = nullptr;         // the elements in file order if contiguous; else null
   const Supplier* supplier = nullptr;  // instead of memory
   Status* supplied = nullptr;          // of the problem
 };
 
 struct PortionLimits {
-  int64_t direct_bytes = int64_t{1} << 30;    // where the library takes the elements from where they are
-  int64_t staged_bytes = int64_t{16} << 20;   // where they are packed first
-  int64_t boxes = 4096;                       // of the runs of one portion, about; exactly if 1
+  int64_t direct_bytes = int64_t{1} << 30;    // if the library takes the elements in place
+  int64_t staged_bytes = int64_t{16} << 20;   // if they are packed first
+  int64_t boxes = 4096;                       // in the runs of one portion, approximately; exactly if 1
   bool (*takes)(const Selection&) = nullptr;  // boxes with gaps in memory that the library accepts
 };
 

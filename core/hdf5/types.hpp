@@ -17,8 +17,8 @@ Result<Type> library_type(const ElementType& type, bool utf8 = false);
 // How a type in a file maps to an element type.
 struct TypeMatch {
   ElementType type;
-  bool direct = false;         // the file's bytes are the element's, up to byte order
-  bool swapped = false;        // where direct: in the other byte order
+  bool direct = false;         // the file's bytes are the element's, except for byte order
+  bool swapped = false;        // if direct: in the opposite byte order
   bool variable_text = false;  // a variable-length string; TYPE.text_bytes is then unknown
 };
 

@@ -29,12 +29,12 @@ struct Mesh {
   std::string name;
   MeshKind kind = MeshKind::uniform;
   std::vector<double> origin, spacing;  // uniform; spacing of blocks
-  std::vector<std::string> axes;        // datasets x, y, z; or the one of points, cells or corners
+  std::vector<std::string> axes;        // datasets x, y, z; or only that of points, cells or corners
   std::string points, cells, corners;
   std::string type;   // of cells: "hexahedron"
   int64_t count = 0;  // of cells
   int dimensions = 0;
-  bool lies = false;  // blocks of two dimensions whose corners have three, z first
+  bool lies = false;  // 2-D blocks with 3-D corners, z first
 };
 
 // The position of a dataset's values.

@@ -14,11 +14,11 @@ namespace penstock {
 
 // One grid of a file, or a set of related grids.
 struct Grid {
-  std::string key;    // the same in all steps of a series: they make one collection
+  std::string key;    // the same in all steps of a series, which form one collection
   std::string title;  // "4 x 5", or the mesh's name
   bool named = false;
   bool is_set = false;
-  std::string body;  // XML, in which the byte 1 stands for the file's name
+  std::string body;  // XML in which byte 1 stands for the file's name
 };
 
 // The meshes that CATALOGUE describes (mesh.hpp). If it describes none: its 2-D and 3-D datasets of numbers, as values

@@ -15,7 +15,7 @@
 namespace penstock {
 
 struct Dataset {
-  std::string name;  // "fluid/rho": groups by slashes, none at either end
+  std::string name;  // "fluid/rho": groups separated by slashes, none at either end
   ElementType type;
   Dims shape;
   bool unlimited = false;
@@ -30,7 +30,7 @@ struct Catalogue {
   std::map<std::string, std::map<std::string, Attribute>> attributes;
 
   const Dataset* find(std::string_view name) const;
-  int index_of(std::string_view name) const;  // -1 where absent
+  int index_of(std::string_view name) const;  // -1 if absent
 };
 
 int64_t elements(const Dims& shape);

@@ -47,10 +47,10 @@ struct Record {
     std::vector<uint64_t> blocks;  // crc64 of each
   };
   int64_t committed_at = 0;    // nanoseconds since 1970
-  int64_t metadata_bytes = 0;  // from the file's start on; 0: they are not covered
+  int64_t metadata_bytes = 0;  // from the start of the file; 0: not covered
   uint64_t metadata_sum = 0;
   std::vector<Sums> datasets;                         // in the catalogue's order
-  std::unordered_map<uint64_t, size_t> by_name = {};  // which of DATASETS; of a record that was decoded
+  std::unordered_map<uint64_t, size_t> by_name = {};  // index into DATASETS; for a decoded record
 
   // For a decoded record. Null if the dataset is not in it, has no sums, or has another size now.
   const Sums* find(const Dataset& dataset) const;

@@ -16,16 +16,16 @@ struct DimensionScale {
     int dimension = 0;
   };
   std::string name;    // "y", or "group/y"
-  std::string first;   // the dataset that has it first
-  int64_t length = 0;  // of the longest, where it grows
+  std::string first;   // the first dataset with it
+  int64_t length = 0;  // the longest, if it grows
   bool unlimited = false;
-  bool is_dataset = false;  // of the catalogue: a list with the coordinates
-  std::vector<User> users;  // but that dataset
+  bool is_dataset = false;  // in the catalogue: a 1-D dataset with the coordinates
+  std::vector<User> users;  // except that dataset
 };
 
 struct DimensionScales {
   std::vector<DimensionScale> list;                // by name
-  std::map<std::string, std::vector<int>> of;      // indices into it, of each dataset that has them and is none itself
+  std::map<std::string, std::vector<int>> of;      // indices into it, for each dataset that has them and is not one
   bool concern(const std::string& dataset) const;  // whether it has them, or is one
 };
 

@@ -24,8 +24,8 @@ struct Extent {
 // The layout of one part, in the order of its catalogue.
 struct Layout {
   struct Place {
-    int64_t base = 0;      // byte of element 0; meaningless where the dataset has no bytes
-    bool swapped = false;  // stored in the other byte order than this machine's
+    int64_t base = 0;      // byte of element 0; undefined if the dataset has no bytes
+    bool swapped = false;  // stored in the opposite of native byte order
     // Distance in bytes between rows of the first dimension, if other datasets lie between them; 0: packed.
     int64_t row_stride = 0;
   };
@@ -35,8 +35,8 @@ struct Layout {
   };
   std::vector<Place> places;
   std::vector<Metadata> metadata;
-  int64_t end = 0;     // bytes of the part; a writer may round it up to its block
-  bool exact = false;  // other tools refuse a part that is longer: it is cut to END when all is written
+  int64_t end = 0;     // size of the part; a writer may round it up to its block
+  bool exact = false;  // other tools reject a longer part: it is cut to END after writing
 };
 
 // Datasets of at least BLOCK bytes are aligned; smaller ones are packed.
@@ -50,7 +50,7 @@ struct StoredBlock {
   int64_t base = 0;
   bool swapped = false;
   Selection where;         // memory is not used
-  int64_t row_stride = 0;  // as in Layout::Place, of the first dimension of WHERE's packed shape
+  int64_t row_stride = 0;  // same as in Layout::Place, for the first dimension of WHERE's packed shape
 };
 
 // Bytes from BLOCK's base to one past its last byte; 0 if it has no elements.
@@ -58,7 +58,7 @@ int64_t span_bytes(const StoredBlock& block, int64_t element_bytes);
 
 // The checksum of a file or of its beginning.
 struct FileSum {
-  int64_t bytes = 0;  // from the file's start
+  int64_t bytes = 0;  // from the start of the file
   uint64_t sum = 0;   // crc64 of them
 };
 
@@ -73,14 +73,14 @@ struct Parity {
 struct Contents {
   std::string format;
   std::string generation;  // of a set
-  std::string replaced;    // the generation that it took the place of, whose parts the next commit removes
+  std::string replaced;    // the previous generation, whose parts the next commit removes
   Catalogue catalogue;
   std::vector<std::string> parts;                // paths beside the master; the master itself for a single file
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
-  std::vector<bool> foreign;           // for each dataset: stored chunked, filtered, compact or in another type
-  std::map<std::string, Dims> chunks;  // of foreign datasets that are in chunks, which are read whole: their extents
-  std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
-  std::vector<std::string> unread;  // all that is not shown, by name and with the reason, up to some number
+  std::vector<bool> foreign;                     // for each dataset: chunked, filtered, compact or of another type
+  std::map<std::string, Dims> chunks;  // chunk extents of chunked foreign datasets, whose chunks are read whole
+  std::string left_out;  // the first item in the file that a catalogue cannot hold unchanged; "" if there is none
+  std::vector<std::string> unread;  // all omitted items, by name and with the reason, up to some number
   // The first item that is presented in another form than stored, also in a copy; "" if there is none.
   std::string converted;
   // For a set: parts that are missing or too short, and why. Their contents are then in no block.
@@ -92,7 +92,7 @@ struct Contents {
   std::vector<Lost> lost;
   std::vector<FileSum> heads;  // of a set's parts: sums of the bytes before their data; none if not covered
   std::optional<Parity> parity;
-  bool altered = false;  // of a set: its index is not as it was committed
+  bool altered = false;  // of a set: its index was changed after the commit
   // The record of checksums (core/model/checksums.hpp), if any. For a set its words. In a single file it is a dataset,
   // which readers list with the others until take_record_apart.
   std::vector<uint64_t> record;

@@ -23,7 +23,7 @@ class Settings {
   const std::map<std::string, std::string, std::less<>>& all() const { return values_; }
 
  private:
-  std::map<std::string, std::string, std::less<>> values_;  // bytes are stored as plain numbers
+  std::map<std::string, std::string, std::less<>> values_;  // byte counts are stored as plain numbers
 };
 
 // "name=value,name=value"; if a name is repeated, the last value counts.

@@ -19,7 +19,7 @@ Attribute dimension_names(const std::vector<Dimension>& dimensions, const std::v
 
 struct Shapes {
   std::vector<Dimension> dimensions;     // in the order of their first use
-  std::vector<std::vector<int64_t>> of;  // each dataset's, with that for the parts of a complex number or a text
+  std::vector<std::vector<int64_t>> of;  // of each dataset, including the one for parts of a complex number or a text
   std::vector<bool> record;              // whether each dataset is a record variable
   int64_t records = 0;
 };

@@ -41,7 +41,7 @@ struct Variable {
 
 struct Header {
   int version = 0;      // 1, 2 or 5
-  int64_t records = 0;  // -1: "streaming", not known
+  int64_t records = 0;  // -1: "streaming", unknown
   std::vector<Dimension> dimensions;
   std::vector<Attribute> attributes;  // numbers in native order; a list of one is a scalar; NC_CHAR is a scalar text
   std::vector<Variable> variables;

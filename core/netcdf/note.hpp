@@ -20,13 +20,13 @@ struct AttributeNote {
 };
 
 struct Note {
-  bool conventions = false;         // of the file: "Conventions" is penstock's, not the user's
-  bool named = false;               // of a variable: its dimensions' names are the user's attribute "dimensions"
+  bool conventions = false;         // of the file: "Conventions" is from penstock, not from the user
+  bool named = false;               // of a variable: the user's attribute "dimensions" names its dimensions
   std::optional<ElementType> type;  // of a variable with real and imaginary parts
   std::optional<Dims> shape;        // of a variable without elements
-  std::optional<bool> unlimited;    // where that is not what being a record variable says
+  std::optional<bool> unlimited;    // if it differs from being a record variable
   std::map<std::string, AttributeNote> attributes;  // by netCDF name
-  std::vector<std::string> groups;                  // of the file: those with nothing in them
+  std::vector<std::string> groups;                  // of the file: empty groups
 
   bool empty() const {
     return !conventions && !named && !type && !shape && !unlimited && attributes.empty() && groups.empty();

@@ -25,9 +25,9 @@ struct Claim {
 
 // A file of claims: each claim is a dataset there, of the claim's packed shape.
 struct OwnPart {
-  std::string label;        // of the group it holds: "" where one file holds all
+  std::string label;        // of the contained group: "" if one file holds all
   Catalogue catalogue;      // of the file
-  std::vector<int> claims;  // which claim each of its datasets is, in the catalogue's order
+  std::vector<int> claims;  // the claim of each of its datasets, in the catalogue's order
 };
 
 // The files of this rank (per_rank), or of all ranks' CLAIMS in rank order (rank_order): one file, or if BY_GROUP one

@@ -22,13 +22,13 @@ struct Catalog {
 };
 
 struct Plan {
-  std::string engine;  // "" where there are format, placement and transport; they are "" where there is an engine
+  std::string engine;  // "" with format, placement and transport; these are "" with an engine
   std::string format;
   std::string placement;  // "single", "per_rank"
   std::string transport;
   Settings settings;  // all their parameters and the common ones, with values
-  Hints hints;        // "hint.NAME=VALUE": for MPI_Info, where the method uses MPI-IO
-  Hints environment;  // "env.NAME=VALUE": wanted in the environment before launch
+  Hints hints;        // "hint.NAME=VALUE": for MPI_Info, if the method uses MPI-IO
+  Hints environment;  // "env.NAME=VALUE": required in the environment before launch
 
   // "hdf5/two_phase:io=direct,writers=2": parameters that differ from their default, by name.
   std::string text(const Catalog& catalog) const;

@@ -26,9 +26,9 @@ struct Step {
   // Writing an existing iteration again starts a new branch at FIRST; steps of lower branches from there on are
   // obsolete.
   int64_t branch = 0, first = 0;
-  int64_t number = 0;                 // counted over all steps that ever were, removed ones too
+  int64_t number = 0;                 // counted over all steps ever written, including removed ones
   std::string name;                   // of the file, without folder
-  int64_t bytes = 0, changed_at = 0;  // of the file: where they are others, the index is older
+  int64_t bytes = 0, changed_at = 0;  // of the file: if they differ, the index is older
 
   friend bool operator==(const Step&, const Step&) = default;
 };

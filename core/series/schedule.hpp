@@ -15,8 +15,8 @@ namespace penstock {
 const Descriptor& series_descriptor();
 
 struct Schedule {
-  int64_t steps = 0;       // 0, and empty: no such rule
-  double interval = 0;     // of the simulation's time
+  int64_t steps = 0;       // 0 or empty: no such rule
+  double interval = 0;     // of simulation time
   std::vector<double> at;  // ascending
   double seconds = 0;
   double io_budget = 0;  // a share of run time
@@ -43,9 +43,9 @@ bool reaches_mark(const Schedule& schedule, const std::optional<Moment>& before,
 // Measurements of rank 0's clock.
 struct Spent {
   double run = 0;         // since create
-  double since_step = 0;  // since the last step was begun, or create
+  double since_step = 0;  // since the last step began, or since create
   double writing = 0;     // in commits so far
-  double last_write = 0;  // the last of them: the next will take about as long
+  double last_write = 0;  // the last of them: estimate for the next
 };
 bool clock_says_due(const Schedule& schedule, const Spent& spent);
 bool budget_allows(const Schedule& schedule, const Spent& spent);

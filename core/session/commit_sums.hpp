@@ -17,16 +17,16 @@ inline bool sums_come_first(int64_t bytes, int ranks) { return bytes / ranks <= 
 
 struct CommitSums {
   bool wanted = false;
-  bool early = false;    // made and in place before the data moves; else beside it, by a thread where there may be one
+  bool early = false;    // computed and written before the data moves; else concurrently, in a thread if allowed
   bool in_file = false;  // as a dataset; else in the index of a set
   std::vector<Dataset> datasets;
   std::vector<BlockCut> cuts;   // of each
-  std::vector<bool> summed;     // the same on all ranks: not where puts may overlap or leave holes
-  std::vector<bool> anew;       // nothing of the published file's data is left in it
+  std::vector<bool> summed;     // the same on all ranks; false if puts may overlap or leave holes
+  std::vector<bool> anew;       // contains no data of the published file
   std::vector<uint64_t> sums;   // linear; of this rank, then of all
-  std::vector<uint64_t> words;  // rank 0: the record as the file holds it
+  std::vector<uint64_t> words;  // rank 0: the record as stored in the file
   int64_t committed_at = 0;
-  Record published;  // rank 0: of the file that is changed
+  Record published;  // rank 0: of the file being changed
   std::thread thread;
 
   CommitSums() = default;

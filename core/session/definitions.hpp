@@ -23,16 +23,16 @@ struct Definition {
   Sharing sharing = Sharing::partitioned;
   Dims shape;  // of the dataset; of one row for ragged and per_rank
   bool unlimited = false;
-  int rank = 0;  // the lowest that said so
+  int rank = 0;  // the lowest rank with this definition
 };
 
 struct Definitions {
   std::map<std::string, Definition> datasets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;  // as in a catalogue
-  std::set<std::string> unlimited;  // datasets whose first extent may grow, put by this rank or not
-  std::set<std::string> named;      // datasets whose dimensions were named, which must fit
-  std::set<std::string> groups;     // made on purpose
-  std::set<std::string> removed;    // datasets and groups of the published file that go, with all that is in them
+  std::set<std::string> unlimited;  // datasets whose first extent may grow, whether or not this rank puts them
+  std::set<std::string> named;      // datasets with named dimensions, which must fit
+  std::set<std::string> groups;     // created explicitly
+  std::set<std::string> removed;    // datasets and groups of the published file to remove with all their contents
 };
 
 // Whether OBJECT is one of NAMES, or in a group of NAMES.

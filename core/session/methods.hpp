@@ -18,8 +18,8 @@ std::string known_extensions_text();
 // One method of writing a file, with its own name in listings and comparisons.
 struct MethodRow {
   std::string plan;  // "hdf5/two_phase", "raw/mpiio:coordination=independent,layout=chunks,positioning=shared", "phdf5"
-  std::string summary;  // when it is good
-  std::string refused;  // why it cannot be had: not built, or there is no such thing; "" where it can
+  std::string summary;  // when to use it
+  std::string refused;  // why it is not available: not built, or not defined; "" if it is available
 };
 // All formats x transports, aliases and placements, engines with their access methods, and for a transport with
 // combinable parameters (mpiio) each combination once.

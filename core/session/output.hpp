@@ -9,19 +9,19 @@
 namespace penstock {
 
 struct Output {
-  std::vector<Part> parts;                 // that this rank has pieces in
+  std::vector<Part> parts;                 // with pieces of this rank
   std::vector<Piece> pieces;               // of this rank, metadata included
   std::vector<Layout::Metadata> metadata;  // keeps the bytes of metadata pieces
   std::vector<FileSum> heads;              // rank 0: of each part of the contents, its metadata
   int64_t virtual_bytes = 0;
   Io io = Io::buffered;
-  std::vector<Extent> cuts;                         // parts of this rank to be cut to a length, by their index
+  std::vector<Extent> cuts;                         // parts of this rank to be cut to a length, by index
   std::vector<std::string> created;                 // by this rank; removed if the commit fails
-  Contents contents;                                // complete on rank 0; of a single file on all ranks
+  Contents contents;                                // complete on rank 0; for a single file on all ranks
   Slots slots;                                      // of the only part, if the transport has slots
   std::vector<std::pair<size_t, StoredBlock>> own;  // per_rank: the place among PARTS of each supplied claim
-  std::vector<std::pair<size_t, size_t>> in_slot;   // rank 0: dataset and block, in contents, asked for in each
-  std::string xdmf;                                 // rank 0: the text of the file beside; "" where none is wanted
+  std::vector<std::pair<size_t, size_t>> in_slot;   // rank 0: the dataset and block in contents requested for each slot
+  std::string xdmf;                                 // rank 0: the text of the XDMF file; "" if not requested
   // The file that rank 0 renames to the target. For a set it is created empty before any part, to mark the owner.
   std::string partial;
 };

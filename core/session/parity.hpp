@@ -14,7 +14,7 @@ namespace penstock {
 struct Source {
   std::string path;
   int64_t bytes = 0;
-  uint64_t sum = 0;  // crc64 of all of it, once it was read
+  uint64_t sum = 0;  // crc64 of the whole file, after reading
 };
 
 // The output file: it exists with its full size.

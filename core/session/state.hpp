@@ -32,7 +32,7 @@ struct Checking;
 // The names of restart files: PREFIX, an index, SUFFIX. The newest has index 0; RETAIN are kept.
 struct Restart {
   std::string prefix, suffix;  // with the folder
-  int digits = 1;              // at least, of an index
+  int digits = 1;              // minimum number of digits of an index
   int64_t retain = 1;
   std::string path(int64_t index) const;
   // Whether PATH is one of these names, with any index.
@@ -45,50 +45,50 @@ struct File::State {
   State();
   ~State();
   Communicator comm;
-  Communicator behind_comm;  // of what moves while the program goes on, with this file or another; made when needed
+  Communicator behind_comm;  // for background movements of this file or another; created when needed
   std::shared_ptr<TracedStorage> storage;
   Mode mode = Mode::create;
-  std::string path;                    // what commit publishes, with links resolved
-  std::string source;                  // what contents describes, where that is another file: a copy is being made
+  std::string path;                    // the path that commit publishes, with links resolved
+  std::string source;                  // the file that contents describes, if another: a copy in progress
   std::optional<FileStat> source_was;  // rank 0: that file when contents was read
   StorageFilePtr source_held;          // open, so that its inode number is not reused
-  std::optional<Restart> restart;      // the next commit is published as one of these
-  uint64_t token = 0;                  // random, the same on all ranks: of partial names, generations and proofs
-  std::string owner;                   // of partial files, as it stands in their names: rank 0's process
+  std::optional<Restart> restart;      // if set, the next commit is published as one of these
+  uint64_t token = 0;                  // random, the same on all ranks: for partial names, generations and proofs
+  std::string owner;                   // of partial files, in the form used in names: rank 0's process
   Plan plan;
   const Engine* engine = nullptr;  // or else:
-  const Format* format = nullptr;  // of the engine's files too; null for an engine that has none
+  const Format* format = nullptr;  // also of the engine's files; null for an engine without a format
   const Transport* transport = nullptr;
 
   std::optional<Contents> contents;  // of the published file
-  bool stale = false;                // published since contents was read: only its catalogue is right
+  bool stale = false;                // published after contents was read: only its catalogue is current
   // Rank 0: the file at the path as far as this file knows, first at create or open; empty if there is none. It serves
   // to detect a replacement by another process. A published file stays open, so that its inode number is not reused.
   std::optional<FileStat> occupant;
   StorageFilePtr held;
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
-  std::set<std::string> unlimited, named, groups, removed;  // as in Definitions
+  std::set<std::string> unlimited, named, groups, removed;  // same as in Definitions
   bool partial = false;
-  bool xdmf = false;  // a description for ParaView is written beside
+  bool xdmf = false;  // write an XDMF file
   Convention convention = Convention::none;
-  bool supplied = false;  // in the commit under way, by any rank
+  bool supplied = false;  // in the commit in progress, by any rank
   int commits = 0;
   int64_t capture_bytes = 0;
   int64_t captured_bytes = 0;
   Status misuse;           // the first failed put, get or attribute; commit fails with it
-  bool forgetful = false;  // no misuse is kept, and a failed reading is not the outcome
+  bool forgetful = false;  // failed calls have no later effect; a failed read does not end the use of the file
   Status refused;          // this rank's get_now: the next collective call fails with it and does nothing
-  bool harmless = false;   // what the last collective call did, if it failed
+  bool harmless = false;   // whether the last collective call, if it failed, had no effect
   Status outcome;          // of a failed commit
   bool published = false;
   bool closed = false;
-  bool parts_beside = false;           // rank 0: at create there were parts, of a set at the path perhaps
+  bool parts_beside = false;           // rank 0: there were parts at create, possibly of a set at the path
   Hints hints;                         // for MPI-IO
-  std::string filesystem;              // that the target lies on
+  std::string filesystem;              // of the target
   std::vector<std::string> warnings;   // of every commit's report
   std::unique_ptr<Writing> writing;    // a commit between its start and its end
-  std::unique_ptr<Checking> checking;  // of the published file, once its checksums were asked for
+  std::unique_ptr<Checking> checking;  // of the published file, after its checksums were requested
   Report report;
   StepTrace step;
   ShownStep shown;
@@ -120,12 +120,12 @@ struct File::State {
 struct Resolved {
   Catalogue catalogue;
   std::vector<Claim> claims;
-  std::vector<std::byte*> memory;  // of each claim; null where it is supplied:
+  std::vector<std::byte*> memory;  // of each claim; null if it is supplied:
   std::vector<const Supplier*> supplier;
   std::vector<Sharing> sharing;                  // of each dataset
   std::set<std::string> unlimited;               // as declared by any rank
   std::set<std::string> named, groups, removed;  // as in Definitions
-  std::map<std::string, int> speaker;            // replicated datasets: the rank whose copy moves
+  std::map<std::string, int> speaker;            // replicated datasets: the rank whose copy is used
 };
 
 // Collective. Determines ragged rows, per-rank rows and growing extents; compares replicated data.

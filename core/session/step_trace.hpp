@@ -10,10 +10,10 @@
 namespace penstock {
 
 struct StepTrace {
-  int64_t start = -1;  // as of Trace::time; -1: none under way
+  int64_t start = -1;  // on the clock of Trace::time; -1: none in progress
   bool writes = false;
   uint64_t token = 0;                 // the same on all ranks of the step
-  std::vector<std::string> datasets;  // that this rank has pending, each once
+  std::vector<std::string> datasets;  // pending on this rank, without repetition
 };
 
 // Local. Call before pending blocks are taken.

@@ -9,7 +9,7 @@ namespace penstock {
 
 // Information about the folder of a target, from rank 0 for all ranks.
 struct Ground {
-  std::string text;  // for the report; "" where it cannot be found out
+  std::string text;  // for the report; "" if unknown
   bool has_stripes = false;
 };
 Ground find_ground(const std::string& path);

@@ -14,7 +14,7 @@ namespace penstock {
 // The contents of the new file, and the amount that the published one already has.
 struct Target {
   Catalogue catalogue;
-  std::vector<int64_t> kept;  // elements of each dataset that are in the published file
+  std::vector<int64_t> kept;  // elements of each dataset that exist in the published file
 };
 
 // Inserts DATASET by name into TARGET and renumbers CLAIMS. Returns its index.
@@ -24,13 +24,13 @@ struct Writing {
   Target target;
   Resolved resolved;
   Output output;
-  std::vector<Pending> puts;  // they own what was captured
+  std::vector<Pending> puts;  // own the captured data
   std::vector<Added> added;   // by a convention
   int64_t captured_bytes = 0;
   Job job;
-  PhaseTimes phases;  // of the movement, which may run in a thread
+  PhaseTimes phases;  // of the data movement, which may run in a thread
   HintsOutcome hints_outcome;
-  Communicator comm;  // of the movement
+  Communicator comm;  // of the data movement
   bool communicates = false;
   double started_at = 0;
   CommitSums sums;

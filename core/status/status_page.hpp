@@ -21,10 +21,10 @@ struct StatusStep {
   int32_t rank, ranks;
   int32_t commit;  // of this file, from 0
   uint32_t path_bytes;
-  int64_t mine;                // bytes that this rank put or asked for
-  std::atomic<int64_t> total;  // of the file, all ranks; 0: not known
-  int64_t base;                // of the page's written or read, at its start
-  std::array<char, 64> plan;   // both end with NUL, and are cut where they are too long
+  int64_t mine;                // bytes that this rank put or requested
+  std::atomic<int64_t> total;  // of the file, all ranks; 0: unknown
+  int64_t base;                // the page's written or read bytes at the start of the step
+  std::array<char, 64> plan;   // both end with NUL and are cut if too long
   std::array<char, 512> path;
 };
 static_assert(sizeof(StatusStep) == 640);
@@ -33,9 +33,9 @@ struct StatusPage {
   std::array<char, 8> magic;
   uint32_t process, role;  // 0: program, 1: server
   uint32_t steps_most, step_bytes;
-  std::atomic<int64_t> written, read;   // bytes, by calls of ours on files
-  std::atomic<int64_t> commits, reads;  // that ended
-  std::atomic<int64_t> ended;           // the last of them, as of StatusStep::start
+  std::atomic<int64_t> written, read;   // bytes, by our own calls on files
+  std::atomic<int64_t> commits, reads;  // completed
+  std::atomic<int64_t> ended;           // end time of the last, on the clock of StatusStep::start
   std::array<char, 80> reserved;
   PhaseBoard phases;
   std::array<StatusStep, 6> steps;

@@ -16,7 +16,7 @@ struct FileSystemInfo {
   std::string
       type;  // as in mountinfo: "ext4", "xfs", "lustre", "gpfs", "tmpfs", "nfs4", "fuse.glusterfs"; else "0x..."
   int64_t block_bytes = 0;   // GPFS: its block size, the unit of its locks
-  int64_t stripe_bytes = 0;  // of new files; 0: no stripes, or not known
+  int64_t stripe_bytes = 0;  // of new files; 0: no stripes, or unknown
   int64_t stripe_count = 0;  // -1: over all targets
   std::string source;        // "statfs, mountinfo, Lustre ioctl"; "emulated: ..." in tests
 

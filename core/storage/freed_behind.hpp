@@ -27,7 +27,7 @@ class FreedBehind {
  private:
   std::mutex mutex_;
   std::vector<int> held_;
-  int64_t bytes_ = 0;  // of what is held
+  int64_t bytes_ = 0;  // held
 };
 
 }  // namespace penstock

@@ -14,8 +14,8 @@ Status by_its_name(const Status& status, const std::string& partial, const std::
 
 // Files beside a file that will be written.
 struct Beside {
-  std::string others;  // one line about partial files of it that others left, or are writing now; "" for none
-  bool parts = false;  // of sets of this name
+  std::string others;  // one line about partial files of others, left over or in progress; "" for none
+  bool parts = false;  // parts of sets with this name exist
 };
 // Local, for rank 0. Examines only the first 1024 names in the folder of PATH, so that a full folder costs no more.
 Beside look_beside(Storage& storage, const std::string& path);

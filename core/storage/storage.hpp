@@ -53,8 +53,8 @@ struct FileStat {
   bool directory = false;
   bool regular = false;
   bool writable = false;    // by this process
-  int64_t changed_at = 0;   // nanoseconds since 1970: when its data was changed last
-  int64_t block_bytes = 0;  // what the file system likes to be written at a time: its block or stripe
+  int64_t changed_at = 0;   // nanoseconds since 1970: modification time of the data
+  int64_t block_bytes = 0;  // preferred write size of the file system: its block or stripe
   // Creation time, in nanoseconds since 1970. It never changes; with the inode number it identifies a file among later
   // ones. 0 if the file system does not report it.
   int64_t born = 0;
@@ -138,7 +138,7 @@ class TracedStorage : public Storage {
 
  private:
   std::shared_ptr<Storage> inner_;
-  std::shared_ptr<Counters> counters_;  // shared with the files, which may outlive this
+  std::shared_ptr<Counters> counters_;  // shared with the files, which may outlive this object
 };
 
 }  // namespace penstock

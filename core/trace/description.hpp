@@ -10,7 +10,7 @@ struct TracedProcess {
   int rank = 0, ranks = 1;
   int process = 0;
   int64_t begin = 0;    // nanoseconds since 1970
-  int64_t age = 0;      // of the process then, in nanoseconds
+  int64_t age = 0;      // of the process at that time, in nanoseconds
   std::string library;  // of message passing
   std::string role;
 };

@@ -27,7 +27,7 @@ enum class Operation : uint16_t {
   close = 6,
   stat = 7,
   truncate = 8,
-  rename = 9,  // the second path in OFFSET, as after exchange and link
+  rename = 9,  // the second path is in OFFSET, as for exchange and link
   exchange = 10,
   link = 11,
   remove = 12,
@@ -106,13 +106,13 @@ class Trace {
   int rank_ = 0, ranks_ = 1;
   std::string library_ = "none", role_ = "program", trouble_;
   FileDescriptor file_;
-  bool lost_ = false;  // it cannot be written
-  std::string text_;   // blocks that are not in the file yet
+  bool lost_ = false;  // the file cannot be written
+  std::string text_;   // blocks not yet in the file
   std::vector<TracedCall> calls_;
   std::map<std::string, uint32_t, std::less<>> paths_;
-  std::string new_paths_;  // not in the file yet
+  std::string new_paths_;  // not yet in the file
   int64_t calls_kept_ = 0, calls_lost_ = 0, written_at_ = 0;
-  int64_t spent_ = 0;  // nanoseconds on the trace itself: since the end of what it is about
+  int64_t spent_ = 0;  // nanoseconds of tracing overhead, after the traced operation ended
 };
 
 // Traces a call from its construction to its end; does nothing if TRACE is null.

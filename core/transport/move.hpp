@@ -42,7 +42,7 @@ class SliceCursor {
  private:
   const Piece& piece_;
   int64_t begin_, end_;
-  int64_t row_;  // elements of one
+  int64_t row_;  // elements of one row
   Cursor cursor_;
   Segment rest_;  // of the cursor's segment, if rows divide it
 };
@@ -55,7 +55,7 @@ int64_t element_floor(const Piece& piece, int64_t address);
 // Bytes of PIECE within [begin, end), without iteration.
 int64_t bytes_in(const Piece& piece, int64_t begin, int64_t end);
 int64_t first_address(const Piece& piece);
-int64_t last_address(const Piece& piece);  // one past
+int64_t last_address(const Piece& piece);  // one past the last
 
 // Copies a slice from the piece's memory to FLAT (write) or back (read), and swaps bytes if needed.
 void copy_slice(const Piece& piece, const Slice& slice, std::byte* flat, Direction direction);

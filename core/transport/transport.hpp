@@ -27,7 +27,7 @@ namespace penstock {
 struct Part {
   std::string path;
   int64_t bytes = 0;         // a multiple of Job::block
-  int64_t virtual_base = 0;  // likewise, and the same on every rank that knows the part
+  int64_t virtual_base = 0;  // same, and equal on all ranks that know the part
 };
 
 // Elements of this rank in row-major order of SELECTION's shape from virtual ADDRESS on, inside one part: packed, or
@@ -36,10 +36,10 @@ struct Piece {
   int32_t part = 0;  // index into Job::parts
   int64_t address = 0;
   int64_t element_bytes = 1;
-  int64_t swap_bytes = 0;  // unit whose bytes are reversed on the way; 0: none
+  int64_t swap_bytes = 0;  // unit of byte reversal; 0: none
   Selection selection;
-  std::byte* memory = nullptr;  // only read when writing
-  int64_t row_stride = 0;       // 0: packed; else not less than a row
+  std::byte* memory = nullptr;  // read-only when writing
+  int64_t row_stride = 0;       // 0: packed; else at least the size of a row
 };
 
 // Everything that one movement needs; it outlives the Transfer.
@@ -47,10 +47,10 @@ struct Job {
   Direction direction = Direction::write;
   Communicator comm;
   std::shared_ptr<Storage> storage;
-  std::vector<Part> parts;    // those that this rank has pieces in
+  std::vector<Part> parts;    // with pieces of this rank
   std::vector<Piece> pieces;  // of this rank
-  int64_t block = 4096;       // no two writers share a block; a multiple of direct_alignment
-  bool keep = false;          // writing: bytes between the pieces are kept (else they are zero)
+  int64_t block = 4096;       // writers do not share blocks; a multiple of direct_alignment
+  bool keep = false;          // writing: keep bytes between the pieces (else they become zero)
   bool disjoint = false;      // no two pieces of the job, on any rank, share a byte
   bool sync = true;           // writing: the data is durable before finish returns
   Hints hints;                // for MPI-IO
@@ -94,7 +94,7 @@ class Transfer {
 // for the transport and room for PAYLOAD bytes of one block.
 struct Slots {
   int64_t header = 0;
-  int64_t payload = 0;  // 0: there are none
+  int64_t payload = 0;  // 0: no slots
 };
 
 class Transport {

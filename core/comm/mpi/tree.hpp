@@ -40,8 +40,8 @@ class Tree {
   struct Head {
     Kind kind = Kind::sum;
     int32_t root = 0;
-    int64_t number = 0;  // of collective calls before it
-    uint64_t key = 0;    // of what the program has called
+    int64_t number = 0;  // of preceding collective calls
+    uint64_t key = 0;    // of the program's call
     int64_t bytes = 0;   // of data
   };
   struct Frame {
@@ -83,13 +83,13 @@ class Tree {
   int rank_, size_;
   Watch& watch_;
   CallOf call_;
-  Head head_;  // of the call under way
+  Head head_;  // of the call in progress
   int64_t number_ = 0;
-  bool has_waited_ = false;  // in the call under way
+  bool has_waited_ = false;  // in the call in progress
   std::vector<Slot> in_, gathered_;
   Slot up_, down_;
   std::vector<MPI_Request> requests_;
-  std::vector<bool> receives_;  // whether each of them is one
+  std::vector<bool> receives_;  // for each: whether it is a receive
   std::vector<int> indices_;
 };
 

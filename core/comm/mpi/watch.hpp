@@ -96,17 +96,17 @@ class Watch {
   std::atomic<int64_t> step_ = 0;  // odd inside a collective call
   std::atomic<bool> in_doubt_ = false;
   double looked_ = 0;
-  double moved_at_ = 0;      // the last movement of any rank that this one was told of
-  double next_inquiry_ = 0;  // not to ask again at once
+  double moved_at_ = 0;      // the last movement of any rank that this rank knows
+  double next_inquiry_ = 0;  // the earliest time of the next inquiry
   bool asked_early_ = false;
-  std::map<int, double> silent_;  // since when ranks that were asked have not answered
+  std::map<int, double> silent_;  // since when asked ranks have not answered
   std::list<Sent> sent_;
   // The current inquiry: its number, and on rank 0 the answers.
   int64_t inquiry_ = 0;
   bool presides_ = false, asked_for_ = false;
   std::map<int, Place> answers_;
   double go_on_ = -1;
-  bool asked_briefly_ = false;  // by all that asked
+  bool asked_briefly_ = false;  // by all askers
   // For when_waiting: the ranks that are waited for, as last reported by rank 0.
   Telling telling_;
   std::string said_;

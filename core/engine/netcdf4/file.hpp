@@ -54,7 +54,7 @@ class File {
   std::map<std::string, int> groups_;
   std::map<std::string, int> dimensions_;
   std::map<Kind, nc_type> complex_;
-  std::string prefix_;  // of dimensions: no dataset's or group's name begins with it
+  std::string prefix_;  // of dimensions: not the start of any dataset or group name
   std::vector<Variable> variables_;
 };
 

@@ -13,12 +13,12 @@ struct OpenDataset {
   int index = 0;  // into the catalogue
   hdf5::DatasetHandle handle;
   hdf5::Type type;     // of its elements in memory
-  int64_t rounds = 0;  // calls of the rank that has most
+  int64_t rounds = 0;  // calls of the rank with most
 };
 
 // Limits for dividing a rank's blocks into HDF5 calls.
 PortionLimits limits(const Options& options);
-inline constexpr size_t datasets_at_once = 16;  // in one call that moves several
+inline constexpr size_t datasets_at_once = 16;  // in one multi-dataset call
 
 // Collective inside the library if OPTIONS say so. A rank that fails still takes part in the remaining calls.
 Status move(const Problem& problem, const Options& options, Direction direction, std::span<const OpenDataset> datasets);

@@ -30,9 +30,9 @@ class Scales {
 
   std::map<std::string, std::string> by_identity_, by_number_;  // names of dimensions
   std::map<std::string, std::vector<std::string>>
-      variables_;                           // the names of each one's dimensions, or keys of the two above
+      variables_;                           // the names of each variable's dimensions, or keys of the two above
   std::set<std::string> unused_;            // dimensions without a variable
-  std::map<std::string, std::string> odd_;  // what is not as ours or netCDF-4's, by object
+  std::map<std::string, std::string> odd_;  // scales in neither our form nor netCDF-4's, by object
 };
 
 }  // namespace penstock::hdf5

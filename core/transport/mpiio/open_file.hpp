@@ -15,7 +15,7 @@ namespace penstock::mpiio {
 
 // The parts that a job opens, and the ranks that open them.
 struct PartPlan {
-  bool together = false;     // all ranks have the same parts and open the same ones of them
+  bool together = false;     // all ranks have the same parts and open the same ones
   std::vector<size_t> open;  // indices into Job::parts, ascending
 };
 

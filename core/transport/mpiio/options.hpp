@@ -23,7 +23,7 @@ struct Options {
   bool collective = true;
   Synchronism synchronism = Synchronism::blocking;
   bool datatype = true;
-  bool apart = false;  // calls are of one put each, in their order
+  bool apart = false;  // each call moves one put, in order
   std::string datarep;
   bool atomicity = false;
   int64_t buffer_bytes = 0, round_bytes = 0, round_runs = 0, record_bytes = 0;

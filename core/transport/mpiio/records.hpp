@@ -18,8 +18,8 @@ namespace penstock::mpiio {
 inline constexpr int64_t record_header_bytes = 64;
 
 struct RecordHeader {
-  int64_t block = 0;    // in the order in which the blocks were to be written
-  int64_t payload = 0;  // bytes of data behind the header; zeros fill the slot
+  int64_t block = 0;    // index in the intended order of blocks
+  int64_t payload = 0;  // bytes of data after the header; zeros fill the slot
   int64_t slot = 0;     // bytes of every slot of the part, headers included
   int64_t blocks = 0;   // in the part
 };
@@ -31,7 +31,7 @@ std::optional<RecordHeader> decode_record(std::span<const std::byte> bytes);
 // The slots of a part, in their order in the part.
 struct Records {
   int64_t slot = 0;            // bytes
-  std::vector<int64_t> order;  // which block lies in each slot: a permutation of 0 to its size less one
+  std::vector<int64_t> order;  // the block in each slot: a permutation of 0 to its size less one
 };
 
 // Local. Reads all headers of the part at PATH. Code::unsupported if it has none, Code::damaged if one is missing.

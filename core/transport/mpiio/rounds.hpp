@@ -20,11 +20,11 @@ struct Stretch {
 
 struct Limits {
   bool contiguous = false;       // a round is one contiguous run of the file
-  bool stage_scattered = false;  // what is apart in memory is packed, else only what has its bytes swapped
+  bool stage_scattered = false;  // pack data that is scattered in memory, not only data to be byte-swapped
   int64_t runs = 0;              // entries of a type
   int64_t bytes = 0;             // of a round
   int64_t staged = 0;            // bytes of a round that are packed
-  bool one_piece = false;        // a round is of one piece, and pieces go in their order
+  bool one_piece = false;        // a round belongs to one piece, and pieces go in order
 };
 
 // Stretches in ascending file order, without overlaps.

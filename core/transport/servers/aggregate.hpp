@@ -51,9 +51,9 @@ class Aggregator {
   Write write_;
   int64_t block_bytes_, most_;
   Blocks blocks_;
-  std::list<Key> order_;  // unused longest first
+  std::list<Key> order_;  // least recently used first
   std::vector<Block> spare_;
-  Block* last_ = nullptr;  // of LAST_KEY_: the next run mostly falls there
+  Block* last_ = nullptr;  // for LAST_KEY_, where the next run usually belongs
   Key last_key_;
   int64_t most_blocks_ = 0;
 };

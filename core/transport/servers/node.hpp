@@ -49,7 +49,7 @@ struct Listener {
 };
 Result<Listener> listen_here();
 Result<FileDescriptor> connect_to(const std::string& name);
-Result<FileDescriptor> accept_from(int listener);  // an invalid handle where nobody waits
+Result<FileDescriptor> accept_from(int listener);  // an invalid handle if nobody is waiting
 bool same_user(int socket);
 
 // Sends one message, with FD if given. Code::io if the peer closed the connection.

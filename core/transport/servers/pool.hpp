@@ -37,17 +37,17 @@ struct ServerPool {
 
   std::vector<std::unique_ptr<ServerLink>> links;
   std::vector<std::span<std::byte>> slots;
-  int64_t cache_bytes = 0;    // what each server may assemble in
-  bool first_client = false;  // this rank stands for a server where ranks are counted
+  int64_t cache_bytes = 0;    // memory of each server for assembling
+  bool first_client = false;  // this rank represents a server in counts of ranks
   bool communicates = false;  // its links call MPI
-  bool healthy = true;        // else it is not used again
-  bool disposable = true;     // dropping it ends the servers, whatever they were doing
+  bool healthy = true;        // false: do not reuse it
+  bool disposable = true;     // dropping it ends the servers at any time
 };
 using ServerPoolPtr = std::unique_ptr<ServerPool>;
 
 // Divides MEMORY into slots: large enough for efficient calls, but several.
 std::vector<std::span<std::byte>> cut_slots(std::span<std::byte> memory);
-inline constexpr int64_t least_slots_bytes = 32 << 10;  // what a rank needs at least
+inline constexpr int64_t least_slots_bytes = 32 << 10;  // minimum for a rank
 
 // Collective. Servers beside the ranks of each node: those of an earlier movement of the same ranks with the same
 // settings if they still run, else new ones.

@@ -21,7 +21,7 @@ struct RankHeader {
   int64_t a = 0, b = 0, c = 0, d = 0;
   double x = 0, y = 0;
   Code code = Code::ok;
-  int32_t channel = 0;  // which movement of the client
+  int32_t channel = 0;  // the number of the client's movement
   int64_t text_bytes = 0;
   int64_t data_bytes = 0;
 };
@@ -83,7 +83,7 @@ class RankSends {
     RankHeader header;
     std::string text;
     std::shared_ptr<const void> keep;
-    std::deque<Request> requests;  // last: they use the others
+    std::deque<Request> requests;  // last member: they use the others
   };
   Status add(One& one, int peer, int tag, std::span<const std::byte> bytes) {
     PENSTOCK_ASSIGN(Request request, all_->send(peer, tag, bytes));
@@ -139,7 +139,7 @@ class RankReceive {
   RankHeader header_;
   std::string text_;
   bool posted_ = false, arrived_ = false, rest_posted_ = false;
-  Request request_, text_request_, data_request_;  // last: they use the others
+  Request request_, text_request_, data_request_;  // last members: they use the others
 };
 
 }  // namespace penstock

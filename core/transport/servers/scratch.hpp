@@ -30,7 +30,7 @@ class ScratchFile {
 
   int fd_;
   StorageFilePtr file_;
-  std::map<int64_t, int64_t> written_;  // begin: end, apart from one another
+  std::map<int64_t, int64_t> written_;  // begin: end, disjoint
 };
 
 // Code::no_space if FOLDER, or the folder of a file, has less than NEEDED bytes free.

@@ -30,7 +30,7 @@ class Service {
   // everything or one runs out of room: while they copy, they need the cores and the memory bandwidth.
   void work();
   bool has_work() const;
-  bool busy() const;  // within a movement
+  bool busy() const;  // during a movement
 
   struct Job;
 

@@ -46,7 +46,7 @@ class ServersTransfer : public Transfer {
     std::span<std::byte> memory;
     bool busy = false;
     size_t link = 0;
-    std::vector<Window> windows;  // what is copied in planes
+    std::vector<Window> windows;  // copied in planes
   };
   struct Server {
     int64_t in_flight = 0;  // slots
@@ -88,7 +88,7 @@ class ServersTransfer : public Transfer {
   Status failure_;
   Patience patience_;
 
-  size_t piece_ = 0;  // what comes next: CURSOR_ walks this one
+  size_t piece_ = 0;  // the next one; CURSOR_ iterates over it
   std::optional<SliceCursor> cursor_;
   Slice slice_;  // the rest of the current one; empty if it has no bytes
   StripWriter strips_;

@@ -43,7 +43,7 @@ class Background {
     }
     try {
       if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error&) {  // no thread to be had: work without
+    } catch (const std::system_error&) {  // no thread available: work without
       threaded_ = false;
       busy_ = false;
       status_ = task_();

@@ -21,14 +21,14 @@ class Buffer {
   Buffer() = default;
   // Null data() if memory is exhausted.
   explicit Buffer(int64_t bytes) : bytes_((bytes + 4095) / 4096 * 4096) {
-    const int64_t alignment = bytes_ >= huge ? huge : 4096;  // of which aligned_alloc wants a multiple
+    const int64_t alignment = bytes_ >= huge ? huge : 4096;  // aligned_alloc requires a multiple of it
     const auto size = static_cast<size_t>((bytes_ + alignment - 1) / alignment * alignment);
     data_.reset(static_cast<std::byte*>(std::aligned_alloc(static_cast<size_t>(alignment), size)));
     if (data_ && bytes_ >= huge) ::madvise(data_.get(), static_cast<size_t>(bytes_), MADV_HUGEPAGE);
   }
   std::byte* data() const { return data_.get(); }
   int64_t bytes() const { return bytes_; }
-  void leak() { (void)data_.release(); }  // to somebody who may still read it at any time
+  void leak() { (void)data_.release(); }  // others may still read it at any time
 
  private:
   static constexpr int64_t huge = 2 << 20;
@@ -52,7 +52,7 @@ class BufferPool {
     return buffer;
   }
   void give(Buffer buffer) { free_.push_back(std::move(buffer)); }
-  int64_t made() const { return made_; }  // bytes of all that it ever made
+  int64_t made() const { return made_; }  // bytes of all buffers ever allocated
 
  private:
   std::vector<Buffer> free_;

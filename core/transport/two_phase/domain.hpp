@@ -10,13 +10,13 @@ namespace penstock {
 // The address space to divide, and the writers.
 struct Cut {
   int64_t begin = 0, end = 0;
-  int64_t block = 4096;      // no two writers share one
-  int64_t window = 8 << 20;  // what a writer handles at once, at most
-  int64_t writers = 0;       // 0 chooses
+  int64_t block = 4096;      // writers do not share blocks
+  int64_t window = 8 << 20;  // maximum that a writer handles at once
+  int64_t writers = 0;       // 0: automatic
   int64_t most_writers = 0;  // 0: no limit
   int ranks = 1;
   int64_t nodes = 1;
-  int64_t span = 0;  // over which the data of one rank is spread; 0: not known
+  int64_t span = 0;  // range over which the data of one rank is spread; 0: unknown
   // The ranks that may write unless the user requests more writers, node after node; empty: any.
   std::vector<int> seats;
 };
@@ -25,9 +25,9 @@ struct Cut {
 std::vector<int> seats_of(const std::vector<int>& ranks);
 
 struct Domains {
-  int64_t begin = 0, end = 0;  // what is cut; multiples of BLOCK
+  int64_t begin = 0, end = 0;  // the range to divide; multiples of BLOCK
   int64_t block = 4096;
-  int64_t window = 16 << 20;  // what a writer handles in one round; a multiple of BLOCK
+  int64_t window = 16 << 20;  // size that a writer handles in one round; a multiple of BLOCK
   int writers = 1;
   int ranks = 1;
   std::vector<int> seats;  // the rank of each writer; empty: spread evenly over the ranks
@@ -36,7 +36,7 @@ struct Domains {
   int64_t cut(int writer) const;
   int writer_at(int64_t address) const;  // REQUIRES: begin <= address < end
   int rank_of(int writer) const;
-  int writer_of(int rank) const;   // -1 where the rank is none
+  int writer_of(int rank) const;   // -1 if RANK is not a writer
   int64_t rounds() const;          // of the largest domain
   int64_t largest_window() const;  // of any writer in any round
   // A writer's memory: one window fills while the other is written, if there is more than one round.

@@ -15,7 +15,7 @@ namespace penstock {
 class PieceList {
  public:
   PieceList() = default;
-  explicit PieceList(std::vector<Piece> pieces);  // their order stays: both ends of a route have the same
+  explicit PieceList(std::vector<Piece> pieces);  // keeps their order, which is the same at both ends of a route
   // All pieces with bytes in RANGE, and possibly others; contiguous in the list.
   std::span<const Piece> near(AddressRange range) const;
   std::span<const Piece> all() const { return pieces_; }
@@ -36,21 +36,21 @@ struct Route {  // this rank as a source, reading as a sink
 };
 struct Client {  // this rank as a writer
   int rank = 0;
-  PieceList pieces;  // memory only where the client is this rank; part indexes ExchangePlan::parts
+  PieceList pieces;  // memory only if the client is this rank; part indexes ExchangePlan::parts
 };
 
 struct ExchangePlan {
   std::vector<Route> routes;    // by writer
   std::vector<Client> clients;  // by rank
-  std::vector<Part> parts;      // that this writer has data of
-  int64_t bytes = 0;            // that all of this takes, about
+  std::vector<Part> parts;      // with data for this writer
+  int64_t bytes = 0;            // approximate size of the plan in memory
 };
 
 // Plans of earlier transfers of the same ranks, without memory; kept with their communicator.
 struct PlanCache {
   struct Entry {
-    int64_t number = 0;  // of the exchange that made it, counted alike on all ranks
-    uint64_t key = 0;    // of all that this rank told others then
+    int64_t number = 0;  // of the exchange that made it, equal on all ranks
+    uint64_t key = 0;    // of everything that this rank sent then
     std::vector<Client> clients;
     std::vector<Part> parts;
   };
@@ -67,8 +67,8 @@ Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains, PlanC
 
 // The address range of the pieces of one rank, or of all ranks.
 struct Reach {
-  int64_t begin = INT64_MAX, end = INT64_MIN;  // of all bytes; END <= BEGIN where there are none
-  int64_t span = 0;  // from the first byte of a piece to its last, on average; the largest of the ranks
+  int64_t begin = INT64_MAX, end = INT64_MIN;  // of all bytes; END <= BEGIN if there are none
+  int64_t span = 0;  // from the first byte of a piece to its last: average per rank, then maximum over ranks
   void add(const Reach& other);
 };
 // Local.

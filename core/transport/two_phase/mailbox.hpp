@@ -46,7 +46,7 @@ class Mailbox {
   int64_t bytes() const { return pool_.made(); }  // of all its buffers
 
  private:
-  struct Outgoing {  // the request goes before its buffer
+  struct Outgoing {  // the request is destroyed before its buffer
     Buffer buffer;
     Request request;
     int64_t bytes = 0;

@@ -19,12 +19,12 @@ namespace penstock {
 // the same on all ranks of a node.
 struct NodeMemory {
   Communicator node;       // null until the first transfer
-  std::vector<int> ranks;  // of the job's communicator, by their rank in NODE
+  std::vector<int> ranks;  // ranks in the job's communicator, by rank in NODE
   int64_t nodes = 1;       // of the job's communicator
-  std::vector<int> seats;  // ranks of it that write, of all nodes
+  std::vector<int> seats;  // its writers, on all nodes
   std::shared_ptr<SharedMemory> memory;
-  int64_t refused = INT64_MAX;  // the node has no such memory: it is not asked for so much again
-  bool in_doubt = false;        // a transfer was given up on this rank: others may still use the memory
+  int64_t refused = INT64_MAX;  // amount that the node could not provide; it is not requested again
+  bool in_doubt = false;        // a transfer was abandoned on this rank: others may still use the memory
   uint32_t transfers = 0;
 
   // Collective, at the first transfer.
@@ -48,7 +48,7 @@ class Neighbours {
   // For a writer. BUFFER is round % 2.
   std::byte* window(int64_t buffer) const { return window_of(own_, buffer); }
   void open(int64_t round, const std::vector<int>& clients);
-  int64_t done_with(int64_t round) const;  // so many neighbours are
+  int64_t done_with(int64_t round) const;  // number of neighbours that are done
 
   // For a neighbour of rank WRITER. Null while the round is not open.
   std::byte* opened(int writer, int64_t round) const;
@@ -62,8 +62,8 @@ class Neighbours {
   void fail();
   bool failed() const;
 
-  uint32_t bell() const;                            // take it, look for work, and where there is none:
-  void sleep(uint32_t bell, double seconds) const;  // until it rings again, if it has not yet
+  uint32_t bell() const;                            // read it, look for work, and if there is none:
+  void sleep(uint32_t bell, double seconds) const;  // until the next ring, unless it has rung already
   void ring(int rank) const;
 
  private:
@@ -80,7 +80,7 @@ class Neighbours {
 
   std::shared_ptr<SharedMemory> memory_;
   std::vector<int> ranks_;
-  std::vector<int64_t> windows_;  // where those of each slot begin
+  std::vector<int64_t> windows_;  // start of the windows of each slot
   std::vector<int> writers_;      // slots
   int64_t window_bytes_ = 0;
   uint32_t transfer_ = 0;

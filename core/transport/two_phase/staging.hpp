@@ -39,9 +39,9 @@ class Staging {
   // Copies this rank's data in its own domain without a message.
   void place_own(int64_t round);
 
-  bool busy() { return !helper_.idle(); }    // the helper is
-  void wait_idle() { helper_.wait_idle(); }  // without keeping a core busy
-  void settle();                             // waits for the helper, and keeps its failure
+  bool busy() { return !helper_.idle(); }    // whether the helper is busy
+  void wait_idle() { helper_.wait_idle(); }  // without occupying a core
+  void settle();                             // waits for the helper and keeps its failure
   // Waits, syncs and closes; returns the first failure.
   Status finish();
   bool touched_files() const { return touched_; }
@@ -74,10 +74,10 @@ class Staging {
   OpenParts files_;  // used by one thread at a time
   Buffer own_;
   std::byte* windows_[2] = {};
-  std::vector<Range> ranges_[2];  // of the windows that are being filled
+  std::vector<Range> ranges_[2];  // of the windows being filled
   Status failure_;
   bool touched_ = false;
-  Background helper_;  // last: its task uses the others
+  Background helper_;  // last member: its task uses the others
 };
 
 }  // namespace penstock
