@@ -140,7 +140,8 @@ class PosixStorage : public Storage {
     const FileDescriptor fd = open_retrying(folder, O_RDONLY | O_DIRECTORY);
     if (fd.get() < 0) return failed("opening folder", folder);
     if (retrying([&] { return ::fsync(fd.get()); }) != 0) return failed("syncing folder", folder);
-    // XFS that has shut down (an error of its disk, for one) says success of a folder whose changes it has dropped; here it tells.
+    // XFS that has shut down (an error of its disk, for one) says success of a folder whose changes it has dropped;
+    // here it tells.
     struct stat info = {};
     return ::fstat(fd.get(), &info) == 0 ? Status() : failed("syncing folder", folder);
   }
@@ -191,8 +192,8 @@ class PosixStorage : public Storage {
     return failed("setting the permissions of", path);
   }
 
-  // Where the file system cannot rename so: a link does not replace either, and NFS makes it in one step. An answer that
-  // something is there may be that to a repeated request, whose first had made the link.
+  // Where the file system cannot rename so: a link does not replace either, and NFS makes it in one step. An answer
+  // that something is there may be that to a repeated request, whose first had made the link.
   static Status link_new(const std::string& from, const std::string& to) {
     const auto is_same = [&] {
       struct stat a{}, b{};

@@ -56,7 +56,8 @@ Result<std::optional<FileStat>> occupant(Storage& storage, const std::string& pa
 
 namespace {
 
-// What this process published last: a program may have two files open whose target is one, which is no quarrel of two jobs.
+// What this process published last: a program may have two files open whose target is one, which is no quarrel of two
+// jobs.
 class OwnPublications {
  public:
   void add(const FileStat& file) {
@@ -106,7 +107,8 @@ Result<bool> put_where_nothing_is(Storage& storage, const std::string& partial, 
   return taken(partial, target, expected, there.ok() ? *there : std::nullopt);
 }
 
-// After an exchange: what came out must be WAS, or it goes back. Where nothing did, the file system took it for a rename.
+// After an exchange: what came out must be WAS, or it goes back. Where nothing did, the file system took it for a
+// rename.
 Result<bool> confirm(Storage& storage, const std::string& partial, const std::string& target, const FileStat& was,
                      const std::optional<FileStat>& expected) {
   const auto out = storage.stat(partial);

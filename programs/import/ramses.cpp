@@ -18,7 +18,8 @@ Result<ElementType> real_of(int64_t bytes) {
   return Status(Code::damaged, fmt::format("numbers of {} bytes are no reals of RAMSES", bytes));
 }
 
-// How many grids of each domain and boundary the file has on each level: CPUS first, then boundaries, each for all levels.
+// How many grids of each domain and boundary the file has on each level: CPUS first, then boundaries, each for all
+// levels.
 struct Census {
   int64_t domains = 0, levels = 0;
   std::vector<int32_t> cpus, boundaries;
