@@ -118,11 +118,11 @@ Status take_place(Storage& storage, const std::string& made, const std::string& 
   return storage.rename(made, path);
 }
 
-// Rank 0. The name is the committed one again, and on the disk.
+// Rank 0. Gives MADE the committed name, durably.
 Status put_back(Storage& storage, const std::string& made, const std::string& path, const std::string& index,
                 const std::string& kept) {
   PENSTOCK_TRY(storage.permit_like(made, index));
-  // As if it had been there all the time.
+  // With the time that it would have if it had always been there.
   if (const auto committed = storage.stat(index); committed.ok()) (void)storage.set_time(made, committed->changed_at);
   PENSTOCK_TRY(take_place(storage, made, path, kept));
   if (const Status synced = storage.sync_directory(path); !synced.ok())
@@ -162,7 +162,7 @@ Result<Repair> repair_set(File::State& state) {
   return result;
 }
 
-// What has no parity is only looked at.
+// Sets without parity are only checked.
 Result<Repair> look_only(File& file) {
   PENSTOCK_ASSIGN(const Verification found, file.verify());
   const Status verdict = found.verdict(file.path());

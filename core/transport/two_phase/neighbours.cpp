@@ -19,13 +19,13 @@ namespace {
 
 constexpr int64_t line = 64, page = 4096;
 
-// Between processes, so not of the private kind.
+// Between processes, so not the private kind.
 void futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
   ::syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
 }
 
-// Collective. What all ranks have, by rank, on each of them.
+// Collective. The items of all ranks, by rank, on each of them.
 Result<std::vector<int>> collect(const Communicator& comm, std::span<const int> own) {
   PENSTOCK_ASSIGN(const auto of_ranks, comm->gather(std::as_bytes(own), 0));
   std::vector<std::byte> bytes;
