@@ -189,8 +189,8 @@ class MeshGrid {
     if (grid.body.empty()) return grid;
     const bool sheet = mesh_.kind == MeshKind::uniform && mesh_.dimensions == 2 && !has_cells();
     for (const Values& values : values_) grid.body += attribute(values, shown_name(values), sheet);
-    // ParaView first asks VTK's reader for the extents and gets those of a plane in y and z. It does not ask if the grids
-    // form a set.
+    // ParaView first asks VTK's reader for the extents and gets those of a plane in y and z. It does not ask if the
+    // grids form a set.
     if (mesh_.dimensions == 2 && (mesh_.kind == MeshKind::rectilinear || (mesh_.kind == MeshKind::uniform && !sheet))) {
       grid.is_set = true;
       grid.body =
