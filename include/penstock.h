@@ -270,7 +270,7 @@ penstock_status penstock_attribute_info(penstock_file *file, const char *object,
 penstock_status penstock_attribute_get(penstock_file *file, const char *object, const char *name, penstock_type type,
                                        void *values, int64_t bytes);
 
-/* --- what is in an opened file ----------------------------------------------------------------------------------- */
+/* --- contents of an open file ------------------------------------------------------------------------------------- */
 
 /* The number of datasets in the file. */
 int64_t penstock_count(penstock_file *file);

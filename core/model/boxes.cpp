@@ -12,7 +12,7 @@ void boxes_of_run(const Dims& shape, int64_t offset, int64_t length, std::vector
   while (length > 0) {
     int64_t step = 1;
     int d = rank - 1;
-    // The slowest dimension of which whole rows fit from here.
+    // The slowest dimension whose whole rows fit from here.
     while (d > 0 && offset % (step * shape[d]) == 0 && length >= step * shape[d]) step *= shape[d--];
     const int64_t rows = d < 0 ? 1 : std::min(length / step, shape[d] - offset / step % shape[d]);
     Box box{Dims::filled(rank, 0), Dims::filled(rank, 1)};
