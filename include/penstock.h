@@ -208,8 +208,8 @@ void penstock_free(penstock_decomposition *d);
 /* A call of this section that fails makes the next commit fail with its error, on all ranks, so that no error is lost.
  * D may be freed as soon as the call returns. */
 
-/* Puts a block of dataset NAME. Copies DATA before it returns. NAME may contain groups: "fluid/rho" and "/fluid/rho"
- * are the same dataset. NAME must not end with a slash. MEMORY: the layout of DATA, or NULL. */
+/* Puts a block of dataset NAME. Copies DATA before it returns. NAME may contain groups, as in "fluid/rho". A leading
+ * slash makes no difference; a trailing slash is not allowed. MEMORY: the layout of DATA, or NULL. */
 penstock_status penstock_put(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
                              const void *data, const penstock_memory *memory);
 /* Puts a block without a copy. DATA must stay alive and unchanged until commit returns. */
@@ -237,10 +237,12 @@ penstock_status penstock_partial(penstock_file *file, int partial);
  * heat.h5. It describes the meshes of attributes "mesh" (docs/meshes.md). An invalid description makes commit fail with
  * PENSTOCK_INVALID. */
 penstock_status penstock_xdmf(penstock_file *file, int xdmf);
-/* Adds the metadata of a convention at each commit (one rank is enough). CONVENTION is "CF" for netCDF files (names of
- * dimensions, coordinates of meshes), "openPMD" for HDF5 files with openPMD dataset names, or "" for none
- * (docs/conventions.md). Commit fails with PENSTOCK_INVALID if the file contains nothing to describe, and with
- * PENSTOCK_UNSUPPORTED in another format. */
+/* Adds the metadata of a convention at each commit; one rank is enough. CONVENTION is one of (docs/conventions.md):
+ *   "CF"        for netCDF files: names of dimensions, coordinates of meshes
+ *   "openPMD"   for HDF5 files with openPMD dataset names
+ *   ""          none
+ * Commit fails with PENSTOCK_INVALID if the file contains nothing to describe, and with PENSTOCK_UNSUPPORTED in another
+ * format. */
 penstock_status penstock_conventions(penstock_file *file, const char *convention);
 /* Sets the limit for copied puts of this rank, in BYTES. Default: an equal share of a quarter of the node's memory. */
 penstock_status penstock_capture_bytes(penstock_file *file, int64_t bytes);
