@@ -129,12 +129,14 @@ penstock_status penstock_commit(penstock_file *file);
  * penstock_commit_wait). Later puts belong to the next commit. Buffers of penstock_get are filled on return.
  *
  * Where the data moves depends on the plan:
- *   in a library thread         if the rank sends and receives nothing (independent, per_process; two_phase on one
- *                               node, through shared memory), or if MPI runs with MPI_THREAD_MULTIPLE
- *   in the servers              transport servers
- *   in penstock_commit_test     two_phase with messages, and mpiio with synchronism=nonblocking: each call sends and
- *                               receives what it can without waiting
- *   in penstock_commit_wait     all other mpiio, and engines
+ *   in a library thread      if the rank sends and receives nothing (independent,
+ *                            per_process; two_phase on one node), or if MPI
+ *                            runs with MPI_THREAD_MULTIPLE
+ *   in the servers           transport servers
+ *   in penstock_commit_test  two_phase with messages, and mpiio with
+ *                            synchronism=nonblocking: each call sends and
+ *                            receives what it can without waiting
+ *   in penstock_commit_wait  all other mpiio, and engines
  * While an engine or mpiio works in a thread, the library's own calls of HDF5, netCDF, PnetCDF and MPI-IO wait for it.
  * The program should not call these libraries in that time. */
 penstock_status penstock_commit_start(penstock_file *file);
