@@ -92,7 +92,7 @@ struct Contents {
   std::vector<Lost> lost;
   std::vector<FileSum> heads;  // of a set's parts: sums of the bytes before their data; none if not covered
   std::optional<Parity> parity;
-  bool altered = false;  // of a set: its index was changed after the commit
+  bool altered = false;  // of a set: its index differs from what was committed
   // The record of checksums (core/model/checksums.hpp), if any. For a set its words. In a single file it is a dataset,
   // which readers list with the others until take_record_apart.
   std::vector<uint64_t> record;

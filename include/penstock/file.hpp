@@ -246,8 +246,8 @@ class File {
   //   in a library thread  if the rank sends and receives nothing (independent; two_phase on one node), or if MPI was
   //                        started with MPI_THREAD_MULTIPLE
   //   in the servers       transport servers
-  //   in commit_test       two_phase with messages, and mpiio with synchronism=nonblocking: each call sends and receives
-  //                        what it can without waiting
+  //   in commit_test       two_phase with messages, and mpiio with synchronism=nonblocking: each call sends and
+  //                        receives what it can without waiting
   //   in commit_wait       all other mpiio, and engines
   // While an engine or mpiio works in a thread, this library's own calls of HDF5, netCDF, PnetCDF and MPI-IO wait for
   // it. The program should not call these libraries in that time.
