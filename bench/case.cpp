@@ -1,4 +1,4 @@
-// Case: its words, checked and understood.
+// Case: parses and checks its words.
 #include "bench/case.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view baseline_method = "raw/per_process";
 
-// "all" is every method that this build has.
+// "all" means every method of this build.
 std::vector<std::string> named_methods(const std::string& text) {
   if (text != "all") return split_methods(text);
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// Case options: those of the command line's words that say what is measured.
+// Case options: the command-line options that determine what is measured.
 #include "bench/case_options.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Case options: the options of one case, declared once for the command line and for a list of cases.
+// Case options: the options of one case, declared once for the command line and for lists of cases.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -7,9 +7,9 @@
 
 namespace penstock::bench {
 
-// APP fills WORDS, which stays alive.
+// APP stores options in WORDS, which must stay alive.
 void declare_case(CLI::App& app, CaseWords& words);
-// What was said and means nothing for the workload.
+// Rejects options that have no meaning for the workload.
 Status check_case_words(const CLI::App& app, const CaseWords& words);
 
 }  // namespace penstock::bench

@@ -1,4 +1,4 @@
-// Cases: the list, read and understood case by case.
+// Cases: reads the list and parses it case by case.
 #include "bench/cases.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ Status add_case(const Entry& entry, int repetitions, CaseList& list) {
   CaseWords words;
   declare_case(app, words);
   try {
-    app.parse(std::vector<std::string>(entry.words.rbegin(), entry.words.rend()));  // CLI11 takes the last first
+    app.parse(std::vector<std::string>(entry.words.rbegin(), entry.words.rend()));  // CLI11 takes the last one first
   } catch (const CLI::ParseError& error) {
     return invalid(error.what());
   }

@@ -1,5 +1,5 @@
-// Cases: a list of cases in a JSON file, {"cases": [{"case": NAME, "group": NAME, "words": [WORD, ...]}, ...]}, each with the
-// words that the command line would have for it alone.
+// Cases: a list of cases in a JSON file, {"cases": [{"case": NAME, "group": NAME, "words": [WORD, ...]}, ...]}; WORD is
+// an argument as on the command line.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 namespace penstock::bench {
 
 struct CaseList {
-  std::vector<Case> cases;  // those that have a method in this build
+  std::vector<Case> cases;  // those with a method in this build
   std::vector<Unavailable> unavailable;
 };
 
-// Local. Code::invalid names the case that is wrong. With an A/A pair where the words say so, or else from 6 REPETITIONS on.
+// Local. Code::invalid names the wrong case. Adds an A/A pair if the words request it, or from 6 REPETITIONS on.
 Result<CaseList> read_cases(const std::string& path, int repetitions);
 
 }  // namespace penstock::bench

@@ -45,7 +45,7 @@ Ceiling measure(const CeilingRequest& request, int ranks) {
   ceiling.bytes = ceiling_bytes(request.total_bytes);
   ceiling.transfer_bytes = transfer_bytes;
   std::vector<int> counts = {1, 2};
-  // Ranks that write side by side may get more out of a device than two streams do.
+  // Ranks that write concurrently may get more out of a device than two streams.
   const int many = std::min<int>(ranks, static_cast<int>(ceiling.bytes / transfer_bytes / 2));
   if (many > 2) counts.push_back(std::min(many, 16));
   for (const int streams : counts)

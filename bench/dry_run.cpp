@@ -1,4 +1,4 @@
-// Dry run: the arithmetic of a run's needs, for any number of ranks.
+// Dry run: computes the needs of a run for any number of ranks.
 #include "bench/dry_run.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Dry run: what a run would move, and what it needs, without running it.
+// Dry run: reports the amount of data and the resources of a run, without running it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,8 +9,8 @@
 
 namespace penstock::bench {
 
-// Collective over one process. For each of options.dry_run_ranks: every case with its bytes and methods, and what disk and
-// memory the largest needs; and how fast the device is, from a second of measuring it.
+// Collective over one process. For each of options.dry_run_ranks: every case with its bytes and methods, the disk and
+// memory that the largest case needs, and the device's rate from a one-second measurement.
 Result<nlohmann::json> dry_run(const Communicator& comm, const Options& options);
 
 }  // namespace penstock::bench

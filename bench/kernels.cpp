@@ -1,4 +1,5 @@
-// penstock-bench-kernels: how fast one core packs windows and sums bytes; GB/s of what is copied, memory from and to RAM.
+// penstock-bench-kernels: the rate at which one core packs windows and computes checksums; GB/s of copied data, from
+// and to RAM.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t total_bytes = 64 << 20;  // of elements: more than the caches have
+constexpr int64_t total_bytes = 64 << 20;  // of elements: more than the caches hold
 constexpr int64_t window_bytes = 4 << 20;
 
 struct Case {
@@ -35,7 +36,7 @@ Case contiguous(int64_t element_bytes, int64_t swap_bytes) {
   return make_case(Selection::whole({count}), element_bytes, swap_bytes, count);
 }
 
-// One of four columns of blocks: rows of ROW_BYTES that lie apart in the file.
+// One of four columns of blocks: separate rows of ROW_BYTES in the file.
 Case rows(int64_t row_bytes, int64_t swap_bytes) {
   const int64_t width = row_bytes / 8, height = total_bytes / row_bytes;
   const Box box{{0, width}, {height, width}};
@@ -55,7 +56,7 @@ Case strided(int64_t stride, int64_t swap_bytes) {
   return make_case(Selection::of_box({count}, {{0}, {count}}, {0, {stride}}), 8, swap_bytes, count * stride);
 }
 
-// An index map of runs of one to MOST elements, with gaps as long, in the order of the file.
+// An index map of runs of one to MOST elements, with gaps of the same lengths, in file order.
 Case runs(int64_t most, int64_t swap_bytes) {
   std::mt19937_64 random(7);
   std::uniform_int_distribution<int64_t> length(1, most);
@@ -68,7 +69,7 @@ Case runs(int64_t most, int64_t swap_bytes) {
   return make_case(Selection::of_runs({offset}, list), 8, swap_bytes, count);
 }
 
-// What each window of a writer costs: in planes, and slice by slice.
+// The cost of each window of a writer: in planes, and slice by slice.
 void by_planes(const Piece& piece, AddressRange range, std::byte* window) {
   copy_window(piece, range, window, Direction::write);
 }
@@ -93,7 +94,7 @@ void pack(benchmark::State& state, const Case& made, Way way) {
   state.SetBytesProcessed(state.iterations() * made.piece.selection.count() * made.piece.element_bytes);
 }
 
-// Cases are made when they run, one at a time.
+// Cases are created when they run, one at a time.
 void add_case(const std::string& name, Case (*make)(int64_t, int64_t), int64_t a, int64_t b) {
   const auto add = [=](const char* how, auto way) {
     benchmark::RegisterBenchmark((name + "/" + how).c_str(),
@@ -128,7 +129,7 @@ void add_sum(const char* name, uint64_t (*sum)(std::span<const std::byte>, uint6
   benchmark::RegisterBenchmark(name, run)->Arg(32)->Arg(64)->Arg(1024)->Arg(65536)->Arg(total_bytes);
 }
 
-// What a checksum adds to a copy, block by block while a block is in the cache.
+// The additional cost of a checksum during a copy, block by block in the cache.
 void copy_blocks(benchmark::State& state, bool summed) {
   constexpr size_t block = 64 << 10;
   const std::vector<std::byte> from(total_bytes, std::byte{7});

@@ -1,4 +1,4 @@
-// What a neighbour's rows cost the writer who reads them by process_vm_readv, and what packing them costs: decision 0015.
+// Compares reading a neighbour's rows by process_vm_readv with packing them: decision 0015.
 #include "bench/kernels_vm.hpp"
 
 #include <benchmark/benchmark.h>
@@ -20,8 +20,8 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t total_bytes = 16 << 20;  // of elements, in each iteration
-constexpr int64_t layers = 2;              // of ghost cells before and behind each row in memory
+constexpr int64_t total_bytes = 16 << 20;  // of elements, per iteration
+constexpr int64_t layers = 2;              // of ghost cells before and after each row in memory
 constexpr int64_t size = sizeof(uint64_t);
 
 struct Shape {
@@ -34,7 +34,7 @@ struct Shape {
 
 enum class Kind : uint8_t { user, window, shared_window };
 
-// Untouched pages, those of a window that is not shared advised to be huge as in the library; null where there is no memory.
+// Untouched pages; for an unshared window advised to be huge as in the library. Null if memory is exhausted.
 class Pages {
  public:
   Pages(int64_t bytes, Kind kind) : bytes_(static_cast<size_t>(bytes)) {
@@ -68,7 +68,7 @@ bool holds(const Pages& window, const Shape& shape, uint64_t first) {
   return true;
 }
 
-// A process that fills MEMORY, untouched here, in pages of its own. It ends with this object, or with its parent.
+// A process that fills MEMORY, untouched here, in its own pages. It ends with this object or with its parent.
 class Neighbour {
  public:
   Neighbour(const Pages& memory, uint64_t first) {
@@ -105,7 +105,7 @@ class Neighbour {
   bool ready_ = false;
 };
 
-// "" or what stands against it.
+// "" or the error.
 std::string fetch(pid_t process, const std::vector<iovec>& rows, std::byte* window) {
   for (size_t at = 0; at < rows.size();) {
     const size_t count = std::min<size_t>(IOV_MAX, rows.size() - at);
@@ -120,7 +120,7 @@ std::string fetch(pid_t process, const std::vector<iovec>& rows, std::byte* wind
   return {};
 }
 
-// WAY fills a window and says what stands against it; FIRST is what its source begins with.
+// WAY fills a window and returns the error; FIRST is the start of its source.
 template <typename Way>
 void measure(benchmark::State& state, const Shape& shape, const Pages& window, uint64_t first, Way way) {
   std::string trouble = way();
@@ -137,7 +137,7 @@ void measure(benchmark::State& state, const Shape& shape, const Pages& window, u
   state.SetBytesProcessed(state.iterations() * total_bytes);
 }
 
-// The writer alone, into a window of its own.
+// Only the writer works, into its own window.
 void read_neighbour(benchmark::State& state, const Shape& shape) {
   const Pages memory(shape.rows() * shape.pitch() * size, Kind::user), window(total_bytes, Kind::window);
   if (memory.data() == nullptr || window.data() == nullptr) return state.SkipWithError("no memory");
@@ -149,7 +149,7 @@ void read_neighbour(benchmark::State& state, const Shape& shape) {
   measure(state, shape, window, 1000, [&] { return fetch(neighbour.process(), rows, window.data()); });
 }
 
-// What each neighbour does for itself, into a window that all have mapped.
+// The work of each neighbour, into a window that all have mapped.
 void pack_window(benchmark::State& state, const Shape& shape) {
   const Pages memory(shape.rows() * shape.pitch() * size, Kind::user), window(total_bytes, Kind::shared_window);
   if (memory.data() == nullptr || window.data() == nullptr) return state.SkipWithError("no memory");
@@ -167,7 +167,7 @@ void pack_window(benchmark::State& state, const Shape& shape) {
   });
 }
 
-// The floor: no rows, one process.
+// The lower bound: no rows, one process.
 void copy_plainly(benchmark::State& state) {
   const Shape shape{total_bytes};
   const Pages memory(shape.pitch() * size, Kind::user), window(total_bytes, Kind::window);

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-// Registers them. Each forks when it runs, so no thread may be under way.
+// Registers them. Each forks when it runs, so no other thread may exist.
 void add_neighbour_reads();
 
 }  // namespace penstock

@@ -19,8 +19,8 @@ namespace penstock::bench {
 
 namespace {
 
-// What --threads says; it must be known before the options can be parsed by all ranks. Threads of the ceiling only call
-// the file system, so FUNNELED is enough for all but commits in the background.
+// The value of --threads, needed before all ranks can parse the options. Threads of the ceiling only call the file
+// system, so FUNNELED is enough, except for commits in the background.
 int thread_level(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     if (std::string_view(argv[i]) == "--threads=multiple" ||

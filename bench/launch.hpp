@@ -1,4 +1,4 @@
-// Launch: the start and the end of MPI around the whole program; the only part of the bench that knows MPI.
+// Launch: starts and ends MPI for the whole program.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace penstock::bench {
 
-// One per process, made first and destroyed last in main: every copy of its communicator must be gone by then.
+// One per process, created first and destroyed last in main: all copies of its communicator must be gone by then.
 class Launch {
  public:
   Launch(int* argc, char*** argv);
@@ -19,7 +19,7 @@ class Launch {
   const Result<Communicator>& communicator() const { return communicator_; }
   // "Open MPI v4.1.4, ...", "serial".
   std::string library() const;
-  // Collective: the MPI-IO library of this run: "OMPIO", "ROMIO"; "" in a serial build.
+  // Collective. The MPI-IO library of this run: "OMPIO", "ROMIO"; "" in a serial build.
   std::string mpi_io() const;
 
  private:

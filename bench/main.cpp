@@ -1,4 +1,4 @@
-// penstock-bench: measures ways of writing and reading a workload, and proves that every byte arrived.
+// penstock-bench: measures methods of writing and reading a workload, and verifies every byte.
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstdio>
@@ -25,7 +25,7 @@ using namespace penstock::bench;  // NOLINT(google-build-using-namespace)
 
 enum Exit { success = 0, failure = 1, usage = 2 };
 
-// What is true on all ranks is said once.
+// Prints an error that all ranks share once.
 int complain(const Communicator& comm, const Status& status, Exit exit) {
   if (comm->rank() == 0) fmt::print(stderr, "penstock-bench: {}\n", status.message());
   return exit;
@@ -44,7 +44,7 @@ std::vector<std::string> warnings(const Case& what, const Results& results, int6
   return list;
 }
 
-// On rank 0. A case by itself, beside the device's ceiling.
+// On rank 0. A single case, with the device's ceiling.
 Status report_case(const Options& options, const Results& results, const Ceiling& ceiling,
                    const nlohmann::json& where) {
   const Case& what = options.cases[0];
@@ -69,7 +69,7 @@ Status report_cases(const CasesRecord& record) {
   return options.json.empty() ? Status() : write_json(options.json, cases_json(record));
 }
 
-// Renews the record of a list of cases after each repetition.
+// Rewrites the record of a list of cases after each repetition.
 Keep keeping(const Options& options, const Ceiling& ceiling, const nlohmann::json& where) {
   if (!options.listed || options.json.empty()) return nullptr;
   return [&](const Measured& so_far) {
@@ -83,7 +83,7 @@ int64_t largest(const std::vector<Case>& cases) {
   return bytes;
 }
 
-// By one process, for any number of ranks.
+// In one process, for any number of ranks.
 Result<Exit> count_only(const Communicator& comm, const Options& options) {
   if (comm->size() != 1) return Status(Code::invalid, "--count-only is the work of one rank");
   PENSTOCK_ASSIGN(const std::vector<CountRow> rows, count_all(*options.count));
@@ -162,11 +162,11 @@ int run(const Launch& launch, int argc, char** argv) {
   return exit ? *exit : complain(comm, exit.status(), failure);
 }
 
-// Puts the C library's allocator into the state of a program that has run for a while: once a large array has been freed,
-// glibc keeps what is freed later instead of handing each staging buffer back to the system and faulting it in anew. Which
-// of the methods frees one first, or whether any does, must not decide what the others take.
+// Puts the C library's allocator into the state of a long-running program: after a large array has been freed, glibc
+// keeps freed memory instead of returning each staging buffer to the system and faulting it in again. The order in
+// which methods free such arrays must not affect the times of others.
 void free_a_large_array() {
-  constexpr size_t most_learnt = (32 << 20) - (64 << 10);  // bytes; of a larger one it learns nothing
+  constexpr size_t most_learnt = (32 << 20) - (64 << 10);  // bytes; it does not adapt to larger arrays
   auto* const array = static_cast<volatile char*>(std::malloc(most_learnt));
   if (array != nullptr) array[0] = 0;
   std::free(const_cast<char*>(array));

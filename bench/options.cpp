@@ -15,7 +15,7 @@ namespace penstock::bench {
 
 namespace {
 
-// What CLI11 fills, before it is understood.
+// Values stored by CLI11, before interpretation.
 struct Raw {
   CaseWords words;
   std::string preset;
@@ -27,7 +27,7 @@ struct Raw {
   double half_width = 0;  // percent
 };
 
-// What a preset chooses for itself.
+// Options that a preset sets itself.
 constexpr const char* of_one_case[] = {"workload",     "--methods",        "--regime",        "--compute",
                                        "--ghosts",     "--own-ranks",      "--row-bytes",     "--aa",
                                        "--variables",  "--keep",           "--decomposition", "--datasets",
@@ -92,7 +92,7 @@ Status check_run(const Options& options) {
   return {};
 }
 
-// Where the tests look for it too.
+// The same place as in the tests.
 std::string map_at_hand() {
   const char* data = std::getenv("PENSTOCK_DATA");
   const std::string path = std::string(data != nullptr ? data : "../shared/data") + "/e3sm/map_f_case_16p.nc";
@@ -100,7 +100,7 @@ std::string map_at_hand() {
   return std::filesystem::is_regular_file(path, error) ? path : "";
 }
 
-// Refuses what a list of cases, or a preset, says for itself.
+// Rejects options that a list of cases, or a preset, sets itself.
 Status refuse_case_words(const CLI::App& app, const std::string& beside, const std::string& workload) {
   for (const char* option : of_one_case)
     if (app.count(option) > 0)
@@ -131,7 +131,7 @@ Status take_cases(const CLI::App& app, const Raw& raw, Options& options) {
   return {};
 }
 
-// What only says something of a count, or of a measurement.
+// Rejects options that apply only to counts, or only to measurements.
 Status check_count_words(const CLI::App& app, bool counting, bool dry) {
   for (const char* option : {"--np-virtual", "--stripe"})
     if (!counting && !dry && app.count(option) > 0) return invalid(fmt::format("{} belongs to --count-only", option));

@@ -1,4 +1,4 @@
-// Options: what the command line of penstock-bench asks for.
+// Options: the command line of penstock-bench.
 #pragma once
 
 #include <cstdint>
@@ -18,35 +18,35 @@ namespace penstock::bench {
 struct Options {
   std::vector<Case> cases;               // one in an ordinary run
   const Preset* preset = nullptr;        // null in an ordinary run
-  bool listed = false;                   // many cases, each under its name
-  std::vector<RatioRow> ratios;          // of the preset, that were asked for
-  std::vector<Unavailable> unavailable;  // what was asked for and this build or this run has not
+  bool listed = false;                   // many cases, each with a name
+  std::vector<RatioRow> ratios;          // requested ratios of the preset
+  std::vector<Unavailable> unavailable;  // requested items that this build or run does not have
 
-  std::optional<CountRequest> count;  // instead of all that: only count
+  std::optional<CountRequest> count;  // if set: only count
 
-  std::vector<int> dry_run_ranks;  // not empty: only say what runs on so many ranks would need
+  std::vector<int> dry_run_ranks;  // if not empty: only report the resources for these numbers of ranks
 
   int repetitions = 6;
   uint64_t seed = 1;
-  int readers = 0;                   // 0: one less than there are ranks
+  int readers = 0;                   // 0: all ranks but one
   double time_limit_seconds = 0;     // 0: none
-  double half_width = 0;             // of every interval, relative to its median, at which measuring stops; 0: never
-  std::string threads = "funneled";  // MPI's thread level, which Launch has set
+  double half_width = 0;             // relative half-width of all intervals at which measuring stops; 0: never
+  std::string threads = "funneled";  // MPI's thread level, as set by Launch
 
   std::string directory;
   std::string json;  // "": no JSON file
   bool progress = false;
   bool keep = false;
-  bool list_methods = false;  // print what there is as JSON and end
+  bool list_methods = false;  // print the methods as JSON and exit
 
-  std::string help;                    // not empty: print it and end
+  std::string help;                    // if not empty: print it and exit
   std::vector<std::string> arguments;  // as given
 };
 
-// The same on every rank, since every rank has the same arguments. Code::invalid explains itself in one line.
-// LAUNCH is asked, collectively, for what a preset needs to know.
+// The same on every rank, since every rank has the same arguments. Code::invalid has a one-line explanation. Asks
+// LAUNCH, collectively, for properties that a preset needs.
 Result<Options> parse_options(int argc, char** argv, const Launch& launch);
-// Local. Makes the workload of every case for RANKS that write.
+// Local. Makes the workload of every case for RANKS writers.
 Status make_workloads(Options& options, int ranks);
 
 }  // namespace penstock::bench

@@ -1,4 +1,4 @@
-// Preconditions: folder, disk and memory, looked at by rank 0.
+// Preconditions: folder, disk and memory, checked by rank 0.
 #include "bench/preconditions.hpp"
 
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ Status check_directory(const std::string& directory) {
   return {};
 }
 
-// An override would be measured under every method's name.
+// An override would be measured under the name of every method.
 Status check_environment() {
   for (const char* name : {"PENSTOCK_PLAN", "PENSTOCK_PLANS"})
     if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
@@ -42,7 +42,7 @@ Status check_environment() {
 Status check_json(const std::string& path) {
   if (path.empty()) return {};
   struct stat about{};
-  if (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode))  // a rename would be the end of a device
+  if (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode))  // a rename would replace a device
     return Status(Code::invalid, fmt::format("--json {} is no regular file", path));
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -50,7 +50,7 @@ Status check_json(const std::string& path) {
                                                     : Status::from_errno(errno, fmt::format("--json {}", path));
 }
 
-// A commit that replaces nothing holds one copy; a tenth more for alignment and checksums.
+// A commit that replaces nothing needs one copy; plus a tenth for alignment and checksums.
 int64_t disk_bytes(const Options& options, int64_t bytes) {
   const int64_t files =
       options.keep && !options.cases.empty() ? static_cast<int64_t>(options.cases[0].methods.size()) : 1;
@@ -64,7 +64,7 @@ Status check_disk(const Options& options, int64_t need) {
                                             format_bytes(need)));
 }
 
-// Of all ranks, with ghost cells, once.
+// Of all ranks, including ghost cells, once.
 int64_t memory_bytes(const Case& one, int ranks) {
   int64_t sum = 0;
   const std::vector<Field>& fields = one.workload->fields();
@@ -77,7 +77,7 @@ int64_t memory_bytes(const Case& one, int ranks) {
 
 Status check_memory(const Communicator& comm, int64_t need) {
   const int64_t available = available_memory();
-  if (available == 0 || comm->node_size() < comm->size()) return {};  // several nodes: each has its own part only
+  if (available == 0 || comm->node_size() < comm->size()) return {};  // several nodes: each has only its own part
   if (available >= need) return {};
   return Status(Code::memory,
                 fmt::format("{} of memory are available, this needs {}", format_bytes(available), format_bytes(need)));
@@ -91,7 +91,7 @@ Needs needs_of(const Options& options, int ranks) {
     size = std::max(size, one.total_bytes());
     memory = std::max(memory, memory_bytes(one, ranks));
   }
-  return {disk_bytes(options, size), memory + slack_bytes};  // what is read back lies where it was written from
+  return {disk_bytes(options, size), memory + slack_bytes};  // data is read back into the memory it was written from
 }
 
 Status check_preconditions(const Communicator& comm, const Options& options) {

@@ -1,4 +1,4 @@
-// Preconditions: what must hold before anything is measured.
+// Preconditions: requirements that are checked before any measurement.
 #pragma once
 
 #include <penstock/communicator.hpp>
@@ -7,16 +7,16 @@
 
 namespace penstock::bench {
 
-// Collective; the same status everywhere. The folder exists and can be written, the disk has room for one file of
-// the largest case at a time (for one of each method with --keep), the node has memory for what its ranks write and
-// read back of it.
+// Collective; same status on all ranks. Checks that the folder exists and is writable, that the disk has room for one
+// file of the largest case at a time (with --keep for one per method), and that each node has memory for the data that
+// its ranks write and read back.
 Status check_preconditions(const Communicator& comm, const Options& options);
 
-// Local. Bytes of the file system that the largest case needs at a time, and of memory on all RANKS together.
+// Local. Bytes of disk that the largest case needs at a time, and of memory on all RANKS together.
 struct Needs {
   int64_t disk = 0, memory = 0;
 };
-// REQUIRES: the workloads are made, for so many RANKS.
+// REQUIRES: the workloads are made for RANKS.
 Needs needs_of(const Options& options, int ranks);
 
 }  // namespace penstock::bench

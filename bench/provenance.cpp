@@ -1,4 +1,4 @@
-// Provenance: asked from the kernel, the libraries and the build.
+// Provenance: data from the kernel, the libraries and the build.
 #include "bench/provenance.hpp"
 
 #include <sys/statfs.h>
@@ -41,7 +41,7 @@ std::string file_system(const std::string& folder) {
   struct statfs about{};
   if (::statfs(folder.c_str(), &about) != 0) return "unknown";
   switch (static_cast<unsigned long>(about.f_type)) {
-    case 0xef53: return "ext4";  // and ext2, ext3, which share the number
+    case 0xef53: return "ext4";  // also ext2 and ext3, which share the number
     case 0x58465342: return "xfs";
     case 0x9123683e: return "btrfs";
     case 0x01021994: return "tmpfs";
@@ -56,7 +56,7 @@ std::string file_system(const std::string& folder) {
   }
 }
 
-// {"node": ranks on it}
+// {"node": number of its ranks}
 Result<nlohmann::json> nodes(const Communicator& comm) {
   char host[256] = {};
   ::gethostname(host, sizeof host - 1);

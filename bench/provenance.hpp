@@ -1,4 +1,4 @@
-// Provenance: where, with what and from which code a run was made.
+// Provenance: the machine, configuration and code version of a run.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,10 +9,10 @@
 
 namespace penstock::bench {
 
-// Collective (the ranks' node names are gathered). Rank 0's result holds everything; elsewhere it is null.
+// Collective (gathers the ranks' node names). Rank 0 gets the result; the others null.
 Result<nlohmann::json> provenance(const Communicator& comm, const Options& options, const std::string& mpi_library);
 
-// "MemAvailable" of this node in bytes; 0 where it cannot be known.
+// "MemAvailable" of this node in bytes; 0 if unknown.
 int64_t available_memory();
 
 }  // namespace penstock::bench

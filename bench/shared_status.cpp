@@ -1,4 +1,4 @@
-// Rank 0's verdict on every rank.
+// Shared status: sends rank 0's status or text to every rank.
 #include "bench/shared_status.hpp"
 
 #include "core/base/encode.hpp"

@@ -1,4 +1,4 @@
-// Rank 0's verdict, and rank 0's words, on every rank.
+// Shared status: sends a status or text of rank 0 to every rank.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace penstock::bench {
 
-// Collective. Every rank returns the status that rank 0 passed; for checks that only rank 0 makes.
+// Collective. Every rank returns the status of rank 0; for checks that only rank 0 makes.
 Status from_root(const Communicator& comm, const Status& status);
-// Collective. The text that rank 0 passed.
+// Collective. Returns the text of rank 0.
 Result<std::string> from_root(const Communicator& comm, const std::string& text);
 
 }  // namespace penstock::bench

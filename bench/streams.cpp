@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t alignment = 4096;
 constexpr int awake_tag = 1000;
 
-// CALL(bytes, offset) for each transfer of S, until one is short.
+// Calls CALL(bytes, offset) for each transfer of S, until one is short.
 template <typename Call>
 void transfer(Stream& s, Call call) {
   for (int64_t at = 0; at < s.bytes && s.error == 0; at += transfer_bytes) {
@@ -65,7 +65,7 @@ void write_stream(Stream& s) {
     s.error = errno;
     return;
   }
-  (void)!::fallocate(fd, 0, 0, s.bytes);  // where it is unsupported, the file grows as it is written
+  (void)!::fallocate(fd, 0, 0, s.bytes);  // if unsupported, the file grows during writing
   transfer(s, [&](int64_t length, int64_t at) { return ::pwrite(fd, s.memory, static_cast<size_t>(length), at); });
   if (s.error == 0 && ::fdatasync(fd) != 0) s.error = errno;
   if (::close(fd) != 0 && s.error == 0) s.error = errno;

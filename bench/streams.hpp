@@ -1,4 +1,4 @@
-// Streams: sequential system calls by threads of one rank, each with a file of its own, as fio's jobs.
+// Streams: sequential system calls by threads of one rank, each with its own file, like fio's jobs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace penstock::bench {
 
 inline constexpr int64_t transfer_bytes = 4 << 20;
 
-// Page-aligned memory of one transfer, full of bytes that no device can compress.
+// Page-aligned memory of one transfer, filled with incompressible bytes.
 class Transfer {
  public:
   Transfer();
@@ -34,21 +34,21 @@ struct Stream {
   int error = 0;
 };
 
-// COUNT streams to new files in FOLDER, which share BYTES evenly, rounded up to 4096, with memory of their own.
+// COUNT streams to new files in FOLDER, which share BYTES evenly, rounded up to 4096, each with its own memory.
 struct StreamSet {
   StreamSet(const std::string& folder, int64_t bytes, int count, bool direct);
   std::vector<std::unique_ptr<Transfer>> memory;
   std::vector<Stream> streams;
   int64_t bytes = 0;  // of all
-  int error() const;  // errno of the first that failed; 0
+  int error() const;  // errno of the first failure; 0
 };
 
-// Preallocated; ends with fdatasync and close.
+// Preallocates; ends with fdatasync and close.
 void write_stream(Stream& stream);
 void read_stream(Stream& stream);
 // Asks the kernel to drop the file's pages.
 void drop(const Stream& stream);
-// Seconds until the last of SET has ended.
+// Seconds until the last stream of SET has ended.
 double run_all(StreamSet& set, void (*run)(Stream&));
 
 // Collective. Rank 0 calls WORK while the others sleep: in a barrier they would spin on cores that its threads need.

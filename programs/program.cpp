@@ -1,4 +1,4 @@
-// Program: MPI's begin and end, or none.
+// Program: starts and ends MPI, if any.
 #include "programs/program.hpp"
 
 #include <cstdio>
@@ -38,7 +38,7 @@ int run_with(const Result<Communicator>& comm, std::span<char*> arguments, const
 }  // namespace
 
 void tell_of_waits(const char* program) {
-  // One rank's word is enough; rank 1's where rank 0 is not there.
+  // One rank's report is enough; rank 1's if rank 0 is missing.
   when_waiting([program](const Waiting& waiting) {
     if (waiting.rank == 0 || (waiting.rank == 1 && waiting.what.find("rank 0 (of") != std::string::npos))
       std::fprintf(stderr, "%s: %s\n", program, waiting.what.c_str());
@@ -62,7 +62,7 @@ int run_alone(int argc, char** argv, const Usage& usage,
   return run_with(serial_communicator(), std::span(argv, argc).subspan(1), usage, body);
 }
 
-// Rank 0 looks. A link that leads nowhere is in the way as well.
+// Rank 0 checks. A dangling link also counts.
 Status check_free(const Communicator& comm, const std::string& path) {
   int64_t there = 0;
   if (comm->rank() == 0)

@@ -1,4 +1,4 @@
-// Program: what these programs share: ranks, usage, exit codes, and lines of JSON for who started them.
+// Program: shared by these programs: ranks, usage, exit codes, and JSON lines for the caller.
 #pragma once
 
 #include <functional>
@@ -18,26 +18,26 @@ struct Usage {
   size_t least, most;
 };
 
-// Runs BODY on all ranks with the arguments; its result is the exit status. Says how the program is used where there are too
-// few or too many of them, or where BODY returns usage.
+// Runs BODY on all ranks with the arguments; its result is the exit status. Prints the usage if the number of arguments
+// is wrong, or if BODY returns usage.
 int run(int argc, char** argv, const Usage& usage,
         const std::function<int(const Communicator&, std::span<char*> arguments)>& body);
 
-// From now on a wait in which nothing has moved for 10 s is told of on stderr. run() calls it.
+// Reports waits without progress for 10 s on stderr from now on. run() calls it.
 void tell_of_waits(const char* program);
 
-// The same in a process by itself, which needs no MPI and no launcher.
+// Same in a single process, without MPI and launcher.
 int run_alone(int argc, char** argv, const Usage& usage,
               const std::function<int(const Communicator&, std::span<char*> arguments)>& body);
 
-// Collective. Code::exists where something is at PATH, or a set's index beside it, before any work is done.
+// Collective. Code::exists if there is a file at PATH, or a set's index beside it; called before any work.
 Status check_free(const Communicator& comm, const std::string& path);
 
-// One line; bytes that are no UTF-8 become U+FFFD.
+// Prints one line; bytes that are not UTF-8 become U+FFFD.
 void print(const nlohmann::json& line);
 
-// The same for each of FILES: on rank 0 a line of what WORK says of it, or its error; failure where there was one, or
-// where WORK says so.
+// Same for each of FILES: rank 0 prints a line with WORK's result, or its error. Returns failure if there was an error,
+// or if WORK reports one.
 struct Outcome {
   nlohmann::json line;
   bool good = true;

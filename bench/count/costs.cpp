@@ -1,4 +1,4 @@
-// Costs: sums over ranks, and what neighbouring writers share.
+// Costs: sums over ranks, and units that adjacent writers share.
 #include "bench/count/costs.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ int64_t Tally::writers() const {
   return std::count_if(written_.begin(), written_.end(), [](const AddressRange& r) { return r.begin < r.end; });
 }
 
-// Writers follow one another in the file, so a unit that several share is the first one of all but one of them.
+// Writers are contiguous in the file, so a unit shared by several is the first one of all of them except one.
 int64_t Tally::conflicts(int64_t unit) const {
   int64_t found = 0, last = -1, counted = -1;
   for (const AddressRange& range : written_) {

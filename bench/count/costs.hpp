@@ -1,4 +1,4 @@
-// Costs: what a write costs that can be counted instead of timed: messages, plans, bytes moved, calls on metadata.
+// Costs: countable costs of a write: messages, plans, bytes moved, metadata calls.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace penstock::bench {
 
-// Of all ranks.
+// Over all ranks.
 struct PerRank {
   double mean = 0;
   int64_t most = 0;
 };
 
-// Calls of storage (core/storage/storage.hpp) for one file, of all ranks together. ALLOCATE happens inside CREATE.
+// Storage calls (core/storage/storage.hpp) for one file, of all ranks together. ALLOCATE happens inside CREATE.
 struct MetadataCalls {
   int64_t create = 0, allocate = 0, open = 0, sync = 0, close = 0, permit = 0, set_time = 0, stat = 0, rename = 0,
           sync_directory = 0;
@@ -25,20 +25,20 @@ struct MetadataCalls {
 };
 
 struct Costs {
-  int64_t writers = 0;        // that have anything to write
-  PerRank plan_messages;      // which say what will be sent
-  PerRank data_messages;      // to any other rank: one for each writer and round with bytes
-  PerRank far_messages;       // those of them that go to other nodes
-  PerRank messages;           // plan and data: all that this way sends
-  PerRank plan_bytes;         // told by a rank to others
-  int64_t plan_received = 0;  // bytes of plans that the writer who is told most receives
+  int64_t writers = 0;        // with data to write
+  PerRank plan_messages;      // announcements of what will be sent
+  PerRank data_messages;      // to other ranks: one for each writer and round with bytes
+  PerRank far_messages;       // those to other nodes
+  PerRank messages;           // plan and data: all messages
+  PerRank plan_bytes;         // sent by a rank to others
+  int64_t plan_received = 0;  // bytes of plans at the writer that receives most
   int64_t bytes = 0;          // of the workload
   int64_t far_bytes = 0;      // sent to other nodes
-  int64_t near_bytes = 0;     // copied or sent to a writer of the own node, that of the rank itself included
-  int64_t stripe_conflicts = 0, block_conflicts = 0;  // stripes, blocks of the plan, that several writers write to
+  int64_t near_bytes = 0;     // copied or sent to a writer on the same node, including the rank itself
+  int64_t stripe_conflicts = 0, block_conflicts = 0;  // stripes and plan blocks written by several writers
   MetadataCalls metadata;
 
-  // Over the network and into the file, for each byte of the workload.
+  // Over the network and to the file, per byte of the workload.
   double moved_per_byte() const {
     return bytes > 0 ? 1 + static_cast<double>(far_bytes) / static_cast<double>(bytes) : 0;
   }
@@ -54,33 +54,33 @@ struct Sent {
   int64_t far_bytes = 0, near_bytes = 0;
 };
 
-// Sums and maxima, rank by rank: nothing is kept but a few numbers for each writer.
+// Sums and maxima, rank by rank; keeps only a few numbers per writer.
 class Tally {
  public:
-  // BY_NODE: data for the own node goes without messages.
+  // BY_NODE: data within a node needs no messages.
   Tally(int64_t writers, bool by_node)
       : by_node_(by_node), told_(static_cast<size_t>(writers)), written_(told_.size()) {}
   void tell(int64_t writer, int64_t bytes) { told_[static_cast<size_t>(writer)] += bytes; }
   // Some rank has bytes of RANGE for WRITER.
   void write(int64_t writer, AddressRange range);
   void add(const Sent& sent);
-  int64_t writers() const;                // that have bytes
-  int64_t conflicts(int64_t unit) const;  // units of so many bytes of the file that several writers write to
-  Costs costs(int64_t ranks) const;       // what was added, as means and maxima
+  int64_t writers() const;                // with bytes
+  int64_t conflicts(int64_t unit) const;  // units of this size in the file written by several writers
+  Costs costs(int64_t ranks) const;       // means and maxima of everything added
 
  private:
   bool by_node_;
   std::vector<int64_t> told_;
   std::vector<AddressRange> written_;  // begin == end: nothing
-  Costs sums_;                         // the means are sums still
+  Costs sums_;                         // still sums instead of means
 };
 
-// Local. hdf5/two_phase and the like: the transport's own arithmetic.
+// Local. hdf5/two_phase and similar: uses the transport's own arithmetic.
 Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, int64_t stripe);
-// Local. Two-phase writing as ROMIO does it (Thakur, Gropp, Lusk 1999), of the same pieces: one aggregator on each node, the
-// range of the file cut evenly among them without alignment, lists of 16 bytes for each contiguous run, whose lengths
-// everybody tells everybody, rounds of 16 MiB; all ranks open, sync and close. In its favour, what ROMIO gathers from all at
-// the start and tells all again in each round is left out.
+// Local. Two-phase writing as in ROMIO (Thakur, Gropp, Lusk 1999), for the same pieces: one aggregator per node, the
+// file range divided evenly without alignment, lists of 16 bytes per contiguous run, whose lengths every rank sends to
+// every rank, rounds of 16 MiB; all ranks open, sync and close. In favour of ROMIO, its initial gather and its messages
+// to all ranks in each round are not counted.
 Result<Costs> count_textbook(const VirtualJob& job, bool durable, int64_t stripe);
 
 }  // namespace penstock::bench

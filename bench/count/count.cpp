@@ -1,4 +1,4 @@
-// Count: from a request to jobs, and from jobs to counts.
+// Count: converts a request to jobs, and jobs to counts.
 #include "bench/count/count.hpp"
 
 #include <fmt/format.h>

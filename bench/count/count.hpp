@@ -1,4 +1,4 @@
-// Count: a workload on so many ranks that no machine at hand has them: planned by one process, nothing is moved.
+// Count: plans a workload for large numbers of ranks in one process; no data moves.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,30 +15,31 @@ namespace penstock::bench {
 
 struct CountRequest {
   Case what;               // a workload, not made yet, and one method: FORMAT/two_phase
-  std::vector<int> ranks;  // a job of each
+  std::vector<int> ranks;  // one job for each
   int ranks_per_node = 16;
-  int64_t stripe = 1 << 20;  // of the file system; the plan's block too, where the plan does not say
+  int64_t stripe = 1 << 20;  // of the file system; also the plan's block unless the plan sets it
 };
 
-// One job by both ways.
+// One job by both methods.
 struct CountRow {
   int ranks = 1;
   Costs ours, textbook;
 };
 
-// Local. Code::invalid explains itself in one line.
+// Local. Code::invalid has a one-line explanation.
 Status check(const CountRequest& request);
-// Local. What ours alone costs on RANKS.
+// Local. The cost of our method alone on RANKS.
 Result<Costs> count_ours(const CountRequest& request, int ranks);
 // Local. A row for each of REQUEST.ranks.
 Result<std::vector<CountRow>> count_all(const CountRequest& request);
 
-// How much more each rank sends on TO ranks than on FROM, over log(TO) / log(FROM).
+// The growth of each rank's traffic from FROM to TO ranks, over log(TO) / log(FROM).
 struct Growth {
   static constexpr int from = 64, to = 4096;
   double messages = 0, plan_bytes = 0;
 };
-// Local. Of hdf5/two_phase with 512 MiB in all or, WEAK, 8 MiB on each rank; and one rank on a node, so that all is messages.
+// Local. For hdf5/two_phase with 512 MiB in total or, if WEAK, 8 MiB per rank; one rank per node, so that all data is
+// sent as messages.
 Result<Growth> count_growth(const std::string& workload, bool weak);
 
 // "penstock.counts/1".

@@ -1,4 +1,4 @@
-// Counts of small jobs, against what their few ranks were found to send by hand.
+// Tests of counts for small jobs, compared with messages counted by hand.
 #include "bench/count/count.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@ namespace {
 
 constexpr int64_t mebibyte = 1 << 20;
 
-// 1024 x 1024 real64 in 2 x 2 blocks: rows of 8 KiB, of which a rank has 4 KiB. The file's head takes the first MiB, the rows
-// of ranks 0 and 1 the next 4, those of ranks 2 and 3 the last 4.
+// 1024 x 1024 real64 in 2 x 2 blocks: rows of 8 KiB, 4 KiB per rank. The file's header takes the first MiB, the rows of
+// ranks 0 and 1 the next 4, those of ranks 2 and 3 the last 4.
 CountRequest four_ranks(const std::string& parameters, int ranks_per_node) {
   CaseWords words;
   words.workload = "block2d";
@@ -60,7 +60,7 @@ TEST(Count, NeighboursAreReachedWithoutMessages) {
   EXPECT_EQ(count_one(four_ranks(":writers=2,buffer_bytes=1MiB,neighbours=messages", 2)).ours.messages.mean, 2.5);
 }
 
-// Writers meet at 5 MiB, in the middle of a stripe of 2 MiB; the plan's block keeps them apart.
+// Writers meet at 5 MiB, in the middle of a 2 MiB stripe; the plan's block separates them.
 TEST(Count, StripesThatWritersShare) {
   CountRequest request = four_ranks(":writers=2,block=1MiB", 2);
   request.stripe = 2 * mebibyte;
@@ -71,8 +71,9 @@ TEST(Count, StripesThatWritersShare) {
   EXPECT_EQ(count_one(request).ours.stripe_conflicts, 0);
 }
 
-// Two aggregators, ranks 0 and 2, own 4.5 MiB each: 448 of the first 512 rows belong to rank 0's domain. So lists of 64 runs
-// go from 0 to 2, of 448 and 64 from 1 to 0 and 2, of 512 from 3 to 2, and each list's data in one round.
+// Two aggregators, ranks 0 and 2, own 4.5 MiB each: 448 of the first 512 rows belong to rank 0's domain. So lists go
+// from 0 to 2 with 64 runs, from 1 to 0 and 2 with 448 and 64, from 3 to 2 with 512, and the data of each list in one
+// round.
 TEST(Count, TextbookOnTwoNodes) {
   const Costs textbook = count_one(four_ranks("", 2)).textbook;
   EXPECT_EQ(textbook.writers, 2);

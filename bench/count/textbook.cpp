@@ -15,7 +15,7 @@ constexpr int64_t round_bytes = 16 << 20;  // ROMIO's cb_buffer_size
 
 struct Aggregators {
   int64_t begin = 0, end = 0;
-  int64_t share = 1;  // bytes of each one's domain
+  int64_t share = 1;  // bytes of each aggregator's domain
   int64_t count = 1;
 
   int64_t at(int64_t address) const { return (address - begin) / share; }
@@ -42,7 +42,7 @@ Result<Aggregators> aggregators_of(const VirtualJob& job) {
   return a;
 }
 
-// What one rank sends, while its runs are walked in the order of the file.
+// The messages of one rank, while its runs are visited in file order.
 class Walk {
  public:
   Walk(const VirtualJob& job, const Aggregators& aggregators, int rank, Tally& tally)
@@ -60,7 +60,7 @@ class Walk {
     }
   }
 
-  // Everybody tells everybody how long the lists are; the lists go where they are not empty.
+  // Every rank sends the lengths of its lists to every rank; only lists that are not empty are sent.
   Sent sent() {
     Sent sent = sent_;
     if (job_.ranks() > 1) sent.plan_messages += job_.ranks() - 1;
@@ -100,7 +100,7 @@ class Walk {
   std::pair<int64_t, int64_t> last_{-1, -1};
 };
 
-// Rank 0 creates the file and closes it, then all open, sync and close it. Nothing is allocated and nothing renamed.
+// Rank 0 creates and closes the file, then all ranks open, sync and close it. No allocation, no rename.
 MetadataCalls metadata_calls(int64_t ranks, bool durable) {
   MetadataCalls calls;
   calls.create = 1;

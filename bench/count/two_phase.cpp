@@ -1,4 +1,4 @@
-// two_phase: counted with the functions by which the transport itself plans.
+// two_phase: counted with the transport's own planning functions.
 #include <algorithm>
 
 #include "bench/count/costs.hpp"
@@ -22,7 +22,7 @@ Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
   return cut_domains(cut);
 }
 
-// What a writer writes of ROUTE's pieces: whole blocks of its own domain.
+// The bytes that a writer writes for ROUTE's pieces: whole blocks of its own domain.
 AddressRange written(const Route& route, const Domains& domains) {
   AddressRange range{INT64_MAX, INT64_MIN};
   for (const penstock::Piece& piece : route.pieces.all()) {
@@ -46,10 +46,10 @@ void count_data(const VirtualJob& job, int rank, const Route& route, const Domai
   }
 }
 
-// Of one file in placement single, as core/session and the transport call storage: rank 0 creates and closes it, at its full
-// size; every writer opens, syncs and closes; rank 0 opens, writes and syncs once more for the checksums that
-// were not FIRST, sets time and permissions, looks at both names, renames, syncs the folder, and holds the published file open
-// to notice that it is replaced.
+// For one file with placement single, as core/session and the transport call storage. Rank 0 creates the file at its
+// full size and closes it; every writer opens, syncs and closes. For checksums that were not FIRST, rank 0 opens,
+// writes and syncs once more. It sets time and permissions, examines both names, renames, syncs the folder, and holds
+// the published file open to detect its replacement.
 MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settings) {
   const bool durable = settings.word("durability") == "full";
   MetadataCalls calls;

@@ -1,4 +1,4 @@
-// VirtualJob: what core/session/prepare_shared.cpp does for a single file, for any rank.
+// VirtualJob: the work of core/session/prepare_shared.cpp for a single file, for any rank.
 #include "bench/count/virtual_job.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ Result<VirtualJob> VirtualJob::make(const Workload& workload, const Format& form
   PENSTOCK_TRY(format.check(catalogue));
   PENSTOCK_ASSIGN(job.layout_, format.layout(catalogue, Alignment{shape.block}));
   const int64_t end = (job.layout_.end + shape.block - 1) / shape.block * shape.block;
-  // As long as the name of a partial file is.
+  // As long as the name of a partial file.
   job.parts_.push_back({".file.h5.0123456789abcdef.0123456789ab-123456-12345678.slurm-1234567.node01.partial", end, 0});
   job.bytes_ = total_bytes(workload);
   return job;

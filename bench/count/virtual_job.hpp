@@ -1,4 +1,4 @@
-// VirtualJob: the pieces that every rank of a large job would hand to its transport, made by one process.
+// VirtualJob: the pieces that every rank of a large job would pass to its transport, computed by one process.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct JobShape {
   int64_t block = 4096;     // of the plan
 };
 
-// Immutable. Real selections in the real layout of one file; no memory behind them.
+// Immutable. Real selections in the real layout of one file, without memory.
 class VirtualJob {
  public:
   // WORKLOAD must outlive the job.
   static Result<VirtualJob> make(const Workload& workload, const Format& format, const JobShape& shape);
 
-  // What RANK writes; rank 0 writes the format's metadata as well.
+  // The pieces of RANK; for rank 0 including the format's metadata.
   Result<std::vector<penstock::Piece>> pieces(int rank) const;
   const std::vector<Part>& parts() const { return parts_; }
   int ranks() const { return shape_.ranks; }

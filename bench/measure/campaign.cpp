@@ -1,4 +1,4 @@
-// Campaign: the schedule carried out.
+// Campaign: executes the schedule.
 #include "bench/measure/campaign.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ Campaign::Campaign(const Options& options, const Ranks& ranks, const Scratch& sc
   }
 }
 
-// Memory for the largest case is enough for all, since only one is at work at a time.
+// Memory for the largest case is enough, since only one runs at a time.
 Status Campaign::prepare() {
   int64_t bytes = 0;
   for (const auto& run : runs_) {
@@ -73,8 +73,8 @@ Measured Campaign::so_far() const {
   return copy;
 }
 
-// Whether no repetition after this one would end before the time limit. Known before it starts, because the last one is
-// also verified by the format's own library.
+// Whether no further repetition would end before the time limit. This must be known before it starts, because the last
+// one is also verified by the format's own library.
 Result<bool> Campaign::is_last(int repetition) {
   enum Reason : int64_t { none, all_made, half_width, time_limit };
   int64_t last = none;
@@ -90,7 +90,7 @@ Result<bool> Campaign::is_last(int repetition) {
   return last != none;
 }
 
-// On rank 0, who has the times: whether each interval is as narrow as asked for.
+// On rank 0, which has the times: whether each interval is as narrow as requested.
 bool Campaign::settled() const {
   for (const auto& run : runs_)
     for (const Outcome& outcome : run->results().outcomes)
@@ -128,7 +128,7 @@ Status Campaign::take(const Turn& turn, int repetition, bool last) {
   return run.take({turn.method, repetition, last});
 }
 
-// Rank 0 knows the times.
+// Rank 0 has the times.
 Status Campaign::lose_patience() {
   for (const auto& run : runs_) {
     Results& results = run->results();

@@ -13,18 +13,18 @@
 
 namespace penstock::bench {
 
-// Collective. WANTED 0 is one less than all; more than all is Code::invalid.
+// Collective. WANTED 0 means all ranks but one; more than all is Code::invalid.
 Result<Ranks> choose_ranks(const Communicator& comm, int wanted);
 
-// What is to be done with the state after each repetition, so that nothing is lost when the run is ended from outside.
+// Stores the state after each repetition, so that nothing is lost if the run is terminated.
 using Keep = std::function<Status(const Measured& so_far)>;
 
 class Campaign {
  public:
-  // KEEP is called on rank 0, outside of every clock; null where nothing is to be kept.
+  // KEEP is called on rank 0, outside of all timing; may be null.
   Campaign(const Options& options, const Ranks& ranks, const Scratch& scratch, Progress& progress, Keep keep);
 
-  // Collective. A method that fails is recorded and dropped, on all ranks; a status that is not ok means that measuring
+  // Collective. A method that fails is recorded and dropped on all ranks; a status that is not ok means that measuring
   // itself is impossible. Only rank 0's results are filled.
   Result<Measured> run();
 
@@ -40,9 +40,9 @@ class Campaign {
 
   const Options& options_;
   Ground ground_;
-  std::vector<std::unique_ptr<CaseRun>> runs_;  // one for each case
-  std::unique_ptr<std::byte[]> memory_;         // in which cases take turns
-  Measured measured_;                           // without its cases, which are the runs'
+  std::vector<std::unique_ptr<CaseRun>> runs_;  // one per case
+  std::unique_ptr<std::byte[]> memory_;         // shared by cases in turn
+  Measured measured_;                           // without its cases, which are in the runs
   Keep keep_;
   double start_ = 0;
 };

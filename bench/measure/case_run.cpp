@@ -1,4 +1,4 @@
-// CaseRun: one write and one read-back at a time, between the filling and the verifying.
+// CaseRun: one write and one read-back at a time, with filling before and verification after.
 #include "bench/measure/case_run.hpp"
 
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ namespace penstock::bench {
 namespace {
 
 constexpr int64_t buffer_alignment = 64;
-constexpr double patience_seconds = 5;  // with competitors that cannot write
+constexpr double patience_seconds = 5;  // for competitors that cannot write
 
-// A rank's part of a sample, as it travels to rank 0.
+// A rank's part of a sample, as sent to rank 0.
 struct RankSample {
   double seconds = 0;
   PhaseTimes phases;
@@ -157,7 +157,7 @@ Status CaseRun::live(const OneRun& run) {
   PENSTOCK_TRY(case_.competitors > 0 ? move_beside_competitors(run, target) : move(run, target));
   if (method.reference) return {};
   PENSTOCK_TRY(verify(run));
-  // Of what was read into one buffer only the last piece is still there to be judged.
+  // With one buffer only the last piece read is still available for verification.
   const bool by_library = run.repetition == 0 || run.last || case_.workload->in_one_buffer();
   return by_library ? verify_by_library(run, target) : Status();
 }
@@ -167,7 +167,7 @@ Status CaseRun::move(const OneRun& run, const Target& target) {
   return case_.methods[run.method].reference ? Status() : read(run, target);
 }
 
-// Those of a node are started by its first rank. They are at work before the first clock starts.
+// The first rank of a node starts its competitors. They run before the timing starts.
 Status CaseRun::move_beside_competitors(const OneRun& run, const Target& target) {
   const Communicator& all = ranks_.all;
   std::array<int64_t, 2> load{};  // bytes, nanoseconds
@@ -208,7 +208,7 @@ Status CaseRun::write(const OneRun& run, const Target& target) {
 }
 
 Status CaseRun::read(const OneRun& run, const Target& target) {
-  // What an earlier read left in the buffers must not pass for what this one read.
+  // Data that an earlier read left in the buffers must not count as the result of this read.
   for (const Piece& piece : read_) std::fill(piece.bytes.begin(), piece.bytes.end(), ghost_byte);
   if (case_.regime == Regime::durable && !case_.warm)
     PENSTOCK_TRY(ground_.scratch->drop_cache(ranks_.all, folder(run)));
@@ -240,7 +240,7 @@ Status CaseRun::record(const OneRun& run, Operation operation, const Timing& tim
   return {};
 }
 
-// The digest that every method's file must have, from the formula alone.
+// The digest required of every method's file, computed by the formula alone.
 Status CaseRun::expect_digest(int repetition) {
   std::vector<Digest> own;
   for (int field = 0; !case_.own_ranks && ranks_.readers && field < fields(); ++field)
@@ -251,8 +251,8 @@ Status CaseRun::expect_digest(int repetition) {
   return {};
 }
 
-// Every reader judges its part; rank 0 joins the verdicts and the digests and tells everybody. Parts of ranks that read
-// what they wrote are no slabs, whose digests could be joined: there every element is compared, and that is all.
+// Every reader verifies its part; rank 0 combines results and digests and sends them to all ranks. The parts of ranks
+// that read their own data are not slabs, so their digests cannot be combined: only the elements are compared.
 Status CaseRun::verify(const OneRun& run) {
   const Truth expected = truth(run.repetition);
   Faults own;

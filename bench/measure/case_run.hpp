@@ -1,4 +1,4 @@
-// CaseRun: one case under way: the data of its workload in memory, and the life of one file at a time.
+// CaseRun: one case in progress: the data of its workload in memory, and one file at a time.
 #pragma once
 
 #include <span>
@@ -21,14 +21,14 @@ struct Ranks {
   int reader_count = 1;
 };
 
-// What all cases of a run have in common.
+// Shared by all cases of a run.
 struct Ground {
   Ranks ranks;
   const Scratch* scratch = nullptr;
   Progress* progress = nullptr;
   uint64_t seed = 1;
   bool keep = false;
-  bool many_cases = false;  // methods are then told apart by the case's name
+  bool many_cases = false;  // methods are then identified by the case's name
 };
 
 struct OneRun {
@@ -39,24 +39,24 @@ struct OneRun {
 
 class CaseRun {
  public:
-  // WHAT and GROUND stay alive. Methods write to the folders from number FIRST_FOLDER on.
+  // WHAT and GROUND must stay alive. Methods write to the folders from number FIRST_FOLDER on.
   CaseRun(const Case& what, const Ground& ground, size_t first_folder);
 
-  // Local. Finds out this rank's parts; then the memory they need is known, and must be given before fill.
+  // Local. Determines this rank's parts and the memory they need, which must be provided before fill.
   Status prepare();
   int64_t memory_bytes() const;
-  // What is read back overwrites what was written, which is known without it.
+  // Data that is read back overwrites written data, whose values are computable.
   void lie_in(std::span<std::byte> memory);
-  // Collective. How long the compute phase is, where the case has one.
+  // Collective. Calibrates the compute phase, if the case has one.
   Status calibrate();
 
-  // Collective. The contents of REPETITION in the memory that is written; before each take.
+  // Collective. Fills the written memory with the contents of REPETITION; before each take.
   Status fill(int repetition);
-  // Collective. The whole life of one file: write, drop or keep its pages, read, verify, remove. A method that fails is
-  // recorded; a status that is not ok means that measuring itself is impossible. REQUIRES: the memory is filled.
+  // Collective. The complete life of one file: write, drop or keep its pages, read, verify, remove. A method that fails
+  // is recorded; a status that is not ok means that measuring itself is impossible. REQUIRES: the memory is filled.
   Status take(const OneRun& run);
 
-  // Only rank 0's are filled, except for errors.
+  // Only rank 0 has results, except for errors.
   Results& results() { return results_; }
 
  private:

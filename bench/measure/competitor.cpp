@@ -29,7 +29,7 @@ Competitor::~Competitor() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-// What fails, for want of space perhaps, is left out: the load is what there is of it.
+// Failures, for example on a full disk, are ignored: they only reduce the load.
 void Competitor::compete(const std::string& path) {
   std::vector<std::byte> data(request_bytes, std::byte{0x5a});
   while (!over_) {

@@ -9,8 +9,8 @@
 
 namespace penstock::bench {
 
-// So many threads, each of which writes a file of its own in FOLDER, syncs it, reads it back, and creates and removes small
-// files, again and again, until the end of this object, which leaves no file behind. No MPI is called.
+// Starts threads that each write a file of their own in FOLDER, sync it, read it back, and create and remove small
+// files, repeatedly, until this object is destroyed. Leaves no file behind and does not call MPI.
 class Competitor {
  public:
   Competitor(const std::string& folder, int streams);

@@ -1,4 +1,4 @@
-// Reference: the calls between two readings of the clock.
+// Reference: the system calls between two clock readings.
 #include "bench/measure/reference.hpp"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ Status check_whole(const std::string& path, std::vector<std::byte> data) {
   return data == written ? Status() : Status(Code::damaged, "what was read back is not what was written");
 }
 
-// Every field, one after another.
+// All fields, one after another.
 std::vector<std::byte> contents(const Truth& truth) {
   std::vector<std::byte> data(static_cast<size_t>(total_bytes(*truth.workload)));
   std::span<std::byte> rest = data;

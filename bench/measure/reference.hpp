@@ -1,7 +1,7 @@
-// Reference: what plain system calls of rank 0 take for the bytes of a workload, as a method beside the others.
+// Reference: the time of plain system calls by rank 0 for the bytes of a workload, as an additional method.
 //
-// "reference/device:streams=N": N direct streams to files of their own, preallocated, with their fdatasync; the bytes
-// are of the bench's own. "reference/pwrite": rank 0 has all the data already, and writes it to one new file, with fsync.
+// "reference/device:streams=N": N direct streams to separate files, preallocated, with fdatasync; the data is
+// arbitrary. "reference/pwrite": rank 0 has all data already and writes it to one new file, with fsync.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@ bool is_reference(std::string_view label);
 // Local. REQUIRES: is_reference(LABEL).
 Result<Reference> parse_reference(std::string_view label);
 
-// Collective. Writes as much as TRUTH's workload has to PATH, or to files in its folder; what pwrite wrote is read back
-// and checked, outside of the clock. Only rank 0 takes time; the others sleep.
+// Collective. Writes as many bytes as TRUTH's workload has to PATH, or to files in its folder. The result of pwrite is
+// read back and checked, untimed. Only rank 0 is timed; the others sleep.
 Result<Timing> timed_reference(const Communicator& comm, const Reference& reference, const std::string& path,
                                const Truth& truth);
 

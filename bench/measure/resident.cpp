@@ -1,4 +1,4 @@
-// ResidentPeak: from /proc.
+// ResidentPeak: reads /proc.
 #include "bench/measure/resident.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// ResidentPeak: by how much this process's resident memory grew at most since a moment, whoever allocated it.
+// ResidentPeak: the maximum growth of this process's resident memory since its construction, from any allocation.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 
 namespace penstock::bench {
 
-// By the kernel's high-water mark, which is reset for it (Linux, proc(5): clear_refs, VmHWM). So the buffers of MPI and of
-// HDF5 count, and pages of shared memory that this process touched. What was resident before does not: windows that an
-// earlier run left to the next, and what malloc kept of what was freed, are counted in the first run that needs them.
+// Uses the kernel's high-water mark after a reset (Linux, proc(5): clear_refs, VmHWM). It includes the buffers of MPI
+// and HDF5, and touched pages of shared memory. It excludes memory that was resident before: windows that an earlier
+// run left, and freed memory that malloc kept, count only in the first run that needs them.
 class ResidentPeak {
  public:
   ResidentPeak();
-  std::optional<int64_t> growth() const;  // bytes; none where the kernel does not say
+  std::optional<int64_t> growth() const;  // bytes; nothing if the kernel does not report it
 
  private:
   std::optional<int64_t> before_;

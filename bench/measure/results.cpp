@@ -1,4 +1,4 @@
-// Results: whether all went well.
+// Results: whether everything succeeded.
 #include "bench/measure/results.hpp"
 
 #include <algorithm>

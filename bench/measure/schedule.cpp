@@ -1,4 +1,4 @@
-// Schedule: shuffling, and what the warm-up tells.
+// Schedule: shuffles turns, and evaluates the warm-up.
 #include "bench/measure/schedule.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace penstock::bench {
 
 namespace {
 
-// By our own shuffle, since that of the standard library differs between implementations.
+// Our own shuffle, since the standard library's differs between implementations.
 template <typename T>
 void shuffle(std::vector<T>& list, std::mt19937_64& random) {
   for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random() % i]);

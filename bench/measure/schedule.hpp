@@ -1,4 +1,4 @@
-// Schedule: who comes when, and who no longer comes at all.
+// Schedule: the order of measurements, and the methods that are dropped.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace penstock::bench {
 
-// Every method of every case once, in an order that SEED and REPETITION decide: groups of cases in shuffled order, and
-// in each group all methods of all its cases in shuffled order, so that what is compared lies close in time.
+// Every method of every case once, in an order determined by SEED and REPETITION: groups of cases are shuffled, and in
+// each group all methods of all its cases, so that comparable measurements are close in time.
 std::vector<Turn> shuffled_turns(const std::vector<Case>& cases, uint64_t seed, int repetition);
 
-// What the warm-up says of a method that took over FACTOR times as long as the first one; "" for the others.
+// The consequence for a method that took more than FACTOR times as long as the first one in the warm-up; "" otherwise.
 struct Patience {
-  std::string dropped;  // among its rivals others both write and read faster: it need not be measured
-  std::string slow;     // it must be, but in few repetitions
+  std::string dropped;  // a rival both writes and reads faster: it need not be measured
+  std::string slow;     // it is measured in few repetitions
 };
 // For each method.
 std::vector<Patience> patience(const Results& results, double factor);

@@ -121,7 +121,7 @@ Status Scratch::discard(const Communicator& comm, size_t index) const {
 }
 
 Status Scratch::settle(const Communicator& comm) const {
-  // By every rank, since ranks on other nodes have dirty pages of their own.
+  // By every rank, since other nodes have their own dirty pages.
   const Descriptor folder(folder_, O_RDONLY | O_DIRECTORY);
   Status status;
   if (!folder.ok() || ::syncfs(folder.get()) != 0)

@@ -1,4 +1,4 @@
-// Timed operations: nothing but the operation between the barriers.
+// Timed operations: only the operation is between the barriers.
 #include "bench/measure/timed.hpp"
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace penstock::bench {
 
 namespace {
 
-// What a write runs behind, and how long that took.
+// The compute phase in front of a write, and its duration.
 struct InFront {
   const Compute* compute = nullptr;
   double seconds = 0;
 };
 
-// A rank whose local call failed still closes, since close is collective and reports for all.
+// A rank with a failed local call still closes, since close is collective and reports for all.
 Status write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put, InFront* front,
              Report& report) {
   PENSTOCK_ASSIGN(File file, File::create(comm, target.path, target.plan));
@@ -94,7 +94,7 @@ void Compute::run(const std::function<void()>& step) const {
 
 namespace {
 
-// Into memory that was touched before, as that of a library which keeps its buffers.
+// To memory that was touched before, as in a library that keeps its buffers.
 double copy_time(const Pieces& pieces) {
   static std::vector<std::byte> copy;
   for (const Piece& piece : pieces)

@@ -1,4 +1,4 @@
-// Preset: which cases and methods the ratios that were asked for need.
+// Preset: the cases and methods that the requested ratios need.
 #include "bench/preset/preset.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ Result<std::vector<RatioRow>> choose_ratios(const Preset& preset, const PresetRe
   return chosen;
 }
 
-// Adds the methods that SIDE has in MADE's case.
+// Adds the methods of SIDE for MADE's case.
 void add_methods(const Side& side, const std::string& rivals, Case& made, std::vector<Unavailable>& unavailable) {
   if (side.case_name != made.name) return;
   for (const std::string& label : side.methods) {
@@ -67,7 +67,7 @@ void add_side(const RatioRow& row, const Side& side, Case& made, std::vector<Una
   add_methods(side, several ? row.id : "", made, unavailable);
 }
 
-// What is the reason why PRESET_CASE cannot be measured at all; "" where it can.
+// Why PRESET_CASE cannot be measured at all; "" if it can.
 std::string refusal(const PresetCase& preset_case, const CaseWords& words) {
   if (preset_case.workload == "map" && words.map.empty()) return "needs an E3SM map: --map FILE";
   return {};

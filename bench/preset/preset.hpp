@@ -1,4 +1,4 @@
-// Preset: a list of cases that are measured in one interleaved run, and the ratios that are read from it.
+// Preset: a list of cases measured in one interleaved run, and the ratios computed from it.
 #pragma once
 
 #include <optional>
@@ -11,70 +11,69 @@
 
 namespace penstock::bench {
 
-// What of a method is compared: seconds of its writes or reads, or, behind a compute phase, seconds of copying the data
-// once.
+// The compared quantity: seconds of writes or reads or, with a compute phase, seconds of copying the data once.
 enum class Measure : uint8_t { write, read, copy };
 
-// One side of a ratio. Of several methods the one with the lowest median counts, which the ratio names.
+// One side of a ratio. Of several methods the one with the lowest median counts; the ratio names it.
 struct Side {
   std::string case_name;
   std::vector<std::string> methods;
   Measure measure = Measure::write;
 };
 
-// Of a ratio that is counted instead of timed: what each rank sends as their number grows.
+// For a ratio that is counted instead of timed: the growth of each rank's traffic with the number of ranks.
 struct CountedSide {
   std::string workload;
-  bool plan_bytes = false;  // bytes of plans, else messages
-  bool weak = false;        // 8 MiB on each rank; else 512 MiB on all
+  bool plan_bytes = false;  // bytes of plans instead of messages
+  bool weak = false;        // 8 MiB per rank instead of 512 MiB in total
 };
 
-// Seconds of OURS over those of OTHER in the same repetitions; or a growth that is COUNTED, without either.
+// Seconds of OURS over those of OTHER in the same repetitions; or a COUNTED growth, without either.
 struct RatioRow {
   std::string id, name;
   Side ours, other;
-  std::optional<double> target = {};      // on 16 ranks or more; nothing where the ratio is only to be known
-  std::optional<double> few_target = {};  // on fewer, where it is another
-  bool romio = false;                     // only where ROMIO is this run's MPI-IO library
+  std::optional<double> target = {};      // on 16 ranks or more; nothing if the ratio is for information
+  std::optional<double> few_target = {};  // on fewer ranks, if different
+  bool romio = false;                     // only if ROMIO is this run's MPI-IO library
   std::optional<CountedSide> counted = {};
-  std::string skipped = {};  // why it cannot be measured here, whatever the run
+  std::string skipped = {};  // why it cannot be measured here in any run
 
   std::optional<double> target_on(int ranks) const { return ranks < 16 && few_target ? few_target : target; }
 };
 
 struct PresetCase {
   std::string_view name, group, workload;
-  void (*set)(CaseWords& words);  // over what the user gave for all cases
+  void (*set)(CaseWords& words);  // overrides the user's options for all cases
 };
 
 struct Preset {
   std::string_view name;
   std::vector<PresetCase> cases;
   std::vector<RatioRow> ratios;
-  double slow_factor = 10;  // what takes so many times our time in the warm-up is dropped, or measured less often
+  double slow_factor = 10;  // methods this much slower than ours in the warm-up are dropped or measured less often
 };
 
-// Null where there is none.
+// Null if there is none.
 const Preset* find_preset(std::string_view name);
 std::vector<std::string_view> preset_names();
-// ratios.cpp: the ratios by which the library is judged.
+// ratios.cpp: the ratios that measure the library's quality.
 Preset ratios_preset();
 
 struct PresetRequest {
-  CaseWords words;                // what the user gave for all cases: total, type, order, map
-  std::vector<std::string> only;  // ids of ratios, or their numbers; empty: all
-  std::string mpi_io;             // "OMPIO", "ROMIO", "" where there is no MPI-IO
+  CaseWords words;                // the user's options for all cases: total, type, order, map
+  std::vector<std::string> only;  // ids or numbers of ratios; empty: all
+  std::string mpi_io;             // "OMPIO", "ROMIO", "" without MPI-IO
 };
 
 struct ChosenPreset {
   const Preset* preset = nullptr;
   std::vector<RatioRow> ratios;
-  std::vector<Case> cases;  // those that some of the ratios need, each with the methods that they need
+  std::vector<Case> cases;  // those that some ratio needs, each with the methods needed
   std::vector<Unavailable> unavailable;
 };
 // Local.
 Result<ChosenPreset> choose_preset(std::string_view name, const PresetRequest& request);
-// Whether WORD, "4a" or "4", asks for the ratio ID.
+// Whether WORD, "4a" or "4", selects the ratio ID.
 bool asks_for(std::string_view word, std::string_view id);
 
 }  // namespace penstock::bench

@@ -1,4 +1,4 @@
-// The table of ratios is sound, and its ratios are what the raw times say.
+// Tests of the table of ratios, and of ratios computed from raw times.
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <set>
@@ -91,7 +91,7 @@ struct Finished {
   Measured measured;
 };
 
-// One case with OUTCOMES, and one ratio of the first to the others.
+// One case with OUTCOMES, and one ratio of the first outcome to the others.
 Finished run_of(std::vector<Outcome> outcomes, Measure measure = Measure::write) {
   Finished run;
   Case one;
@@ -109,7 +109,7 @@ Finished run_of(std::vector<Outcome> outcomes, Measure measure = Measure::write)
 }
 
 TEST(Ratios, AreOfPairsWithTheBestRival) {
-  // The best rival has the lowest median (4), though another one has the lowest time (1).
+  // The best rival has the lowest median (4), although another has the lowest time (1).
   const Finished run = run_of(
       {outcome("ours", {1, 2, 3, 2, 1, 2}), outcome("slow", {9, 9, 1, 9, 9, 9}), outcome("best", {2, 4, 6, 4, 4, 8})});
   const RatioResult result = ratio_results(run.options, run.measured)[0];

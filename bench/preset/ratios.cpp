@@ -1,7 +1,7 @@
-// ratios: the ratios by which this library is judged, with their targets.
+// ratios: the ratios that measure this library's quality, with their targets.
 //
-// Of each rival there are the variants that were the fastest of their kind in ordinary runs of the same workload; which
-// of them counts is found by the run itself.
+// Each rival is represented by the variants that were fastest of their kind in ordinary runs of the same workload; the
+// run itself determines which of them counts.
 #include <utility>
 
 #include "bench/preset/preset.hpp"
@@ -13,7 +13,8 @@ namespace {
 
 using Methods = std::vector<std::string>;
 
-// Rivals go without what no program of theirs has: our checksums, and the transport mpiio's look at what was written.
+// Rivals run without features that their own programs do not have: our checksums, and mpiio's verification of written
+// data.
 Methods plain(Methods methods) {
   for (std::string& method : methods) {
     method += method.find(':') == std::string::npos ? ":" : ",";
@@ -25,7 +26,7 @@ Methods plain(Methods methods) {
 const Methods ours = {"hdf5/two_phase"};
 const Methods per_process = plain({"raw/per_process"});
 const Methods direct_per_process = plain({"raw/per_process:io=direct,preallocate=true"});
-const Methods write_all = plain({"raw/mpiio:level=3"});  // MPI_File_write_all of all that a rank has
+const Methods write_all = plain({"raw/mpiio:level=3"});  // MPI_File_write_all of all data of a rank
 const Methods device = {"reference/device:streams=2", "reference/device:streams=4", "reference/device:streams=16"};
 const Methods engines =
     plain({"phdf5", "phdf5:alignment=1048576", "phdf5:collective=true", "pnetcdf:mode=independent",
@@ -37,7 +38,7 @@ const Methods for_many =
 const Methods for_map = plain({"pnetcdf:mode=nonblocking", "raw/mpiio:level=3"});
 const Methods behind = {"hdf5/two_phase", "hdf5/servers"};
 
-// 400 datasets of 128 KiB, or of less where the whole run is to be smaller than that.
+// 400 datasets of 128 KiB, or smaller if the whole run is to be smaller.
 void set_many(CaseWords& words) {
   const auto total = parse_bytes(words.total), each = parse_bytes(words.dataset_bytes);
   if (total && each && *total < *each * words.datasets) words.dataset_bytes = std::to_string(*total / words.datasets);

@@ -1,9 +1,10 @@
-// penstock-probe-hints: runs the same small access without and with each hint, and prints what the ranks did as JSON.
+// penstock-probe-hints: runs the same small access without and with each hint, and prints the ranks' system calls as
+// JSON.
 //
 //   mpiexec -n 4 penstock-probe-hints PROBES FILE
 //
-// PROBES is a JSON file: [{"hint": "cb_nodes", "value": "2", "operation": "write", "with": {"cb_config_list": "*:*"}}]; an empty
-// hint prints one run without a comparison. FILE is made and removed. `penstock hints` reads the output.
+// PROBES is a JSON file: [{"hint": "cb_nodes", "value": "2", "operation": "write", "with": {"cb_config_list": "*:*"}}];
+// an empty hint prints one run without a comparison. FILE is created and removed. `penstock hints` reads the output.
 #include <mpi.h>
 
 #include <cstdio>
@@ -53,7 +54,7 @@ Json as_json(const Seen& seen) {
   return json;
 }
 
-// Each way runs twice: a field that differs between two equal runs says nothing about a hint.
+// Each variant runs twice: a field that differs between two equal runs is no evidence about a hint.
 bool differ(const Seen& a, const Seen& b, const Seen& c, const Seen& d) {
   for (size_t rank = 0; rank < a.ranks.size(); ++rank)
     for (size_t field = 0; field < trace_fields; ++field) {

@@ -1,4 +1,4 @@
-// Scenario: strided rows of all ranks, small enough to be probed many times.
+// Scenario: strided rows of all ranks, small enough for many probes.
 #include "bench/probe/scenario.hpp"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 namespace penstock::probe {
 namespace {
 
-constexpr int piece = 1024, pieces = 256;  // bytes; of each rank
+constexpr int piece = 1024, pieces = 256;  // bytes; pieces per rank
 
 struct World {
   int rank = 0, size = 1;
@@ -34,7 +34,7 @@ int64_t offset_of(const World& world, bool blocks, int i) {
                 : (static_cast<int64_t>(i) * world.size + world.rank) * piece;
 }
 
-// Every rank makes or compares its own pieces by system calls.
+// Every rank writes or compares its own pieces by system calls.
 bool each_piece(const World& world, const std::string& path, bool blocks, bool make) {
   std::vector<char> data = data_of(world.rank), found(piece);
   const int fd = ::open(path.c_str(), make ? O_WRONLY : O_RDONLY);

@@ -1,4 +1,5 @@
-/* trace.c: the C library's calls on files, interposed: the program exports them, so that every shared library finds these first. */
+/* trace.c: interposes the C library's file calls: the program exports them, so that every shared library finds these
+ * first. */
 #undef _FORTIFY_SOURCE
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): as glibc wants it */
 #include "bench/probe/trace.h"
@@ -42,7 +43,7 @@ static bool is_traced(int fd) {
   return same;
 }
 
-/* OFFSET -1: the descriptor's own, which has moved on by BYTES already. */
+/* OFFSET -1: the descriptor's own offset, which has already advanced by BYTES. */
 static ssize_t count(int fd, int which, ssize_t bytes, off_t offset) {
   if (bytes < 0 || !is_traced(fd)) return bytes;
   int64_t *of = counts + which;
@@ -83,7 +84,7 @@ ssize_t preadv(int fd, const struct iovec *pieces, int n, off_t at) {
 ssize_t pwritev64(int fd, const struct iovec *pieces, int n, off64_t at) { return pwritev(fd, pieces, n, at); }
 ssize_t preadv64(int fd, const struct iovec *pieces, int n, off64_t at) { return preadv(fd, pieces, n, at); }
 
-/* aio runs in threads of the C library, which call the kernel themselves: what is asked for is counted. */
+/* aio runs in threads of the C library that call the kernel directly, so requests are counted. */
 static void count_request(const struct aiocb *request, int which) {
   (void)count(request->aio_fildes, which, (ssize_t)request->aio_nbytes, request->aio_offset);
 }

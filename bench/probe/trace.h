@@ -1,4 +1,4 @@
-/* trace.h: counts what this process does to one file by system calls, whoever in the process calls them. */
+/* trace.h: counts this process's system calls on one file, from any caller in the process. */
 #pragma once
 
 #include <stdint.h>
@@ -25,9 +25,9 @@ enum {
   trace_fields
 };
 
-/* From now on calls on the file with this device and inode number are counted, from zero. */
+/* Starts counting calls on the file with this device and inode number, from zero. */
 void trace_start(dev_t device, ino_t inode);
-/* Ends it. COUNTS has trace_fields elements. Requests of aio count as calls when they are made. */
+/* Ends counting. COUNTS has trace_fields elements. aio requests count as calls when they are submitted. */
 void trace_stop(int64_t *counts);
 
 #ifdef __cplusplus

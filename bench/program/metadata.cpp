@@ -1,5 +1,5 @@
-// metadata: many files created, opened, asked for, closed and removed by all ranks; and what methods leave behind, handled as
-// users do (IDRIS, I/O massivement paralleles, 2011).
+// metadata: all ranks create, open, stat, close and remove many files; and typical commands on the files that methods
+// produce (IDRIS, I/O massivement paralleles, 2011).
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -29,12 +29,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t most_files = 100000;
-constexpr int64_t slack = 1024;  // inodes for folders, and for others
+constexpr int64_t slack = 1024;  // inodes for folders and for other users
 constexpr int64_t buffer_bytes = 4 << 20;
 constexpr std::array made_by = {"create", "close", "open", "stat", "remove"};
 constexpr std::array handled_by = {"list", "copy", "tar", "remove"};
 
-// N files of all ranks together, in one folder or in a folder of each rank.
+// N files of all ranks together, in one folder or in a folder per rank.
 struct Pattern {
   int64_t files = 1;
   bool many = false;
@@ -42,7 +42,7 @@ struct Pattern {
   std::string name() const { return fmt::format("{} file{}", files, files == 1 ? "" : "s"); }
 };
 
-// What a method leaves on the file system.
+// The files that a method produces.
 struct Set {
   int64_t bytes = 0, allocated = 0, inodes = 0;
 };
@@ -62,10 +62,10 @@ Result<Set> measure_set(const std::string& folder) {
   return set;
 }
 
-// At most the largest number: what does not fit there fits on no disk.
+// Saturates at the largest number: such an amount fits on no disk.
 int64_t product(int64_t a, int64_t b) { return b > 0 && a > INT64_MAX / b ? INT64_MAX : a * b; }
 
-// BYTES of BUFFER again and again; false leaves errno.
+// Writes BUFFER repeatedly, BYTES in total; false with errno on failure.
 bool fill_file(int file, std::span<const std::byte> buffer, int64_t bytes) {
   while (bytes > 0) {
     const size_t length = std::min(buffer.size(), static_cast<size_t>(bytes));
@@ -76,7 +76,7 @@ bool fill_file(int file, std::span<const std::byte> buffer, int64_t bytes) {
   return true;
 }
 
-// Runs a command of the system as a user would, without its output.
+// Runs a system command like a user, without its output.
 Status command(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -173,7 +173,7 @@ class Metadata : public Program {
     return {};
   }
 
-  // Of inodes and of bytes, before anything is made.
+  // Of inodes and bytes, before anything is created.
   Status check_room() const {
     struct statvfs about{};
     if (::statvfs(folder_.c_str(), &about) != 0) return Status::from_errno(errno, folder_);
@@ -193,7 +193,7 @@ class Metadata : public Program {
     return {};
   }
 
-  // Files of RANK.
+  // The files of RANK.
   template <typename Visit>
   void each_file(const Communicator& comm, const Pattern& pattern, int rank, Visit visit) const {
     const int64_t from = pattern.files * rank / comm->size(), to = pattern.files * (rank + 1) / comm->size();
@@ -220,7 +220,7 @@ class Metadata : public Program {
     return {};
   }
 
-  // Files are opened and asked for by the rank after their maker, whose node may know nothing of them yet.
+  // The rank after a file's creator opens and stats it; its node may not know the file yet.
   Status work(const Communicator& comm, const Pattern& pattern, std::array<double, 5>& seconds) const {
     enum { create, close, open, stat, remove };
     Status status;
@@ -277,7 +277,7 @@ class Metadata : public Program {
     return error ? Status::from_errno(error.value(), folder_ + "/files") : Status();
   }
 
-  // Proves that nothing was left.
+  // Verifies that nothing is left.
   Status remove_folders(const Status& so_far) const {
     std::error_code error;
     int64_t left = 0;
@@ -334,7 +334,7 @@ class Metadata : public Program {
     return timed_write(comm, {path, method.plan, workload_.get()}, pieces, false).status();
   }
 
-  // By the system's own commands: what a user waits for.
+  // By the system's own commands, for which a user waits.
   static Status handle(const std::string& folder, const std::string& copy, const std::string& archive,
                        std::array<double, 4>& seconds, Set& set) {
     PENSTOCK_ASSIGN(set, measure_set(folder));
@@ -358,7 +358,7 @@ class Metadata : public Program {
     return {};
   }
 
-  // There is one.
+  // It exists.
   static TimedCase& case_of(TimedRun& run, const std::string& name) {
     return *std::find_if(run.cases.begin(), run.cases.end(), [&](const TimedCase& one) { return one.name == name; });
   }

@@ -1,4 +1,4 @@
-// Program: options, turns in shuffled order, and the record, which is renewed after each repetition.
+// Program: options, turns in shuffled order, and the record, which is rewritten after each repetition.
 #include "bench/program/program.hpp"
 
 #include <fmt/format.h>
@@ -113,7 +113,7 @@ class Runner {
 Result<bool> measure(const ProgramKind& kind, Program& program, const RunWords& words, const Launch& launch,
                      std::vector<std::string> arguments) {
   const Communicator& comm = *launch.communicator();
-  Options options;  // for what a record says of where it was made
+  Options options;  // for the record's provenance
   options.directory = words.directory;
   options.json = words.json;
   options.arguments = std::move(arguments);

@@ -1,4 +1,4 @@
-// Program: what the bench measures besides writing and reading back, each a program of its own with options of its own.
+// Program: measurements other than writing and reading back, each a program with options of its own.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -17,7 +17,7 @@
 
 namespace penstock::bench {
 
-// The options that all of them have.
+// The options common to all of them.
 struct RunWords {
   int repetitions = 6;
   uint64_t seed = 1;
@@ -26,15 +26,16 @@ struct RunWords {
   bool progress = false;
 };
 
-// A turn is what is measured at once; turns of a repetition come in shuffled order. All functions are collective but the first.
+// A turn is one unit of measurement; the turns of a repetition run in shuffled order. All functions except the first
+// are collective.
 class Program {
  public:
   virtual ~Program() = default;
   virtual void declare(CLI::App& app) = 0;
-  // Checks what it was asked for, before anything is written in FOLDER: one status on all ranks.
+  // Checks the options before anything is written in FOLDER; same status on all ranks.
   virtual Status prepare(const Communicator& comm, const std::string& folder, const RunWords& words) = 0;
   virtual std::vector<std::string> turns() const = 0;
-  // In the order in which they are reported, without any time yet.
+  // In report order, without times.
   virtual std::vector<TimedCase> cases() const = 0;
   // Adds one repetition of turn number TURN to RUN.cases; 0 is the warm-up.
   virtual Status take(const Communicator& comm, size_t turn, int repetition, TimedRun& run) = 0;
@@ -49,9 +50,9 @@ std::unique_ptr<Program> make_metadata();
 std::unique_ptr<Program> make_readers();
 std::unique_ptr<Program> make_replay();
 
-// The one that the first argument names; null where that is none.
+// The program named by the first argument; null if there is none.
 const ProgramKind* find_program(int argc, char** argv);
-// The exit status: 0, 1 where something failed, 2 for a wrong command line.
+// The exit status: 0, 1 after a failure, 2 for a wrong command line.
 int run_program(const ProgramKind& kind, const Launch& launch, int argc, char** argv);
 
 }  // namespace penstock::bench

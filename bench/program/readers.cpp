@@ -1,5 +1,5 @@
-// readers: a master hands out work, workers read small pieces of six netCDF-4 files again and again (LRZ 2016): serially through
-// netCDF as the original, and through the node's shared memory.
+// readers: a master distributes work, workers repeatedly read small pieces of six netCDF-4 files (LRZ 2016): serially
+// through netCDF as in the original, and through the node's shared memory.
 #include <fcntl.h>
 #include <netcdf.h>
 #include <unistd.h>
@@ -29,9 +29,9 @@ namespace {
 
 constexpr std::array<int64_t, 6> study_gigabytes = {70, 70, 104, 104, 70, 104};
 constexpr double times_read = 2.7;
-constexpr int64_t round_bytes = 32 << 20;  // read by all workers between two looks at what they read
-constexpr int64_t slack_bytes = 64 << 20;  // of the disk, for others
-constexpr int64_t round_items = 4;         // of each worker at least, so that none waits for the end of a round
+constexpr int64_t round_bytes = 32 << 20;  // read by all workers between two verifications
+constexpr int64_t slack_bytes = 64 << 20;  // of the disk, for other users
+constexpr int64_t round_items = 4;         // at least per worker, so that none waits for the end of a round
 constexpr int64_t side = 64;               // of a plane
 constexpr int64_t plane_bytes = side * side * 8;
 constexpr int64_t most_piece = 64 << 20, least_memory = 1 << 20;
@@ -49,10 +49,10 @@ struct Item {
   int64_t first = 0, count = 0;
 };
 
-// What a plane's elements are: no two of a repetition are alike.
+// The values of a plane's elements: all of a repetition differ.
 double value(int file, int64_t index) { return static_cast<double>(index) + static_cast<double>(file) * 0x1p40; }
 
-// What this process has read by system calls so far, of files or of anything else; -1 where the kernel does not say.
+// Bytes that this process has read by system calls, from files or anything else; -1 if the kernel does not report it.
 int64_t bytes_read() {
   std::FILE* file = std::fopen("/proc/self/io", "r");
   long long bytes = -1;
@@ -61,12 +61,12 @@ int64_t bytes_read() {
   return bytes;
 }
 
-// How a rank reads.
+// A method of reading.
 class Way {
  public:
   virtual ~Way() = default;
   virtual Status read(const Item& item, double* into) = 0;
-  virtual int64_t fetched() const { return 0; }  // bytes that it counts itself
+  virtual int64_t fetched() const { return 0; }  // counted by the method itself
 };
 
 class ByNetcdf : public Way {
@@ -97,8 +97,7 @@ class ByNetcdf : public Way {
 
 class ByPenstock : public Way {
  public:
-  // Collective.
-  // NODE_MEMORY is shared out among the files by their length.
+  // Collective. NODE_MEMORY is divided among the files by their length.
   Status open(const Communicator& comm, const std::vector<std::string>& paths, const std::vector<int64_t>& planes,
               int64_t node_memory) {
     planes_ = planes;
@@ -161,7 +160,7 @@ class Readers : public Program {
     return {std::move(one)};
   }
 
-  // The clock stands still while what was read is looked at: the pieces are handed out in rounds.
+  // Verification is not timed: the pieces are distributed in rounds.
   Status take(const Communicator& comm, size_t turn, int repetition, TimedRun& run) override {
     std::shuffle(items_.begin(), items_.end(), random_);
     PENSTOCK_TRY(from_root(comm, comm->rank() == 0 ? drop_cache() : Status()));
@@ -204,7 +203,7 @@ class Readers : public Program {
     operation.more = {
         {"unique_bytes", unique_bytes_},
         {"nodes", nodes},
-        {"system_call_bytes", read},  // of all ranks, by /proc/self/io: with messages of MPI libraries in it
+        {"system_call_bytes", read},  // of all ranks, by /proc/self/io, including messages of MPI libraries
         {"system_call_bytes_per_unique", static_cast<double>(read) / unique}};
     if (turn == 1) {
       operation.more["fetched_bytes"] = counted;
@@ -286,7 +285,7 @@ class Readers : public Program {
     return error == NC_NOERR && closed == NC_NOERR ? Status() : failed(error == NC_NOERR ? closed : error, "write");
   }
 
-  // What was read before must be fetched anew.
+  // Data read before must be fetched again.
   Status drop_cache() const {
     for (const std::string& path : paths_) {
       const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -324,7 +323,7 @@ class Readers : public Program {
     return first;
   }
 
-  // Rank 0 is the master; alone, it works itself.
+  // Rank 0 is the master; with one rank it does the work itself.
   Status share_out(const Communicator& comm, Way& way, size_t first, size_t last) {
     if (comm->size() > 1) return comm->rank() == 0 ? hand_out(comm, first, last) : work(comm, way);
     for (; first < last; ++first) PENSTOCK_TRY(read_one(way, items_[first]));
@@ -355,7 +354,7 @@ class Readers : public Program {
     }
   }
 
-  // Gives every worker the next piece as it asks, and in the end none.
+  // Gives every worker the next piece on request, and finally none.
   static Status hand_out(const Communicator& comm, size_t first, size_t last) {
     const int workers = comm->size() - 1;
     std::vector<int64_t> asked(static_cast<size_t>(workers)), given(static_cast<size_t>(workers));
@@ -386,7 +385,7 @@ class Readers : public Program {
     return {};
   }
 
-  // A worker that cannot read goes on asking, so that the master does not wait for it.
+  // A worker that cannot read continues to request, so that the master does not wait for it.
   Status work(const Communicator& comm, Way& way) {
     Status status;
     for (;;) {
@@ -410,10 +409,10 @@ class Readers : public Program {
   std::mt19937_64 random_;
   struct Taken {
     Item item;
-    double* end;  // of its elements in data_, where the next one's begin
+    double* end;  // of its elements in data_, where the next ones begin
   };
   std::vector<Taken> taken_;        // in this round, by this rank
-  std::unique_ptr<double[]> data_;  // for a round's pieces: one worker may take them all
+  std::unique_ptr<double[]> data_;  // for the pieces of a round: one worker may take them all
 };
 
 }  // namespace

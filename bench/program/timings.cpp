@@ -1,4 +1,4 @@
-// Timings: their statistics, as a record and as a table.
+// Timings: computes statistics, a record and a table.
 #include "bench/program/timings.hpp"
 
 #include <fmt/format.h>
@@ -158,7 +158,7 @@ std::string to_table(const TimedRun& run) {
       if (operation.rank_seconds.empty()) continue;
       std::vector<double> fastest, mean;
       for (std::vector<double> ranks : operation.rank_seconds) {
-        std::erase(ranks, 0.0);  // of ranks without anything to do
+        std::erase(ranks, 0.0);  // of ranks without work
         if (ranks.empty()) ranks = {0};
         fastest.push_back(*std::min_element(ranks.begin(), ranks.end()));
         mean.push_back(std::accumulate(ranks.begin(), ranks.end(), 0.0) / static_cast<double>(ranks.size()));

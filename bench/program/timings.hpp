@@ -1,4 +1,4 @@
-// Timings: what programs of the bench measured that are not a write and a read-back: any operations, each by all ranks.
+// Timings: results of programs that measure other operations than a write and a read-back, each by all ranks.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@ namespace penstock::bench {
 // One operation of one method.
 struct TimedOperation {
   std::string method, operation;
-  int64_t bytes = 0;                              // that it moves; 0 where rates say nothing
-  std::vector<std::vector<double>> rank_seconds;  // by repetition, of every rank
-  std::vector<double> warmup;                     // of every rank; empty before it
+  int64_t bytes = 0;                              // moved by it; 0 if rates are meaningless
+  std::vector<std::vector<double>> rank_seconds;  // by repetition, for every rank
+  std::vector<double> warmup;                     // for every rank; empty if not done yet
   Status error;
   bool verified = true;
-  nlohmann::json more = nlohmann::json::object();  // further members of its line
+  nlohmann::json more = nlohmann::json::object();  // additional members of its line
 
   std::vector<double> slowest() const;
 };
 
-// Operations that are compared with each other: those of BASELINE are 1.
+// Operations to compare; those of BASELINE are 1.
 struct TimedCase {
   std::string name;
   nlohmann::json workload;
   std::string baseline;
   std::vector<TimedOperation> operations;
 
-  TimedOperation& find(const std::string& method, const std::string& operation);  // made where there is none yet
+  TimedOperation& find(const std::string& method, const std::string& operation);  // created if it does not exist
 };
 
 struct TimedRun {
@@ -44,12 +44,12 @@ struct TimedRun {
   bool ok() const;
 };
 
-// Collective: SECONDS of every rank, on rank 0, are one more repetition of OPERATION, or with 0 its warm-up.
+// Collective. Adds SECONDS of every rank, on rank 0, as a repetition of OPERATION; REPETITION 0 is its warm-up.
 Status record(const Communicator& comm, int repetition, double seconds, TimedOperation& operation);
 
-// "penstock.cases/1", as other runs have it.
+// "penstock.cases/1", as for other runs.
 nlohmann::json to_json(const TimedRun& run);
-// For a person: fastest, mean and slowest rank of median repetitions.
+// For people: fastest, mean and slowest rank of median repetitions.
 std::string to_table(const TimedRun& run);
 
 }  // namespace penstock::bench

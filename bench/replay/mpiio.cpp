@@ -12,7 +12,7 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr int64_t nothing = 0, writing = 1, reading = 2;  // what a call does, of all ranks
+constexpr int64_t nothing = 0, writing = 1, reading = 2;  // the kind of a call, over all ranks
 
 class MpiIo : public Player {
  public:
@@ -25,7 +25,7 @@ class MpiIo : public Player {
   MpiIo(const MpiIo&) = delete;
   MpiIo& operator=(const MpiIo&) = delete;
 
-  // One file is all ranks'; of several each is opened by those that use it, each for itself.
+  // A single file is opened by all ranks together; of several, each rank opens those it uses.
   Status open() override {
     const Info info(Hints(variant_.hints.begin(), variant_.hints.end()));
     PENSTOCK_TRY(agree_on_calls());
@@ -70,7 +70,7 @@ class MpiIo : public Player {
  private:
   bool together() const { return variant_.collective || variant_.views; }
 
-  // How many calls there are, and what each does, where ranks without a piece take part as well.
+  // Determines the number and the kinds of calls; ranks without a piece also take part.
   Status agree_on_calls() {
     int64_t count = variant_.steps.empty() ? 0 : variant_.steps.back().call + 1;
     if (together()) PENSTOCK_TRY(comm_->all_reduce_max(std::span(&count, 1)));
@@ -94,7 +94,7 @@ class MpiIo : public Player {
                       "MPI_File_open");
   }
 
-  // Without pieces a rank takes part with nothing.
+  // A rank without pieces takes part without data.
   Status make(std::span<const Step> pieces, int64_t kind, std::span<std::byte> data) {
     if (kind == nothing || (pieces.empty() && !together())) return {};
     MPI_File file = files_[pieces.empty() ? 0 : static_cast<size_t>(pieces[0].file)];
@@ -143,9 +143,9 @@ class MpiIo : public Player {
   const Variant& variant_;
   std::string folder_;
   std::vector<MPI_File> files_;
-  std::vector<int64_t> kinds_;  // by number of the call
+  std::vector<int64_t> kinds_;  // by call number
   bool one_view_ = false;       // for all calls: their pieces ascend
-  MPI_Offset viewed_ = 0;       // bytes of the view that went by
+  MPI_Offset viewed_ = 0;       // bytes of the view consumed so far
 };
 
 }  // namespace

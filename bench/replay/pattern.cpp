@@ -1,4 +1,5 @@
-// Pattern: read from a JSON file and the files of steps beside it, and checked, since it decides what is written where.
+// Pattern: read from a JSON file and the accompanying step files, and validated, since it determines what is written
+// where.
 #include "bench/replay/pattern.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr int most_files_played = 100000;
 constexpr int64_t most_bytes = int64_t{1} << 40;         // of an offset
-constexpr int64_t most_length = (int64_t{1} << 31) - 1;  // of a step; of a call of MPI-IO too
+constexpr int64_t most_length = (int64_t{1} << 31) - 1;  // of a step; also of an MPI-IO call
 
 Status invalid(const std::string& path, std::string_view what) {
   return Status(Code::invalid, fmt::format("{}: {}", path, what));
@@ -111,7 +112,7 @@ Result<std::vector<PatternCase>> read_own(const std::string& path, const Communi
 
 constexpr int64_t word_bytes = 8;
 
-// splitmix64, as of Steele, Lea and Flood (OOPSLA 2014): neighbouring words have nothing in common.
+// splitmix64, as in Steele, Lea and Flood (OOPSLA 2014): adjacent words are unrelated.
 uint64_t word_at(int64_t index) {
   uint64_t z = (static_cast<uint64_t>(index) + 1) * 0x9e3779b97f4a7c15U;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;

@@ -1,4 +1,4 @@
-// Pattern: what ranks did to files, call by call, in one or several ways; docs/formats/pattern.md describes the files.
+// Pattern: ranks' file accesses, call by call, in one or more variants; docs/formats/pattern.md describes the files.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ namespace penstock::bench {
 enum class Act : int32_t { write, read, open, close, stat, sync, broadcast };
 inline constexpr int32_t acts = 7;
 
-// As it lies in the file, little-endian. What one rank does next; pieces of one call of MPI-IO have one number.
+// As stored in the file, little-endian. The next action of one rank; pieces of one MPI-IO call have the same number.
 struct Step {
   Act act = Act::write;
-  int32_t file = 0;    // its place among the variant's files; of a broadcast the rank that has the bytes
+  int32_t file = 0;    // index among the variant's files; for a broadcast the rank with the bytes
   int64_t offset = 0;  // bytes
   int64_t length = 0;
   int64_t call = 0;
@@ -28,12 +28,12 @@ static_assert(sizeof(Step) == 32);
 
 enum class Interface : uint8_t { posix, mpiio };
 
-// One way. STEPS and DATA are this rank's.
+// One variant. STEPS and DATA are those of this rank.
 struct Variant {
   std::string name;
   Interface interface = Interface::posix;
-  bool collective = false;  // of MPI-IO: all ranks make the same calls; there is one file
-  bool views = false;       // calls have several pieces each, in a file view: one for all where they ascend
+  bool collective = false;  // MPI-IO: all ranks make the same calls; one file
+  bool views = false;       // calls have several pieces each, in a file view; one view for all if they ascend
   std::map<std::string, std::string> hints;
   int files = 1;
   std::vector<Step> steps;
@@ -43,18 +43,18 @@ struct Variant {
   int64_t bytes() const;  // read and written by this rank
 };
 
-// Variants of the first are compared with it.
+// The other variants are compared with the first.
 struct PatternCase {
   std::string name;
   std::vector<Variant> variants;
 };
 
-// Collective: one status on all ranks.
+// Collective; same status on all ranks.
 Result<std::vector<PatternCase>> read_pattern(const Communicator& comm, const std::string& path);
 
-// What a file holds at OFFSET, whoever writes it and however often.
+// The contents of a file at OFFSET, whichever rank writes it and however often.
 void fill_content(int64_t offset, std::span<std::byte> into);
-// The first byte of FOUND that is not what the file holds at OFFSET and on; -1 where all are.
+// The first byte of FOUND that differs from the file's contents from OFFSET on; -1 if none does.
 int64_t first_wrong(int64_t offset, std::span<const std::byte> found);
 
 }  // namespace penstock::bench

@@ -1,4 +1,4 @@
-// play_posix: calls of the file system, each file opened where it is first used, unless steps say so.
+// play_posix: file-system calls; each file is opened at its first use, unless steps do so.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// replay: a pattern of accesses, as another program made them, played before and after a remedy, in turn.
+// replay: plays another program's access pattern before and after a remedy, alternately.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <penstock/config.h>
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::array moved_names = {"read_bytes", "written_bytes", "reads", "writes"};
 using Moved = std::array<int64_t, moved_names.size()>;
 
-// What the kernel has moved for this process so far, through whatever library; zeros where it does not say.
+// The bytes that the kernel has moved for this process, through any library; zeros if it does not report them.
 Moved moved_by_kernel() {
   std::ifstream file("/proc/self/io");
   Moved moved{};
@@ -96,7 +96,7 @@ class Replay : public Program {
   }
 
  private:
-  // An empty folder, and what will be read.
+  // Creates an empty folder, and the files to read.
   static Status set_up(const Communicator& comm, const Variant& variant, const std::string& folder) {
     PENSTOCK_TRY(from_root(comm, comm->rank() == 0 ? make_folder(folder, variant) : Status()));
     Status status;
@@ -110,7 +110,7 @@ class Replay : public Program {
     return status;
   }
 
-  // Files that are asked for or opened are there, as they were when the program came to them.
+  // Creates files that are examined or opened, as the program found them.
   static Status make_folder(const std::string& folder, const Variant& variant) {
     std::error_code error;
     fs::remove_all(folder, error);
@@ -179,7 +179,7 @@ class Replay : public Program {
     }
   }
 
-  // What was read, and what lies in the files now.
+  // Verifies data that was read, and the present contents of the files.
   Status check(const Variant& variant, const std::string& folder) {
     Status status;
     int open = -1;

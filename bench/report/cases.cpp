@@ -1,4 +1,4 @@
-// Cases: one record for all.
+// Cases: one record for all cases.
 #include "bench/report/cases.hpp"
 
 #include <fmt/format.h>

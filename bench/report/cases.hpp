@@ -1,4 +1,4 @@
-// Cases: the record of several cases of one run ("penstock.cases/1"), and its parts that a preset's record has too.
+// Cases: the record of several cases of one run ("penstock.cases/1"), with parts that a preset's record shares.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ struct CasesRecord {
   const Measured* measured = nullptr;
   const Ceiling* ceiling = nullptr;
   const nlohmann::json* provenance = nullptr;
-  bool complete = true;  // else the run goes on, or was ended from outside
+  bool complete = true;  // false: the run continues, or was terminated
 };
 nlohmann::json cases_json(const CasesRecord& record);
 std::string cases_table(const CasesRecord& record);

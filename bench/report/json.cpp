@@ -1,4 +1,4 @@
-// The JSON record. Raw times of every rank and repetition come first; every statistic can be computed from them again.
+// The JSON record. Raw times of every rank and repetition come first; every statistic can be recomputed from them.
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ std::vector<double> phase_of(const std::vector<Sample>& samples, Phase phase) {
   return seconds;
 }
 
-// Our phases, and IOR's words for the same times: opening, moving bytes, closing.
+// Our phases, and IOR's terms for the same times: open, move bytes, close.
 void add_phases(Json& json, const std::vector<Sample>& samples, const std::vector<double>& totals) {
   for (int p = 0; p < phase_count; ++p) {
     const auto phase = static_cast<Phase>(p);
@@ -93,7 +93,7 @@ void add_plan(Json& json, const Series& series, const Method& method) {
       report.statistics.empty() ? Json(nullptr) : Json::parse(report.statistics, nullptr, false);
 }
 
-// A rate needs a name: reading back what memory still holds says nothing about a device.
+// Cached reads say nothing about a device's rate.
 bool cold(const Case& what, const std::vector<Sample>& samples) {
   if (what.regime != Regime::durable) return false;
   for (const Sample& sample : samples)
@@ -101,7 +101,8 @@ bool cold(const Case& what, const std::vector<Sample>& samples) {
   return true;
 }
 
-// The counts of the last run, with the memory of the run that grew most: what is kept for another time grows in the first.
+// The counts of the last run, with the memory of the run that grew most, since memory that is kept for later runs grows
+// in the first.
 Counts most_memory(const Series& series) {
   Counts counts = series.samples.empty() ? Counts() : series.samples.back().counts;
   const auto grow = [&](const Sample& sample) {
@@ -113,7 +114,7 @@ Counts most_memory(const Series& series) {
   return counts;
 }
 
-// "seconds" is then what the write added to the compute phase.
+// "seconds" is then the time that the write added to the compute phase.
 void add_behind(Json& json, const std::vector<Sample>& samples) {
   Json copy = Json::array(), compute = Json::array(), behind = Json::array();
   std::vector<double> ratios;

@@ -1,4 +1,4 @@
-// Methods as JSON ("penstock.methods/1"): what this build can do, for `penstock methods`.
+// Methods as JSON ("penstock.methods/1"): the methods of this build, for `penstock methods`.
 #include "bench/report/methods.hpp"
 
 #include "core/session/methods.hpp"

@@ -1,4 +1,4 @@
-// Methods as JSON: formats, placements, transports, engines, their parameters, and every way that they make together.
+// Methods as JSON: formats, placements, transports, engines, their parameters, and all combinations.
 #pragma once
 
 #include <nlohmann/json.hpp>

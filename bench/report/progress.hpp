@@ -1,4 +1,4 @@
-// Progress: one JSON line for each event, for the program that started this one.
+// Progress: one JSON line per event, for the program that started this one.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace penstock::bench {
 
-// Prints on standard output and flushes, or does nothing where it is not ACTIVE (other ranks; no --progress).
+// Prints to standard output and flushes; does nothing unless ACTIVE (other ranks; no --progress).
 class Progress {
  public:
   explicit Progress(bool active) : active_(active) {}

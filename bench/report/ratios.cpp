@@ -1,4 +1,4 @@
-// Ratios: which methods stand for their sides, pair by pair.
+// Ratios: selects the method for each side, and pairs them.
 #include "bench/report/ratios.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ std::vector<double> seconds_of(const Outcome& outcome, Measure measure) {
   return seconds;
 }
 
-// The method that stands for a side, or why none does.
+// The method that represents a side, or why there is none.
 struct Standing {
   const Outcome* outcome = nullptr;
   std::vector<double> seconds;
@@ -63,7 +63,7 @@ Standing stand(const Side& side, const Options& options, const Measured& measure
   return standing;
 }
 
-// Exact: there are no repetitions and no interval.
+// Exact: without repetitions and interval.
 void count_ratio(const CountedSide& counted, RatioResult& result) {
   const auto growth = count_growth(counted.workload, counted.weak);
   if (!growth) {
@@ -87,7 +87,7 @@ RatioResult ratio_result(const RatioRow& row, const Options& options, const Meas
   }
   const Standing ours = stand(row.ours, options, measured);
   Side other_side = row.other;
-  // A copy is of the data of the run that it stands beside.
+  // A copy is of the data of the run that it belongs to.
   if (row.other.measure == Measure::copy && ours.outcome != nullptr) other_side.methods = {ours.outcome->method.label};
   const Standing other = stand(other_side, options, measured);
   for (const Standing* side : {&ours, &other})

@@ -1,4 +1,4 @@
-// Ratios: a preset's ratios from its raw times, and the record of the whole run ("penstock.preset/1").
+// Ratios: computes a preset's ratios from raw times, and the record of the whole run ("penstock.preset/1").
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,14 +14,14 @@ namespace penstock::bench {
 
 struct RatioResult {
   const RatioRow* row = nullptr;
-  std::string ours, other;                     // the methods compared; of several, those with the lowest medians
+  std::string ours, other;                     // the compared methods; of several, those with the lowest medians
   double ours_seconds = 0, other_seconds = 0;  // medians
-  std::optional<Interval> interval;            // of the paired ratios; nothing where it was skipped
+  std::optional<Interval> interval;            // of the paired ratios; nothing if skipped
   size_t pairs = 0;
   std::optional<double> target;
-  std::string skipped;  // why there is none; "" where there is one
+  std::string skipped;  // why it was skipped; "" if it was not
 
-  std::optional<bool> met() const;  // nothing where there is no value or no target
+  std::optional<bool> met() const;  // nothing without a value or a target
 };
 
 // In the order of options.ratios. MEASURED has a case for each of options.cases.

@@ -1,4 +1,4 @@
-// Record: a finished run as its JSON file ("penstock.bench/1") and as a table for a person.
+// Record: a finished run as JSON file ("penstock.bench/1") and as table.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,13 +12,13 @@
 
 namespace penstock::bench {
 
-// Everything that is known in the end of one case, on rank 0.
+// All results of one case, on rank 0.
 struct Record {
   const Options* options = nullptr;
   const Case* what = nullptr;
   const Results* results = nullptr;
   const Ceiling* ceiling = nullptr;            // null for a case of a preset
-  const nlohmann::json* provenance = nullptr;  // null for a case of a preset, which has one for all
+  const nlohmann::json* provenance = nullptr;  // null for a case of a preset; the preset has one for all
   const Summary* summary = nullptr;
   std::vector<std::string> warnings;
 };
@@ -28,7 +28,7 @@ inline nlohmann::json number(std::optional<double> value) {
 }
 nlohmann::json to_json(const Record& record);
 nlohmann::json ceiling_json(const Ceiling& ceiling);
-// Written whole beside PATH, then renamed over it.
+// Written completely beside PATH, then renamed to it.
 Status write_json(const std::string& path, const nlohmann::json& json);
 std::string to_table(const Record& record);
 

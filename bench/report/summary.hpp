@@ -1,4 +1,4 @@
-// Summary: the statistics of a campaign, computed once for the JSON and for the table.
+// Summary: the statistics of a campaign, computed once for JSON and table.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct Line {
   const Outcome* outcome = nullptr;
   Operation operation = Operation::write;
   std::vector<double> seconds;      // slowest rank, by repetition
-  std::optional<Interval> time;     // nothing where no repetition succeeded
+  std::optional<Interval> time;     // nothing if no repetition succeeded
   std::optional<Ratio> ratio;       // to the baseline; nothing for the baseline itself
   double best = 0;                  // seconds, "best seen"
   double mebibytes_per_second = 0;  // of the median
   bool above_ceiling = false;       // faster than the device: cached
 };
 
-// What the pair of equal methods says about one operation.
+// The result of the A/A pair for one operation.
 struct Control {
   Operation operation = Operation::write;
   Ratio ratio;
@@ -36,13 +36,13 @@ struct Summary {
   std::vector<Control> controls;  // empty without an A/A pair
 };
 
-// Of OUTCOME's repetitions, by OPERATION, that of the slowest rank.
+// Seconds of the slowest rank in OUTCOME's repetitions of OPERATION.
 std::vector<double> seconds_of(const Outcome& outcome, Operation operation);
 
 struct DeviceRates {
-  double write = 0, read = 0;  // MiB/s; 0 where unknown
+  double write = 0, read = 0;  // MiB/s; 0 if unknown
 };
-// Of the medians: what defining costs where there are several datasets to define; nothing elsewhere.
+// From the medians: the cost of defining a dataset if there are several; otherwise nothing.
 std::optional<double> define_seconds_per_dataset(const Line& line, const Workload& workload);
 Summary summarise(const Results& results, const std::string& baseline, const DeviceRates& ceiling, int64_t bytes);
 

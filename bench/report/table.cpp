@@ -1,4 +1,4 @@
-// The table that a person reads: medians with intervals, rates, ratios, and what failed.
+// The table for people: medians with intervals, rates, ratios, and failures.
 #include <fmt/format.h>
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// The statistics against the table of the measuring rules and against hand-made series.
+// Tests of statistics against the table of the measuring rules and hand-made series.
 #include "bench/stats/stats.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(Stats, HalfWidthIsThatOfTheFartherEnd) {
 }
 
 TEST(Stats, PairedRatios) {
-  // Each repetition is slower than the one before it, but always by the same factor: pairs see it, medians would not.
+  // Each repetition is slower than the previous one, but always by the same factor: pairs show it, medians would not.
   const std::vector<double> base = {1, 2, 4, 8, 16, 32};
   std::vector<double> fast, noisy = {1.2, 1.9, 4.4, 7.2, 17, 31};
   for (double b : base) fast.push_back(0.9 * b);
@@ -58,13 +58,13 @@ TEST(Stats, PairedRatios) {
   EXPECT_NEAR(compare(fast, base, 0).interval.median, 0.9, 1e-12);
   EXPECT_EQ(compare(base, fast, 0).verdict, Verdict::slower);
   EXPECT_EQ(compare(noisy, base, 0).verdict, Verdict::no_difference);
-  EXPECT_EQ(compare(fast, base, 0.2).verdict, Verdict::no_difference);  // below what A/A lets one claim
+  EXPECT_EQ(compare(fast, base, 0.2).verdict, Verdict::no_difference);  // below the smallest of the A/A pair
   EXPECT_EQ(compare(std::span(fast).first(5), std::span(base).first(5), 0).verdict, Verdict::no_interval);
   EXPECT_NEAR(smallest_difference(noisy, base), 0.2, 1e-12);
 }
 
-// Two names of one method, and the baseline's twin, on a machine that drifts, stutters, and is shared: how often a difference
-// is claimed that is not there.
+// Two names of one method, and the baseline's twin, on a machine that drifts, stutters and is shared: how often a false
+// difference is claimed.
 TEST(Stats, OfEqualMethodsHardlyAnyDifferenceIsClaimed) {
   std::mt19937_64 random(42);
   std::normal_distribution<double> normal;
@@ -76,7 +76,7 @@ TEST(Stats, OfEqualMethodsHardlyAnyDifferenceIsClaimed) {
       double drift = 1;
       for (int repetition = 0; repetition < repetitions; ++repetition) {
         drift *= std::exp(0.2 * normal(random));
-        const double crowd = random() % 5 == 0 ? 3 : 1;  // somebody else's job, during the whole repetition
+        const double crowd = random() % 5 == 0 ? 3 : 1;  // another user's job, during the whole repetition
         for (std::vector<double>* series : {&baseline, &control, &method}) {
           const double stutter = random() % 10 == 0 ? 2 : 1;  // during one run
           series->push_back(drift * crowd * stutter * std::exp(0.05 * normal(random)));

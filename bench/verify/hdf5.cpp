@@ -1,4 +1,4 @@
-// An HDF5 file as libhdf5 itself sees it.
+// Verifies an HDF5 file with libhdf5.
 #include <fmt/format.h>
 #include <hdf5.h>
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace penstock::bench {
 
 namespace {
 
-// An identifier of the library, closed with its own function.
+// An identifier of the library, closed with the matching function.
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
@@ -28,7 +28,7 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-// While it lives the library prints nothing.
+// For its lifetime the library prints nothing.
 class Quiet {
  public:
   Quiet() {
@@ -68,7 +68,7 @@ hid_t predefined(Kind kind) {
   }
 }
 
-// Complex numbers are compounds {r, i}, as h5py has them.
+// Complex numbers are compounds {r, i}, as in h5py.
 Handle native_type(Kind kind) {
   const hid_t base = predefined(kind);
   if (kind != Kind::complex64 && kind != Kind::complex128) return {H5Tcopy(base), H5Tclose};

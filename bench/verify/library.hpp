@@ -1,4 +1,4 @@
-// Library: a second opinion on a file, from a reader that shares no code with penstock.
+// Library: verifies a file with a reader that shares no code with penstock.
 #pragma once
 
 #include <span>
@@ -11,18 +11,18 @@
 
 namespace penstock::bench {
 
-inline constexpr int64_t piece_bytes = 8 << 20;  // that a reader holds at a time
+inline constexpr int64_t piece_bytes = 8 << 20;  // read at a time
 
 struct Library {
-  std::string_view format;     // whose files it reads
-  std::string_view extension;  // of a file that it can open; what else the format publishes it cannot
+  std::string_view format;     // of the files it reads
+  std::string_view extension;  // of files it can open; it cannot open other files of the format
   std::string (*version)();
-  // Local. Reads every element of every field of the file at PATH in bounded pieces and adds what is wrong to FAULTS. A
-  // status that is not ok means that the file cannot be read or that a definition in it is wrong.
+  // Local. Reads every element of every field of the file at PATH in bounded pieces and adds errors to FAULTS. A status
+  // that is not ok means that the file cannot be read or that a definition in it is wrong.
   Status (*check)(const std::string& path, const Truth& truth, Faults& faults);
 };
 
-// Null where the bench knows no independent reader of FORMAT's files with EXTENSION.
+// Null if the bench has no independent reader for FORMAT's files with EXTENSION.
 const Library* find_library(std::string_view format, std::string_view extension);
 
 std::string hdf5_version();

@@ -1,4 +1,4 @@
-// A netCDF file as the netCDF library reads it; built where that library was found.
+// Verifies a netCDF file with the netCDF library; built only if that library was found.
 #include <fmt/format.h>
 #include <netcdf.h>
 #include <algorithm>
@@ -46,7 +46,7 @@ nc_type type_of(Kind kind) {
   }
 }
 
-// That of the variable: complex numbers have one more dimension, of real and imaginary part.
+// The shape of the variable: complex numbers have an additional dimension for real and imaginary part.
 std::vector<int64_t> shape_of(const Field& field) {
   std::vector<int64_t> shape(field.shape.begin(), field.shape.end());
   if (field.type.kind == Kind::complex64 || field.type.kind == Kind::complex128) shape.push_back(2);

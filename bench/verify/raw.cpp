@@ -1,4 +1,4 @@
-// A raw set as its sidecar describes it: plain JSON and plain reads, nothing of penstock's decoder.
+// Verifies a raw set by its sidecar: plain JSON and plain reads, without penstock's decoder.
 //
 // {"parts": [NAME, ...], "datasets": [{"name", "dtype", "shape", "file": NAME, "offset"} or
 //   {"name", "dtype", "shape", "blocks": [{"part", "offset", "start", "count"} or {"part", "offset", "runs": [[offset,
@@ -49,7 +49,7 @@ class Part {
   int fd_;
 };
 
-// By numpy's words.
+// In numpy's notation.
 std::string dtype_of(Kind kind) {
   const int64_t size = bytes(ElementType{kind});
   const std::string_view word = element_word(kind);
@@ -57,7 +57,7 @@ std::string dtype_of(Kind kind) {
   return size == 1 ? fmt::format("{}1", letter) : fmt::format("<{}{}", letter, size);
 }
 
-// One field: its blocks read run by run, and a mark for every element that some block holds.
+// One field: its blocks are read run by run, and every element of a block is marked.
 class FieldCheck {
  public:
   FieldCheck(const Truth& truth, int index, Faults& faults)
@@ -105,7 +105,7 @@ class FieldCheck {
     return status;
   }
 
-  // What no block holds must be what nobody wrote.
+  // Elements in no block must be the unwritten ones.
   Status check_cover() {
     for (const Run& hole : truth_.workload->holes(index_)) std::fill_n(seen_.begin() + hole.offset, hole.length, true);
     const auto missing = std::find(seen_.begin(), seen_.end(), false);
@@ -173,7 +173,7 @@ Status check_raw(const std::string& path, const Truth& truth, Faults& faults) {
   if (!file) return Status(Code::not_found, fmt::format("{} cannot be opened", path));
   try {
     return check_index(path, Json::parse(file), truth, faults);
-  } catch (const Json::exception& error) {  // nlohmann's way of saying that the sidecar is not what its format says
+  } catch (const Json::exception& error) {  // nlohmann's report that the sidecar does not match its format
     return Status(Code::damaged, fmt::format("{}: {}", path, error.what()));
   }
 }

@@ -1,4 +1,4 @@
-// Truth: comparison by blocks, and the detective work on the first wrong element.
+// Truth: compares by blocks, and classifies the first wrong element.
 #include "bench/verify/truth.hpp"
 
 #include <fmt/format.h>
@@ -17,9 +17,9 @@ static_assert(std::endian::native == std::endian::little, "digests are of the li
 
 namespace {
 
-constexpr int64_t block_bytes = 256 << 10;  // stays in the second-level cache
+constexpr int64_t block_bytes = 256 << 10;  // fits in the second-level cache
 
-// "element (3, 4) of 'D1'", for a number of the whole workload.
+// "element (3, 4) of 'D1'", for an element number of the whole workload.
 std::string place(const Truth& truth, int64_t number) {
   for (const Field& field : truth.workload->fields())
     if (number >= field.first && number < field.first + field.elements)
@@ -27,7 +27,7 @@ std::string place(const Truth& truth, int64_t number) {
   return {};
 }
 
-// The elements of FIELD from OFFSET on, as if there were no holes.
+// The elements of FIELD from OFFSET on, ignoring holes.
 void fill(const Truth& truth, int field, int64_t offset, std::span<std::byte> out) {
   const Numbering numbering = truth.numbering(field);
   const int64_t size = bytes(truth.field(field).type);
@@ -40,7 +40,7 @@ void fill(const Truth& truth, int field, int64_t offset, std::span<std::byte> ou
   }
 }
 
-// What kind of wrong: zeroed, flipped, moved from elsewhere, left from an earlier repetition.
+// The kind of error: zeroed, flipped, moved from elsewhere, left from an earlier repetition.
 std::string guess(const Truth& truth, const Faults& faults, const std::byte* expected) {
   const ElementType& type = truth.field(faults.field).type;
   const auto size = static_cast<size_t>(bytes(type)), word = static_cast<size_t>(scalar_bytes(type));

@@ -1,4 +1,4 @@
-// Truth: what every element must be, and what is wrong with those that are not.
+// Truth: the expected value of every element, and the description of wrong ones.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace penstock::bench {
 
-// The contents of one repetition of a workload, known without any file.
+// The contents of one repetition of a workload, computed without a file.
 struct Truth {
   const Workload* workload = nullptr;
   uint64_t seed = 0;
@@ -24,12 +24,13 @@ struct Truth {
   Numbering numbering(int64_t field) const { return Numbering(this->field(field).type.kind, seed, repetition); }
 };
 
-// The elements of FIELD from linear OFFSET on, as many as OUT holds; holes are zero.
+// The elements of FIELD from linear OFFSET on, as many as fit in OUT; holes are zero.
 void expect(const Truth& truth, int field, int64_t offset, std::span<std::byte> out);
 // The elements of PIECE, and the ghost cells around them.
 void fill_piece(const Truth& truth, const Piece& piece);
 
-// The wrong elements found so far: how many, and the first by field and offset. Plain bytes, so that ranks can send it.
+// The wrong elements found so far: their number, and the first by field and offset. Plain bytes, so that ranks can send
+// it.
 struct Faults {
   int64_t wrong = 0;
   int64_t field = -1;
@@ -37,22 +38,22 @@ struct Faults {
   std::array<std::byte, 16> found{};
 };
 void merge(Faults& into, const Faults& other);
-// Compares the elements of FIELD from linear OFFSET on with the truth, every one of them.
+// Compares all elements of FIELD from linear OFFSET on with the expected values.
 void check(const Truth& truth, int field, int64_t offset, std::span<const std::byte> data, Faults& faults);
 // "field 'D1', element (3, 5): expected 1.5, found 0 (zeroed); written by rank 2; 17 wrong in all". WRITERS is the
 // number of ranks that wrote. REQUIRES: faults.wrong > 0.
 std::string explain(const Truth& truth, const Faults& faults, int writers);
 
-// CRC-64 of a stretch of the logical little-endian row-major stream.
+// CRC-64 of a range of the logical little-endian row-major stream.
 struct Digest {
   uint64_t crc = 0;
   int64_t bytes = 0;
   void append(const Digest& next);
 };
 Digest digest(std::span<const std::byte> data);
-// Checks every element of PIECE; the digest is of them in memory's order, without ghost cells.
+// Checks every element of PIECE. The digest covers them in memory order, without ghost cells.
 Digest check_piece(const Truth& truth, const Piece& piece, Faults& faults);
-// That of elements [slab.begin, slab.end) of FIELD as they must be.
+// The expected digest of elements [slab.begin, slab.end) of FIELD.
 Digest expected_digest(const Truth& truth, int field, const Slab& slab);
 
 }  // namespace penstock::bench

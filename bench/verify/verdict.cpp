@@ -1,4 +1,4 @@
-// Verdict: gathered and joined in the order of fields and of readers.
+// Verdict: gathered, and combined in the order of fields and readers.
 #include "bench/verify/verdict.hpp"
 
 #include <cstring>

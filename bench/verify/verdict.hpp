@@ -1,4 +1,4 @@
-// Verdict: what all readers found, joined at rank 0.
+// Verdict: the findings of all readers, combined at rank 0.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace penstock::bench {
 
-// Both are collective; the result is rank 0's, and empty elsewhere.
+// Both are collective; only rank 0 gets the result.
 Result<Faults> join_faults(const Communicator& comm, const Faults& own);
-// OWN holds one digest for each field, of neighbouring slabs on ranks 0 to READERS - 1; on other ranks it is empty. The
-// digest of all fields one after another.
+// The digest of all fields one after another. OWN holds one digest per field, of adjacent slabs on ranks 0 to READERS -
+// 1; on other ranks it is empty.
 Result<Digest> join_digests(const Communicator& comm, const std::vector<Digest>& own, int readers);
 
 }  // namespace penstock::bench

@@ -1,5 +1,4 @@
-// The verifier verified: blocks that are swapped, shifted, stale, zeroed or damaged by one bit are caught, located and
-// named.
+// Tests of the verifier: swapped, shifted, stale, zeroed blocks and single flipped bits are found, located and named.
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <algorithm>
@@ -22,7 +21,7 @@ constexpr int ranks = 4;
 constexpr uint64_t seed = 7;
 constexpr int repetition = 2;
 
-// A square of 24 x 24 on 2 x 2 ranks, whole in memory as a file would hold it.
+// A square of 24 x 24 on 2 x 2 ranks, complete in memory as in a file.
 class Verify : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
@@ -37,7 +36,7 @@ class Verify : public testing::TestWithParam<Kind> {
     file_ = assemble(truth_);
   }
 
-  // By the writers' parts, not by expect(): so that the two ways of knowing the contents are compared as well.
+  // By the writers' parts, not by expect(), so that the two ways of computing contents are also compared.
   std::vector<std::byte> assemble(const Truth& truth) const {
     std::vector<std::byte> file(24 * 24 * size_);
     for (int rank = 0; rank < ranks; ++rank) {
@@ -53,7 +52,7 @@ class Verify : public testing::TestWithParam<Kind> {
     return file;
   }
 
-  // Checked in three slabs, as three readers would.
+  // Checked in three slabs, as by three readers.
   std::string verdict() const {
     Faults faults;
     Digest sum;
@@ -145,7 +144,7 @@ TEST_P(Verify, ValuesAreInjectiveAndCanBeUndone) {
   for (int64_t i = 0; i < 100000; ++i) ASSERT_EQ(numbering.number(&values[static_cast<size_t>(i) * size_]), first + i);
 }
 
-// The independent reader of raw sets finds what is wrong with blocks and with their description.
+// The independent reader of raw sets finds errors in blocks and in their description.
 TEST_P(Verify, RawReaderCatchesWrongBlocks) {
   char folder[] = "/tmp/penstock-verify.XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);
@@ -192,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Types, Verify,
                          [](const auto& info) { return std::string(element_word(info.param)); });
 
 }  // namespace
-// Four transfers of 16 bytes each, 3 ranks, 2 segments: in every transfer a rank's first one, whoever looks.
+// Four transfers of 16 bytes each, 3 ranks, 2 segments: every transfer of a rank contains its first one.
 TEST(OneBuffer, HoldsWhatTheFileMustHold) {
   WorkloadRequest request;
   request.ranks = 3;

@@ -1,4 +1,4 @@
-// block3d: one cube in px x py x pz blocks, whose rows are short: what most codes of finite differences write.
+// block3d: one cube in px x py x pz blocks with short rows, as most finite-difference codes write.
 #include "bench/workload/blocks.hpp"
 
 namespace penstock::bench {

@@ -1,4 +1,4 @@
-// Blocks: the arithmetic of grids and shapes.
+// Blocks: arithmetic of grids and shapes.
 #include "bench/workload/blocks.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ Dims process_grid(int size, int dimensions, bool fortran) {
   return fortran ? reversed(grid) : grid;
 }
 
-// VALUE^POWER <= LIMIT, without overflow.
+// Whether VALUE^POWER <= LIMIT, without overflow.
 bool power_fits(int64_t value, int power, int64_t limit) {
   for (int i = 0; i < power; ++i) limit /= value;
   return limit >= 1;
@@ -35,7 +35,7 @@ std::vector<int64_t> list(const Dims& dims) { return {dims.begin(), dims.end()};
 int64_t integer_root(int64_t value, int power) {
   if (value < 1) return 0;
   auto root = static_cast<int64_t>(std::pow(static_cast<double>(value), 1.0 / power));
-  root = std::max<int64_t>(root, 1);  // pow may be off by one either way
+  root = std::max<int64_t>(root, 1);  // pow may differ by one in either direction
   while (root > 1 && !power_fits(root, power, value)) --root;
   while (power_fits(root + 1, power, value)) ++root;
   return root;

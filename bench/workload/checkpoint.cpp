@@ -1,4 +1,4 @@
-// checkpoint: the state of a simulation, some cubes in blocks, as it is written now and then between steps of the program.
+// checkpoint: the state of a simulation, some cubes in blocks, written occasionally between time steps.
 #include <fmt/format.h>
 
 #include "bench/workload/blocks.hpp"

@@ -1,4 +1,4 @@
-// Elements: one table of words.
+// Elements: one table of names.
 #include "bench/workload/element.hpp"
 
 #include <fmt/format.h>

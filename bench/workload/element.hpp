@@ -1,4 +1,4 @@
-// Elements: the words of the command line and of records for types of elements, as IOR's and Fortran's users say them.
+// Elements: names of element types on the command line and in records, similar to IOR and Fortran.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace penstock::bench {
 // int8 to int64, uint8 to uint64, real32, real64, complex64, complex128.
 Result<ElementType> parse_element(std::string_view word);
 std::string_view element_word(Kind kind);
-// The value that lies at ELEMENT, with all its digits.
+// The value at ELEMENT, with all digits.
 std::string print_element(Kind kind, const std::byte* element);
 
 }  // namespace penstock::bench

@@ -1,7 +1,7 @@
-// ior: what IOR writes: segments of one block for each rank, one after another, handed over transfer by transfer.
+// ior: the pattern of IOR: segments of one block per rank, one after another, passed transfer by transfer.
 //
-// The file's order is IOR's: segment, rank, byte of the block. One segment gives each rank a region of its own
-// ("segmented"), many segments of one transfer each deal the file out in turn ("strided").
+// The file order is IOR's: segment, rank, byte of the block. One segment gives each rank a region of its own
+// ("segmented"); many segments of one transfer each interleave the ranks ("strided").
 #include <fmt/format.h>
 #include <algorithm>
 #include <random>
@@ -38,7 +38,7 @@ class Ior : public Blocks {
     return list;
   }
 
-  // What a rank's first transfer holds, all of them do.
+  // All transfers of a rank contain the same data.
   Run source(int field, int64_t offset) const override {
     if (!one_buffer_) return Blocks::source(field, offset);
     const int64_t rank = offset / shape()[2] % shape()[1], at = offset % transfer_;

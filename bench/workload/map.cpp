@@ -1,8 +1,8 @@
 // map: arrays over the irregular decompositions of an E3SM map, on any number of ranks.
 //
-// A map was made for a fixed number of processes. On fewer ranks each takes a contiguous group of them, on more some
-// ranks have nothing. Runs that E3SM fills are written like the others. Where runs overlap, the one that begins first
-// keeps the elements; where none reaches, elements are holes: both are counted in the record.
+// A map was made for a fixed number of processes. With fewer ranks each takes a contiguous group of them; with more
+// ranks some have no data. Runs that E3SM fills are written like the others. If runs overlap, the one that begins first
+// keeps the elements. Elements in no run are holes. The record counts both.
 #include <fmt/format.h>
 #include <algorithm>
 
@@ -14,14 +14,13 @@ namespace penstock::bench {
 
 namespace {
 
-// A run and where it was named, so that it can be shortened in place.
+// A run and its origin, so that it can be shortened in place.
 struct Named {
   Run* run;
   size_t order;
 };
 
-// Shortens runs that overlap others; returns how many elements were taken off, and the elements that no run holds in
-// HOLES.
+// Shortens runs that overlap others. Returns the number of removed elements, and in HOLES the elements in no run.
 int64_t make_disjoint(MapDecomposition& map, std::vector<Run>& holes) {
   std::vector<Named> all;
   for (std::vector<Run>& runs : map.processes)

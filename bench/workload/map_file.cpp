@@ -1,4 +1,4 @@
-// Map file: the variables of each decomposition, taken apart by process.
+// Map file: reads the variables of each decomposition, divided by process.
 #include "bench/workload/map_file.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // Map file: the decompositions in an E3SM map, as E3SM-IO stores them (CDF-5).
 //
-// Decomposition k: attribute Dk.dims is the shape of its arrays (a netCDF attribute of the file); variable
-// Dk.nreqs(processes) says how many runs each process has, Dk.offsets and Dk.lengths hold them, one process after
-// another, in elements of the row-major array. From run Dk.fill_starts[process] on, a process's runs are those that
-// E3SM writes with fill values.
+// Decomposition k: attribute Dk.dims is the shape of its arrays (a netCDF attribute of the file). Variable
+// Dk.nreqs(processes) is the number of runs of each process; Dk.offsets and Dk.lengths hold the runs, one process after
+// another, in elements of the row-major array. E3SM writes fill values for the runs of a process from
+// Dk.fill_starts[process] on.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct MapDecomposition {
   int64_t fill_elements = 0;                // in runs that E3SM fills
 };
 
-// Local. The file may be anything: what is not such a map is Code::damaged.
+// Local. The file may be anything; Code::damaged if it is not such a map.
 Result<std::vector<MapDecomposition>> read_map_file(const std::string& path);
 
 }  // namespace penstock::bench

@@ -1,4 +1,4 @@
-// Numbering: two rounds of add, multiply and xor-shift, each of which can be undone.
+// Numbering: two rounds of add, multiply and xor-shift, each invertible.
 #include "bench/workload/numbering.hpp"
 
 #include <cstring>
@@ -16,7 +16,7 @@ uint64_t scramble(uint64_t x) {  // splitmix64
   return x ^ (x >> 31);
 }
 
-// x with odd * x == 1 modulo 2^64, hence modulo any lower power: Newton's iteration doubles the right bits.
+// x with odd * x == 1 modulo 2^64, hence modulo any lower power: Newton's iteration doubles the number of correct bits.
 constexpr uint64_t inverse(uint64_t value) {
   uint64_t x = value;
   for (int i = 0; i < 6; ++i) x *= 2 - value * x;
@@ -26,7 +26,7 @@ constexpr uint64_t inverse(uint64_t value) {
 template <int bits>
 struct Mix {
   static constexpr uint64_t mask = (uint64_t{1} << bits) - 1;
-  static constexpr int shift = (bits + 1) / 2;  // so that the xor-shift undoes itself
+  static constexpr int shift = (bits + 1) / 2;  // so that the xor-shift is its own inverse
 
   static uint64_t apply(uint64_t x, const uint64_t* key) {
     for (int round = 0; round < 2; ++round) {
@@ -44,7 +44,7 @@ struct Mix {
   }
 };
 
-// A word's bits from mixed ones, and back where they can be a value.
+// Converts mixed bits to a word, and back if they can be a value.
 struct Wide {
   static constexpr int bits = 52;
   using Word = uint64_t;

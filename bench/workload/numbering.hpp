@@ -1,4 +1,4 @@
-// Numbering: the value of every element, from which its number, the seed and the repetition can be told.
+// Numbering: element values that encode the element's number, the seed and the repetition.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace penstock::bench {
 
-// A keyed bijection of numbers, stored in the bits of a value that is never zero, nor infinite, nor no number:
+// A keyed bijection of numbers, stored in the bits of a value that is never zero, infinite or NaN:
 //   f64: 52 bits, in [1, 2): no two elements below 2^52 share a value.
 //   f32: 31 bits (sign, 7 of the exponent, 23): no two elements below 2^31 share one; above, values are a 31-bit hash.
-//   integers: odd ones; 52 bits of those of 64, else all but the lowest: 31, 15 or 7; above, a hash.
+//   integers: odd values; 52 bits of 64-bit types, else all but the lowest bit: 31, 15 or 7; above, a hash.
 //   complex: two reals, of the numbers 2 n and 2 n + 1.
-// The key depends on the seed and the repetition, so zeroed, moved and stale data all differ.
+// The key depends on seed and repetition, so zeroed, misplaced and stale data all differ.
 class Numbering {
  public:
-  // REQUIRES: kind is not text.
+  // REQUIRES: KIND is not text.
   Numbering(Kind kind, uint64_t seed, int repetition);
 
   int64_t element_bytes() const { return word_bytes_ * words_; }
@@ -26,8 +26,7 @@ class Numbering {
   bool injective(int64_t elements) const { return elements <= (int64_t{1} << bits()); }
   // The elements NUMBER, NUMBER + 1, ... up to the end of OUT, in native byte order.
   void fill(int64_t number, std::span<std::byte> out) const;
-  // The number whose value lies at ELEMENT, for numbers where the values are injective; nothing where it cannot be a
-  // value.
+  // The number of the value at ELEMENT, if the values are injective; nothing if it is not a valid value.
   std::optional<int64_t> number(const std::byte* element) const;
 
  private:

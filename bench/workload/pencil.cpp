@@ -1,4 +1,4 @@
-// pencil: the velocity of a channel flow, as ESIO's users wrote it: three cubes, long in y, cut in x and z.
+// pencil: the velocity of a channel flow, as written by users of ESIO: three cubes, long in y, divided in x and z.
 #include "bench/workload/blocks.hpp"
 
 namespace penstock::bench {
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int components = 3;
 
-// In file order z, x, y: a rank's y is whole and contiguous.
+// In file order z, x, y: a rank has whole, contiguous lines in y.
 class Pencil : public Blocks {
  public:
   using Blocks::Blocks;

@@ -1,7 +1,7 @@
-// pic: LRZ's particle-in-cell code: fields in slabs of one writer for each node, step after step; and its particles.
+// pic: LRZ's particle-in-cell code: fields in slabs, with one writer per node, for several steps; and its particles.
 //
-// The published case has (52, 52, 66560) points of 8 bytes, 6 fields and 10 steps, 82 GiB in all; the long extent is what
-// the total bytes leave for it. Particles are ragged lists of 9 arrays, 38 bytes each; some ranks have none.
+// The published case has (52, 52, 66560) points of 8 bytes, 6 fields and 10 steps, 82 GiB in all; the long extent is
+// chosen by the total size. Particles are ragged lists of 9 arrays, 38 bytes each; some ranks have none.
 #include <fmt/format.h>
 
 #include "bench/workload/rows.hpp"
@@ -22,7 +22,7 @@ constexpr Array arrays[] = {{"id", Kind::i64}, {"px", Kind::f32},      {"py", Ki
                             {"x", Kind::f32},  {"y", Kind::f32},       {"z", Kind::f32}};
 constexpr int64_t particle_bytes = 38;
 
-// EXTENT in even parts over the first rank of every node; the others have nothing.
+// EXTENT in even parts over the first rank of every node; other ranks have nothing.
 std::vector<int64_t> slabs(int64_t extent, int ranks, int ranks_per_node) {
   const int writers = (ranks + ranks_per_node - 1) / ranks_per_node;
   std::vector<int64_t> counts(static_cast<size_t>(ranks));
@@ -61,7 +61,7 @@ Result<std::unique_ptr<Workload>> make_pic(const WorkloadRequest& request) {
 Result<std::unique_ptr<Workload>> make_particles(const WorkloadRequest& request) {
   const int64_t mean = request.total_bytes / particle_bytes / request.ranks;
   if (mean < 1) return Status(Code::invalid, "particles: --total is less than one particle on each rank");
-  // From nothing to twice the mean, in an order that a multiplication by the golden section shuffles.
+  // From zero to twice the mean, in an order shuffled by multiplication with the golden ratio.
   std::vector<int64_t> counts;
   for (int rank = 0; rank < request.ranks; ++rank) {
     const uint64_t mixed = static_cast<uint64_t>(rank) * 0x9e3779b97f4a7c15u >> 54;  // 10 bits

@@ -1,4 +1,4 @@
-// Piece: where rows lie between ghost cells.
+// Piece: locates rows between ghost cells.
 #include "bench/workload/piece.hpp"
 
 #include <algorithm>

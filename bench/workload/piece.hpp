@@ -1,4 +1,4 @@
-// Piece: a part of one field that a rank writes or reads in one call, and the memory that holds it, with or without ghost cells around it.
+// Piece: the part of one field that a rank writes or reads in one call, and its memory, with or without ghost cells.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,26 @@ namespace penstock::bench {
 struct Piece {
   int field = 0;  // of the workload
   Decomposition part;
-  int ghosts = 0;              // layers of ghost cells on every side. REQUIRES: 0 where part is not one box
-  std::span<std::byte> bytes;  // memory_elements of them; not its own
+  int ghosts = 0;              // layers of ghost cells on every side. REQUIRES: 0 unless part is one box
+  std::span<std::byte> bytes;  // memory_elements elements; not owned
 
-  // As put, lend and get want to know it.
+  // As needed by put, lend and get.
   Memory memory() const;
 };
 
-// Of the array that PART lies in; 0 where it is empty.
+// The size of the array around PART; 0 if PART is empty.
 int64_t memory_elements(const Decomposition& part, int ghosts);
 
-// What ghost cells hold, before and after: nobody may read or write them.
+// The value of ghost cells before and after: nobody may read or write them.
 inline constexpr std::byte ghost_byte{0xa5};
-// Whether any ghost cell of PIECE holds something else. SIZE is that of an element.
+// Whether all ghost cells of PIECE are unchanged. SIZE is the element size.
 bool ghosts_are_whole(const Piece& piece, int64_t size);
 
 // The element of PIECE's memory at which row number ROW of its box begins.
 int64_t row_in_memory(const Piece& piece, int64_t row);
 
-// Calls VISIT(offset, bytes) for every stretch of elements that are neighbours both in the dataset, from element OFFSET
-// on, and in memory; in memory's order. SIZE is that of an element. By the bench's own arithmetic, as for_each_run.
+// Calls VISIT(offset, bytes) for every range of elements that is contiguous in both dataset (from element OFFSET) and
+// memory, in memory order. SIZE is the element size. Uses the bench's own arithmetic, like for_each_run.
 template <typename Visit>
 void for_each_stretch(const Piece& piece, int64_t size, Visit visit) {
   int64_t row = 0, offset = 0, at = 0, length = 0;

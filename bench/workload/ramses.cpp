@@ -16,7 +16,7 @@ namespace {
 constexpr Published published[] = {{128, 0.213, 0.299},
                                    {256, 0.707, 1.292},
                                    {512, 3.814, 7.646},
-                                   {1024, 25.860, 49.150},  // that of hydro equals the next one over 8: see the test
+                                   {1024, 25.860, 49.150},  // hydro equals the next value over 8: see the test
                                    {2048, 191.8, 393.2}};
 constexpr int published_ranks = 1024;
 constexpr int64_t largest_domain = 1 << 15;
@@ -25,13 +25,13 @@ constexpr int64_t ordering_bytes = 80;  // the string
 struct Structure {
   const char* name;
   Kind kind;
-  int64_t width;  // values of an oct
+  int64_t width;  // values per oct
 };
-// 156 bytes for each oct.
+// 156 bytes per oct.
 constexpr Structure amr[] = {{"next", Kind::i32, 1},    {"prev", Kind::i32, 1}, {"xg", Kind::f64, 3},
                              {"father", Kind::i32, 1},  {"nbor", Kind::i32, 6}, {"son", Kind::i32, 8},
                              {"cpu_map", Kind::i32, 8}, {"flag1", Kind::i32, 8}};
-// 320 bytes for each oct.
+// 320 bytes per oct.
 constexpr Structure hydro[] = {{"density", Kind::f64, 8},
                                {"velocity_x", Kind::f64, 8},
                                {"velocity_y", Kind::f64, 8},
@@ -61,7 +61,7 @@ std::vector<int64_t> on_first(int64_t rows, int ranks) {
   return counts;
 }
 
-// The replicated parameters, which rank 0 writes, and the tables of every process.
+// The replicated parameters, written by rank 0, and the tables of every process.
 std::vector<RowsField> head(RamsesFile file, int levels, int ranks) {
   const ElementType integer{Kind::i32}, real{Kind::f64};
   if (file == RamsesFile::amr)
@@ -96,7 +96,7 @@ std::vector<int64_t> rows_of(int level, int ranks) {
   return counts;
 }
 
-// What the model says of the jobs whose sizes are published.
+// The model's results for jobs with published sizes.
 std::vector<std::string> notes(RamsesFile file) {
   constexpr double gib = 1 << 30;
   std::vector<std::string> list;

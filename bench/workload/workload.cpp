@@ -1,4 +1,4 @@
-// Workload: the table of workloads, and what all of them share.
+// Workload: the table of workloads, and functions common to all.
 #include "bench/workload/workload.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Workload: a pattern of datasets and of the ranks' parts of them.
+// Workload: a pattern of datasets, and the ranks' parts of them.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace penstock::bench {
 
-// A dataset of the workload. Its elements are numbered on from FIRST, so that no two elements of a workload share a
-// number.
+// A dataset of the workload. Its elements are numbered from FIRST on, so that all elements of a workload have different
+// numbers.
 struct Field {
   std::string name;
   Dims shape;
@@ -25,7 +25,7 @@ struct Field {
   int64_t elements = 0;
 };
 
-// What a rank hands over in one call.
+// The data that a rank passes in one call.
 struct Portion {
   int field = 0;
   Decomposition part;
@@ -37,35 +37,35 @@ class Workload {
   virtual ~Workload() = default;
   // Sorted by name, which is file order.
   virtual const std::vector<Field>& fields() const = 0;
-  // What RANK of SIZE writes of field number FIELD.
+  // The part of field number FIELD that RANK of SIZE writes.
   virtual Result<Decomposition> part(int field, int rank, int size) const = 0;
-  // The same in the pieces and in the order in which RANK writes them; by default one for each field.
+  // Same as pieces in the order in which RANK writes them; by default one per field.
   virtual Result<std::vector<Portion>> portions(int rank, int size) const;
-  // The elements that are equal to those from OFFSET on, as many as are; by default these themselves.
+  // The elements that repeat those from OFFSET on, as far as they do; by default these themselves.
   virtual Run source(int field, int64_t offset) const;
-  // Whether all that a rank writes comes out of the memory of one portion, and is read back into it.
+  // Whether all data of a rank is written from, and read back into, the memory of one portion.
   virtual bool in_one_buffer() const { return false; }
-  // Elements that nobody writes and that read as zero, sorted by offset.
+  // Elements that nobody writes; they read as zero. Sorted by offset.
   virtual std::span<const Run> holes(int field) const;
-  // Whether it is read back in whole rows; else in runs of elements, wherever rows end.
+  // Whether it is read back in whole rows; otherwise in runs of elements that may cut rows.
   virtual bool read_by_rows() const = 0;
-  // {"shape": ..., "order": ...}: what is special to this workload. SIZE ranks write. "notes", where given, are sentences for
-  // the reader of the table.
+  // {"shape": ..., "order": ...}: properties of this workload. SIZE ranks write. "notes", if given, are sentences for
+  // the table.
   virtual nlohmann::json describe(int size) const = 0;
 };
 
-// IOR's words, and its defaults.
+// IOR's parameters, with its defaults.
 struct IorRequest {
   int64_t block_bytes = 1 << 20;
   int64_t transfer_bytes = 256 << 10;
   int64_t segments = 1;
   bool random = false;      // each rank's transfers in shuffled order
-  bool one_buffer = false;  // each transfer of a rank out of the same memory
+  bool one_buffer = false;  // all transfers of a rank use the same memory
 };
 
-// What may be asked of a workload.
+// The options of workloads.
 struct WorkloadRequest {
-  int64_t total_bytes = 0;     // of the whole, or else
+  int64_t total_bytes = 0;     // of the whole; alternatively
   int64_t bytes_per_rank = 0;  // of each rank that writes
   ElementType type;
   bool fortran = false;
@@ -73,7 +73,7 @@ struct WorkloadRequest {
   std::vector<std::string> decompositions;
   int variables = 1;
   int ranks = 1;                      // that write
-  int64_t row_bytes = 0;              // of a rank's contiguous rows in the file; 0: as the total gives them
+  int64_t row_bytes = 0;              // of a rank's contiguous rows in the file; 0: derived from the total
   int datasets = 400;                 // of many
   int64_t dataset_bytes = 128 << 10;  // of each of them
   IorRequest ior;
@@ -87,11 +87,11 @@ struct WorkloadKind {
   std::string_view name;
   std::string_view summary;
   Result<std::unique_ptr<Workload>> (*make)(const WorkloadRequest& request);
-  std::string_view sized_by = {};  // the options that say its size, where these are not --total and --per-rank
-  bool typed = true;               // its elements are of the type asked for, else of its own
+  std::string_view sized_by = {};  // the options that set its size, if not --total and --per-rank
+  bool typed = true;               // its elements have the requested type, else its own
 };
 
-// One file of this folder each.
+// One file per workload in this folder.
 std::span<const WorkloadKind> workloads();
 Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_block2d(const WorkloadRequest& request);
@@ -109,19 +109,19 @@ Result<std::unique_ptr<Workload>> make_map(const WorkloadRequest& request);
 int64_t total_elements(const Workload& workload);
 int64_t total_bytes(const Workload& workload);
 bool has_holes(const Workload& workload);
-// The elements [BEGIN, END) that RANK of SIZE reads back of FIELD: neighbours in order, rows where the workload says
-// so.
+// The elements [BEGIN, END) of FIELD that RANK of SIZE reads back: contiguous in rank order, in whole rows if the
+// workload requires it.
 struct Slab {
   int64_t begin = 0;
   int64_t end = 0;
 };
 Slab slab(const Workload& workload, int field, int rank, int size);
 Result<Decomposition> slab_decomposition(const Workload& workload, int field, const Slab& slab);
-// The rank of SIZE whose part holds element OFFSET of FIELD; -1 where none does.
+// The rank of SIZE whose part holds element OFFSET of FIELD; -1 if none does.
 int owner(const Workload& workload, int field, int64_t offset, int size);
 
-// Calls VISIT(offset, length) for every contiguous run of PART, in the order in which its elements lie in memory. The
-// arithmetic is the bench's own, so that a fault in the library's is not repeated in its judge.
+// Calls VISIT(offset, length) for every contiguous run of PART, in memory order. Uses the bench's own arithmetic, so
+// that a bug in the library does not hide itself.
 template <typename Visit>
 void for_each_run(const Decomposition& part, Visit visit) {
   if (part.form() == Decomposition::Form::runs) {

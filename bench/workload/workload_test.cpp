@@ -1,4 +1,4 @@
-// The workloads' arithmetic: grids, shapes, parts that tile, and memory with ghost cells.
+// Tests of workloads: grids, shapes, parts that tile, and memory with ghost cells.
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -120,7 +120,7 @@ TEST(Workload, IorsSizesMustFit) {
   EXPECT_NE(make_workload("ior", request).status().message().find("an element of 8 bytes"), std::string::npos);
 }
 
-// The published hydro file of 1024^3 is 393.2 / 8, and stands apart from its neighbours.
+// The published hydro file of 1024^3 is 393.2 / 8, and differs from its neighbours.
 TEST(Ramses, SizesAreThePublishedOnes) {
   constexpr double gib = 1 << 30;
   const auto model = [](RamsesFile file, int64_t domain) {
@@ -131,8 +131,8 @@ TEST(Ramses, SizesAreThePublishedOnes) {
     if (p.domain != 128 && p.domain != 1024)
       EXPECT_NEAR(model(RamsesFile::hydro, p.domain) / p.hydro, 1, 0.1) << p.domain;
   }
-  // Published: 0.299, of which the copies that processes without octs of a level do not write here are missing; and
-  // 49.15, which contradicts its neighbours.
+  // Published: 0.299, which includes copies that processes without octs of a level do not write here; and 49.15, which
+  // contradicts its neighbours.
   EXPECT_NEAR(model(RamsesFile::hydro, 128), 0.268, 0.0005);
   EXPECT_NEAR(model(RamsesFile::hydro, 1024), 52.4, 0.05);
   EXPECT_NEAR(static_cast<double>(ramses_totals(RamsesFile::hydro, 1024, 1024).cells) / gib, 45.7, 0.05);
@@ -209,7 +209,7 @@ TEST(Workload, GhostCellsLieAroundTheData) {
       EXPECT_EQ(check_piece(truth, piece, faults).bytes, part.elements() * 8);
       EXPECT_EQ(faults.wrong, 0);
       EXPECT_TRUE(ghosts_are_whole(piece, 8));
-      // The library's own words for the same memory lead to the same first and last element.
+      // The library's description of the same memory gives the same first and last element.
       const Dims& count = part.box_list()[0].count;
       if (ghosts == 0) continue;
       const Memory words = piece.memory();

@@ -1,4 +1,4 @@
-// Border: the thread's message, and communicators from the caller's.
+// Border: the thread's message, and communicators from the caller's communicators.
 #include "bindings/c/border.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Border: what the sources of the C ABI share: results and exceptions become statuses and a thread's message.
+// Border: shared by the sources of the C ABI: converts results and exceptions to statuses and the thread's message.
 #pragma once
 
 #include <penstock.h>
@@ -12,14 +12,14 @@
 
 namespace penstock::c {
 
-// This thread's last error, in words.
+// The text of this thread's last error.
 std::string& last_message();
 penstock_status leave(const Status& status);
-// "WHAT is NULL".
+// Returns the error "WHAT is NULL".
 Status null(const char* what);
 Result<Communicator> communicator(penstock_comm comm);
 
-// Runs BODY, which returns a Status; no exception passes.
+// Runs BODY, which returns a Status, and catches all exceptions.
 template <typename Body>
 penstock_status border(Body body) noexcept {
   try {

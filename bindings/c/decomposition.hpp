@@ -1,4 +1,4 @@
-// Decomposition: what a penstock_decomposition is, for the sources that take one.
+// Decomposition: the definition of penstock_decomposition, for sources that take one.
 #pragma once
 
 #include <penstock.h>
@@ -15,7 +15,7 @@ struct penstock_decomposition {
 
 namespace penstock::c {
 
-// RANK numbers; WHAT they are is said where they are NULL.
+// Copies RANK numbers. If they are NULL, the error names them as WHAT.
 Result<Dims> dims(int rank, const int64_t* values, const char* what);
 
 }  // namespace penstock::c

@@ -1,4 +1,4 @@
-// File: what a penstock_file is, for the sources that make them.
+// File: the definition of penstock_file, for sources that create one.
 #pragma once
 
 #include <penstock.h>
@@ -11,9 +11,9 @@
 
 struct penstock_file {
   penstock::File file;
-  std::set<std::string> names;           // handed out by penstock_name
+  std::set<std::string> names;           // returned by penstock_name
   std::vector<const std::string*> list;  // of the datasets, each in NAMES
-  int64_t listed = -1;                   // the number of publications that LIST is of
+  int64_t listed = -1;                   // the publications() count at which LIST was made
   std::string plan;
   std::string warnings;
 };

@@ -31,7 +31,7 @@ using penstock::c::null;
 
 constexpr int text_base = 0x1000000;
 
-// As border, for calls whose loss must not go unnoticed: the commit fails with their error, on all ranks.
+// Same as border, for calls whose errors must not be lost: the commit fails with their error, on all ranks.
 template <typename Body>
 penstock_status remembered(penstock_file* file, Body body) noexcept {
   const penstock_status status = border(body);
@@ -43,7 +43,7 @@ penstock_status remembered(penstock_file* file, Body body) noexcept {
   });
 }
 
-// The names of the datasets; those handed out before stay where they are.
+// The names of the datasets. Names that were returned before stay at their addresses.
 const std::vector<const std::string*>& list_of(penstock_file& file) {
   if (file.listed == file.file.publications()) return file.list;
   file.list.clear();
@@ -104,8 +104,8 @@ using Opener = Result<penstock::File> (*)(const penstock::Communicator&, std::st
 penstock_status open_with(Opener opener, penstock_comm comm, const char* path, const char* plan, penstock_file** file) {
   return border([&]() -> Status {
     if (file != nullptr) *file = nullptr;
-    // A NULL on one rank only must not leave the others waiting: it goes on as an empty path, which they compare
-    // with theirs and which nothing can be opened by.
+    // A NULL on one rank must not leave the other ranks waiting. This rank goes on with an empty path, which never
+    // opens; the ranks compare their paths.
     const bool usable = file != nullptr && path != nullptr;
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
     auto opened_file = opener(ranks, usable ? path : "", plan == nullptr ? "" : plan);

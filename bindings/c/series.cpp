@@ -21,7 +21,7 @@ using penstock::Status;
 using penstock::c::border;
 using penstock::c::null;
 
-// A NULL on one rank only must not leave the others waiting: MAKE goes on with an empty pattern, which they compare.
+// A NULL on one rank must not leave the other ranks waiting: MAKE continues with an empty pattern, and ranks compare.
 template <typename Make>
 penstock_status make_with(penstock_comm comm, const char* pattern, penstock_series** series, Make make) {
   return border([&]() -> Status {
@@ -35,7 +35,7 @@ penstock_status make_with(penstock_comm comm, const char* pattern, penstock_seri
   });
 }
 
-// As above, for files of a series: OPEN is told whether this rank has a place for the file, and asks for none else.
+// Same as above, for files of a series: OPEN is told whether this rank has a place for the file.
 template <typename Open>
 penstock_status open_with(penstock_series* series, penstock_file** file, Open open) {
   return border([&]() -> Status {

@@ -1,4 +1,4 @@
-// Ranks that become I/O servers: the one place that has both MPI and what a server does.
+// Splits off I/O servers: the one place that uses both MPI and the server code.
 #include <penstock.h>
 
 #if PENSTOCK_HAVE_MPI
@@ -17,7 +17,7 @@
 namespace penstock {
 namespace {
 
-// Splits whose servers still wait for this rank's goodbye.
+// Splits whose servers still wait for this rank to say goodbye.
 std::mutex open_mutex;
 std::vector<std::shared_ptr<const ServerRanks>>& open_splits() {
   static auto& list = *new std::vector<std::shared_ptr<const ServerRanks>>;
@@ -40,7 +40,7 @@ void remember(std::shared_ptr<const ServerRanks> ranks) {
   open_splits().push_back(std::move(ranks));
 }
 
-// Rank 0's environment decides for all.
+// The environment of rank 0 decides for all ranks.
 Result<int> wanted_servers(const Communicator& all) {
   int64_t wanted = 0;
   if (all->rank() == 0) {

@@ -17,7 +17,7 @@ using penstock::Stream;
 using penstock::c::border;
 using penstock::c::null;
 
-// A NULL on one rank only must not leave the others waiting: MAKE goes on with an empty path, which they compare.
+// A NULL on one rank must not leave the other ranks waiting: MAKE continues with an empty path, and ranks compare.
 template <typename Make>
 penstock_status make_with(penstock_comm comm, const char* path, penstock_stream** stream, Make make) {
   return border([&]() -> Status {

@@ -1,11 +1,11 @@
-/* attributes.c: attributes from and into scalars and arrays of one dimension, of numbers or texts. */
+/* attributes.c: reads and writes attributes from scalars and 1-D arrays of numbers or texts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "files.h"
 
-/* The words of one call; DOING begins its messages. */
+/* The names in one call; DOING begins its messages. */
 typedef struct Words {
   char *object, *name;
   char doing[300];
@@ -32,7 +32,7 @@ static penstock_status one_dimension(File *file, const Words *w, const Array *a)
                       w->doing, a->rank);
 }
 
-/* As C strings. */
+/* Converts them to C strings. */
 typedef struct Texts {
   char *bytes;
   const char **list;
@@ -67,7 +67,7 @@ static penstock_status set_texts(File *file, const Words *w, const Array *a, con
 
 static penstock_status set(File *file, const Words *w, const CFI_cdesc_t *value, const int *as) {
   Array a;
-  /* A text of no characters is no dataset's element, but a good attribute. */
+  /* An empty text cannot be an element of a dataset, but is a valid attribute. */
   if (value->type == CFI_type_char && value->elem_len == 0 && value->rank == 0)
     return penstock_attribute(file->file, w->object, w->name, "");
   penstock_status status = array_of(file, w->doing, value, as, &a);
@@ -97,7 +97,7 @@ void penstock_fortran_attribute(File **handle, const CFI_cdesc_t *object, const 
   end_local_call(file, status, ierr);
 }
 
-/* COUNT values of LENGTH bytes in the file, which A has to have room for. */
+/* COUNT values of LENGTH bytes in the file; A must have room for them. */
 static penstock_status fill(File *file, const Words *w, const Array *a, penstock_type type, int64_t count,
                             int64_t length) {
   const int64_t bytes = count * length;
@@ -153,7 +153,7 @@ void penstock_fortran_attribute_get(File **handle, const CFI_cdesc_t *object, co
   end_call(status, ierr);
 }
 
-/* LENGTH: of its texts, 0 for numbers. */
+/* LENGTH: the length of its texts, 0 for numbers. */
 void penstock_fortran_attribute_info(File **file, const CFI_cdesc_t *object, const CFI_cdesc_t *name, int *type,
                                      int64_t *count, int *length, int *ierr) {
   Words w;

@@ -1,4 +1,4 @@
-/* data.c: put, lend and get of arrays and sections of any rank, without a copy where their strides allow it. */
+/* data.c: put, lend and get of arrays and sections of any rank, without a copy if their strides allow it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ static penstock_status put_copy(const Call *call, const Array *a, const Part *pa
   return status;
 }
 
-/* The data is where it is: STRIDE says how it lies there, in elements and in the order of C. */
+/* Uses the data in place: STRIDE is its layout, in elements and in C order. */
 static penstock_status hand_over_strided(const Call *call, const Array *a, const Part *part) {
   int64_t stride[MOST_DIMENSIONS];
   stride[0] = 1; /* of the one row of per_rank */
@@ -87,8 +87,8 @@ static const char *extents(int rank, const int64_t *extent, char *text, size_t s
   return text;
 }
 
-/* Whether A has the extents of what PART says is this rank's, or others for the same elements in the same order:
- * FITTING is A with those of PART. Where there is nothing, any array without elements will do. */
+/* Whether the extents of A are those of this rank's part PART, or factor the same elements in the same order. FITTING
+ * is A with the extents of PART. If the part is empty, any array without elements fits. */
 static penstock_status fit(const Call *call, const Array *a, const Part *part, Array *fitting) {
   *fitting = *a;
   const int64_t elements = penstock_elements(part->part);
@@ -109,7 +109,7 @@ static penstock_status fit(const Call *call, const Array *a, const Part *part, A
                        extents(part->rank, part->count, wanted, sizeof wanted));
 }
 
-/* An array without elements of another rank or shape has no strides that matter. */
+/* The strides of an array without elements do not matter, whatever its rank and shape. */
 static Array as_empty(const Array *a) {
   static char nothing;
   Array empty = *a;
@@ -130,7 +130,7 @@ static penstock_status move_checked(const Call *call, const Array *a, const Part
   return move_part(call, a->elements == 0 ? &empty : &fitting, part);
 }
 
-/* Of an array of another rank than the dataset's, a list of rows: how many rows it is, where it is whole rows. */
+/* If an array differs in rank from the dataset, a list of rows: the number of rows, provided that it has whole rows. */
 static bool count_rows(const Array *a, int64_t rank, const int64_t *extent, const int64_t *first, int64_t *count) {
   if (rank < 1 || rank > MOST_DIMENSIONS || rank == a->rank) return false;
   const int last = (int)rank - 1;
@@ -144,7 +144,7 @@ static bool count_rows(const Array *a, int64_t rank, const int64_t *extent, cons
   return a->elements % row == 0 && first[last] >= 1 && count[last] <= extent[last] - first[last] + 1;
 }
 
-/* SHAPE and START are both there or neither: then the whole dataset is on every rank. */
+/* SHAPE and START are both present or both absent. If absent, every rank has the whole dataset. */
 static penstock_status make_part(const Call *call, const Array *a, const CFI_cdesc_t *shape, const CFI_cdesc_t *start,
                                  Part *part) {
   if (shape == NULL) return make_replicated(call->file, a->rank, a->extent, part);
@@ -206,7 +206,7 @@ static void by_part(File *file, Operation operation, const CFI_cdesc_t *name, co
   end_local_call(file, status, ierr);
 }
 
-/* The entry points, each behind the interfaces of all types: the whole dataset, a block at START, or a decomposition. */
+/* Entry points behind the interfaces of all types: the whole dataset, a block at START, or a decomposition. */
 #define PUT_OR_LEND(verb, OPERATION)                                                                                   \
   void penstock_fortran_##verb##_whole(File **file, const CFI_cdesc_t *name, const CFI_cdesc_t *a, const int *as,      \
                                        int *ierr) {                                                                    \

@@ -19,7 +19,7 @@ static penstock_status made(penstock_status status, Form form, int rank, const i
   return status;
 }
 
-/* Says in Fortran's terms what penstock_block would say in those of C. */
+/* Reports in Fortran's terms the errors that penstock_block reports in C's terms. */
 static penstock_status check_block(File *file, const char *doing, int rank, const int64_t *shape, const int64_t *start,
                                    const int64_t *count) {
   for (int i = 0; i < rank; i++) {
@@ -63,7 +63,7 @@ penstock_status make_replicated(File *file, int rank, const int64_t *shape, Part
 
 /* --- entry points: NUMBERS are lists of integers of either kind --- */
 
-/* D gets what was made, where STATUS says that it was. */
+/* Stores the new decomposition in D if STATUS is ok. */
 static void give(const Part *part, penstock_status status, Part **d, int *ierr) {
   *d = status == PENSTOCK_OK ? malloc(sizeof **d) : NULL;
   if (*d != NULL) {
@@ -75,7 +75,7 @@ static void give(const Part *part, penstock_status status, Part **d, int *ierr) 
   end_call(status, ierr);
 }
 
-/* The lists of one call, which have to be as long as the first. */
+/* The lists of one call; all must be as long as the first. */
 typedef struct Lists {
   int64_t *list[3];
   int64_t length[3];
@@ -119,7 +119,8 @@ void penstock_fortran_block(const CFI_cdesc_t *shape, const CFI_cdesc_t *start, 
   give(&part, status, d, ierr);
 }
 
-/* The box is known to the C library only; the module's checks and the program need it too. The first blocks take the remainder. */
+/* Computes the box, which the C library does not return; the module's checks and the program need it. The first blocks
+ * take the remainder. */
 static void cut_grid(int rank, const int64_t *shape, const int64_t *grid, int process, Part *part) {
   int64_t rest = process, processes = 1;
   for (int i = 0; i < rank; i++) processes *= grid[i];
@@ -248,7 +249,7 @@ void penstock_fortran_replicated(const CFI_cdesc_t *shape, Part **d, int *ierr) 
   give(&part, status, d, ierr);
 }
 
-/* --- what a decomposition is --- */
+/* --- properties of a decomposition --- */
 
 static const char NOT_MADE[] =
     "the decomposition was not made: call penstock_block, penstock_grid or another of them first";

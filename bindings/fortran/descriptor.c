@@ -1,4 +1,5 @@
-/* descriptor.c: reads the descriptors of TS 29113: an array, section or expression of any rank, a text, a list of integers. */
+/* descriptor.c: reads descriptors of TS 29113: an array, section or expression of any rank, a text, a list of
+ * integers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ char *text_of(const CFI_cdesc_t *text) {
 
 static bool is_integer(penstock_type type) { return type >= PENSTOCK_INT8 && type <= PENSTOCK_UINT64; }
 
-/* The codes of ISO_Fortran_binding.h may be equal for several C types, so that they are no labels of a switch. */
+/* Several C types may share one code in ISO_Fortran_binding.h, so the codes cannot be switch labels. */
 static bool type_of(const CFI_cdesc_t *a, penstock_type *type) {
   const struct {
     CFI_type_t code;
@@ -40,7 +41,7 @@ static bool type_of(const CFI_cdesc_t *a, penstock_type *type) {
   return false;
 }
 
-/* gfortran has no address for an empty constructor either, [real ::]; what is not allocated has any extents. */
+/* gfortran also gives an empty constructor, [real ::], no address. Extents of an unallocated array are undefined. */
 static bool is_empty(const CFI_cdesc_t *a) {
   bool empty = false;
   for (int i = 0; i < a->rank; i++) {
@@ -107,7 +108,7 @@ bool regroup(const Array *a, int rank, const int64_t *extent, Array *out) {
   }
   int m = 0;
   for (int f = 0; f < few; f++) {
-    int64_t product = 1, end = 0; /* where the next element of the joined dimension would be */
+    int64_t product = 1, end = 0; /* where the next element of the joined dimension must be */
     while (m < many && product < few_extent[f]) {
       const int64_t bytes = split ? a->bytes[f] * product : a->bytes[m];
       if (split) out->bytes[m] = bytes;

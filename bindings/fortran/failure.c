@@ -1,4 +1,4 @@
-/* failure.c: how a call from Fortran fails: by ierr, by the next commit, or by error stop. */
+/* failure.c: reports a failed Fortran call: through ierr, by the next commit, or by error stop. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
-/* files.c: opens, commits and closes files; communicators come as Fortran's handles. */
+/* files.c: opens, commits and closes files; communicators arrive as Fortran handles. */
 #include "files.h"
 
 #include <stdlib.h>
 
-/* Texts that a get fills. */
+/* Texts that a get will fill. */
 typedef struct Text {
   struct Text *next;
   Array texts;
@@ -54,7 +54,7 @@ penstock_status communicator_of(const Handle *handle, penstock_comm *comm) {
   return PENSTOCK_OK;
 }
 
-/* For those who call the C interface itself, by module penstock_c. */
+/* For programs that call the C interface through module penstock_c. */
 penstock_comm penstock_fortran_comm(int handle) {
 #if PENSTOCK_HAVE_MPI
   return MPI_Comm_f2c(handle);
@@ -165,7 +165,7 @@ static void look_after(Care care, const Handle *handle, const CFI_cdesc_t *path,
 CARE(verify, VERIFY)
 CARE(repair, REPAIR)
 
-/* FORCE is a number here, since Fortran's default logical is not C's. */
+/* FORCE is a number here, since Fortran's default logical differs from C's. */
 void penstock_fortran_seal(const Handle *comm, const CFI_cdesc_t *path, int force, int *ierr) {
   look_after(force ? SEAL_BY_FORCE : SEAL, comm, path, ierr);
 }
@@ -194,7 +194,7 @@ void penstock_fortran_commit_wait(File **file, int *ierr) {
   end_call(*file == NULL ? refuse_closed("penstock_commit_wait") : penstock_commit_wait((*file)->file), ierr);
 }
 
-/* After FILE's end with STATUS. */
+/* Cleans up after FILE ended with STATUS. */
 static void release(File **file, penstock_status status) {
   pad_all(*file, status == PENSTOCK_OK);
   free(*file);
@@ -270,7 +270,7 @@ void penstock_fortran_capture_bytes(File **file, int64_t bytes, int *ierr) {
                  ierr);
 }
 
-/* A failure of the program's own, which the next commit reports on all ranks. */
+/* Records a failure in the program, which the next commit reports on all ranks. */
 void penstock_fortran_fail(File **file, const CFI_cdesc_t *message, int *ierr) {
   if (*file == NULL) {
     end_call(refuse_closed("penstock_fail"), ierr);

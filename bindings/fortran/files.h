@@ -4,18 +4,18 @@
 
 #include "glue.h"
 
-/* A communicator of Fortran's. */
+/* Converts a Fortran communicator. */
 #if PENSTOCK_HAVE_MPI
 typedef MPI_Fint Handle;
 #else
 typedef int Handle;
 #endif
 
-/* Of HANDLE, NULL being this process alone; an error where MPI does not run. */
+/* Converts HANDLE; NULL means this process alone. An error if MPI is not running. */
 penstock_status communicator_of(const Handle *handle, penstock_comm *comm);
-/* What DOING fails with where its file is not open. */
+/* The error of DOING if its file is not open. */
 penstock_status refuse_closed(const char *doing);
-/* The texts of A get blanks at their ends when the commit has filled them. */
+/* Pads the texts of A with blanks after the commit has filled them. */
 penstock_status pad_when_filled(File *file, const Array *a);
 
 #endif

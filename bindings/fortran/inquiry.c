@@ -1,4 +1,4 @@
-/* inquiry.c: what is in an open file, in Fortran's order of dimensions. */
+/* inquiry.c: describes the contents of an open file, in Fortran's order of dimensions. */
 #include <stdlib.h>
 
 #include "files.h"

@@ -1,4 +1,4 @@
-/* series.c: output over time, whose steps count from 1, and where files come from. */
+/* series.c: series (output over time, with steps counted from 1) and provenance. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ void penstock_fortran_due(penstock_series *const *series, int64_t iteration, dou
   end_call(*series == NULL ? refuse_no_series("penstock_due") : penstock_due(*series, iteration, time, due), ierr);
 }
 
-/* --- files of steps: MADE, which may be NULL, becomes FILE where STATUS says so --- */
+/* --- files of steps: MADE, which may be NULL, becomes FILE if STATUS is ok --- */
 
 static void give(File *made, penstock_status status, File **file, int *ierr) {
   *file = status == PENSTOCK_OK ? made : NULL;
@@ -71,7 +71,7 @@ void penstock_fortran_series_step(penstock_series *const *series, int64_t iterat
        file, ierr);
 }
 
-/* INDEX as C counts, -1 where there is no such step: other ranks may wait in the call that refuses it. */
+/* INDEX as in C; -1 if there is no such step, so that the call rejects it on all ranks and none waits. */
 static int64_t from_0(const penstock_series *series, int64_t index) {
   return index >= 1 && index <= penstock_series_steps(series) ? index - 1 : -1;
 }
@@ -108,7 +108,7 @@ const char *penstock_fortran_series_warnings(penstock_series *const *series) {
   return penstock_series_warnings(opened(series, "penstock_series_warnings"));
 }
 
-/* MOST and LATEST: what the caller's integer and real can hold. PATH is NULL where there is no such step. */
+/* MOST and LATEST: the largest values of the caller's integer and real. PATH is NULL if there is no such step. */
 void penstock_fortran_series_describe(penstock_series *const *series, int64_t index, int64_t most, double latest,
                                       int64_t *iteration, double *time, const char **path, int *ierr) {
   const char *doing = "penstock_series_describe";
@@ -144,7 +144,7 @@ void penstock_fortran_series_close(penstock_series **series, int *ierr) {
 
 /* --- provenance --- */
 
-/* A text of C ends at its first NUL: what a program read from a file may have one. */
+/* A C text ends at its first NUL; a text that a program read from a file may contain one. */
 static penstock_status refuse_nul(File *file, const char *key, const char *text) {
   return refuse(file, PENSTOCK_INVALID, "penstock_provenance '%.100s': character %zu is a NUL: a text has none", key,
                 strlen(text) + 1);

@@ -1,4 +1,4 @@
-/* streams.c: streams of bytes, written and read as arrays of any type. */
+/* streams.c: byte streams, written and read as arrays of any type. */
 #include <stdlib.h>
 
 #include "files.h"
@@ -38,7 +38,7 @@ void penstock_fortran_stream_open_alone(const CFI_cdesc_t *path, penstock_stream
   open_with(READ, NULL, path, NULL, stream, ierr);
 }
 
-/* An array of no type that files have is bytes all the same. */
+/* An array of a type that files do not support is treated as bytes. */
 static penstock_status bytes_of(const char *doing, const CFI_cdesc_t *data, Array *a) {
   if (data->type == CFI_type_char && data->elem_len == 0) {
     *a = (Array){.elements = 0};
@@ -50,7 +50,7 @@ static penstock_status bytes_of(const char *doing, const CFI_cdesc_t *data, Arra
 static penstock_status write_array(penstock_stream *stream, const Array *a) {
   if (is_contiguous(a)) return penstock_stream_write(stream, a->data, a->elements * a->element_bytes);
   Array bytes = *a;
-  bytes.text = false; /* blanks stay blanks */
+  bytes.text = false; /* keep trailing blanks */
   char *copy = packed(&bytes);
   const penstock_status status = penstock_stream_write(stream, copy, a->elements * a->element_bytes);
   free(copy);
@@ -69,8 +69,8 @@ void penstock_fortran_stream_write(penstock_stream **handle, const CFI_cdesc_t *
   if (status == PENSTOCK_OK) {
     status = write_array(stream, &a);
   } else {
-    penstock_stream_write(stream, NULL, 1); /* so that close fails, on all ranks */
-    bytes_of(doing, data, &a);              /* and the message is this rank's again */
+    penstock_stream_write(stream, NULL, 1); /* makes close fail, on all ranks */
+    bytes_of(doing, data, &a);              /* restores this rank's message */
   }
   if (ierr != NULL) *ierr = (int)status;
 }

@@ -1,4 +1,4 @@
-// Border: errors as Python's exceptions, buffers as memory, communicators from mpi4py's.
+// Border: converts errors to Python exceptions, buffers to memory, and mpi4py's communicators.
 #include "bindings/python/border.hpp"
 
 #include <algorithm>

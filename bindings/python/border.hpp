@@ -1,4 +1,4 @@
-// Border of the Python extension: statuses become exceptions, objects with buffers become memory.
+// Border of the Python extension: converts statuses to exceptions, and buffer objects to memory.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 #include <penstock/status.hpp>
 #include <penstock/type.hpp>
 
-// Texts of the library are bytes: those that are no UTF-8 are surrogates in Python, as of os.fsdecode. So nanobind/stl/string.h,
-// which refuses them, is included nowhere.
+// Texts of the library are bytes. Bytes that are not UTF-8 become surrogates in Python, as in os.fsdecode. Do not
+// include nanobind/stl/string.h, which rejects them.
 template <>
 struct nanobind::detail::type_caster<std::string> {
   NB_TYPE_CASTER(std::string, const_name("str"))
@@ -38,7 +38,7 @@ namespace penstock::python {
 
 namespace nb = nanobind;
 
-// A status on its way to Python, where it is raised as the class that `raise_as` was given for its code.
+// A status on its way to Python, which raises the class that `raise_as` registered for its code.
 struct Failure {
   Status status;
 };
@@ -58,14 +58,14 @@ T value(Result<T> result) {
   return *std::move(result);
 }
 
-// Runs CALL without the interpreter's lock: other threads of Python go on while ranks wait for each other.
+// Runs CALL without the interpreter's lock, so that other Python threads run while ranks wait for each other.
 template <typename Call>
 auto unlocked(Call call) {
   nb::gil_scoped_release released;
   return call();
 }
 
-// The memory of an object with a buffer, held for as long as this lives.
+// The memory of a buffer object, held for the lifetime of this object.
 class Buffer {
  public:
   Buffer(nb::handle object, bool writable);
@@ -75,7 +75,7 @@ class Buffer {
 
   void* data() const { return view_.buf; }
   int64_t bytes() const { return view_.len; }
-  // As many elements of TYPE as there are in PART, at its strides; throws where they differ.
+  // Checks that the memory has as many elements of TYPE as PART, at the strides of PART; throws otherwise.
   Memory layout(const ElementType& type, const Decomposition& part) const;
 
  private:
@@ -86,7 +86,7 @@ struct Ranks {
   Communicator comm;
 };
 
-// Marks what FLAG stands for as in use while this lives; throws where it is. The interpreter's lock guards the flag.
+// Marks FLAG as in use for its lifetime; throws if it is in use already. The interpreter's lock guards the flag.
 class Busy {
  public:
   Busy(std::shared_ptr<bool> flag, const char* what) : flag_(std::move(flag)) {
@@ -101,7 +101,7 @@ class Busy {
   std::shared_ptr<bool> flag_;
 };
 
-// A file, stream or series, which one thread may use at a time: while it is inside a call, others get an error.
+// A file, stream or series. Only one thread may use it at a time; others get an error meanwhile.
 template <typename T>
 class Opened {
  public:
@@ -115,7 +115,7 @@ class Opened {
     if (!opened_) throw Failure{{Code::invalid, std::string("the ") + what_ + " is closed"}};
     return *opened_;
   }
-  // Without the interpreter's lock.
+  // Runs without the interpreter's lock.
   template <typename Call>
   auto away(Call call) {
     T& open = get();

@@ -1,4 +1,4 @@
-// A file as Python has it open, with the memory that the library uses until a commit.
+// An open file in Python, with the memory that the library uses until a commit.
 #pragma once
 
 #include <memory>
@@ -12,21 +12,21 @@
 namespace penstock::python {
 
 struct OpenFile : Opened<File> {
-  // Python's exceptions are overlooked by nobody.
+  // Python exceptions cannot be overlooked, so failures are not repeated at commit.
   explicit OpenFile(File file) : Opened((file.set_forgetful(true), std::move(file)), "file") {}
   using Buffers = std::vector<std::unique_ptr<Buffer>>;
-  Buffers held;                  // of puts that were lent, and gets, until the commit
-  Buffers moving;                // of a commit under way, until commit_wait
-  std::shared_ptr<bool> series;  // of a step: whether a thread is inside its series
+  Buffers held;                  // of lent puts and of gets, until the commit
+  Buffers moving;                // of a commit in progress, until commit_wait
+  std::shared_ptr<bool> series;  // for a step: whether a thread is inside its series
 
-  // Without a verdict the library may go on using what was lent, for as long as the process lives.
+  // If the outcome is unknown, the library may use lent memory for the lifetime of the process.
   static void let_go(Buffers& buffers, const Status& status) {
     if (status.code() == Code::timeout || status.code() == Code::in_doubt)
       for (auto& buffer : buffers) (void)buffer.release();
     buffers.clear();
   }
-  // Raises STATUS, that of a collective call which ended what was MOVING and, unless all is as it was, dealt with what
-  // was HELD.
+  // Raises STATUS of a collective call that ended the commit of MOVING and, unless nothing has changed, also handled
+  // HELD.
   void ended(const Status& status) {
     const File& file = get();
     let_go(moving, status);

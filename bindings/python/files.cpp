@@ -1,4 +1,4 @@
-// Files and decompositions as the Python package sees them: penstock/file.py makes them pleasant.
+// Files and decompositions for the Python package; penstock/file.py wraps them for users.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -36,7 +36,7 @@ void put(OpenFile& self, const std::string& name, const std::string& type, const
   self.held.push_back(std::move(buffer));
 }
 
-// What get and read need of a call, checked.
+// The checked arguments of get and read.
 struct Wanted {
   ElementType type;
   std::unique_ptr<Buffer> buffer;
@@ -53,7 +53,7 @@ void get(OpenFile& self, const std::string& name, const std::string& type, const
   self.held.push_back(std::move(wanted.buffer));
 }
 
-// Collective, also where this rank's arguments are refused.
+// Collective, even if this rank's arguments are rejected.
 void read_now(OpenFile& self, const std::string& name, const std::string& type, const Decomposition& part,
               nb::handle data) {
   std::optional<Wanted> wanted;
@@ -69,7 +69,7 @@ void read_now(OpenFile& self, const std::string& name, const std::string& type, 
   self.ended(status);
 }
 
-// By END, which is File::close or close_restart. Of a step it changes the series, too.
+// Closes by END, which is File::close or close_restart. For a step this changes the series, too.
 template <typename End>
 void close(OpenFile& self, End end) {
   (void)self.get();
@@ -82,7 +82,7 @@ void close(OpenFile& self, End end) {
   check(status);
 }
 
-// Name, type, shape, and whether it may grow.
+// Name, type, shape, and whether the first extent may grow.
 using Described = std::tuple<std::string, std::string, Numbers, bool>;
 Described described(const DatasetInfo& info) {
   return {info.name, name(info.type), numbers(info.shape), info.unlimited};

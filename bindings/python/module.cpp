@@ -1,4 +1,4 @@
-// The Python extension: one module for each build, _mpi or _serial, over the C++ interface. penstock/native.py finds it.
+// The Python extension: one module per build, _mpi or _serial, over the C++ interface. penstock/native.py finds it.
 #include <nanobind/stl/optional.h>
 #include <penstock/stream.hpp>
 
@@ -73,7 +73,7 @@ NB_MODULE(_mpi, module) {
 #else
 NB_MODULE(_serial, module) {
 #endif
-  nanobind::set_leak_warnings(false);  // files that are still open when the interpreter ends
+  nanobind::set_leak_warnings(false);  // files may still be open when the interpreter ends
   penstock::python::bind_errors(module);
   penstock::python::bind_files(module);
   penstock::python::bind_series(module);

@@ -1,4 +1,4 @@
-// Series as the Python package sees them: penstock/steps.py makes them pleasant.
+// Series for the Python package; penstock/steps.py wraps them for users.
 #include <nanobind/stl/tuple.h>
 #include <penstock/series.hpp>
 

@@ -1,4 +1,4 @@
-// Tests of the base: statuses, sums, sizes, and values to bytes.
+// Tests of the base: statuses, checksums, sizes, and encoded values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ TEST(Crc64, AnySplitContinuesAndCombines) {
   }
 }
 
-// Which ways there are depends on the machine: lengths around every border between them, and any alignment.
+// The available methods depend on the machine: tests lengths around every limit between them, with any alignment.
 TEST(Crc64, EveryLengthAndAlignmentIsAsByTheTable) {
   std::mt19937_64 random(20261122);
   std::vector<std::byte> data(10000 + 64);
@@ -147,7 +147,7 @@ TEST(Crc64, CombinesAcrossManyBlocksAndLongZeros) {
     sum = crc64_combine(sum, crc64(block), static_cast<int64_t>(block.size()));
   }
   EXPECT_EQ(sum, crc64(bytes_of(data)));
-  // Combination is associative, so 2^40 bytes may be made of halves.
+  // Combination is associative, so 2^40 bytes can be composed of halves.
   const uint64_t zeros = crc64(bytes_of(std::string(1 << 20, '\0')));
   uint64_t doubled = zeros;
   int64_t length = 1 << 20;

@@ -1,5 +1,5 @@
-// CRC-64/XZ by folding or, where the processor cannot, by slicing over 16 bytes; and combination by multiplication with a
-// power of x (as in zlib's crc32_combine since 1.2.12).
+// CRC-64/XZ by folding, or by slicing over 16 bytes on processors without carry-less multiplication; combination by
+// multiplication with a power of x (like zlib's crc32_combine since 1.2.12).
 #include "core/base/crc64.hpp"
 
 #include <array>
@@ -39,7 +39,7 @@ uint64_t load_little(const std::byte* p) {
   return v;
 }
 
-// Polynomials modulo the CRC's, reflected: the highest bit is the coefficient of x^0.
+// Polynomials modulo the CRC polynomial, reflected: the highest bit is the coefficient of x^0.
 constexpr uint64_t one = uint64_t{1} << 63;
 
 constexpr uint64_t multiply(uint64_t a, uint64_t b) {
@@ -51,7 +51,7 @@ constexpr uint64_t multiply(uint64_t a, uint64_t b) {
   return product;
 }
 
-// x^8, its square, the square of that, ...: what one, two, four, ... bytes of zeros multiply a CRC by.
+// x^8, its square, the square of that, ...: the factors for one, two, four, ... zero bytes.
 constexpr std::array<uint64_t, 64> make_zero_bytes() {
   std::array<uint64_t, 64> powers{one >> 8};
   for (size_t i = 1; i < powers.size(); ++i) powers[i] = multiply(powers[i - 1], powers[i - 1]);
@@ -59,11 +59,11 @@ constexpr std::array<uint64_t, 64> make_zero_bytes() {
 }
 constexpr std::array<uint64_t, 64> zero_bytes = make_zero_bytes();
 
-// x^-1: what undoes one step of division.
+// x^-1: undoes one step of division.
 constexpr uint64_t inverse_of_x = (polynomial << 1) | 1;
 static_assert(multiply(inverse_of_x, one >> 1) == one);
 
-// As zero_bytes, for multiply_by_folding, whose product has one x too many.
+// Same as zero_bytes, for multiply_by_folding, whose product has an additional factor x.
 constexpr std::array<uint64_t, 64> make_folded_zero_bytes() {
   std::array<uint64_t, 64> powers{};
   for (size_t i = 0; i < powers.size(); ++i) powers[i] = multiply(zero_bytes[i], inverse_of_x);
@@ -71,7 +71,7 @@ constexpr std::array<uint64_t, 64> make_folded_zero_bytes() {
 }
 constexpr std::array<uint64_t, 64> folded_zero_bytes = make_folded_zero_bytes();
 
-constexpr size_t least_folded = 64;  // below, the table is as fast
+constexpr size_t least_folded = 64;  // below, the table is equally fast
 
 uint64_t linear_by_table(std::span<const std::byte> bytes, uint64_t c) {
   const Tables& t = tables();

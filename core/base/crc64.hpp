@@ -1,4 +1,4 @@
-// CRC-64/XZ (reflected ECMA-182), with the combination of two neighbouring blocks' sums.
+// CRC-64/XZ (reflected ECMA-182), including the combination of sums of adjacent blocks.
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,22 @@
 
 namespace penstock {
 
-// Continue with the previous call's result; start from 0.
+// Continues from the result of the previous call; starts from 0.
 uint64_t crc64(std::span<const std::byte> bytes, uint64_t previous = 0);
-// The same on any machine: the reference of the tests.
+// Same result on any machine: the reference for tests.
 uint64_t crc64_by_table(std::span<const std::byte> bytes, uint64_t previous = 0);
-// The CRC of A's bytes followed by B's, where B has B_BYTES. O(log b_bytes).
+// The CRC of the bytes of A followed by those of B, where B has B_BYTES bytes. O(log b_bytes).
 uint64_t crc64_combine(uint64_t a, uint64_t b, int64_t b_bytes);
 
-// The CRC without its inversions is linear: that of two messages of one length added (xor) is the sum of theirs, and that
-// of zeros is 0. So whoever has some bytes of a block can make their share of the block's sum. Start from 0.
+// The CRC without its inversions is linear: the CRC of the xor of two messages of equal length is the xor of their
+// CRCs, and the CRC of zeros is 0. So a rank that holds some bytes of a block can compute their share of the block's
+// sum. Starts from 0.
 uint64_t crc64_linear(std::span<const std::byte> bytes, uint64_t previous = 0);
-// The CRC of BYTES bytes from their linear one; and the other way round, as it is its own inverse.
+// Converts between the CRC of BYTES bytes and their linear CRC; it is its own inverse.
 uint64_t crc64_from_linear(uint64_t linear, int64_t bytes);
 
-// Makes of the linear CRC of a message that of the message followed by so many zeros. O(log bytes) to make, a few
-// nanoseconds to apply.
+// Converts the linear CRC of a message to the CRC of the message followed by a number of zeros. Construction O(log
+// bytes); application takes a few nanoseconds.
 class Crc64Zeros {
  public:
   Crc64Zeros() = default;

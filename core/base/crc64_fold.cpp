@@ -1,5 +1,5 @@
 // Folding, after Gopal and others, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction" (Intel,
-// 2009), section 3: a block is multiplied by the power of x that lies between it and a later one, and added there.
+// 2009), section 3: a block is multiplied by the power of x for its distance to a later block, and added there.
 #include "core/base/crc64_fold.hpp"
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace penstock {
 #ifdef __x86_64__
 namespace {
 
-// Of functions rather than files, so that no other function is compiled for a processor that this one may not be.
+// Per function instead of per file, so that no other function is compiled for a processor that may not be present.
 #define PENSTOCK_FOLD_128 [[gnu::target("pclmul,sse4.1")]]
 #define PENSTOCK_FOLD_512 [[gnu::target("avx512f,vpclmulqdq")]]
 
@@ -26,7 +26,7 @@ constexpr uint64_t power(size_t n) {
   return v;
 }
 
-// Of an odd power series over GF(2), to 64 bits: each step doubles the bits that are right.
+// For an odd power series over GF(2), to 64 bits: each step doubles the number of correct bits.
 constexpr int64_t reciprocal_of(int64_t divisor) {
   const auto low_product = [](uint64_t a, uint64_t b) {
     uint64_t product = 0;
@@ -41,7 +41,7 @@ constexpr int64_t reciprocal_of(int64_t divisor) {
 static_assert(static_cast<uint64_t>(reciprocal_of(static_cast<int64_t>((crc64_polynomial << 1) | 1))) ==
               0x9C3E466C172963D5);
 
-// What the halves of a block are multiplied by to go BITS further; each product of reflected numbers is one bit short.
+// The factors for moving the halves of a block by BITS; each product of reflected numbers is one bit short.
 template <size_t bits>
 PENSTOCK_FOLD_128 __m128i distance() {
   constexpr auto first = static_cast<int64_t>(power(bits + 63)), second = static_cast<int64_t>(power(bits - 1));
@@ -77,7 +77,7 @@ PENSTOCK_FOLD_128 Folded fold_blocks(const std::byte* p, size_t n, uint64_t stat
   return folded;
 }
 
-// Folds as many bytes as it can to wide_lanes lanes at FOLDED; how many.
+// Folds as many bytes as possible to wide_lanes lanes at FOLDED; returns their number.
 PENSTOCK_FOLD_512 size_t fold_wide(const std::byte* p, size_t n, uint64_t state, std::byte* folded) {
   constexpr size_t bits = 8 * wide * wide_lanes;
   constexpr auto first = static_cast<int64_t>(power(bits + 63)), second = static_cast<int64_t>(power(bits - 1));
@@ -111,7 +111,7 @@ bool can_fold() {
 Folded crc64_fold(std::span<const std::byte> bytes, uint64_t state) {
   constexpr size_t at_once = wide * wide_lanes;
   if (bytes.size() < 2 * at_once || !can_fold_wide()) return fold_blocks(bytes.data(), bytes.size(), state);
-  std::byte last[2 * at_once];  // the lanes, and what is left behind them
+  std::byte last[2 * at_once];  // the lanes, and the remaining bytes after them
   const size_t used = fold_wide(bytes.data(), bytes.size(), state, last);
   const size_t rest = bytes.size() - used;
   std::memcpy(last + at_once, bytes.data() + used, rest);

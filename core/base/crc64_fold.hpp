@@ -1,4 +1,5 @@
-// crc64_fold: makes the CRC of many bytes that of 16, by the carry-less multiplication that most processors have.
+// crc64_fold: reduces the CRC of many bytes to the CRC of 16 bytes, by the carry-less multiplication of most
+// processors.
 #pragma once
 
 #include <array>
@@ -12,11 +13,11 @@ inline constexpr uint64_t crc64_polynomial = 0xC96C5795D7870F42;  // reflected E
 
 using Folded = std::array<std::byte, 16>;
 
-// Asked once.
+// Checks the processor once.
 bool can_fold();
 
-// Bytes whose CRC from state 0 is the one of BYTES from STATE.
-// REQUIRES: can_fold(); BYTES are a multiple of 16, not 0.
+// Returns bytes whose CRC from state 0 equals the CRC of BYTES from STATE.
+// REQUIRES: can_fold(); the size of BYTES is a nonzero multiple of 16.
 Folded crc64_fold(std::span<const std::byte> bytes, uint64_t state);
 // A times B times x modulo the polynomial, all reflected.
 // REQUIRES: can_fold().

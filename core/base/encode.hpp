@@ -1,4 +1,4 @@
-// Encoder and Decoder: values to bytes and back, for messages between ranks of one job (native byte order).
+// Encoder and Decoder: convert values to bytes and back, for messages between ranks of one job (native byte order).
 #pragma once
 
 #include <cstring>
@@ -41,7 +41,7 @@ class Encoder {
   std::vector<std::byte> bytes_;
 };
 
-// Reading past the end yields zeros and makes ok() false; sizes are checked before anything is allocated.
+// Reading past the end yields zeros and makes ok() false. Sizes are checked before any allocation.
 class Decoder {
  public:
   explicit Decoder(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -1,4 +1,4 @@
-// FileDescriptor: an open file descriptor, closed in the end; and calls that a signal interrupts.
+// FileDescriptor: an open file descriptor that closes itself, and system calls that retry after a signal.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// Closes it without reporting.
+// The destructor closes it and ignores errors.
 class FileDescriptor {
  public:
   explicit FileDescriptor(int fd = -1) : fd_(fd) {}
@@ -29,7 +29,7 @@ class FileDescriptor {
   int fd_;
 };
 
-// What CALL returns, below 0 and errno on failure, but for EINTR: then it is made again.
+// Returns the result of CALL: below 0 with errno on failure. Repeats CALL on EINTR.
 template <typename Call>
 auto retrying(Call call) {
   auto result = call();

@@ -1,4 +1,4 @@
-// guarded(): exceptions of a local step become a status, so that a rank which meets one still joins its collectives.
+// guarded(): converts exceptions of a local step to a status, so that the rank still joins its collective calls.
 #pragma once
 
 #include <exception>

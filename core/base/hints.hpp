@@ -1,4 +1,4 @@
-// Hints: names and values that MPI-IO based methods pass on to their libraries, and what became of them.
+// Hints: names and values that MPI-IO based methods pass to their libraries, and the outcome.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@ namespace penstock {
 
 using Hints = std::map<std::string, std::string>;
 
-// What a library said after it had opened a file, and what the user ought to know.
+// The hints that a library reports after opening a file, and warnings for the user.
 struct HintsOutcome {
   Hints effective;                    // as the library reports them
   std::vector<std::string> warnings;  // "hint cb_nodes=4 had no effect: ..."

@@ -1,4 +1,4 @@
-// LibraryGate: an owner, and how often it came in.
+// LibraryGate: an owner thread and its nesting depth.
 #include "core/base/library_gate.hpp"
 
 #include <condition_variable>
@@ -12,7 +12,7 @@ struct Gate {
   std::mutex mutex;
   std::condition_variable changed;
   int depth = 0;          // 0: free
-  std::thread::id owner;  // nobody while it is reserved
+  std::thread::id owner;  // none while reserved
 };
 
 Gate& gate() {

@@ -1,10 +1,10 @@
-// LibraryGate: one thread at a time inside the libraries that are not thread-safe: HDF5, netCDF, PnetCDF, ADIOS2, and MPI-IO,
-// whatever thread level MPI says it has.
+// LibraryGate: admits one thread at a time to libraries that are not thread-safe: HDF5, netCDF, PnetCDF, ADIOS2, and
+// MPI-IO, whatever thread level MPI reports.
 #pragma once
 
 namespace penstock {
 
-// For its life this thread is the only one of the process inside; waits for another one. May be nested.
+// For its lifetime this thread is the only one of the process inside; waits for the thread before it. May be nested.
 class LibraryGate {
  public:
   LibraryGate();
@@ -13,18 +13,18 @@ class LibraryGate {
   LibraryGate& operator=(const LibraryGate&) = delete;
 };
 
-// Keeps the gate for a thread that is about to start, so that what the calling thread does from now on waits for it. Where
-// the work inside is collective, all ranks reserve at the same point of the program: then none of them holds the gate while
-// it waits for a rank whose thread needs it.
+// Reserves the gate for a thread that is about to start; the calling thread waits for it from now on. If the work
+// inside is collective, all ranks must reserve at the same point of the program: then no rank holds the gate while it
+// waits for a rank whose thread needs it.
 class GateReservation {
  public:
   GateReservation();
   ~GateReservation();  // releases
   GateReservation(const GateReservation&) = delete;
   GateReservation& operator=(const GateReservation&) = delete;
-  // By the thread that it was made for, once.
+  // Called once by the thread for which it was reserved.
   void adopt();
-  // By the same thread, when it is done.
+  // Called by the same thread when its work is done.
   void release();
 
  private:

@@ -1,4 +1,4 @@
-// Link: where a link ends is compared with where its folder is.
+// Link: compares the folder of a link's target with the folder of the file.
 #include "core/base/link.hpp"
 
 #include <filesystem>

@@ -7,8 +7,9 @@
 
 namespace penstock {
 
-// Local. Code::damaged where PATH, a file that another file names, is a symbolic link to what lies in another folder than PATH;
-// ok for everything else, also where there is nothing. Who can change the folder meanwhile can still fool it.
+// Local. Code::damaged if PATH, a file named in another file, is a symbolic link that leads out of the folder of PATH.
+// ok otherwise, also if PATH does not exist. A process that changes the folder at the same time can circumvent this
+// check.
 Status check_link(const std::string& path);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Nearest: by the number of letters to be changed, added, left out or swapped.
+// Nearest: counts letters that are changed, added, omitted or swapped.
 #include "core/base/nearest.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-constexpr size_t longest = 200;  // beyond, nobody mistyped
+constexpr size_t longest = 200;  // longer names are not typing errors
 constexpr int change = 4, other_case = 1;
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
@@ -33,7 +33,7 @@ int changes(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// "rho" may have been meant to be "fluid/rho", and the other way round.
+// Matches "rho" with "fluid/rho" and the reverse.
 bool same_end(std::string_view a, std::string_view b) {
   const auto last = [](std::string_view name) { return name.substr(name.rfind('/') + 1); };
   return !last(a).empty() && last(a) == last(b);

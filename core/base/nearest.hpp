@@ -1,4 +1,4 @@
-// Nearest: the name that somebody may have meant.
+// Nearest: finds the name that a user probably meant.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@
 
 namespace penstock {
 
-// Of NAMES, that which needs the fewest changes to become NAME, letters in the other case counting little; "" where
-// none is alike.
+// The name in NAMES that needs the fewest changes to become NAME (changes of case count little); "" if none is similar.
 std::string nearest(std::string_view name, const std::vector<std::string>& names);
 // "; did you mean 'rho'?", or "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);

@@ -1,4 +1,4 @@
-// Owner: from /proc and the environment into names, and back.
+// Owner: converts data of /proc and the environment to names, and back.
 #include "core/base/owner.hpp"
 
 #include <limits.h>
@@ -26,7 +26,7 @@ namespace {
 constexpr size_t job_most = 40, host_most = 32, machine_digits = 12, token_digits = 16;
 constexpr std::string_view end_of_name = ".partial";
 
-// Of jobs: the variable of the environment, and what the kind is called in names.
+// Of jobs: the environment variable, and the scheduler's name in file names.
 constexpr std::array<std::pair<const char*, std::string_view>, 6> schedulers = {{{"SLURM_JOB_ID", "slurm"},
                                                                                  {"PBS_JOBID", "pbs"},
                                                                                  {"LSB_JOBID", "lsf"},
@@ -34,7 +34,7 @@ constexpr std::array<std::pair<const char*, std::string_view>, 6> schedulers = {
                                                                                  {"JOB_ID", "sge"},
                                                                                  {"PMIX_NAMESPACE", "pmix"}}};
 
-// Separators of names stand in no field.
+// Fields must not contain the separators of names.
 std::string plain(std::string_view text, size_t most) {
   std::string out(text.substr(0, most));
   for (char& c : out)
@@ -47,7 +47,7 @@ std::string job_of_environment() {
     const char* id = std::getenv(variable);
     if (id == nullptr || *id == '\0') continue;
     std::string job = fmt::format("{}-{}", kind, id);
-    // Another cluster that shares the file system counts its jobs from 1 too.
+    // Another cluster on the same file system may use the same job numbers.
     if (const char* cluster = std::getenv("SLURM_CLUSTER_NAME"); kind == "slurm" && cluster != nullptr)
       job += fmt::format("-{}", cluster);
     return plain(job, job_most);
@@ -70,14 +70,14 @@ std::string this_machine() {
   std::string boot;
   file >> boot;
   const std::string processes = link_text("/proc/self/ns/pid"), times = link_text("/proc/self/ns/time");
-  // Where /proc is of other processes than ours, what it says of a number is of another process.
+  // If /proc belongs to other processes, its entry for a number describes another process.
   if (boot.empty() || processes.empty() || link_text("/proc/self") != std::to_string(::getpid()))
     return std::string(machine_digits, '0');
   return hexadecimal(fmt::format("{} {} {}", boot, processes, times), machine_digits);
 }
 
 struct ProcessStat {
-  bool ended = false;  // and waited for by nobody yet
+  bool ended = false;  // and not yet waited for
   int64_t start = 0;
 };
 
@@ -88,7 +88,7 @@ std::optional<int64_t> number(std::string_view text) {
   return value;
 }
 
-// From /proc/PID/stat; behind the last ")" come state (field 3), .., threads (20), .., start (22).
+// From /proc/PID/stat: after the last ")" come state (field 3), .., threads (20), .., start (22).
 std::optional<ProcessStat> process_stat(int64_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::ostringstream all;
@@ -112,11 +112,11 @@ std::string host_name() {
   return plain(whole.substr(0, whole.find('.')), host_most);
 }
 
-// The bytes of BASE up to MOST; where they are not all, none of the checksum's is shared with another long name.
+// The first MOST bytes of BASE; if shortened, the checksum distinguishes it from other long names.
 std::string cut(std::string_view base, size_t most) {
   if (base.size() <= most) return std::string(base);
   size_t kept = most - 1 - token_digits;
-  while (kept > 0 && (static_cast<unsigned char>(base[kept]) & 0xC0U) == 0x80U) --kept;  // characters stay whole
+  while (kept > 0 && (static_cast<unsigned char>(base[kept]) & 0xC0U) == 0x80U) --kept;  // keep characters whole
   return fmt::format("{}~{}", base.substr(0, kept), hexadecimal(base, token_digits));
 }
 
@@ -126,7 +126,7 @@ bool is_hexadecimal(std::string_view text, size_t digits) {
 
 bool is_plain(const std::string& text) { return !text.empty() && plain(text, text.size()) == text; }
 
-// Takes what stands behind the last SEPARATOR away from TEXT.
+// Removes from TEXT what follows the last SEPARATOR, and returns it.
 std::string_view take_last(std::string_view& text, char separator) {
   const size_t at = text.rfind(separator);
   if (at == std::string_view::npos) return {};
@@ -150,7 +150,7 @@ Life life_of(const Owner& owner) {
   if (owner.machine != machine || machine == std::string(machine_digits, '0')) return Life::unknown;
   if (owner.pid <= 0 || owner.pid > INT_MAX) return Life::unknown;
   if (::kill(static_cast<pid_t>(owner.pid), 0) != 0 && errno == ESRCH) return Life::dead;
-  const auto stat = process_stat(owner.pid);  // hidden from other users on some machines
+  const auto stat = process_stat(owner.pid);  // some machines hide it from other users
   if (!stat || owner.start == 0) return Life::unknown;
   return stat->start == owner.start && !stat->ended ? Life::alive : Life::dead;
 }

@@ -1,5 +1,5 @@
-// Owner: who makes a file that must not stay, as its name says, so that what a dead process left is told from what a
-// live one makes.
+// Owner: identifies in a temporary file's name the process that created it, to tell leftovers of dead processes from
+// files of live ones.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +9,32 @@
 
 namespace penstock {
 
-// A process as others may look for it. tools/penstock/leftovers/names.py reads and makes the same names.
+// Identifies a process to others. tools/penstock/leftovers/names.py reads and makes the same names.
 struct Owner {
-  // Twelve hexadecimal digits of this start of the machine and the namespaces that a process's number and start are of;
-  // "0" times twelve where the system does not say. Only where it is the same can pid and start be compared.
+  // Twelve hexadecimal digits for the boot and the namespaces in which pid and start are valid; twelve "0" if the
+  // system does not report them. Pid and start are comparable only if these digits are equal.
   std::string machine;
   int64_t pid = 0;
-  int64_t start =
-      0;  // in clock ticks since the machine's: tells a process from a later one with its number; 0: not known
-  std::string job;   // "slurm-4711-cluster", "pbs-17_server", ..; "none"
-  std::string host;  // without its domain
+  int64_t start = 0;  // in clock ticks since boot; identifies a process together with its pid; 0: unknown
+  std::string job;    // "slurm-4711-cluster", "pbs-17_server", ..; "none"
+  std::string host;   // without its domain
 };
 enum class Life : uint8_t { alive, dead, unknown };
 
-// Local. Of the process that calls.
+// Local. The calling process.
 Owner this_process();
-// Local. unknown of another machine, and where the system does not tell.
+// Local. unknown if the process belongs to another machine or the system does not tell.
 Life life_of(const Owner& owner);
-// "MACHINE-PID-START.JOB.HOST", as it stands in names.
+// "MACHINE-PID-START.JOB.HOST", the form used in names.
 std::string text(const Owner& owner);
 
-// ".BASE.TOKEN.OWNER.partial" with TOKEN as sixteen hexadecimal digits; a long BASE is cut and ends in "~" and its
+// ".BASE.TOKEN.OWNER.partial" with TOKEN as sixteen hexadecimal digits. A long BASE is cut and ends in "~" and its
 // checksum, so that the name has at most partial_name_most bytes.
-inline constexpr size_t partial_name_most = 255 - 24;  // libraries add to the name for files of their own
+inline constexpr size_t partial_name_most = 255 - 24;  // libraries add to the name for their own files
 std::string partial_name(std::string_view base, uint64_t token, std::string_view owner);
-// What stands in a name made so; nothing for others.
+// The parts of such a name; nothing for other names.
 struct PartialName {
-  std::string base;  // as it stands there, perhaps cut
+  std::string base;  // as in the name, possibly cut
   Owner owner;
   bool is_of(std::string_view target) const;  // whether it is a partial file of a target with this name
   size_t base_most = 0;

@@ -1,4 +1,4 @@
-// Phases: where the time of a write or read goes.
+// Phases: timers and the board on which they are shown.
 #include <penstock/phase.hpp>
 
 #include <atomic>

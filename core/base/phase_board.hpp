@@ -1,4 +1,4 @@
-// PhaseBoard: which phases the threads of this process are in, and how long they were, for who looks from outside.
+// PhaseBoard: shows to other processes the phases of this process's threads, and how long they took.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@ namespace penstock {
 
 struct PhaseBoard {
   struct Entry {
-    std::atomic<int64_t> inside;  // timers that run
+    std::atomic<int64_t> inside;  // running timers
     std::atomic<int64_t> nanoseconds;
   };
   std::array<Entry, phase_count> entries;
 };
 
-// From now on each PhaseTimer that begins is shown on BOARD, which is never freed; null: on none.
+// Shows each later PhaseTimer on BOARD, which is never freed; null: on no board.
 void show_phases(PhaseBoard* board);
 
 }  // namespace penstock

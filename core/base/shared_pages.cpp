@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-// In pieces, since a signal in the middle of one undoes it.
+// In pieces, since a signal during a call undoes it.
 bool reserve_pages(int fd, int64_t bytes) {
   constexpr int64_t piece = 1 << 20;
   rlimit limit{};

@@ -1,4 +1,4 @@
-// Shared pages: files in memory that several processes map, reserved in full so that no store to them can fail.
+// Shared pages: in-memory files that several processes map. They are fully reserved, so that no store can fail.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace penstock {
 
-// Whether the file has BYTES now; else errno says why. fallocate(2), and nothing that stands in for it. EFBIG beyond the
-// process's limit of file sizes, which would be a signal that kills.
+// Allocates BYTES bytes by fallocate(2), without emulation. False with errno on failure. EFBIG beyond the process's
+// file size limit, which would otherwise raise a fatal signal.
 bool reserve_pages(int fd, int64_t bytes);
 
-// Null, and errno, on failure.
+// Null with errno on failure.
 std::byte* map_pages(int fd, int64_t bytes, bool touched = false);
 void unmap_pages(std::byte* pages, int64_t bytes);
 
-// A file of no file system, which no limit of /dev/shm bounds. Below 0, and errno, on failure.
+// An anonymous file, not bounded by the size of /dev/shm. Below 0 with errno on failure.
 FileDescriptor memory_file();
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Status: codes, their names, and what errno means in them.
+// Status: codes, their names, and the codes for errno values.
 #include <penstock/status.hpp>
 
 #include <cerrno>

@@ -20,7 +20,7 @@ constexpr double by_default = 600;
 
 bool is_limit(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
-// Below 0 where it is none; the default where nothing is said.
+// Below 0 if it is not a number; the default if it is not set.
 double of_environment() {
   const char* said = std::getenv("PENSTOCK_TIMEOUT");
   if (said == nullptr || *said == '\0') return by_default;
@@ -54,7 +54,7 @@ struct Listener {
 };
 
 Listener& listener() {
-  static auto& one = *new Listener;  // threads may wait until the program's end
+  static auto& one = *new Listener;  // threads may wait until the program ends
   return one;
 }
 

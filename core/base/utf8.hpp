@@ -1,4 +1,4 @@
-// UTF-8: where bytes are well-formed characters.
+// UTF-8: checks for well-formed characters.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace penstock {
 
-// The length of the well-formed UTF-8 sequence at the start of S (Unicode table 3-7), 0 where there is none.
+// The length of the well-formed UTF-8 sequence at the start of S (Unicode table 3-7); 0 if there is none.
 size_t utf8_length(std::string_view s);
-// The first byte of S that is no part of such a sequence; S's size where all are.
+// The index of the first byte of S outside well-formed sequences; the size of S if there is none.
 size_t first_no_utf8(std::string_view s);
 
 }  // namespace penstock

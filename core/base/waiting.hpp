@@ -1,15 +1,15 @@
-// Waiting: who wants to hear of waits that feel like a hang, and when they are told.
+// Waiting: whether long waits are reported, and when.
 #pragma once
 
 #include <penstock/timeout.hpp>
 
 namespace penstock {
 
-// Seconds without movement after which when_waiting's function is called; infinite where nobody listens.
+// Seconds without progress before the function of when_waiting is called; infinite if none is set.
 double told_after();
 void tell_waiting(const Waiting& waiting);
 
-// When one wait is told of: after told_after(), and again whenever it has become twice as long.
+// The times at which one wait is reported: after told_after(), and each time its duration has doubled.
 class Telling {
  public:
   bool due(double idle) {

@@ -11,7 +11,7 @@
 namespace penstock {
 
 Status agree(const Communicator& comm, const Status& status) {
-  // The lowest rank with a cause of its own speaks; ranks that only heard of a failure come after all of those.
+  // The lowest rank with a cause of its own counts; ranks that only heard of a failure come after these.
   if (status.code() == Code::timeout) comm->call().hurried = true;
   const int64_t size = comm->size();
   int64_t key = comm->rank();

@@ -1,4 +1,4 @@
-// Calling: says, for its lifetime, what the program has called on the ranks of a communicator.
+// Calling: records, for its lifetime, the call that the program has made on the ranks of a communicator.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace penstock {
 
-// The outermost of several on a communicator speaks.
+// If several exist on a communicator, the outermost counts.
 class Calling {
  public:
-  // "VERB of 'PATH'". Ranks may name different paths, and learn so from what they call, where AGREED is false.
+  // "VERB of 'PATH'". If AGREED is false, ranks may name different paths; the called function detects that.
   Calling(Communicator comm, std::string_view verb, std::string_view path, bool agreed = true);
   ~Calling();
   Calling(const Calling&) = delete;
@@ -23,14 +23,14 @@ class Calling {
   bool outermost_;
 };
 
-// For its lifetime, where ANY, a loss of the other ranks is Code::in_doubt: rank 0 may have published.
+// For its lifetime, if ANY, losing the other ranks is Code::in_doubt: rank 0 may have published.
 class Doubt {
  public:
   Doubt(Communicator comm, bool any);
   ~Doubt();
   Doubt(const Doubt&) = delete;
   Doubt& operator=(const Doubt&) = delete;
-  // There is none any more.
+  // Ends the doubt.
   void clear();
 
  private:
@@ -38,25 +38,26 @@ class Doubt {
   bool any_;
 };
 
-// Collective. WORK is rank 0's, and ends in the publication. Whoever hears nothing of it from now on cannot know.
+// Collective. WORK runs on rank 0 and ends with the publication. A rank that hears nothing from now on cannot know the
+// outcome.
 template <typename Work>
 Status publish_together(const Communicator& comm, Work work) {
   Doubt doubt(comm, true);
   Status published;
   if (comm->rank() == 0) {
-    published = comm->usable();  // another thread may have learnt meanwhile that ranks are missing
+    published = comm->usable();  // another thread may have learnt in the meantime that ranks are missing
     if (published.ok()) published = guarded(work);
     if (!published.ok() && published.code() != Code::in_doubt) doubt.clear();
   }
   return agree(comm, published);
 }
 
-// Collective, over ranks that all have the failure WHY and have taken back what they made. No rank returns before all
-// are here: its program may exit then, and a launcher ends ranks that are still removing files. Where ranks lost each
-// other nobody is waited for.
+// Collective over ranks that all have the failure WHY and have undone their work. No rank returns before all have
+// arrived: otherwise a program could exit, and a launcher could then end ranks that are still removing files. If ranks
+// lost each other, no rank waits.
 void all_cleaned(const Communicator& comm, const Status& why);
 
-// For its lifetime, where ANY, waits on a communicator have no limit: ranks may be inside another library.
+// For its lifetime, if ANY, waits on a communicator have no limit: ranks may be inside another library.
 class Untimed {
  public:
   Untimed(Communicator comm, bool any);

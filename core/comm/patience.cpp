@@ -1,4 +1,4 @@
-// Patience: the limit, for who has nobody to ask.
+// Patience: the limit, for waits without a communicator.
 #include "core/comm/patience.hpp"
 
 #include <mutex>
@@ -29,7 +29,7 @@ Status check_limit(double idle, std::string_view what) {
 
 void keep_for_ever(std::shared_ptr<const void> memory) {
   static std::mutex mutex;
-  static auto* const kept = new std::vector<std::shared_ptr<const void>>;  // not for destructors at the program's end
+  static auto* const kept = new std::vector<std::shared_ptr<const void>>;  // not destroyed at the program's end
   const std::lock_guard lock(mutex);
   kept->push_back(std::move(memory));
 }

@@ -1,4 +1,4 @@
-// Patience: for how long a polling loop has seen nothing move, and when that is too long.
+// Patience: measures how long a polling loop has made no progress, and whether that is too long.
 #pragma once
 
 #include <algorithm>
@@ -10,29 +10,29 @@
 
 namespace penstock {
 
-// Code::timeout once IDLE is past the limit: waiting for WHAT.
+// Code::timeout if IDLE exceeds the limit, while waiting for WHAT.
 Status check_limit(double idle, std::string_view what);
 
 class Patience {
  public:
-  // Something moved: the time begins anew.
+  // Progress was made: restarts the time.
   void moved() {
     idle_ = 0;
     last_ = now();
   }
 
-  // At each look that found nothing to do. ASKED, a communicator or request, judges how long is too long.
+  // Called after each poll without progress. ASKED, a communicator or request, decides how long is too long.
   template <typename Asked>
   Status idle(Asked& asked, std::string_view what) {
     if (!is_long()) return {};
     PENSTOCK_ASSIGN(idle_, asked.waited(idle_, what));
     return {};
   }
-  // The same where there is nobody to ask.
+  // Same without a communicator or request.
   Status idle(std::string_view what) { return is_long() ? check_limit(idle_, what) : Status(); }
 
  private:
-  // A program that was stopped (a debugger, a batch system) has not waited meanwhile.
+  // Time in which the program was stopped (by a debugger or batch system) does not count.
   bool is_long() {
     constexpr double first_look = 0.02, most_at_once = 1;
     const double at = now();
@@ -44,10 +44,10 @@ class Patience {
   double idle_ = 0, last_ = now();
 };
 
-// Seconds that ranks have to say where they are, when one has run into the limit.
+// Seconds that ranks have to report where they are after one has reached the limit.
 double grace();
 
-// MEMORY that messages under way may still use when nobody waits for them any more.
+// Keeps MEMORY forever, since messages in flight may still use it.
 void keep_for_ever(std::shared_ptr<const void> memory);
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
-// Shared memory of a node: a file of /dev/shm where it has room, else of no file system. MPI's own windows neither
-// reserve their space nor say that there is none.
+// Shared memory of a node: a file in /dev/shm if it has room, else an anonymous file. MPI's own windows neither reserve
+// their space nor report that there is none.
 #include "core/comm/shared_memory.hpp"
 
 #include <fcntl.h>
@@ -23,11 +23,11 @@
 namespace penstock {
 namespace {
 
-constexpr std::string_view memory_folder = "/dev/shm/";  // whose limit answers when its space is reserved
+constexpr std::string_view memory_folder = "/dev/shm/";  // space is reserved against its limit
 
-// What the first rank tells the others: where they find its file, and how they know it.
+// What the first rank sends to the others: the location and the identification of its file.
 struct Offer {
-  std::string path;  // "": there is none
+  std::string path;  // "": no file
   uint64_t cookie = 0;
 };
 
@@ -36,10 +36,10 @@ uint64_t random_number() {
   return (uint64_t{device()} << 32 | device()) | 1;
 }
 
-// A file that was offered, as long as it is, reserved.
+// An offered file, reserved in full size.
 class Offered {
  public:
-  // By name, which says whose it is, or else without one: then a kill leaves nothing behind.
+  // With a name that identifies the owner, or without a name: then a kill leaves nothing behind.
   Offered(int64_t bytes, bool named) {
     offer_.cookie = random_number();
     if (named)
@@ -72,7 +72,7 @@ class Offered {
   void make_nameless(int64_t bytes) {
     fd_ = FileDescriptor(::open(std::string(memory_folder).c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
     bool reserved = fd_.get() >= 0 && reserve_pages(fd_.get(), bytes);
-    if (!reserved) {  // containers mostly have 64 MiB there
+    if (!reserved) {  // containers usually have 64 MiB there
       fd_ = memory_file();
       reserved = fd_.get() >= 0 && reserve_pages(fd_.get(), bytes);
     }
@@ -84,7 +84,7 @@ class Offered {
   bool named_ = false;
 };
 
-// Null where this rank sees something else there than the first one, or nothing.
+// Null if this rank sees another file than the first rank, or none.
 std::byte* look(const Offer& offer, int64_t bytes) {
   const FileDescriptor fd(::open(offer.path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info{};
@@ -99,7 +99,7 @@ std::byte* look(const Offer& offer, int64_t bytes) {
 
 Result<std::shared_ptr<SharedMemory>> SharedMemory::share(const Communicator& node, int64_t bytes, bool named) {
   const bool first = node->rank() == 0;
-  std::optional<Offered> offered;  // until all have looked
+  std::optional<Offered> offered;  // until all have mapped it
   std::byte* data = nullptr;
   std::vector<std::byte> message;
   if (first) {
@@ -112,7 +112,7 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::share(const Communicator& no
     out.value(offered->offer().cookie);
     message = out.take();
   }
-  std::shared_ptr<SharedMemory> mine;  // unmaps whatever happens
+  std::shared_ptr<SharedMemory> mine;  // unmaps in any case
   const auto keep = [&] {
     if (data != nullptr) mine.reset(new SharedMemory(data, bytes));
   };
@@ -134,8 +134,8 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::share(const Communicator& no
   return mine;
 }
 
-// A file without a name is reached through the first rank's descriptor, which asks for the same user and the same
-// namespaces of processes and of users: containers that have one for each rank need a name, for as long as they look.
+// A file without a name is opened through the first rank's descriptor, which requires the same user and the same
+// namespaces of processes and users. Containers with separate namespaces per rank need a name while they open it.
 Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Communicator& node, int64_t bytes) {
   PENSTOCK_ASSIGN(auto memory, share(node, bytes, false));
   if (memory) return memory;

@@ -1,4 +1,4 @@
-// SharedMemory: one stretch of memory that all ranks of a node have mapped.
+// SharedMemory: one region of memory that all ranks of a node map.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace penstock {
 
 class SharedMemory {
  public:
-  // Collective over NODE, the ranks of one node. BYTES of zeros, reserved in full, so that no store can fail later;
-  // every rank has looked and seen the same cookie there. Null on all ranks where one of them cannot have it. It has no
-  // name: it is gone with the last rank that has it mapped, however that ends. Only where ranks do not see each other's
-  // processes does it have one, that of a partial file of the first rank's, until all have it mapped.
+  // Collective over NODE, the ranks of one node. BYTES bytes of zeros, fully reserved, so that no store can fail later.
+  // Every rank has verified that it sees the same region. Null on all ranks if one of them cannot map it. It has no
+  // name and disappears with the last process that maps it, however that process ends. Only if ranks cannot see each
+  // other's processes it has the name of a partial file of the first rank, until all ranks have mapped it.
   static Result<std::shared_ptr<SharedMemory>> create(const Communicator& node, int64_t bytes);
 
   ~SharedMemory();

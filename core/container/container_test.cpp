@@ -1,4 +1,4 @@
-// Tests of the container: places of chunks, headers that survive nothing but themselves, and containers that were hurt.
+// Tests of the container: locations of chunks, corrupted headers, and damaged containers.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -93,7 +93,7 @@ TEST(Header, EveryFlippedBitIsSeen) {
   }
 }
 
-// The checksum of a header that somebody made is right; its numbers need not be.
+// A forged header has a correct checksum; its numbers may be invalid.
 TEST(Header, NumbersThatCannotBeAreRefused) {
   const auto code = [](auto change) {
     Header header = example();
@@ -117,7 +117,7 @@ TEST(Header, NumbersThatCannotBeAreRefused) {
   EXPECT_EQ(code([](Header& h) { h.previous_files = -1; }), Code::damaged);
 }
 
-// A container of one stream in a folder of its own.
+// A container of one stream in its own folder.
 class OneStream : public testing::Test {
  protected:
   OneStream() {
@@ -141,7 +141,7 @@ class OneStream : public testing::Test {
   void replace(const std::vector<char>& bytes) const {
     std::ofstream(path_, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
-  // Opens and reads all in pieces: the first failure, or mismatch where the bytes are others.
+  // Opens and reads everything in pieces: returns the first failure, or mismatch if the bytes differ.
   Status read(int64_t rank = 0) const {
     PENSTOCK_ASSIGN(auto stream, Stream::open(serial_communicator(), path_));
     PENSTOCK_ASSIGN(const int64_t size, stream.bytes(rank));
@@ -211,7 +211,7 @@ TEST_F(OneStream, EveryFlippedBitOfUseIsSeen) {
     bad[at] = static_cast<char>(bad[at] ^ (1 << random() % 8));
     replace(bad);
     const Status status = read();
-    // Nothing is kept between header and data, and between data and index.
+    // No data is stored between header and data, or between data and index.
     const bool padding =
         (at >= header_bytes && at < 4096) || (at >= 4096 + data_.size() && at < good.size() - entry_bytes);
     harmless += padding;
@@ -220,7 +220,7 @@ TEST_F(OneStream, EveryFlippedBitOfUseIsSeen) {
   EXPECT_LT(harmless, 200);
 }
 
-// Right checksums, but an index that lies.
+// Correct checksums, but a false index.
 TEST_F(OneStream, AnIndexThatLiesIsDamage) {
   const auto good = file();
   HeaderBytes head;

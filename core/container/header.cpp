@@ -1,4 +1,4 @@
-// Header and index: encoding, and decoding that trusts nothing.
+// Header and index: encodes them, and decodes without trusting the input.
 #include "core/container/header.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace penstock::container {
 namespace {
 
-// As PNG's: a byte over 127 and both kinds of line end, so that a transfer as text shows.
+// Like PNG's: a byte over 127 and both kinds of line end, so that a text-mode transfer is detected.
 constexpr std::array<unsigned char, 8> magic = {0x89, 'P', 'S', 'T', 'R', 'M', '\r', '\n'};
 constexpr uint64_t version = 1;
 constexpr size_t stem_at = 128, crc_at = header_bytes - 8;
@@ -26,7 +26,7 @@ uint64_t get(std::span<const std::byte> bytes, size_t at) {
   return value;
 }
 
-// The numbers of a header in their order, after magic and version.
+// The numbers of a header in order, after magic and version.
 constexpr size_t numbers = 12;
 std::array<uint64_t, numbers> numbers_of(const Header& h) {
   const auto u = [](int64_t n) { return static_cast<uint64_t>(n); };

@@ -1,4 +1,4 @@
-// Header and index of a container as bytes; docs/formats/container.md specifies them.
+// Header: header and index of a container as bytes; docs/formats/container.md specifies them.
 #pragma once
 
 #include <array>
@@ -20,27 +20,27 @@ inline constexpr size_t stem_most = 255;
 // The first bytes of every file of a container.
 struct Header {
   Shape shape;
-  int64_t file = 0;         // which one this is
-  uint64_t generation = 0;  // the same in all files of a container, and in no other
-  // Of file 0, the one with the container's name, only:
-  int64_t index_offset = 0;  // of one Entry for each stream; the file ends behind them
+  int64_t file = 0;         // the number of this file
+  uint64_t generation = 0;  // the same in all files of a container, unique to it
+  // Only in file 0, which has the container's name:
+  int64_t index_offset = 0;  // of one Entry for each stream; the file ends after them
   uint64_t index_crc = 0;
   int64_t total_bytes = 0;  // of all streams
-  std::string stem;         // what the names of the other files begin with
-  uint64_t previous = 0;    // the generation that this one replaced, whose other files were left for its readers
+  std::string stem;         // the start of the other files' names
+  uint64_t previous = 0;    // the replaced generation, whose other files were left for its readers
   int64_t previous_files = 0;
 };
 using HeaderBytes = std::array<std::byte, header_bytes>;
 
 HeaderBytes encode(const Header& header);
-// Code::damaged where a number cannot be, so that all arithmetic of Shape is safe on what this returns.
+// Code::damaged if a number is out of range. All arithmetic of Shape is safe on the result.
 Result<Header> decode(const HeaderBytes& bytes);
-// Whether BYTES begin as the files of containers do.
+// Whether BYTES begin like a container file.
 bool recognises(std::span<const std::byte> bytes);
 
-// What the index says of a stream.
+// The index entry of a stream.
 struct Entry {
-  int64_t start = 0;  // in all streams, one after another in the order of ranks
+  int64_t start = 0;  // in the concatenation of all streams in rank order
   int64_t bytes = 0;
   uint64_t crc = 0;  // CRC-64/XZ of the stream
 };

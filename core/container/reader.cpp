@@ -1,4 +1,4 @@
-// Reader: any stream from any rank; pages of the index are read when they are needed, so that no rank holds all of it.
+// Reader: reads any stream on any rank. It loads index pages on demand, so that no rank holds the whole index.
 #include <algorithm>
 #include <cstring>
 
@@ -32,7 +32,7 @@ class Reader : public Stream::State {
   int64_t count() const override { return header_.shape.streams; }
   Result<int64_t> bytes(int64_t rank) override;
   Status close() override;
-  void remember_failure(const Status&) override {}  // nothing is published that could be incomplete
+  void remember_failure(const Status&) override {}  // reading publishes nothing
 
  private:
   Result<HeaderBytes> look(const std::string& path);  // rank 0
@@ -54,12 +54,12 @@ class Reader : public Stream::State {
   std::shared_ptr<Storage> storage_;
   std::string path_;
   Header header_;
-  StorageFilePtr main_;   // held, so that a container that is published meanwhile changes nothing here
-  StorageFilePtr other_;  // the last of the other files that was read
+  StorageFilePtr main_;   // kept open, so that a container published in the meantime has no effect here
+  StorageFilePtr other_;  // the other file read last
   int64_t other_number_ = 0;
   std::vector<std::byte> page_;
   int64_t page_first_ = -1;  // the first stream in the page
-  // The stream that is being read from its beginning, and its checksum so far.
+  // The stream being read from its beginning, and its checksum so far.
   int64_t followed_ = -1, followed_bytes_ = 0;
   uint64_t followed_crc_ = 0;
   bool closed_ = false;
@@ -67,7 +67,7 @@ class Reader : public Stream::State {
 
 Result<Header> read_header(StorageFile& file, const std::string& path, int64_t bytes) {
   HeaderBytes head{};
-  if (bytes >= header_bytes) PENSTOCK_TRY(file.read(0, head));  // what is shorter is no container
+  if (bytes >= header_bytes) PENSTOCK_TRY(file.read(0, head));  // a shorter file is not a container
   auto header = decode(head);
   if (!header.ok()) return Status(header.status().code(), fmt::format("'{}': {}", path, header.status().message()));
   return header;
@@ -75,7 +75,7 @@ Result<Header> read_header(StorageFile& file, const std::string& path, int64_t b
 
 Result<HeaderBytes> Reader::look(const std::string& path) {
   if (path.empty()) return Status(Code::invalid, "the path is empty");
-  path_ = resolve_link(path);  // the other files lie beside the file, not beside the link
+  path_ = resolve_link(path);  // the other files are beside the file, not beside the link
   PENSTOCK_ASSIGN(const FileStat there, storage_->stat(path_));
   if (there.directory) return Status(Code::invalid, fmt::format("'{}' is a folder, not a file", path_));
   if (!there.regular) return Status(Code::invalid, fmt::format("'{}' is no regular file", path_));
@@ -128,7 +128,7 @@ Status Reader::begin(const std::string& path) {
   return agree(comm_, mine);
 }
 
-// Each rank looks at some of the files, so that what is missing or cut off is said at once.
+// Each rank checks some of the files, so that missing or truncated files are reported at once.
 Status Reader::check_files() {
   for (int64_t file = comm_->rank(); file < header_.shape.files; file += comm_->size()) PENSTOCK_TRY(check_file(file));
   return {};
@@ -255,7 +255,7 @@ Status Reader::follow(int64_t rank, const Entry& entry, int64_t offset, std::spa
 }
 
 Result<int64_t> Reader::read_all(int64_t offset, std::span<std::byte> into) {
-  // The first stream that ends behind OFFSET.
+  // The first stream that ends after OFFSET.
   int64_t low = 0, high = header_.shape.streams;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;

@@ -1,4 +1,4 @@
-// Shape: where the bytes of a stream lie.
+// Shape: computes the location of a stream's bytes.
 #include "core/container/shape.hpp"
 
 namespace penstock::container {

@@ -1,4 +1,4 @@
-// Sharing: what rank 0 says, and whether all were asked for the same.
+// Sharing: sends rank 0's result, and compares arguments of all ranks.
 #include "core/container/share.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Sharing: the steps that creating and opening a container have in common.
+// Sharing: steps that creating and opening a container have in common.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace penstock::container {
 
-// Collective. Code::mismatch where a rank names another PATH, or other OPTIONS, than rank 0.
+// Collective. Code::mismatch if a rank passes another PATH or other OPTIONS than rank 0.
 Status same_arguments(const Communicator& comm, std::string_view path, std::string_view options);
 
 }  // namespace penstock::container

@@ -1,4 +1,4 @@
-// State: what a Stream holds: a writer or a reader.
+// State: the writer or reader inside a Stream.
 #pragma once
 
 #include <memory>

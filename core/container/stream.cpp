@@ -1,4 +1,4 @@
-// Stream: the public face of writers and readers.
+// Stream: the public interface of writers and readers.
 #include <penstock/stream.hpp>
 
 #include "core/container/state.hpp"

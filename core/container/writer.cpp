@@ -1,4 +1,4 @@
-// Writer: each rank appends to chunks of its own; close makes the index and publishes.
+// Writer: each rank appends to its own chunks; close creates the index and publishes.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -46,7 +46,7 @@ Result<Settings> parse_options(std::string_view text) {
   return settings;
 }
 
-// Collective. Each rank counts for its share of its node.
+// Collective. Each rank contributes its share of a node.
 Result<int64_t> count_nodes(const Communicator& comm) {
   constexpr int64_t one = int64_t{1} << 31;
   int64_t share = one / std::max(1, comm->node_size());
@@ -99,15 +99,15 @@ class Writer : public Stream::State {
   Settings settings_;
   Header header_;
   int64_t stream_ = 0;                // this rank's
-  std::string path_;                  // what is published
-  std::optional<FileStat> occupant_;  // rank 0: what was there at create
+  std::string path_;                  // the path to publish
+  std::optional<FileStat> occupant_;  // rank 0: the file there at create
   std::string owner_;                 // of the partial file: rank 0's process
   std::string file_path_;             // of the file with this rank's stream
-  bool created_ = false;              // by this rank, and not published yet
-  StorageFilePtr file_;               // opened when there is something to write
+  bool created_ = false;              // by this rank, not yet published
+  StorageFilePtr file_;               // opened at the first write
   std::unique_ptr<std::byte, Free> buffer_;
   size_t buffer_bytes_ = 0, filled_ = 0;
-  int64_t stored_ = 0;   // bytes of the stream that are in the file
+  int64_t stored_ = 0;   // bytes of the stream in the file
   int64_t written_ = 0;  // and those in the buffer
   uint64_t crc_ = 0;
   Status failure_;  // the first; close fails with it
@@ -198,7 +198,7 @@ Status Writer::append(std::span<const std::byte> bytes) {
   crc_ = crc64(bytes, crc_);
   written_ += size;
   while (!bytes.empty()) {
-    const bool past = filled_ == 0 && bytes.size() >= buffer_bytes_;  // a large write need not be copied
+    const bool past = filled_ == 0 && bytes.size() >= buffer_bytes_;  // a large write needs no copy
     const size_t n =
         past ? bytes.size() / buffer_bytes_ * buffer_bytes_ : std::min(bytes.size(), buffer_bytes_ - filled_);
     if (past) {
@@ -258,7 +258,7 @@ Status Writer::close() {
   if (status.ok()) {
     std::array<std::byte, entry_bytes> mine{};
     encode(Entry{0, written_, crc_}, mine);
-    const Doubt doubt(comm_, comm_->rank() > 0);  // rank 0 may get all entries, and publish
+    const Doubt doubt(comm_, comm_->rank() > 0);  // rank 0 may receive all entries and publish
     const auto entries = comm_->gather(mine, 0);
     status = entries.status();
     if (status.ok())
@@ -271,8 +271,8 @@ Status Writer::close() {
   return status;
 }
 
-// The index lies behind the data of the first file, as SIONlib's second metablock does: then a container of one file is
-// that file alone, and there is one way for any number of files.
+// The index is after the data of the first file, like SIONlib's second metablock. A container of one file is then only
+// that file, and one method serves any number of files.
 Status Writer::write_index(const std::vector<std::vector<std::byte>>& entries) {
   std::vector<std::byte> index;
   int64_t end = header_.shape.data_offset;
@@ -295,7 +295,7 @@ Status Writer::write_index(const std::vector<std::vector<std::byte>>& entries) {
   return file->close();
 }
 
-// What is at PATH now, if it is a container whose files are named as ours.
+// The header of the container at PATH, if its files have names like ours.
 Result<Header> read_published(Storage& storage, const std::string& path, const std::string& stem) {
   PENSTOCK_ASSIGN(const FileStat there, storage.stat(path));
   if (!there.regular || there.bytes < header_bytes) return Status(Code::not_found, "no container");
@@ -316,13 +316,13 @@ Status Writer::publish(const std::vector<std::vector<std::byte>>& entries) {
   PENSTOCK_TRY(write_index(entries));
   if (durable() && header_.shape.files > 1) PENSTOCK_TRY(storage_->sync_directory(path_));  // names of the others
   PENSTOCK_TRY(penstock::publish(*storage_, file_path_, path_, occupant_, durable()));
-  // The generation before the last one has had no name since the last was published. No other file is ever removed: a
-  // pattern over names could meet those of a container that was renamed.
+  // The generation before the last has had no name since the last was published. No other files are removed: a name
+  // pattern could match files of a renamed container.
   if (old.ok())
     for (int64_t file = 1; file < old->previous_files; ++file) {
       const std::string name = folder_of(path_) + file_name(header_.stem, old->previous, file);
       if (!storage_->stat(name).ok()) break;
-      (void)storage_->remove(name);  // litter, not an error: the commit stands
+      (void)storage_->remove(name);  // leftovers are not an error: the commit is complete
     }
   return {};
 }
@@ -330,7 +330,7 @@ Status Writer::publish(const std::vector<std::vector<std::byte>>& entries) {
 void Writer::drop() {
   shown_.end();
   file_.reset();
-  if (std::exchange(created_, false)) (void)storage_->remove(file_path_);  // the first error is what matters
+  if (std::exchange(created_, false)) (void)storage_->remove(file_path_);  // the first error counts
 }
 
 }  // namespace
@@ -343,7 +343,7 @@ Result<std::unique_ptr<Stream::State>> make_writer(const Communicator& comm, con
   if (!settings.ok()) return settings.status().in(fmt::format("options of '{}'", path));
   auto writer = std::make_unique<Writer>(comm, *std::move(settings));
   if (const Status begun = writer->begin(path); !begun.ok()) {
-    writer.reset();  // takes back what it has made
+    writer.reset();  // removes what it has created
     all_cleaned(comm, begun);
     return begun;
   }

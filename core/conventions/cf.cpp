@@ -1,4 +1,4 @@
-// CF: dimensions, coordinates and axes of values on meshes, as netCDF's users expect them.
+// CF: dimensions, coordinates and axes for values on meshes, as netCDF users expect them.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -29,7 +29,7 @@ class Cf {
       for (const Values& values : one.values)
         if (one.mesh.kind == MeshKind::uniform) uniform.emplace(one.mesh.name, values.at_cells);
     plain_ = uniform.size() == 1;
-    // By name: what is set here moves no dataset.
+    // By name: changes here move no dataset.
     for (const MeshWithValues& one : meshes) describe(one);
     set_if_absent("", "Conventions", "CF-1.11");
     add_time();
@@ -60,7 +60,7 @@ class Cf {
     if (!encoded.empty()) set_if_absent(dataset, "coordinates", fmt::format("{}", fmt::join(encoded, " ")));
   }
 
-  // Of MESH, for what needs a name of its own: "grid_j", "grid_cell_j".
+  // A name that belongs to MESH: "grid_j", "grid_cell_j".
   static std::string own(const Mesh& mesh, bool at_cells, const std::string& word) {
     return fmt::format("{}_{}{}", mesh.name, at_cells ? "cell_" : "", word);
   }
@@ -110,13 +110,13 @@ class Cf {
     return names;
   }
 
-  // A coordinate variable is a list with the name of its dimension.
+  // A coordinate variable is a 1-D dataset with the name of its dimension.
   void describe_axis(const std::string& dataset, size_t axis) {
     name_dimensions(dataset, {dataset});
     set_if_absent(dataset, "axis", std::string(1, static_cast<char>('X' + axis)));
   }
 
-  // The coordinates of a uniform mesh, of its nodes or of the centres of its cells.
+  // The coordinates of a uniform mesh: of its nodes or of its cell centres.
   Names add_axes(const Mesh& mesh, const Values& values) {
     Names names;
     for (int d = 0; d < mesh.dimensions; ++d) {
@@ -136,7 +136,7 @@ class Cf {
     return names;
   }
 
-  // Attributes "time" and "time_units" of the file are a scalar coordinate of all values on meshes.
+  // Attributes "time" and "time_units" of the file become a scalar coordinate of all values on meshes.
   void add_time() {
     const Attribute *time = find("", "time"), *units = find("", "time_units");
     if (time == nullptr || units == nullptr || time->type.kind != Kind::f64 || time->shape.rank() > 0 ||

@@ -1,4 +1,4 @@
-// Conventions: their names.
+// Conventions: parses their names.
 #include "core/conventions/conventions.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Conventions: what CF and openPMD make of meshes and names. Whole files are read by others in tests/python/test_conventions.py.
+// Tests of conventions: CF and openPMD metadata of meshes and names. tests/python/test_conventions.py reads whole files
+// with other libraries.
 #include "core/conventions/conventions.hpp"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ Attribute numbers(const std::string& name, const std::vector<double>& values) {
   return make_attribute(name, type_of<double>(), values.data(), std::ssize(values));
 }
 
-// A record's datasets: one under its own name, or components under names below it.
+// The datasets of a record: one with its name, or components with names below it.
 struct Record {
   std::map<std::string, const Dataset*> components;  // "" for a scalar record
   const Dataset& any() const { return *components.begin()->second; }
@@ -54,7 +54,7 @@ class OpenPmd {
     set(object, text_attribute(name, value));
   }
 
-  // Into a field or a species; what is neither is the program's own business.
+  // Assigns it to a field or a species; other datasets are ignored.
   void sort(const Dataset& dataset) {
     std::string_view rest = dataset.name;
     if (!rest.starts_with(root)) return;
@@ -113,7 +113,7 @@ class OpenPmd {
     }
   }
 
-  // What every record has, and every component.
+  // Attributes of every record and every component.
   void describe_record(const std::string& name, const Record& record, const std::vector<double>& dimension) {
     set(name, numbers("unitDimension", dimension));
     set(name, number("timeOffset", 0));
@@ -173,7 +173,7 @@ class OpenPmd {
     return {};
   }
 
-  // Nought for all particles: a constant record is a group with a value and a shape.
+  // Zero for all particles: a constant record is a group with a value and a shape.
   void add_offset(const std::string& species, const Record& position, const std::vector<double>& length) {
     const std::string record = species + "/positionOffset";
     set(record, numbers("unitDimension", length));

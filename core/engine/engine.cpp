@@ -1,4 +1,4 @@
-// Engine: what engines have in common, and the stand-in for those that are not built.
+// Engine: functions common to engines, and the replacement for engines that are not built.
 #include "core/engine/engine.hpp"
 
 #include <fmt/format.h>

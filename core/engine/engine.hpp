@@ -1,4 +1,4 @@
-// Engine: somebody else's whole stack, used as it is; it solves one whole problem at a time.
+// Engine: a complete third-party I/O stack, used as it is; it solves one whole problem at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,58 +21,57 @@
 
 namespace penstock {
 
-// Some elements of one dataset, in this rank's memory or made by a supplier.
+// Some elements of one dataset, in this rank's memory or from a supplier.
 struct Block {
   int dataset = 0;  // index into Problem::catalogue
   Selection selection;
-  std::byte* memory = nullptr;         // only read when writing
-  const Supplier* supplier = nullptr;  // writing: instead of memory, whose order it counts in
+  std::byte* memory = nullptr;         // read-only when writing
+  const Supplier* supplier = nullptr;  // writing: replaces memory; counts in its order
 };
 
-// One file to be written or read. All but BLOCKS and the pointers is the same on all ranks.
+// One file to write or read. Everything except BLOCKS and the pointers is the same on all ranks.
 struct Problem {
   Communicator comm;
-  std::string path;           // to write: nothing is there yet
-  Catalogue catalogue;        // of the whole file; to read: the datasets that some rank asks for, without attributes
-  std::vector<int> datasets;  // those that some rank has blocks of, ascending
-  std::vector<Block> blocks;  // of this rank, ordered by dataset; none may be empty
-  bool partial = false;       // writing: elements that no block has must read as zero
-  bool sync = true;           // writing: the library's own flush before close; the session syncs the file besides
+  std::string path;           // when writing, nothing exists there yet
+  Catalogue catalogue;        // of the whole file; for reading: the requested datasets, without attributes
+  std::vector<int> datasets;  // those with blocks on some rank, ascending
+  std::vector<Block> blocks;  // of this rank, ordered by dataset; none is empty
+  bool partial = false;       // writing: elements without a block must read as zero
+  bool sync = true;           // writing: the library's own flush before close; the session also syncs the file
   Hints hints;                // for MPI-IO
   PhaseTimes* phases = nullptr;
   HintsOutcome* hints_outcome = nullptr;
-  Status* supplied =
-      nullptr;  // writing: the first failure of a supplier on this rank; then other bytes are in the file
+  Status* supplied = nullptr;  // writing: the first failure of a supplier on this rank; the file then has other bytes
 };
 
-// Functions are collective over Problem::comm unless they are called local. A status is this rank's own: the session
-// agrees. Collective calls inside somebody's library cannot be timed out: a rank that fails still takes part in them
-// (with nothing to move) as far as that library lets it.
+// Functions are collective over Problem::comm unless marked local. Each returns this rank's own status; the session
+// agrees. Collective calls inside a third-party library have no timeout: a rank that fails still takes part in them,
+// with no data, as far as the library permits.
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual const Descriptor& describe() const = 0;
-  // The format whose reader describes this engine's files; "" where only contents() can.
+  // The format whose reader describes this engine's files; "" if only contents() can.
   virtual std::string_view format() const = 0;
   virtual std::string_view extension() const = 0;  // "h5"
-  // Local. Why this engine cannot hold CATALOGUE with SETTINGS, naming the dataset or attribute.
+  // Local. ok, or why this engine does not support CATALOGUE with SETTINGS, naming the dataset or attribute.
   virtual Status check(const Catalogue& catalogue, const Settings& settings) const = 0;
-  // Creates the file (or folder), writes everything, closes it.
+  // Creates the file or folder, writes everything and closes it.
   virtual Status write(const Problem& problem, const Settings& settings) const = 0;
   // Fills the blocks.
   virtual Status read(const Problem& problem, const Settings& settings) const = 0;
-  // Local. For engines without a format: whether PATH is theirs, and what is in it (no blocks; all foreign).
+  // Local. For engines without a format: whether PATH belongs to the engine, and its contents (no blocks; all foreign).
   virtual bool recognises(const std::string& path) const;
   virtual Result<Contents> contents(const std::string& path) const;
 };
 
-// The engines of core/engine/CMakeLists.txt in its order; those that are not built say what they need.
+// The engines of core/engine/CMakeLists.txt in its order; engines that are not built name what they need.
 std::span<const Engine* const> engines();
 const Engine* find_engine(std::string_view name);
-// Local. The engine without a format whose file or folder lies at PATH; null where there is none.
+// Local. The engine without a format that recognises PATH; null if there is none.
 const Engine* recognising_engine(const std::string& path);
 
-// Stands in for an engine whose library was not found.
+// Replaces an engine whose library was not found.
 class AbsentEngine final : public Engine {
  public:
   AbsentEngine(Descriptor descriptor, std::string_view missing);

@@ -1,4 +1,4 @@
-// Portions: cutting, and copying where a library does not take what lies in memory as it is.
+// Portions: divides blocks, and copies data that a library does not accept in place.
 #include "core/engine/portions.hpp"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ struct Sixteen {
   std::byte bytes[16];
 };
 
-// What lies together in the order of the block is asked for at once.
+// Requests elements that are contiguous in the block's order at once.
 Status copy_supplied(const Portion& portion, int64_t element_bytes, std::byte* buffer) {
   int64_t first = 0, count = 0;
   const auto take = [&]() -> Status {

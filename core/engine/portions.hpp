@@ -1,4 +1,4 @@
-// Portions: a rank's blocks cut into what one call of an engine's library moves.
+// Portions: divides a rank's blocks into portions for single calls of an engine's library.
 #pragma once
 
 #include <cstddef>
@@ -10,36 +10,37 @@
 
 namespace penstock {
 
-// A box, or those of the runs that lie in [begin, end).
+// A box, or the part of its runs inside [begin, end).
 struct Portion {
   Selection selection;
   int64_t begin = 0;
   int64_t end = INT64_MAX;
   int64_t count = 0;                   // elements
-  std::byte* memory = nullptr;         // as of the block
-  std::byte* packed = nullptr;         // where its elements lie in file order without a gap; null where they do not
+  std::byte* memory = nullptr;         // same as in the block
+  std::byte* packed = nullptr;         // the elements in file order if contiguous; else null
   const Supplier* supplier = nullptr;  // instead of memory
   Status* supplied = nullptr;          // of the problem
 };
 
 struct PortionLimits {
-  int64_t direct_bytes = int64_t{1} << 30;    // where the library takes the elements from where they are
-  int64_t staged_bytes = int64_t{16} << 20;   // where they are packed first
-  int64_t boxes = 4096;                       // of the runs of one portion, about; exactly if 1
-  bool (*takes)(const Selection&) = nullptr;  // boxes in memory that the library takes though they have gaps
+  int64_t direct_bytes = int64_t{1} << 30;    // if the library takes the elements in place
+  int64_t staged_bytes = int64_t{16} << 20;   // if they are packed first
+  int64_t boxes = 4096;                       // in the runs of one portion, approximately; exactly if 1
+  bool (*takes)(const Selection&) = nullptr;  // boxes with gaps in memory that the library accepts
 };
 
 // This rank's portions of dataset INDEX of PROBLEM's catalogue, in the order of its blocks.
 std::vector<Portion> portions_of(const Problem& problem, int index, const PortionLimits& limits);
-// The boxes of the dataset that PORTION covers, ascending.
+// The boxes of the dataset that PORTION covers, in ascending order.
 std::vector<Box> boxes_of(const Portion& portion);
-// PORTION's elements between memory and a dense BUFFER.
+// Copies PORTION's elements between memory and a dense BUFFER.
 void copy(const Portion& portion, int64_t element_bytes, std::byte* buffer, Direction direction);
 
-// Collective. For each of Problem::datasets the largest number of portions that a rank has: so many times all ranks
-// must call.
+// Collective. For each of Problem::datasets the largest number of portions on any rank: the number of calls that all
+// ranks must make.
 Result<std::vector<int64_t>> rounds_of(const Problem& problem, const PortionLimits& limits);
-// Collective. For each of Problem::datasets the extents of the largest rank's block (an even share of rows for runs), none zero.
+// Collective. For each of Problem::datasets the extents of the largest block on any rank (for runs an even share of
+// rows), none zero.
 Result<std::vector<Dims>> largest_blocks(const Problem& problem);
 
 }  // namespace penstock

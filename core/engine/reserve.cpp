@@ -1,4 +1,4 @@
-// Reserve: fallocate(2), without glibc's emulation, and what the file system says itself.
+// Reserve: fallocate(2), without glibc's emulation, and reports of the file system.
 #include "core/engine/reserve.hpp"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ namespace {
 Status look(int fd, const std::string& path, int64_t bytes) {
   struct statvfs disk = {};
   struct stat file = {};
-  if (::fstatvfs(fd, &disk) != 0 || ::fstat(fd, &file) != 0) return {};  // what cannot be asked is not refused
+  if (::fstatvfs(fd, &disk) != 0 || ::fstat(fd, &file) != 0) return {};  // unknown free space is accepted
   const int64_t free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
   const int64_t missing = bytes - file.st_blocks * 512;
   if (missing <= free) return {};

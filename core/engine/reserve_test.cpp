@@ -1,4 +1,4 @@
-// Reserve: holes in files are found where they are, and errors are the file system's.
+// Tests of reserve: finds holes in files; errors are those of the file system.
 #include "core/engine/reserve.hpp"
 
 #include <fcntl.h>

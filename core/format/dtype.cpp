@@ -1,4 +1,4 @@
-// dtype: numpy's words for element types.
+// dtype: numpy's notation for element types.
 #include "core/format/dtype.hpp"
 
 #include <bit>

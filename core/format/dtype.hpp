@@ -1,4 +1,4 @@
-// dtype: an element type in numpy's words, byte order included.
+// dtype: an element type in numpy's notation, including byte order.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace penstock {
 
-// "<f8", ">c16", "i1", "S16": numpy.dtype() reads it. SWAPPED means the other byte order than this machine's.
+// "<f8", ">c16", "i1", "S16": numpy.dtype() reads it. SWAPPED: the opposite of native byte order.
 std::string dtype_of(const ElementType& type, bool swapped);
-// Whether WORD stands for TYPE in the other byte order; Code::damaged where it stands for another type.
+// Whether WORD is TYPE in the opposite byte order; Code::damaged if WORD is another type.
 Result<bool> dtype_is_swapped(std::string_view word, const ElementType& type);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Index, read: every claim of a text that may be hostile is checked before anything rests on it.
+// Index, decoding: checks every statement of a possibly hostile text before it is used.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -21,7 +21,7 @@ constexpr int64_t attribute_limit_bytes = int64_t{1} << 30;
 
 Status damaged(const std::string& why) { return {Code::damaged, why}; }
 
-// Any code of a check that was made for a caller's arguments: here the file is at fault.
+// Converts any code of a check made for a caller's arguments: here the file is wrong.
 Status as_damaged(const Status& status) { return status.ok() ? status : damaged(status.message()); }
 
 Result<const json*> member(const json& object, const char* key) {
@@ -54,7 +54,7 @@ Status check_part_name(const std::string& name) {
   return legal ? Status() : damaged("part '" + name.substr(0, 255) + "' is not a plain file name");
 }
 
-// A piece of such a name.
+// A part of such a name.
 Status check_generation(const std::string& text) {
   const bool legal = text.size() <= 255 && text.find('/') == std::string::npos && text.find('\0') == std::string::npos;
   return legal ? Status() : damaged("generation '" + text.substr(0, 255) + "' cannot be a piece of a file name");
@@ -81,7 +81,7 @@ class Reader {
   }
 
  private:
-  // Bytes of one block in its part.
+  // The byte range of one block in its part.
   struct Claim {
     int32_t part;
     int64_t begin, end;
@@ -131,7 +131,7 @@ class Reader {
     return words[0];
   }
 
-  // An index of before there were sums says none.
+  // Indexes older than checksums have none.
   Status read_sum(const json& root) {
     if (!root.contains("crc64")) return {};
     PENSTOCK_ASSIGN(const uint64_t sum, sum_member(root));
@@ -149,7 +149,7 @@ class Reader {
     return of;
   }
 
-  // One of each part.
+  // One for each part.
   Result<std::vector<FileSum>> read_file_sums(const json& list, const char* key) const {
     if (!list.is_array() || list.size() != contents_.parts.size())
       return damaged(std::string("'") + key + "' does not have a sum for each part");
@@ -167,7 +167,7 @@ class Reader {
     return {};
   }
 
-  // A file that is written and removed as parity is one that penstock made as that.
+  // A file that is written and removed as parity must have been created by penstock as parity.
   Status check_parity_name(const std::string& name) const {
     const std::string& generation = contents_.generation;
     if (generation.size() != 16 || generation.find_first_not_of("0123456789abcdef") != std::string::npos)
@@ -340,9 +340,9 @@ class Reader {
     return Selection::of_runs(dataset.shape, runs);
   }
 
-  // As many elements as the dataset has: then equal sums prove that each is there once. A constant base is enough
-  // against mistakes; whoever forges a collision only confuses the reader of his own file, since every block was
-  // checked to lie inside the dataset.
+  // For as many elements as the dataset has: equal sums then prove that each occurs once. A constant base protects
+  // against accidents; a forged collision only confuses the reader of that file, since every block is known to lie
+  // inside the dataset.
   Status check_tiling(int64_t total, const std::vector<StoredBlock>& blocks) {
     constexpr uint64_t base = 0x12ab34cd56ef7890 % tiling_modulus;
     uint64_t sum = 0;
@@ -351,7 +351,7 @@ class Reader {
   }
 
   Status claim(const StoredBlock& block, int64_t element_bytes) {
-    const int64_t length = block.where.count() * element_bytes;  // fits: not more than the dataset's bytes
+    const int64_t length = block.where.count() * element_bytes;  // no overflow: at most the dataset's bytes
     if (block.base > INT64_MAX - length) return damaged("a block ends beyond what 63 bits can address");
     claims_.push_back({block.part, block.base, block.base + length, contents_.catalogue.datasets.size()});
     return {};
@@ -382,7 +382,7 @@ Result<Contents> decode_index(std::string_view text, std::string_view format, st
   const json root = json::parse(text.begin(), text.end(), nullptr, false);
   if (root.is_discarded()) return damaged("the index is not JSON, or was cut off");
   auto contents = Reader(text, format, folder).read(root);
-  // Whatever a check of the model calls it, here the text is at fault.
+  // Whatever code a check of the model returns, here the text is wrong.
   return contents.ok() ? contents : Result<Contents>(damaged("the index is damaged: " + contents.status().message()));
 }
 

@@ -1,4 +1,4 @@
-// Index, written: by hand rather than through a JSON tree, since a block may have tens of thousands of runs.
+// Index, encoding: written directly instead of through a JSON tree, since a block may have tens of thousands of runs.
 #include <set>
 
 #include "core/base/crc64.hpp"
@@ -38,7 +38,7 @@ void append_runs(std::string& out, const Selection& where) {
   out += ']';
 }
 
-// One part holds all of it in row-major order: what numpy.memmap can map as it stands.
+// One part holds all of it in row-major order: numpy.memmap can map it directly.
 bool whole_in_one(const Dataset& dataset, const std::vector<StoredBlock>& blocks) {
   return elements(dataset.shape) > 0 && blocks.size() == 1 && blocks[0].where.is_box() &&
          blocks[0].where.box().count == dataset.shape;
@@ -49,7 +49,7 @@ class Writer {
   Writer(const Contents& contents, const std::vector<std::string>& parts) : contents_(contents), parts_(parts) {}
 
   Result<std::string> write() {
-    // Schema and format come first: they are what recognises() looks for in a file's head.
+    // Schema and format come first: recognises() looks for them at the start of a file.
     out_ += "{\"schema\": ";
     append_json(out_, index_schema);
     out_ += ", \"format\": ";

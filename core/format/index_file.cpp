@@ -1,4 +1,4 @@
-// Index as a file of its own: the master of sets whose format has none.
+// Index file: the index as a separate file, the master of sets whose format has none.
 #include "core/format/index.hpp"
 #include "core/format/regular_file.hpp"
 

@@ -1,4 +1,4 @@
-// The index: exact round trips, and texts that lie in every way we could think of.
+// Tests of the index: exact round trips, and false texts of many kinds.
 #include "core/format/index.hpp"
 
 #include <bit>
@@ -175,7 +175,7 @@ TEST(Index, EveryDtype) {
   EXPECT_FALSE(dtype_is_swapped("", {Kind::f64, 0}).ok());
 }
 
-// One value of the sample, by JSON pointer, and what it is replaced by.
+// One value of the sample, by JSON pointer, and its replacement.
 struct Lie {
   const char* pointer;
   const char* value;
@@ -259,7 +259,7 @@ TEST(Index, SurvivesEveryCutAndManyFlips) {
   EXPECT_FALSE(decode_index(std::string(100000, '['), "raw", "").ok());
 }
 
-// Nothing of it is opened in a way that waits, or that leads out of the folder.
+// Nothing of it is opened in a way that waits or leads out of the folder.
 TEST(Index, PartsThatAreNoFilesOfTheFolderAreLost) {
   namespace fs = std::filesystem;
   const testing::Scratch scratch;

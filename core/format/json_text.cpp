@@ -1,4 +1,4 @@
-// JSON text: how bytes, numbers and attributes are written so that they read back exactly.
+// JSON text: writes bytes, numbers and attributes so that they read back exactly.
 #include "core/format/json_text.hpp"
 
 #include <bit>
@@ -35,7 +35,7 @@ void append_number(std::string& out, T value) {
   out.append(text, end);
 }
 
-// All digits of the widened value, since the shortest text of a float need not survive being read as a double first.
+// All digits of the widened value, since the shortest text of a float may change when it is first read as a double.
 template <typename T>
 void append_real(std::string& out, T value) {
   using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
@@ -121,7 +121,7 @@ Status read_real(const nlohmann::json& json, std::byte* p) {
       const char* end = word.data() + word.size();
       const auto parsed = std::from_chars(word.data() + 4, end, bits, 16);
       if (parsed.ec != std::errc() || parsed.ptr != end) return wrong("a NaN has no readable bits");
-      // As bytes: passing a signalling NaN through a register may quieten it.
+      // As bytes: passing a signalling NaN through a register may make it quiet.
       std::memcpy(p, &bits, sizeof bits);
       return {};
     } else {
@@ -162,7 +162,7 @@ Status read_text(const nlohmann::json& json, int64_t text_bytes, std::byte* p) {
   if (!json.is_string()) return wrong("a text was expected");
   PENSTOCK_ASSIGN(const std::string text, from_json_string(json.get_ref<const std::string&>()));
   if (static_cast<int64_t>(text.size()) > text_bytes) return wrong("a text is longer than its type");
-  std::memcpy(p, text.data(), text.size());  // the value was made of NULs
+  std::memcpy(p, text.data(), text.size());  // the value was initialised with NULs
   return {};
 }
 
@@ -189,7 +189,7 @@ Result<Dims> attribute_shape(const nlohmann::json& json, const ElementType& type
   const nlohmann::json& value = json.at("value");
   const auto shape = json.find("shape");
   if (shape == json.end()) {
-    // A complex scalar is a list too: of numbers, where an array is one of lists.
+    // A complex scalar is a list of numbers; a complex array is a list of lists.
     const bool pair = type.kind == Kind::complex64 || type.kind == Kind::complex128;
     if (!value.is_array() || (pair && !value.empty() && !value[0].is_array())) return Dims{};
     return Dims{static_cast<int64_t>(value.size())};
@@ -285,7 +285,7 @@ Result<Attribute> attribute_from_json(std::string name, const nlohmann::json& js
   PENSTOCK_ASSIGN(attribute.shape, attribute_shape(json, attribute.type));
   PENSTOCK_TRY(check_shape(attribute.type, attribute.shape));
   const int64_t size = bytes(attribute.type);
-  // A text's length is only a claim: memory is bounded by a multiple of what the file really holds.
+  // The file only claims a text's length: memory is bounded by a multiple of the file's size.
   if (elements(attribute.shape) * size > (int64_t{1} << 30)) return wrong("an attribute of more than 1 GiB");
   attribute.value.resize(static_cast<size_t>(elements(attribute.shape) * size));
   if (attribute.shape.rank() == 0) {

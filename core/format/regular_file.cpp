@@ -1,4 +1,4 @@
-// Regular files by POSIX calls; formats may not use storage, which is the transports' room.
+// Regular files by POSIX calls. Formats may not use storage, which belongs to the transports.
 #include "core/format/regular_file.hpp"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@ namespace {
 
 class OpenFile {
  public:
-  // Without O_NONBLOCK, opening a FIFO would wait for a writer for ever.
+  // Without O_NONBLOCK, opening a FIFO would wait forever for a writer.
   explicit OpenFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~OpenFile() {
     if (fd_ >= 0) ::close(fd_);

@@ -1,4 +1,4 @@
-// Regular files: the little that a format reads by itself, with errors that name the path.
+// Regular files: file access of formats, with errors that name the path.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace penstock {
 
-// The size of PATH; Code::not_found, Code::denied, or Code::damaged where it is no regular file.
+// The size of PATH; Code::not_found, Code::denied, or Code::damaged if it is not a regular file.
 Result<int64_t> regular_file_bytes(const std::string& path);
-// All of PATH, at most LIMIT bytes of it.
+// The contents of PATH, at most LIMIT bytes.
 Result<std::string> read_regular_file(const std::string& path, int64_t limit = INT64_MAX);
 
 // "a/b/c.h5" has folder "a/b" and file name "c.h5"; "c.h5" has folder "".

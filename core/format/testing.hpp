@@ -1,4 +1,4 @@
-// Testing: a scratch folder, catalogues, and files written from a layout as a transport would, for this room's tests.
+// Testing: a scratch folder, catalogues, and files written from a layout like a transport does, for tests of this room.
 #pragma once
 
 #include <fcntl.h>
@@ -53,8 +53,8 @@ inline void pwrite_all(int fd, int64_t offset, std::span<const std::byte> bytes)
   }
 }
 
-// A new file of LAYOUT's size: its metadata, and DATA[i] at the base of dataset i (nothing where empty). The file is
-// first filled with 0xA5 where FILL, so that a byte that nobody wrote does not happen to be right.
+// Writes a new file of LAYOUT's size: its metadata, and DATA[i] at the base of dataset i (nothing if empty). If FILL,
+// the file first contains 0xA5, so that an unwritten byte is not correct by chance.
 inline void write_layout(const std::string& path, const Layout& layout, const std::vector<std::vector<std::byte>>& data,
                          bool fill) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -80,7 +80,7 @@ inline void sort(Catalogue& catalogue) {
             [](const Dataset& a, const Dataset& b) { return a.name < b.name; });
 }
 
-// Every kind, as an element type.
+// All kinds, as element types.
 inline std::vector<ElementType> every_type() {
   std::vector<ElementType> types;
   for (int k = 0; k < kind_count; ++k)
@@ -88,7 +88,7 @@ inline std::vector<ElementType> every_type() {
   return types;
 }
 
-// Where the test's data lie: two ranges never share a byte, and none lies in the metadata.
+// Checks the locations of the data: no two ranges share a byte, and none lies in the metadata.
 inline void expect_apart(const Catalogue& catalogue, const Layout& layout) {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (const auto& metadata : layout.metadata)
@@ -103,7 +103,7 @@ inline void expect_apart(const Catalogue& catalogue, const Layout& layout) {
   }
 }
 
-// The output of a shell command, its exit status in STATUS.
+// The output of a shell command; STATUS is its exit status.
 inline std::string shell(const std::string& command, int& status) {
   std::string output;
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");  // NOLINT(cert-env33-c): no input of anybody's
@@ -113,7 +113,7 @@ inline std::string shell(const std::string& command, int& status) {
   return output;
 }
 
-// A Python that can import MODULE, "" where there is none; PENSTOCK_TEST_PYTHON names one.
+// A Python that can import MODULE, "" if there is none; PENSTOCK_TEST_PYTHON selects one.
 inline std::string python_with(const std::string& module) {
   const char* chosen = std::getenv("PENSTOCK_TEST_PYTHON");
   const std::string python = chosen != nullptr ? chosen : "python3";

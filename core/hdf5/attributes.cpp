@@ -1,4 +1,4 @@
-// Attributes: written with fixed-length types, read from whatever h5py, netCDF-4 and others write.
+// Attributes: written with fixed-length types, read from files of h5py, netCDF-4 and others.
 #include "core/hdf5/attributes.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct Opened {
   bool null_space = false;
 };
 
-// False where the attribute's shape is none of ours.
+// False if the attribute's shape is not supported.
 bool read_shape(Opened& opened) {
   const H5S_class_t space_class = H5Sget_simple_extent_type(opened.space);
   opened.null_space = space_class == H5S_NULL;
@@ -73,7 +73,7 @@ Status read_fixed(const Opened& opened, int64_t file_bytes, Attribute& attribute
   return {};
 }
 
-// Frees what the library allocated for the strings of one attribute.
+// Frees memory that the library allocated for the strings of one attribute.
 class StringList {
  public:
   StringList(hid_t type, hid_t space, int64_t count)
@@ -117,7 +117,7 @@ Status read_variable_text(const Opened& opened, int64_t file_bytes, Attribute& a
   return {};
 }
 
-// An attribute that no Attribute can hold is left out, and named in SKIPPED.
+// Skips an unsupported attribute and names it in SKIPPED.
 Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, AttributeMap& out,
                       std::vector<std::string>& skipped) {
   Opened opened;
@@ -135,7 +135,7 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
   opened.match = *match;
   Attribute attribute{name, match->type, opened.shape, {}};
   if (opened.null_space) {
-    // How netCDF-4 and h5py write an empty text; an empty number can only be an empty list.
+    // netCDF-4 and h5py write an empty text like this; an empty number must be an empty list.
     if (attribute.type.kind == Kind::text)
       attribute = text_attribute(name, std::string_view());
     else
@@ -160,7 +160,7 @@ Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& sh
 }
 
 Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::vector<std::string>& skipped) {
-  // Names first: the iteration must not be left through a C frame by an exception.
+  // Names first: an exception must not leave the iteration through a C frame.
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
     try {
@@ -182,7 +182,7 @@ Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std:
 }
 
 void add_comment(hid_t object, AttributeMap& out) {
-  constexpr ssize_t most = 64 << 10;  // as large as an object's header takes
+  constexpr ssize_t most = 64 << 10;  // the maximum of an object's header
   const ssize_t length = H5Oget_comment(object, nullptr, 0);
   if (length <= 0 || length > most || out.contains("comment")) return;
   std::string text(static_cast<size_t>(length) + 1, '\0');

@@ -1,4 +1,4 @@
-// Attributes: between the catalogue and an open HDF5 object.
+// Attributes: converts between the catalogue and an open HDF5 object.
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@ using AttributeMap = std::map<std::string, Attribute>;
 
 Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& shared);
 
-// Adds OBJECT's attributes to OUT. Those whose type has no Kind (references, variable-length lists), of more than 8
-// dimensions or of more than 256 MiB are left out, and named in SKIPPED. Code::damaged where one cannot be read or claims more than
-// FILE_BYTES.
+// Adds the attributes of OBJECT to OUT. Attributes of unsupported type (references, variable-length lists), with more
+// than 8 dimensions or more than 256 MiB are skipped and named in SKIPPED. Code::damaged if one cannot be read or
+// claims more than FILE_BYTES.
 Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::vector<std::string>& skipped);
 
-// Adds what HDF5 calls OBJECT's comment as the attribute "comment", unless there is one.
+// Adds the HDF5 comment of OBJECT as attribute "comment", unless that exists.
 void add_comment(hid_t object, AttributeMap& out);
 
 }  // namespace penstock::hdf5

@@ -1,4 +1,4 @@
-// Definitions: names, shapes and attributes, as the format's files and the engines have them alike.
+// Definitions: names, shapes and attributes, shared by the format's files and the engines.
 #include "core/hdf5/definitions.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Filter {
   std::string_view name;
 };
 
-// The usual ones, by their numbers in The HDF Group's registry.
+// The common filters, by their numbers in The HDF Group's registry.
 constexpr Filter usual[] = {{H5Z_FILTER_DEFLATE, "deflate"},
                             {H5Z_FILTER_SZIP, "szip"},
                             {307, "bzip2"},
@@ -37,7 +37,7 @@ std::string filter_name(H5Z_filter_t filter, std::string_view stored) {
   return std::to_string(filter) + (stored.empty() || !printable ? "" : " (" + std::string(stored) + ")");
 }
 
-// As the library would look for it when it reads.
+// Searches like the library when it reads.
 bool can_decode(H5Z_filter_t filter) {
   unsigned config = 0;
   return H5Zfilter_avail(filter) > 0 && H5Zget_filter_info(filter, &config) >= 0 &&
@@ -79,7 +79,7 @@ Status missing_external(hid_t creation, const std::string& path) {
 
 constexpr int64_t largest_attribute = int64_t{1} << 30;
 constexpr size_t longest_attribute_name = 1000;
-constexpr int64_t largest_text = INT32_MAX;  // HDF5 keeps a type's size in 32 bits
+constexpr int64_t largest_text = INT32_MAX;  // HDF5 stores a type's size in 32 bits
 
 Status check_attribute(const std::string& object, const Attribute& attribute) {
   const auto what = [&] {
@@ -106,7 +106,7 @@ Status check_name(std::string name, const Dataset& dataset, const std::string& p
   if (name.empty() || name == ".." || name.find('/') != std::string::npos)
     return refused("outside the folder of its file");
   if (name == ".") return {};  // the file itself
-  // The library looks beside the file, and in the working directory.
+  // The library looks beside the file and in the working directory.
   for (const fs::path& found : {fs::path(path).parent_path() / name, fs::path(name)}) {
     std::error_code error;
     const fs::file_status status = fs::status(found, error);
@@ -170,7 +170,7 @@ std::string last_part(const std::string& name) {
 }
 
 std::set<std::string> group_names(const Catalogue& catalogue) {
-  std::set<std::string> names;  // sorted: a group comes before what is in it
+  std::set<std::string> names;  // sorted: a group comes before its contents
   const auto add = [&](std::string name) {
     while (!name.empty() && names.insert(name).second) name = group_name(name);
   };

@@ -1,5 +1,5 @@
-// Dimension scales: as HDF5's high-level library writes them, but all at once: for each user of a scale it would write
-// all of them again.
+// Dimension scales: in the form of HDF5's high-level library, but written all at once. That library would rewrite all
+// of them for each user of a scale.
 #include "core/hdf5/dimension_scales.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr int64_t most_in_chunk = 1024;  // of a scale that grows and has no values
+constexpr int64_t most_in_chunk = 1024;  // of a growing scale without values
 
 Attribute sized(std::string name, int64_t bytes) {
   return make_attribute(std::move(name), {Kind::text, bytes}, std::string(static_cast<size_t>(bytes), 'x').data(), -1);
@@ -22,7 +22,7 @@ Status failed(const std::string& name) {
   return library_error(Code::internal, "making dimension scale '" + name + "'");
 }
 
-// As the high-level library writes it; other texts of ours are padded with NUL.
+// In the form of the high-level library; our other texts are padded with NUL.
 Status write_text(hid_t object, const char* name, const std::string& value) {
   const Type type(H5Tcopy(H5T_C_S1));
   const Space space(H5Screate(H5S_SCALAR));
@@ -78,7 +78,7 @@ class Writer {
     return made.ok() && made.close() ? Status() : failed(scale.name);
   }
 
-  // Of a dataset: a list for each dimension, of the one scale that it has.
+  // For a dataset: a list for each dimension, with its only scale.
   Status attach(const std::string& dataset, const std::vector<int>& of) {
     const Object object(H5Oopen(file_, path(dataset).c_str(), H5P_DEFAULT));
     const Type type(H5Tvlen_create(H5T_STD_REF_OBJ));
@@ -101,7 +101,7 @@ class Writer {
       int dimension;
     };
     std::vector<User> users(scale.users.size());
-    std::memset(static_cast<void*>(users.data()), 0, users.size() * sizeof(User));  // the same bytes each time
+    std::memset(static_cast<void*>(users.data()), 0, users.size() * sizeof(User));  // for identical bytes each time
     for (size_t i = 0; i < users.size(); ++i) {
       users[i].dimension = scale.users[i].dimension;
       if (H5Rcreate(&users[i].dataset, file_, path(scale.users[i].dataset).c_str(), H5R_OBJECT, -1) < 0)

@@ -1,5 +1,4 @@
-// Dimension scales: how HDF5 says what the dimensions of datasets are called, so that xarray, netCDF-4 and h5py know
-// it.
+// Dimension scales: HDF5's representation of dimension names, for xarray, netCDF-4 and h5py.
 #pragma once
 
 #include <string_view>
@@ -9,14 +8,14 @@
 
 namespace penstock::hdf5 {
 
-// How netCDF-4 marks a scale that is no dataset of anybody's.
+// netCDF-4's mark of a scale that is not a dataset of the user.
 inline constexpr std::string_view dimension_only_name = "This is a netCDF dimension but not a netCDF variable.";
 
-// Makes SCALES in FILE, whose datasets are there. In a parallel file all ranks call it alike.
+// Writes SCALES in FILE, which contains the datasets. In a parallel file all ranks make the same call.
 Status write_scales(hid_t file, const DimensionScales& scales);
 
-// How much that adds to the metadata: CATALOGUE with attributes and datasets of that size; and bytes of the file's
-// heap, which HDF5 places as if they were data.
+// The additional metadata of SCALES: CATALOGUE with attributes and datasets of the same size; and bytes of the file's
+// heap, which HDF5 places like data.
 Catalogue with_scales(const Catalogue& catalogue, const DimensionScales& scales);
 int64_t heap_bytes(const DimensionScales& scales);
 

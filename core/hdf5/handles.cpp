@@ -1,4 +1,4 @@
-// Handles: what goes wrong inside libhdf5, and how it is told.
+// Handles: errors inside libhdf5, and their messages.
 #include "core/hdf5/handles.hpp"
 
 namespace penstock::hdf5 {
@@ -16,7 +16,7 @@ QuietErrors::~QuietErrors() {
 
 namespace {
 
-// HDF5 passes on what the file system or MPI-IO said, as text only.
+// HDF5 passes on errors of the file system or MPI-IO only as text.
 bool says_full(std::string_view text) {
   for (const char* word : {"No space left on device", "Disk quota exceeded", "MPI_ERR_NO_SPACE", "MPI_ERR_QUOTA"})
     if (text.find(word) != std::string_view::npos) return true;
@@ -62,13 +62,13 @@ Status library_ready() {
 
 Result<Properties> file_access(H5F_libver_t bound, bool named) {
   Properties access(H5Pcreate(H5P_FILE_ACCESS));
-  // With its ordinary driver the library wants the real path behind a link, and a file without a name has none; through
-  // stdio it opens what it is given.
+  // With its default driver the library needs the real path behind a link, and a file without a name has none; with
+  // stdio it opens the given path.
   if (!access.ok() || (named ? H5Pset_fapl_sec2(access) : H5Pset_fapl_stdio(access)) < 0 ||
       H5Pset_libver_bounds(access, bound, bound) < 0)
     return library_error(Code::internal, "setting up access to an HDF5 file");
 #if H5_VERSION_GE(1, 10, 7)
-  // Penstock's own commit protocol makes locks needless, and on network file systems they may fail or hang.
+  // Penstock's commit protocol makes locks unnecessary; on network file systems they may fail or hang.
   if (H5Pset_file_locking(access, false, true) < 0) return library_error(Code::internal, "turning off file locking");
 #endif
   return access;

@@ -33,7 +33,7 @@ class Handle {
   ~Handle() { (void)close(); }
   operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor): the library's functions take it
   bool ok() const { return id_ >= 0; }
-  // False where the library reports an error; errors at the close of a file count.
+  // False if the library reports an error; errors at the close of a file matter.
   bool close() { return id_ < 0 || close_function(std::exchange(id_, -1)) >= 0; }
 
  private:
@@ -49,8 +49,8 @@ using Space = Handle<H5Sclose>;
 using Type = Handle<H5Tclose>;
 using Properties = Handle<H5Pclose>;
 
-// For its life no other thread of ours is in the library, which is not thread-safe, and it prints nothing; afterwards the
-// caller's error stack and printer are as they were.
+// For its lifetime no other thread of penstock enters the library, which is not thread-safe, and the library does not
+// print. The destructor restores the caller's error stack and printer.
 class QuietErrors {
  public:
   QuietErrors();
@@ -68,19 +68,19 @@ class QuietErrors {
 // CODE with "WHAT: " and the library's innermost message. REQUIRES: a call of the library has just failed.
 Status library_error(Code code, std::string_view what);
 
-// Whether a call of the library that has just failed met a part of an object in a version that this release does not
-// know, as of a type that a newer one brought.
+// Whether the library call that has just failed met a part of an object in a version unknown to this release, for
+// example a type of a newer release.
 bool met_unknown_version();
 
-// Call before anything else: that the library which is loaded is the one this was compiled for (its own check would
+// Call before anything else. Checks that the loaded library is the one compiled against (the library's own check would
 // abort).
 Status library_ready();
 
-// Access as penstock always uses it: plain POSIX, no locks, and the given version bounds. A file that is not NAMED has a path
-// that leads through /proc.
+// File access as penstock always uses it: plain POSIX, no locks, the given version bounds. A file that is not NAMED has
+// a path through /proc.
 Result<Properties> file_access(H5F_libver_t bound, bool named);
 
-// Of the library's function flags, without the macros that check the version by aborting.
+// The library's function flags, without the macros that check the version and abort.
 inline constexpr unsigned open_read_only = 0x0000u;
 inline constexpr unsigned create_truncating = 0x0002u;
 

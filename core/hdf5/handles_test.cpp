@@ -1,4 +1,4 @@
-// Errors of libhdf5: which code they become.
+// Tests of handles: the codes for errors of libhdf5.
 #include "core/hdf5/handles.hpp"
 
 #include <gtest/gtest.h>

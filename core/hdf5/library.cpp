@@ -1,4 +1,4 @@
-// Library: asked itself, since it may be another than the header's.
+// Library: asks the library itself, since it may differ from the header.
 #include "core/hdf5/library.hpp"
 
 #include <hdf5.h>

@@ -1,4 +1,4 @@
-// Meaning: names of enumerations and of types without a Kind.
+// Meaning: attributes for enumerations and for types without a Kind.
 #include "core/hdf5/meaning.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr int most_members = 1000;  // an attribute of more is nothing that anybody reads
+constexpr int most_members = 1000;  // larger attributes are useless
 
 void add(AttributeMap& attributes, Attribute attribute) {
   const std::string name = attribute.name;
@@ -23,7 +23,7 @@ struct Members {
   std::vector<std::byte> values;
 };
 
-// In the order of the file; none where they cannot be read.
+// In file order; empty if they cannot be read.
 Members members_of(hid_t enumeration) {
   Members members;
   const int count = H5Tget_nmembers(enumeration);

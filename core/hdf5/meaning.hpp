@@ -1,4 +1,4 @@
-// Meaning: what an HDF5 type says of its elements that no element type can, as attributes that others use for it.
+// Meaning: attributes for properties of an HDF5 type that element types cannot express.
 #pragma once
 
 #include "core/hdf5/attributes.hpp"
@@ -6,9 +6,9 @@
 
 namespace penstock::hdf5 {
 
-// Adds to ATTRIBUTES of a dataset of FILE_TYPE, which is not an array: of h5py's booleans dtype="bool", as xarray has
-// it; of other enumerations CF's flag_values and flag_meanings; of IEEE half precision dtype="float16". What is there
-// stays.
+// Adds to ATTRIBUTES of a dataset of FILE_TYPE, which is not an array: dtype="bool" for h5py's booleans, as in xarray;
+// CF's flag_values and flag_meanings for other enumerations; dtype="float16" for IEEE half precision. Existing
+// attributes stay.
 void add_meaning(hid_t file_type, AttributeMap& attributes);
 
 }  // namespace penstock::hdf5

@@ -1,4 +1,4 @@
-// Shared: identifiers kept for the objects to come, up to a number that bounds their memory.
+// Shared: identifiers kept for later objects, up to a number that bounds their memory.
 #include "core/hdf5/shared.hpp"
 
 #include <algorithm>

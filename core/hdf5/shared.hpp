@@ -1,4 +1,4 @@
-// Shared: types, dataspaces and property lists that many objects of a file are made with, each made once.
+// Shared: types, dataspaces and property lists for many objects of a file, each created once.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace penstock::hdf5 {
 
-// The library copies what an object is made with, so that one identifier serves any number of them; making one costs
-// about as much as a small attribute does. What a function returns is valid until it is called again.
+// The library copies these when it creates an object, so one identifier serves any number of objects. Creating one
+// costs about as much as a small attribute. Results are valid until the same function is called again.
 class Shared {
  public:
-  // As library_type().
+  // Same as library_type().
   Result<hid_t> type(const ElementType& type, bool utf8 = false);
-  // Of SHAPE, which cannot grow.
+  // A space of SHAPE that cannot grow.
   Result<hid_t> space(const Dims& shape);
-  // The creation properties of a link to NAME, and of an attribute of this NAME.
+  // The creation properties of a link to NAME, and of an attribute with this name.
   Result<hid_t> link_creation(std::string_view name);
   Result<hid_t> attribute_creation(std::string_view name);
 

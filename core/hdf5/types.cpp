@@ -1,4 +1,4 @@
-// Types: the mapping of element types both ways.
+// Types: maps element types in both directions.
 #include "core/hdf5/types.hpp"
 
 #include <bit>
@@ -82,7 +82,7 @@ std::string member_name(hid_t type, unsigned index) {
   return name;
 }
 
-// Two equal floating-point members under any of the names that are in use for real and imaginary parts.
+// Two equal floating-point members with any of the common names for real and imaginary parts.
 std::optional<TypeMatch> match_complex(hid_t type) {
   if (H5Tget_nmembers(type) != 2) return std::nullopt;
   const std::string first = member_name(type, 0), second = member_name(type, 1);
@@ -110,7 +110,7 @@ std::optional<TypeMatch> match_text(hid_t type) {
   const size_t size = H5Tget_size(type);
   if (size == 0) return std::nullopt;
   match.type.text_bytes = static_cast<int64_t>(size);
-  // Behind the NUL of a terminated text there may be anything; a single character has nothing behind it.
+  // After the NUL of a terminated text there may be any bytes; a single character has nothing after it.
   match.direct = H5Tget_strpad(type) == H5T_STR_NULLPAD || (size == 1 && H5Tget_strpad(type) == H5T_STR_NULLTERM);
   return match;
 }
@@ -141,7 +141,7 @@ std::optional<TypeMatch> match_type(hid_t file_type) {
     case H5T_STRING: return match_text(file_type);
     case H5T_COMPOUND: return match_complex(file_type);
     case H5T_ENUM: {
-      const Type base(H5Tget_super(file_type));  // h5py's booleans among others
+      const Type base(H5Tget_super(file_type));  // including h5py's booleans
       return base.ok() ? match_number(match_integer(base)) : std::nullopt;
     }
     default: return std::nullopt;

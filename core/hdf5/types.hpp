@@ -1,4 +1,4 @@
-// Types: penstock's element types as HDF5 types, and HDF5 types as the element types that they can be read as.
+// Types: maps element types to HDF5 types and back.
 #pragma once
 
 #include <optional>
@@ -10,27 +10,28 @@
 
 namespace penstock::hdf5 {
 
-// A native-order type. complex is the compound {r, i} that h5py writes, text a NUL-padded string in ASCII or, if UTF8,
-// UTF-8.
+// A type in native byte order. Complex numbers are the compound {r, i} that h5py writes; texts are NUL-padded strings
+// in ASCII or, if UTF8, UTF-8.
 Result<Type> library_type(const ElementType& type, bool utf8 = false);
 
-// How a file's type maps to an element type.
+// How a type in a file maps to an element type.
 struct TypeMatch {
   ElementType type;
-  bool direct = false;         // the file's bytes are the element's, up to byte order
-  bool swapped = false;        // where direct: in the other byte order
+  bool direct = false;         // the file's bytes are the element's, except for byte order
+  bool swapped = false;        // if direct: in the opposite byte order
   bool variable_text = false;  // a variable-length string; TYPE.text_bytes is then unknown
 };
 
-// Nothing where no Kind comes near (references, opaque, arrays, other compounds, ...); of an array ask for its innermost type.
+// Nothing for types without a similar Kind (references, opaque, arrays, other compounds, ...). For an array, pass its
+// innermost type.
 std::optional<TypeMatch> match_type(hid_t file_type);
 
-// Of an array, perhaps of arrays: the type of its numbers, and their EXTENTS, slowest first; of any other type: itself, and no
-// extents. Not ok where there are more than max_rank.
+// For an array, possibly of arrays: the type of its numbers, and their EXTENTS, slowest first. For other types: the
+// type itself and no extents. Not ok for more than max_rank extents.
 Type innermost_type(hid_t file_type, Dims& extents);
 
-// The type to read into memory as TYPE from FILE_TYPE, whose match is TYPE: names of compound members, enumerations and
-// character sets as in the file, since the library converts between no others.
+// The type for reading FILE_TYPE into memory as TYPE, its match. Names of compound members, enumerations and character
+// sets are those of the file, since the library does not convert between different ones.
 Result<Type> memory_type(const ElementType& type, hid_t file_type);
 
 }  // namespace penstock::hdf5

@@ -1,4 +1,4 @@
-// Mesh: reading descriptions, and comparing them with the datasets that they name.
+// Mesh: parses descriptions, and compares them with the datasets that they name.
 #include "core/mesh/mesh.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr std::pair<std::string_view, int> cell_types[] = {{"polyvertex", 1},   
 
 using Words = std::map<std::string, std::string>;
 
-// The text of attribute NAME of OBJECT, "" where it has none.
+// The text of attribute NAME of OBJECT, "" if it has none.
 std::string word(const Catalogue& catalogue, const std::string& object, const char* name) {
   const auto list = catalogue.attributes.find(object);
   if (list == catalogue.attributes.end()) return {};
@@ -105,7 +105,7 @@ class Reader {
     return values;
   }
 
-  // A dataset of numbers with RANK dimensions, or with any where RANK is 0.
+  // A dataset of numbers with RANK dimensions, or with any number if RANK is 0.
   Result<const Dataset*> dataset(const char* key, const std::string& name, int rank) {
     const auto stored = dataset_name(name);
     const Dataset* found = stored.ok() ? catalogue_.find(*stored) : nullptr;
@@ -127,7 +127,7 @@ class Reader {
     return {};
   }
 
-  // Datasets x, y and perhaps z, of RANK dimensions each, or of as many as there are of them.
+  // Datasets x, y and optionally z, of RANK dimensions each, or of as many dimensions as there are datasets.
   Status read_axes(int rank) {
     std::vector<const Dataset*> axes;
     for (const char* key : {"x", "y", "z"}) {
@@ -212,7 +212,7 @@ class Reader {
   std::set<std::string> used_;
 };
 
-// The extents of MESH's nodes, where its own datasets say.
+// The extents of MESH's nodes, if its own datasets determine them.
 std::vector<int64_t> nodes_of(const Catalogue& catalogue, const Mesh& mesh) {
   std::vector<int64_t> nodes;
   const auto shape = [&](const std::string& name) -> const Dims& { return catalogue.find(name)->shape; };

@@ -1,4 +1,4 @@
-// Tests of meshes: descriptions, and what does not fit them.
+// Tests of meshes: descriptions, and datasets that do not fit them.
 #include <gtest/gtest.h>
 
 #include "core/mesh/mesh.hpp"

@@ -1,4 +1,4 @@
-// XDMF: text of version 3, whose references are relative to its own folder.
+// XDMF: text of version 3, with references relative to its own folder.
 #include "core/mesh/xdmf.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t most_blocks = 100'000;
 constexpr char the_file = '\1';
 
-// The words for a type; empty for what XDMF has not.
+// The names of a type; empty if XDMF does not support it.
 struct NumberType {
   std::string_view name;
   int precision = 0;
@@ -40,7 +40,7 @@ NumberType number_type(const ElementType& type) {
   }
 }
 
-// Whether NAME can stand in XML, and behind the ':' of a reference.
+// Whether NAME is allowed in XML and after the ':' of a reference.
 bool is_referable(std::string_view name) {
   while (!name.empty()) {
     const auto c = static_cast<unsigned char>(name[0]);
@@ -69,7 +69,7 @@ bool is_shown(const Dataset& dataset) {
          !dataset.name.starts_with("_penstock/");
 }
 
-// All of DATASET, with a dimension of 1 before its own in a SHEET.
+// All of DATASET, with an additional first dimension of 1 in a SHEET.
 std::string item(const Dataset& dataset, bool sheet = false) {
   const NumberType type = number_type(dataset.type);
   return fmt::format(
@@ -78,7 +78,7 @@ std::string item(const Dataset& dataset, bool sheet = false) {
       the_file, escaped(dataset.name));
 }
 
-// What lies from START on, COUNT elements along each dimension; SHAPE is what they are called then.
+// COUNT elements along each dimension from START on; their new shape is SHAPE.
 std::string part_item(const Dataset& dataset, std::span<const int64_t> start, std::span<const int64_t> count,
                       std::span<const int64_t> shape) {
   return fmt::format(
@@ -88,7 +88,7 @@ std::string part_item(const Dataset& dataset, std::span<const int64_t> start, st
       fmt::join(count, " "), item(dataset));
 }
 
-// Three numbers: of two, FIRST comes before them.
+// Three numbers: FIRST is prepended to two.
 std::vector<double> with_sheet(std::span<const double> values, double first) {
   std::vector<double> three(values.begin(), values.end());
   if (three.size() == 2) three.insert(three.begin(), first);
@@ -105,8 +105,8 @@ std::string one_attribute(std::string_view name, std::string_view kind, bool at_
                      kind, at_cells ? "Cell" : "Node", item);
 }
 
-// The values of a dataset, or of what of it lies at BLOCK of its first dimension; in a SHEET they have one dimension more. Vectors that XDMF has no word for
-// are shown component by component.
+// The values of a dataset, or its part at BLOCK of the first dimension. In a SHEET they have an additional dimension.
+// Vectors that XDMF cannot represent are shown by component.
 std::string attribute(const Values& values, const std::string& name, bool sheet, int64_t block = -1) {
   const Dataset& dataset = *values.dataset;
   if (!is_shown(dataset)) return {};
@@ -143,8 +143,8 @@ std::string axis_item(double origin, double spacing, int64_t nodes) {
   return list_item(places);
 }
 
-// Two dimensions are a sheet of three, which VTK lays in the x-y plane; what it makes of "2DCoRectMesh" stands upright. A sheet has no cells:
-// where there are values of cells, the nodes along each axis are listed.
+// Two dimensions are a 3-D sheet, which VTK puts in the x-y plane; it shows "2DCoRectMesh" upright. A sheet has no
+// cells: for cell values the nodes along each axis are listed.
 std::string uniform_grid(std::span<const int64_t> nodes, std::span<const double> origin,
                          std::span<const double> spacing, bool has_cells) {
   if (nodes.size() == 2 && has_cells)
@@ -159,7 +159,7 @@ std::string uniform_grid(std::span<const int64_t> nodes, std::span<const double>
       list_item(with_sheet(spacing, 1)));
 }
 
-// Of a block, whose origin is in the file.
+// For a block whose origin is in the file.
 std::string block_place(std::span<const int64_t> nodes, std::string_view origin, std::span<const double> spacing) {
   const bool flat = spacing.size() == 2;
   return fmt::format(
@@ -189,7 +189,8 @@ class MeshGrid {
     if (grid.body.empty()) return grid;
     const bool sheet = mesh_.kind == MeshKind::uniform && mesh_.dimensions == 2 && !has_cells();
     for (const Values& values : values_) grid.body += attribute(values, shown_name(values), sheet);
-    // ParaView asks VTK's reader for the extents beforehand, and gets those of a plane in y and z: a set it does not ask.
+    // ParaView first asks VTK's reader for the extents and gets those of a plane in y and z. It does not ask if the
+    // grids form a set.
     if (mesh_.dimensions == 2 && (mesh_.kind == MeshKind::rectilinear || (mesh_.kind == MeshKind::uniform && !sheet))) {
       grid.is_set = true;
       grid.body =
@@ -199,7 +200,7 @@ class MeshGrid {
   }
 
  private:
-  // Without the mesh's own name, so that "u" of all levels of a refined mesh is one thing to colour by.
+  // Without the mesh's own name, so that "u" of all refinement levels is one variable.
   std::string shown_name(const Values& values) const {
     const std::string &name = values.dataset->name, group = mesh_.name + "/";
     if (!name.starts_with(group)) return name;
@@ -224,7 +225,7 @@ class MeshGrid {
     return items;
   }
 
-  // Topology and geometry; "" where there is nothing to show.
+  // Topology and geometry; "" if there is nothing to show.
   std::string where() const {
     if (!refers_well()) return {};
     const bool flat = mesh_.dimensions == 2;
@@ -278,7 +279,7 @@ class MeshGrid {
                        item(dataset(mesh_.cells)));
   }
 
-  // A block that lies in the x-y plane is one layer of cells, as thick as they are long, or a sheet of nodes.
+  // A block in the x-y plane is one layer of cells, as thick as they are long, or a sheet of nodes.
   std::string block_grid(int64_t block) const {
     std::vector<int64_t> nodes;
     std::string attributes;
@@ -305,7 +306,7 @@ class MeshGrid {
 
 using Attributes = std::map<std::string, std::map<std::string, Attribute>>;
 
-// COUNT finite numbers of attribute NAME of OBJECT; none where it is something else.
+// COUNT finite numbers of attribute NAME of OBJECT; empty if it is something else.
 std::vector<double> numbers(const Attributes& all, const std::string& object, const char* name, int count) {
   const auto list = all.find(object);
   if (list == all.end()) return {};
@@ -335,7 +336,7 @@ std::vector<double> grid_numbers(const Catalogue& catalogue, const Dataset& data
   return std::vector<double>(static_cast<size_t>(rank), other);
 }
 
-// Where there are no meshes: each shape, origin and spacing is a uniform grid.
+// Without meshes, each combination of shape, origin and spacing is a uniform grid.
 void add_plain_grids(const Catalogue& catalogue, std::vector<Grid>& grids) {
   using Place = std::tuple<std::vector<int64_t>, std::vector<double>, std::vector<double>>;
   std::map<Place, std::string> found;

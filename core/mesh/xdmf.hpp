@@ -1,4 +1,4 @@
-// XDMF: files as ParaView and VisIt read them: datasets on meshes, by reference to the HDF5 files.
+// XDMF: describes HDF5 files as datasets on meshes, for ParaView and VisIt.
 #pragma once
 
 #include <span>
@@ -12,28 +12,29 @@
 
 namespace penstock {
 
-// One grid of a file, or a set of grids that belong together.
+// One grid of a file, or a set of related grids.
 struct Grid {
-  std::string key;    // the same in all steps of a series: they make one collection
+  std::string key;    // the same in all steps of a series, which form one collection
   std::string title;  // "4 x 5", or the mesh's name
   bool named = false;
   bool is_set = false;
-  std::string body;  // XML, in which the byte 1 stands for the file's name
+  std::string body;  // XML in which byte 1 stands for the file's name
 };
 
-// The meshes that CATALOGUE describes (mesh.hpp). Where it describes none, its numbers in 2 or 3 dimensions as values at nodes of uniform grids, placed
-// by attributes "origin" and "spacing" of the dataset, else of the file, else 0 and 1. Names that XML or a reference cannot hold are left out.
+// The meshes that CATALOGUE describes (mesh.hpp). If it describes none: its 2-D and 3-D datasets of numbers, as values
+// at the nodes of uniform grids, placed by attributes "origin" and "spacing" of the dataset or the file (default 0 and
+// 1). Names that XML or a reference cannot hold are omitted.
 Result<std::vector<Grid>> grids_of(const Catalogue& catalogue);
 
-// A file of a series, whose name is relative to the folder of the XDMF.
+// A file of a series; its name is relative to the folder of the XDMF file.
 struct FileAtTime {
   std::string file;
   int64_t iteration = 0;
   double time = 0;
 };
-// One collection over time for each key. GRIDS: of each of MOMENTS.
+// One collection over time for each key. GRIDS: one list for each of MOMENTS.
 std::string xdmf(std::span<const FileAtTime> moments, std::span<const std::vector<Grid>> grids);
-// Of one file, without time.
+// For one file, without time.
 std::string xdmf(std::string_view file, std::span<const Grid> grids);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Boxes: the arithmetic.
+// Boxes: arithmetic on boxes and runs.
 #include "core/model/boxes.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Boxes: the boxes that runs are made of, and large boxes in pieces.
+// Boxes: converts runs to boxes and divides large boxes.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace penstock {
 
-// Adds the boxes, in ascending order, that LENGTH elements from linear element OFFSET of SHAPE are made of.
+// Adds the boxes, in ascending order, that cover LENGTH elements from linear element OFFSET of SHAPE.
 void boxes_of_run(const Dims& shape, int64_t offset, int64_t length, std::vector<Box>& boxes);
 
-// Adds BOX cut along its slowest dimensions, so that no piece has over MOST elements.
+// Adds BOX, divided along its slowest dimensions so that no piece has more than MOST elements.
 void cut_box(const Box& box, int64_t most, std::vector<Box>& boxes);
 
 }  // namespace penstock

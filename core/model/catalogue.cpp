@@ -1,4 +1,4 @@
-// Catalogue: names, shapes and attributes: what is legal, and how ranks send it to each other.
+// Catalogue: valid names, shapes and attributes, and their encoding for messages between ranks.
 #include "core/model/catalogue.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ const Dataset* Catalogue::find(std::string_view name) const {
 }
 
 int64_t elements(const Dims& shape) {
-  uint64_t n = 1;  // wraps only where some extent is 0
+  uint64_t n = 1;  // wraps only if some extent is 0
   for (const int64_t extent : shape) n *= static_cast<uint64_t>(extent);
   return std::count(shape.begin(), shape.end(), 0) > 0 ? 0 : static_cast<int64_t>(n);
 }
@@ -90,8 +90,8 @@ Status check_shape(const ElementType& type, const Dims& shape) {
 
 namespace {
 
-// The first group of NAME that is a dataset, "" where none is. Neighbours in the order of names mostly share their group:
-// LAST is that of the name before, which had none.
+// The first group of NAME that is a dataset, "" if none is. Neighbouring names usually share their group: LAST is the
+// previous name's group, which was no dataset.
 std::string_view dataset_above(const Catalogue& catalogue, std::string_view name, std::string_view& last) {
   const size_t end = name.rfind('/');
   if (end == std::string_view::npos || name.substr(0, end) == last) return {};

@@ -1,4 +1,4 @@
-// Catalogue: the definitions of everything in a file, without where it lies.
+// Catalogue: the definitions of everything in a file, without locations.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 namespace penstock {
 
 struct Dataset {
-  std::string name;  // "fluid/rho": groups by slashes, none at either end
+  std::string name;  // "fluid/rho": groups separated by slashes, none at either end
   ElementType type;
   Dims shape;
   bool unlimited = false;
@@ -25,30 +25,30 @@ struct Dataset {
 
 struct Catalogue {
   std::vector<Dataset> datasets;  // sorted by name, which is file order
-  // By object: "" is the file, else a dataset or a group (which exists because it is named here or in a dataset's
-  // name).
+  // By object: "" is the file, otherwise a dataset or a group. A group exists if it is named here or in a dataset's
+  // name.
   std::map<std::string, std::map<std::string, Attribute>> attributes;
 
   const Dataset* find(std::string_view name) const;
-  int index_of(std::string_view name) const;  // -1 where absent
+  int index_of(std::string_view name) const;  // -1 if absent
 };
 
 int64_t elements(const Dims& shape);
 int64_t bytes(const Dataset& dataset);
-// The index along each dimension of linear element OFFSET.
+// The index of linear element OFFSET in each dimension.
 Dims coordinates(const Dims& shape, int64_t offset);
 std::string describe(const Dataset& dataset);  // "f64 (100, 200)"
 std::string describe(const Dims& dims);        // "(100, 200)", "()" for rank 0
 
-// The name as stored, or why it cannot be one: empty parts, ".", "..", NUL, over 1000 bytes, and "_penstock", which
-// belongs to penstock. One slash may lead, as in a path from the root: "/fluid/rho" is "fluid/rho". One at the end is
-// for groups only.
+// The name as stored, or why it is not valid: empty parts, ".", "..", NUL, over 1000 bytes, and "_penstock", which
+// belongs to penstock. One leading slash is allowed, as in a path from the root: "/fluid/rho" is "fluid/rho". A
+// trailing slash is for groups only.
 Result<std::string> dataset_name(std::string_view name);
 Result<std::string> object_name(std::string_view name);  // "" and "/" are the file
 
-// Shape is legal for TYPE: rank at most 8, no negative extent, the bytes fit in 63 bits.
+// Checks SHAPE for TYPE: rank at most 8, no negative extent, size in bytes below 2^63.
 Status check_shape(const ElementType& type, const Dims& shape);
-// No name is both a dataset and a group.
+// Checks that no name is both a dataset and a group.
 Status check_names(const Catalogue& catalogue);
 
 std::vector<std::byte> encode(const Catalogue& catalogue);

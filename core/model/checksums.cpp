@@ -1,4 +1,4 @@
-// Checksums: contributions of pieces to blocks' sums, and the record's words.
+// Checksums: contributions of pieces to block sums, and the words of the record.
 #include "core/model/checksums.hpp"
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 namespace penstock {
 namespace {
 
-// Of a big-endian machine's elements the bytes would have to be turned first.
+// On a big-endian machine the bytes of elements would have to be swapped first.
 static_assert(std::endian::native == std::endian::little, "sums are over little-endian elements");
 
 constexpr int64_t least_block = 1 << 20, most_of_one = 1 << 16, most_of_all = 1 << 18;
-constexpr uint64_t magic = 0x314D555354534E50;  // "PNSTSUM1" as it lies in the file
+constexpr uint64_t magic = 0x314D555354534E50;  // "PNSTSUM1" as stored in the file
 constexpr size_t head_words = 6, dataset_words = 3;
 
-// Zeros are added between runs, mostly as many as before: powers of x that were used serve again.
+// Adds zeros between runs. Their number is usually the same as before, so powers of x are reused.
 class Gaps {
  public:
   uint64_t after(uint64_t linear, int64_t bytes) {
@@ -68,7 +68,7 @@ class Summer {
   std::span<uint64_t> sums_;
   Gaps gaps_;
   int64_t block_ = -1, block_end_ = 0;
-  int64_t at_ = 0;  // where LINEAR ends
+  int64_t at_ = 0;  // the end of LINEAR
   uint64_t linear_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Checksums: CRC-64s of the blocks of datasets, made from any decomposition's pieces, and the record that keeps them.
+// Checksums: CRC-64s of the blocks of datasets, computed from the pieces of any decomposition, and their record.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +14,31 @@
 
 namespace penstock {
 
-// docs/formats/checksums.md is the specification of the record. In a file of its own format it is this dataset, which
-// users' calls neither see nor name; in a set it is in the index.
+// docs/formats/checksums.md specifies the record. In a file of the format's own it is this dataset, which user calls
+// neither list nor access; in a set it is in the index.
 inline constexpr std::string_view record_name = "_penstock/checksums";
 
-// How a dataset is cut: blocks of ELEMENTS elements each, the last one shorter, counted from its first element. Their
-// sums are COUNT words from FIRST on.
+// The division of a dataset into blocks of ELEMENTS elements, counted from its first element; the last one may be
+// shorter. Their sums are COUNT words from FIRST on.
 struct BlockCut {
   int64_t elements = 0;
   int64_t first = 0, count = 0;
 };
 
-// Of every dataset in the order of CATALOGUE, the record itself left out (it has no blocks): at least 1 MiB, about;
-// fewer than 2^16 of a dataset and 2^18 of all. Block sizes of one dataset at any two sizes of it divide each other.
+// For every dataset in the order of CATALOGUE, without the record itself (it has no blocks): blocks of about 1 MiB or
+// more, fewer than 2^16 per dataset and 2^18 in all. For two sizes of one dataset, one block size divides the other.
 std::vector<BlockCut> cut_blocks(const Catalogue& catalogue);
 int64_t block_count(std::span<const BlockCut> cuts);
 
-// Adds to SUMS, which are linear (core/base/crc64.hpp) and begin as zeros, what the elements of SELECTION at MEMORY
-// contribute to the blocks of CUT. The sums of disjoint selections add up (xor) to those of their union, and elements
-// that nobody adds count as zeros.
+// Adds to SUMS the contribution of the elements of SELECTION at MEMORY to the blocks of CUT. SUMS are linear
+// (core/base/crc64.hpp) and start as zeros. The sums of disjoint selections combine by xor to that of their union;
+// missing elements count as zeros.
 void add_to_sums(const Selection& selection, const std::byte* memory, int64_t element_bytes, const BlockCut& cut,
                  std::span<uint64_t> sums);
-// Bytes of block INDEX of a dataset.
+// Size of block INDEX of a dataset, in bytes.
 int64_t block_bytes(const Dataset& dataset, const BlockCut& cut, int64_t index);
 
-// What is known of a file besides its data: all in 64-bit words.
+// Information about a file besides its data, in 64-bit words.
 struct Record {
   struct Sums {
     uint64_t name = 0;             // crc64 of the dataset's name
@@ -47,22 +47,22 @@ struct Record {
     std::vector<uint64_t> blocks;  // crc64 of each
   };
   int64_t committed_at = 0;    // nanoseconds since 1970
-  int64_t metadata_bytes = 0;  // from the file's start on; 0: they are not covered
+  int64_t metadata_bytes = 0;  // from the start of the file; 0: not covered
   uint64_t metadata_sum = 0;
   std::vector<Sums> datasets;                         // in the catalogue's order
-  std::unordered_map<uint64_t, size_t> by_name = {};  // which of DATASETS; of a record that was decoded
+  std::unordered_map<uint64_t, size_t> by_name = {};  // index into DATASETS; for a decoded record
 
-  // Of a record that was decoded. Null where the dataset is not in it, was not summed, or has another size by now.
+  // For a decoded record. Null if the dataset is not in it, has no sums, or has another size now.
   const Sums* find(const Dataset& dataset) const;
 };
 
-// Moves the dataset that is the record, if there is one, from the catalogue to where nobody lists it.
+// Moves the dataset that is the record, if any, from the catalogue to a place where it is not listed.
 void take_record_apart(Contents& contents);
 
-// The most words that encode() makes of the record of datasets that are cut so.
+// The largest number of words that encode() makes for the record of datasets with CUTS.
 int64_t record_words(std::span<const BlockCut> cuts);
 std::vector<uint64_t> encode(const Record& record);
-// Code::damaged where WORDS do not begin with a record, or it is not as it was written.
+// Code::damaged if WORDS do not begin with a record, or the record is not intact.
 Result<Record> decode_record(std::span<const uint64_t> words);
 
 }  // namespace penstock

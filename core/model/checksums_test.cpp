@@ -1,4 +1,4 @@
-// Property tests of checksums: whoever has which elements, and however they lie in memory, the sums of blocks are theirs.
+// Property tests of checksums: block sums do not depend on the distribution of elements or their layout in memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct Held {
   std::vector<std::byte> memory;
 };
 
-// The elements of WHERE out of DATA, strewn over memory as a selection may say.
+// The elements of WHERE from DATA, scattered in memory as a selection permits.
 Held hold(Random& random, const Dims& shape, const Box& box, const std::vector<std::byte>& data, int64_t size) {
   Memory memory{draw(random, 3), {}};
   int64_t step = 1 + draw(random, 2);
@@ -170,7 +170,7 @@ Record some_record() {
 
 TEST(Checksums, ARecordIsReadBack) {
   std::vector<uint64_t> words = encode(some_record());
-  words.resize(words.size() + 5);  // room that was not needed
+  words.resize(words.size() + 5);  // unused space
   const auto record = decode_record(words);
   ASSERT_TRUE(record.ok()) << record.status().message();
   EXPECT_EQ(record->committed_at, 123456789);
@@ -196,7 +196,7 @@ TEST(Checksums, ADamagedRecordIsRefused) {
   EXPECT_EQ(decode_record({}).status().code(), Code::damaged);
 }
 
-// A lie whose own sum is right must not make anybody allocate what it says.
+// A false record with a correct checksum must not cause an allocation of the size it states.
 TEST(Checksums, ARecordThatLiesIsRefused) {
   std::vector<uint64_t> words = encode(some_record());
   for (const uint64_t lie : {UINT64_MAX, uint64_t{1} << 62, uint64_t{4}}) {

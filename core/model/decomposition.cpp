@@ -1,4 +1,4 @@
-// Decomposition: validation of what a rank says it owns.
+// Decomposition: validates the part that a rank owns.
 #include <penstock/decomposition.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Dimension names: between an attribute and a list.
+// Dimension names: converts between an attribute and a list.
 #include "core/model/dimension_names.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Dimension scales: found by going through datasets in the order of their names.
+// Dimension scales: found by visiting datasets in the order of their names.
 #include "core/model/dimension_scales.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class Finder {
       std::vector<int> of;
       for (const std::string& name : names) {
         of.push_back(index.at(name));
-        // A scale has none itself.
+        // A scale has no scale itself.
         if (name != dataset)
           scales.list[static_cast<size_t>(of.back())].users.push_back({dataset, static_cast<int>(of.size()) - 1});
       }
@@ -75,7 +75,7 @@ class Finder {
   }
 
  private:
-  // Of a dataset in a group: the dimension may be the group's own.
+  // For a dataset in a group: the dimension may belong to the group.
   std::string suggestion(const Dataset& dataset, const std::string& name) const {
     if (name.find('/') != std::string::npos) return {};
     const auto found = found_.find(name);
@@ -85,7 +85,7 @@ class Finder {
     return {};
   }
 
-  // Why DATASET cannot have dimension D called NAME; "" where it can.
+  // Why DATASET cannot have NAME for dimension D; "" if it can.
   std::string trouble(const Dataset& dataset, int d, const std::string& name) const {
     const auto legal = dataset_name(name);
     if (!legal.ok() || *legal != name) return "that is no name";
@@ -143,7 +143,7 @@ class Finder {
   const Catalogue& catalogue_;
   std::set<std::string> groups_;
   std::map<std::string, DimensionScale> found_;
-  std::map<std::string, DimensionNames> names_;  // of each dataset that has scales
+  std::map<std::string, DimensionNames> names_;  // of each dataset with scales
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Dimension scales: the dimensions that datasets share by name, each of one length.
+// Dimension scales: named dimensions that datasets share, each with one length.
 #pragma once
 
 #include <map>
@@ -16,25 +16,25 @@ struct DimensionScale {
     int dimension = 0;
   };
   std::string name;    // "y", or "group/y"
-  std::string first;   // the dataset that has it first
-  int64_t length = 0;  // of the longest, where it grows
+  std::string first;   // the first dataset with it
+  int64_t length = 0;  // the longest, if it grows
   bool unlimited = false;
-  bool is_dataset = false;  // of the catalogue: a list with the coordinates
-  std::vector<User> users;  // but that dataset
+  bool is_dataset = false;  // in the catalogue: a 1-D dataset with the coordinates
+  std::vector<User> users;  // except that dataset
 };
 
 struct DimensionScales {
   std::vector<DimensionScale> list;                // by name
-  std::map<std::string, std::vector<int>> of;      // indices into it, of each dataset that has them and is none itself
+  std::map<std::string, std::vector<int>> of;      // indices into it, for each dataset that has them and is not one
   bool concern(const std::string& dataset) const;  // whether it has them, or is one
 };
 
-// Those that the attributes "dimensions" of CATALOGUE ask for. A dataset whose names do not fit, or not with those of
-// the datasets before, has none.
+// The scales for the attributes "dimensions" of CATALOGUE. A dataset whose names do not fit, or conflict with those of
+// earlier datasets, has none.
 DimensionScales scales_of(const Catalogue& catalogue);
-// Code::invalid where one of the datasets NAMED has none, and why.
+// Code::invalid, with the reason, if one of the datasets NAMED has none.
 Status check_dimensions(const Catalogue& catalogue, const std::set<std::string>& named);
-// CATALOGUE without the attributes that SCALES say as well.
+// CATALOGUE without the attributes that SCALES already express.
 Catalogue without_names(const Catalogue& catalogue, const DimensionScales& scales);
 
 }  // namespace penstock

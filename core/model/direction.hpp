@@ -1,4 +1,4 @@
-// Direction: whether data travels to files or back.
+// Direction: whether data moves to files or from files.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Intersection of what is wanted with what is stored, in the coordinates of the stored array.
+// Intersection: of requested and stored elements, in the coordinates of the stored array.
 #include <algorithm>
 
 #include "core/model/selection.hpp"

@@ -1,4 +1,4 @@
-// Contents of a file as a message between ranks.
+// Layout: the contents of a file as a message between ranks.
 #include "core/model/layout.hpp"
 
 #include <fmt/format.h>

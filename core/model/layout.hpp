@@ -1,4 +1,4 @@
-// Layout: where the bytes of datasets and of metadata lie, as plain data. Formats make it, transports obey it.
+// Layout: the locations of datasets and metadata in files, as plain data. Formats create it, transports follow it.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@
 
 namespace penstock {
 
-// A run of bytes.
+// A contiguous range of bytes.
 struct Extent {
   int32_t part = 0;
   int64_t offset = 0;
   int64_t length = 0;
 };
 
-// One part's layout, in the order of the catalogue it was made from.
+// The layout of one part, in the order of its catalogue.
 struct Layout {
   struct Place {
-    int64_t base = 0;      // byte of element 0; meaningless where the dataset has no bytes
-    bool swapped = false;  // stored in the other byte order than this machine's
-    // Bytes from one row of the first dimension to the next, where other datasets lie between them; 0: packed.
+    int64_t base = 0;      // byte of element 0; undefined if the dataset has no bytes
+    bool swapped = false;  // stored in the opposite of native byte order
+    // Distance in bytes between rows of the first dimension, if other datasets lie between them; 0: packed.
     int64_t row_stride = 0;
   };
   struct Metadata {
@@ -35,80 +35,80 @@ struct Layout {
   };
   std::vector<Place> places;
   std::vector<Metadata> metadata;
-  int64_t end = 0;     // bytes of the part; a writer may round it up to its block
-  bool exact = false;  // other tools refuse a part that is longer: it is cut to END when all is written
+  int64_t end = 0;     // size of the part; a writer may round it up to its block
+  bool exact = false;  // other tools reject a longer part: it is cut to END after writing
 };
 
-// Where datasets of at least BLOCK bytes begin; smaller ones are packed.
+// Datasets of at least BLOCK bytes are aligned; smaller ones are packed.
 struct Alignment {
   int64_t block = 4096;
 };
 
-// A stored block of a dataset: its elements (by global offset) lie packed from BASE of part PART on.
+// A stored block of a dataset: its elements (by global offset) are packed from BASE in part PART.
 struct StoredBlock {
   int32_t part = 0;
   int64_t base = 0;
   bool swapped = false;
   Selection where;         // memory is not used
-  int64_t row_stride = 0;  // as in Layout::Place, of the first dimension of WHERE's packed shape
+  int64_t row_stride = 0;  // same as in Layout::Place, for the first dimension of WHERE's packed shape
 };
 
-// Bytes from BLOCK's base to one past its last byte; 0 where it has no elements.
+// Bytes from BLOCK's base to one past its last byte; 0 if it has no elements.
 int64_t span_bytes(const StoredBlock& block, int64_t element_bytes);
 
-// The sum of a file, or of its beginning.
+// The checksum of a file or of its beginning.
 struct FileSum {
-  int64_t bytes = 0;  // from the file's start
+  int64_t bytes = 0;  // from the start of the file
   uint64_t sum = 0;   // crc64 of them
 };
 
-// Of a set: what any one of its files can be made again from (docs/formats/raw.md).
+// For a set: data from which any one of its files can be rebuilt (docs/formats/raw.md).
 struct Parity {
   std::string path;
   FileSum file;
   std::vector<FileSum> parts;
 };
 
-// A file or a set of files, as read: what is in it, and where.
+// A file or a set of files, as read: its contents and their locations.
 struct Contents {
   std::string format;
   std::string generation;  // of a set
-  std::string replaced;    // the generation that it took the place of, whose parts the next commit removes
+  std::string replaced;    // the previous generation, whose parts the next commit removes
   Catalogue catalogue;
   std::vector<std::string> parts;                // paths beside the master; the master itself for a single file
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
-  std::vector<bool> foreign;           // for each dataset: stored chunked, filtered, compact or in another type
-  std::map<std::string, Dims> chunks;  // of foreign datasets that are in chunks, which are read whole: their extents
-  std::string left_out;  // the first thing in the file that a catalogue cannot hold as it is; "" where there is none
-  std::vector<std::string> unread;  // all that is not shown, by name and with the reason, up to some number
-  // The first thing that is shown as something else than it is, and stays so in a copy; "" where there is none.
+  std::vector<bool> foreign;                     // for each dataset: chunked, filtered, compact or of another type
+  std::map<std::string, Dims> chunks;  // chunk extents of chunked foreign datasets, whose chunks are read whole
+  std::string left_out;  // the first item in the file that a catalogue cannot hold unchanged; "" if there is none
+  std::vector<std::string> unread;  // all omitted items, by name and with the reason, up to some number
+  // The first item that is presented in another form than stored, also in a copy; "" if there is none.
   std::string converted;
-  // Of a set: parts that are not there, or too short, and why. What lay in them is in no block then.
+  // For a set: parts that are missing or too short, and why. Their contents are then in no block.
   struct Lost {
     int32_t part = 0;
-    Status why;                      // naming the part
+    Status why;                      // names the part
     std::vector<std::string> boxes;  // of elements: "'rho': (0, 0) to (63, 127)"
   };
   std::vector<Lost> lost;
-  std::vector<FileSum> heads;  // of a set's parts, what lies before their data; none where that is not covered
+  std::vector<FileSum> heads;  // of a set's parts: sums of the bytes before their data; none if not covered
   std::optional<Parity> parity;
-  bool altered = false;  // of a set: its index is not as it was committed
-  // The record of checksums (core/model/checksums.hpp), where there is one: of a set its words; of a single file it is a
-  // dataset, which readers list with the others until take_record_apart.
+  bool altered = false;  // of a set: its index differs from what was committed
+  // The record of checksums (core/model/checksums.hpp), if any. For a set its words. In a single file it is a dataset,
+  // which readers list with the others until take_record_apart.
   std::vector<uint64_t> record;
   std::vector<StoredBlock> record_blocks;
   int64_t record_words = 0;
   bool record_foreign = false;
 
-  // WHAT, "'name' is something", is in the file and not in the catalogue.
+  // Notes that WHAT, "'name' is something", is in the file but not in the catalogue.
   void leave_out(std::string what);
 };
 
-// What the K-th block (from 0) of dataset NAME is called inside a part of a set: NAME, NAME#000001, NAME#000002, ...,
-// so that the order of names is that of blocks. A "#" in NAME itself is doubled, since "a#000001" may be a dataset too.
+// The name of the K-th block (from 0) of dataset NAME inside a part of a set: NAME, NAME#000001, NAME#000002, ...;
+// names sort in block order. A "#" in NAME itself is doubled, since "a#000001" may also be a dataset.
 std::string part_dataset_name(std::string_view name, int64_t k);
 
-// The elements that lie in PART, as the first and the last of each stretch: "'rho': (0, 0) to (63, 127)".
+// The elements in PART, as the first and the last of each contiguous range: "'rho': (0, 0) to (63, 127)".
 std::vector<std::string> elements_in(const Contents& contents, int32_t part);
 
 std::vector<std::byte> encode(const Contents& contents);

@@ -8,7 +8,7 @@
 namespace penstock {
 namespace {
 
-// Products of extents after each dimension; they may wrap only where nothing is selected.
+// Products of the extents after each dimension; they wrap only if nothing is selected.
 Dims steps(const Dims& shape) {
   Dims step = Dims::filled(shape.rank(), 1);
   for (int d = shape.rank() - 2; d >= 0; --d)
@@ -45,7 +45,7 @@ Selection Selection::of_runs(Dims shape, std::span<const Run> runs) {
 }
 
 Selection Selection::of_memory_runs(Dims shape, std::vector<MemoryRun> sorted) {
-  // Neighbours in file and memory become one run.
+  // Adjacent runs in file and memory become one run.
   size_t kept = 0;
   for (const MemoryRun& run : sorted) {
     if (kept > 0) {
@@ -159,7 +159,7 @@ Cursor::Cursor(const Selection& selection, int64_t begin, int64_t end)
     return;
   }
 
-  // Join dimensions, innermost first; the arrays are filled in that order and turned round afterwards.
+  // Joins dimensions, innermost first; the arrays are filled in that order and reversed afterwards.
   const Dims step = steps(selection.shape());
   const Box& box = selection.box();
   int64_t extent[max_rank];

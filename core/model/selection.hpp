@@ -1,4 +1,4 @@
-// Selection: elements of one dataset and where they lie in memory; the arithmetic that all movement rests on.
+// Selection: elements of one dataset and their place in memory; the arithmetic behind all data movement.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace penstock {
 
-// LENGTH elements from linear element OFFSET of the dataset lie at MEMORY, STRIDE elements apart.
+// LENGTH elements from linear element OFFSET of the dataset, at MEMORY, STRIDE elements apart.
 struct Segment {
   int64_t offset = 0;
   int64_t memory = 0;
@@ -23,7 +23,7 @@ struct Segment {
   int64_t stride = 1;
 };
 
-// As Segment with stride 1; BEFORE is the number of elements in the runs before this one.
+// Same as Segment with stride 1. BEFORE is the number of elements in the preceding runs.
 struct MemoryRun {
   int64_t offset = 0;
   int64_t memory = 0;
@@ -31,14 +31,14 @@ struct MemoryRun {
   int64_t before = 0;
 };
 
-// Either a box with a memory stride per dimension, or runs sorted by offset that do not overlap.
+// Either a box with a memory stride per dimension, or non-overlapping runs sorted by offset.
 class Selection {
  public:
   Selection() = default;
   static Selection of_box(Dims shape, Box box, Memory memory);
   static Selection of_box(Dims shape, Box box);  // contiguous in memory
   static Selection whole(const Dims& shape);
-  // RUNS need not be sorted; overlaps are the caller's fault. Memory lies in the order of RUNS.
+  // RUNS need not be sorted but must not overlap. Memory is in the order of RUNS.
   static Selection of_runs(Dims shape, std::span<const Run> runs);
   static Selection of_memory_runs(Dims shape, std::vector<MemoryRun> sorted);
 
@@ -50,14 +50,14 @@ class Selection {
   int64_t memory_offset() const { return memory_offset_; }
   std::span<const MemoryRun> runs() const { return *runs_; }
 
-  // First linear offset selected and one past the last; {0, 0} where count() is 0.
+  // First selected linear offset and one past the last; {0, 0} if count() is 0.
   int64_t first() const;
   int64_t last() const;
-  // How many selected elements have a linear offset below LIMIT. O(rank) for boxes, O(log runs) for runs.
+  // The number of selected elements with a linear offset below LIMIT. O(rank) for boxes, O(log runs) for runs.
   int64_t rank_of(int64_t limit) const;
   bool contains(int64_t offset) const { return rank_of(offset + 1) != rank_of(offset); }
 
-  // Without memory: packed in file order, with BEGIN <= offset < END kept of runs (boxes stay whole).
+  // Without memory: packed in file order. Of runs only BEGIN <= offset < END remains; boxes stay whole.
   Selection packed(int64_t begin, int64_t end) const;
 
   void encode(Encoder& encoder) const;
@@ -72,8 +72,8 @@ class Selection {
   std::shared_ptr<const std::vector<MemoryRun>> runs_;
 };
 
-// Walks the segments of a selection in ascending offset within [begin, end), each as long as it can be. Bounded
-// state: nothing is expanded. Construction costs O(rank) or O(log runs), each step O(1) amortised.
+// Iterates over the segments of a selection within [begin, end) in ascending offset; each is as long as possible. State
+// is bounded: nothing is expanded. Construction costs O(rank) or O(log runs), each step O(1) amortised.
 class Cursor {
  public:
   Cursor(const Selection& selection, int64_t begin, int64_t end);
@@ -88,7 +88,7 @@ class Cursor {
   int64_t end_ = 0;
   size_t run_ = 0;
   int64_t begin_ = 0;
-  // A box with every pair of dimensions joined that is contiguous both in the file and in memory.
+  // A box in which dimensions that are contiguous in both file and memory are joined.
   int rank_ = 0;
   bool done_ = false;
   int64_t start_[max_rank], count_[max_rank], stride_[max_rank], step_[max_rank], index_[max_rank];
@@ -96,8 +96,8 @@ class Cursor {
   int64_t memory_ = 0;
 };
 
-// The elements that A and B both select, as a selection of the array in which B's elements are stored packed in B's
-// own order (a box's own shape; for runs their file order), with A's memory. Empty where they share nothing.
+// The elements that A and B both select, as a selection of the array in which B's elements are stored packed in B's own
+// order (a box's own shape; for runs their file order), with A's memory. Empty if they have no common element.
 std::optional<Selection> intersect(const Selection& a, const Selection& b);
 // The shape of the array in which S is stored packed.
 Dims packed_shape(const Selection& s);

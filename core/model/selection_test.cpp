@@ -1,4 +1,4 @@
-// Property tests of selections: thousands of random cases against an oracle that expands everything.
+// Property tests of selections: thousands of random cases against a reference that expands everything.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace {
 using Random = std::mt19937_64;
 int64_t draw(Random& random, int64_t below) { return static_cast<int64_t>(random() % static_cast<uint64_t>(below)); }
 
-// Every selected element: its offset in the dataset, and where it lies in memory. Sorted, since offsets are unique.
+// Every selected element: its offset in the dataset and its place in memory. Sorted, since offsets are unique.
 using Expanded = std::map<int64_t, int64_t>;
 
 struct Case {
   Selection selection;
   Expanded expanded;
-  std::vector<int64_t> packed;  // the offsets in the order in which the elements are packed
+  std::vector<int64_t> packed;  // the offsets in packing order
 };
 
 Dims random_shape(Random& random, int rank) {
@@ -39,9 +39,9 @@ Case random_box(Random& random, const Dims& shape) {
     const bool whole = draw(random, 3) == 0;  // often, so that dimensions are joined
     box.start.push_back(whole ? 0 : draw(random, shape[d]));
     box.count.push_back(whole ? shape[d] : draw(random, shape[d] - box.start[d] + 1));
-    if (box.count[d] == 0 && draw(random, 4) != 0) box.count[d] = 1;  // empty boxes now and then only
+    if (box.count[d] == 0 && draw(random, 4) != 0) box.count[d] = 1;  // empty boxes only rarely
   }
-  // Memory: contiguous, or any order of dimensions with gaps between them, as ghost cells and transposes make.
+  // Memory: contiguous, or any order of dimensions with gaps between them, as from ghost cells and transposes.
   const bool contiguous = draw(random, 3) == 0;
   Memory memory;
   if (!contiguous) {
@@ -96,7 +96,7 @@ Case random_case(Random& random, const Dims& shape) {
   return draw(random, 3) == 0 ? random_runs(random, shape) : random_box(random, shape);
 }
 
-// What a cursor over [BEGIN, END) of SELECTION yields; segments ascend and are not empty.
+// The result of a cursor over [BEGIN, END) of SELECTION; segments ascend and are not empty.
 Expanded walk(const Selection& selection, int64_t begin, int64_t end) {
   Expanded seen;
   Cursor cursor(selection, begin, end);
@@ -118,7 +118,7 @@ Expanded window(const Expanded& all, int64_t begin, int64_t end) {
   return Expanded(all.lower_bound(begin), begin < end ? all.lower_bound(end) : all.lower_bound(begin));
 }
 
-// Runs F(random, case number) for COUNT cases, each of its own seed; the seed of a failure is printed.
+// Runs F(random, case number) for COUNT cases, each with its own seed; prints the seed of a failure.
 template <typename F>
 void property(uint64_t seed, int count, F f) {
   for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) {
@@ -235,7 +235,7 @@ TEST(Selection, EncodeRoundTrips) {
     EXPECT_EQ(back.is_box(), c.selection.is_box());
     EXPECT_EQ(back.count(), c.selection.count());
     EXPECT_EQ(walk(back), c.expanded);
-    // Cut anywhere it is refused, not believed.
+    // A truncated text is rejected.
     Decoder cut{std::span(bytes).first(static_cast<size_t>(draw(random, static_cast<int64_t>(bytes.size()) - 4)))};
     (void)cut.value<int32_t>();
     (void)Selection::decode(cut);

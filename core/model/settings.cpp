@@ -1,4 +1,4 @@
-// Settings: parameter values, checked where they are set.
+// Settings: parameter values, validated when they are set.
 #include "core/model/settings.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ Status Settings::set(const Parameter& parameter, std::string_view value) {
       break;
     }
     case Parameter::Type::text:
-      if (value.find(',') != std::string_view::npos)  // a plan's own separator
+      if (value.find(',') != std::string_view::npos)  // the separator of plans
         return {Code::invalid, fmt::format("{}={}: a value in a plan cannot have a comma", parameter.name, value)};
       break;
   }

@@ -1,4 +1,4 @@
-// Settings: the parameters of a plan, checked against a descriptor's table, each with its fallback.
+// Settings: the parameters of a plan, checked against a descriptor's table, each with a default.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ class Settings {
  public:
   // Sets NAME after checking VALUE against PARAMETER.
   Status set(const Parameter& parameter, std::string_view value);
-  // Every parameter of the chosen format, placement and transport, or engine, was set; 0, false and "" are what others are.
+  // All parameters of the chosen format, placement and transport, or engine, are set; others read as 0, false and "".
   int64_t integer(std::string_view name) const;
   bool boolean(std::string_view name) const;
   const std::string& word(std::string_view name) const;
   const std::map<std::string, std::string, std::less<>>& all() const { return values_; }
 
  private:
-  std::map<std::string, std::string, std::less<>> values_;  // bytes are stored as plain numbers
+  std::map<std::string, std::string, std::less<>> values_;  // byte counts are stored as plain numbers
 };
 
-// "name=value,name=value"; the last of a name wins.
+// "name=value,name=value"; if a name is repeated, the last value counts.
 Result<std::map<std::string, std::string>> split_parameters(std::string_view text);
-// Every parameter of DESCRIPTOR, as in TEXT or as its fallback. Unknown names are refused together with those known.
+// Every parameter of DESCRIPTOR, from TEXT or its default. Errors for unknown names list the known ones.
 Result<Settings> parse_settings(std::string_view text, const Descriptor& descriptor);
 
 }  // namespace penstock

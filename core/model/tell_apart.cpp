@@ -1,4 +1,4 @@
-// Tell apart: whole values where they are short, else what is around the first difference.
+// Tell apart: whole values if they are short, else the part around the first difference.
 #include "core/model/tell_apart.hpp"
 
 #include <algorithm>

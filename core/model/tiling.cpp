@@ -25,7 +25,7 @@ uint64_t power(uint64_t base, uint64_t exponent) {
 
 uint64_t subtract(uint64_t a, uint64_t b) { return a >= b ? a - b : a + p - b; }
 
-// 1 / (ratio - 1), or 0 where the ratio is 1.
+// 1 / (ratio - 1), or 0 if the ratio is 1.
 uint64_t series_factor(uint64_t ratio) { return ratio == 1 ? 0 : power(subtract(ratio, 1), p - 2); }
 
 // ratio^0 + ... + ratio^(n-1)
@@ -45,7 +45,7 @@ uint64_t sum_runs(const Selection& selection, uint64_t base, int64_t limit) {
   return sum;
 }
 
-// As Selection::rank_of: for each dimension the rows wholly below LIMIT, then on inside the row that LIMIT cuts.
+// Like Selection::rank_of: for each dimension the rows entirely below LIMIT, then the row that LIMIT cuts.
 uint64_t sum_box(const Selection& selection, uint64_t base, int64_t limit) {
   const Dims& shape = selection.shape();
   const Box& box = selection.box();

@@ -1,4 +1,4 @@
-// Property tests of the proof of exact tiling: it holds for every tiling, and for nothing else.
+// Property tests of the proof of exact tiling: it accepts every tiling, and nothing else.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,9 +45,9 @@ Dims random_shape(Random& random) {
 std::vector<Selection> random_tiling(Random& random, const Dims& shape) {
   std::vector<Selection> parts;
   const int64_t n = elements(shape);
-  if (draw(random, 2) == 0 && shape.rank() > 0) {  // boxes, split again and again
+  if (draw(random, 2) == 0 && shape.rank() > 0) {  // boxes, split repeatedly
     for (const Box& box : random_boxes(random, shape)) parts.push_back(Selection::of_box(shape, box));
-  } else {  // runs, dealt to a few holders in any order
+  } else {  // runs, distributed to a few holders in any order
     std::vector<std::vector<Run>> held(static_cast<size_t>(1 + draw(random, 5)));
     for (int64_t at = 0; at < n;) {
       const int64_t length = std::min(n - at, 1 + draw(random, 6));
@@ -116,7 +116,7 @@ TEST(Tiling, AHoleAnOverlapOrBothShow) {
     // An overlap: one more.
     parts.push_back(Selection::of_runs(shape, std::span(&twice, 1)));
     EXPECT_NE(total(parts, base), whole);
-    // Both: the count is right, the elements are not. A plain sum of offsets could be fooled.
+    // Both: the count is correct, the elements are not. A plain sum of offsets could be deceived.
     if (hole.offset == twice.offset) return;
     holed.push_back(Selection::of_runs(shape, std::span(&twice, 1)));
     EXPECT_NE(total(holed, base), whole);
@@ -130,7 +130,7 @@ TEST(Tiling, TheFirstWrongElementIsFoundByHalving) {
     const int64_t missing = draw(random, 1000);
     const penstock::Run rest[] = {{0, missing}, {missing + 1, 999 - missing}};
     const std::vector<Selection> parts{Selection::of_runs(shape, rest)};
-    int64_t low = 0, high = 1000;  // total(low) is right, total(high) is wrong
+    int64_t low = 0, high = 1000;  // total(low) is correct, total(high) is wrong
     while (high - low > 1) {
       const int64_t middle = (low + high) / 2;
       (total(parts, base, middle) == tiling_sum(1000, base, middle) ? low : high) = middle;

@@ -1,4 +1,4 @@
-// Widen: by the types of C++, one loop for each pair.
+// Widen: converts by C++ types, with one loop for each pair.
 #include "core/model/widen.hpp"
 
 #include <complex>
@@ -14,7 +14,7 @@ inline constexpr bool is_complex = false;
 template <typename T>
 inline constexpr bool is_complex<std::complex<T>> = true;
 
-// Calls THEN with a value of the type of C++ that KIND is.
+// Calls THEN with a value of the C++ type of KIND.
 template <typename Then>
 bool with_number(Kind kind, Then then) {
   switch (kind) {

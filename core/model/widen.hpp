@@ -1,4 +1,4 @@
-// Widen: conversions to a type that holds every value of another exactly.
+// Widen: converts to a type that holds every value of another type exactly.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace penstock {
 
-// Whether each value of FROM is one of TO too: f32 in f64, i8 in i16, u16 in i32 and f32, i32 in f64, f64 in
-// complex128, text[3] in text[8]. A type widens to itself.
+// Whether TO holds each value of FROM: f32 in f64, i8 in i16, u16 in i32 and f32, i32 in f64, f64 in complex128,
+// text[3] in text[8]. A type widens to itself.
 bool widens(const ElementType& from, const ElementType& to);
-// COUNT elements at OUT of type TO, made of those of type FROM that end where OUT's end: in the same memory.
+// Converts COUNT elements of type FROM to type TO in place. The input is at the end of the output buffer OUT.
 // REQUIRES: widens(FROM, TO).
 void widen_in_place(const ElementType& from, const ElementType& to, std::byte* out, int64_t count);
 

@@ -40,7 +40,7 @@ bool has_attribute(const Catalogue& catalogue, const std::string& object, std::s
   return list != catalogue.attributes.end() && list->second.contains(std::string(name));
 }
 
-// Units or coordinates given: then the file follows what everybody calls by this name.
+// Units or coordinates are given: the file then follows the common conventions.
 bool follows_conventions(const Catalogue& catalogue) {
   return !has_attribute(catalogue, "", conventions) &&
          std::any_of(catalogue.datasets.begin(), catalogue.datasets.end(), [&](const Dataset& d) {
@@ -60,7 +60,7 @@ Status add_global_attributes(const Catalogue& catalogue, Header& header) {
     for (const auto& [key, attribute] : list)
       PENSTOCK_TRY(add_attribute(object, attribute, encode_attribute_name(object, key), header.attributes, note));
   }
-  add_note(note, header.attributes);  // also where it says nothing: it shows that names are to be decoded
+  add_note(note, header.attributes);  // even if empty: it shows that names must be decoded
   return {};
 }
 
@@ -70,7 +70,7 @@ ElementType external_type(const ElementType& type) {
   return type.kind == Kind::complex128 ? ElementType{Kind::f64} : type;
 }
 
-// The names that the variable's dimensions have anyhow need not be stored again.
+// Names that the variable's dimensions already have need not be stored again.
 bool is_named(const Dataset& dataset, const Attribute& attribute, const Shapes& shapes,
               const std::vector<int64_t>& of) {
   const auto rank = static_cast<size_t>(dataset.shape.rank());
@@ -107,7 +107,7 @@ Status too_many_bytes(const Dataset& dataset) {
   return {Code::invalid, "up to dataset '" + dataset.name + "' there are more bytes than 63 bits can address"};
 }
 
-// Fixed-size variables lie in the order of their definition, as the C library demands, and records after them.
+// Fixed-size variables are in the order of their definition, as the C library requires, followed by records.
 Status place_fixed(const Catalogue& catalogue, const Alignment& alignment, Defined& out) {
   for (size_t i = 0; i < out.header.variables.size(); ++i) {
     Variable& variable = out.header.variables[i];

@@ -1,4 +1,4 @@
-// Define: a catalogue as a CDF-5 header, with the place of every variable.
+// Define: converts a catalogue to a CDF-5 header, with the location of every variable.
 #pragma once
 
 #include "core/model/catalogue.hpp"
@@ -12,8 +12,8 @@ struct Defined {
   Layout layout;
 };
 
-// Fixed-size variables in the order of names, those of at least a block on blocks; then the records. Code::invalid or
-// Code::unsupported, naming the dataset or attribute, where classic netCDF cannot hold CATALOGUE.
+// Fixed-size variables in the order of names, large ones aligned to blocks; then the records. Code::invalid or
+// Code::unsupported, naming the dataset or attribute, if classic netCDF does not support CATALOGUE.
 Result<Defined> define(const Catalogue& catalogue, const Alignment& alignment);
 
 }  // namespace penstock::netcdf

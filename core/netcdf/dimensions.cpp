@@ -1,4 +1,5 @@
-// Dimensions: names from the user, from coordinate datasets, or from lengths; the record dimension from growing datasets.
+// Dimensions: names from the user, from coordinate datasets, or from lengths; the record dimension from growing
+// datasets.
 #include "core/netcdf/dimensions.hpp"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ class Namer {
                                        name, length, first, dataset.shape[d], dataset.name, naming_attribute)};
   }
 
-  // A list named like a dimension is that dimension's coordinates.
+  // A 1-D dataset with the name of a dimension contains that dimension's coordinates.
   void adopt_own_name(size_t i) {
     const Dataset& dataset = catalogue_.datasets[i];
     if (given_[i] || dataset.shape.rank() != 1) return;
@@ -91,7 +92,7 @@ class Namer {
 
   std::string first_name(size_t i) const { return given_[i] ? (*given_[i])[0] : std::string(default_record); }
 
-  // There is one record dimension: that of the most rows. What grows otherwise is of fixed size, with a note.
+  // There is one record dimension, that of the most rows. Other growing datasets have a fixed size and a note.
   void choose_record() {
     const auto& datasets = catalogue_.datasets;
     const Dataset* longest = nullptr;
@@ -104,7 +105,7 @@ class Namer {
     for (size_t i = 0; i < datasets.size(); ++i) {
       const bool has_rows = datasets[i].shape.rank() > 0 && datasets[i].shape[0] == shapes_.records;
       const bool grows = grows_as_records(datasets[i]);
-      // Others on the same dimension have to be record variables too.
+      // Others on the same dimension must also be record variables.
       const bool shares = given_[i] && elements(datasets[i].shape) > 0;
       shapes_.record.push_back(longest != nullptr && has_rows && (grows || shares) && first_name(i) == *record_);
     }
@@ -159,7 +160,7 @@ class Namer {
 
   const Catalogue& catalogue_;
   std::vector<std::optional<Names>> given_;                         // of each dataset, encoded
-  std::map<std::string, std::pair<int64_t, std::string>> lengths_;  // of names given, with the first dataset to use it
+  std::map<std::string, std::pair<int64_t, std::string>> lengths_;  // of given names, with their first dataset
   std::optional<std::string> record_;
   std::map<std::string, int64_t> index_;
   Shapes shapes_;

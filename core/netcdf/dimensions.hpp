@@ -1,4 +1,4 @@
-// Dimensions: their names, and which of them is the record dimension; what xarray will call the axes.
+// Dimensions: names of dimensions as xarray shows them, and the choice of the record dimension.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@
 
 namespace penstock::netcdf {
 
-// The attribute that names dimensions, as a list, of a dataset that has the first COUNT of the dimensions OF; DECODED
-// where penstock made the names.
+// The attribute that names dimensions, as a list, of a dataset with the first COUNT of the dimensions OF; DECODED if
+// penstock made the names.
 Attribute dimension_names(const std::vector<Dimension>& dimensions, const std::vector<int64_t>& of, size_t count,
                           bool decoded);
 
 struct Shapes {
   std::vector<Dimension> dimensions;     // in the order of their first use
-  std::vector<std::vector<int64_t>> of;  // each dataset's, with that for the parts of a complex number or a text
+  std::vector<std::vector<int64_t>> of;  // of each dataset, including the one for parts of a complex number or a text
   std::vector<bool> record;              // whether each dataset is a record variable
   int64_t records = 0;
 };
 
-// Code::invalid where a "dimensions" attribute does not fit its dataset, or one name stands for two lengths.
+// Code::invalid if a "dimensions" attribute does not fit its dataset, or one name has two lengths.
 Result<Shapes> name_dimensions(const Catalogue& catalogue);
 
 }  // namespace penstock::netcdf

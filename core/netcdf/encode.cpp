@@ -1,4 +1,4 @@
-// Header: written as CDF-5, whose numbers are big-endian and whose counts have 8 bytes.
+// Header: encodes CDF-5, with big-endian numbers and 8-byte counts.
 #include <algorithm>
 #include <bit>
 
@@ -92,7 +92,7 @@ class Writer {
   std::vector<std::byte> out_;
 };
 
-// Of one record where it has records; -1 where 63 bits do not hold them.
+// Per record if it has records; -1 if beyond 63 bits.
 int64_t unpadded_bytes(const Header& header, const Variable& variable) {
   int64_t total = bytes(variable.type);
   for (size_t i = variable.record ? 1 : 0; i < variable.dimensions.size(); ++i)

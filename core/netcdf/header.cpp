@@ -1,4 +1,4 @@
-// Header: a reader that never looks past its bytes, and the grammar on top of it.
+// Header: a bounds-checked reader, and the grammar on top of it.
 #include "core/netcdf/header.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr uint32_t absent = 0, dimension_tag = 10, variable_tag = 11, attribute_
 
 Status damaged(const std::string& what) { return {Code::damaged, "netCDF header: " + what}; }
 
-// The element type of an external type's number; CDF-5 adds those from 7 on.
+// The element type for an external type's number; CDF-5 adds those from 7 on.
 bool type_of_number(uint32_t number, int version, ElementType& type) {
   constexpr Kind kinds[] = {Kind::i8, Kind::text, Kind::i16, Kind::i32, Kind::f32, Kind::f64,
                             Kind::u8, Kind::u16,  Kind::u32, Kind::i64, Kind::u64};
@@ -64,7 +64,7 @@ class Reader {
     return value;
   }
 
-  // "NON_NEG": 4 bytes, in CDF-5 8.
+  // "NON_NEG": 4 bytes, 8 in CDF-5.
   Result<int64_t> natural(const char* what) {
     const size_t size = header_.version == 5 ? 8 : 4;
     PENSTOCK_ASSIGN(const uint64_t value, number(size, what));
@@ -73,7 +73,7 @@ class Reader {
     return static_cast<int64_t>(value);
   }
 
-  // How many entries a list has, each of at least LEAST bytes, so that nothing is allocated for a claim.
+  // The number of entries of a list, each of at least LEAST bytes, so that nothing is allocated for a false claim.
   Result<int64_t> list(uint32_t tag, uint64_t least, const char* what) {
     PENSTOCK_ASSIGN(const uint64_t found, number(4, what));
     PENSTOCK_ASSIGN(const int64_t count, natural(what));
@@ -197,7 +197,7 @@ class Reader {
     PENSTOCK_ASSIGN(const uint64_t number_of_type, number(4, "a variable's type"));
     if (!type_of_number(static_cast<uint32_t>(number_of_type), header_.version, variable.type))
       return damaged("variable '" + variable.name + "' has the unknown type " + std::to_string(number_of_type));
-    // In CDF-1 and CDF-2 a variable too large for 32 bits stores 2^32 - 1 here: no number to hold against the file.
+    // In CDF-1 and CDF-2 a variable too large for 32 bits stores 2^32 - 1 here, which is not an error.
     PENSTOCK_ASSIGN(const uint64_t stored, number(id_bytes, "a variable's size"));
     variable.stored_bytes = static_cast<int64_t>(std::min<uint64_t>(stored, INT64_MAX));
     PENSTOCK_ASSIGN(const uint64_t begin, number(header_.version == 1 ? 4 : 8, "a variable's begin"));
@@ -222,7 +222,7 @@ void append(std::vector<int64_t>& out, const std::byte* p, size_t count) {
   }
 }
 
-// False for types that are no integers.
+// False for types that are not integers.
 bool append_integers(std::vector<int64_t>& out, Kind kind, const std::byte* p, size_t count) {
   switch (kind) {
     case Kind::i8: append<int8_t>(out, p, count); return true;

@@ -1,4 +1,4 @@
-// Names: percent signs for what a netCDF name cannot hold, two underscores for a slash.
+// Names: percent encoding for characters that netCDF names cannot hold, two underscores for a slash.
 #include "core/netcdf/names.hpp"
 
 #include <cstdint>
@@ -19,13 +19,13 @@ void append_escape(std::string& out, char c) {
   out += digits[byte & 15];
 }
 
-// A '_' next to another, or to a slash, could be taken for half of a slash.
+// A '_' next to another, or to a slash, could be mistaken for half of a slash.
 bool is_ambiguous(std::string_view text, size_t at) {
   const auto joins = [&](size_t i) { return i < text.size() && (text[i] == '_' || text[i] == '/'); };
   return text[at] == '_' && ((at > 0 && joins(at - 1)) || joins(at + 1));
 }
 
-// Slashes before SPLIT separate groups, the others are part of an attribute's own name.
+// Slashes before SPLIT separate groups; later ones belong to the attribute's own name.
 std::string encode(std::string_view text, size_t split) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -44,7 +44,7 @@ std::string encode(std::string_view text, size_t split) {
       out += c;
     i += length > 1 ? length : 1;
   }
-  // No name begins with '%': then '_' stands before it, and a '_' of the name's own that would look so is escaped.
+  // No name may begin with '%': a '_' is put before it, and an original '_' in this position is escaped.
   if (out.starts_with("_%")) out.replace(0, 1, "%5F");
   if (out.starts_with('%')) out.insert(0, 1, '_');
   return out;

@@ -1,4 +1,4 @@
-// Names: penstock's paths as names that every netCDF library accepts, without loss and without collisions.
+// Names: converts penstock's paths to names that every netCDF library accepts, without loss and without collisions.
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 
 namespace penstock::netcdf {
 
-// docs/formats/netcdf.md has the rule. NC_MAX_NAME of the libraries: longer names are refused.
+// docs/formats/netcdf.md defines the rule. NC_MAX_NAME of the libraries: longer names are rejected.
 inline constexpr size_t longest_name = 256;
-// The one attribute, of the file or of a variable, that is penstock's own; see note.hpp.
+// The only attribute of the file or of a variable that belongs to penstock; see note.hpp.
 inline constexpr std::string_view own_attribute = "_penstock";
 
 // The name of a dataset or dimension: "fluid/rho" becomes "fluid__rho".
 std::string encode_name(std::string_view path);
-// The name of an attribute; of a group it is "GROUP__ATTRIBUTE", of the file (GROUP "") or of a variable its own.
+// The name of an attribute: "GROUP__ATTRIBUTE" for a group, unchanged for the file (GROUP "") or a variable.
 std::string encode_attribute_name(std::string_view group, std::string_view attribute);
 
-// What encode_name made NAME of; of a name that it never gives, something near.
+// The inverse of encode_name; for other names something similar.
 std::string decode_name(std::string_view name);
-// The group, "" where there is none, and the attribute.
+// The group, "" if there is none, and the attribute.
 struct AttributeName {
   std::string group, attribute;
 };

@@ -1,4 +1,4 @@
-// Names and notes: whatever goes in comes out, no two names meet, and every one is a name to the netCDF libraries.
+// Tests of names and notes: round trips, no collisions, and every name is valid in the netCDF libraries.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace penstock::netcdf {
 namespace {
 
-// What NC_check_name of the C library asks, for names of well-formed UTF-8.
+// The rules of NC_check_name in the C library, for names in well-formed UTF-8.
 bool is_legal(const std::string& name) {
   const auto first = static_cast<unsigned char>(name.empty() ? 0 : name[0]);
   if (!(std::isalnum(first) != 0 || first == '_' || first >= 0x80)) return false;
@@ -47,7 +47,7 @@ TEST(NetcdfNames, RoundTripWithoutCollisions) {
   for (int i = 0; i < 200000; ++i) {
     const std::string name = random_text(random, "__//%%5Fab -.\x01\xc3\xa9\x7f", 7);
     const std::string encoded = encode_name(name);
-    // The empty parts that such texts have between slashes are no names of penstock's.
+    // The empty parts between slashes in such texts are not valid in penstock.
     if (name.find("//") != std::string::npos || name.front() == '/' || name.back() == '/') continue;
     ASSERT_TRUE(is_legal(encoded)) << encoded;
     ASSERT_EQ(decode_name(encoded), name) << encoded;

@@ -1,4 +1,4 @@
-// Note: printing, parsing, and the attributes that need one.
+// Note: prints and parses notes, and converts attributes that need one.
 #include "core/netcdf/note.hpp"
 
 #include <algorithm>
@@ -61,10 +61,10 @@ std::string_view raw_text(const Attribute& a) {
   return {reinterpret_cast<const char*>(a.value.data()), a.value.size()};
 }
 
-// Texts are joined only where that does not save too much, so that a small file cannot ask for much memory.
+// Texts are joined only if that does not save too much, so that a small file cannot request much memory.
 int64_t joined_limit(std::string_view all) { return 1024 + 16 * static_cast<int64_t>(all.size()); }
 
-// The texts of an array, without their padding; nothing where they cannot be told apart by newlines.
+// The texts of an array, without padding; nothing if newlines cannot separate them.
 std::optional<std::string> joined(const Attribute& a) {
   const auto size = static_cast<size_t>(a.type.text_bytes);
   std::string all;
@@ -79,7 +79,7 @@ std::optional<std::string> joined(const Attribute& a) {
   return all;
 }
 
-// False where ALL has not the COUNT texts of at most SIZE bytes that the note speaks of.
+// False if ALL does not have the COUNT texts of at most SIZE bytes that the note describes.
 bool split(std::string_view all, size_t count, size_t size, std::vector<std::byte>& out) {
   out.assign(count * size, std::byte{0});
   for (size_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Note: what netCDF cannot say, as JSON in the attribute "_penstock" of the file or of a variable.
+// Note: properties that netCDF cannot express, as JSON in attribute "_penstock" of the file or of a variable.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace penstock::netcdf {
 
-// How an attribute is to be read that netCDF keeps as a list of numbers or one text. Of several texts the bytes are one
-// after another, padded, or where JOINED separated by newlines.
+// How to read an attribute that netCDF stores as a list of numbers or one text. Several texts are concatenated, padded
+// or, if JOINED, separated by newlines.
 struct AttributeNote {
   ElementType type;
   Dims shape;
@@ -20,13 +20,13 @@ struct AttributeNote {
 };
 
 struct Note {
-  bool conventions = false;         // of the file: "Conventions" is penstock's, not the user's
-  bool named = false;               // of a variable: its dimensions' names are the user's attribute "dimensions"
+  bool conventions = false;         // of the file: "Conventions" is from penstock, not from the user
+  bool named = false;               // of a variable: the user's attribute "dimensions" names its dimensions
   std::optional<ElementType> type;  // of a variable with real and imaginary parts
   std::optional<Dims> shape;        // of a variable without elements
-  std::optional<bool> unlimited;    // where that is not what being a record variable says
+  std::optional<bool> unlimited;    // if it differs from being a record variable
   std::map<std::string, AttributeNote> attributes;  // by netCDF name
-  std::vector<std::string> groups;                  // of the file: those with nothing in them
+  std::vector<std::string> groups;                  // of the file: empty groups
 
   bool empty() const {
     return !conventions && !named && !type && !shape && !unlimited && attributes.empty() && groups.empty();
@@ -34,13 +34,13 @@ struct Note {
 };
 
 std::string print_note(const Note& note);
-// What TEXT says as far as it can be understood: it is only believed where it fits what it speaks of.
+// The understandable part of TEXT. Readers use it only if it fits its object.
 Note parse_note(std::string_view text);
 
-// An attribute of penstock as netCDF has them (a list of numbers that is no complex, or one text), with a note where it
-// would not read back.
+// A penstock attribute in netCDF form (a list of non-complex numbers, or one text), with a note if it would not read
+// back unchanged.
 Attribute to_plain(const Attribute& attribute, std::string name, Note& note);
-// The other way round; a note that does not fit (some tool changed the attribute) is not believed.
+// The inverse. Ignores a note that does not fit, for example after another tool changed the attribute.
 Attribute from_plain(const Attribute& plain, std::string name, const Note& note);
 
 }  // namespace penstock::netcdf

@@ -25,7 +25,7 @@ std::string top_group(const std::string& name) {
   return slash == std::string::npos ? std::string() : name.substr(0, slash);
 }
 
-// Start and shape of the claim in the whole dataset, for people and other tools that look at a part alone.
+// Start and shape of the claim in the whole dataset, for people and tools that read a single part.
 std::map<std::string, Attribute> place_attributes(const Dataset& dataset, const Selection& selection) {
   std::map<std::string, Attribute> attributes;
   const auto add = [&](std::string name, const Dims& dims) {

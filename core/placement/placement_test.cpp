@@ -1,4 +1,4 @@
-// Placement: the files of one rank hold exactly its claims, under names that do not meet.
+// Tests of placement: the files of one rank contain exactly its claims, with unique names.
 #include "core/placement/placement.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(OwnParts, EveryClaimIsADatasetOfItsPackedShape) {
   const auto parts = own_parts(all, claims, false);
   ASSERT_EQ(parts.size(), 1u);
   const Catalogue& c = parts[0].catalogue;
-  ASSERT_EQ(c.datasets.size(), 4u);  // the empty claim is left out
+  ASSERT_EQ(c.datasets.size(), 4u);  // the empty claim is omitted
   EXPECT_EQ(c.datasets[0].name, "fluid/p");
   EXPECT_EQ(c.datasets[0].shape, (Dims{2, 4}));
   EXPECT_EQ(c.datasets[1].name, "fluid/rho");

@@ -1,4 +1,4 @@
-// Hints: parsing, and which source wins.
+// Hints: parsing, and precedence of sources.
 #include "core/plan/hints.hpp"
 
 #include <unistd.h>

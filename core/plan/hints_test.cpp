@@ -1,4 +1,4 @@
-// Tests of hints: how they are written, where they come from, and that plans carry them unchanged.
+// Tests of hints: their syntax, their sources, and plans that carry them unchanged.
 #include "core/plan/hints.hpp"
 
 #include <gtest/gtest.h>

@@ -20,8 +20,8 @@ bool matches(const std::string& pattern, const std::string& path) {
   return ::fnmatch(pattern.c_str(), path.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-// The part of TOML that plans need: headers [[plan]], lines KEY = "STRING" or KEY = 'STRING', comments. All else is an error,
-// with its line. (toml++ 3.3 of Debian aborts on files that are none; docs/decisions/0001.)
+// The part of TOML that plans need: headers [[plan]], lines KEY = "STRING" or KEY = 'STRING', comments. Everything else
+// is an error, with its line. (toml++ 3.3 of Debian aborts on invalid files; docs/decisions/0001.)
 class Line {
  public:
   explicit Line(std::string_view rest) : rest_(rest) { skip_blanks(); }
@@ -53,7 +53,7 @@ class Line {
     return key;
   }
 
-  // None where there is no string that ends on this line, or one with what cannot be in it.
+  // Nothing if no string ends on this line, or if it has invalid characters.
   std::optional<std::string> take_string() {
     if (!rest_.starts_with('"') && !rest_.starts_with('\'')) return {};
     const char quote = rest_.front();
@@ -91,12 +91,12 @@ class Plans {
  public:
   explicit Plans(std::string file) : file_(std::move(file)) {}
 
-  // Every entry is checked, so that a mistake shows with the first file and not with the one it is about.
+  // Checks every entry, so that a mistake appears with the first file, not only with the file concerned.
   Status read() {
     std::ifstream in(file_, std::ios::binary);
     std::string text;
     for (int number = 1; std::getline(in, text); ++number) {
-      if (number == 1 && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // of editors that mark UTF-8
+      if (number == 1 && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // some editors add this mark for UTF-8
       PENSTOCK_TRY(read_line(number, Line(text)));
     }
     if (!in.is_open() || in.bad()) return {Code::not_found, file_ + ": the file of plans cannot be read"};

@@ -1,4 +1,4 @@
-// Tests of overrides: what wins, which pattern matches, and that mistakes in the file are named with their line.
+// Tests of overrides: precedence, matching of patterns, and errors in the file with their line.
 #include "core/plan/override.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Plan: parsing and printing.
+// Plan: parses and prints plans.
 #include "core/plan/plan.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<std::string> words_of(const std::vector<const Descriptor*>& list) {
   return words;
 }
 
-// Words of a plan before they mean anything.
+// The words of a plan before interpretation.
 struct Words {
   std::string format, transport;
   std::map<std::string, std::string> parameters;
@@ -106,7 +106,7 @@ Status choose(const Descriptor* found, std::string_view kind, std::string_view w
   return {};
 }
 
-// What "layout" and "parts" say of the placement, in the words of those who use MPI-IO and subfiles.
+// The placement that "layout" and "parts" imply, in the terms of MPI-IO and subfiles.
 Status imply_placement(Words& words) {
   if (const auto at = words.parameters.find("layout"); at != words.parameters.end()) {
     if (at->second != "global" && at->second != "chunks")
@@ -189,7 +189,7 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
     words.transport = alias.transport;
     Words implied;
     PENSTOCK_TRY(add_parameters(implied, alias.parameters));
-    words.parameters.merge(implied.parameters);  // what was written wins
+    words.parameters.merge(implied.parameters);  // explicit parameters take precedence
   }
   PENSTOCK_TRY(imply_placement(words));
   plan.format = words.format;
@@ -230,7 +230,7 @@ std::string Plan::json() const {
   }
   for (const auto& [name, value] : settings.all()) json[name] = value;
   for (const auto& [name, value] : knob_parameters(hints, environment)) json[name] = value;
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);  // hints may be of the environment
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);  // hints may come from the environment
 }
 
 }  // namespace penstock

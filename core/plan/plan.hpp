@@ -1,4 +1,4 @@
-// Plan: the whole way in which a file is written or read, as one printable value.
+// Plan: the complete method by which a file is written or read, as one printable value.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace penstock {
 
-// What can be chosen from; the session fills it from the rooms' tables, so that plan knows no concrete strategy.
+// The available choices. The session fills it from the rooms' tables, so that plan contains no concrete strategy.
 struct Catalog {
   std::vector<const Descriptor*> formats, placements, transports, engines;
   const Descriptor* common = nullptr;         // parameters of every FORMAT/TRANSPORT: placement, durability, block, ...
@@ -22,23 +22,23 @@ struct Catalog {
 };
 
 struct Plan {
-  std::string engine;  // "" where there are format, placement and transport; they are "" where there is an engine
+  std::string engine;  // "" with format, placement and transport; these are "" with an engine
   std::string format;
   std::string placement;  // "single", "per_rank"
   std::string transport;
-  Settings settings;  // every parameter of those and the common ones, with its value
-  Hints hints;        // "hint.NAME=VALUE": for MPI_Info, where the method uses MPI-IO
-  Hints environment;  // "env.NAME=VALUE": wanted in the environment before launch
+  Settings settings;  // all their parameters and the common ones, with values
+  Hints hints;        // "hint.NAME=VALUE": for MPI_Info, if the method uses MPI-IO
+  Hints environment;  // "env.NAME=VALUE": required in the environment before launch
 
-  // "hdf5/two_phase:io=direct,writers=2": parameters that differ from their fallback, by name.
+  // "hdf5/two_phase:io=direct,writers=2": parameters that differ from their default, by name.
   std::string text(const Catalog& catalog) const;
   // {"format": ..., "placement": ..., "transport": ..., every parameter}; parse_plan reads it too.
   std::string json() const;
 };
 
-// "FORMAT/TRANSPORT[:name=value,...]", an alias ("raw/per_process", "raw/gather"), a transport alone ("two_phase";
-// the format is then FALLBACK_FORMAT), the default with other parameters (":durability=none", "auto:durability=none"),
-// "ENGINE[:name=value,...]", or a plan's JSON. Unknown words are named together with those that exist.
+// "FORMAT/TRANSPORT[:name=value,...]", an alias ("raw/per_process", "raw/gather"), a transport alone ("two_phase"; the
+// format is then FALLBACK_FORMAT), the default with other parameters (":durability=none", "auto:durability=none"),
+// "ENGINE[:name=value,...]", or a plan's JSON. Errors for unknown words list the known ones.
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog);
 
 struct Alias {

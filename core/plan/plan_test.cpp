@@ -1,4 +1,4 @@
-// Tests of plans: text and JSON are the same value, and what cannot be is named together with what can.
+// Tests of plans: text and JSON are the same value; errors name the invalid word and the valid ones.
 #include <gtest/gtest.h>
 
 #include "core/plan/plan.hpp"

@@ -1,4 +1,4 @@
-// Index: a cache of what the steps say of themselves, so that opening a series opens few of its files.
+// Index: a cache of data in the steps, so that opening a series opens few of its files.
 #include "core/series/index.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void warn(Steps& steps, std::string text) {
   if (steps.warnings.size() < most_warnings) steps.warnings.push_back(std::move(text));
 }
 
-// What the index says; nothing where there is none, or none that is whole.
+// The steps in the index; nothing if there is no intact index.
 Result<std::vector<Step>> read_index_file(const Pattern& pattern, Steps& steps) {
   const std::string path = pattern.index_path();
   const auto text = read_regular_file(path, most_index_bytes);
@@ -107,7 +107,7 @@ Result<Steps> find_steps(Storage& storage, const Pattern& pattern) {
     if (!iteration) continue;
     const std::string path = pattern.folder + name;
     const auto info = storage.stat(path);
-    if (!info.ok()) continue;  // it went meanwhile
+    if (!info.ok()) continue;  // it was removed in the meantime
     const auto at = std::lower_bound(known.begin(), known.end(), *iteration,
                                      [](const Step& step, int64_t wanted) { return step.iteration < wanted; });
     if (at != known.end() && at->iteration == *iteration && at->name == name && at->bytes == info->bytes &&

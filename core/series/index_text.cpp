@@ -1,4 +1,4 @@
-// Index text: JSON with a checksum of its own; what it says is believed only where it could be true.
+// Index text: JSON with its own checksum; statements are accepted only if they are possible.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Pattern: iterations to names and back; only the name that path_of makes is a step's.
+// Pattern: converts iterations to names and back; only names made by path_of are steps.
 #include "core/series/pattern.hpp"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// Pattern: the names of a series: its steps, its index, and the files beside it.
+// Pattern: the file names of a series: steps, index and accompanying files.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct Pattern {
   std::string folder, prefix, suffix;
 
   std::string text() const { return prefix + "*" + suffix; }
-  // The file that a step is written to, with its folder.
+  // The path of a step's file.
   std::string path_of(int64_t iteration) const;
-  // The iteration of the file NAME, without its folder: of the format's own name or of the index of a set (NAME.json).
+  // The iteration of file NAME (without folder): a file of the format or the index of a set (NAME.json).
   std::optional<int64_t> iteration_of(std::string_view name) const;
-  // "run/out" of "run/out-*.h5", "run/series" of "run/*.h5": what lies beside the steps begins with it.
+  // "run/out" for "run/out-*.h5", "run/series" for "run/*.h5": the start of names beside the steps.
   std::string stem() const;
   std::string index_path() const { return stem() + ".series.json"; }
   std::string xdmf_path() const { return stem() + ".xmf"; }

@@ -1,4 +1,4 @@
-// Provenance: what rank 0's process, system and libraries say of themselves.
+// Provenance: information from rank 0's process, system and libraries.
 #include <penstock/provenance.hpp>
 
 #include <penstock/config.h>
@@ -33,7 +33,7 @@ std::string user_name() {
   return std::to_string(::geteuid());
 }
 
-// Arguments with spaces between them; those that a shell would cut or change are quoted.
+// Arguments separated by spaces; those that a shell would split or change are quoted.
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::ostringstream all;

@@ -1,4 +1,4 @@
-// Schedule: marks that were passed, and what options say.
+// Schedule: marks that were passed, and parsing of options.
 #include "core/series/schedule.hpp"
 
 #include <algorithm>

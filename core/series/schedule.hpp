@@ -1,4 +1,4 @@
-// Schedule: when a step is due, and which steps stay: arithmetic on iterations, times and seconds.
+// Schedule: when a step is due and which steps are kept: arithmetic on iterations, times and seconds.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace penstock {
 const Descriptor& series_descriptor();
 
 struct Schedule {
-  int64_t steps = 0;       // 0, and empty: no such rule
-  double interval = 0;     // of the simulation's time
+  int64_t steps = 0;       // 0 or empty: no such rule
+  double interval = 0;     // of simulation time
   std::vector<double> at;  // ascending
   double seconds = 0;
   double io_budget = 0;  // a share of run time
@@ -27,7 +27,7 @@ struct Schedule {
   bool has_rules() const { return steps > 0 || interval > 0 || !at.empty() || seconds > 0; }
   bool removes() const { return keep_last > 0 || keep_every > 0; }
 };
-// Of the options of Series::create.
+// Parses the options of Series::create.
 Result<Schedule> parse_schedule(std::string_view options);
 
 struct Moment {
@@ -35,22 +35,23 @@ struct Moment {
   double time = 0;
   friend bool operator==(const Moment&, const Moment&) = default;
 };
-// Whether steps, times or at say so: where a mark was reached or passed after BEFORE, which is nothing at the beginning of a
-// series: then NOW must be on a mark itself. Times count as reached when they are nearer than a millionth of the interval,
-// since they are sums of time steps.
+// Whether steps, times or at make a step due: a mark was reached or passed after BEFORE. At the beginning of a series
+// BEFORE is empty, and NOW must be on a mark. Times within a millionth of the interval count as reached, since they are
+// sums of time steps.
 bool reaches_mark(const Schedule& schedule, const std::optional<Moment>& before, const Moment& now);
 
-// What rank 0's clock knows.
+// Measurements of rank 0's clock.
 struct Spent {
   double run = 0;         // since create
-  double since_step = 0;  // since the last step was begun, or create
+  double since_step = 0;  // since the last step began, or since create
   double writing = 0;     // in commits so far
-  double last_write = 0;  // the last of them: the next will take about as long
+  double last_write = 0;  // the last of them: estimate for the next
 };
 bool clock_says_due(const Schedule& schedule, const Spent& spent);
 bool budget_allows(const Schedule& schedule, const Spent& spent);
 
-// Whether step NUMBER (counted from 0, over all that ever were) stays, which has NEWER steps after it. The newest always stays.
+// Whether step NUMBER (counted from 0 over all steps ever written) is kept when NEWER steps follow it. The newest is
+// always kept.
 bool is_kept(const Schedule& schedule, int64_t number, int64_t newer);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Tests of schedules: marks that are passed, whatever the steps are; budgets; what is kept.
+// Tests of schedules: passed marks for any steps, budgets, and steps to keep.
 #include "core/series/schedule.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(Schedule, ListsOfTimesAndSeveralRules) {
   const Schedule both = schedule("steps=10,at=0.1");
   EXPECT_TRUE(reaches_mark(both, Moment{3, 0.05}, {4, 0.15}));
   EXPECT_TRUE(reaches_mark(both, Moment{4, 0.15}, {10, 0.2}));
-  EXPECT_FALSE(reaches_mark(both, std::nullopt, {11, 0.3}));  // a run that begins elsewhere
+  EXPECT_FALSE(reaches_mark(both, std::nullopt, {11, 0.3}));  // a run that starts elsewhere
 }
 
 TEST(Schedule, TheClockAndTheBudget) {

@@ -1,4 +1,4 @@
-// Series: steps are files with a hook: when one is closed, rank 0 brings the index up to date and removes what has had its time.
+// Series: steps are files with a hook: when one is closed, rank 0 updates the index and removes expired steps.
 #include <penstock/series.hpp>
 
 #include <algorithm>
@@ -27,13 +27,13 @@ class Series::State {
   bool writable = false;
   std::string plan;
   Schedule schedule;
-  Steps steps;                                     // the same on all ranks, but for bytes and changed_at
+  Steps steps;                                     // the same on all ranks, except for bytes and changed_at
   std::shared_ptr<Storage> storage;                // of rank 0
-  std::map<std::string, std::vector<Grid>> grids;  // rank 0, where xdmf is wanted: of files by name
+  std::map<std::string, std::vector<Grid>> grids;  // rank 0, if xdmf is on: of files by name
 
-  std::optional<Moment> asked;  // last
+  std::optional<Moment> asked;  // the last question
   bool answer = false;
-  std::vector<std::weak_ptr<const int64_t>> open;  // iterations of files that are neither closed nor abandoned
+  std::vector<std::weak_ptr<const int64_t>> open;  // iterations of files neither closed nor abandoned
   double begin = now(), last_begin = begin;
   double writing = 0, last_write = 0;
 
@@ -48,7 +48,7 @@ class Series::State {
 
 namespace {
 
-// What rank 0 found is what all ranks have.
+// Sends rank 0's findings to all ranks.
 Result<Steps> share_steps(const Communicator& comm, const Result<Steps>& found) {
   const auto message = from_rank_0(comm, [&](Encoder& out) -> Status {
     PENSTOCK_TRY(found.status());
@@ -86,7 +86,7 @@ Result<Steps> share_steps(const Communicator& comm, const Result<Steps>& found) 
   return steps;
 }
 
-// Ranks that ask for different series would wait for each other later.
+// Ranks that name different series would wait for each other later.
 Status agree_arguments(const Communicator& comm, const std::string& mine) {
   return agree_same(comm, std::as_bytes(std::span(mine)), [&](std::span<const std::byte> of_rank_0) -> Status {
     const std::string_view theirs(reinterpret_cast<const char*>(of_rank_0.data()), of_rank_0.size());
@@ -100,7 +100,7 @@ Status check_place(Storage& storage, const Series::State& state) {
   return state.schedule.xdmf ? check_target(storage, state.pattern.xdmf_path()) : Status();
 }
 
-// Formats whose files XDMF cannot refer to.
+// Rejects formats whose files XDMF cannot reference.
 Status check_xdmf(const File& file) {
   const std::string plan = file.plan();
   for (const std::string_view other : {"netcdf/", "raw/", "pnetcdf", "adios2"})
@@ -112,10 +112,10 @@ Status check_xdmf(const File& file) {
 
 }  // namespace
 
-// Collective only where the clock has a say.
+// Collective only if the clock is involved.
 Result<bool> Series::State::decide(const Moment& at) {
   if (asked && *asked == at) return answer;
-  // Before the first question, what an earlier run wrote last before it.
+  // Before the first question: the last step that an earlier run wrote before it.
   std::optional<Moment> before = asked;
   if (!before)
     for (const Step& step : steps.list)
@@ -185,7 +185,7 @@ Status Series::State::closed(Step step, const File& file, double seconds) {
   return agreed;
 }
 
-// Rank 0. Nothing is removed before an index without it is durable, and the new step was before.
+// Rank 0. A step is removed only after an index without it is durable; the new step is durable before that.
 Status Series::State::record(const Step& step, const std::string& path) {
   PENSTOCK_ASSIGN(const FileStat info, storage->stat(path));
   for (Step& one : steps.list)
@@ -202,7 +202,7 @@ Status Series::State::record(const Step& step, const std::string& path) {
   PENSTOCK_TRY(write_file(*storage, pattern.index_path(), encode_index(pattern, kept)));
   if (schedule.xdmf) {
     std::swap(steps.list, kept);
-    grids.erase(step.name);  // it may have been another's
+    grids.erase(step.name);  // it may belong to another step
     const Status written = write_xdmf();
     std::swap(steps.list, kept);
     PENSTOCK_TRY(written);
@@ -310,7 +310,7 @@ Result<bool> Series::due(int64_t iteration, double time) {
 
 Result<File> Series::step(int64_t iteration, double time) {
   const Status moment = check_moment(*state_, iteration, time);
-  // The others go on; they learn that this rank asks for no file.
+  // The other ranks continue and learn that this rank requests no file.
   auto made = File::create(state_->comm, moment.ok() ? state_->pattern.path_of(iteration) : "", state_->plan);
   PENSTOCK_TRY(moment);
   PENSTOCK_ASSIGN(File file, std::move(made));

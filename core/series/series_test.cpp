@@ -1,4 +1,4 @@
-// Tests of series on one rank: what the index and the folder say, restarts, what stays, and what was damaged or lies.
+// Tests of series on one rank: index and folder, restarts, kept steps, damaged and false files.
 #include <penstock/series.hpp>
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ class SeriesTest : public ::testing::TestWithParam<const char*> {
     const std::vector<double> data(12, value);
     ASSERT_TRUE(file.put("rho", type_of<double>(), *part, data.data()).ok());
   }
-  // As a reader finds them; each file's value is its time times 10 where it is of this run.
+  // As seen by a reader; each file's value is 10 times its time if it belongs to this run.
   Moments found() {
     const auto series = Series::open(comm_, pattern());
     EXPECT_TRUE(series.ok()) << series.status().message();
@@ -142,7 +142,7 @@ TEST_P(SeriesTest, ARestartReplacesWhatItWritesAgain) {
     auto abandoned = series.step(25, 2.5);
     ASSERT_TRUE(abandoned.ok());
   }
-  EXPECT_EQ(found().size(), 6U);  // nothing is replaced before something else is there
+  EXPECT_EQ(found().size(), 6U);  // nothing is replaced before its replacement exists
   write(series, 25, 2.5, 25);
   EXPECT_EQ(found(), (Moments{{0, 0}, {10, 0.1}, {20, 0.2}, {25, 2.5}}));
   write(series, 25, 2.6, 26);
@@ -158,7 +158,7 @@ TEST_P(SeriesTest, WhatIsKeptAndNothingElse) {
   std::ofstream(folder_ + "/out-00000001.txt") << "mine";
   std::ofstream(folder_ + "/out-7.h5") << "mine";
   std::ofstream(folder_ + "/out-00000777.h5") << "not a step";
-  for (int run = 0; run < 2; ++run) {  // numbers go on over restarts
+  for (int run = 0; run < 2; ++run) {  // numbers continue across restarts
     Series series = create("keep_last=2,keep_every=4");
     for (int64_t n = 6 * run; n < 6 * (run + 1); ++n)
       write(series, 10 * n, static_cast<double>(n), 10 * static_cast<double>(n));
@@ -176,7 +176,7 @@ TEST_P(SeriesTest, WhatIsKeptAndNothingElse) {
   if (!set) {
     EXPECT_EQ(of_steps, 5U + 2U);
   } else {
-    for (const auto& entry : fs::directory_iterator(folder_))  // parts of what was removed are gone
+    for (const auto& entry : fs::directory_iterator(folder_))  // parts of removed steps are gone
       EXPECT_EQ(entry.path().filename().string().find("out-00000010."), std::string::npos) << entry.path();
   }
 }
@@ -245,7 +245,7 @@ TEST(Pattern, NamesAndBack) {
     EXPECT_EQ(parse_pattern(wrong).status().code(), Code::invalid) << wrong;
 }
 
-// Any text with a right checksum is refused, or says what a series could have.
+// Any text with a correct checksum is rejected or describes a possible series.
 TEST(Index, AnyTextWithARightChecksum) {
   const Pattern pattern = *parse_pattern("run/out-*.h5");
   std::vector<Step> steps;

@@ -1,4 +1,5 @@
-// Checking: blocks of the published file are read, by all ranks together and each once, and compared with their checksums.
+// Checking: reads blocks of the published file, each once, by all ranks together, and compares them with their
+// checksums.
 #include "core/session/checking.hpp"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ size_t number_of(const Checking& checking, const BlockId& block) {
   return static_cast<size_t>(checking.cuts[block.dataset].first + block.index);
 }
 
-// Collective. The record, on all ranks; an empty one where there is none, and OR_NONE.
+// Collective. The record, on all ranks. If there is none: an empty one with OR_NONE, otherwise an error.
 Status load_checking(File::State& state, bool or_none = false) {
   if (state.checking) return {};
   const auto message = from_rank_0(state.comm, [&](Encoder& out) -> Status {
@@ -68,7 +69,7 @@ Status load_checking(File::State& state, bool or_none = false) {
   return {};
 }
 
-// Some blocks that are read at once, or a piece of a long one.
+// Blocks to read at once, or a piece of a long block.
 class Reader {
  public:
   Reader(File::State& state, std::vector<Finding>& findings) : state_(state), findings_(findings) {}
@@ -99,7 +100,7 @@ class Reader {
         compare(blocks_[i], crc64({memory[i], static_cast<size_t>(bytes_of(state_, blocks_[i]))}));
     } else if (blocks_.size() == 1) {
       findings_.push_back({blocks_[0], status.message()});
-    } else {  // which of them cannot be read
+    } else {  // find out which of them cannot be read
       for (const BlockId& block : std::exchange(blocks_, {})) check_long(block);
     }
     blocks_.clear();
@@ -148,7 +149,7 @@ class Reader {
   int64_t bytes_ = 0;
 };
 
-// Collective. Those of LIST, which is the same on all ranks, that are not as they were committed.
+// Collective. The blocks of LIST that differ from what was committed. LIST is the same on all ranks.
 Result<std::vector<Finding>> find_damaged(File::State& state, std::span<const BlockId> list,
                                           const std::function<void(double)>& progress) {
   __int128 total = 0, before = 0;
@@ -184,7 +185,7 @@ Result<std::vector<Finding>> find_damaged(File::State& state, std::span<const Bl
   return found;
 }
 
-// Neighbouring blocks are one damage; FOUND is in the order of the file.
+// Adjacent blocks form one damage. FOUND is in file order.
 std::vector<Damage> damages_of(const File::State& state, std::span<const Finding> found) {
   std::vector<Damage> damages;
   for (const Finding& finding : found) {
@@ -207,7 +208,7 @@ std::vector<Damage> damages_of(const File::State& state, std::span<const Finding
   return damages;
 }
 
-// Rank 0. Whether the bytes before the data, or a set's index, are as they were.
+// Rank 0. Whether the bytes before the data, or a set's index, are unchanged.
 Result<bool> metadata_agree(File::State& state, const Record& record) {
   if (state.contents->altered) return false;
   if (record.metadata_bytes <= 0) return true;
@@ -223,8 +224,9 @@ bool is_single(const File::State& state) {
   return state.contents->parts.size() == 1 && state.contents->parts[0] == state.described();
 }
 
-// Collective. Which files, numbered as in WrongFile, somebody has written to since their commit. A single file's time is set to that
-// of its commit (place_record), to what the file system keeps of it. The files of a set are written before its index.
+// Collective. The files, numbered as in WrongFile, that were written after their commit. The time of a single file is
+// set to that of its commit (place_record), as far as the file system stores it. The files of a set are written before
+// its index.
 Result<std::vector<int64_t>> find_written(File::State& state, const Record& record) {
   const Contents& contents = *state.contents;
   std::vector<int64_t> written(contents.parts.size() + 1);
@@ -255,7 +257,7 @@ std::vector<int32_t> parts_of(const Contents& contents, const Damage& damage) {
   return parts;
 }
 
-// What of FOUND cannot be an edit, by the times of the files.
+// The findings that cannot be an edit, by the times of the files.
 std::vector<std::string> find_not_meant(const File::State& state, const Verification& found,
                                         std::span<const WrongFile> wrong, std::span<const int64_t> written) {
   const Contents& contents = *state.contents;
@@ -297,7 +299,7 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
   if (state.closed) return Status(Code::invalid, "the file is closed");
   if (!state.contents) return Status(Code::invalid, "nothing was committed yet that could be verified");
   const Calling calling(state.comm, "verify", state.path);
-  PENSTOCK_TRY(state.comm->barrier());  // ranks that called something else are found in a reduction
+  PENSTOCK_TRY(state.comm->barrier());  // a reduction detects ranks in other calls
   PENSTOCK_TRY(refresh(state));
   PENSTOCK_TRY(load_checking(state, state.contents->parity.has_value()));
   const Checking& checking = *state.checking;
@@ -381,7 +383,7 @@ Status verify_claims(File::State& state, const Resolved& resolved) {
   PENSTOCK_ASSIGN(const auto found, find_damaged(state, list, {}));
   Verification result;
   result.damages = damages_of(state, found);
-  result.modified = true;  // for all that is known here
+  result.modified = true;  // as far as known here
   return result.verdict(state.path);
 }
 

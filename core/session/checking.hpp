@@ -1,4 +1,4 @@
-// Checking: what is known of the published file's checksums, and which blocks agreed with theirs.
+// Checking: the checksums of the published file, and the blocks verified so far.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@ namespace penstock {
 
 struct Checking {
   Record record;
-  std::vector<BlockCut> cuts;             // of each dataset of the contents; no blocks where it has no sums
-  std::vector<const Record::Sums*> sums;  // null there
-  std::vector<bool> good;                 // of each block of all: was read and agreed
+  std::vector<BlockCut> cuts;             // of each dataset of the contents; no blocks if it has no sums
+  std::vector<const Record::Sums*> sums;  // null if it has no sums
+  std::vector<bool> good;                 // for each block: was read and agreed
 };
 
 }  // namespace penstock

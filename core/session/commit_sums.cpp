@@ -1,4 +1,4 @@
-// CommitSums: which datasets are summed, by whom, and what rank 0 makes of it.
+// CommitSums: decides which datasets are summed and by which rank, and forms the record on rank 0.
 #include "core/session/commit_sums.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace penstock {
 namespace {
 
-// Of the published file, what belongs to DATASET of the new one; null where it was not summed, or is cut in another way.
+// The sums of the published file for DATASET of the new one; null if it has none, or a different division into blocks.
 const Record::Sums* published_sums(const File::State& state, const Record& record, const Dataset& dataset,
                                    const BlockCut& cut) {
   const Dataset* old = state.contents->catalogue.find(dataset.name);
@@ -21,8 +21,7 @@ const Record::Sums* published_sums(const File::State& state, const Record& recor
   return sums != nullptr && cut.elements % sums->block_elements == 0 ? sums : nullptr;
 }
 
-// Collective. Sums add up only where no element is put twice, and nothing is known of what lies in holes of a file that
-// is changed.
+// Collective. Sums add up only if no element is put twice, and the data in holes of a changed file is unknown.
 Status find_summed(File::State& state, Writing& writing, CommitSums& sums) {
   const std::vector<int64_t>& kept = writing.target.kept;
   const size_t count = sums.datasets.size();
@@ -57,7 +56,7 @@ Status find_summed(File::State& state, Writing& writing, CommitSums& sums) {
   return {};
 }
 
-// The record takes its place by name; those behind it are counted on.
+// The record takes its place by name, and later datasets are renumbered.
 void add_record(File::State& state, Writing& writing, CommitSums& sums) {
   const Dims shape{record_words(sums.cuts)};
   const Dataset dataset{std::string(record_name), {Kind::u64}, shape};
@@ -82,7 +81,7 @@ void sum_claims(const Resolved& resolved, CommitSums& sums) {
   }
 }
 
-// Blocks of the published file lie whole in those of the new one.
+// Blocks of the published file are contained in those of the new one.
 void add_published(const Record::Sums& old, const Dataset& dataset, const BlockCut& cut, std::span<uint64_t> sums) {
   const int64_t size = bytes(dataset.type), all = elements(dataset.shape);
   for (size_t i = 0; i < old.blocks.size(); ++i) {
@@ -151,7 +150,7 @@ void start_sums(File::State& state, Writing& writing, bool behind) {
     try {
       sums.thread = std::thread(sum);
       return;
-    } catch (const std::system_error&) {  // no thread to be had
+    } catch (const std::system_error&) {  // no thread available
     }
   }
   sum();
@@ -192,7 +191,7 @@ Status place_record(File::State& state, Writing& writing) {
       PENSTOCK_TRY(file->close());
     }
   }
-  // Where a file system cannot, what is found later cannot be told from another tool's edit: no reason to fail.
+  // If a file system cannot, later findings cannot be distinguished from edits of other tools: not an error.
   (void)state.storage->set_time(writing.output.partial, sums.committed_at);
   return {};
 }

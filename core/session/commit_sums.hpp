@@ -1,5 +1,5 @@
-// CommitSums: the checksums of one commit, made from the program's own memory, so that they do not depend on who moves the
-// data, or how.
+// CommitSums: the checksums of one commit, computed from the program's own memory, so that they do not depend on how
+// the data moves.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace penstock {
 
-// Whether the sums of so many bytes on so many ranks are made before the data moves, and travel with it.
+// Whether the sums are computed before the data moves and travel with it, for this amount of data and number of ranks.
 inline bool sums_come_first(int64_t bytes, int ranks) { return bytes / ranks <= 4 << 20; }
 
 struct CommitSums {
   bool wanted = false;
-  bool early = false;    // made and in place before the data moves; else beside it, by a thread where there may be one
+  bool early = false;    // computed and written before the data moves; else concurrently, in a thread if allowed
   bool in_file = false;  // as a dataset; else in the index of a set
   std::vector<Dataset> datasets;
   std::vector<BlockCut> cuts;   // of each
-  std::vector<bool> summed;     // the same on all ranks: not where puts may overlap or leave holes
-  std::vector<bool> anew;       // nothing of the published file's data is left in it
+  std::vector<bool> summed;     // the same on all ranks; false if puts may overlap or leave holes
+  std::vector<bool> anew;       // contains no data of the published file
   std::vector<uint64_t> sums;   // linear; of this rank, then of all
-  std::vector<uint64_t> words;  // rank 0: the record as the file holds it
+  std::vector<uint64_t> words;  // rank 0: the record as stored in the file
   int64_t committed_at = 0;
-  Record published;  // rank 0: of the file that is changed
+  Record published;  // rank 0: of the file being changed
   std::thread thread;
 
   CommitSums() = default;
@@ -38,13 +38,13 @@ struct CommitSums {
   }
 };
 
-// Collective. Decides what is summed, and gives the target its record where that is a dataset.
+// Collective. Decides what is summed; if the record is a dataset, adds it to the target.
 Status plan_sums(File::State& state, Writing& writing);
-// Local. Begins to sum, in a thread where BEHIND and there may be one. The claims' memory must live until wait().
+// Local. Starts summing, in a thread if BEHIND and threads are allowed. The claims' memory must live until wait().
 void start_sums(File::State& state, Writing& writing, bool behind);
-// Collective. Adds up all ranks' sums; rank 0 has the record then.
+// Collective. Adds up all ranks' sums; rank 0 then has the record.
 Status add_up_sums(File::State& state, Writing& writing);
-// Rank 0, when all data is written: what is not in its place yet.
+// Rank 0, after all data is written: writes the part of the record that is not in place yet.
 Status place_record(File::State& state, Writing& writing);
 
 }  // namespace penstock

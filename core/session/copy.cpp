@@ -1,4 +1,5 @@
-// Copying: files that begin with what is in another, carried over by all ranks, or supplied in pieces where files are written anew.
+// Copying: files that start with the contents of another: all ranks carry the data over, or supply it in pieces if the
+// file is rewritten.
 #include <algorithm>
 #include <optional>
 
@@ -12,7 +13,7 @@
 namespace penstock {
 namespace {
 
-// Whether a file can begin with what another holds: what is carried over has no blocks of ranks.
+// Whether a file can start with another's contents: carried-over data has no blocks of ranks.
 bool carries(const File::State& to) {
   return to.engine == nullptr && (to.plan.placement == "single" || to.plan.placement == "parts");
 }
@@ -47,7 +48,7 @@ Status check_clone(const File::State& from, const File::State& to) {
   return {};
 }
 
-// So that whoever replaces or edits FROM is noticed.
+// Keeps FROM open, so that its replacement or change is detected.
 Status hold_source(const File::State& from, File::State& state) {
   state.source = from.path;
   Status status;
@@ -66,7 +67,7 @@ bool is_in(std::string_view name, std::string_view group) {
   return name == group || (name.size() > group.size() && name.starts_with(group) && name[group.size()] == '/');
 }
 
-// What of ALL is named by ONLY, datasets or groups of them.
+// The objects of ALL that ONLY names: datasets, or groups of them.
 Result<Catalogue> choose(const Catalogue& all, const std::string& path, std::span<const std::string> only) {
   std::vector<std::string> wanted;
   for (const std::string& word : only) {
@@ -87,7 +88,7 @@ Result<Catalogue> choose(const Catalogue& all, const std::string& path, std::spa
     if (std::ranges::any_of(wanted, [&](const std::string& name) { return is_in(dataset.name, name); }))
       chosen.datasets.push_back(dataset);
   for (const auto& [object, attributes] : all.attributes) {
-    const auto takes = [&object = object](const std::string& name) {  // as Debian 12's clang wants it
+    const auto takes = [&object = object](const std::string& name) {  // a capture for Debian 12's clang
       return object.empty() || is_in(object, name) || is_in(name, object);
     };
     if (std::ranges::any_of(wanted, takes)) chosen.attributes.emplace(object, attributes);
@@ -95,13 +96,13 @@ Result<Catalogue> choose(const Catalogue& all, const std::string& path, std::spa
   return chosen;
 }
 
-// What a rank copies of a dataset: boxes one after another.
+// The part of a dataset that a rank copies: boxes one after another.
 struct CopiedShare {
   std::vector<Box> boxes;
   std::vector<int64_t> begin;  // of each, in elements of the share
 };
 
-// A slab of the first extent that has one for each rank, else of the longest.
+// A slab along the first extent that is at least the number of ranks, else along the longest.
 Result<std::vector<Box>> slab_of(const Dims& shape, const CommunicatorInterface& comm) {
   int cut = -1;
   for (int i = 0; i < shape.rank() && (cut < 0 || shape[cut] < comm.size()); ++i)
@@ -114,7 +115,7 @@ Result<std::vector<Box>> slab_of(const Dims& shape, const CommunicatorInterface&
 
 int64_t pieces_of(int64_t extent, int64_t piece) { return (extent - 1) / piece + 1; }
 
-// The extents of as many whole chunks as MOST elements hold, joined along the fastest dimensions first.
+// The extents of as many whole chunks as fit in MOST elements, joined along the fastest dimensions first.
 Dims tile_of(const Dims& shape, const Dims& chunk, int64_t most) {
   Dims tile = chunk;
   for (int i = 0; i < shape.rank(); ++i) tile[i] = std::min(chunk[i], shape[i]);
@@ -125,7 +126,7 @@ Dims tile_of(const Dims& shape, const Dims& chunk, int64_t most) {
   return tile;
 }
 
-// This rank's tiles; nothing, on all ranks, where there would be too many to list.
+// This rank's tiles; nothing, on all ranks, if there are too many to list.
 std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, const CommunicatorInterface& comm) {
   constexpr int64_t most_tiles = 1 << 16;  // of a rank
   Dims count = shape;
@@ -148,7 +149,8 @@ std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, co
   return tiles;
 }
 
-// Whole chunks, since each is unpacked as a whole; slabs where there are none, or where each block makes a dataset in a part.
+// Whole chunks, since each is unpacked as a whole. Slabs if there are no chunks, or if each block becomes a dataset in
+// a part.
 Result<CopiedShare> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
   std::optional<std::vector<Box>> boxes;
   const auto chunk = from.contents->chunks.find(dataset.name);

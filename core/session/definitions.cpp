@@ -1,4 +1,4 @@
-// Definitions: hash and compare first, merge up a tree only where ranks differ.
+// Definitions: compares hashes first, and merges up a tree only if ranks differ.
 #include "core/session/definitions.hpp"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 
 constexpr int tag_length = 1001, tag_payload = 1002;
 
-// The rank that set each attribute: where ranks differ, so that an error can name them.
+// The rank that set each attribute, so that an error can name differing ranks.
 using Setters = std::map<std::pair<std::string, std::string>, int>;
 
-// With the ranks that said so where SETTERS are given; without them to be compared.
+// With the ranks if SETTERS are given; without them for comparison.
 void encode(Encoder& out, const Definitions& d, const Setters* setters) {
   out.value(static_cast<int64_t>(d.datasets.size()));
   for (const auto& [name, definition] : d.datasets) {
@@ -49,7 +49,7 @@ void encode(Encoder& out, const Definitions& d, const Setters* setters) {
   }
 }
 
-// What is merged up the tree.
+// The data merged up the tree.
 struct Said {
   Definitions all;
   Setters setters;

@@ -1,4 +1,4 @@
-// Definitions: what ranks say about datasets and attributes, made into one truth for all of them.
+// Definitions: merges the ranks' definitions of datasets and attributes into one that all share.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace penstock {
 
-// How the elements of a dataset are dealt to ranks; the same on all of them.
+// How the elements of a dataset are distributed over ranks; the same on all ranks.
 enum class Sharing : uint8_t { partitioned, ragged, replicated, per_rank };
 Sharing sharing_of(const Decomposition& part);
 
@@ -23,32 +23,32 @@ struct Definition {
   Sharing sharing = Sharing::partitioned;
   Dims shape;  // of the dataset; of one row for ragged and per_rank
   bool unlimited = false;
-  int rank = 0;  // the lowest that said so
+  int rank = 0;  // the lowest rank with this definition
 };
 
 struct Definitions {
   std::map<std::string, Definition> datasets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;  // as in a catalogue
-  std::set<std::string> unlimited;  // datasets whose first extent may grow, put by this rank or not
-  std::set<std::string> named;      // datasets whose dimensions were named, which must fit
-  std::set<std::string> groups;     // made on purpose
-  std::set<std::string> removed;    // datasets and groups of the published file that go, with all that is in them
+  std::set<std::string> unlimited;  // datasets whose first extent may grow, whether or not this rank puts them
+  std::set<std::string> named;      // datasets with named dimensions, which must fit
+  std::set<std::string> groups;     // created explicitly
+  std::set<std::string> removed;    // datasets and groups of the published file to remove with all their contents
 };
 
-// Whether OBJECT is one of NAMES, or in a group that is.
+// Whether OBJECT is one of NAMES, or in a group of NAMES.
 bool is_among(std::string_view object, const std::set<std::string>& names);
-// OLD, but for what is among REMOVED.
+// OLD without the objects in REMOVED.
 Catalogue without(Catalogue old, const std::set<std::string>& removed);
 
 // "f64 (10, 20)", "ragged f32 rows of (3)", ...
 std::string describe(const Definition& definition);
-// Adds the DEFINITION of NAME to ALL, where it may be already; defined differently it is Code::mismatch. The first extent
-// of an unlimited dataset is not compared: the larger one stays.
+// Adds the DEFINITION of NAME to ALL. Code::mismatch if ALL has a different one. The first extent of an unlimited
+// dataset is not compared: the larger one counts.
 Status add(Definitions& all, const std::string& name, const Definition& definition);
 
-// Collective. The union of all ranks' definitions; the same name defined differently is Code::mismatch, absence is not.
-// One reduction where they are alike; else sorted lists are merged up a binomial tree.
-// MINE may be this rank's failure; then all ranks fail with it, or with that of a lower rank.
+// Collective. The union of all ranks' definitions. Different definitions of one name are Code::mismatch; absence is
+// allowed. One reduction if all are equal; else sorted lists are merged up a binomial tree. MINE may be this rank's
+// failure; then all ranks fail with it, or with the failure of a lower rank.
 Result<Definitions> agree_definitions(const Communicator& comm, Result<Definitions> mine);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Engines in a session: what is checked before and after somebody else's stack has done the work.
+// Engines in a session: checks before and after a third-party library's work.
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 namespace penstock {
 namespace {
 
-// Some MPI-IO libraries hang, or report success, on a full disk: better to find out before.
+// Some MPI-IO libraries hang, or report success, on a full disk, so it is checked in advance.
 Status check_space(const std::string& path, int64_t bytes) {
   const std::string folder = folder_of(path).empty() ? "." : folder_of(path);
   struct statvfs info = {};
-  if (::statvfs(folder.c_str(), &info) != 0) return {};  // what cannot be asked is not refused
+  if (::statvfs(folder.c_str(), &info) != 0) return {};  // unknown free space is accepted
   const int64_t free = static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
   if (free >= bytes) return {};
   return {Code::no_space,
@@ -39,7 +39,7 @@ Status same_catalogue(const Catalogue& meant, const Catalogue& found, std::strin
   return {};
 }
 
-// The first byte of a dataset in the one file of CONTENTS that was never written; -1 where there is none.
+// The first unwritten byte of a dataset in the one file of CONTENTS; -1 if there is none.
 int64_t find_hole(const Contents& contents, std::string& dataset) {
   for (size_t d = 0; d < contents.blocks.size() && contents.parts.size() == 1; ++d) {
     const Dataset& here = contents.catalogue.datasets[d];
@@ -55,10 +55,10 @@ int64_t find_hole(const Contents& contents, std::string& dataset) {
   return -1;
 }
 
-// What this rank wrote of the files of a folder, and the folder.
+// Syncs the files of a folder that this rank wrote, and the folder.
 Status sync_written(Storage& storage, const std::string& path) {
   const auto info = storage.stat(path);
-  if (!info.ok()) return {};  // nothing that this rank wrote
+  if (!info.ok()) return {};  // this rank wrote nothing
   if (!info->directory) {
     PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, true));
     PENSTOCK_TRY(file->sync());

@@ -1,4 +1,4 @@
-// File: the public face of a session: the local calls, and when commit does what.
+// File: the public interface of a session: the local calls, and the order of steps in a commit.
 #include <penstock/file.hpp>
 
 #include <algorithm>
@@ -119,7 +119,7 @@ Status no_dataset(const File::State& state, const std::string& name) {
   return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'{}", name, state.path, said)};
 }
 
-// TYPE and the shape that PART names are those of the dataset in the file.
+// Checks that TYPE and the shape of PART are those of the dataset in the file.
 Status check_get(const File::State& state, const Pending& wanted) {
   if (!state.contents)
     return {Code::not_found, fmt::format("'{}': nothing was written yet that could be read", wanted.name)};
@@ -342,7 +342,7 @@ struct Work {
   Convention convention = Convention::none;
 };
 
-// Ranks may have different things pending; all of them do what one of them has to.
+// Ranks may have different things pending; all of them do everything that any of them needs.
 Result<Work> agree_work(const File::State& state) {
   const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty() ||
                       !state.named.empty() || !state.groups.empty() || !state.removed.empty();
@@ -367,7 +367,7 @@ int64_t pending_bytes(const std::vector<Pending>& pending) {
   return sum;
 }
 
-// File and message counts of this rank between two moments.
+// Adds the difference of this rank's file and message counts between two moments.
 void count(File::State& state, int sign) {
   const StorageCounts counts = state.storage->counts();
   Report& report = state.report;
@@ -424,8 +424,8 @@ Status start_work(File::State& state, bool behind) {
   return status;
 }
 
-// The first failure is the file's fate. One that names the file, as where ranks lost each other, stays the same on all ranks,
-// whatever they were doing.
+// The first failure determines the file's outcome. A failure that names the file, as when ranks lost each other, stays
+// the same on all ranks, whatever they were doing.
 Status conclude(File::State& state, const Status& status) {
   if (status.ok()) return state.outcome = status;
   const std::string name = fmt::format("'{}'", state.path);
@@ -442,7 +442,7 @@ Status conclude(File::State& state, const Status& status) {
   return named;
 }
 
-// Adds its own lifetime to the seconds of commits.
+// Adds its lifetime to the seconds of commits.
 class CommitTimer {
  public:
   explicit CommitTimer(File::State& state) : state_(state), begin_(now()) {}
@@ -463,7 +463,7 @@ Status File::commit() {
   const Calling calling(state.comm, "commit", state.path);
   const CommitTimer timer(state);
   const Status started = start_work(state, false);
-  if (started.ok() && handed_over(state)) return {};  // servers go on by themselves
+  if (started.ok() && handed_over(state)) return {};  // servers continue by themselves
   return conclude(state, started.ok() ? finish_work(state) : started);
 }
 
@@ -477,7 +477,7 @@ Status File::commit_start() {
 Result<bool> File::commit_test() {
   PENSTOCK_TRY(check_usable(*state_));
   auto done = test_writing(*state_);
-  if (!done.ok()) return true;  // the error is finish's to report, on all ranks
+  if (!done.ok()) return true;  // finish reports the error, on all ranks
   return done;
 }
 

@@ -1,4 +1,4 @@
-// Files: each is read by one rank, and what was found is told to all.
+// Files: each is read by one rank, and the result is sent to all.
 #include "core/session/files.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace penstock {
 namespace {
 
-// Whether the first bytes of the file at PATH, which has so many, are those MEANT.
+// Whether the first bytes of the file at PATH, as many as MEANT covers, have the sum MEANT.
 Result<std::string> compare(const File::State& state, const std::string& path, const FileSum& meant, const char* what) {
   PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::automatic, false));
   const auto sum = sum_of_file(state, *file, meant.bytes);
@@ -22,7 +22,7 @@ Result<std::string> compare(const File::State& state, const std::string& path, c
   return *sum == meant.sum ? "" : std::string(what);
 }
 
-// What is wrong with the file at PATH; "" where nothing is. Errors are of another kind: nothing is known then.
+// What is wrong with the file at PATH; "" if nothing. An error status means that the state is unknown.
 Result<std::string> look_at(const File::State& state, const std::string& path, const FileSum& meant) {
   Storage& storage = *state.storage;
   if (const Status inside = check_link(path); !inside.ok()) return inside.message();
@@ -34,7 +34,7 @@ Result<std::string> look_at(const File::State& state, const std::string& path, c
   return compare(state, path, meant, "its bytes are not those that were committed");
 }
 
-// The same of its head alone. What lies behind it is known to be there.
+// Same for its head alone. The data after it is known to exist.
 Result<std::string> look_at_head(const File::State& state, const std::string& path, const FileSum& meant) {
   PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(path));
   if (info.bytes < meant.bytes) return fmt::format("it has {} bytes, which its header alone had", info.bytes);

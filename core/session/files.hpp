@@ -1,4 +1,4 @@
-// Files: those of a set, compared with the checksums in its index: with parity as wholes, else their headers.
+// Files: compares the files of a set with the checksums in its index: whole files with parity, else their headers.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// A part, or the parity file behind the last part, that is not what was committed; and why.
+// A part, or the parity file after the last part, that differs from what was committed; and why.
 struct WrongFile {
   int32_t file = 0;
   std::string why;
@@ -17,9 +17,10 @@ struct WrongFile {
 const std::string& path_of(const Contents& contents, int32_t file);
 const FileSum& sum_of(const Contents& contents, int32_t file);
 
-// Local. The CRC-64 of the first BYTES of FILE, read by windows.
+// Local. The CRC-64 of the first BYTES of FILE, read in windows.
 Result<uint64_t> sum_of_file(const File::State& state, StorageFile& file, int64_t bytes);
-// Collective, the same on all ranks, in the order of files. Every file is read by one rank. Without parity parts that are lost are left out.
+// Collective, the same on all ranks, in file order. Each file is read by one rank. Without parity, lost parts are
+// omitted.
 Result<std::vector<WrongFile>> find_wrong_files(File::State& state);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Keep: the datasets and the data of a published file that go into the new one.
+// Keep: carries datasets and data of a published file over to the new one.
 #include "core/session/keep.hpp"
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace penstock {
 namespace {
 
-constexpr size_t most_carried = 4096;  // pieces at once, which need memory too
+constexpr size_t most_carried = 4096;  // pieces at once, which also need memory
 
-// What was PUT now over the OLD dataset of its name.
+// Combines the dataset PUT now with the OLD dataset of the same name.
 Status join(const Dataset& old, Dataset& put) {
   Dims shape = put.shape;
   if (old.unlimited && shape.rank() == old.shape.rank() && shape.rank() > 0) shape[0] = old.shape[0];
@@ -27,7 +27,7 @@ Status join(const Dataset& old, Dataset& put) {
   return {};
 }
 
-// What of the published data goes to its place in the new file at once.
+// Published data that moves to its place in the new file at once.
 struct Load {
   std::vector<Claim> from, to;  // of the same elements, in the published file and in the new one
   std::vector<int64_t> at;      // bytes in the buffer, of each
@@ -49,7 +49,7 @@ Status move_load(File::State& state, const Output& output, Load& load, std::vect
 
 Status add_old(const Catalogue& old, Target& target, std::vector<Claim>& claims) {
   std::vector<Dataset> put = std::exchange(target.catalogue.datasets, {});
-  std::vector<int> index;  // in the target, of each that was put
+  std::vector<int> index;  // in the target, of each dataset that was put
   auto from = old.datasets.begin();
   const auto keep_below = [&](const std::string* name) {
     for (; from != old.datasets.end() && (name == nullptr || from->name < *name); ++from) {
@@ -68,7 +68,7 @@ Status add_old(const Catalogue& old, Target& target, std::vector<Claim>& claims)
   keep_below(nullptr);
   for (Claim& claim : claims) claim.dataset = index[static_cast<size_t>(claim.dataset)];
   for (const auto& [object, list] : old.attributes)
-    target.catalogue.attributes[object].insert(list.begin(), list.end());  // what is set now wins
+    target.catalogue.attributes[object].insert(list.begin(), list.end());  // new values take precedence
   return {};
 }
 

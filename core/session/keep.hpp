@@ -1,4 +1,4 @@
-// Keep: what a commit keeps of the published file that it changes.
+// Keep: the unchanged contents of a published file that a commit carries over.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace penstock {
 
-// Local. The datasets of OLD come between those of TARGET; both are sorted. CLAIMS keep to theirs.
+// Local. Inserts the datasets of OLD into those of TARGET; both are sorted. CLAIMS keep referring to theirs.
 Status add_old(const Catalogue& old, Target& target, std::vector<Claim>& claims);
 
-// Local. What is kept has no blocks of ranks, which these placements are made of. And a set that became a single file,
-// or the other way round, would leave its parts behind.
+// Local. Rejects placements made of ranks' blocks, since carried-over data has none; and a change between set and
+// single file, which would leave parts behind.
 Status check_keep(const File::State& state);
 
-// Collective. Sums and parity of the new set would be those of rot, and what could repair it goes with the old one.
+// Collective. Rejects a damaged set: new sums and parity would cover damaged data, and the old ones would be lost.
 Status check_whole(File::State& state);
 
-// Local. This rank's share of the published data, KEPT of each dataset, goes to its place in OUTPUT.
+// Local. Writes this rank's share of the published data, KEPT of each dataset, to its place in OUTPUT.
 Status carry(File::State& state, const std::vector<int64_t>& kept, const Output& output);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Latest: the newest checkpoint of many that can be believed.
+// Latest: finds the newest valid checkpoint.
 #include <glob.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ bool is_part(std::string_view path) {
   return false;
 }
 
-// What cannot be read now is looked at again when its turn comes: then its error is told.
+// A file that cannot be read now is examined again in its turn; its error is then reported.
 int64_t time_of(const std::string& path, const std::shared_ptr<Storage>& storage) {
   const auto info = storage->stat(path);
   const auto contents = recognise_and_read(*storage, path);
@@ -61,7 +61,7 @@ Result<std::vector<Candidate>> find_candidates(const std::string& pattern) {
   return list;
 }
 
-// Rank 0 looks, all ranks know.
+// Rank 0 searches and sends the result to all ranks.
 Result<std::vector<std::string>> share_candidates(const Communicator& comm, const std::string& pattern) {
   const auto message = from_rank_0(comm, [&](Encoder& out) -> Status {
     PENSTOCK_ASSIGN(const auto list, find_candidates(pattern));
@@ -80,7 +80,7 @@ Result<std::vector<std::string>> share_candidates(const Communicator& comm, cons
 
 Result<File> File::open_latest(const Communicator& comm, std::string pattern, std::string_view plan) {
   const Calling calling(comm, "open_latest", pattern, false);
-  PENSTOCK_TRY(comm->barrier());  // ranks that called something else are found in a reduction
+  PENSTOCK_TRY(comm->barrier());  // a reduction detects ranks in other calls
   PENSTOCK_ASSIGN(const std::vector<std::string> paths, share_candidates(comm, pattern));
   std::vector<std::string> passed_over;
   for (const std::string& path : paths) {
@@ -89,7 +89,7 @@ Result<File> File::open_latest(const Communicator& comm, std::string pattern, st
     if (file.ok()) {
       const auto found = file->verify();
       status = found.ok() ? found->verdict(path) : found.status();
-      const bool unknown = status.code() == Code::not_found;  // whole, as far as its structure tells
+      const bool unknown = status.code() == Code::not_found;  // intact, as far as its structure tells
       if (unknown) passed_over.push_back(status.message() + ": only its structure was looked at");
       if (status.ok() || unknown) {
         file->state_->report.warnings = std::move(passed_over);

@@ -1,4 +1,4 @@
-// Methods: formats, placements, transports and engines as descriptors, and the ways that they make together.
+// Methods: descriptors of formats, placements, transports and engines, and their combinations.
 #include "core/session/methods.hpp"
 
 #include <algorithm>
@@ -70,12 +70,12 @@ const Catalog& catalog() {
 
 namespace {
 
-// By extensions. What netCDF-4 writes is HDF5.
+// By extension. netCDF-4 writes HDF5.
 constexpr std::pair<std::string_view, std::string_view> known_extensions[] = {
     {"h5", "hdf5"},     {"hdf5", "hdf5"}, {"he5", "hdf5"},   {"hdf", "hdf5"}, {"nc4", "hdf5"},
     {"vtkhdf", "hdf5"}, {"nc", "netcdf"}, {"cdf", "netcdf"}, {"raw", "raw"},  {"json", "raw"}};
 
-// In lower case; "" where there is none, or only a number: "out.0001".
+// In lower case; "" if there is none, or only a number: "out.0001".
 std::string extension_of(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);
   const size_t dot = path.rfind('.');
@@ -134,7 +134,7 @@ MethodRow row(std::string plan, std::string_view summary, std::string_view missi
   return {std::move(plan), std::string(summary), std::move(refused)};
 }
 
-// The cells of a transport's table. How a cell is asked for (request) is no cell of its own.
+// The cells of a transport's table. The way of requesting a cell (request) is not a cell.
 void add_cells(const Transport& transport, std::vector<MethodRow>& rows) {
   std::vector<std::string> cells{""};
   for (const Parameter& parameter : transport.describe().parameters) {
@@ -154,7 +154,7 @@ void add_cells(const Transport& transport, std::vector<MethodRow>& rows) {
   }
 }
 
-// The ways of an engine that people compare.
+// The variants of an engine that people compare.
 constexpr std::string_view engine_ways[] = {"phdf5:collective=true", "phdf5:chunked=true,collective=true",
                                             "pnetcdf:mode=independent", "pnetcdf:mode=nonblocking",
                                             "netcdf4:mode=independent"};
@@ -178,7 +178,7 @@ std::vector<MethodRow> method_table() {
     for (const std::string_view way : engine_ways)
       if (way.starts_with(fmt::format("{}:", d.name))) rows.push_back(row(std::string(way), d.summary, d.missing));
   }
-  // A cell may be its transport's default, which is there already.
+  // A cell may be its transport's default, which is listed already.
   std::set<std::string> seen;
   std::erase_if(rows, [&](const MethodRow& r) {
     const auto plan = parse_plan(r.plan, "raw", catalog());

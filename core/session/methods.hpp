@@ -1,4 +1,4 @@
-// Methods: the tables of what this build can do, joined for the planner and for listings.
+// Methods: tables of what this build supports, joined for the planner and for listings.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 namespace penstock {
 
 const Catalog& catalog();
-// The format for a new file of this name: by extension, hdf5 without one, "" for one that is not known.
+// The format for a new file of this name, by extension: hdf5 if it has none, "" if it is unknown.
 std::string_view format_of_path(std::string_view path);
 // "hdf5 is .h5 .hdf5, netcdf is .nc"
 std::string known_extensions_text();
 
-// One way to write a file that has a name of its own in listings and comparisons.
+// One method of writing a file, with its own name in listings and comparisons.
 struct MethodRow {
   std::string plan;  // "hdf5/two_phase", "raw/mpiio:coordination=independent,layout=chunks,positioning=shared", "phdf5"
-  std::string summary;  // when it is good
-  std::string refused;  // why it cannot be had: not built, or there is no such thing; "" where it can
+  std::string summary;  // when to use it
+  std::string refused;  // why it is not available: not built, or not defined; "" if it is available
 };
-// Every format x transport, every alias and placement, every engine with its ways of access, and for a transport whose
-// parameters combine (mpiio) each of their combinations once.
+// All formats x transports, aliases and placements, engines with their access methods, and for a transport with
+// combinable parameters (mpiio) each combination once.
 std::vector<MethodRow> method_table();
 
 }  // namespace penstock

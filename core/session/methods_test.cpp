@@ -1,4 +1,4 @@
-// Tests of what methods there are.
+// Tests of the table of methods.
 #include <gtest/gtest.h>
 
 #include <algorithm>

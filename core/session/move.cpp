@@ -1,4 +1,4 @@
-// Moving: the beginning of one transfer by the plan's transport, with one status for all ranks.
+// Moving: starts one transfer by the plan's transport, with one status for all ranks.
 #include "core/session/state.hpp"
 
 namespace penstock {

@@ -1,5 +1,5 @@
-// NodeCache: a slot for each block that was wanted, as long as there are slots. No block ever leaves its slot, so readers need no
-// lock: a block is absent, being fetched by one rank, in its slot, or past the last slot for good.
+// NodeCache: a slot for each requested block, while slots last. A block never leaves its slot, so readers need no lock:
+// a block is absent, being fetched by one rank, in its slot, or uncached for the rest of the time.
 #include "core/session/node_cache.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace penstock {
 namespace {
 
-// Shared memory begins as zeros: a block's entry is its slot + FIRST_SLOT.
+// Shared memory starts as zeros: a block's entry is its slot + FIRST_SLOT.
 constexpr int32_t absent = 0, fetching = 1, uncached = 2, first_slot = 3;
 static_assert(std::atomic<int32_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
@@ -121,12 +121,12 @@ Status NodeCache::read_block(size_t file, int64_t block, int64_t from, std::span
     Status status;
     if (slot < slots_)
       status = fetch(block, {data_ + slot * block_bytes_, static_cast<size_t>(length_of(file, block))}, source);
-    // After a failure others fetch it for themselves, and say what they found.
+    // After a failure other ranks fetch it themselves and report their own result.
     state = slot < slots_ && status.ok() ? static_cast<int32_t>(slot) + first_slot : uncached;
     entry.store(state, std::memory_order_release);
     PENSTOCK_TRY(status);
   }
-  // Whoever fetches it is reading a file, as this rank would.
+  // The fetching rank is reading a file, as this rank would.
   while (state == fetching || state == absent) {
     std::this_thread::yield();
     state = entry.load(std::memory_order_acquire);

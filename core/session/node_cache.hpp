@@ -1,4 +1,4 @@
-// NodeCache: blocks of files in memory that the ranks of a node share, each fetched by the rank that wants it first.
+// NodeCache: caches blocks of files in a node's shared memory; the first rank that needs a block fetches it.
 #pragma once
 
 #include <atomic>
@@ -18,14 +18,14 @@ struct CachedFile {
   int64_t bytes = 0;
 };
 
-// Reads files of INNER through the cache. Writing through it is refused. All but create is local, and safe in several threads.
+// Reads files of INNER through the cache; writing is rejected. All functions except create are local and thread-safe.
 class NodeCache {
  public:
-  // Collective over NODE, with equal arguments. At most MEMORY_BYTES of the files are kept.
+  // Collective over NODE, with equal arguments. Caches at most MEMORY_BYTES of the files.
   static Result<std::shared_ptr<NodeCache>> create(const Communicator& node, std::vector<CachedFile> files,
                                                    int64_t memory_bytes, int64_t block_bytes);
 
-  // BYTES from OFFSET on of file number FILE, which SOURCE is open on.
+  // Reads BYTES at OFFSET of file number FILE, which SOURCE has open.
   Status read(size_t file, int64_t offset, std::span<std::byte> bytes, StorageFile& source);
   int find(const std::string& path) const;  // -1: none of its files
   int64_t fetched_bytes() const { return fetched_; }
@@ -47,7 +47,7 @@ class NodeCache {
   std::atomic<int64_t> fetched_ = 0;  // by this rank
 };
 
-// STORAGE whose files are read through CACHE, as far as they are the cache's.
+// STORAGE that reads files of CACHE through it.
 std::shared_ptr<Storage> cached_storage(std::shared_ptr<Storage> storage, std::shared_ptr<NodeCache> cache);
 
 }  // namespace penstock

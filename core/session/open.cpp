@@ -1,4 +1,4 @@
-// Opening: what the ranks share before a file is created, read or changed.
+// Opening: data that the ranks share before a file is created, read or changed.
 #include <penstock/file.hpp>
 
 #include <unistd.h>
@@ -21,19 +21,18 @@
 namespace penstock {
 namespace {
 
-// What rank 0 knows and all ranks use: the arguments of the collective call, and its findings.
+// Data from rank 0 for all ranks: the arguments of the collective call, and its findings.
 struct Opening {
   Status status;
   std::string path, plan, asked;
   uint64_t token = 0;
-  std::string chosen = {};  // the plan, unless the user overrides it from outside
+  std::string chosen = {};  // the plan, unless the user overrides it outside the program
   Ground ground = {};
   Hints hints = {};                     // of the environment
-  std::string owner = {}, others = {};  // of partial files to be made, and about those of others that are there
+  std::string owner = {}, others = {};  // of new partial files, and about existing ones of others
 };
 
-// Whether all ranks ask for the same comes first: what ranks that called something else answer to that is known to be of
-// another call.
+// The comparison of arguments comes first: answers of ranks in another call are then known to belong to that call.
 Result<Opening> share(const Communicator& comm, Opening mine) {
   Encoder said;
   said.text(mine.asked);
@@ -101,7 +100,7 @@ std::unique_ptr<File::State> new_state(const Communicator& comm, Mode mode) {
   return state;
 }
 
-// Of a file that will be written.
+// For a file that will be written.
 void look_beside(File::State& state, Opening& opening) {
   opening.owner = text(this_process());
   Beside beside = look_beside(*state.storage, opening.path);
@@ -123,14 +122,14 @@ Status choose_plan(Opening& opening, bool as_said = false) {
   return {};
 }
 
-// What the plan says goes before the environment of rank 0; methods without MPI-IO have no use for either.
+// The plan takes precedence over rank 0's environment; methods without MPI-IO use neither.
 void set_hints(File::State& state, const Opening& agreed) {
   if (!(state.engine != nullptr ? state.engine->describe() : state.transport->describe()).hints) return;
   state.hints = state.plan.hints;
   state.hints.insert(agreed.hints.begin(), agreed.hints.end());
 }
 
-// What the plan asks for and this machine has not.
+// Warns about a queue depth that this machine does not support.
 void warn_of_depth(File::State& state) {
   const Settings& settings = state.plan.settings;
   if (!settings.all().contains("queue_depth") || settings.integer("queue_depth") == 1 || has_io_uring()) return;
@@ -160,7 +159,7 @@ Status set_plan(File::State& state, std::string_view text, std::string_view form
   return {};
 }
 
-// As the extension of PATH says where TEXT does not.
+// Uses the extension of PATH if TEXT does not name the format.
 Status set_plan_of_new(File::State& state, std::string_view text, const std::string& path) {
   const std::string_view format = format_of_path(path);
   const Status status = set_plan(state, text, format);
@@ -175,7 +174,7 @@ Status set_plan_of_new(File::State& state, std::string_view text, const std::str
                   context, known_extensions_text())};
 }
 
-// A folder is only replaced by the engine whose it is.
+// Only the engine that owns a folder may replace it.
 bool may_replace(const Engine* engine, const std::string& path) {
   return engine != nullptr && engine->recognises(path);
 }
@@ -246,7 +245,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
 
 namespace {
 
-// What was recognised in the file is what the plan can read, or change.
+// Checks that the plan can read, or change, the recognised format.
 Status check_reader(const File::State& state, Mode mode) {
   const std::string& there = state.contents->format;
   const std::string_view wanted = state.engine == nullptr          ? std::string_view(state.plan.format)
@@ -263,7 +262,7 @@ Status check_reader(const File::State& state, Mode mode) {
   return {};
 }
 
-// What a set has lost is an error, unless the reader asked for zeros in its place; then it is told.
+// Lost parts of a set are an error, unless the reader asked for zeros instead; then a warning.
 Status check_lost(File::State& state, Mode mode) {
   const auto& lost = state.contents->lost;
   if (lost.empty()) return {};
@@ -311,7 +310,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
     opening.status = choose_plan(opening, as_said);
     if (path.empty()) opening.status = {Code::invalid, "the path is empty"};
     if (!state->storage->stat(path).ok() && state->storage->stat(path + ".json").ok()) opening.path = path + ".json";
-    opening.path = resolve_link(opening.path);  // the parts of a set lie beside the file, not beside the link
+    opening.path = resolve_link(opening.path);  // the parts of a set are beside the file, not beside the link
     opening.ground = find_ground(opening.path);
     if (mode == Mode::change && opening.status.ok())
       opening.status = check_target(*state->storage, opening.path, recognising_engine(opening.path) != nullptr);
@@ -321,7 +320,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   state->path = agreed.path;
   state->token = agreed.token;
   PENSTOCK_ASSIGN(state->contents, read_contents(comm, *state->storage, state->path));
-  // What only an engine reads is read by it unless the plan says otherwise.
+  // Files that only an engine can read use that engine, unless the plan says otherwise.
   const bool by_engine = agreed.chosen.empty() && find_format(state->contents->format) == nullptr;
   PENSTOCK_TRY(set_plan(*state, by_engine ? state->contents->format : agreed.chosen, state->contents->format)
                    .in(agreed.chosen.empty() ? fmt::format("opening '{}'", state->path)

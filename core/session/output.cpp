@@ -18,8 +18,8 @@ namespace {
 
 std::string base_name(const std::string& path) { return path.substr(folder_of(path).size()); }
 
-// "heat.h5" of "heat.h5", "heat" of the sidecar "heat.json", "heat.raw" of "heat.raw.json": what the parts of a set
-// begin with.
+// The start of the names of a set's parts: "heat.h5" for "heat.h5", "heat" for the sidecar "heat.json", "heat.raw" for
+// "heat.raw.json".
 std::string stem_of(const File::State& state) {
   const std::string name = base_name(state.path);
   const std::string end = fmt::format(".{}", state.format->master_extension());
@@ -28,7 +28,7 @@ std::string stem_of(const File::State& state) {
              : name;
 }
 
-// The generations of the set at the target now, and of the one that it replaced; empty where there is none.
+// The generations of the set at the target, and of the set that it replaced; empty if there is none.
 struct Ancestors {
   std::string published, before;
 };
@@ -44,7 +44,7 @@ bool is_generation(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// Nothing to do where there is no generation, as of engines whose files have no format.
+// Does nothing without a generation, as for engines without a format.
 void remove_parts(File::State& state, const std::string& generation) {
   if (!generation.empty()) remove_parts(*state.storage, folder_of(state.path), stem_of(state), generation);
 }
@@ -57,7 +57,7 @@ void remove_parts(Storage& storage, const std::string& folder, const std::string
   if (!names.ok()) return;
   for (const std::string& name : *names)
     if (name.starts_with(stem + ".g" + generation + "."))
-      (void)storage.remove(folder + name);  // litter, not an error: the commit stands
+      (void)storage.remove(folder + name);  // leftovers are not an error: the commit is complete
 }
 
 Status own_partial_files(File::State& state) {
@@ -91,7 +91,7 @@ std::string partial_path(const File::State& state) {
   return folder_of(state.path) + partial_name(base_name(state.path), state.token, state.owner);
 }
 
-// Not synced without need: should a power loss bring the longer file back, its data are all there. Parity knows its length.
+// Synced only if needed: if a power loss restores the longer file, its data is complete. Parity knows its length.
 Status cut_parts(File::State& state, const Output& output) {
   for (const Extent& cut : output.cuts) {
     const Part& part = output.parts[static_cast<size_t>(cut.part)];
@@ -128,16 +128,16 @@ Status publish(File::State& state, Output& output) {
   if (state.is_set()) {
     output.contents.replaced = ancestors.published;
     PENSTOCK_TRY(write_master(state, output));
-    // The names of the parts are on the disk before the master that says so.
+    // The names of the parts are durable before the master that refers to them.
     if (state.durable()) PENSTOCK_TRY(state.storage->sync_directory(state.path));
   }
   PENSTOCK_TRY(put_in_target(state, output));
   if (ancestors.before != ancestors.published) remove_parts(state, ancestors.before);
-  // A single file has no place to say what it replaced.
+  // A single file cannot record what it replaced.
   if (!state.is_set()) remove_parts(state, ancestors.published);
   state.parts_beside = false;
   if (output.xdmf.empty()) return {};
-  // The data are there: a description that is missing is no reason to call the commit failed.
+  // The data is complete: a missing description does not make the commit fail.
   if (const Status beside = write_file(*state.storage, xdmf_path(state), output.xdmf); !beside.ok())
     state.report.warnings.push_back(fmt::format("'{}' was not written: {}", xdmf_path(state), beside.message()));
   return {};
@@ -164,7 +164,7 @@ Status describe_meshes(File::State& state, const Catalogue& catalogue, Output& o
 }
 
 void remove_created(File::State& state, const Output& output) {
-  // The first error is what matters. What says whose the parts are goes last.
+  // The first error counts. The file that marks the owner of the parts is removed last.
   for (auto path = output.created.rbegin(); path != output.created.rend(); ++path)
     (void)(state.engine != nullptr ? state.storage->remove_tree(*path) : state.storage->remove(*path));
 }

@@ -1,4 +1,4 @@
-// Parity: parts are read back window by window, added up along a tree, and written by their readers in turn.
+// Parity: reads parts back in windows, adds them along a tree, and writes the result by the readers in turn.
 #include "core/session/parity.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace penstock {
 namespace {
 
 constexpr int64_t most_window = 4 << 20;
-constexpr size_t most_open = 64;  // sources of one rank; others are opened for each window
+constexpr size_t most_open = 64;  // open sources per rank; others are opened for each window
 constexpr int sum_tag = 0;
 
 using Window = std::span<std::byte>;
@@ -23,7 +23,7 @@ void add(Window sum, std::span<const std::byte> other) {
   for (size_t i = 0; i < other.size(); ++i) sum[i] ^= other[i];
 }
 
-// Collective. The windows SUM of all ranks, in that of ROOT; OTHER is as long.
+// Collective. Adds the windows SUM of all ranks to that of ROOT; OTHER has the same length.
 Status reduce(const Communicator& comm, int root, Window sum, Window other) {
   const int size = comm->size(), relative = (comm->rank() - root + size) % size;
   for (int distance = 1; distance < size; distance *= 2) {
@@ -41,7 +41,7 @@ Status reduce(const Communicator& comm, int root, Window sum, Window other) {
   return {};
 }
 
-// What one rank has open of the sources and of the target.
+// The open sources and target of one rank.
 class Combiner {
  public:
   Status open(Storage& storage, std::vector<Source>& sources, const Combined& target, int64_t window) {
@@ -59,7 +59,7 @@ class Combiner {
     return {};
   }
 
-  // READERS are those of ALL that have sources.
+  // READERS are those of ALL with sources.
   Status run(const Communicator& all, const Communicator& readers, const Combined& target) {
     int root = 0;
     for (int64_t at = 0; at < target.bytes; at += window_, root = (root + 1) % readers->size()) {
@@ -70,7 +70,7 @@ class Combiner {
       std::ranges::fill(here, std::byte{0});
       if (status_.ok()) keep(read(at, here, there));
       if (Status lost = reduce(readers, root, here, there); !lost.ok()) {
-        (void)sum_.release(), (void)other_.release();  // messages may be under way in them, and never end
+        (void)sum_.release(), (void)other_.release();  // messages in progress may use them forever
         return lost;
       }
       if (root == readers->rank() && status_.ok()) keep(out_->write(at, here));
@@ -108,10 +108,10 @@ class Combiner {
   StorageFilePtr out_;
   int64_t window_ = 0;
   std::unique_ptr<std::byte[]> sum_, other_;
-  Status status_;  // the first that went wrong; this rank takes its part in the sums until the end
+  Status status_;  // the first failure; this rank takes part in the sums until the end
 };
 
-// The parts of the set that this rank reads back: its own files, or a share of those that all ranks know.
+// The parts of the set that this rank reads back: its own files, or a share of those known to all ranks.
 std::vector<Source> parts_to_read(const File::State& state, const Output& output) {
   std::vector<Source> mine;
   const bool own = state.plan.placement == "per_rank";

@@ -1,4 +1,4 @@
-// Parity: the exclusive or of a set's files, byte by byte, from which any one of them can be made again.
+// Parity: the exclusive or of a set's files, byte by byte, from which any one of them can be rebuilt.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace penstock {
 struct Source {
   std::string path;
   int64_t bytes = 0;
-  uint64_t sum = 0;  // crc64 of all of it, once it was read
+  uint64_t sum = 0;  // crc64 of the whole file, after reading
 };
 
-// The file that is written: it exists at its full size.
+// The output file: it exists with its full size.
 struct Combined {
   std::string path;
   int64_t bytes = 0;
@@ -25,26 +25,27 @@ struct Combined {
   bool sync = true;
 };
 
-// Collective. Writes TARGET as the exclusive or of all ranks' SOURCES, each with zeros behind it; every rank fills in the
-// sums of its own. Windows of WINDOW bytes, of which a rank holds two, are added up along a tree of the ranks that have sources, and
-// written by each of those in turn.
+// Collective. Writes TARGET as the exclusive or of all ranks' SOURCES, each padded with zeros; every rank fills in the
+// sums of its own sources. Windows of WINDOW bytes, two per rank, are combined along a tree of the ranks with sources;
+// these ranks write them in turn.
 Status combine(const Communicator& comm, Storage& storage, std::vector<Source>& sources, const Combined& target,
                int64_t window);
-// The bytes of such a window in STATE's memory.
+// The size of such a window in STATE's memory.
 int64_t combine_window(const File::State& state);
 
-// Whose FILE it is to be read, of COUNT that all RANKS know.
+// The rank that reads FILE, one of COUNT files that all RANKS know.
 inline int reader_of(size_t file, size_t count, int ranks) {
   return static_cast<int>(file * static_cast<size_t>(ranks) / count);
 }
 
-// What the sum of the parity file must be.
+// The expected checksum of the parity file.
 uint64_t parity_sum(const std::vector<FileSum>& parts, int64_t bytes);
 
-// Collective, when all parts are written, synced and as long as they stay. Nothing where the set has no parity. Rank 0's contents say
-// where it is.
+// Collective, after all parts are written, synced and cut to their final length. Does nothing if the set has no parity.
+// Rank 0's contents name the parity file.
 Status write_parity(File::State& state, Output& output);
-// Collective. The same of the parts MINE of this rank, in the order of all ranks those of CONTENTS, into PATH, with IO.
+// Collective. Same for the parts MINE of this rank: writes parity to PATH with IO. In rank order MINE are those of
+// CONTENTS.
 Status make_parity(File::State& state, std::vector<Source> mine, const std::string& path, Io io,
                    std::vector<std::string>& created, Contents& contents);
 

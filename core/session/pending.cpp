@@ -1,4 +1,4 @@
-// Pending: capturing and resolving what was put, lent or asked for.
+// Pending: captures and resolves blocks that were put, lent or requested.
 #include "core/session/pending.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Status check_memory(const Decomposition& part, const Memory& memory) {
 
 namespace {
 
-// All elements of PART as they lie at DATA, to be copied from or into packed ones.
+// All elements of PART at DATA, for copying from or to packed elements.
 Piece whole_of(const Decomposition& part, const ElementType& type, const Memory& memory, std::byte* data) {
   const Dims shape = box_shape(part);
   const int64_t count = part.elements();

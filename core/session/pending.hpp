@@ -1,4 +1,4 @@
-// Pending: blocks that were put, lent or asked for, until the next commit.
+// Pending: blocks that were put, lent or requested, until the next commit.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace penstock {
 
-// Where a get is to go in the end that is read in the type of the file.
+// The final destination of a get that is read in the file's type.
 struct Wider {
   ElementType type;
   Memory memory;
@@ -34,25 +34,25 @@ struct Pending {
   std::optional<Wider> wider = {};
 };
 
-// The shape of the box whose memory a decomposition of one box describes.
+// The shape of the box that the memory of a one-box decomposition describes.
 Dims box_shape(const Decomposition& part);
-// MEMORY fits PART: strides only for one box, one for each dimension.
+// Checks that MEMORY fits PART: strides only for a single box, one per dimension.
 Status check_memory(const Decomposition& part, const Memory& memory);
-// Copies the elements into one contiguous block of the pending's own.
+// Copies the elements into one contiguous block owned by PENDING.
 Status capture(Pending& pending);
 
-// PENDING, of another type in the file, is read into the end of its memory, or of memory of its own; finish_widening()
-// makes of it what was asked for.
+// Prepares PENDING for another type in the file: it is read into the end of its memory, or into memory of its own.
+// finish_widening() then converts it.
 Status read_as(Pending& pending, const ElementType& type);
 void finish_widening(const Pending& pending);
 
-// Where the rows of ragged lists and the rows of ranks begin, filled in after the ranks have agreed.
+// The first row of ragged lists and of the ranks' rows, known after the ranks have agreed.
 struct RowStart {
   int64_t ragged = 0;
   int rank = 0;
 };
-// The pending's elements in the dataset's final SHAPE. One selection, or one for each box; memory in elements from
-// PENDING.data.
+// The elements of PENDING in the dataset's final SHAPE: one selection, or one per box. Memory offsets are in elements
+// from PENDING.data.
 std::vector<Selection> selections(const Pending& pending, const Dims& shape, const RowStart& start);
 
 }  // namespace penstock

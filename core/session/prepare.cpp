@@ -1,4 +1,4 @@
-// Preparation: what the placements share: creating files, telling all ranks, recording what goes where.
+// Preparation: shared by the placements: creates files, informs all ranks, records locations.
 #include "core/session/prepare.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Preparation: what the placements share when they decide where the data of a commit goes and create its files.
+// Preparation: shared by the placements when they decide where the data of a commit goes and create its files.
 #pragma once
 
 #include <functional>
@@ -10,32 +10,33 @@
 
 namespace penstock {
 
-// A file that all ranks know, as rank 0 lays it out.
+// A file that all ranks know, as laid out by rank 0.
 struct SharedPart {
   std::string path;
   Layout layout;
 };
 
-// Collective. Rank 0 calls LAY_OUT, which fills the parts, and creates them; all ranks know them then, and OUTPUT has them.
+// Collective. Rank 0 calls LAY_OUT, which fills the parts, and creates them. Afterwards all ranks know the parts, also
+// in OUTPUT.
 Result<std::vector<SharedPart>> share_parts(File::State& state, Output& output,
                                             const std::function<Status(std::vector<SharedPart>&)>& lay_out);
 
-// How files of BYTES are to be written, where the plan leaves it open.
+// The I/O mode for files of BYTES, if the plan does not set it.
 Io wanted_io(const File::State& state, int64_t bytes);
-// Local. Creates PATH; io = auto falls back to buffered where there is no O_DIRECT.
+// Local. Creates PATH; io = auto falls back to buffered without O_DIRECT.
 Status create_part(File::State& state, Output& output, const std::string& path, int64_t bytes);
-// Before add_metadata takes them.
+// Call before add_metadata, which takes METADATA.
 FileSum head_of(const std::vector<Layout::Metadata>& metadata);
 void add_metadata(Output& output, int32_t part, std::vector<Layout::Metadata> metadata);
 void add_piece(Output& output, int32_t part, const Layout::Place& place, const ElementType& type, Selection selection,
                std::byte* memory);
-// Contents of this generation with OUTPUT's parts, no blocks yet and without the CATALOGUE, which they get when all is
-// laid out.
+// Starts the contents of this generation with OUTPUT's parts, without blocks and without CATALOGUE; these follow after
+// the layout.
 void begin_contents(const File::State& state, const Catalogue& catalogue, Output& output);
-// What partial leaves unproved: a set whose blocks hold more elements than there are could not be read again.
+// Checks what partial leaves unproved: a set whose blocks hold more elements than it has could not be read again.
 Status check_counts(const Catalogue& catalogue, const Contents& contents);
 
-// The placements; each as prepare_output.
+// The placements; each has the contract of prepare_output.
 using Prepare = Status(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
                        std::span<std::byte* const> memory, Output& output);
 Prepare prepare_single, prepare_slabs, prepare_per_rank, prepare_rank_order;

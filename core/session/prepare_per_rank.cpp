@@ -1,4 +1,4 @@
-// Placement per_rank: each rank lays out and creates files of its own; rank 0 learns what is in them.
+// Placement per_rank: each rank lays out and creates its own files; rank 0 learns their contents.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-// One rank's own files under per_rank, and what the index must say of them.
+// The files of one rank under per_rank, and their entries for the index.
 Status prepare_own(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
                    std::span<std::byte* const> memory, Output& output, Encoder& index) {
   const int64_t block = state.plan.settings.integer("block");
@@ -70,7 +70,7 @@ Status read_index(std::span<const std::byte> bytes, Output& output) {
     }
   }
   if (!in.ok()) return {Code::internal, "an index from another rank cannot be decoded"};
-  // The order in which a rank put its blocks is the order of their names in the part.
+  // Blocks are named in the order in which the rank put them.
   std::sort(all.begin(), all.end(), [](const Numbered& a, const Numbered& b) { return a.claim < b.claim; });
   for (Numbered& one : all) contents.blocks[static_cast<size_t>(one.dataset)].push_back(std::move(one.block));
   return {};
@@ -89,7 +89,7 @@ Status prepare_per_rank(File::State& state, const Catalogue& catalogue, std::spa
   PENSTOCK_TRY(
       agree(state.comm, guarded([&] { return prepare_own(state, catalogue, claims, memory, output, index); })));
   int64_t buffered =
-      output.io == Io::buffered;  // one rank that fell back takes the others along: a writer may hold anybody's part
+      output.io == Io::buffered;  // a fallback on one rank applies to all: a writer may hold any rank's part
   PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&buffered, 1)));
   if (buffered != 0) output.io = Io::buffered;
 

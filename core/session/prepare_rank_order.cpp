@@ -1,4 +1,5 @@
-// Placement rank_order: one file in which the blocks of each rank lie together, in slots where the transport asks for them.
+// Placement rank_order: one file in which the blocks of each rank are together, in slots if the transport requires
+// them.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ Status unpack(std::span<const std::byte> bytes, std::vector<Claim>& claims) {
   return in.ok() ? Status() : Status(Code::internal, "the blocks of another rank cannot be decoded");
 }
 
-// Rank 0's view of the one part: the blocks of all ranks, and where each lies.
+// Rank 0's view of the only part: the blocks of all ranks and their locations.
 struct RankOrder {
   std::vector<Claim> claims;   // of rank 0, then rank 1, ...
   std::vector<size_t> counts;  // of each rank
@@ -76,11 +77,11 @@ Result<Layout> lay_out_blocks(File::State& state, const Catalogue& catalogue, co
                       : state.format->layout(part.catalogue, Alignment{state.plan.settings.integer("block")}));
   order.places.resize(order.claims.size());
   for (size_t k = 0; k < part.claims.size(); ++k) order.places[static_cast<size_t>(part.claims[k])] = layout.places[k];
-  layout.places.clear();  // each rank is told its own
+  layout.places.clear();  // each rank receives its own
   return layout;
 }
 
-// Collective. Every rank learns the places of its own blocks.
+// Collective. Every rank learns the locations of its own blocks.
 Result<std::vector<Layout::Place>> deal_places(const File::State& state, const RankOrder& order) {
   std::vector<Message> out;
   size_t at = 0;
@@ -97,7 +98,7 @@ Result<std::vector<Layout::Place>> deal_places(const File::State& state, const R
   return places;
 }
 
-// Which block of which dataset was asked for in each slot.
+// The requested dataset and block of each slot.
 void number_slots(Output& output) {
   const int64_t slot = output.slots.header + output.slots.payload;
   for (size_t d = 0; d < output.contents.blocks.size(); ++d)

@@ -1,4 +1,4 @@
-// Placements single and parts: files that all ranks know, laid out by rank 0.
+// Placements single and parts: files known to all ranks, laid out by rank 0.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace penstock {
 namespace {
 
-// Collective. As many as there are nodes where nobody chose a number.
+// Collective. The number of nodes by default.
 Result<int> part_count(const File::State& state) {
   const int64_t chosen = state.plan.settings.integer("parts");
   if (chosen > 0) return static_cast<int>(std::min<int64_t>(chosen, 1 << 20));
@@ -57,7 +57,7 @@ Status prepare_slabs(File::State& state, const Catalogue& catalogue, std::span<c
   std::vector<std::vector<size_t>> claims_of(catalogue.datasets.size());
   for (size_t i = 0; i < claims.size(); ++i) claims_of[static_cast<size_t>(claims[i].dataset)].push_back(i);
   for (size_t p = 0; p < held.size(); ++p)
-    for (size_t k = 0; k < held[p].size(); ++k) {  // sorted by dataset, as the part's catalogue is
+    for (size_t k = 0; k < held[p].size(); ++k) {  // sorted by dataset, like the part's catalogue
       const auto d = static_cast<size_t>(held[p][k].dataset);
       const Layout::Place& place = parts[p].layout.places[k];
       const auto part = static_cast<int32_t>(p);

@@ -12,7 +12,7 @@
 namespace penstock {
 namespace {
 
-// Sums of residues below 2^61 over ranks: the halves are added apart, so that no rank count overflows them.
+// Sums of residues below 2^61 over ranks. The halves are added separately, so that no number of ranks overflows them.
 Status sum_residues(const Communicator& comm, std::vector<uint64_t>& sums) {
   std::vector<int64_t> halves(2 * sums.size());
   for (size_t i = 0; i < sums.size(); ++i) {
@@ -38,7 +38,7 @@ struct Question {
   uint64_t base;
 };
 
-// Of this rank, over kept <= offset < limit.
+// This rank's sum over kept <= offset < limit.
 uint64_t my_sum(std::span<const Claim> claims, const Question& q, int64_t limit) {
   uint64_t sum = 0;
   for (const Claim& claim : claims)
@@ -52,8 +52,8 @@ uint64_t whole_sum(const Question& q, int64_t limit) {
   return difference(tiling_sum(q.elements, q.base, limit), tiling_sum(q.elements, q.base, q.kept));
 }
 
-// The sums of one commit. Many datasets mostly have one shape and one decomposition, one after another: the last claim's
-// sum, and the last whole one, serve again.
+// The sums of one commit. Many consecutive datasets usually have one shape and one decomposition: the last claim's sum,
+// and the last sum of a whole dataset, are reused.
 class Sums {
  public:
   explicit Sums(uint64_t base) : base_(base) {}
@@ -89,7 +89,7 @@ class Sums {
   uint64_t whole_sum_ = 0;
 };
 
-// The smallest prefix whose sums differ ends with the first wrong element.
+// The shortest prefix with different sums ends with the first wrong element.
 Status name_first_wrong(const Communicator& comm, const Dataset& dataset, std::span<const Claim> claims,
                         const Question& q) {
   int64_t good = q.kept, bad = q.elements;

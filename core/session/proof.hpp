@@ -1,4 +1,4 @@
-// Proof: every element of every dataset was put exactly once, or the first that was not is named.
+// Proof: verifies that every element of every dataset was put exactly once, or names the first violation.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace penstock {
 
-// Collective. CLAIMS are this rank's; BASE is a random number that all ranks share. The first KEPT[d] elements of
-// dataset d may be put any number of times (they are there already); all others exactly once. One reduction where all
-// is well; else a bisection by reductions finds the first wrong element and who put it.
+// Collective. CLAIMS belong to this rank; BASE is a random number common to all ranks. The first KEPT[d] elements of
+// dataset d exist already and may be put any number of times; all others exactly once. One reduction if all is correct;
+// else a bisection by reductions finds the first wrong element and the ranks that put it.
 Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
                     std::span<const int64_t> kept, uint64_t base);
 
-// Collective, the same on all ranks. Of each dataset, whether prove_tiling would find it well.
+// Collective, the same on all ranks. For each dataset, whether prove_tiling would accept it.
 Result<std::vector<bool>> find_tiled(const Communicator& comm, const Catalogue& catalogue,
                                      std::span<const Claim> claims, std::span<const int64_t> kept, uint64_t base);
 

@@ -1,4 +1,4 @@
-// Tests of publication on one rank: when a file is there, whose it is, what lies beside it, and who may read it.
+// Tests of publication on one rank: existence, owner, accompanying files and permissions of a file.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ TEST_P(Session, NothingIsThereBeforeCommitAndTheOldFileUntilThen) {
   EXPECT_EQ(read("data", {4}), numbers(4));
 }
 
-// Whether WORK, done by another process, which ends then, went well.
+// Whether WORK succeeded in another process, which then ends.
 bool elsewhere(const std::function<bool()>& work) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(work() ? 0 : 1);

@@ -1,4 +1,4 @@
-// Reading: what the ranks asked for, in one planned movement; and what one rank reads by itself.
+// Reading: fetches the ranks' requests in one planned movement; and reads of a single rank.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -33,8 +33,8 @@ Result<Contents> unpack_contents(std::span<const std::byte> bytes) {
   return decode_contents(in.list<std::byte>());
 }
 
-// The parts as far as DATASETS reach, each with a place in the virtual address space; ranks that ask for the same
-// datasets compute the same ones. It takes no longer where there are more datasets.
+// The parts that DATASETS use, each with a place in the virtual address space. Ranks with the same datasets compute the
+// same parts. The time does not grow with other datasets.
 std::vector<Part> parts_of(const Contents& contents, std::span<const int> datasets, int64_t block) {
   std::vector<Part> parts;
   for (const std::string& path : contents.parts) parts.push_back({path, 0, 0});
@@ -52,7 +52,7 @@ std::vector<Part> parts_of(const Contents& contents, std::span<const int> datase
   return parts;
 }
 
-// The movements that fill MEMORY with SELECTION of dataset INDEX. What no part holds becomes zero.
+// The movements that fill MEMORY with SELECTION of dataset INDEX. Elements in no part become zero.
 void add_pieces(const Contents& contents, const std::vector<Part>& parts, int index, const Selection& selection,
                 std::byte* memory, std::vector<Piece>& pieces) {
   const auto d = static_cast<size_t>(index);
@@ -117,27 +117,27 @@ Status check_claim(const Contents& contents, const Dataset& wanted, Sharing shar
   return {};
 }
 
-// Some bytes of a replicated dataset, and who asked for it on this rank.
+// Some bytes of a replicated dataset, and the requests for them on this rank.
 struct Share {
   const Dataset* dataset;
   std::vector<const Pending*> requests;
   AddressRange range;
 };
 
-// Between BYTES, where SHARES lie one after another, and this rank's requests for them.
+// Copies between BYTES, which holds SHARES one after another, and this rank's requests.
 void move_shares(std::span<const Share> shares, std::byte* bytes, Direction direction) {
   for (const Share& share : shares) {
     const Dims& shape = share.dataset->shape;
     for (const Pending* p : share.requests) {
       const Selection whole = Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, p->memory);
       copy_window({0, 0, penstock::bytes(share.dataset->type), 0, whole, p->data}, share.range, bytes, direction);
-      if (direction == Direction::write) break;  // the first request is what was read
+      if (direction == Direction::write) break;  // the first request was read
     }
     bytes += share.range.end - share.range.begin;
   }
 }
 
-// Of BYTES in all.
+// Of BYTES in total.
 Status broadcast_shares(File::State& state, std::span<const Share> shares, int64_t bytes, int speaker) {
   std::vector<std::byte> buffer;
   if (state.comm->rank() == speaker) {
@@ -150,7 +150,7 @@ Status broadcast_shares(File::State& state, std::span<const Share> shares, int64
   return {};
 }
 
-// The speakers' copies of replicated data reach the others: many datasets in one message, large ones in pieces.
+// Broadcasts the speakers' copies of replicated data: many datasets in one message, large ones in pieces.
 Status broadcast_replicas(File::State& state, const Resolved& resolved) {
   std::map<std::string_view, std::vector<const Pending*>> requests;
   for (const Pending& p : state.gets) requests[p.name].push_back(&p);
@@ -177,7 +177,7 @@ Status broadcast_replicas(File::State& state, const Resolved& resolved) {
   return {};
 }
 
-// What lies plain in a part travels; the rest is read by the format's library, each rank for itself.
+// Plain data in parts moves by the transport; each rank reads the rest through the format's library.
 Status transport_read(File::State& state, const Resolved& resolved) {
   const Contents& contents = *state.contents;
   Job job;
@@ -216,7 +216,7 @@ Status transport_read(File::State& state, const Resolved& resolved) {
 
 namespace {
 
-// The format of a file of BYTES bytes that begins with HEAD; null where none knows it.
+// The format of a file of BYTES bytes that begins with HEAD; null if none recognises it.
 Result<const Format*> recognise(StorageFile& file, std::span<const std::byte> head, int64_t bytes) {
   for (const Format* format : formats())
     if (format->recognises(head)) return format;
@@ -310,7 +310,7 @@ Status read_pending(File::State& state) {
   {
     PhaseTimer timer(state.report.phases, Phase::define);
     PENSTOCK_TRY(refresh(state));
-    // The parts of a set stay as they are when another index takes their place.
+    // The parts of a set do not change when another index replaces it.
     if (state.contents->parts == std::vector{state.path}) PENSTOCK_TRY(check_held(state));
     PENSTOCK_TRY(check_source(state));
     auto mine = state.misuse.ok() ? local_definitions(state, state.gets) : Result<Definitions>(state.misuse);

@@ -1,4 +1,4 @@
-// Record: read from its dataset, or from the index of a set.
+// Record: reads it from its dataset, or from the index of a set.
 #include "core/session/record.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Record: how the session finds the checksums that a file holds.
+// Record: finds the checksums in a file for the session.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// Local. Code::not_found where the file at PATH has none, Code::damaged where it cannot be believed.
+// Local. Code::not_found if the file at PATH has none, Code::damaged if the record is not valid.
 Result<Record> load_record(const Contents& contents, const std::string& path, const std::shared_ptr<Storage>& storage);
 
 }  // namespace penstock

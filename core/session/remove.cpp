@@ -1,4 +1,4 @@
-// Remove: a set's files are those with its name and a generation of its own in theirs, whatever its index says.
+// Remove: a set's files are those with its name and its generation in theirs, whatever its index says.
 #include "core/session/remove.hpp"
 
 #include <fmt/format.h>

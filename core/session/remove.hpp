@@ -1,4 +1,4 @@
-// Remove: a published file goes, with the parts of its set.
+// Remove: deletes a published file with the parts of its set.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// Local. The file, folder or master at PATH goes first, so that no master is without its parts, then what belongs to its set by
-// name and generation. Absence is ok. What is left of a set is for 'penstock clean'.
+// Local. First removes the file, folder or master at PATH, so that no master is without its parts; then the files of
+// its set, by name and generation. Absence is ok. 'penstock clean' removes leftovers of a set.
 Status remove_published(Storage& storage, const std::string& path);
 
 }  // namespace penstock

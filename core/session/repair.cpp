@@ -1,4 +1,4 @@
-// Repair: the one file of a set that is missing or damaged is made again from the others.
+// Repair: rebuilds the one missing or damaged file of a set from the others.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace penstock {
 namespace {
 
-// Contents leave out what lies in parts that are not there; this says it of those and of damaged ones.
+// The elements in lost and in damaged parts. CONTENTS omits those of lost parts.
 std::vector<std::string> lost_elements(const Contents& contents, const std::vector<WrongFile>& wrong) {
   std::vector<std::string> names;
   for (const WrongFile& one : wrong) {
@@ -41,7 +41,7 @@ Status too_many(const File::State& state, const std::vector<WrongFile>& wrong) {
                       state.path, wrong.size(), contents.parts.size() + 1, files, elements)};
 }
 
-// Rank 0. Whether what was written to PATH is what it was made to be.
+// Rank 0. Whether the file written to PATH has the intended contents.
 Status check_rebuilt(File::State& state, const std::string& path, const FileSum& meant) {
   PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::automatic, false));
   PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(state, *file, meant.bytes));
@@ -51,7 +51,7 @@ Status check_rebuilt(File::State& state, const std::string& path, const FileSum&
           "files of two sets were mixed: nothing was changed"};
 }
 
-// Collective. FILE of the set, from all others, in a new file at PATH; rank 0 made it then, whatever the status.
+// Collective. Rebuilds FILE of the set from all others in a new file at PATH, which exists on any status.
 Status rebuild(File::State& state, int32_t file, const std::string& path) {
   const Contents& contents = *state.contents;
   const FileSum& meant = sum_of(contents, file);
@@ -73,10 +73,10 @@ Status rebuild(File::State& state, int32_t file, const std::string& path) {
   return check_held(state);
 }
 
-// In the names of all files of a set.
+// Part of the names of all files of a set.
 std::string generation_mark(const Contents& contents) { return ".g" + contents.generation + "."; }
 
-// "heat.h5.before-TOKEN.part000003.h5": no part of any set, so that neither commits nor penstock clean remove it.
+// "heat.h5.before-TOKEN.part000003.h5": not a part of any set, so that neither commits nor penstock clean remove it.
 std::string kept_path(const File::State& state, const std::string& path) {
   const std::string mark = generation_mark(*state.contents);
   const std::string before = fmt::format(".before-{:016x}.", state.token);
@@ -84,7 +84,7 @@ std::string kept_path(const File::State& state, const std::string& path) {
   return at == std::string::npos ? path + before : path.substr(0, at) + before + path.substr(at + mark.size());
 }
 
-// Rank 0. An index that lies could name any file of the folder as a part.
+// Rank 0. A forged index could name any file of the folder as a part.
 Status check_place(Storage& storage, const Contents& contents, const std::string& path) {
   const std::string name = path.substr(folder_of(path).size());
   if (name.find(generation_mark(contents)) != std::string::npos) return {};
@@ -97,7 +97,7 @@ Status check_place(Storage& storage, const Contents& contents, const std::string
                       generation_mark(contents))};
 }
 
-// Collective. What is newer than the index was changed after the commit, perhaps on purpose.
+// Collective. A file newer than the index was changed after the commit, perhaps on purpose.
 Result<bool> is_newer(const File::State& state, const std::string& path) {
   int64_t newer = 0;
   if (state.comm->rank() == 0) {
@@ -108,7 +108,7 @@ Result<bool> is_newer(const File::State& state, const std::string& path) {
   return newer != 0;
 }
 
-// Rank 0. What is at PATH goes to KEPT, and MADE in its place.
+// Rank 0. Moves the file at PATH to KEPT, and MADE to PATH.
 Status take_place(Storage& storage, const std::string& made, const std::string& path, const std::string& kept) {
   if (kept.empty()) return storage.rename(made, path);
   const Status exchanged = storage.exchange(made, path);
@@ -118,11 +118,11 @@ Status take_place(Storage& storage, const std::string& made, const std::string& 
   return storage.rename(made, path);
 }
 
-// Rank 0. The name is the committed one again, and on the disk.
+// Rank 0. Gives MADE the committed name, durably.
 Status put_back(Storage& storage, const std::string& made, const std::string& path, const std::string& index,
                 const std::string& kept) {
   PENSTOCK_TRY(storage.permit_like(made, index));
-  // As if it had been there all the time.
+  // With the time that it would have if it had always been there.
   if (const auto committed = storage.stat(index); committed.ok()) (void)storage.set_time(made, committed->changed_at);
   PENSTOCK_TRY(take_place(storage, made, path, kept));
   if (const Status synced = storage.sync_directory(path); !synced.ok())
@@ -162,7 +162,7 @@ Result<Repair> repair_set(File::State& state) {
   return result;
 }
 
-// What has no parity is only looked at.
+// Sets without parity are only checked.
 Result<Repair> look_only(File& file) {
   PENSTOCK_ASSIGN(const Verification found, file.verify());
   const Status verdict = found.verdict(file.path());

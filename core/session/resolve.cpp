@@ -1,4 +1,4 @@
-// Resolve: from what each rank put to one catalogue and this rank's selections.
+// Resolve: combines all ranks' puts to one catalogue and this rank's selections.
 #include <algorithm>
 #include <cstring>
 
@@ -39,7 +39,7 @@ Result<RowCounts> count_rows(const File::State& state, const std::vector<Pending
   return rows;
 }
 
-// The lowest rank that has a replicated dataset speaks for all; those whose copy differs from another's say so.
+// The lowest rank with a replicated dataset is its speaker; ranks with a different copy report it.
 Status compare_replicas(const File::State& state, const std::vector<Pending>& pending, const Definitions& agreed,
                         Direction direction, std::map<std::string, int>& speaker) {
   std::map<std::string, size_t> index;
@@ -61,7 +61,7 @@ Status compare_replicas(const File::State& state, const std::vector<Pending>& pe
   for (const auto& [name, i] : index) {
     speaker[name] = static_cast<int>(-values[3 * i + 2]);
     if (values[3 * i] == -values[3 * i + 1]) continue;
-    // Name a pair: the speaker's digest is everybody's measure.
+    // Names a pair: all compare with the speaker's digest.
     std::vector<std::byte> bytes(sizeof(int64_t));
     std::memcpy(bytes.data(), &own[3 * i], sizeof(int64_t));
     PENSTOCK_TRY(state.comm->broadcast(bytes, speaker[name]));

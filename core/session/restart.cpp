@@ -1,4 +1,4 @@
-// Restart: one file becomes the newest of a row, and nothing that was finished is lost on the way.
+// Restart: makes a file the newest of a sequence, without losing any finished file on the way.
 #include "core/session/restart.hpp"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ Result<Restart> parse(const std::string& pattern, int64_t retain) {
   return Restart{folder + name.substr(0, first), name.substr(end), static_cast<int>(end - first), retain};
 }
 
-// The first index that a file may take without loss: nothing is there, or the same file as one index below, since a program
-// was killed while it moved them; RETAIN where there is none below it.
+// The first index that a file may take without loss: it is free, or has the same file as the index below, because a
+// program was killed while moving them. RETAIN if there is none below it.
 Result<int64_t> find_room(Storage& storage, const Restart& restart) {
   std::optional<FileStat> below;
   for (int64_t index = 0; index < restart.retain; ++index) {
@@ -56,7 +56,7 @@ Result<int64_t> find_room(Storage& storage, const Restart& restart) {
   return restart.retain;
 }
 
-// Rank 0. Everything that can be wrong, before anything is done.
+// Rank 0. Checks everything that can fail, before any change.
 Result<Restart> look(const File::State& state, const std::string& pattern, int64_t retain) {
   PENSTOCK_ASSIGN(Restart restart, parse(pattern, retain));
   const std::string given = folder_of(pattern), folder = resolve_link(given.empty() ? "." : given) + "/";
@@ -115,7 +115,7 @@ Result<Restart> agree_restart(const File::State& state, const std::string& patte
   return restart;
 }
 
-// By a link, FROM has both names until its own is given to another. Without links it is absent until then.
+// With a link, FROM has both names until another file gets its name. Without links its name is absent until then.
 Status move_up(File::State& state, const std::string& from, const std::string& to) {
   Storage& storage = *state.storage;
   const std::string folder = folder_of(to);
@@ -128,9 +128,9 @@ Status move_up(File::State& state, const std::string& from, const std::string& t
   return renamed;
 }
 
-// Whose parts go when its master does.
+// A master to be removed, with its parts.
 struct Dropped {
-  std::string stem;                      // of the parts' names; "" where it is no set
+  std::string stem;                      // of the parts' names; "" if it is not a set
   std::vector<std::string> generations;  // its own, and the one that it replaced
 };
 
@@ -146,8 +146,8 @@ Dropped set_at(Storage& storage, const std::string& path) {
   return dropped;
 }
 
-// Rank 0. What is behind the last index goes; its parts too, unless a restart file that stays has them, or cannot be read.
-// What cannot be removed is litter, not an error.
+// Rank 0. Removes the file after the last index, with its parts, unless a remaining restart file uses them or is
+// unreadable. Failure leaves leftovers and is not an error.
 void drop(File::State& state, const Restart& restart) {
   Storage& storage = *state.storage;
   const std::string path = restart.path(restart.retain);
@@ -170,7 +170,7 @@ Status rotate(File::State& state, const std::string& source) {
   Storage& storage = *state.storage;
   const Restart& restart = *state.restart;
   PENSTOCK_ASSIGN(const int64_t room, find_room(storage, restart));
-  // One index more than are kept, so that the oldest stays until the newest is in place.
+  // One index more than RETAIN, so that the oldest stays until the newest is in place.
   for (int64_t index = room; index-- > 0;) PENSTOCK_TRY(move_up(state, restart.path(index), restart.path(index + 1)));
   if (state.durable()) PENSTOCK_TRY(storage.sync_directory(source));
   PENSTOCK_TRY(storage.rename(source, restart.path(0)));

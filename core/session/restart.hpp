@@ -1,4 +1,4 @@
-// Restart: a file becomes the newest of a row of restart files.
+// Restart: makes a file the newest of a sequence of restart files.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace penstock {
 
-// Rank 0. The file at SOURCE takes index 0 of the state's restart files, the others move up, the oldest goes. Code::in_doubt where it
-// is in place but may not survive a power loss; after any other error all that were there still are, perhaps twice.
+// Rank 0. Gives the file at SOURCE index 0 of the restart files, moves the others up, and removes the oldest.
+// Code::in_doubt if it is in place but may not survive a power loss. After any other error all previous files still
+// exist, possibly twice.
 Status rotate(File::State& state, const std::string& source);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Tests of files begun from a template, and of restart files that move up, on one rank.
+// Tests of files cloned from a template, and of restart files, on one rank.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ class Restarts : public Session {
     return folder_ + "/restart" + std::to_string(index) + master.substr(dot);
   }
   std::string pattern() const { return folder_ + "/restart#" + open_name().substr(open_name().find('.')); }
-  // What the master of PATH_ is called.
+  // The file name of PATH_'s master.
   std::string open_name() const {
     auto file = File::create(comm_, folder_ + "/f" + path_.substr(path_.rfind('.')), GetParam());
     EXPECT_TRUE(file.ok()) << file.status().message();
@@ -36,7 +36,7 @@ class Restarts : public Session {
     EXPECT_EQ(file.path(), fs::canonical(name(0)).string());
     return {};
   }
-  // The first number in the file of INDEX, -1 where there is none.
+  // The first number in the file of INDEX, -1 if there is none.
   double first(int64_t index) {
     if (!fs::exists(name(index))) return -1;
     auto file = File::open(comm_, name(index), "independent:verify=always");
@@ -94,7 +94,7 @@ TEST_P(Restarts, UnderTheNameOfIndexZero) {
     EXPECT_EQ(first(0), i);
     EXPECT_EQ(first(1), i == 1 ? -1 : i - 1);
   }
-  make(6);  // over it, the ordinary way: the one that moved up keeps its parts
+  make(6);  // replaces it in the ordinary way: the file that moved up keeps its parts
   EXPECT_EQ(first(0), 0);
   EXPECT_EQ(first(1), 3);
   make(6);
@@ -110,7 +110,7 @@ TEST_P(Restarts, AGapIsFilled) {
   fs::create_hard_link(name(3), name(4));
   ASSERT_TRUE(rotate(6, 5).ok());
   for (const auto& [index, value] : {std::pair{0, 6}, {1, 5}, {2, 4}, {3, 2}, {4, 1}}) EXPECT_EQ(first(index), value);
-  // Fewer are kept: index 3 goes, what is beyond stays.
+  // Fewer are kept: index 3 is removed, higher ones stay.
   ASSERT_TRUE(rotate(7, 3).ok());
   for (const auto& [index, value] : {std::pair{0, 7}, {1, 6}, {2, 5}, {3, -1}, {4, 1}}) EXPECT_EQ(first(index), value);
 }
@@ -187,7 +187,7 @@ TEST_P(Restarts, ATemplateBeginsANewFile) {
     }
     ASSERT_TRUE(file.ok()) << file.status().message();
     std::vector<double> grid(9);
-    ASSERT_TRUE(file->get("grid/x", f64, whole({9}), grid.data()).ok());  // of the template
+    ASSERT_TRUE(file->get("grid/x", f64, whole({9}), grid.data()).ok());  // from the template
     const auto data = numbers(6, i);
     ASSERT_TRUE(file->put("data", f64, whole({6}), data.data()).ok());
     ASSERT_TRUE(file->set_attribute("/", text_attribute("step", std::to_string(i))).ok());

@@ -1,4 +1,4 @@
-// Seal: new checksums for what another tool changed on purpose.
+// Seal: new checksums for a file that another tool changed on purpose.
 #include <algorithm>
 #include <chrono>
 
@@ -15,13 +15,13 @@
 namespace penstock {
 namespace {
 
-// What FILE's data come to now.
+// The present checksums of a file's data.
 struct RenewedSums {
   std::vector<BlockCut> cuts;    // of each dataset
   std::vector<uint64_t> blocks;  // of all cuts
 };
 
-// Local. Of one block of dataset D, read in pieces.
+// Local. The sum of one block of dataset D, read in pieces.
 Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t d, const BlockCut& cut, int64_t index) {
   const Dataset& dataset = contents.catalogue.datasets[d];
   const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, state.buffer_bytes() / size);
@@ -63,7 +63,7 @@ Result<RenewedSums> sum_all(File::State& state, const Contents& contents) {
   return sums;
 }
 
-// Collective. The headers of parts as they are now, as long as they were. Each is read by one rank.
+// Collective. The sums of the present headers of parts, with their former length. Each is read by one rank.
 Result<std::vector<FileSum>> sum_heads(File::State& state) {
   const auto& parts = state.contents->parts;
   std::vector<FileSum> heads = state.contents->heads;
@@ -82,7 +82,7 @@ Result<std::vector<FileSum>> sum_heads(File::State& state) {
   return heads;
 }
 
-// At most ROOM words long; names of datasets that did not fit are added to LEFT_OUT. Those that OLD has go first.
+// At most ROOM words long; adds names of datasets that did not fit to LEFT_OUT. Datasets of OLD come first.
 Record make_record(const Contents& contents, const RenewedSums& sums, const Record& old, int64_t room,
                    std::vector<std::string>& left_out) {
   Record record;
@@ -118,7 +118,7 @@ Record make_record(const Contents& contents, const RenewedSums& sums, const Reco
   return record;
 }
 
-// Collective. A copy of the file at the state's path, each rank's share of it; rank 0 made the copy.
+// Collective. Copies the file at the state's path, each rank its share; rank 0 creates the copy.
 Status clone(File::State& state, const std::string& to, int64_t size) {
   const int64_t window = combine_window(state);
   return guarded([&]() -> Status {
@@ -136,7 +136,8 @@ Status clone(File::State& state, const std::string& to, int64_t size) {
   });
 }
 
-// Rank 0. RECORD into its dataset in the file at PATH, and the file's time, which says that nobody wrote to it since.
+// Rank 0. Writes RECORD to its dataset in the file at PATH, and sets the file's time, which then shows that nobody
+// wrote to it since.
 Status write_record(File::State& state, const std::string& path, Record record, const Record& old) {
   const Contents& contents = *state.contents;
   PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(path));
@@ -164,7 +165,7 @@ Status write_record(File::State& state, const std::string& path, Record record, 
   return {};
 }
 
-// Collective. OUTPUT.created says what to remove where it fails.
+// Collective. On failure OUTPUT.created lists the files to remove.
 Status seal_single(File::State& state, const Record& old, Output& output, Sealed& sealed) {
   if (state.contents->record_foreign || state.contents->record_words <= 0)
     return {Code::unsupported, "its record of checksums is stored in a way in which only another library can write it"};
@@ -197,7 +198,7 @@ Status seal_single(File::State& state, const Record& old, Output& output, Sealed
                }));
 }
 
-// Collective. What the new sums are of is on the disk before they are.
+// Collective. Makes the data durable before its new sums are.
 Status sync_parts(File::State& state) {
   const auto& parts = state.contents->parts;
   return agree(state.comm, guarded([&]() -> Status {
@@ -212,7 +213,8 @@ Status sync_parts(File::State& state) {
                }));
 }
 
-// The same of a set: the parts stay, and get a new index. The file that becomes it is made first: it says whose the parity is.
+// Same for a set: the parts stay and get a new index. The future index file is created first, to mark the owner of the
+// parity file.
 Status seal_set(File::State& state, const Record& old, Output& output, Sealed& sealed) {
   PENSTOCK_TRY(agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
                        PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
@@ -265,7 +267,7 @@ Result<Sealed> File::seal(const Communicator& comm, const std::string& path, boo
   State& state = *file.state_;
   int64_t all_force = force;
   PENSTOCK_TRY(comm->all_reduce_min(std::span(&all_force, 1)));
-  force = all_force != 0;  // one that does not is enough
+  force = all_force != 0;  // one rank without force is enough
   const std::string context = fmt::format("sealing '{}'", state.path);
   const auto found = file.verify();
   const bool unreadable = found.status().code() == Code::damaged;

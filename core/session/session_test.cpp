@@ -1,4 +1,4 @@
-// Tests of sessions on one rank: put, commit, get, reopen, and what is refused.
+// Tests of sessions on one rank: put, commit, get, reopen, and rejected calls.
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -248,7 +248,7 @@ TEST_P(Session, AttributesBelongToWhatThereIs) {
   EXPECT_EQ(write("g/sub/t/below", "").code(), Code::not_found);
   EXPECT_EQ(write("g", "g/sub/t").code(), Code::invalid);
 
-  // A group on purpose, which stays, and what was in the file before.
+  // An explicit group, which stays, and the previous contents of the file.
   EXPECT_TRUE(write("empty/one", "empty/one").ok());
   EXPECT_TRUE(write("", "nothing").ok());
   {
@@ -290,7 +290,7 @@ TEST_P(Session, HolesOverlapsAndPartial) {
   EXPECT_EQ(read("data", {4, 5}), expected);
 }
 
-// A writer's buffers have held other bytes before, which are nobody's business.
+// A writer's buffers contain old bytes, which must not reach the file.
 TEST_P(Session, HolesAreZeroInBuffersThatWereUsedBefore) {
   constexpr int64_t window = 4096, windows = 8, each = window / 8, all = windows * each;
   const std::string plan = GetParam() + (GetParam().find(':') == std::string::npos ? ":" : ",") + "buffer_bytes=4096";
@@ -394,7 +394,7 @@ TEST_P(Session, CaptureLimit) {
   const Status status = file->put("b", f64, whole({10}), data.data());
   EXPECT_EQ(status.code(), Code::memory);
   EXPECT_NE(status.message().find("lend"), std::string::npos) << status.message();
-  EXPECT_EQ(file->close().code(), Code::memory);  // what was refused is not lost in silence
+  EXPECT_EQ(file->close().code(), Code::memory);  // the rejected call is reported
   EXPECT_TRUE(entries().empty());
 }
 
@@ -434,7 +434,7 @@ TEST_P(Session, CutFilesAreDamagedNotBelieved) {
         status = opened->get("data", f64, whole({5000}), data.data());
         if (status.ok()) status = opened->close();
       }
-      // The end of a file may be padding: then all is there.
+      // The end of a file may be padding: then everything exists.
       if (status.ok())
         EXPECT_EQ(data, numbers(5000)) << name << " cut to " << length;
       else
@@ -445,8 +445,8 @@ TEST_P(Session, CutFilesAreDamagedNotBelieved) {
   }
 }
 
-// What is asked for is found without going through the rest, which would take longer the more there is: a block that
-// lies in no part shows who looks at it.
+// A request is found without visiting other datasets, whose number would increase the time. A block in no part reveals
+// a visit.
 TEST_P(Session, ReadingLooksAtNoOtherDataset) {
   auto file = create();
   ASSERT_TRUE(file.ok());

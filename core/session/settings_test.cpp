@@ -1,4 +1,4 @@
-// Tests of what a session is told from outside: plans, parameters and the environment.
+// Tests of external settings of a session: plans, parameters and the environment.
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-// A variable of the environment for the time of a test.
+// An environment variable for the duration of a test.
 class Setting {
  public:
   Setting(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }

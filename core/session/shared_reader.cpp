@@ -1,4 +1,4 @@
-// SharedReader: a file's contents known to all ranks, and reading of each by itself through the node's cache.
+// SharedReader: all ranks know the contents of a file; each reads by itself through the node's cache.
 #include <penstock/shared_reader.hpp>
 
 #include <unistd.h>
@@ -30,7 +30,7 @@ std::vector<std::string> files_of(const Contents& contents, const std::string& p
   return contents.parts.empty() ? std::vector{path} : contents.parts;
 }
 
-// Rank 0 looks how long they are.
+// Rank 0 determines their sizes.
 Result<std::vector<CachedFile>> measured(const Communicator& comm, Storage& storage, std::vector<std::string> paths) {
   std::vector<int64_t> bytes(paths.size(), 0);
   Status status;
@@ -38,7 +38,7 @@ Result<std::vector<CachedFile>> measured(const Communicator& comm, Storage& stor
     const auto about = storage.stat(paths[i]);
     if (about.ok())
       bytes[i] = about->bytes;
-    else if (about.status().code() != Code::not_found)  // a lost part, of which no block is left
+    else if (about.status().code() != Code::not_found)  // a lost part, without blocks
       status = about.status();
   }
   PENSTOCK_TRY(agree(comm, status));
@@ -48,7 +48,7 @@ Result<std::vector<CachedFile>> measured(const Communicator& comm, Storage& stor
   return files;
 }
 
-// What PART names, one claim for each box or for all runs, and where in DATA each of them begins.
+// The elements of PART: one claim for each box or for all runs, and the start of each in DATA.
 Status claims_of(const Decomposition& part, int dataset, int64_t size, std::byte* data, std::vector<Claim>& claims,
                  std::vector<std::byte*>& memory) {
   switch (part.form()) {

@@ -1,4 +1,4 @@
-// State: what an open File holds, and the steps that its sources share.
+// State: the data of an open File, and the steps that its sources share.
 #pragma once
 
 #include <algorithm>
@@ -29,13 +29,13 @@ namespace penstock {
 struct Writing;
 struct Checking;
 
-// The names of restart files: PREFIX, an index, SUFFIX; the newest has index 0, and RETAIN are kept.
+// The names of restart files: PREFIX, an index, SUFFIX. The newest has index 0; RETAIN are kept.
 struct Restart {
   std::string prefix, suffix;  // with the folder
-  int digits = 1;              // at least, of an index
+  int digits = 1;              // minimum number of digits of an index
   int64_t retain = 1;
   std::string path(int64_t index) const;
-  // Whether PATH is, or would be, one of them, whatever its index.
+  // Whether PATH is one of these names, with any index.
   bool has(const std::string& path) const;
 };
 
@@ -45,54 +45,54 @@ struct File::State {
   State();
   ~State();
   Communicator comm;
-  Communicator behind_comm;  // of what moves while the program goes on, with this file or another; made when needed
+  Communicator behind_comm;  // for background movements of this file or another; created when needed
   std::shared_ptr<TracedStorage> storage;
   Mode mode = Mode::create;
-  std::string path;                    // what commit publishes, with links resolved
-  std::string source;                  // what contents describes, where that is another file: a copy is being made
-  std::optional<FileStat> source_was;  // rank 0: that file as it was when contents was read
-  StorageFilePtr source_held;          // so that its inode number is not given to another
-  std::optional<Restart> restart;      // the next commit is published as one of these
-  uint64_t token = 0;                  // random, the same on all ranks: of partial names, generations and proofs
-  std::string owner;                   // of partial files, as it stands in their names: rank 0's process
+  std::string path;                    // the path that commit publishes, with links resolved
+  std::string source;                  // the file that contents describes, if another: a copy in progress
+  std::optional<FileStat> source_was;  // rank 0: that file when contents was read
+  StorageFilePtr source_held;          // open, so that its inode number is not reused
+  std::optional<Restart> restart;      // if set, the next commit is published as one of these
+  uint64_t token = 0;                  // random, the same on all ranks: for partial names, generations and proofs
+  std::string owner;                   // of partial files, in the form used in names: rank 0's process
   Plan plan;
   const Engine* engine = nullptr;  // or else:
-  const Format* format = nullptr;  // of the engine's files too; null for an engine that has none
+  const Format* format = nullptr;  // also of the engine's files; null for an engine without a format
   const Transport* transport = nullptr;
 
   std::optional<Contents> contents;  // of the published file
-  bool stale = false;                // published since contents was read: only its catalogue is right
-  // Rank 0: what is at the path as far as this file knows, at first at create or open; nothing: nothing. That is how a replacement
-  // by somebody else is noticed. A published file is kept open, so that its inode number is not given to another.
+  bool stale = false;                // published after contents was read: only its catalogue is current
+  // Rank 0: the file at the path as far as this file knows, first at create or open; empty if there is none. It serves
+  // to detect a replacement by another process. A published file stays open, so that its inode number is not reused.
   std::optional<FileStat> occupant;
   StorageFilePtr held;
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
-  std::set<std::string> unlimited, named, groups, removed;  // as in Definitions
+  std::set<std::string> unlimited, named, groups, removed;  // same as in Definitions
   bool partial = false;
-  bool xdmf = false;  // a description for ParaView is written beside
+  bool xdmf = false;  // write an XDMF file
   Convention convention = Convention::none;
-  bool supplied = false;  // in the commit under way, by any rank
+  bool supplied = false;  // in the commit in progress, by any rank
   int commits = 0;
   int64_t capture_bytes = 0;
   int64_t captured_bytes = 0;
-  Status misuse;  // the first put, get or attribute that failed: commit fails with it, so that nothing is lost silently
-  bool forgetful = false;  // no misuse is kept, and a failed reading is not the outcome
-  Status refused;          // this rank's get_now: the next collective call fails with it, and does nothing
-  bool harmless = false;   // what the last collective call did, if it failed
+  Status misuse;           // the first failed put, get or attribute; commit fails with it
+  bool forgetful = false;  // failed calls have no later effect; a failed read does not end the use of the file
+  Status refused;          // this rank's get_now: the next collective call fails with it and does nothing
+  bool harmless = false;   // whether the last collective call, if it failed, had no effect
   Status outcome;          // of a failed commit
   bool published = false;
   bool closed = false;
-  bool parts_beside = false;           // rank 0: at create there were parts, of a set at the path perhaps
+  bool parts_beside = false;           // rank 0: there were parts at create, possibly of a set at the path
   Hints hints;                         // for MPI-IO
-  std::string filesystem;              // that the target lies on
+  std::string filesystem;              // of the target
   std::vector<std::string> warnings;   // of every commit's report
   std::unique_ptr<Writing> writing;    // a commit between its start and its end
-  std::unique_ptr<Checking> checking;  // of the published file, once its checksums were asked for
+  std::unique_ptr<Checking> checking;  // of the published file, after its checksums were requested
   Report report;
   StepTrace step;
   ShownStep shown;
-  std::function<Status(const File&, double)> then;  // of when_closed
+  std::function<Status(const File&, double)> then;  // set by when_closed
   double commit_seconds = 0;
 
   Status remember(Status status) {
@@ -101,14 +101,14 @@ struct File::State {
   }
   // The file that contents describes.
   const std::string& described() const { return source.empty() ? path : source; }
-  // A master is published, and parts lie beside it.
+  // Whether a master is published, with parts beside it.
   bool is_set() const { return engine == nullptr && (!format->self_contained() || plan.placement != "single"); }
-  // Whether commits write a parity file: because the plan says so, or since the set that is changed has one.
+  // Whether commits write a parity file: the plan says so, or the set that is changed has one.
   bool has_parity() const {
     if (!is_set()) return false;
     return plan.settings.word("parity") == "1" || (mode == Mode::change && contents && contents->parity);
   }
-  // Of a buffer of the session's own, through which data goes in pieces.
+  // The size of the session's own buffer, through which data moves in pieces.
   int64_t buffer_bytes() const {
     constexpr int64_t most = 16 << 20;
     return engine != nullptr ? most : std::min(most, plan.settings.integer("memory_bytes") / 4);
@@ -116,80 +116,79 @@ struct File::State {
   bool durable() const { return plan.settings.word("durability") == "full"; }
 };
 
-// What the ranks' pending blocks come to once they have agreed: the same catalogue on all ranks, and this rank's part
-// in it.
+// The result of the ranks' agreement on pending blocks: the same catalogue on all ranks, and this rank's part of it.
 struct Resolved {
   Catalogue catalogue;
   std::vector<Claim> claims;
-  std::vector<std::byte*> memory;  // of each claim; null where it is supplied:
+  std::vector<std::byte*> memory;  // of each claim; null if it is supplied:
   std::vector<const Supplier*> supplier;
   std::vector<Sharing> sharing;                  // of each dataset
   std::set<std::string> unlimited;               // as declared by any rank
   std::set<std::string> named, groups, removed;  // as in Definitions
-  std::map<std::string, int> speaker;            // replicated datasets: the rank whose copy moves
+  std::map<std::string, int> speaker;            // replicated datasets: the rank whose copy is used
 };
 
-// Collective. Ragged rows, per-rank rows and growing extents get their final numbers; replicated data is compared.
+// Collective. Determines ragged rows, per-rank rows and growing extents; compares replicated data.
 Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Definitions agreed, Direction direction);
 // The definitions in PENDING as this rank sees them, without attributes.
 Result<Definitions> local_definitions(const File::State& state, const std::vector<Pending>& pending);
 
-// Local. What is in the file or set at PATH, by the format or engine that knows it.
+// Local. The contents of the file or set at PATH, read by the format or engine that recognises it.
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path);
-// Collective. Rank 0 reads the header, all ranks know it then.
+// Collective. Rank 0 reads the header and sends it to all ranks.
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path);
-// Local. CLAIMS of datasets of CONTENTS, each into its MEMORY, by this rank alone, whatever way they are stored.
+// Local. Reads CLAIMS of datasets of CONTENTS into MEMORY, on this rank alone, for every kind of storage.
 Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
                  std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage);
-// Local. The other way round, into parts that exist at their full size; nothing is synced.
+// Local. The reverse, into parts that exist with their full size; does not sync.
 Status write_here(const Contents& contents, std::span<const Claim> claims, std::span<std::byte* const> memory,
                   const std::shared_ptr<Storage>& storage);
 
-// Local. PIECES of PARTS, by this rank alone; nothing is synced.
+// Local. Moves PIECES of PARTS on this rank alone; does not sync.
 Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
                         const std::shared_ptr<Storage>& storage);
 
-// Local, of use on rank 0. Keeps the file at the target's path, which the state's contents describe, open.
+// Local, for rank 0. Keeps the file at the target's path, which the state's contents describe, open.
 Status hold(File::State& state);
-// Collective. Code::mismatch where somebody replaced what is at the target's path.
+// Collective. Code::mismatch if another process replaced the file at the target's path.
 Status check_held(File::State& state);
-// Collective. Code::mismatch where the file that a copy is made of was changed or replaced meanwhile.
+// Collective. Code::mismatch if the source of a copy was changed or replaced in the meantime.
 Status check_source(File::State& state);
-// PATH, or, where the master of a set is no file of the format, PATH with its extension.
+// PATH, or PATH with the format's extension if the master of a set is not a file of the format.
 std::string published_path(std::string path, const File::State& state);
-// Collective. Reads again what this file's last commit published, where that has not been done.
+// Collective. Reads again what this file's last commit published, unless that was done already.
 Status refresh(File::State& state);
 
-// Collective. Begins the movement of JOB's pieces (the session fills in the rest, the report of the state and the communicator apart) by the
-// state's transport with SETTINGS; the same status everywhere.
+// Collective. Starts moving JOB's pieces by the state's transport with SETTINGS. The session completes JOB except for
+// the state's report and the communicator. Same status on all ranks.
 Result<std::unique_ptr<Transfer>> begin_transfer(File::State& state, Job& job, const Settings& settings);
 
-// Collective. Whether the state's engine can write CATALOGUE to PATH; the same status everywhere.
+// Collective. Whether the state's engine can write CATALOGUE to PATH. Same status on all ranks.
 Status check_engine(File::State& state, const Catalogue& catalogue, const std::string& path, int64_t bytes);
-// Collective inside the engine's library; the status is this rank's own.
+// Collective inside the engine's library; returns this rank's own status.
 Status engine_write(File::State& state, Problem problem);
 // Collective. Fills the claims of RESOLVED.
 Status engine_read(File::State& state, const Resolved& resolved);
-// Collective. The file that an engine wrote to PATH, as its reader describes it: complete, and with what was meant to be
-// in it.
+// Collective. Reads the file that an engine wrote to PATH, and checks that it is complete and has the intended
+// contents.
 Result<Contents> check_written(File::State& state, const Catalogue& catalogue, const std::string& path);
-// Collective, with the record in place. Where a dataset has a hole, which the library should have filled, all is compared with the
-// checksums.
+// Collective, after the record is written. If a dataset has a hole, which the library should have filled, compares all
+// data with the checksums.
 Status check_stored(File::State& state, const Contents& contents, const std::string& path);
 
-// Collective. Compares the blocks that RESOLVED's claims touch with their checksums, as the plan's verify says.
+// Collective. Compares the blocks that RESOLVED's claims touch with their checksums, according to the plan's verify.
 Status verify_claims(File::State& state, const Resolved& resolved);
-// Collective. Fills what was asked for by get.
+// Collective. Fills the buffers of get.
 Status read_pending(File::State& state);
 
-// The three steps of writing what was put. Collective: from definitions to the beginning of the movement, which goes
-// on behind the program where BEHIND and the transport allow it.
+// The three steps of writing pending data. Collective: from the definitions to the start of the data movement. The
+// movement continues in the background if BEHIND and the transport allow it.
 Status start_writing(File::State& state, bool behind);
-// Local. True when finish_writing will not take long.
+// Local. True when finish_writing will be short.
 Result<bool> test_writing(File::State& state);
-// Local, alike on all ranks. Whether a commit is under way that needs neither this program's memory nor its time.
+// Local, the same on all ranks. Whether a commit is in progress that needs neither this program's memory nor its time.
 bool handed_over(const File::State& state);
-// Collective. Ends the movement, publishes. Without a commit under way it does nothing.
+// Collective. Ends the movement and publishes. Does nothing if no commit is in progress.
 Status finish_writing(File::State& state);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// StepTrace: what a step's record says is the report of its rank, and what the plan asked for.
+// StepTrace: a record of a step contains the rank's report and the plan's parameters.
 #include "core/session/step_trace.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// StepTrace: one commit or read on its way into the trace, where there is one.
+// StepTrace: records one commit or read in the trace, if there is one.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 namespace penstock {
 
 struct StepTrace {
-  int64_t start = -1;  // as of Trace::time; -1: none under way
+  int64_t start = -1;  // on the clock of Trace::time; -1: none in progress
   bool writes = false;
   uint64_t token = 0;                 // the same on all ranks of the step
-  std::vector<std::string> datasets;  // that this rank has pending, each once
+  std::vector<std::string> datasets;  // pending on this rank, without repetition
 };
 
-// Local. Before what is pending is taken.
+// Local. Call before pending blocks are taken.
 void begin_step(File::State& state, bool writes);
-// Local, when the report is complete.
+// Local. Call when the report is complete.
 void end_step(File::State& state, const Status& status);
 
 }  // namespace penstock

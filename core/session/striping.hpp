@@ -1,4 +1,4 @@
-// Striping: what a target's folder lies on, and new files with the stripes that the plan asks for.
+// Striping: detects the file system of a target's folder, and creates new files with the plan's stripes.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace penstock {
 
-// What rank 0 finds out about the folder of a target, for all ranks.
+// Information about the folder of a target, from rank 0 for all ranks.
 struct Ground {
-  std::string text;  // for the report; "" where it cannot be found out
+  std::string text;  // for the report; "" if unknown
   bool has_stripes = false;
 };
 Ground find_ground(const std::string& path);
 
-// Local. From now on the state's storage makes files with the plan's stripes; where there are none, that is a warning.
+// Local. The state's storage creates files with the plan's stripes from now on; a warning if stripes are not supported.
 Status set_striping(File::State& state, const Ground& ground);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Supply: what suppliers make goes to its place in the new files, window after window, before the transport moves the rest.
+// Supply: writes suppliers' data to its place in the new files, window by window, before the transport moves the rest.
 #include "core/session/supply.hpp"
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 namespace penstock {
 namespace {
 
-constexpr size_t most_runs = 4096;  // of a window, which need memory too
+constexpr size_t most_runs = 4096;  // of a window, which also need memory
 
-// Elements that lie together in the order of their block, wherever they are in the dataset.
+// Elements that are contiguous in the order of their block, anywhere in the dataset.
 struct Window {
   int64_t first = 0, count = 0;
   std::vector<MemoryRun> runs;
 };
 
-// Calls WORK with the windows of SELECTION, in the order of the file, each of no more than MOST elements.
+// Calls WORK with the windows of SELECTION in file order, each of at most MOST elements.
 template <typename Work>
 Status for_each_window(const Selection& selection, int64_t most, const Work& work) {
   Window window;

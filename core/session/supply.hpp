@@ -1,12 +1,12 @@
-// Supply: elements that a function of the program's makes in pieces while a commit runs.
+// Supply: elements that a function of the program produces in pieces during a commit.
 #pragma once
 
 #include "core/session/writing.hpp"
 
 namespace penstock {
 
-// Collective, when the files are laid out. Calls this rank's suppliers, adds what they make to the checksums and, engines apart, stores
-// it; the transport has none of it to move. Nothing is synced. The same status everywhere.
+// Collective, after the files are laid out. Calls this rank's suppliers, adds their data to the checksums and, except
+// for engines, writes it; the transport does not move it. Does not sync. Same status on all ranks.
 Status supply(File::State& state, Writing& writing);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Testing: files of one rank, by each format, transport and placement.
+// Testing: files of one rank, for each format, transport and placement.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ inline std::vector<double> numbers(int64_t n, double first = 0) {
   return list;
 }
 
-// Each format by each transport and placement.
+// All combinations of format, transport and placement.
 class Session : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -65,7 +65,7 @@ class Session : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(status.ok()) << status.message();
     return data;
   }
-  // A set of files is written anew, never changed: that is refused by name, and leaves it as it is.
+  // A set of files is rewritten, never changed: a change is rejected by name and has no effect.
   bool refused(const Status& status) const {
     const bool set = GetParam().find("placement=") != std::string::npos;
     EXPECT_EQ(status.code(), set ? Code::unsupported : Code::ok) << status.message();

@@ -1,4 +1,4 @@
-// Writing: one commit, from what the ranks put to one published file.
+// Writing: one commit, from the ranks' puts to one published file.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -23,7 +23,7 @@
 namespace penstock {
 namespace {
 
-// Whether NAME is a dataset of CATALOGUE or a group: one of GROUPS, or one that something is in.
+// Whether NAME is a dataset of CATALOGUE or a group: one of GROUPS, or one with contents.
 bool exists(const Catalogue& catalogue, const std::set<std::string>& groups, const std::string& name) {
   const std::string below = name + "/";
   const auto at = std::ranges::lower_bound(catalogue.datasets, below, {}, &Dataset::name);
@@ -33,8 +33,8 @@ bool exists(const Catalogue& catalogue, const std::set<std::string>& groups, con
          (group != groups.end() && group->starts_with(below));
 }
 
-// That each of OBJECTS, which attributes were set of, is a dataset or a group of CATALOGUE; GROUPS: those made on
-// purpose, now or before. A mesh is a group by its description.
+// Checks that each of OBJECTS, whose attributes were set, is a dataset or a group of CATALOGUE. GROUPS were created
+// explicitly, now or before. The description of a mesh makes it a group.
 Status check_objects(const Catalogue& catalogue, const std::set<std::string>& groups,
                      const std::vector<std::string>& objects) {
   for (const std::string& object : objects) {
@@ -55,7 +55,7 @@ Status check_objects(const Catalogue& catalogue, const std::set<std::string>& gr
   return {};
 }
 
-// RESOLVED keeps its claims, which count the target's datasets from now on.
+// RESOLVED keeps its claims, which are renumbered for the target's datasets.
 Result<Target> target_of(const File::State& state, Resolved& resolved) {
   Target target{std::move(resolved.catalogue), {}};
   std::vector<std::string> objects;
@@ -127,7 +127,7 @@ Status follow_convention(const File::State& state, Writing& writing) {
   return {};
 }
 
-// What this rank stored itself.
+// Syncs the parts that this rank wrote.
 Status sync_parts(const File::State& state, const Output& output) {
   if (!state.durable()) return {};
   for (const Part& part : output.parts) {
@@ -146,7 +146,7 @@ Job write_job(const File::State& state, Writing& writing, bool keep) {
   job.parts = output.parts;
   job.pieces = std::move(output.pieces);
   job.keep = keep;
-  job.disjoint = !keep && !state.partial;  // as the tiling was proved
+  job.disjoint = !keep && !state.partial;  // as proved for the tiling
   job.sync = state.durable();
   return job;
 }
@@ -156,14 +156,14 @@ Status sum_now(File::State& state, Writing& writing) {
   return add_up_sums(state, writing);
 }
 
-// Where files are made of blocks in the order in which ranks come to write.
+// For files whose blocks are in the order in which ranks write.
 Status check_supplied(const File::State& state) {
   if (state.plan.placement != "rank_order") return {};
   return {Code::unsupported,
           "placement=rank_order takes what is in memory, not what is supplied in pieces: name another placement"};
 }
 
-// Creates the files, carries over what is kept, and begins the movement.
+// Creates the files, carries over what is kept, and starts the movement.
 Status start_transport(File::State& state, Writing& writing) {
   Target& target = writing.target;
   const bool keep =
@@ -239,7 +239,7 @@ Status start_engine(File::State& state, Writing& writing) {
   return {};
 }
 
-// What is put from now on belongs to the next commit.
+// Later puts belong to the next commit.
 void take_pending(File::State& state, Writing& writing) {
   writing.puts = std::move(state.puts);
   state.puts.clear();
@@ -256,7 +256,7 @@ Status define(File::State& state, Writing& writing) {
   PENSTOCK_TRY(check_source(state));
   PENSTOCK_TRY(refresh(state));
   auto mine = state.misuse.ok() ? local_definitions(state, state.puts) : Result<Definitions>(state.misuse);
-  if (mine.ok()) mine->attributes = std::exchange(state.attributes, {});  // of this commit, whatever becomes of it
+  if (mine.ok()) mine->attributes = std::exchange(state.attributes, {});  // of this commit, whatever its outcome
   PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));
   PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, std::move(agreed), Direction::write));
   PENSTOCK_ASSIGN(writing.target, target_of(state, writing.resolved));
@@ -294,7 +294,7 @@ Status start(File::State& state, Writing& writing, bool behind) {
   if (writing.mover->detaches()) {
     writing.mover->hand_over();
     writing.sums.wait();
-    writing.puts.clear();  // what was captured is with the servers
+    writing.puts.clear();  // the servers have the captured data
     state.captured_bytes -= std::exchange(writing.captured_bytes, 0);
     return {};
   }
@@ -314,7 +314,7 @@ Status publish_engine(File::State& state, Writing& writing) {
   return {};
 }
 
-// Rank 0. Blocks in slots lie where the file pointer happened to be.
+// Rank 0. Blocks in slots are where the file pointer happened to be.
 Status place_slots(Writing& writing) {
   Output& output = writing.output;
   if (output.in_slot.empty()) return {};
@@ -329,7 +329,7 @@ Status place_slots(Writing& writing) {
   return {};
 }
 
-// Tells ranks that wait for this one's thread whether it moves: by its calls of the file system.
+// Shows ranks that wait for this one whether its thread makes progress: by its calls of the file system.
 class StillMoving {
  public:
   explicit StillMoving(const File::State& state) : state_(state) {}
@@ -360,7 +360,7 @@ Status finish(File::State& state, Writing& writing) {
   report.hints = writing.hints_outcome.effective;
   const auto& warnings = writing.hints_outcome.warnings;
   report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
-  const Doubt doubt(state.comm, state.comm->rank() > 0 && moved.ok());  // rank 0 may hear of success, and publish
+  const Doubt doubt(state.comm, state.comm->rank() > 0 && moved.ok());  // rank 0 may learn of success and publish
   {
     PhaseTimer timer(report.phases, Phase::commit);
     const Untimed foreign(state.comm, writing.mover->is_foreign());
@@ -369,7 +369,7 @@ Status finish(File::State& state, Writing& writing) {
   if (state.engine != nullptr) return publish_engine(state, writing);
   PhaseTimer timer(report.phases, Phase::commit);
   if (!writing.sums.early) PENSTOCK_TRY(add_up_sums(state, writing));
-  // Where all parts are everybody's, rank 0 alone has something left to do.
+  // If all parts are shared, only rank 0 has work left.
   const bool by_root = (state.plan.placement == "single" || state.plan.placement == "parts") && !state.has_parity();
   const auto complete = [&] {
     PENSTOCK_TRY(place_slots(writing));
@@ -384,7 +384,7 @@ Status finish(File::State& state, Writing& writing) {
   });
 }
 
-// After a publication: what the next commit builds on.
+// After a publication: prepares the state for the next commit.
 void settle(File::State& state, Writing& writing) {
   state.contents = std::move(writing.output.contents);
   take_record_apart(*state.contents);
@@ -392,7 +392,7 @@ void settle(File::State& state, Writing& writing) {
   const bool plain = state.engine == nullptr && !state.is_set();  // all ranks know all of it
   state.stale = !plain;
   if (plain) state.contents->parts = {state.path};
-  (void)hold(state);  // if that fails, the next commit says that the file was replaced
+  (void)hold(state);  // if this fails, the next commit reports that the file was replaced
   state.storage->let_go();
   state.source.clear();
   state.source_held.reset();

@@ -1,4 +1,4 @@
-// Writing: all that belongs to one commit between its start and its end.
+// Writing: the data of one commit between its start and its end.
 #pragma once
 
 #include <memory>
@@ -11,26 +11,26 @@
 
 namespace penstock {
 
-// What the new file holds, and how much of it the published one already has.
+// The contents of the new file, and the amount that the published one already has.
 struct Target {
   Catalogue catalogue;
-  std::vector<int64_t> kept;  // elements of each dataset that are in the published file
+  std::vector<int64_t> kept;  // elements of each dataset that exist in the published file
 };
 
-// DATASET takes its place by name in TARGET, those behind it are counted on in CLAIMS. Returns its index.
+// Inserts DATASET by name into TARGET and renumbers CLAIMS. Returns its index.
 int insert_dataset(Target& target, std::vector<Claim>& claims, Dataset dataset);
 
 struct Writing {
   Target target;
   Resolved resolved;
   Output output;
-  std::vector<Pending> puts;  // they own what was captured
+  std::vector<Pending> puts;  // own the captured data
   std::vector<Added> added;   // by a convention
   int64_t captured_bytes = 0;
   Job job;
-  PhaseTimes phases;  // of the movement, which may run in a thread
+  PhaseTimes phases;  // of the data movement, which may run in a thread
   HintsOutcome hints_outcome;
-  Communicator comm;  // of the movement
+  Communicator comm;  // of the data movement
   bool communicates = false;
   double started_at = 0;
   CommitSums sums;

@@ -1,4 +1,4 @@
-// StatusPage: memory with a name but no place in any file system, which is gone with its process however that ends.
+// StatusPage: named memory outside any file system; it disappears with its process, however that ends.
 #include "core/status/status_page.hpp"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ int64_t now_ns() {
       .count();
 }
 
-// Its descriptor is the name by which others find it, and stays open.
+// Other processes find it by its descriptor, which stays open.
 StatusPage* make_page(uint32_t role) {
   int fd = ::memfd_create(page_name, MFD_CLOEXEC | no_execution);
   if (fd < 0) fd = ::memfd_create(page_name, MFD_CLOEXEC);
@@ -49,7 +49,7 @@ StatusPage* make_page(uint32_t role) {
   return page;
 }
 
-// The page is the parent's.
+// The page belongs to the parent.
 void after_fork() {
   status_page.store(nullptr, std::memory_order_relaxed);
   show_phases(nullptr);
@@ -62,7 +62,7 @@ void put(std::span<char> place, std::string_view text) {
   std::memset(place.data() + length, 0, place.size() - length);
 }
 
-// Readers try again until they find the same even number before and after.
+// Readers retry until they see the same even number before and after.
 template <typename Change>
 void changed(StatusStep& step, const Change& change) {
   const uint32_t before = step.sequence.load(std::memory_order_relaxed);
@@ -125,7 +125,7 @@ void ShownStep::set_total(int64_t bytes) {
 void ShownStep::end() {
   if (step_ == nullptr) return;
   const std::lock_guard lock(changing);
-  if (page_->process != static_cast<uint32_t>(::getpid())) {  // a child after fork: the step is its parent's
+  if (page_->process != static_cast<uint32_t>(::getpid())) {  // a child after fork: the step belongs to its parent
     step_ = nullptr;
     return;
   }

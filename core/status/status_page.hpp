@@ -1,4 +1,5 @@
-// StatusPage: what this process is doing to files now, in a page of memory that `penstock monitor` reads (docs/formats/status.md).
+// StatusPage: the current file activity of this process, in a page of memory that `penstock monitor` reads
+// (docs/formats/status.md).
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@
 
 namespace penstock {
 
-// A commit or a read under way. What is no atomic changes between two changes of SEQUENCE, which is odd meanwhile.
+// A commit or read in progress. SEQUENCE is odd while members that are not atomic change.
 struct StatusStep {
   enum class Kind : uint32_t { none, write, read };
   std::atomic<uint32_t> sequence;
@@ -20,10 +21,10 @@ struct StatusStep {
   int32_t rank, ranks;
   int32_t commit;  // of this file, from 0
   uint32_t path_bytes;
-  int64_t mine;                // bytes that this rank put or asked for
-  std::atomic<int64_t> total;  // of the file, all ranks; 0: not known
-  int64_t base;                // of the page's written or read, at its start
-  std::array<char, 64> plan;   // both end with NUL, and are cut where they are too long
+  int64_t mine;                // bytes that this rank put or requested
+  std::atomic<int64_t> total;  // of the file, all ranks; 0: unknown
+  int64_t base;                // the page's written or read bytes at the start of the step
+  std::array<char, 64> plan;   // both end with NUL and are cut if too long
   std::array<char, 512> path;
 };
 static_assert(sizeof(StatusStep) == 640);
@@ -32,19 +33,19 @@ struct StatusPage {
   std::array<char, 8> magic;
   uint32_t process, role;  // 0: program, 1: server
   uint32_t steps_most, step_bytes;
-  std::atomic<int64_t> written, read;   // bytes, by calls of ours on files
-  std::atomic<int64_t> commits, reads;  // that ended
-  std::atomic<int64_t> ended;           // the last of them, as of StatusStep::start
+  std::atomic<int64_t> written, read;   // bytes, by our own calls on files
+  std::atomic<int64_t> commits, reads;  // completed
+  std::atomic<int64_t> ended;           // end time of the last, on the clock of StatusStep::start
   std::array<char, 80> reserved;
   PhaseBoard phases;
   std::array<StatusStep, 6> steps;
 };
 static_assert(sizeof(StatusPage) == 4096);
 
-// This process's page; null unless show_status was called, and where it may not or cannot be.
+// The page of this process; null before show_status, and if it is disabled or cannot be created.
 inline std::atomic<StatusPage*> status_page = nullptr;
 
-// Makes the page, unless PENSTOCK_STATUS is "off". Nothing of it fails the caller.
+// Creates the page, unless PENSTOCK_STATUS is "off". Failures do not affect the caller.
 void show_status(uint32_t role = 0);
 
 inline void count_written(int64_t bytes) {
@@ -56,7 +57,7 @@ inline void count_read(int64_t bytes) {
     page->read.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-// A step from begin to end, on the page as long as it has room.
+// Shows a step from begin to end, if the page has room.
 class ShownStep {
  public:
   ShownStep() = default;
@@ -72,7 +73,7 @@ class ShownStep {
     int64_t bytes = 0;
   };
   void begin(const What& what);
-  // As soon as it is known.
+  // Call as soon as the total is known.
   void set_total(int64_t bytes);
   void end();
 

@@ -1,4 +1,4 @@
-// Tests of the status page: what another process finds on it, when it is not there, and what a child has of it.
+// Tests of the status page: its contents for another process, cases without a page, and child processes.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Buffered files: system calls until everything is moved.
+// Buffered files: repeat system calls until everything is moved.
 #include "core/storage/buffered.hpp"
 
 #include <unistd.h>

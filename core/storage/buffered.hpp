@@ -1,4 +1,4 @@
-// BufferedFile: a file by pwrite and pread, and what direct and mapped files share with it.
+// BufferedFile: a file accessed by pwrite and pread, and the base of direct and mapped files.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ class BufferedFile : public StorageFile {
   Status close() override;
 
  protected:
-  // For a Movement, which only reads it.
+  // For a Movement that only reads it.
   static std::span<std::byte> writable(std::span<const std::byte> bytes) {
     return {const_cast<std::byte*>(bytes.data()), bytes.size()};
   }
 
-  // Short counts are continued; an error names what was left to be moved.
+  // Continues after short counts; an error names the remaining bytes.
   Status write_all(int fd, int64_t offset, std::span<const std::byte> bytes) const;
   Status read_all(int fd, int64_t offset, std::span<std::byte> bytes) const;
 

@@ -1,4 +1,4 @@
-// Direct files: O_DIRECT for whole aligned blocks, a bounce buffer where memory is not aligned.
+// Direct files: O_DIRECT for whole aligned blocks, a bounce buffer for unaligned memory.
 #include "core/storage/direct.hpp"
 
 #include <sys/uio.h>
@@ -23,8 +23,8 @@ struct AlignedFree {
 };
 using AlignedBuffer = std::unique_ptr<std::byte, AlignedFree>;
 
-// Whole aligned blocks go through the O_DIRECT descriptor, ragged ends through a buffered one: they never share a
-// page, so the kernel keeps the two coherent on one node.
+// Whole aligned blocks use the O_DIRECT descriptor, unaligned ends a buffered one. They never share a page, so the
+// kernel keeps both coherent on one node.
 class DirectFile : public BufferedFile {
  public:
   DirectFile(std::string path, FileDescriptor buffered, FileDescriptor direct, IoMode mode)
@@ -78,7 +78,7 @@ class DirectFile : public BufferedFile {
                        [this](int64_t from, std::span<std::byte> rest) { return read_all(direct_.get(), from, rest); });
   }
 
-  // A short direct write may stop off the grid; what is left then goes buffered.
+  // A short direct write may stop at an unaligned offset; the rest then uses the buffered descriptor.
   Status write_direct(int64_t offset, std::span<const std::byte> bytes) const {
     while (!bytes.empty()) {
       const bool aligned = offset % direct_alignment == 0 && is_aligned(bytes.data()) &&
@@ -118,8 +118,8 @@ class DirectFile : public BufferedFile {
     return {};
   }
 
-  // Whether it had better be read from the page cache, judged by its first, middle and last byte: not where one of them
-  // is known not to be there, and the kernel's reading ahead would be slower than its reading all at once.
+  // Whether to read from the page cache, judged by the first, middle and last byte. False if one of them is known to be
+  // absent: the kernel's read-ahead would then be slower than one large read.
   bool is_cached(int64_t offset, int64_t length) const {
     if (length < least_direct_read) return true;
     for (const int64_t at : {offset, offset + length / 2, offset + length - 1}) {

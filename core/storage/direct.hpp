@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// FD: the same file, open without O_DIRECT. Where the file system has no O_DIRECT, Code::unsupported, or with io = automatic
-// a buffered file.
+// FD: the same file, open without O_DIRECT. If the file system does not support O_DIRECT: Code::unsupported, or with io
+// = automatic a buffered file.
 Result<StorageFilePtr> direct_file(const std::string& path, FileDescriptor fd, IoMode mode, bool writable);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Opening a file of storage's, and what a failed call is called.
+// Opening files for storage, and messages for failed calls.
 #pragma once
 
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 
 namespace penstock {
 
-// Of errno: "CALL 'PATH': its text".
+// The status for errno: "CALL 'PATH': its text".
 inline Status failed(std::string_view call, const std::string& path) {
   return Status::from_errno(errno, fmt::format("{} '{}'", call, path));
 }
 
-// Below 0, and errno, on failure. A new file is this user's alone.
+// Below 0 with errno on failure. Only this user can access a new file.
 inline FileDescriptor open_retrying(const std::string& path, int flags) {
   return FileDescriptor(retrying([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0600); }));
 }

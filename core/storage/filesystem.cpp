@@ -20,13 +20,13 @@
 namespace penstock {
 namespace {
 
-constexpr size_t reply_bytes = 64 << 10;  // Lustre's own limit of a layout with all its objects
+constexpr size_t reply_bytes = 64 << 10;  // Lustre's own limit for a layout with all its objects
 
 struct Magic {
   uint32_t number;
   std::string_view name;
 };
-// linux/magic.h, and Lustre's and GPFS's own; several share one, so mountinfo goes first.
+// From linux/magic.h, Lustre and GPFS. Several file systems share one number, so mountinfo has precedence.
 constexpr Magic magics[] = {
     {0xEF53, "ext4"},     {0x58465342, "xfs"},    {0x9123683E, "btrfs"},    {0x01021994, "tmpfs"},
     {0x6969, "nfs"},      {0x65735546, "fuse"},   {0x00C36400, "ceph"},     {0x794C7630, "overlay"},
@@ -75,7 +75,7 @@ bool lies_below(const std::string& path, const std::string& folder) {
   return folder == "/" || path == folder || path.starts_with(folder + "/");
 }
 
-// The type of the mount that PATH lies on: the deepest, of those the latest, which hides the others.
+// The type of the mount of PATH: the deepest; among equals the latest, which hides the others.
 std::string mount_type(const std::string& mountinfo, const std::string& path) {
   std::istringstream lines(mountinfo);
   std::string line, type;

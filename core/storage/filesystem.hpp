@@ -1,4 +1,4 @@
-// File systems: what a folder lies on, its blocks and stripes, and how to make a file with given stripes on Lustre.
+// File systems: detects file system, blocks and stripes of a folder; creates files with given stripes on Lustre.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct FileSystemInfo {
   std::string
       type;  // as in mountinfo: "ext4", "xfs", "lustre", "gpfs", "tmpfs", "nfs4", "fuse.glusterfs"; else "0x..."
   int64_t block_bytes = 0;   // GPFS: its block size, the unit of its locks
-  int64_t stripe_bytes = 0;  // of new files; 0: no stripes, or not known
+  int64_t stripe_bytes = 0;  // of new files; 0: no stripes, or unknown
   int64_t stripe_count = 0;  // -1: over all targets
   std::string source;        // "statfs, mountinfo, Lustre ioctl"; "emulated: ..." in tests
 
@@ -24,15 +24,15 @@ struct FileSystemInfo {
   std::string text() const;  // "lustre, blocks of 4096 bytes, 4 stripes of 1048576 bytes (statfs, ...)"
 };
 
-// What a new file asks of Lustre; zeros and an offset of -1 leave the choice to the folder's defaults.
+// Stripes of a new file on Lustre; zeros and an offset of -1 use the folder's defaults.
 struct Striping {
   int64_t count = 0;  // -1: over all targets
   int64_t bytes = 0;  // a multiple of 64 KiB, less than 4 GiB
   int64_t offset = -1;
 };
 
-// The system calls underneath, so that a test can play a file system that is not here. As their namesakes; failure is
-// -1 and errno.
+// The underlying system calls, so that a test can simulate another file system. Like their namesakes; -1 with errno on
+// failure.
 class FileSystemCalls {
  public:
   virtual ~FileSystemCalls() = default;
@@ -46,11 +46,11 @@ class FileSystemCalls {
 };
 std::shared_ptr<const FileSystemCalls> system_calls();
 
-// Local. PATH must exist; it is a folder where stripes are asked about. Stripes that cannot be read are left 0.
+// Local. PATH must exist; to get stripes it must be a folder. Stripes that cannot be read stay 0.
 Result<FileSystemInfo> detect_file_system(const std::string& path, const FileSystemCalls& calls);
-// Local. Code::invalid where Lustre has no such stripes.
+// Local. Code::invalid if Lustre does not support these stripes.
 Status check_striping(const Striping& striping);
-// Local. A new empty file (O_EXCL), this user's alone, with these stripes; nothing is left behind on failure.
+// Local. Creates an empty file (O_EXCL), accessible to this user only, with these stripes; leaves nothing on failure.
 Status create_striped(const std::string& path, const Striping& striping, const FileSystemCalls& calls);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Tests of file systems: the one that is here, and Lustre and GPFS played by a wrapper after recorded samples (emulated).
+// Tests of file systems: the present one, and Lustre and GPFS simulated by a wrapper with recorded samples (emulated).
 #include "core/storage/filesystem.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace penstock {
 namespace {
 
-// Lines as two machines print them: a Lustre client, a GPFS node, a Debian host.
+// Lines as on real machines: a Lustre client, a GPFS node, a Debian host.
 constexpr const char* recorded_mounts =
     "21 27 0:20 / /proc rw,nosuid - proc proc rw\n"
     "27 1 253:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw,errors=remount-ro\n"
@@ -33,7 +33,7 @@ constexpr unsigned char recorded_v3[] = {0xD0, 0x0B, 0xD3, 0x0B, 0x01, 0x00, 0x0
                                          0x00, 0x00, 0x10, 0x00, 0x04, 0x00, 0x00, 0x00, 'f',  'l',  'a',  's',
                                          'h',  0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
 
-// Plays a file system: real files in a folder, stripes kept beside.
+// Simulates a file system: real files in a folder, with stripes stored separately.
 class Emulated : public FileSystemCalls {
  public:
   uint32_t magic = lustre::super_magic;

@@ -1,4 +1,4 @@
-// FreedBehind: descriptors that keep the files, closed by a thread.
+// FreedBehind: descriptors that hold the files, closed by a thread.
 #include "core/storage/freed_behind.hpp"
 
 #include <fcntl.h>
@@ -19,14 +19,14 @@ namespace penstock {
 namespace {
 
 constexpr int64_t large = 4 << 20;
-constexpr int64_t plenty = 4;  // times what is held
+constexpr int64_t plenty = 4;  // times the held bytes
 
-// Others free the blocks elsewhere, or rename a file that is held (NFS).
+// Other file systems free the blocks elsewhere, or rename a held file (NFS).
 bool frees_within_the_call(const struct statfs& system) {
   return system.f_type == EXT4_SUPER_MAGIC || system.f_type == XFS_SUPER_MAGIC || system.f_type == BTRFS_SUPER_MAGIC;
 }
 
-// Bytes of the file, if it is worth holding beside HELD bytes of others; else 0.
+// Size of the file in bytes, if holding it is worthwhile when HELD bytes of others are held; else 0.
 int64_t worth_holding(int fd, int64_t held) {
   struct stat file{};
   struct statfs system{};
@@ -65,7 +65,7 @@ void FreedBehind::let_go() {
   if (files.empty()) return;
   try {
     std::thread([files] { close_all(files); }).detach();
-  } catch (const std::exception&) {  // no thread, or no memory, to be had
+  } catch (const std::exception&) {  // no thread or memory available
     close_all(files);
   }
 }

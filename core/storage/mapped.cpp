@@ -13,7 +13,7 @@
 namespace penstock {
 namespace {
 
-// The whole file is mapped; its blocks are allocated, so a store cannot run out of disk.
+// The whole file is mapped. Its blocks are allocated, so that a store cannot fail on a full disk.
 class MappedFile : public BufferedFile {
  public:
   MappedFile(std::string path, FileDescriptor fd, std::byte* base, int64_t bytes)

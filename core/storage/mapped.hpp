@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// Maps the file at the length that it has.
+// Maps the file with its present length.
 Result<StorageFilePtr> mapped_file(const std::string& path, FileDescriptor fd, bool writable);
 
 }  // namespace penstock

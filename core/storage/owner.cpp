@@ -1,4 +1,4 @@
-// Owner: looking at the names beside a target, and writing beside it.
+// Owner: examines the names beside a target, and writes a file beside it.
 #include "core/storage/owner.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Owner: partial files beside a target: those of others, and one of our own for a small file.
+// Owner: partial files beside a target: other processes' files, and one of our own for a small file.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace penstock {
 
-// STATUS, whose message says PATH where it said PARTIAL, which is nobody's name but ours.
+// STATUS with PATH instead of PARTIAL in its message, since PARTIAL is an internal name.
 Status by_its_name(const Status& status, const std::string& partial, const std::string& path);
 
-// What lies beside a file that will be written.
+// Files beside a file that will be written.
 struct Beside {
-  std::string others;  // one line about partial files of it that others left, or are writing now; "" for none
-  bool parts = false;  // of sets of this name
+  std::string others;  // one line about partial files of others, left over or in progress; "" for none
+  bool parts = false;  // parts of sets with this name exist
 };
-// Local, of use on rank 0. Looks at the first 1024 names of the folder of PATH only, so that a full one costs no more.
+// Local, for rank 0. Examines only the first 1024 names in the folder of PATH, so that a full folder costs no more.
 Beside look_beside(Storage& storage, const std::string& path);
 
-// A small file, whole: by a partial file of this process's own. All or nothing, and durable.
+// Writes a small file through a partial file of this process. All or nothing, and durable.
 Status write_file(Storage& storage, const std::string& path, std::string_view text);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Tests of owners: names come back, the dead are told from the living, and what cannot be known is said to be unknown.
+// Tests of owners: names round-trip, dead and live processes are distinguished, and unknown states are reported.
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
@@ -88,7 +88,7 @@ TEST(Owner, ALaterProcessWithItsNumberIsNotIt) {
 
 TEST(Owner, OfAnotherMachineNothingIsKnown) {
   Owner other = this_process();
-  other.pid = 1 << 22;  // above what the kernel gives
+  other.pid = 1 << 22;  // above the kernel's range
   EXPECT_EQ(life_of(other), Life::dead);
   other.machine[0] = other.machine[0] == '0' ? '1' : '0';
   EXPECT_EQ(life_of(other), Life::unknown);

@@ -1,4 +1,4 @@
-// Permissions: from the umask and from default access control lists.
+// Permissions: derived from the umask and from default access control lists.
 #include "core/storage/permissions.hpp"
 
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ mode_t process_umask() {
   return mask;
 }
 
-// linux/posix_acl_xattr.h: little-endian, as everything this library runs on.
+// linux/posix_acl_xattr.h: little-endian, like all machines that this library supports.
 struct AclEntry {
   uint16_t tag, permissions;
   uint32_t id;

@@ -1,4 +1,4 @@
-// The file system by system calls: what is done with paths; open files are in buffered, direct and mapped.
+// The file system by system calls: operations on paths. Open files are in buffered, direct and mapped.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ namespace {
 
 constexpr int64_t nanoseconds = 1'000'000'000;
 
-// The folder of PATH as system calls want it.
+// The folder of PATH in the form for system calls.
 std::string folder_path(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
@@ -140,7 +140,8 @@ class PosixStorage : public Storage {
     const FileDescriptor fd = open_retrying(folder, O_RDONLY | O_DIRECTORY);
     if (fd.get() < 0) return failed("opening folder", folder);
     if (retrying([&] { return ::fsync(fd.get()); }) != 0) return failed("syncing folder", folder);
-    // XFS that has shut down (an error of its disk, for one) says success of a folder whose changes it has dropped; here it tells.
+    // After a shutdown (for example after a disk error) XFS reports success for a folder whose changes it has dropped;
+    // this call reports the error.
     struct stat info = {};
     return ::fstat(fd.get(), &info) == 0 ? Status() : failed("syncing folder", folder);
   }
@@ -191,8 +192,8 @@ class PosixStorage : public Storage {
     return failed("setting the permissions of", path);
   }
 
-  // Where the file system cannot rename so: a link does not replace either, and NFS makes it in one step. An answer that
-  // something is there may be that to a repeated request, whose first had made the link.
+  // For file systems that cannot rename without replacing: a link does not replace either, and NFS makes it atomically.
+  // An "exists" answer may belong to a repeated request whose first attempt made the link.
   static Status link_new(const std::string& from, const std::string& to) {
     const auto is_same = [&] {
       struct stat a{}, b{};
@@ -201,7 +202,7 @@ class PosixStorage : public Storage {
     };
     const int error = ::link(from.c_str(), to.c_str()) == 0 ? 0 : errno;
     if (error == 0 || (error == EEXIST && is_same())) {
-      (void)::unlink(from.c_str());  // litter, not an error
+      (void)::unlink(from.c_str());  // leftovers are not an error
       return {};
     }
     const std::string what = fmt::format("renaming '{}' to", from);
@@ -213,7 +214,7 @@ class PosixStorage : public Storage {
     return ::rename(from.c_str(), to.c_str()) == 0 ? Status() : failed(what, to);
   }
 
-  // Without preallocation a full disk under a mapping would be SIGBUS.
+  // Without preallocation a full disk under a mapping would raise SIGBUS.
   static Status allocate(int fd, const std::string& path, int64_t bytes, Io io) {
     if (bytes == 0) return {};
     if (retrying([&] { return ::fallocate(fd, 0, 0, bytes); }) == 0) return {};

@@ -1,4 +1,4 @@
-// with_refused: for tests, a system call that the kernel refuses.
+// with_refused: makes the kernel reject a system call, for tests.
 #pragma once
 
 #include <linux/filter.h>
@@ -12,8 +12,8 @@
 
 namespace penstock {
 
-// Runs WORK in a thread in which system call NUMBER fails with ERROR, as in a container that forbids it; false, and WORK is
-// not run, where the kernel takes no seccomp filter.
+// Runs WORK in a thread in which system call NUMBER fails with ERROR, as in a container that forbids it. If the kernel
+// does not accept a seccomp filter, returns false and does not run WORK.
 inline bool with_refused(int number, int error, const std::function<void()>& work) {
   bool ran = false;
   std::thread([&] {

@@ -1,4 +1,4 @@
-// Tests of storage: each way of access moves the same bytes, errors name call and path, and the trace counts.
+// Tests of storage: each access mode moves the same bytes, errors name call and path, and the trace counts.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -50,7 +50,7 @@ TEST_P(StorageTest, UnalignedPiecesInAnyOrderComeBack) {
     std::vector<std::byte> memory(static_cast<size_t>(length) + 1);
     for (auto& b : memory) b = std::byte(random());
     const auto piece = std::span(memory).subspan(static_cast<size_t>(i % 2),
-                                                 static_cast<size_t>(length));  // memory is not aligned either
+                                                 static_cast<size_t>(length));  // memory is unaligned, too
     ASSERT_TRUE((*created)->write(offset, piece).ok());
     std::copy(piece.begin(), piece.end(), expected.begin() + offset);
   }
@@ -92,7 +92,7 @@ TEST_P(StorageTest, AlignedBlocksFromAlignedMemory) {
   EXPECT_TRUE((*file)->close().ok());
 }
 
-// What lies in the page cache and what does not, and a range half of which does.
+// Bytes inside and outside the page cache, and a range of which half is inside.
 TEST_P(StorageTest, ColdAndCachedBytesAreTheSame) {
   constexpr int64_t size = 6 << 20;
   const auto file = storage_->create(path("f"), size, GetParam());
@@ -179,7 +179,7 @@ TEST_P(StorageErrors, RenameReplacesRemoveRemovesListLists) {
   EXPECT_FALSE(fs::exists(path("b")));
 }
 
-// Descriptors of this process to files in FOLDER that have no name any more.
+// Descriptors of this process to files in FOLDER without a name.
 int64_t unnamed_files(const std::string& folder) {
   int64_t found = 0;
   for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {

@@ -1,4 +1,4 @@
-// Target: links followed, folders and files in the way named.
+// Target: follows links, and names folders and files that are in the way.
 #include "core/storage/target.hpp"
 
 #include <limits.h>
@@ -56,7 +56,8 @@ Result<std::optional<FileStat>> occupant(Storage& storage, const std::string& pa
 
 namespace {
 
-// What this process published last: a program may have two files open whose target is one, which is no quarrel of two jobs.
+// What this process published last: a program may have two files open with the same target, which is not a conflict
+// between jobs.
 class OwnPublications {
  public:
   void add(const FileStat& file) {
@@ -106,7 +107,8 @@ Result<bool> put_where_nothing_is(Storage& storage, const std::string& partial, 
   return taken(partial, target, expected, there.ok() ? *there : std::nullopt);
 }
 
-// After an exchange: what came out must be WAS, or it goes back. Where nothing did, the file system took it for a rename.
+// After an exchange: the file that came out must be WAS, otherwise it goes back. If none came out, the file system
+// treated the exchange as a rename.
 Result<bool> confirm(Storage& storage, const std::string& partial, const std::string& target, const FileStat& was,
                      const std::optional<FileStat>& expected) {
   const auto out = storage.stat(partial);
@@ -160,7 +162,7 @@ Status publish(Storage& storage, const std::string& partial, const std::string& 
                const std::optional<FileStat>& expected, bool durable) {
   PENSTOCK_ASSIGN(const bool displaced, put_in_place(storage, partial, target, expected));
   const Status synced = durable ? storage.sync_directory(target) : Status();
-  // As rename would have taken it away; if it cannot go it is litter, not an error. It may be a folder.
+  // Rename would have removed it. If removal fails it is a leftover, not an error. It may be a folder.
   if (displaced && !storage.remove(partial).ok()) (void)storage.remove_tree(partial);
   if (synced.ok()) return {};
   return {Code::in_doubt,

@@ -1,4 +1,4 @@
-// Target: where a path really leads, and whether a file may be published there.
+// Target: resolves a path, and checks whether a file may be published there.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,26 @@
 
 namespace penstock {
 
-// The folder of PATH with a slash at its end, or "".
+// The folder of PATH with a trailing slash, or "".
 std::string folder_of(const std::string& path);
-// A link as target is followed, so that the rename replaces the file and not the link; also one that leads to nothing
-// yet.
+// Follows a link at the target, so that the rename replaces the file and not the link; also a dangling link.
 std::string resolve_link(std::string path);
-// Whether a file can be published at PATH, where a folder may lie if REPLACES_FOLDER; the message begins with "cannot
+// Whether a file can be published at PATH. If REPLACES_FOLDER, a folder may be there. Messages begin with "cannot
 // create".
 Status check_target(Storage& storage, const std::string& path, bool replaces_folder = false);
-// What is at PATH; nothing where nothing is there.
+// The file at PATH; nothing if there is none.
 Result<std::optional<FileStat>> occupant(Storage& storage, const std::string& path);
-// PARTIAL takes the place of TARGET, where EXPECTED, or what this process put there since, still is, or nothing: Code::exists
-// where somebody else put another file there, which then stays. True where what was there is at PARTIAL afterwards, to be
-// removed. Where the file system cannot exchange names, another file that comes between the look and the rename is lost, and a
-// folder is absent for a moment (docs/decisions/0017).
+// Moves PARTIAL to TARGET if TARGET is still EXPECTED, absent, or a file that this process has put there since.
+// Code::exists if another process has put a file there, which then stays. True if the old file is at PARTIAL
+// afterwards, to be removed. On a file system that cannot exchange names, a file that appears between the check and the
+// rename is lost, and a folder is absent for a moment (docs/decisions/0017).
 Result<bool> put_in_place(Storage& storage, const std::string& partial, const std::string& target,
                           const std::optional<FileStat>& expected);
-// The same, synced where DURABLE; what was there is gone then. Code::in_doubt where PARTIAL is in place but may not survive a
+// Same, then removes the old file, and syncs if DURABLE. Code::in_doubt if PARTIAL is in place but may not survive a
 // power loss.
 Status publish(Storage& storage, const std::string& partial, const std::string& target,
                const std::optional<FileStat>& expected, bool durable);
-// For names that never meet: of partial files and generations.
+// A number for unique names of partial files and generations.
 uint64_t random_token();
 
 }  // namespace penstock

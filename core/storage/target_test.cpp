@@ -1,4 +1,5 @@
-// Tests of targets: of two that publish under one name, one wins and the other is told; new files permit what the umask lets.
+// Tests of targets: of two jobs that publish under one name, one succeeds and the other gets an error; new files have
+// the permissions of the umask.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -34,7 +35,7 @@ class Target : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
   static void put(const std::string& path, const std::string& words) { std::ofstream(path) << words; }
-  // As another job does it.
+  // Like another job.
   void publish_theirs(const std::string& words = "theirs") const {
     put(folder_ + "/other", words);
     fs::rename(folder_ + "/other", target_);
@@ -57,7 +58,7 @@ class Target : public testing::Test {
   std::shared_ptr<Storage> storage_ = posix_storage();
 };
 
-// Somebody else acts just before a call.
+// Another job acts just before a call.
 class Interrupted : public TracedStorage {
  public:
   Interrupted() : TracedStorage(posix_storage()) {}
@@ -194,7 +195,7 @@ mode_t mode_of(const std::string& path) {
 
 class Permissions : public Target {
  protected:
-  // A file of ours permits nothing to others before permit, and then what an ordinary one does.
+  // Before permit, others cannot access the file; afterwards it has ordinary permissions.
   void check() {
     const std::string ours = folder_ + "/mine", ordinary = folder_ + "/ordinary";
     ASSERT_TRUE(storage_->create(ours, 10, Io::buffered).ok());

@@ -1,4 +1,4 @@
-// Timed storage: each call on its way to the inner one is a record of the trace.
+// Timed storage: writes a trace record for each call to the inner storage.
 #include "core/storage/timed.hpp"
 
 #include <type_traits>

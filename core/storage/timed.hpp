@@ -1,4 +1,4 @@
-// timed_storage: a storage whose calls are written to a trace.
+// timed_storage: a storage that writes its calls to a trace.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// TRACE outlives it, and its files.
+// TRACE must outlive the storage and its files.
 std::shared_ptr<Storage> timed_storage(std::shared_ptr<Storage> inner, Trace& trace);
 
 }  // namespace penstock

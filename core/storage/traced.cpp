@@ -1,4 +1,4 @@
-// Traced storage: counts what passes through it.
+// Traced storage: counts calls.
 #include <atomic>
 #include <utility>
 

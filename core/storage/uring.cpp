@@ -1,4 +1,4 @@
-// Uring with liburing: keeps the ring's queue full, and leaves everything unusual to the plain calls.
+// Uring with liburing: keeps the ring's queue full, and leaves exceptional cases to plain calls.
 #include "core/storage/uring.hpp"
 
 #include <liburing.h>
@@ -29,7 +29,8 @@ class Uring::Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  // The offset up to which all is moved: the end, or where plain calls take over. Nothing is under way then.
+  // Returns the offset up to which everything is moved: the end, or the start of the plain calls. No request is in
+  // progress then.
   int64_t move(const Movement& whole) {
     const int64_t end = whole.offset + static_cast<int64_t>(whole.bytes.size());
     int64_t next = whole.offset, moved = end;
@@ -47,7 +48,7 @@ class Uring::Ring {
     return moved;
   }
 
-  // Requests may be left in it that were never handed over.
+  // Unsubmitted requests may remain in it.
   bool broken() const { return broken_; }
 
  private:
@@ -77,13 +78,13 @@ class Uring::Ring {
     return end;
   }
 
-  // Whether it is worth going on. A kernel that is short of something has it again when a request ends.
+  // Whether to continue. A kernel short of a resource has it again when a request completes.
   bool submit_and_wait() {
     const int result = io_uring_submit_and_wait(&uring_, 1);
     return result >= 0 || result == -EINTR || ((result == -EAGAIN || result == -EBUSY) && in_kernel() > 0);
   }
 
-  // Takes what is complete, at least one request; the lowest offset of those that were not moved in full, else INT64_MAX.
+  // Takes completed requests, at least one. Returns the lowest offset of those not moved in full, else INT64_MAX.
   int64_t reap(const Movement& whole) {
     int64_t failed = INT64_MAX;
     io_uring_cqe* done = nullptr;

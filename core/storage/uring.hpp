@@ -1,4 +1,4 @@
-// Uring: several requests of one file under way at once, through Linux's io_uring where it is found.
+// Uring: keeps several requests of one file in progress at once, through Linux's io_uring if available.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-// A range of a file and the memory it is moved to or from; the memory is only read when writing.
+// A range of a file and the memory to move it to or from; for writing the memory is only read.
 struct Movement {
   bool writing = false;
   int fd = -1;
@@ -20,28 +20,28 @@ struct Movement {
   std::span<std::byte> bytes;
 };
 
-// Any number of threads may move at once: one of them has the ring, the others do without.
+// Any number of threads may move data at once: one of them uses the ring, the others do not.
 class Uring {
  public:
-  // DEPTH: most requests under way; at 1 there is never a ring. It is made for the first movement that has use for it.
+  // DEPTH: maximum number of requests in progress; no ring at 1. The first movement that needs the ring creates it.
   explicit Uring(int64_t depth);
   ~Uring();
   Uring(const Uring&) = delete;
   Uring& operator=(const Uring&) = delete;
 
-  // Moves all of WHOLE, or fails as PLAIN does, which moves a range by ordinary system calls: the whole, where the range
-  // is short or there is no ring; else what is left from the first request on that the kernel refused or cut short.
-  // Nothing is under way on return.
+  // Moves all of WHOLE, or returns the error of PLAIN, which moves a range by ordinary system calls. PLAIN moves the
+  // whole if the range is short or there is no ring; else everything from the first request on that the kernel rejected
+  // or cut short. No request is in progress on return.
   using Plain = std::function<Status(int64_t offset, std::span<std::byte> bytes)>;
   Status move(const Movement& whole, const Plain& plain);
 
-  // Movements are cut at multiples of this in the file.
+  // Movements are divided at multiples of this in the file.
   static constexpr int64_t request_bytes = 1 << 20;
 
  private:
   class Ring;
 
-  // Whether there is a ring, which a kernel, a container or a build without liburing may refuse.
+  // Whether there is a ring; a kernel, a container or a build without liburing may not have it.
   bool ready();
 
   const int64_t depth_;

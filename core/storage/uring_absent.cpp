@@ -1,4 +1,4 @@
-// Uring where liburing was not found: plain calls.
+// Uring in builds without liburing: plain calls.
 #include "core/storage/uring.hpp"
 
 #include "core/storage/storage.hpp"

@@ -1,4 +1,4 @@
-// Tests of queue_depth: the same bytes and the same errors at each depth, with a ring, without one, and when it breaks.
+// Tests of queue_depth: same bytes and errors at each depth, with a ring, without one, and after a failure of the ring.
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
@@ -34,7 +34,7 @@ class UringTest : public testing::TestWithParam<std::tuple<Io, int64_t>> {
   void TearDown() override { fs::remove_all(folder_); }
 
   IoMode mode() const { return {std::get<0>(GetParam()), std::get<1>(GetParam())}; }
-  // Null where the file system has no O_DIRECT.
+  // Null if the file system does not support O_DIRECT.
   StorageFilePtr create(const char* name, int64_t bytes, IoMode mode) {
     const std::string path = folder_ + "/" + name;
     auto made = storage_->create(path, bytes, Io::buffered);
@@ -51,7 +51,7 @@ class UringTest : public testing::TestWithParam<std::tuple<Io, int64_t>> {
 #define SKIP_WITHOUT(file) \
   if (!(file)) GTEST_SKIP() << "this file system has no O_DIRECT"
 
-// From an address that is no multiple of anything.
+// Starts at an odd address.
 struct Memory {
   explicit Memory(int64_t bytes) : whole(static_cast<size_t>(bytes) + 1) {}
   std::span<std::byte> bytes() { return std::span(whole).subspan(1); }
@@ -141,7 +141,7 @@ TEST_P(UringTest, AWriteThatFailsPartOfTheWaySaysWhere) {
   EXPECT_EQ(status.code(), expected.code()) << status.message();
   EXPECT_NE(status.message().find("bytes at offset 5251072 of"), std::string::npos) << status.message();
   EXPECT_NE(expected.message().find("bytes at offset 5251072 of"), std::string::npos) << expected.message();
-  EXPECT_TRUE(file->write(0, memory.bytes()).ok());  // it goes on being of use
+  EXPECT_TRUE(file->write(0, memory.bytes()).ok());  // the file stays usable
 }
 
 TEST_P(UringTest, AFullDiskIsNoSpace) {

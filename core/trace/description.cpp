@@ -1,4 +1,4 @@
-// Description: from /proc and the environment.
+// Description: data from /proc and the environment.
 #include "core/trace/description.hpp"
 
 #include <mntent.h>
@@ -25,7 +25,7 @@ namespace penstock {
 namespace {
 
 constexpr size_t most_mounts = 64;
-// By which the processes of one run are known.
+// Variables that identify the processes of one run.
 constexpr std::array variables = {"SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID",
                                   "FLUX_JOB_ID",  "JOB_ID",        "PALS_APID", "PMIX_NAMESPACE"};
 
@@ -64,7 +64,7 @@ int64_t process_age() {
   std::string text{std::istreambuf_iterator<char>(file), {}};
   std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
   std::string field;
-  for (int i = 3; i <= 22; ++i) fields >> field;  // proc(5): the 22nd is its start, in ticks since the machine's
+  for (int i = 3; i <= 22; ++i) fields >> field;  // proc(5): field 22 is the start time, in ticks since boot
   timespec now{};
   const int64_t ticks = std::atoll(field.c_str()), ticks_a_second = ::sysconf(_SC_CLK_TCK);
   if (ticks <= 0 || ticks_a_second <= 0 || ::clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;

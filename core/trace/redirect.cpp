@@ -1,4 +1,5 @@
-// redirect: a library calls another through a table of addresses, which the dynamic linker fills; ours are put there.
+// redirect: replaces entries in the table of addresses through which a library calls others, filled by the dynamic
+// linker.
 #include "core/trace/redirect.hpp"
 
 #include <elf.h>
@@ -31,16 +32,16 @@ struct Work {
   const std::function<bool(std::string_view)>& wanted;
 };
 
-// What the dynamic section of a library says of its table.
+// The information in a library's dynamic section about its table.
 struct Tables {
   Address base = 0;
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   const ElfW(Rela) * relocations[2] = {};
   size_t bytes[2] = {};
-  Address protected_begin = 0, protected_end = 0;  // made read-only once the linker was done
+  Address protected_begin = 0, protected_end = 0;  // made read-only by the linker
 
-  // Some C libraries have added the base already.
+  // Some C libraries have already added the base.
   template <typename T>
   const T* at(Address address) const {
     return reinterpret_cast<const T*>(address < base ? base + address : address);

@@ -1,4 +1,4 @@
-// redirect: calls that other libraries of this process make lead to functions of ours, which make them and trace them
+// redirect: redirects calls of other libraries in this process to functions of ours, which trace and then make them
 // (docs/decisions/0035-traces.md).
 #pragma once
 
@@ -13,9 +13,9 @@ struct Redirection {
   void* instead;
 };
 
-// Local, thread-safe, any number of times: what is led already stays so. WANTED is asked with the name of each loaded library, without its
-// folder. Calls within a library, and of one that is linked statically, stay as they are. False on processors that this has not
-// been written for.
+// Local, thread-safe, repeatable: redirected calls stay redirected. WANTED is called with the name of each loaded
+// library, without its folder. Calls within a library, and of a statically linked library, are not redirected. False on
+// unsupported processors.
 bool redirect(std::span<const Redirection> redirections, const std::function<bool(std::string_view library)>& wanted);
 
 }  // namespace penstock

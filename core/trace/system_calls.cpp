@@ -1,4 +1,4 @@
-// System calls of other libraries: each is made as it would be, between two looks at the clock.
+// System calls of other libraries: made unchanged, between two clock readings.
 #include "core/trace/system_calls.hpp"
 
 #include <aio.h>
@@ -37,7 +37,7 @@ bool begins_with(std::string_view text, const std::string_view (&list)[N]) {
   return std::ranges::any_of(list, [&](std::string_view begin) { return text.starts_with(begin); });
 }
 
-// Of descriptors: the number of their path in the trace; none for what is no regular file.
+// For descriptors: the number of their path in the trace; none for other than regular files.
 constexpr uint32_t none = UINT32_MAX;
 std::mutex mutex;
 std::map<int, uint32_t>& descriptors() {
@@ -67,7 +67,7 @@ void forget(int fd) {
   descriptors().erase(fd);
 }
 
-// CALL, which returns below 0 on failure; what it moved is the length.
+// Traces CALL, which returns below 0 on failure; the length is the number of bytes moved.
 template <typename Call>
 auto timed(Operation operation, uint32_t path, int64_t offset, const Call& call) {
   if (path == none) return call();
@@ -142,7 +142,7 @@ int ftruncate_instead(int fd, off_t bytes) {
   return timed(Operation::truncate, path_of(fd), 0, [&] { return ::ftruncate(fd, bytes); });
 }
 
-// Only its beginning is seen: the C library's threads move the bytes.
+// Traces only the submission: threads of the C library move the bytes.
 int begun(Operation operation, aiocb* control, int (*call)(aiocb*)) {
   const uint32_t path = path_of(control->aio_fildes);
   if (path == none) return call(control);
@@ -192,7 +192,7 @@ bool redirect_all() {
          redirect(calls(), [](std::string_view library) { return begins_with(library, makers); });
 }
 
-// Open MPI loads what opens and writes files when the first file is opened.
+// Open MPI loads its I/O modules when the first file is opened.
 void* dlopen_instead(const char* library, int how) {
   void* handle = ::dlopen(library, how);
   if (handle != nullptr && library != nullptr) redirect_all();

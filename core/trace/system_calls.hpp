@@ -1,12 +1,12 @@
-// Calls of the file system that libraries make by themselves: MPI-IO, HDF5 and netCDF.
+// System calls: traces file-system calls that MPI-IO, HDF5 and netCDF libraries make themselves.
 #pragma once
 
 namespace penstock {
 
 class Trace;
 
-// Local. From now on TRACE has the calls on regular files that those libraries make which are loaded; those that are loaded
-// later by a plug-in's loader of MPI's too. False where this cannot be done.
+// Local. TRACE records from now on the calls on regular files by loaded libraries of these kinds, and by those that
+// MPI's plug-in loader loads later. False if that is impossible.
 bool trace_system_calls(Trace& trace);
 
 }  // namespace penstock

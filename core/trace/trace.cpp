@@ -1,4 +1,4 @@
-// Trace: blocks are gathered in memory, and appended whole by one call of write.
+// Trace: collects blocks in memory and appends them with single writes.
 #include "core/trace/trace.hpp"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ void put(std::string& text, Value value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// Of use wherever the process goes.
+// Valid in any working directory.
 std::string absolute(const std::string& path) {
   std::error_code unknown;
   const auto whole = std::filesystem::absolute(path, unknown);
@@ -81,7 +81,7 @@ void Trace::end() {
 }
 
 Trace* Trace::current() {
-  // Never freed: threads and MPI may go on while static objects go.
+  // Never freed: threads and MPI may outlive static objects.
   static Trace* const made = [] {
     const char* folder = std::getenv("PENSTOCK_TRACE");
     if (folder == nullptr || *folder == '\0') return static_cast<Trace*>(nullptr);
@@ -145,7 +145,7 @@ void Trace::add_phase(Phase phase, double start, double end) {
 void Trace::add_step(std::string_view json, int64_t since) {
   const std::lock_guard lock(mutex_);
   if (lost_) return;
-  put_calls();  // whoever reads the step finds its calls before it
+  put_calls();  // so that readers find the calls of the step before it
   put_block("STEP", json);
   if (file_.get() < 0 || text_.size() > text_held || time() - written_at_ >= often_enough) write_out();
   spent_ += time() - since;
@@ -178,7 +178,7 @@ void Trace::put_calls() {
   calls_.clear();
 }
 
-// A child after fork has its parent's memory, and must not write it once more.
+// A child after fork has a copy of its parent's memory and must not write it again.
 void Trace::write_out() {
   if (process_ != ::getpid()) lost_ = true;
   put_calls();

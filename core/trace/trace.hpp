@@ -1,5 +1,5 @@
-// Trace: what this process did to files, call by call and commit by commit, appended to one file of its own in the folder that
-// PENSTOCK_TRACE names (docs/formats/trace.md).
+// Trace: records what this process does to files, call by call and commit by commit, in a file of its own in the folder
+// PENSTOCK_TRACE (docs/formats/trace.md).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace penstock {
 
-// The numbers are those of the file.
+// The numbers are those in the file.
 enum class Operation : uint16_t {
   open = 1,
   create = 2,
@@ -27,7 +27,7 @@ enum class Operation : uint16_t {
   close = 6,
   stat = 7,
   truncate = 8,
-  rename = 9,  // the second path in OFFSET, as after exchange and link
+  rename = 9,  // the second path is in OFFSET, as for exchange and link
   exchange = 10,
   link = 11,
   remove = 12,
@@ -47,7 +47,7 @@ enum class Operation : uint16_t {
   phase = 64,  // + the phase
 };
 
-// One call as it lies in the file, little-endian.
+// One call as stored in the file, little-endian.
 struct TracedCall {
   int64_t start = 0;  // nanoseconds since the trace's begin
   int64_t nanoseconds = 0;
@@ -59,36 +59,36 @@ struct TracedCall {
 };
 static_assert(sizeof(TracedCall) == 40);
 
-// Thread-safe. Nothing of it fails the caller: what cannot be written is lost, and trouble() says so.
+// Thread-safe. Failures do not affect the caller: records that cannot be written are lost, and trouble() reports it.
 class Trace {
  public:
-  // Calls beyond CALLS_MOST are counted and not written; commits are.
+  // Calls beyond CALLS_MOST are counted but not written; commits always are.
   explicit Trace(const std::string& folder, int64_t calls_most = int64_t{6} << 20);
   ~Trace() { end(); }
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  // This process's trace; null unless the environment has PENSTOCK_TRACE when it is first asked for.
+  // The trace of this process; null unless PENSTOCK_TRACE is set at the first call.
   static Trace* current();
 
-  // Who this process is among those of the program; before, the launcher's environment is believed.
+  // Sets this process's rank in the program; before that the launcher's environment provides it.
   void identify(int rank, int ranks, std::string library);
-  // "program", or "server" of a process that only serves ranks.
+  // "program", or "server" for a process that only serves ranks.
   void set_role(std::string role);
 
   int64_t time() const;  // nanoseconds since the begin
   uint32_t path_number(std::string_view path);
   void add(TracedCall call);
-  // A stretch of time in a phase, by now(); none shorter than 10 microseconds.
+  // Time spent in a phase, on the clock of now(); shorter than 10 microseconds is ignored.
   void add_phase(Phase phase, double start, double end);
-  // A commit or a read as a JSON object, whose making began at SINCE; what is held is written if the last time is some
-  // time ago.
+  // A commit or read as a JSON object whose formatting began at SINCE. Writes buffered records if the last write was
+  // some time ago.
   void add_step(std::string_view json, int64_t since);
-  // All that is held, into the file.
+  // Writes all buffered records to the file.
   void flush();
-  // Likewise, and that it is all; nothing is traced afterwards.
+  // Same, then marks the end; nothing is traced afterwards.
   void end();
-  // Why there is no trace, or not all of it. "" otherwise.
+  // Why there is no trace or an incomplete one; "" otherwise.
   std::string trouble();
 
  private:
@@ -106,16 +106,16 @@ class Trace {
   int rank_ = 0, ranks_ = 1;
   std::string library_ = "none", role_ = "program", trouble_;
   FileDescriptor file_;
-  bool lost_ = false;  // it cannot be written
-  std::string text_;   // blocks that are not in the file yet
+  bool lost_ = false;  // the file cannot be written
+  std::string text_;   // blocks not yet in the file
   std::vector<TracedCall> calls_;
   std::map<std::string, uint32_t, std::less<>> paths_;
-  std::string new_paths_;  // not in the file yet
+  std::string new_paths_;  // not yet in the file
   int64_t calls_kept_ = 0, calls_lost_ = 0, written_at_ = 0;
-  int64_t spent_ = 0;  // nanoseconds on the trace itself: since the end of what it is about
+  int64_t spent_ = 0;  // nanoseconds of tracing overhead, after the traced operation ended
 };
 
-// A call from its construction to its end; does nothing where TRACE is null.
+// Traces a call from its construction to its end; does nothing if TRACE is null.
 class Tracing {
  public:
   Tracing(Trace* trace, Operation operation, std::string_view path, int64_t offset = 0, int64_t length = 0)
@@ -128,7 +128,7 @@ class Tracing {
     if (trace_ != nullptr) call_.start = trace_->time();
   }
   ~Tracing() { done(); }
-  // Its end is now, instead of when this goes.
+  // Ends the call now instead of in the destructor.
   void done() {
     if (trace_ == nullptr) return;
     call_.nanoseconds = trace_->time() - call_.start;
@@ -138,7 +138,7 @@ class Tracing {
   Tracing& operator=(const Tracing&) = delete;
 
   TracedCall& call() { return call_; }
-  // RESULT as it is, noted as failed where it is.
+  // Returns RESULT unchanged, and records a failure.
   template <typename Result>
   Result passed(Result result) {
     if (!result.ok()) call_.failed = 1;

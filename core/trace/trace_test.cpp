@@ -1,4 +1,4 @@
-// Tests of Trace: what is in the file after each way to end, and that nothing of it fails.
+// Tests of Trace: the file's contents after each way to end; the traced calls never fail.
 #include "core/trace/trace.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class TraceTest : public testing::Test {
   const std::string& folder() const { return folder_; }
   void TearDown() override { std::filesystem::remove_all(folder()); }
 
-  // Of the only file of the folder; whole ones.
+  // The complete blocks of the only file in the folder.
   std::vector<Block> blocks() const {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder())) files.push_back(entry.path());

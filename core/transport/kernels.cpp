@@ -1,5 +1,5 @@
-// Kernels: each loop once, for the processor that every x86-64 is and for one with AVX2, where that is asked once. Compiled
-// at -O3 (see CMakeLists.txt), since -O2 makes no vectors of swaps.
+// Kernels: each loop is compiled twice, for any x86-64 processor and for AVX2; the processor is tested once. Compiled
+// at -O3 (see CMakeLists.txt), since -O2 does not vectorise byte swaps.
 #include "core/transport/kernels.hpp"
 
 #include <cstring>
@@ -7,18 +7,18 @@
 namespace penstock {
 namespace {
 
-// Loops are types, so that both compilations are of one template. No function multi-versioning of the compiler's: its
-// resolvers run before a sanitizer is ready.
+// Loops are types, so that both compilations use one template. The compiler's function multi-versioning is not
+// suitable: its resolvers run before a sanitizer is ready.
 #define PENSTOCK_INLINE [[gnu::always_inline]] static inline
 
 constexpr size_t vector = 32;
-constexpr size_t most_inlined = 1024;  // bytes; above, the C library's memcpy is as fast (see docs/decisions/0012)
+constexpr size_t most_inlined = 1024;  // bytes; above, the C library's memcpy is equally fast (see docs/decisions/0012)
 
 inline uint16_t byte_swapped(uint16_t v) { return __builtin_bswap16(v); }
 inline uint32_t byte_swapped(uint32_t v) { return __builtin_bswap32(v); }
 inline uint64_t byte_swapped(uint64_t v) { return __builtin_bswap64(v); }
 
-// Plain bytes. The last vector of a row overlaps the one before: no loop for what is left.
+// Plain bytes. The last vector of a row overlaps the previous one, so that no loop for the rest is needed.
 struct Plain {
   template <size_t n>
   PENSTOCK_INLINE void fixed(std::byte* __restrict to, const std::byte* __restrict from) {

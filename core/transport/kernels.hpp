@@ -1,4 +1,4 @@
-// Kernels: the loops over bytes under every copy between memory and flat buffers, swapping on the way.
+// Kernels: byte loops for all copies between memory and flat buffers, with byte swapping.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// COUNT rows of BYTES each; steps lead from one row to the next, in bytes. Nothing need be aligned, TO and FROM share
-// no byte, and no two rows of TO do.
+// COUNT rows of BYTES each; the steps are distances between rows in bytes. No alignment is needed. TO and FROM must not
+// overlap, nor may two rows of TO.
 struct Rows {
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
@@ -19,11 +19,11 @@ struct Rows {
   int64_t to_step = 0, from_step = 0;
 };
 
-// The bytes of every SWAP_BYTES are reversed; 0 or 1: none are.
+// Reverses the bytes of every SWAP_BYTES; 0 or 1: no swap.
 // REQUIRES: rows.bytes is a multiple of swap_bytes.
 void copy_rows(const Rows& rows, int64_t swap_bytes);
 
-// Where runs lie on one side: each at BASE + SHIFT + its AT * bytes of an element.
+// The location of runs on one side: each at BASE + SHIFT + its AT * element size in bytes.
 struct RunSide {
   std::byte* base = nullptr;
   int64_t shift = 0;  // bytes
@@ -37,7 +37,7 @@ struct Runs {
   int64_t begin = 0, end = 0;  // elements of the dataset
 };
 
-// Copies runs up to the first that does not lie whole in [begin, end); how many these are.
+// Copies runs up to the first that is not entirely in [begin, end); returns their number.
 size_t copy_runs(const Runs& runs, int64_t swap_bytes);
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
-// Moving: a piece is cut into planes of rows, or into runs, that a kernel copies at once; what a range cuts off a row is
-// copied apart.
+// Moving: divides a piece into planes of rows, or into runs, for single kernel calls. Rows that a range cuts are copied
+// separately.
 #include "core/transport/move.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace penstock {
 namespace {
 
-// The two sides of a copy. WINDOW null: the file's side is PACKED; MEMORY null: the memory's side is. What is packed is
-// used up from front to back.
+// The two sides of a copy. WINDOW null: the file's side is PACKED. MEMORY null: the memory's side is. Packed data is
+// consumed from front to back.
 struct Sides {
   std::byte* window = nullptr;
   std::byte* memory = nullptr;
@@ -25,12 +25,12 @@ struct Axis {
   int64_t count = 1, file_step = 0, memory_step = 0;
 };
 
-// A box in bytes, its innermost axis first. Axis 0 is a row, which is dense on both sides: one element at least.
+// A box in bytes, innermost axis first. Axis 0 is a row, dense on both sides, of at least one element.
 struct Grid {
   int rank = 0;
   Axis axis[max_rank + 1];
-  int64_t span[max_rank + 1] = {};  // of the file, from the first to behind the last byte of these axes
-  int64_t file = 0, memory = 0;     // where it begins
+  int64_t span[max_rank + 1] = {};  // in the file, from the first byte to one past the last of these axes
+  int64_t file = 0, memory = 0;     // its start
 
   void add(const Axis& next) {
     const int last = rank - 1;
@@ -54,7 +54,7 @@ Grid grid_of_row(int64_t bytes) {
   return grid;
 }
 
-// Where memory is packed, each stride is what the dimensions below it fill.
+// If memory is packed, each stride is the size of the inner dimensions.
 Grid grid_of_box(const Piece& piece, bool packed) {
   const Selection& selection = piece.selection;
   const Dims& shape = selection.shape();
@@ -82,13 +82,13 @@ class Copy {
         bytes_(range.end - range.begin),
         swap_bytes_(sides.memory == nullptr ? 0 : piece.swap_bytes) {}
 
-  // From axis A inwards, where these begin at FILE and MEMORY.
+  // From axis A inwards; these start at FILE and MEMORY.
   void axes(const Grid& grid, int a, int64_t file, int64_t memory);
   void runs(const Piece& piece);
   std::byte* end() const { return sides_.packed; }
 
  private:
-  // Elements of which each begins ELEMENT_BYTES behind the one before.
+  // Elements at distances of ELEMENT_BYTES.
   struct Stretch {
     int64_t begin = 0, end = 0;
     int64_t file = 0;  // of the first
@@ -115,7 +115,7 @@ class Copy {
   const int64_t swap_bytes_;
 };
 
-// Places in the file count from the range's begin from here on.
+// From here on, file positions are relative to the start of the range.
 void Copy::axes(const Grid& grid, int a, int64_t file, int64_t memory) {
   if (a == 0) return row(file, memory, grid.axis[0].count);
   const Axis& axis = grid.axis[a];
@@ -128,7 +128,7 @@ void Copy::axes(const Grid& grid, int a, int64_t file, int64_t memory) {
   for (int64_t i = low; i < high; ++i) axes(grid, a - 1, file + i * axis.file_step, memory + i * axis.memory_step);
 }
 
-// The range may cut the first and the last.
+// The range may cut the first and the last row.
 void Copy::rows(const Grid& grid, int64_t file, int64_t memory, int64_t count) {
   const Axis& axis = grid.axis[1];
   const int64_t bytes = grid.axis[0].count;
@@ -155,7 +155,7 @@ void Copy::whole_rows(const Grid& grid, int64_t file, int64_t memory, int64_t co
   use(count * bytes);
 }
 
-// What the range has of a row. It may cut units that are swapped as a whole.
+// The part of a row inside the range. The range may cut units that are swapped as a whole.
 void Copy::row(int64_t file, int64_t memory, int64_t bytes) {
   const int64_t from = std::max<int64_t>(0, -file), to = std::min(bytes, bytes_ - file);
   if (from >= to) return;
@@ -173,7 +173,7 @@ void Copy::row(int64_t file, int64_t memory, int64_t bytes) {
   use(to - from);
 }
 
-// Whole ones.
+// Whole units.
 void Copy::units(std::byte* in_file, std::byte* in_memory, int64_t bytes) {
   if (writing())
     copy_rows({in_file, in_memory, 1, bytes, 0, 0}, swap_bytes_);
@@ -208,13 +208,13 @@ void Copy::runs(const Piece& piece) {
   }
 }
 
-// How many of RUNS end in STRETCH.
+// The number of RUNS that end in STRETCH.
 size_t Copy::runs_of(const Stretch& stretch, std::span<const MemoryRun> runs) {
   size_t i = 0;
   while (i < runs.size() && runs[i].offset < stretch.end) {
     i += whole_runs(stretch, runs.subspan(i));
     if (i == runs.size() || runs[i].offset >= stretch.end) break;
-    const MemoryRun& run = runs[i];  // which the range cuts, or the stretch's end
+    const MemoryRun& run = runs[i];  // cut by the range or the end of the stretch
     const int64_t from = std::max(run.offset, stretch.begin), to = std::min(run.offset + run.length, stretch.end);
     const int64_t file = stretch.file + (from - stretch.begin) * stretch.element_bytes;
     if (file >= bytes_) break;
@@ -268,7 +268,7 @@ std::byte* copy_between(const Piece& piece, AddressRange range, std::byte* flat,
   return copy(piece, range, {window, nullptr, flat, direction});
 }
 
-// Most slices are one row; others are as a window that the slice alone fills.
+// Most slices are one row; others are treated as a window that contains only the slice.
 void copy_slice(const Piece& piece, const Slice& slice, std::byte* flat, Direction direction) {
   const int64_t size = piece.element_bytes, end = slice.skip + slice.bytes;
   if (slice.stride == 1 && (piece.swap_bytes <= 1 || (slice.skip % size == 0 && slice.bytes % size == 0))) {

@@ -1,4 +1,4 @@
-// Moving: slices of random windows against brute force, and copies in planes against slices, byte by byte.
+// Tests of moving: slices of random windows against brute force, and copies in planes against slices, byte by byte.
 #include "core/transport/move.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 struct Case {
   Piece piece;
   std::vector<std::byte> memory;
-  std::vector<std::byte> file;  // of the whole dataset; 0xEE where nothing is selected
+  std::vector<std::byte> file;  // of the whole dataset; 0xEE for unselected elements
 };
 
 // A random box of a random array, strided in memory by a gap after each row and, sometimes, after each element.
@@ -108,7 +108,7 @@ TEST(Move, ReadingPutsBackWhatWritingTook) {
   }
 }
 
-// Bytes of a piece in a range, one by one, as SliceCursor finds them.
+// Bytes of a piece in a range, individually, as found by SliceCursor.
 struct Place {
   int64_t address = 0;
   size_t memory = 0;  // byte in the piece's memory
@@ -169,7 +169,7 @@ class Planes {
   std::vector<std::byte> memory;
 
  private:
-  // Memory has ghost layers round the box, or gaps between its elements. Elements of memory.
+  // Memory has ghost layers around the box, or gaps between its elements. Returns the elements of memory.
   int64_t box(const Dims& shape) {
     Box box{Dims::filled(shape.rank(), 0), shape};
     Memory memory{0, Dims::filled(shape.rank(), 0)};

@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// Opens each part when it is first used; syncs and closes them all at the end.
+// Opens each part at its first use; syncs and closes all of them at the end.
 class OpenParts {
  public:
   OpenParts(std::shared_ptr<Storage> storage, IoMode mode, bool writable)
@@ -25,7 +25,7 @@ class OpenParts {
     return file.get();
   }
 
-  // Every file is closed whatever fails; the first failure is returned.
+  // Closes every file, also after failures; returns the first failure.
   Status finish(bool sync) {
     Status first;
     for (auto& [path, file] : files_) {
@@ -47,7 +47,7 @@ class OpenParts {
   std::map<std::string, StorageFilePtr> files_;
 };
 
-// The values of the parameter "io" that every transport has.
+// The values of the parameter "io" of every transport.
 inline Io parse_io(std::string_view word) {
   if (word == "auto") return Io::automatic;
   return word == "direct" ? Io::direct : word == "mmap" ? Io::mmap : Io::buffered;
@@ -56,7 +56,7 @@ inline Io parse_io(std::string_view word) {
 inline constexpr Parameter queue_depth{"queue_depth", Parameter::Type::integer, "1", "1",
                                        "requests under way at once in a long write or read, where io_uring is found"};
 
-// Of a transport that has both parameters.
+// For transports with both parameters.
 inline IoMode io_mode(const Settings& settings) {
   return {parse_io(settings.word("io")), settings.integer("queue_depth")};
 }

@@ -18,14 +18,14 @@ inline constexpr Parameter max_concurrent_writers{
     "max_concurrent_writers", Parameter::Type::integer, "0", "0",
     "at most so many ranks write, or read, at once (0: no limit): for file systems that suffer from many clients"};
 
-// Rank R begins when rank R - K has ended, for ranks in order; K lanes of tokens. With K = 0 everybody begins at once.
+// Rank R begins after rank R - K has ended; K lanes of tokens. With K = 0 all ranks begin at once.
 class Relay {
  public:
   Relay(Communicator comm, int64_t most) : comm_(std::move(comm)), most_(most < comm_->size() ? most : 0) {}
 
   bool waits() const { return most_ > 0; }
 
-  // Local. Before anything else.
+  // Local. Call first.
   Status start() {
     if (most_ == 0 || comm_->rank() < most_) return {};
     has_token_ = false;
@@ -48,7 +48,7 @@ class Relay {
     }
   }
 
-  // Lets the next rank begin, whatever became of this one.
+  // Lets the next rank begin, whether this rank failed or not.
   Status pass_on() {
     const int64_t next = comm_->rank() + most_;
     if (most_ == 0 || next >= comm_->size()) return {};

@@ -1,4 +1,4 @@
-// SliceCursor, and where the elements of a piece lie, by arithmetic.
+// SliceCursor, and arithmetic on the addresses of a piece's elements.
 #include "core/transport/move.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ int64_t address_of(const Piece& piece, int64_t element) {
   return piece.address + element / row * piece.row_stride + element % row * piece.element_bytes;
 }
 
-// The first element that begins at ADDRESS or behind it.
+// The first element that begins at or after ADDRESS.
 int64_t element_ceiling(const Piece& piece, int64_t address) {
   if (address <= piece.address) return 0;
   const int64_t at = address - piece.address, size = piece.element_bytes;

@@ -1,4 +1,5 @@
-// amr: a hill that is carried around a square, on blocks that are finer where it is steep; any number of ranks goes on from a checkpoint.
+// amr: a hill carried around a square, on blocks that are finer where it is steep. Any number of ranks can continue
+// from a checkpoint.
 //
 //   amr [--steps STEPS] [--stop-after STEPS] [--write FILE] [--restart FILE]
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Checkpoint: all that the code has to do with penstock: the blocks of each level are rows of three datasets.
+// Checkpoint: all calls of penstock in this code: the blocks of each level are rows of three datasets.
 #include "checkpoint.hpp"
 
 #include <cstdio>
@@ -17,7 +17,7 @@ using penstock::Status;
 
 std::string group(int level) { return "level_" + std::to_string(level); }
 
-// Of one level, this rank's.
+// This rank's rows of one level.
 struct Rows {
   std::vector<double> values, corners;
   std::vector<int32_t> places;
@@ -35,7 +35,7 @@ Rows rows_of(const Field& field, int level) {
   return rows;
 }
 
-// Of the level's blocks in the file, which follow the curve, COUNT from FIRST on.
+// Reads COUNT of the level's blocks in the file, which follow the curve, from FIRST on.
 Status read_blocks(File& file, int level, int64_t all, int64_t first, int64_t count, std::vector<double>& values) {
   PENSTOCK_ASSIGN(const auto part, Decomposition::block({all, cells, cells}, {first, 0, 0}, {count, cells, cells}));
   values.resize(static_cast<size_t>(part.elements()));

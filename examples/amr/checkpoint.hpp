@@ -1,4 +1,4 @@
-// Checkpoint: a field to one file and back; the file does not remember how many ranks wrote it.
+// Checkpoint: writes a field to one file and reads it; the file is independent of the number of ranks.
 #pragma once
 
 #include <penstock/status.hpp>
@@ -7,7 +7,7 @@
 
 namespace amr {
 
-// Collective; the same status on all ranks. A file for ParaView lies beside.
+// Collective; same status on all ranks. Also writes a file for ParaView.
 penstock::Status write(const std::string& path, const Field& field);
 penstock::Result<Field> read(MPI_Comm comm, const std::string& path);
 

@@ -1,4 +1,4 @@
-// Field: upwind steps, strips between blocks of different sizes, and blocks that move when the tree changes.
+// Field: upwind steps, strips between blocks of different sizes, and moving blocks when the tree changes.
 #include "field.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr double wind_y = 0.5, wind_x = 1.0;
 constexpr double time_step = 0.4 / ((1 << finest) * cells * (wind_y + wind_x));
 constexpr int steps_of_a_tree = 4;
 
-// What everybody sends to everybody, in an order that both sides know.
+// Exchanges data between all ranks, in an order that both sides know.
 std::vector<double> all_to_all(MPI_Comm comm, const std::vector<std::vector<double>>& out,
                                const std::vector<int>& expected) {
   std::vector<int> counts, from, to;
@@ -41,7 +41,7 @@ double start_value(const Key& key, int j, int i) {
   return std::exp(-150 * (x * x + y * y));
 }
 
-// The row or column of BLOCK that lies at SIDE.
+// The row or column of BLOCK at SIDE.
 Strip border(const Block& block, int side) {
   Strip strip;
   for (int k = 0; k < cells; ++k) {
@@ -53,7 +53,7 @@ Strip border(const Block& block, int side) {
 
 constexpr int opposite(int side) { return side ^ 1; }
 
-// What FROM's strip is to TO, which touches it, at the places of TO's cells; the others stay.
+// Puts FROM's strip at the places of TO's cells that touch it; the other places stay.
 void lay(const Strip& strip, const Key& from, const Key& to, int side, Strip& out) {
   const bool upright = side >= 2;
   const int at_from = upright ? from.y : from.x, at_to = upright ? to.y : to.x;
@@ -62,13 +62,13 @@ void lay(const Strip& strip, const Key& from, const Key& to, int side, Strip& ou
       out[k] = strip[k];
     } else if (from.level < to.level) {  // half of a coarse strip
       out[k] = strip[static_cast<size_t>(at_to % 2 * cells / 2) + k / 2];
-    } else if (k < cells / 2) {  // a fine one is half of the whole
+    } else if (k < cells / 2) {  // a fine strip is half of the whole
       out[static_cast<size_t>(at_from % 2 * cells / 2) + k] = (strip[2 * k] + strip[2 * k + 1]) / 2;
     }
   }
 }
 
-// A quarter of a block, finer; and four of them, coarser.
+// A quarter of a block, refined; and four blocks, coarsened.
 Block refined(const Block& parent, int child) {
   Block block;
   for (int j = 0; j < cells; ++j)
@@ -87,7 +87,7 @@ void add_coarsened(const Block& block, int child, Block& parent) {
     }
 }
 
-// The blocks of the old tree that a leaf of the new one is made of.
+// The blocks of the old tree from which a leaf of the new tree is made.
 std::vector<Key> sources(const Tree& old, const Key& leaf) {
   if (old.has(leaf)) return {leaf};
   if (leaf.level > coarsest && old.has(leaf.parent())) return {leaf.parent()};
@@ -130,7 +130,7 @@ Field::Field(MPI_Comm comm, int64_t step, Tree tree, std::map<Key, Block> blocks
 }
 
 std::map<Key, std::array<Strip, 4>> Field::exchange() const {
-  // Both sides walk all leaves in the same order; so nobody has to say what comes.
+  // Both sides visit all leaves in the same order, so no headers are needed.
   std::vector<std::vector<double>> out(static_cast<size_t>(ranks_));
   std::vector<int> expected(static_cast<size_t>(ranks_));
   const auto each = [&](auto&& work) {
@@ -226,7 +226,7 @@ void Field::adapt() {
 }
 
 std::string Field::describe() const {
-  // A sum of bits, which no order of ranks can change.
+  // A sum of bits, independent of the order of ranks.
   uint64_t digest = 0;
   double most = 0;
   for (const auto& [key, block] : blocks_)

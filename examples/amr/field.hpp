@@ -1,4 +1,4 @@
-// Field: what is carried around a square with corners that meet, on a tree of blocks that follows it.
+// Field: a quantity carried around a periodic square, on a tree of blocks that follows it.
 #pragma once
 
 #include <mpi.h>
@@ -19,10 +19,10 @@ using Strip = std::array<double, cells>;          // beside one of its sides
 class Field {
  public:
   explicit Field(MPI_Comm comm);  // at step 0
-  // From a checkpoint: the tree, and the blocks that this rank has in it.
+  // Restores a checkpoint: the tree, and this rank's blocks.
   Field(MPI_Comm comm, int64_t step, Tree tree, std::map<Key, Block> blocks);
 
-  // Collective. One step, and where it is time another tree.
+  // Collective. One step; adapts the tree when it is due.
   void advance();
   // Collective. One line, the same on any number of ranks.
   std::string describe() const;

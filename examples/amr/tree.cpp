@@ -1,4 +1,4 @@
-// Tree: the arithmetic of keys, and what becomes of leaves.
+// Tree: arithmetic of keys, and adaptation of leaves.
 #include "tree.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::vector<Key> Tree::beside(const Key& key, int side) const {
   const Key same = key.beside(side);
   if (has(same)) return {same};
   if (same.level > coarsest && has(same.parent())) return {same.parent()};
-  // Those of its children that touch: the upper ones of what lies below, ...
+  // The children that touch: the upper ones for a block below, ...
   constexpr int touching[4][2] = {{2, 3}, {0, 1}, {1, 3}, {0, 2}};
   return {same.child(touching[side][0]), same.child(touching[side][1])};
 }
@@ -56,7 +56,7 @@ Tree Tree::adapted(std::vector<int> wanted) const {
   const auto level_after = [&](size_t i) { return leaves_[i].level + wanted[i]; };
   for (bool changed = true; changed;) {
     changed = false;
-    // What is beside something much finer follows; four that do not agree stay.
+    // Leaves beside something much finer are refined too; four that do not agree stay.
     for (size_t i = 0; i < leaves_.size(); ++i)
       for (int side = 0; side < 4; ++side)
         for (const Key& other : beside(leaves_[i], side))

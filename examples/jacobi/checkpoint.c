@@ -1,11 +1,11 @@
-/* checkpoint.c: all that the solver has to do with penstock. */
+/* checkpoint.c: all calls of penstock in the solver. */
 #include "checkpoint.h"
 
 #include <penstock.h>
 
-/* A call that fails on one rank makes the collective close fail on all of them, with the cause; so only that one is looked at. */
+/* A call that fails on one rank makes the collective close fail on all of them, so only close is checked. */
 
-/* This rank's block of the plate, and where it lies between the ghost cells. */
+/* This rank's block of the plate, and its place between the ghost cells. */
 static penstock_status block(const Plate *p, penstock_decomposition **d) {
   return penstock_block(2, (int64_t[]){p->n, p->n}, (int64_t[]){p->y0, p->x0}, (int64_t[]){p->ny, p->nx}, d);
 }
@@ -26,7 +26,7 @@ int checkpoint_write(const char *path, const char *plan, const Plate *p) {
   penstock_attribute_array(file, "/", "residual", PENSTOCK_DOUBLE, -1, &p->residual);
   penstock_attribute_array(file, "/", "time", PENSTOCK_DOUBLE, -1, &p->time);
   penstock_free(d);
-  return penstock_close(file); /* the whole new file, or what was there before */
+  return penstock_close(file); /* the whole new file, or the old one */
 }
 
 int checkpoint_size(MPI_Comm comm, const char *path, int64_t *n) {
@@ -37,7 +37,7 @@ int checkpoint_size(MPI_Comm comm, const char *path, int64_t *n) {
   status = penstock_describe(file, "temperature", NULL, NULL, shape, NULL);
   *n = shape[0];
   if (status)
-    penstock_abandon(file); /* the same on all ranks: all of them know what is in the file */
+    penstock_abandon(file); /* the same on all ranks, since all of them know the contents */
   else
     status = penstock_close(file);
   return status;

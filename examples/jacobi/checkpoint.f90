@@ -1,4 +1,4 @@
-! checkpoint.f90: all that the solver has to do with penstock. Calls that are local need no ierr: what fails there fails close.
+! checkpoint.f90: all calls of penstock in the solver. Local calls need no ierr: their failures make close fail.
 module checkpoint
   use, intrinsic :: iso_fortran_env, only: int64
   use mpi_f08
@@ -8,7 +8,7 @@ module checkpoint
 
 contains
 
-  ! Collective; the same ierr on all ranks. The file does not remember how many wrote it.
+  ! Collective; the same ierr on all ranks. The file is independent of the number of ranks.
   subroutine checkpoint_write(path, plan, p, ierr)
     character(*), intent(in) :: path, plan
     type(plate_type), intent(inout), target :: p
@@ -24,7 +24,7 @@ contains
     call penstock_close(f, ierr)  ! the whole new file, or what was there before
   end subroutine
 
-  ! Collective. The size of the plate in the file.
+  ! Collective. Returns the size of the plate in the file.
   subroutine checkpoint_size(comm, path, n, ierr)
     type(MPI_Comm), intent(in) :: comm
     character(*), intent(in) :: path

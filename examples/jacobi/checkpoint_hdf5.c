@@ -1,4 +1,4 @@
-/* checkpoint_hdf5.c: the same by hand, with parallel HDF5: a file that checkpoint.c reads, and whose files this reads. */
+/* checkpoint_hdf5.c: the same by hand, with parallel HDF5, in the file format of checkpoint.c. */
 #include <hdf5.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static char message[600];
 
 const char *checkpoint_message(void) { return message; }
 
-/* Collective. Whether a rank has failed: all of them know, and rank 0 says at what. */
+/* Collective. Whether any rank has failed: all ranks get the answer, and rank 0 prints what failed. */
 static int agree(MPI_Comm comm, int failed, const char *doing) {
   int any;
   MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_LOR, comm);
@@ -17,7 +17,7 @@ static int agree(MPI_Comm comm, int failed, const char *doing) {
   return any;
 }
 
-/* HDF5 prints its errors on every rank, through one another; message says them once. */
+/* HDF5 prints its errors on every rank at once; message prints them once. */
 static hid_t parallel_access(MPI_Comm comm) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -27,7 +27,7 @@ static hid_t parallel_access(MPI_Comm comm) {
   return access;
 }
 
-/* Collective, as all that changes metadata is. */
+/* Collective, like every change of metadata. */
 static int write_number(hid_t file, const char *name, hid_t type, const void *value) {
   const hid_t scalar = H5Screate(H5S_SCALAR);
   const hid_t attribute = H5Acreate2(file, name, type, scalar, H5P_DEFAULT, H5P_DEFAULT);
@@ -88,7 +88,7 @@ static hid_t make_dataset(hid_t file, const Plate *p) {
   return dataset;
 }
 
-/* The new file has a name of its own until all of it is there. */
+/* The new file has a temporary name until it is complete. */
 int checkpoint_write(const char *path, const char *plan, const Plate *p) {
   char partial[4096];
   int rank;

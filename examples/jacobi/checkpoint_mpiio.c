@@ -19,7 +19,7 @@ static char message[MPI_MAX_ERROR_STRING + 600];
 
 const char *checkpoint_message(void) { return message; }
 
-/* Collective. 0 where no rank has failed; else all return 1, and rank 0 has the message of one that did. */
+/* Collective. 0 if no rank has failed; otherwise all return 1, and rank 0 has the message of a failed rank. */
 static int agree(MPI_Comm comm, int error, const char *doing) {
   int rank, mine, first;
   MPI_Comm_rank(comm, &rank);
@@ -36,8 +36,8 @@ static int agree(MPI_Comm comm, int error, const char *doing) {
   return 1;
 }
 
-/* The block in the file, and inside its ghost cells in memory: an element of each type is a whole block, so that no count passes
- * INT_MAX however large the plate is. */
+/* The block in the file, and inside its ghost cells in memory. An element of each type is a whole block, so that no
+ * count exceeds INT_MAX for any size of the plate. */
 static void make_types(const Plate *p, MPI_Datatype *in_file, MPI_Datatype *in_memory) {
   const int whole[2] = {(int)p->n, (int)p->n}, count[2] = {(int)p->ny, (int)p->nx}, start[2] = {(int)p->y0, (int)p->x0};
   const int around[2] = {count[0] + 2, count[1] + 2}, inside[2] = {1, 1};
@@ -47,7 +47,7 @@ static void make_types(const Plate *p, MPI_Datatype *in_file, MPI_Datatype *in_m
   MPI_Type_commit(in_memory);
 }
 
-/* Collective. How much of the block came or went; a file system that is full may tell nobody else. */
+/* Collective. Checks how much of the block was moved: a full file system may report it only here. */
 static int move_block(MPI_File file, const Plate *p, int writes) {
   MPI_Datatype in_file, in_memory;
   MPI_Status status;
@@ -68,7 +68,7 @@ static int move_block(MPI_File file, const Plate *p, int writes) {
   return error;
 }
 
-/* The new file has a name of its own until all of it is there. */
+/* The new file has a temporary name until it is complete. */
 int checkpoint_write(const char *path, const char *plan, const Plate *p) {
   MPI_File file;
   Header header = {.n = p->n, .step = p->step, .residual = p->residual, .time = p->time};
@@ -78,7 +78,7 @@ int checkpoint_write(const char *path, const char *plan, const Plate *p) {
   MPI_Comm_rank(p->comm, &rank);
   memcpy(header.magic, MAGIC, sizeof MAGIC);
   snprintf(partial, sizeof partial, "%s.partial", path);
-  if (rank == 0) MPI_File_delete(partial, MPI_INFO_NULL); /* of a run that was killed */
+  if (rank == 0) MPI_File_delete(partial, MPI_INFO_NULL); /* from a run that was killed */
   MPI_Barrier(p->comm);
   const int mode = MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_WRONLY;
   if (agree(p->comm, MPI_File_open(p->comm, partial, mode, MPI_INFO_NULL, &file), "creating the file")) return 1;

@@ -1,4 +1,4 @@
-/* jacobi.c: the heat of a plate by Jacobi's iteration, with checkpoints that any number of ranks can go on from. */
+/* jacobi.c: the heat of a plate by Jacobi's iteration, with checkpoints from which any number of ranks can continue. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int read_options(int argc, char **argv, Options *o) {
   return o->n > 0;
 }
 
-/* Rank 0 says what went wrong; every rank leaves with status 1. */
+/* Rank 0 prints the error; every rank exits with status 1. */
 static int failed(int rank, const char *doing, const char *path) {
   if (rank == 0) fprintf(stderr, "jacobi: %s %s: %s\n", doing, path, checkpoint_message());
   return 1;

@@ -1,4 +1,5 @@
-! jacobi.f90: jacobi.c in Fortran: the heat of a plate, with checkpoints that any number of ranks, and either program, can go on from.
+! jacobi.f90: jacobi.c in Fortran: the heat of a plate, with checkpoints from which any number of ranks, and either
+! program, can continue.
 program jacobi
   use, intrinsic :: iso_fortran_env, only: int64, error_unit
   use mpi_f08
@@ -51,7 +52,7 @@ contains
     understood = understood .and. n > 0 .and. min(steps, every, stop_after) >= 0
   end subroutine
 
-  ! Rank 0 says what went wrong; every rank leaves with status 1.
+  ! Rank 0 prints the error; every rank exits with status 1.
   subroutine failed(doing, path)
     character(*), intent(in) :: doing, path
     if (rank == 0) write (error_unit, '(6a)') "jacobi: ", doing, " ", trim(path), ": ", penstock_message()

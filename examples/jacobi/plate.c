@@ -1,4 +1,4 @@
-/* plate.c: the solver: a 2-D process grid, halo exchange and Jacobi sweeps. Nothing here knows of files. */
+/* plate.c: the solver: a 2-D process grid, halo exchange and Jacobi sweeps, without any file access. */
 #include "plate.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ void plate_step(Plate *p) {
     for (int64_t x = 0; x < p->nx; x++) {
       const double *t = p->now + (y + 1) * width + x + 1;
       double *fresh = p->next + (y + 1) * width + x + 1;
-      /* Always in this order, so that every cut of the plate rounds alike. */
+      /* Always in this order, so that every division of the plate rounds alike. */
       *fresh = heated(p, p->y0 + y, p->x0 + x) ? HOT : 0.25 * (t[-width] + t[-1] + t[1] + t[width]);
       change = fmax(change, fabs(*fresh - *t));
     }

@@ -1,4 +1,5 @@
-! plate.f90: the solver of plate.c in Fortran: a 2-D process grid, halo exchange and Jacobi sweeps. Nothing here knows of files.
+! plate.f90: the solver of plate.c in Fortran: a 2-D process grid, halo exchange and Jacobi sweeps, without any file
+! access.
 module plate
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
@@ -8,7 +9,7 @@ module plate
 
   real(real64), parameter :: cold = 300, warm = 400, hot = 500  ! kelvin: three edges, the upper edge, the disc
 
-  ! This rank's block: nx by ny cells of the n by n, from (x0, y0), which count from 1, inside one ring of ghost cells.
+  ! This rank's block: nx by ny cells of the n by n, from (x0, y0), counted from 1, inside one ring of ghost cells.
   type plate_type
     type(MPI_Comm) :: comm  ! the process grid
     integer(int64) :: n = 0, x0 = 0, y0 = 0, nx = 0, ny = 0
@@ -20,7 +21,8 @@ module plate
 
 contains
 
-  ! Cells start to start + count - 1 of n belong to block BLOCK, from 0 on, of BLOCKS; the first ones take the remainder.
+  ! Cells start to start + count - 1 of n belong to block BLOCK, counted from 0, of BLOCKS; the first ones take the
+  ! remainder.
   pure subroutine cut(n, blocks, block, start, count)
     integer(int64), intent(in) :: n
     integer, intent(in) :: blocks, block
@@ -54,7 +56,8 @@ contains
     end if
   end function
 
-  ! Collective. Cuts the plate over the ranks of COMM and sets its temperature at step 0. FITS: whether each has a cell.
+  ! Collective. Divides the plate over the ranks of COMM and sets its temperature at step 0. FITS: every rank has a
+  ! cell.
   subroutine plate_make(comm, n, p, fits)
     type(MPI_Comm), intent(in) :: comm
     integer(int64), intent(in) :: n
@@ -123,7 +126,7 @@ contains
     change = 0
     do y = 1, p%ny
       do x = 1, p%nx
-        ! Always in this order, so that every cut of the plate rounds alike.
+        ! Always in this order, so that every division of the plate rounds alike.
         fresh = 0.25d0 * (((p%now(x, y - 1) + p%now(x - 1, y)) + p%now(x + 1, y)) + p%now(x, y + 1))
         if (heated(p%n, p%x0 + x - 1, p%y0 + y - 1)) fresh = hot
         change = max(change, abs(fresh - p%now(x, y)))

@@ -1,8 +1,10 @@
-! pencils.f90: Burgers' equation along y by Fourier collocation, on a 3-D field in pencils: whole in y, cut in x and z.
+! pencils.f90: Burgers' equation along y by Fourier collocation, on a 3-D field in pencils: whole in y, divided in x and
+! z.
 !
 !   pencils [--n POINTS] [--steps STEPS] [--stop-after STEPS] [--write FILE] [--restart FILE]
 !
-! It writes the field, reads it back cut in x and y instead, and compares statistics; any number of ranks goes on from the file.
+! It writes the field, reads it back divided in x and y instead, and compares statistics. Any number of ranks can
+! continue from the file.
 program pencils
   use, intrinsic :: iso_fortran_env, only: int64, real64, error_unit
   use mpi_f08
@@ -23,7 +25,7 @@ program pencils
   if (restart /= "") call read_size()
   if (mod(n, 2) /= 0 .or. n < 4) error stop "pencils: --n is an even number from 4 on"
 
-  ! Rank by rank over the grid; where there are more ranks than points, some have no pencil.
+  ! Rank by rank over the grid; with more ranks than points, some have no pencil.
   grid = 0
   call MPI_Dims_create(ranks, 2, grid)
   call penstock_grid([n, n, n], [grid(1), 1, grid(2)], rank, y_pencil)
@@ -49,7 +51,7 @@ program pencils
 
 contains
 
-  ! --- all that has to do with penstock: without ierr, what fails says so and stops the program ---
+  ! --- all calls of penstock: without ierr, a failure prints its message and stops the program ---
 
   subroutine allocate_part(part, a)
     type(penstock_decomposition), intent(in) :: part
@@ -95,7 +97,7 @@ contains
 
   ! --- the solver ---
 
-  ! The derivative of a periodic function from its values at so many points (an even number of them), exact for waves.
+  ! The derivative of a periodic function from its values at an even number of points; exact for waves.
   pure function derivative(points) result(matrix)
     integer, intent(in) :: points
     real(real64) :: matrix(points, points)
@@ -125,7 +127,7 @@ contains
     wave = cos(2 * pi * point / n)
   end function
 
-  ! One step. Lines along y do not see each other, so that every cut computes the same bits.
+  ! One step. Lines along y are independent, so every division computes the same bits.
   subroutine advance()
     real(real64) :: slope(n), curve(n)
     integer :: i, j, k
@@ -145,7 +147,8 @@ contains
     step = step + 1
   end subroutine
 
-  ! Least, largest, and sums of the values and of their squares in units of 2**-40, as integers, whose sum no order changes.
+  ! Minimum, maximum, and sums of the values and of their squares in units of 2**-40, as integers, so that the order
+  ! does not matter.
   function statistics(a) result(all_ranks)
     real(real64), intent(in) :: a(:, :, :)
     real(real64) :: all_ranks(4), bounds(2)

@@ -1,7 +1,7 @@
-! checkpoint.f90: all that has to do with penstock: the tree as lists, a row for each grid, and the tree from them.
+! checkpoint.f90: all calls of penstock: writes the tree as lists with a row for each grid, and rebuilds it from them.
 !
-! Each process writes the grids that it owns, in the order of the curve, and ghosts never: one after another they make,
-! on any number of processes, the same lists. A process that reads needs to know only which run of them is its domain.
+! Each process writes its own grids, in the order of the curve, and no ghosts. Together they form the same lists on any
+! number of processes. A process that reads only needs to know the run of each list that is its domain.
 module checkpoint
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real64
   use mpi_f08
@@ -13,7 +13,8 @@ module checkpoint
   private
   public :: write_checkpoint, read_checkpoint
 
-  ! The grids of one level. Cells are one index here and rows of 2 x 2 in the file: the same elements in the same order.
+  ! The grids of one level. Cells have one index here and are rows of 2 x 2 in the file, with the same elements in
+  ! order.
   type list
     integer(int32), allocatable :: place(:, :)
     integer(int8), allocatable :: refined(:, :)
@@ -62,7 +63,7 @@ contains
     call penstock_attribute_get(f, "/", "levels", levels)
     if (any(levels /= [level_min, level_max])) error stop "quadtree: the file has a tree of other levels"
 
-    ! Any share of the places will do to count the work along the curve. commit delivers what was asked for so far.
+    ! Any division of the places works for counting the work along the curve. commit delivers the requests so far.
     do level = level_min, level_max
       call penstock_describe(f, named(level, "place"), shape=shape)
       all_grids(level) = shape(2)
@@ -106,7 +107,7 @@ contains
     call exchange_ghosts()
   end subroutine
 
-  ! A grid of its father, which is there already: levels come one after another.
+  ! Adds a grid to its father, which exists already: levels come one after another.
   subroutine plant(level, where, values)
     integer, intent(in) :: level, where(2)
     real(real64), intent(in) :: values(4)
@@ -120,7 +121,7 @@ contains
     u(:, grid) = values
   end subroutine
 
-  ! Whether the cells that were refined have their sons again, and no others have.
+  ! Checks that refined cells have their sons again, and no other cells have any.
   subroutine check_sons(lists)
     type(list), intent(in) :: lists(level_min:)
     integer :: level, grid, i

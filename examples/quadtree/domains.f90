@@ -1,4 +1,4 @@
-! domains.f90: which process owns which base grids, and the copies of those that touch a domain.
+! domains.f90: which process owns which base grids, and the copies of grids that touch a domain.
 module domains
   use, intrinsic :: iso_fortran_env, only: real64
   use mpi_f08
@@ -28,7 +28,7 @@ contains
     end do
   end subroutine
 
-  ! Each process gets a run of base grids along the curve, with as equal shares of WORK, by key, as can be.
+  ! Each process gets a run of base grids along the curve, with shares of WORK, by key, as equal as possible.
   subroutine cut_domains(work)
     integer, intent(in) :: work(0:)
     integer :: p, key, done
@@ -52,7 +52,7 @@ contains
     owner = count(first_key(1:ranks - 1) <= key)
   end function
 
-  ! Whether a base grid of process P lies beside that of KEY, around the edges of the box.
+  ! Whether a base grid of process P is adjacent to that of KEY, across the periodic edges.
   logical function touches(key, p)
     integer, intent(in) :: key, p
     integer :: i, j
@@ -65,7 +65,7 @@ contains
     touches = .false.
   end function
 
-  ! Collective. What ghosts are, and what is in them, is what it is on their owners.
+  ! Collective. Updates the set of ghosts and their contents from their owners.
   subroutine exchange_ghosts()
     type(buffer), target :: sent(0:ranks - 1)
     type(MPI_Request) :: requests(0:ranks - 1)
@@ -105,7 +105,7 @@ contains
     base_grid = base(place_of_key(1, key), place_of_key(2, key))
   end function
 
-  ! Five numbers of each grid, fathers before sons: its values, and which cells are refined or to be refined.
+  ! Five numbers per grid, fathers before sons: its values, and which cells are refined or to be refined.
   recursive subroutine pack_grid(grid, numbers)
     integer, intent(in) :: grid
     real(real64), allocatable, intent(inout) :: numbers(:)
@@ -121,7 +121,7 @@ contains
     end do
   end subroutine
 
-  ! AT: how many numbers are taken already.
+  ! AT: the number of numbers consumed so far.
   recursive subroutine unpack_grid(grid, numbers, at)
     integer, intent(in) :: grid
     real(real64), intent(in) :: numbers(:)

@@ -1,4 +1,4 @@
-! field.f90: a hill that the wind carries over the box, on a tree that is finer where it is steep.
+! field.f90: a hill carried over the box by the wind, on a tree that is finer where the hill is steep.
 module field
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08
@@ -64,7 +64,7 @@ contains
     end do
   end subroutine
 
-  ! The cells of GRID after a step, kept until all have been computed from what was before.
+  ! The cells of GRID after a step, stored until all are computed from the old values.
   subroutine carry(grid)
     integer, intent(in) :: grid
     real(real64) :: change
@@ -83,7 +83,7 @@ contains
     u(:, grid) = later(:, grid)
   end subroutine
 
-  ! What flows in through the lower face of a cell: of a refined neighbour its two cells at the face.
+  ! The flow through the lower face of a cell: from a refined neighbour, its two cells at the face.
   real(real64) function upwind(c, grid, axis)
     integer, intent(in) :: c, grid, axis
     integer :: where(2), beside(2), fine
@@ -96,7 +96,7 @@ contains
     if (fine /= 0) upwind = 0.5d0 * (u(1 + axis, fine) + u(4, fine))
   end function
 
-  ! Collective. Refined cells become the means of their sons.
+  ! Collective. Refined cells become the averages of their sons.
   subroutine average()
     call for_each_own(raise)
     call exchange_ghosts()
@@ -107,7 +107,7 @@ contains
     if (level_of(grid) > level_min) u(father(1, grid), father(2, grid)) = 0.25d0 * sum(u(:, grid))
   end subroutine
 
-  ! Collective. Finer where it is steep, coarser where it no longer is.
+  ! Collective. Refines where the hill is steep, and coarsens elsewhere.
   subroutine refine()
     integer :: level, grid, fine, c
     do level = level_max - 1, level_min, -1
@@ -136,7 +136,7 @@ contains
     call exchange_ghosts()
   end subroutine
 
-  ! Where it is steep, and around what is refined further, so that the cells beside a refined one are of its level.
+  ! True where it is steep, and around further refinement, so that cells beside a refined one are of its level.
   logical function is_wanted(c, grid)
     integer, intent(in) :: c, grid
     integer :: i, j, beside(2), fine
@@ -154,7 +154,7 @@ contains
     is_wanted = .false.
   end function
 
-  ! Collective. Of the leaves: sums of the values and of their squares, in integers, whose sum no order changes.
+  ! Collective. Sums over leaves of the values and their squares, as integers, so that the order does not matter.
   subroutine report(what)
     character(*), intent(in) :: what
     integer(int64) :: sums(2)

@@ -1,8 +1,8 @@
-! quadtree.f90: a refined mesh with fathers, sons and linked lists, written, and grown again on any number of processes.
+! quadtree.f90: a refined mesh with fathers, sons and linked lists, written, and rebuilt on any number of processes.
 !
 !   quadtree [--steps STEPS] [--stop-after STEPS] [--write FILE] [--restart FILE]
 !
-! Run on any number of processes, with a restart or without: the last line is the same, to the last bit.
+! The last line is the same to the last bit on any number of processes, with or without a restart.
 program quadtree
   use mpi_f08
   use domains

@@ -1,8 +1,8 @@
-! tree.f90: a refined mesh as tree codes keep it: grids of 2 x 2 cells, by level in linked lists, with fathers and sons.
+! tree.f90: a refined mesh as in tree codes: grids of 2 x 2 cells in linked lists by level, with fathers and sons.
 !
-! A grid of level L lies at place(:) of a square of 2**(L-1) x 2**(L-1) grids, which need not all be there; those of
-! level_min are. A domain is a run of them along a Hilbert curve, each with all that is refined in it; beside the grids
-! that this process owns there are copies, ghosts, of those that touch its domain.
+! A grid of level L is at place(:) in a square of 2**(L-1) x 2**(L-1) grids, which need not all exist; those of
+! level_min do. A domain is a run of these along a Hilbert curve, each with all its refinement. Besides its own grids a
+! process has copies, called ghosts, of those that touch its domain.
 module tree
   use, intrinsic :: iso_fortran_env, only: int32, real64
   implicit none
@@ -22,7 +22,7 @@ module tree
 
 contains
 
-  ! A grid at the end of its list. AT: the father's cell and grid.
+  ! Adds a grid at the end of its list. AT: the father's cell and grid.
   integer function new_grid(kind, level, where, at) result(grid)
     integer, intent(in) :: kind, level, where(2), at(2)
     if (free /= 0) then
@@ -55,7 +55,7 @@ contains
     tail(kind, level) = grid
   end function
 
-  ! With all that is refined in it.
+  ! Including its refinement.
   recursive subroutine remove_grid(grid)
     integer, intent(in) :: grid
     integer :: c, level, kind
@@ -79,14 +79,14 @@ contains
     free = grid
   end subroutine
 
-  ! Where cell C of GRID lies among the 2**L x 2**L of its level, from 0.
+  ! The position of cell C of GRID among the 2**L x 2**L of its level, from 0.
   pure function cell_place(c, grid) result(where)
     integer, intent(in) :: c, grid
     integer :: where(2)
     where = 2 * place(:, grid) + [mod(c - 1, 2), (c - 1) / 2]
   end function
 
-  ! The cell of LEVEL at WHERE, around the edges of the box; where none is so fine, the leaf that covers the place.
+  ! The cell of LEVEL at WHERE, across the periodic edges; if none is so fine, the leaf that covers the place.
   subroutine find_cell(level, where, c, grid)
     integer, intent(in) :: level, where(2)
     integer, intent(out) :: c, grid
@@ -101,7 +101,7 @@ contains
     end do
   end subroutine
 
-  ! The place along the Hilbert curve, from 0, of a grid in a square of SIDE x SIDE. Sons follow one another.
+  ! The position along the Hilbert curve, from 0, of a grid in a square of SIDE x SIDE. Sons are consecutive.
   pure integer function key_of(side, where) result(key)
     integer, intent(in) :: side, where(2)
     integer :: xy(2), bits(2), s
@@ -124,7 +124,7 @@ contains
     base_key = key_of(base_side, where)
   end function
 
-  ! Own grids of LEVEL along the curve: however many processes there are, one after another they make the same list.
+  ! Own grids of LEVEL along the curve: for any number of processes, together they form the same list.
   function in_order(level) result(grids)
     integer, intent(in) :: level
     integer, allocatable :: grids(:), keys(:)

@@ -1,5 +1,5 @@
-// Arrays: put, get and attributes for spans, containers and mdspans, whose element types, extents and strides the compiler
-// knows. Header only, over File.
+// Arrays: put, get and attributes for spans, containers and mdspans. The compiler supplies element types, extents and
+// strides. Header only, on top of File.
 #pragma once
 
 #include <complex>
@@ -23,7 +23,7 @@ namespace detail {
 template <typename T>
 inline constexpr bool is_complex = std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
 
-// bool and characters are integers to the language only.
+// For the language bool and characters are integers; here they are not numbers.
 template <typename T>
 inline constexpr bool is_number =
     std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
@@ -31,7 +31,7 @@ inline constexpr bool is_number =
 
 }  // namespace detail
 
-// What a dataset or a numeric attribute can be made of. Integers go by their size: long and long long are i64 here.
+// The element types of datasets and numeric attributes. Integers are mapped by size: long and long long are i64 here.
 template <typename T>
 concept Element = detail::is_number<T> || std::same_as<T, float> || std::same_as<T, double> || detail::is_complex<T>;
 
@@ -46,13 +46,13 @@ ElementType element_type() {
   }
 }
 
-// A std::vector, std::array, std::span, ...: elements one after another.
+// Contiguous ranges of elements: std::vector, std::array, std::span, ...
 template <typename R>
 concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
                        Element<std::remove_cvref_t<std::ranges::range_reference_t<R>>>;
 
-// std::mdspan, and whatever else has its members: rank(), extent(), stride() and a data_handle() that is a pointer to elements.
-// Any strided layout: rows or columns first, padded, subspans.
+// std::mdspan and any type with the same members: rank(), extent(), stride(), and a data_handle() that points to
+// elements. Any strided layout works: row-major, column-major, padded, subspans.
 template <typename V>
 concept StridedView = requires(const V& view, typename V::rank_type r) {
   requires Element<std::remove_cv_t<typename V::element_type>>;
@@ -62,8 +62,8 @@ concept StridedView = requires(const V& view, typename V::rank_type r) {
   { view.stride(r) } -> std::convertible_to<int64_t>;
 } && V::rank() <= static_cast<unsigned>(max_rank);
 
-// Where a view lies in its dataset: the dataset's SHAPE, and the view's first element in it. DIMS: what the dimensions
-// are called, of what is put or lent: {.shape = {ny, nx}, .start = {y, x}, .dims = {"y", "x"}}.
+// The place of a view in its dataset: SHAPE of the dataset and START, the index of the view's first element. DIMS names
+// the dimensions of a dataset that is put or lent: {.shape = {ny, nx}, .start = {y, x}, .dims = {"y", "x"}}.
 struct Place {
   Dims shape;
   Dims start;
@@ -105,7 +105,7 @@ inline Status name_dimensions(File& file, std::string_view name, const Place& pl
   return place.dims.empty() ? Status() : file.set_dimensions(name, place.dims);
 }
 
-// Calls MOVE with the decomposition that PLACE gives VIEW.
+// Calls MOVE with the decomposition for VIEW at PLACE.
 template <StridedView V, typename Move>
 Status placed(File& file, const V& view, const Place& place, Move move) {
   const auto part = Decomposition::block(place.shape, place.start, extents_of(view));
@@ -121,8 +121,8 @@ Status replicated(File& file, const V& view, Move move) {
 }  // namespace detail
 
 // --- ranges, by a decomposition --------------------------------------------------------------------------------------
-// Local, as the functions of File: put copies, lend and get borrow until commit. A range of another size than the
-// decomposition's is Code::invalid, there and at the next commit.
+// Local, like the functions of File: put copies the data; lend and get borrow it until commit. Code::invalid, here and
+// at the next commit, if the range and the decomposition differ in size.
 
 template <ElementRange R>
 Status put(File& file, std::string_view name, const Decomposition& part, const R& values) {
@@ -130,7 +130,7 @@ Status put(File& file, std::string_view name, const Decomposition& part, const R
   return file.put(name, element_type<detail::element_of<R>>(), part, std::ranges::data(values));
 }
 
-// VALUES is no temporary: it must outlive the commit.
+// VALUES must outlive the commit; a temporary is rejected at compile time.
 template <ElementRange R>
 Status lend(File& file, std::string_view name, const Decomposition& part, const R& values) {
   PENSTOCK_TRY(detail::check_size(file, name, part, std::ranges::size(values)));
@@ -147,7 +147,7 @@ Status get(File& file, std::string_view name, const Decomposition& part, R&& val
   return file.get(name, element_type<detail::element_of<R>>(), part, std::ranges::data(values));
 }
 
-// Collective: a get and a commit. This rank's part of NAME.
+// Collective. A get and a commit: returns this rank's part of NAME.
 template <Element T>
 Result<std::vector<T>> read(File& file, std::string_view name, const Decomposition& part) {
   std::vector<T> values(static_cast<size_t>(part.elements()));
@@ -156,7 +156,7 @@ Result<std::vector<T>> read(File& file, std::string_view name, const Decompositi
   return values;
 }
 
-// Collective. All of NAME, on every rank.
+// Collective. Returns all of NAME, on every rank.
 template <Element T>
 Result<std::vector<T>> read(File& file, std::string_view name) {
   PENSTOCK_ASSIGN(const DatasetInfo info, file.dataset(name));
@@ -165,7 +165,7 @@ Result<std::vector<T>> read(File& file, std::string_view name) {
 }
 
 // --- views, by their place -------------------------------------------------------------------------------------------
-// Local. Without a place the view is the whole dataset, the same on every rank.
+// Local. Without a place the view is the whole dataset, identical on every rank.
 
 template <StridedView V>
 Status put(File& file, std::string_view name, const V& view, const Place& place) {
@@ -181,7 +181,7 @@ Status put(File& file, std::string_view name, const V& view) {
   });
 }
 
-// What VIEW shows must live, unchanged, until commit returns.
+// The data behind VIEW must stay alive and unchanged until commit returns.
 template <StridedView V>
 Status lend(File& file, std::string_view name, const V& view, const Place& place) {
   PENSTOCK_TRY(detail::name_dimensions(file, name, place));
@@ -205,12 +205,12 @@ Status get(File& file, std::string_view name, const V& view) {
   });
 }
 
-// What the dimensions of dataset NAME are called, slowest first.
+// Local. Names the dimensions of dataset NAME, slowest first.
 inline Status set_dimensions(File& file, std::string_view name, std::initializer_list<std::string> dims) {
   return file.set_dimensions(name, std::vector<std::string>(dims));
 }
 
-// Collective. Of all of NAME, on every rank, as T: which holds all values that it has.
+// Collective. Returns all of NAME, on every rank, converted to T, which must hold all values of the dataset's type.
 template <Element T>
 Result<std::vector<T>> read_widened(File& file, std::string_view name) {
   PENSTOCK_ASSIGN(const DatasetInfo info, file.dataset(name));
@@ -222,7 +222,7 @@ Result<std::vector<T>> read_widened(File& file, std::string_view name) {
 }
 
 // --- attributes ------------------------------------------------------------------------------------------------------
-// Local. OBJECT is "/" for the file.
+// Local. OBJECT is "/" for the file. Values are copied.
 
 template <Element T>
 Status set_attribute(File& file, std::string_view object, std::string name, T value) {
@@ -238,7 +238,7 @@ Status set_attribute(File& file, std::string_view object, std::string name, cons
                              static_cast<int64_t>(std::ranges::size(values))));
 }
 
-// Its values, as many as it has; Code::mismatch where they are no T.
+// Local. Returns all values of an attribute; Code::mismatch if its type is not T.
 template <Element T>
 Result<std::vector<T>> attribute_values(const File& file, std::string_view object, std::string_view name_of) {
   PENSTOCK_ASSIGN(const Attribute found, file.attribute(object, name_of));
@@ -249,7 +249,7 @@ Result<std::vector<T>> attribute_values(const File& file, std::string_view objec
   std::ranges::copy(found.value, reinterpret_cast<std::byte*>(values.data()));
   return values;
 }
-// Of exactly one.
+// Local. Returns the value of an attribute; Code::mismatch if it does not have exactly one.
 template <Element T>
 Result<T> attribute(const File& file, std::string_view object, std::string_view name_of) {
   PENSTOCK_ASSIGN(const std::vector<T> values, attribute_values<T>(file, object, name_of));

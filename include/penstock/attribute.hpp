@@ -24,11 +24,11 @@ struct Attribute {
 
 // A scalar text attribute of exactly value.size() bytes (one NUL for an empty text).
 Attribute text_attribute(std::string name, std::string_view value);
-// An array of texts, all padded to the longest.
+// An array of texts, padded to the length of the longest.
 Attribute text_attribute(std::string name, std::span<const std::string> values);
-// COUNT elements of TYPE copied from VALUES; COUNT < 0 makes a scalar.
+// Copies COUNT elements of TYPE from VALUES; COUNT < 0 makes a scalar.
 Attribute make_attribute(std::string name, ElementType type, const void* values, int64_t count);
-// A text attribute's value without its padding; "" for other types.
+// The value of a text attribute without padding; "" for other types.
 std::string text(const Attribute& attribute);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Dims: up to eight 64-bit extents, indices or strides, kept in place.
+// Dims: up to eight 64-bit extents, indices or strides, stored in place.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// File: one parallel file: put, get and attributes are local, commit and close are collective.
+// File: one parallel file. Put, get and attributes are local; commit and close are collective.
 #pragma once
 
 #include <array>
@@ -28,247 +28,260 @@ struct DatasetInfo {
   bool unlimited = false;  // the first extent may grow when the file is reopened
 };
 
-// What one commit did, on this rank; the times of the slowest rank are for the caller to reduce.
+// Statistics of one commit, on this rank. The caller reduces them over ranks where needed.
 struct Report {
-  std::string plan;            // as it ran, with every parameter
+  std::string plan;            // as executed, with every parameter
   PhaseTimes phases;           // seconds on this rank
   int64_t bytes = 0;           // user bytes of this rank
-  int64_t file_calls = 0;      // system calls on file data by this rank: writes, or reads
-  int64_t file_bytes = 0;      // bytes of those calls
+  int64_t file_calls = 0;      // system calls of this rank on file data: writes or reads
+  int64_t file_bytes = 0;      // bytes of these calls
   int64_t metadata_calls = 0;  // open, create, allocate, sync, close, rename, ...
   int64_t messages = 0;        // point-to-point messages sent by this rank
   int64_t message_bytes = 0;
-  int64_t writers = 0;        // 1 where this rank opened files for data
-  int64_t memory_peak = 0;    // bytes that two_phase and independent held beyond the program's data and captured puts
-  double behind_seconds = 0;  // of a commit in the background: how long data moved between commit_start and commit_wait
+  int64_t writers = 0;        // 1 if this rank opened files for data
+  int64_t memory_peak = 0;    // bytes held by two_phase and independent, without the program's data and captured puts
+  double behind_seconds = 0;  // background commit: time of data movement between commit_start and commit_wait
   std::string filesystem;     // of the target: "ext4, blocks of 4096 bytes (statfs, mountinfo)"
-  std::map<std::string, std::string> hints;  // as the MPI-IO library has them in force
-  std::vector<std::string> warnings;  // what the plan asked for and this process, library or file system cannot give
-  std::string statistics;             // of the transport, as a JSON object, on the ranks that have any
+  std::map<std::string, std::string> hints;  // in force in the MPI-IO library
+  std::vector<std::string> warnings;         // plan requests that this process, library or file system cannot fulfil
+  std::string statistics;                    // of the transport, as a JSON object, on ranks that have any
 };
 
-// Elements of a dataset that are not what was committed, as far as its blocks of checksums tell: from linear offset FIRST
-// on, END not among them.
+// Elements of a dataset that differ from what was committed, at the resolution of the checksum blocks: linear offsets
+// from FIRST up to, but not including, END.
 struct Damage {
   std::string dataset;
   int64_t first = 0, end = 0;
-  std::string what;  // for a person: both as coordinates, and why
+  std::string what;  // for a person: both as coordinates, and the reason
 };
 
-// What verify() found; the same on all ranks.
+// Result of verify(); the same on all ranks.
 struct Verification {
   int64_t committed_at = 0;  // nanoseconds since 1970
-  int64_t bytes = 0;         // of data that were compared
+  int64_t bytes = 0;         // of compared data
   std::vector<Damage> damages;
   std::vector<std::string> unchecked;  // datasets without checksums
-  // Of a set that was opened with lost_parts=zeros: which parts are lost, and exactly what was in them.
+  // For a set opened with lost_parts=zeros: the lost parts and their exact contents.
   std::vector<std::string> lost;
-  // Of a set: its files whose headers are not what was committed; with parity those of which anything is not, or that are missing.
+  // For a set: its files with a damaged header; with parity all damaged or missing files.
   std::vector<std::string> files;
-  bool rebuildable = false;      // parity can make again the one file of them
-  bool metadata_differ = false;  // what lies before the data (HDF5's or netCDF's header), or a set's index
-  // Somebody has written the file since its commit, or copied it without its time: what differs may be meant.
+  bool rebuildable = false;      // parity can rebuild the one file in question
+  bool metadata_differ = false;  // the metadata before the data (HDF5 or netCDF header) or a set's index differ
+  // The file was written after its commit, or copied without its time stamp. The differences may be intended.
   bool modified = false;
 
-  // Of what differs, what nobody can have meant: each file of a set is judged by its own time, and data against the whole files.
+  // The differences that cannot be intended. Each file of a set is judged by its own time stamp, and data by the whole
+  // files.
   std::vector<std::string> not_meant;
 
-  // Code::damaged, naming the first that differs in the file at PATH and counting the others, or ok.
+  // ok, or Code::damaged: the message names the first difference in the file at PATH and counts the others.
   Status verdict(const std::string& path) const;
 };
 
-// What repair() did; the same on all ranks.
+// Result of repair(); the same on all ranks.
 struct Repair {
-  std::string rebuilt;  // the file of the set that was made again; "" where all were as they were committed
+  std::string rebuilt;  // the rebuilt file of the set; "" if all files were as committed
   std::string why;      // what was wrong with it
-  std::string
-      kept;  // where what was in its place is now; "" unless it was changed after the commit, perhaps on purpose
-  int64_t bytes = 0;  // of it
-  int64_t files = 0;  // of the set, that were compared with their checksums, the parity file among them
+  std::string kept;     // new path of the replaced file; "" unless it was changed after the commit
+  int64_t bytes = 0;    // size of the rebuilt file
+  int64_t files = 0;    // files of the set compared with their checksums, including the parity file
 };
 
-// What seal() found and did; the same on all ranks.
+// Result of seal(); the same on all ranks.
 struct Sealed {
-  bool renewed = false;                // the checksums are new; else all agreed already
-  std::vector<std::string> found;      // what was not as it was committed
-  std::vector<std::string> unchecked;  // datasets that have no checksums now: the file's record has no room for them
+  bool renewed = false;                // new checksums were made; false if all agreed already
+  std::vector<std::string> found;      // differences from the commit
+  std::vector<std::string> unchecked;  // datasets without checksums now, since the file's record has no room for them
 };
 
-// Threads: a File may be used by one thread at a time; under MPI_THREAD_SINGLE everything still works. Several threads with
-// files of their own, by format hdf5, transport mpiio or engines, call their collective functions in the same order on all
-// ranks, since one thread at a time is inside those libraries.
-// Failure: after a failed commit the target is what it was before; the File can only be closed (but see set_forgetful).
+// Threads: one thread at a time may use a File; everything also works under MPI_THREAD_SINGLE. Several threads may each
+// have a File. With format hdf5, transport mpiio or engines they must call collective functions in the same order on
+// all ranks, since only one thread at a time enters those libraries.
+// Failure: after a failed commit the target is unchanged, and the File can only be closed (exception: set_forgetful).
 class File {
  public:
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  ~File();  // abandons what was not committed; local, so close() is the ordinary way
+  ~File();  // drops uncommitted data; local, so normally call close()
 
-  // Collective. Nothing is published under PATH until commit; a file of that name stays until then.
-  // PLAN is a plan as text ("hdf5/two_phase:writers=2"), "" for the default of PATH's extension.
+  // Collective. Creates a file. Nothing changes at PATH until commit; an existing file stays until then. PLAN is a plan
+  // as text ("hdf5/two_phase:writers=2"); "" selects the default for the extension of PATH.
   static Result<File> create(const Communicator& comm, std::string path, std::string_view plan = {});
-  // Collective, to read. The format is recognised from the file; PLAN may name the transport for reading.
+  // Collective. Opens a file for reading and detects its format. PLAN may name the transport for reading.
   static Result<File> open(const Communicator& comm, std::string path, std::string_view plan = {});
-  // Collective, to read, for those who look after files: by the default plan, whatever PENSTOCK_PLAN says. With WHAT_IS_LEFT
-  // lost parts of a set are no error, as with lost_parts=zeros.
+  // Collective. Opens a file for reading, for maintenance tools: with the default plan, whatever PENSTOCK_PLAN says.
+  // With WHAT_IS_LEFT lost parts of a set are no error, as with lost_parts=zeros.
   static Result<File> open_to_check(const Communicator& comm, const std::string& path, bool what_is_left = false);
-  // Collective, to read: the newest file of those that match PATTERN (of glob(7): "run/chk-*.h5") that is whole and agrees with
-  // its checksums; newest is what was committed last. Those passed over are named with the reason in report().warnings, and
-  // in the error where there is none: Code::not_found. It reads all data of the file that it returns.
+  // Collective. Opens for reading the newest valid file that matches PATTERN (as in glob(7): "run/chk-*.h5"). Newest
+  // means committed last. Valid means complete and equal to its checksums; all data of the returned file is read to
+  // compare them. report().warnings lists the skipped files with the reasons. Code::not_found if no file is valid; the
+  // error then lists them.
   static Result<File> open_latest(const Communicator& comm, std::string pattern, std::string_view plan = {});
-  // Collective, to read and to change: commit publishes a new file with what was there, what was put over it,
-  // and what was added. An unlimited dataset grows to hold what is put beyond its end.
+  // Collective. Opens a file for reading and changing. Commit publishes a new file with the old contents, the changes
+  // and the additions. An unlimited dataset grows to hold data that is put beyond its end.
   static Result<File> reopen(const Communicator& comm, std::string path, std::string_view plan = {});
 
-  // Collective. A new file TO with all that is in FROM, which may be a set or another tool's, moved in bounded pieces;
-  // for a set that becomes one file, one file that becomes a set, another format, or other chunks. ONLY, where given, names the datasets
-  // and groups that are copied, with the attributes of what they lie in. All or nothing, like a commit. Where blocks of ranks make up the
-  // files (placement=per_rank), or an engine writes them, each rank has a slab of every dataset.
+  // Collective. Copies all contents of FROM into a new file TO, in pieces of bounded size, all or nothing. FROM may be
+  // a set or a file of another tool. Copying converts a set to one file, a file to a set, or to another format or other
+  // chunks. ONLY, if given, names the datasets and groups to copy; the attributes of their parent groups are copied
+  // too. If blocks of ranks form the files (placement=per_rank), or an engine writes them, each rank gets a slab of
+  // every dataset.
   static Status copy(const Communicator& comm, std::string from, std::string to, std::string_view plan = {},
                      std::span<const std::string> only = {});
 
-  // Collective. A new file at PATH that begins with all that is in the file or set TEMPLATE_PATH, which is not touched: put, set and
-  // get as in a reopened file; one commit publishes all of it. PLAN is that of the new file. Not where blocks of ranks make up
-  // files (placement=per_rank or rank_order), nor with engines.
+  // Collective. Creates a file at PATH that starts with all contents of TEMPLATE_PATH, a file or a set, which does not
+  // change. Put, set and get work as in a reopened file; one commit publishes everything. PLAN applies to the new file.
+  // Not available with placement=per_rank or rank_order, nor with engines.
   static Result<File> clone(const Communicator& comm, std::string template_path, std::string path,
                             std::string_view plan = {});
 
-  // Collective. Finds which files of the set at PATH are missing or not what was committed and, where it is one and the set has
-  // parity (plan parameter parity=1), makes it again, bit for bit: in a hidden file that takes its name once it agrees with its checksum.
-  // Files that are as they should be are not touched; one that was changed after the commit is kept beside the one made anew.
-  // Code::damaged, naming all that is missing, where it cannot be done.
-  // Without parity it only looks, as verify() does.
+  // Collective. Checks the set at PATH for files that are missing or differ from what was committed. If exactly one
+  // does and the set has parity (plan parameter parity=1), the file is rebuilt bit for bit: in a hidden file that takes
+  // the name once its checksum agrees. Correct files are not touched. A file that was changed after the commit is kept
+  // beside the rebuilt one. Code::damaged, naming everything that is missing, if rebuilding is not possible. Without
+  // parity this function only checks, like verify().
   static Result<Repair> repair(const Communicator& comm, const std::string& path);
 
-  // Collective. Makes new checksums for the file or set at PATH, and new parity where it has that, from what is in it now, since another
-  // tool changed it on purpose. All or nothing: a clone of a single file takes its place, or a new index that of the old one, of which
-  // only what penstock reads is kept. Code::damaged where what differs was changed by nobody since the commit (by the times of the
-  // files) or the record itself is damaged, unless FORCE.
+  // Collective. Renews the checksums, and the parity if any, of a file or set that another tool changed on purpose,
+  // from its present contents. All or nothing: a clone replaces a single file; a new index replaces the index of a set
+  // and keeps only what penstock reads. Code::damaged, unless FORCE, if by the time stamps nothing has changed the file
+  // since the commit, or if the checksum record itself is damaged.
   static Result<Sealed> seal(const Communicator& comm, const std::string& path, bool force = false);
 
-  // A put, get or attribute that fails makes the next commit fail with its error on all ranks, so that nothing is
-  // lost silently.
+  // A put, get or attribute call that fails makes the next commit fail with its error, on all ranks, so that no error
+  // is lost.
 
-  // Local. DATA is copied before put returns, against the limit set with capture_bytes (default: a quarter of
-  // the node's memory shared by its ranks). Any number of blocks of a dataset, any order, any subset of ranks.
+  // Local. Copies DATA before it returns, up to the limit of set_capture_bytes (default: an equal share of a quarter of
+  // the node's memory). A dataset may consist of any number of blocks, in any order, from any subset of ranks.
   Status put(std::string_view name, ElementType type, const Decomposition& part, const void* data,
              const Memory& memory = {});
-  // Local. As put, but DATA must stay alive and unchanged until commit returns.
+  // Local. Same as put without a copy: DATA must stay alive and unchanged until commit returns.
   Status lend(std::string_view name, ElementType type, const Decomposition& part, const void* data,
               const Memory& memory = {});
-  // Local. As lend, of elements that SUPPLIER makes while commit or commit_start runs, on this rank and in its thread, in pieces of no
-  // more than a quarter of memory_bytes and 16 MiB: so a file may be larger than memory. Pieces come in the order of the file, each once;
-  // with engines once for the checksums and once more. SUPPLIER must not call this library's collective functions. Not for replicated data,
-  // nor with placement=rank_order.
+  // Local. Same as lend, for elements that SUPPLIER produces during commit or commit_start, on this rank and in its
+  // thread. Pieces are at most a quarter of memory_bytes and 16 MiB, so a file may be larger than memory. Pieces are
+  // requested in file order, each once; with engines once for the checksums and once more. SUPPLIER must not call
+  // collective functions of this library. Not for replicated data, nor with placement=rank_order.
   Status supply(std::string_view name, ElementType type, const Decomposition& part, Supplier supplier);
-  // Local. DATA is filled when commit returns. TYPE and shape must be those of the dataset.
+  // Local. Requests a block; DATA is filled when commit returns. TYPE and shape must be those of the dataset.
   Status get(std::string_view name, ElementType type, const Decomposition& part, void* data, const Memory& memory = {});
 
-  // Local. As get, but TYPE may be any that holds all values of the dataset's: f64 of f32, i64 of u32, f64 of i32,
-  // complex128 of f64; they are converted when commit has read them.
+  // Local. Same as get, but TYPE may be any type that holds all values of the dataset's type: f64 for f32, i64 for u32,
+  // f64 for i32, complex128 for f64. The values are converted after commit has read them.
   Status get_widened(std::string_view name, ElementType type, const Decomposition& part, void* data,
                      const Memory& memory = {});
 
-  // Local. Makes the next commit fail with STATUS, on all ranks: for bindings, whose own checks refuse a call
-  // before it gets here.
+  // Local. Makes the next commit fail with STATUS, on all ranks. For bindings that reject a call by checks of their
+  // own.
   void remember_failure(const Status& status);
-  // Local. For bindings whose language has exceptions, which nobody overlooks: with FORGETFUL a put, get or attribute
-  // that is refused leaves no trace, and after a commit that only read, and failed, the file can be used as before.
+  // Local. For bindings to languages with exceptions. With FORGETFUL a rejected put, get or attribute call has no later
+  // effect, and the file stays usable after a failed commit that only read.
   void set_forgetful(bool forgetful);
-  // Collective. get() and commit() in one; but where a rank's get is refused, all ranks fail with its error, nothing
-  // else was done, what was put or asked for before is still pending, and the file can be used as before.
+  // Collective. get() and commit() in one call. If the get of any rank is rejected, all ranks fail with its error.
+  // Nothing else has happened then: earlier puts and gets stay pending, and the file stays usable.
   Status get_now(std::string_view name, ElementType type, const Decomposition& part, void* data,
                  const Memory& memory = {});
-  // Collective. The place in others' get_now (or commit, which fails likewise) of a rank whose binding refused the call
-  // because of WHY.
+  // Collective. The counterpart of get_now on a rank whose binding rejected the call because of WHY. The other ranks
+  // call get_now, or commit, which fails in the same way.
   Status refuse_get(const Status& why);
   // Local. Whether the file is open and no commit of it failed.
   bool is_usable() const;
-  // Local. Whether this rank has put, lent or asked for anything that no commit has dealt with.
+  // Local. Whether this rank has puts, lends or gets that no commit has handled yet.
   bool is_pending() const;
 
-  // Local. OBJECT is "" or "/" for the file, else a group's or dataset's name. The last value on a rank wins; ranks
-  // may differ in which attributes they set, not in their values.
+  // Local. Sets an attribute. OBJECT is "" or "/" for the file, otherwise the name of a group or dataset. The last
+  // value on a rank counts. Ranks may set different attributes, but not different values of the same attribute.
   Status set_attribute(std::string_view object, Attribute attribute);
-  // Local. A group NAME, though nothing be put into it; one that is there stays.
+  // Local. Creates group NAME, even if it stays empty; an existing group stays.
   Status make_group(std::string_view name);
-  // Local; one rank that says so is enough. Dataset or group NAME goes, with all that is in it: what was put and not
-  // committed, and what a reopened file has. It may be put anew, with another type and shape. Code::not_found where
-  // there is none.
+  // Local; one rank is enough. Removes dataset or group NAME with all its contents: both uncommitted data and the
+  // contents of a reopened file. NAME may then be put again with another type and shape. Code::not_found if NAME does
+  // not exist.
   Status remove(std::string_view name);
-  // Local. What the dimensions of DATASET are called, slowest first: what xarray and netCDF show, and HDF5's dimension
-  // scales. "y" stands for one length in the whole file, "level_1/y" is group level_1's own. A list with the name of a
-  // dimension has its coordinates. Kept as the attribute "dimensions". Code::invalid from commit where they do not fit.
+  // Local. Names the dimensions of DATASET, slowest first, as xarray and netCDF show them. HDF5 stores them as
+  // dimension scales. A name such as "y" stands for one length in the whole file; "level_1/y" belongs to group level_1.
+  // A one-dimensional dataset with the name of a dimension holds its coordinates. The names are stored as attribute
+  // "dimensions". Commit returns Code::invalid if they do not fit.
   Status set_dimensions(std::string_view dataset, std::span<const std::string> names);
-  // Local. Declares that the first extent of dataset NAME may grow later.
+  // Local. Allows the first extent of dataset NAME to grow later.
   Status set_unlimited(std::string_view name);
-  // Local; one rank that says so is enough. Elements that nobody puts read as zero instead of being an error.
+  // Local; one rank is enough. Elements that no rank puts are zero, instead of an error at commit.
   void set_partial(bool partial);
-  // Local; one rank that says so is enough. Commits of hdf5 files write a file for ParaView and VisIt beside: "heat.xmf" of "heat.h5", of the
-  // meshes that attributes describe (docs/meshes.md). Code::invalid from commit where a description does not fit.
+  // Local; one rank is enough. Writes a file for ParaView and VisIt beside each committed hdf5 file: "heat.xmf" for
+  // "heat.h5". It describes the meshes of attributes (docs/meshes.md). Commit returns Code::invalid if a description
+  // does not fit.
   void set_xdmf(bool xdmf);
-  // Local; one rank that says so is enough. Commits write what CONVENTION wants besides: "CF" of netCDF files (names of dimensions,
-  // coordinates of meshes), "openPMD" of HDF5 files whose datasets are named as it has them, "" none (docs/conventions.md). Code::invalid from
-  // commit where the file has nothing that it could describe, Code::unsupported in another format.
+  // Local; one rank is enough. Adds the metadata of CONVENTION at each commit: "CF" for netCDF files (names of
+  // dimensions, coordinates of meshes), "openPMD" for HDF5 files with openPMD dataset names, "" for none
+  // (docs/conventions.md). Commit returns Code::invalid if the file contains nothing to describe, and Code::unsupported
+  // in another format.
   Status set_conventions(std::string_view convention);
-  // Local. The limit of captured puts of this rank, in bytes.
+  // Local. Sets the limit for captured puts of this rank, in bytes.
   void set_capture_bytes(int64_t bytes);
 
-  // Local, on what was there at open. In file order (by name).
+  // Local. The contents at open, in file order (by name).
   std::vector<DatasetInfo> datasets() const;
   Result<DatasetInfo> dataset(std::string_view name) const;
-  // Local. How many commits of this File have published something: as long as it is the same, so is datasets().
+  // Local. The number of commits of this File that published something. While it is the same, so is datasets().
   int64_t publications() const;
   Result<Attribute> attribute(std::string_view object, std::string_view name) const;
   std::vector<Attribute> attributes(std::string_view object) const;
-  // Local. The names of the dimensions of DATASET; empty where it has none.
+  // Local. The names of the dimensions of DATASET; empty if it has none.
   std::vector<std::string> dimensions(std::string_view dataset) const;
   const std::string& path() const;
   std::string plan() const;
 
-  // Collective. Writes what was put or lent and publishes one complete file; or fills what was asked with get. With
-  // transport servers it returns when the data is handed over: the next commit, commit_wait or close publishes it, and
-  // returns what went wrong.
+  // Collective. Writes all data that was put or lent and publishes one complete file, and fills the buffers of get.
+  // With transport servers it returns after the data is handed over; the next commit, commit_wait or close then
+  // publishes the data and returns any error.
   Status commit();
 
-  // The same in three steps, so that the program computes meanwhile. Collective. What was put (copied) or lent (alive
-  // and unchanged until commit_wait) is on its way when this returns; what is put from now on belongs to the next
-  // commit. What was asked for by get is filled already. The data moves in a thread of the library's where the
-  // rank has nothing to send or receive (independent; two_phase on one node, whose ranks share memory), or where MPI was
-  // started with MPI_THREAD_MULTIPLE; two_phase with messages and mpiio with synchronism=nonblocking move it in calls of
-  // commit_test, as far as that goes without waiting; engines and the rest of mpiio inside commit_wait. While an engine or mpiio is at work in a thread, this library's own calls of
-  // HDF5, netCDF, PnetCDF and MPI-IO wait for it, and the program should make none. A commit under way is ended first.
+  // Collective. Starts a commit in the background: the first of three steps of commit(), so that the program computes
+  // while data moves. It takes all data that was put (copied) or lent (alive and unchanged until commit_wait). Later
+  // puts belong to the next commit. Buffers of get are filled on return. A commit in progress is finished first.
+  //
+  // Where the data moves depends on the plan:
+  //   in a library thread  if the rank sends and receives nothing (independent; two_phase on one node), or if MPI was
+  //                        started with MPI_THREAD_MULTIPLE
+  //   in the servers       transport servers
+  //   in commit_test       two_phase with messages, and mpiio with synchronism=nonblocking: each call sends and
+  //                        receives what it can without waiting
+  //   in commit_wait       all other mpiio, and engines
+  // While an engine or mpiio works in a thread, this library's own calls of HDF5, netCDF, PnetCDF and MPI-IO wait for
+  // it. The program should not call these libraries in that time.
   Status commit_start();
-  // Local: never waits for another rank. False while data moves behind the program or more calls will move it, else it is
-  // time for commit_wait.
+  // Local. Never waits for another rank. False while data moves or while more calls are needed to move it; true when
+  // commit_wait is due.
   Result<bool> commit_test();
-  // Collective. Waits, publishes; errors of the movement arrive here. Nothing under way: ok.
+  // Collective. Waits for a commit in the background and publishes it; returns errors of the data movement. ok if none
+  // was started.
   Status commit_wait();
 
-  // Collective. Ends a commit under way, commits what is pending, then releases everything. Any status of it is the same on all ranks.
+  // Collective. Finishes a commit in progress, commits pending data and releases everything. All ranks get the same
+  // status.
   Status close();
 
-  // Collective. As close(), but what is published is the newest of RETAIN restart files: it takes index 0 of PATTERN
-  // ("run/restart#.h5" is restart0.h5, restart1.h5, ...; "##" is 00, 01, ...), those that are there move one index up, and what would
-  // get index RETAIN goes, with its parts. PATTERN names files of this file's folder. What was not committed before goes straight to
-  // index 0; what was is renamed from this file's path, which is free then. Index 0 is there at every moment, old or new, where the
-  // file system has links (docs/decisions/0025-restart-files.md).
+  // Collective. Closes the file as the newest of RETAIN restart files. It gets index 0 of PATTERN ("run/restart#.h5"
+  // gives restart0.h5, restart1.h5, ...; "##" gives 00, 01, ...). Existing restart files move up by one index; the file
+  // that would get index RETAIN is removed with its parts. PATTERN must be in this file's folder. Uncommitted data is
+  // written directly to index 0; a committed file is renamed, and its old path is then free. If the file system has
+  // hard links, a complete file, old or new, exists at index 0 at all times (docs/decisions/0025-restart-files.md).
   Status close_restart(std::string pattern, int64_t retain);
 
-  // Collective. Reads all that is published and compares it with the checksums that were committed with it. PROGRESS, where
-  // given, is called on rank 0 with the share that is done, from 0 to 1. Code::not_found where the file has no checksums
-  // (a set with parity has those of whole files), Code::damaged where they cannot be read.
+  // Collective. Reads all published data and compares it with the checksums of its commit. PROGRESS, if given, is
+  // called on rank 0 with the completed fraction, from 0 to 1. Code::not_found if the file has no checksums (a set with
+  // parity has checksums of whole files); Code::damaged if the checksums cannot be read.
   Result<Verification> verify(const std::function<void(double)>& progress = {});
 
-  // What the last commit did on this rank.
+  // Statistics of the last commit, on this rank.
   const Report& report() const;
 
   // Local. The ranks that share the file.
   const Communicator& communicator() const;
-  // Local, on all ranks or none: for what keeps account of files, as Series does. THEN is called inside close(), collectively, once
-  // all is published, with the seconds that this rank spent in commits; its status is that of close().
+  // Local; on all ranks or none. For code that tracks files, such as Series. close() calls THEN collectively after
+  // everything is published, with the seconds that this rank spent in commits, and returns its status.
   void when_closed(std::function<Status(const File& file, double seconds)> then);
 
   struct State;  // of core/session

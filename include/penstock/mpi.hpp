@@ -1,4 +1,4 @@
-// The way from MPI's communicators to penstock's, in builds with MPI.
+// Converts MPI communicators to penstock's, in builds with MPI.
 #pragma once
 
 #include <penstock/config.h>
@@ -9,17 +9,18 @@
 
 namespace penstock {
 
-// Collective over COMM. A private duplicate whose errors are returned. It is kept with COMM for the next call, together with
-// what the ranks need again (shared memory, plans of exchange), and freed with COMM (never after MPI_Finalize). Two in use at
-// once are two duplicates. MPI_COMM_NULL is the serial communicator, and needs no MPI_Init.
+// Collective over COMM. Returns a private duplicate of COMM that returns errors. The duplicate is kept with COMM for
+// the next call, together with reusable state (shared memory, plans of exchange), and freed with COMM, never after
+// MPI_Finalize. Two uses at the same time get two duplicates. MPI_COMM_NULL gives the serial communicator and needs no
+// MPI_Init.
 Result<Communicator> mpi_communicator(MPI_Comm comm);
 
-// Collective over COMM: some of its ranks become I/O servers for transport "servers:kind=ranks": as many as
-// PENSTOCK_SERVER_RANKS says, by default one of 16, spread over the nodes. On compute ranks COMPUTE is their communicator; on
-// servers the call serves, and returns with MPI_COMM_NULL when all compute ranks have called unsplit_servers, or
-// MPI_Finalize.
+// Collective over COMM. Makes some ranks I/O servers for transport "servers:kind=ranks". Their number is
+// PENSTOCK_SERVER_RANKS, by default one rank of 16, spread over the nodes. Compute ranks get their communicator in
+// COMPUTE. On a server the call serves requests and returns with MPI_COMM_NULL after all compute ranks called
+// unsplit_servers or MPI_Finalize.
 Status split_servers(MPI_Comm comm, MPI_Comm* compute);
-// Collective over COMPUTE, after all files on it were closed. Dismisses the servers and frees COMPUTE.
+// Collective over COMPUTE, after all files on it are closed. Stops the servers and frees COMPUTE.
 Status unsplit_servers(MPI_Comm* compute);
 
 }  // namespace penstock

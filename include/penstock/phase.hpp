@@ -1,4 +1,4 @@
-// Phases: where the time of a write or read goes.
+// Phases: the parts of a write or read in which time is spent.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct PhaseTimes {
 
 struct PhaseBoard;
 
-// Adds its own lifetime to one phase.
+// Adds the time between its constructor and its destructor to one phase.
 class PhaseTimer {
  public:
   PhaseTimer(PhaseTimes& times, Phase phase);
@@ -37,7 +37,8 @@ class PhaseTimer {
 // Seconds of a monotonic clock.
 double now();
 
-// Called at the end of each PhaseTimer of the process, from its thread, with its beginning and end; null: nobody. For traces.
+// A function called at the end of each PhaseTimer of the process, in its thread, with start and end time; null: none.
+// For traces.
 using PhaseObserver = void (*)(Phase phase, double start, double end);
 void observe_phases(PhaseObserver observer);
 

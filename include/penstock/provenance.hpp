@@ -1,4 +1,4 @@
-// Provenance: where a file comes from, for those who find it in ten years: attributes of the group "provenance".
+// Provenance: records the origin of a file, as attributes of the group "provenance".
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace penstock {
 
-// Local. Rank 0's TEXT is stored under KEY; what other ranks say does not count, so that all may call it. A text of more than
-// 16 KiB becomes a dataset "provenance/KEY" of its bytes, since attributes of HDF5 are for small values.
+// Local. Stores TEXT of rank 0 under KEY; calls on other ranks are ignored. A text of more than 16 KiB becomes a
+// dataset "provenance/KEY" of its bytes, since HDF5 attributes are for small values.
 Status set_provenance(File& file, std::string_view key, std::string_view text);
-// Local. What rank 0 can find out: user, host, date (UTC), machine, directory, command_line, job (of a batch system), and the
-// versions of penstock, hdf5 and mpi. What the system does not tell is left out.
+// Local. Stores what rank 0 can find out: user, host, date (UTC), machine, directory, command_line, job (of a batch
+// system), and the versions of penstock, hdf5 and mpi. Unknown items are omitted.
 Status collect_provenance(File& file);
 
 }  // namespace penstock

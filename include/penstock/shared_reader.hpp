@@ -1,5 +1,5 @@
-// SharedReader: a file that the ranks of each node read at any time, in any order and by turns of their own, where every byte
-// is fetched from the file system once for each node.
+// SharedReader: reads a file at any time and in any order, independently on each rank. The ranks of a node share what
+// they read, so that every byte is fetched from the file system once per node.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,13 @@
 namespace penstock {
 
 struct SharedReading {
-  int64_t memory_bytes =
-      0;  // of each node, in memory that its ranks share; 0: the file, but at most a quarter of the node
-  int64_t block_bytes = 1 << 20;  // fetched at once; from 4096 on
+  int64_t memory_bytes = 0;  // per node, in shared memory; 0: the file size, but at most a quarter of the node's memory
+  int64_t block_bytes = 1 << 20;  // bytes fetched at once; at least 4096
 };
 
-// For programs whose master hands out work as it comes: no call but open waits for other ranks. What is read first goes into
-// the node's memory, block by block, and comes from there for all its ranks; when that is full, further blocks are fetched each
-// time. What only a format's library can read (chunks, filters) goes through that library on each rank, and is not shared.
+// For programs whose master hands out work dynamically: only open waits for other ranks. Blocks that are read go to the
+// node's shared memory and serve all its ranks; when that memory is full, further blocks are fetched each time. Data
+// that only a format's library can read (chunks, filters) goes through that library on each rank and is not shared.
 class SharedReader {
  public:
   // Collective over COMM. The file or set at PATH must not change while it is read.
@@ -31,13 +30,13 @@ class SharedReader {
   SharedReader& operator=(SharedReader&&) noexcept;
   ~SharedReader();
 
-  // Local. The elements of dataset NAME that PART names (boxes or runs), in its order and contiguous, to DATA, which holds as many
-  // of TYPE: the type that the dataset has. Ranks may read the same elements.
+  // Local. Reads the elements of dataset NAME in PART (boxes or runs), in its order and contiguous, to DATA, which has
+  // room for them. TYPE must be the type of the dataset. Ranks may read the same elements.
   Status get(std::string_view name, ElementType type, const Decomposition& part, void* data) const;
 
-  // Local: what this rank has fetched from the file system, without what a format's library did.
+  // Local. Bytes that this rank fetched from the file system, without those of a format's library.
   int64_t fetched_bytes() const;
-  // Whether the whole file fits into the memory that the node's ranks share.
+  // Whether the whole file fits into the shared memory of the node.
   bool holds_all() const;
 
  private:

@@ -1,4 +1,4 @@
-// Status and Result: the one way in which penstock reports that something went wrong.
+// Status and Result: how penstock reports errors.
 #pragma once
 
 #include <optional>
@@ -8,29 +8,29 @@
 
 namespace penstock {
 
-// Each code is one kind of remedy, not one kind of cause; the message names the cause.
+// Each code stands for one kind of remedy, not one kind of cause; the message names the cause.
 // The numeric values are those of penstock_status in penstock.h.
 enum class Code : int {
   ok = 0,
-  invalid = 1,       // the caller passed something that cannot be: mend the call
+  invalid = 1,       // an argument is not valid: correct the call
   not_found = 2,     // no such file, folder, dataset or attribute
-  exists = 3,        // something is in the way
-  denied = 4,        // permissions, or a read-only file system
+  exists = 3,        // an object of this name exists already
+  denied = 4,        // no permission, or a read-only file system
   no_space = 5,      // disk or quota full
   io = 6,            // the file system failed
   mismatch = 7,      // ranks, or a caller and a file, disagree on a definition
   overlap = 8,       // an element was put more than once
-  incomplete = 9,    // an element was put by nobody
-  unsupported = 10,  // this build, format or file system cannot do it
+  incomplete = 9,    // an element was put by no rank
+  unsupported = 10,  // this build, format or file system does not support it
   memory = 11,       // a memory limit was reached
-  damaged = 12,      // a file's bytes are not what a writer left there
+  damaged = 12,      // bytes in a file differ from what was written
   timeout = 13,      // no progress within the limit
-  in_doubt = 14,     // it cannot be known whether the commit happened
+  in_doubt = 14,     // unknown whether the commit took effect
   elsewhere = 15,    // another rank failed; agree() replaces it by that rank's error
-  internal = 16,     // a fault of penstock itself
+  internal = 16,     // a bug in penstock
 };
 
-// "no space", "invalid", ...: one or two words, for a person.
+// "no space", "invalid", ...: one or two words for people.
 std::string_view name(Code code);
 
 class [[nodiscard]] Status {
@@ -38,7 +38,7 @@ class [[nodiscard]] Status {
   Status() = default;
   Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
 
-  // The code that corresponds to an errno, and "WHAT: strerror(error)" as the message.
+  // The code for an errno value, with "WHAT: strerror(error)" as message.
   static Status from_errno(int error, std::string_view what);
 
   bool ok() const { return code_ == Code::ok; }
@@ -55,7 +55,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// A value, or the status that says why there is none. Reading the wrong side is undefined: test first.
+// A value, or the status that explains why there is none. Test first: reading the wrong one is undefined.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -79,14 +79,14 @@ class [[nodiscard]] Result {
 
 }  // namespace penstock
 
-// Leaves the function with the status of EXPRESSION unless that is ok.
+// Returns the status of EXPRESSION from the function, unless it is ok.
 #define PENSTOCK_TRY(expression)                                                               \
   do {                                                                                         \
     if (auto penstock_status_ = (expression); !penstock_status_.ok()) return penstock_status_; \
   } while (false)
 #define PENSTOCK_JOIN_(a, b) a##b
 #define PENSTOCK_JOIN(a, b) PENSTOCK_JOIN_(a, b)
-// Declares TARGET as the value of the Result EXPRESSION, or leaves with its status.
+// Declares TARGET as the value of the Result EXPRESSION, or returns its status from the function.
 #define PENSTOCK_ASSIGN(target, expression)                                                                       \
   auto PENSTOCK_JOIN(penstock_result_, __LINE__) = (expression);                                                  \
   if (!PENSTOCK_JOIN(penstock_result_, __LINE__).ok()) return PENSTOCK_JOIN(penstock_result_, __LINE__).status(); \

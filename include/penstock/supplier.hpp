@@ -1,4 +1,4 @@
-// Supplier: elements that are not in memory as a whole, asked for in pieces while they are written.
+// Supplier: produces elements in pieces while they are written, for data that is not in memory as a whole.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-// Fills BYTES with elements from FIRST on, counted in the block's own order, in this machine's byte order. A status that is not ok,
-// or an exception, makes the commit fail with it on all ranks.
+// Fills BYTES with elements, starting at element FIRST in the order of the block, in native byte order. An error status
+// or an exception makes the commit fail with it on all ranks.
 using Supplier = std::function<Status(int64_t first, std::span<std::byte> bytes)>;
 
 }  // namespace penstock

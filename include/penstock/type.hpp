@@ -1,4 +1,4 @@
-// ElementType: what one element of a dataset or attribute is.
+// ElementType: the type of one element of a dataset or attribute.
 #pragma once
 
 #include <complex>
@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-// The numeric values are those of penstock_type in penstock.h, and are stored in no file.
+// The numeric values are those of penstock_type in penstock.h; no file contains them.
 enum class Kind : uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, complex64, complex128, text };
 inline constexpr int kind_count = 13;
 
@@ -22,13 +22,13 @@ struct ElementType {
 };
 
 int64_t bytes(const ElementType& type);
-// Bytes of the unit that a byte swap reverses: 8 for complex128, 1 for text.
+// Size in bytes of the unit that a byte swap reverses: 8 for complex128, 1 for text.
 int64_t scalar_bytes(const ElementType& type);
-// "f64", "complex128", "text[16]"; parse() reads the same words.
+// "f64", "complex128", "text[16]"; parse_type() reads the same words.
 std::string name(const ElementType& type);
 Result<ElementType> parse_type(std::string_view word);
 
-// The ElementType of a C++ type: the fixed-width integers, float, double and std::complex of these.
+// The ElementType of a C++ type: fixed-width integers, float, double and std::complex of these.
 template <typename T>
 ElementType type_of();
 template <> ElementType type_of<int8_t>();

@@ -1,4 +1,5 @@
-// penstock-convert: makes one file of a set, a set of a file, another format or other chunks, in parallel and in bounded memory.
+// penstock-convert: converts a set to one file, a file to a set, or to another format or other chunks, in parallel and
+// in bounded memory.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -18,7 +19,7 @@ struct Words {
   bool force = false, vtkhdf = false;
 };
 
-// False where they are none that this program takes.
+// False if this program does not accept them.
 bool parse(std::span<char*> arguments, Words& words) {
   words.from = arguments[0];
   words.to = arguments[1];

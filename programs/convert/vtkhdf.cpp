@@ -1,4 +1,4 @@
-// VTKHDF: the group VTKHDF of a file, as "VTKHDF file format" in VTK's documentation describes it.
+// VTKHDF: the group VTKHDF of a file, as specified by "VTKHDF file format" in VTK's documentation.
 #include "programs/convert/vtkhdf.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace penstock {
 namespace {
 
-// What all fields of one image share, in the order of their dimensions, slowest first; three of each.
+// The common properties of all fields of one image, in the order of their dimensions, slowest first; three of each.
 struct Grid {
   Dims points;
   std::vector<double> origin, spacing;
@@ -24,14 +24,14 @@ struct Grid {
 
 struct Field {
   DatasetInfo dataset;
-  Dims shape;  // as VTK wants it
+  Dims shape;  // in the form for VTK
   bool of_cells = false;
   Grid grid;
 };
 
 bool has_numbers(const ElementType& type) { return type.kind <= Kind::f64; }
 
-// COUNT finite numbers of attribute NAME of the dataset, else of the file, else so many of OTHER.
+// COUNT finite numbers of attribute NAME of the dataset, else of the file, else COUNT times OTHER.
 std::vector<double> numbers(const File& file, const std::string& dataset, const char* name, int count, double other) {
   for (const std::string& object : {dataset, std::string()}) {
     const auto found = file.attribute(object, name);
@@ -67,7 +67,7 @@ Field field_of(const File& file, const DatasetInfo& dataset) {
   for (const int64_t extent : dataset.shape) {
     const int64_t points = extent + (field.of_cells ? 1 : 0);
     field.grid.points.push_back(points);
-    if (points > 1) field.shape.push_back(extent);  // VTK's reader leaves flat dimensions out
+    if (points > 1) field.shape.push_back(extent);  // VTK's reader omits flat dimensions
   }
   if (field.shape.empty()) field.shape.push_back(1);
   return field;
@@ -143,14 +143,14 @@ Status describe_image(File& to, const Grid& grid) {
   return set("Direction", std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1});
 }
 
-// VTK takes what lies directly in a group for an array: no groups below that.
+// VTK takes everything directly in a group for an array, so there are no groups below.
 std::string array_name(const Field& field) {
   std::string name = field.dataset.name;
   std::ranges::replace(name, '/', '_');
   return fmt::format("VTKHDF/{}/{}", field.of_cells ? "CellData" : "PointData", name);
 }
 
-// Each rank reads its share through a file of its own, ALONE, since ranks ask for pieces at different times.
+// Each rank reads its share through its own file ALONE, since ranks request pieces at different times.
 Status supply_field(File& to, const std::shared_ptr<File>& alone, const Field& field) {
   const Communicator& comm = to.communicator();
   __int128 all = 1;

@@ -1,4 +1,4 @@
-// Compare: every number of every type fits a long double of 64 bits of precision; windows that are alike are passed over.
+// Compare: every number of every type fits a long double with 64 bits of precision; equal windows are skipped.
 #include "programs/diff/compare.hpp"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ void compare_numbers(const Value& a, const Value& b, int64_t at, const Tolerance
   if (scale > 0) found.largest_relative = std::max(found.largest_relative, static_cast<double>(difference / scale));
 }
 
-// Without the padding.
+// Without padding.
 std::string_view text_at(const std::byte* at, int64_t most) {
   const auto* text = reinterpret_cast<const char*>(at);
   return {text, ::strnlen(text, static_cast<size_t>(most))};

@@ -1,4 +1,4 @@
-// Tests of comparing: tolerance, NaN, integers beyond what doubles hold, types against each other.
+// Tests of comparisons: tolerance, NaN, integers beyond the range of doubles, mixed types.
 #include <gtest/gtest.h>
 
 #include <cmath>

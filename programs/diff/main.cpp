@@ -1,5 +1,5 @@
-// penstock-diff: compares what is in two files by value, in parallel and in bounded memory; the command `penstock diff` starts it and reads
-// the lines of JSON that it prints.
+// penstock-diff: compares the contents of two files by value, in parallel and in bounded memory. The command `penstock
+// diff` starts it and reads its JSON lines.
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -69,7 +69,7 @@ class Comparison {
   Comparison(Options options, File a, File b)
       : options_(std::move(options)), comm_(a.communicator()), a_(std::move(a)), b_(std::move(b)) {}
 
-  // Collective. Whether all is the same.
+  // Collective. Returns whether everything is equal.
   Result<bool> run() {
     PENSTOCK_TRY(check_only());
     for (const DatasetInfo& dataset : a_.datasets()) {
@@ -130,7 +130,7 @@ class Comparison {
     return {};
   }
 
-  // Each rank a share, window after window; all ranks take part in all of them.
+  // Each rank compares a share, window by window; all ranks take part in all of them.
   Result<Differences> compare_values(const DatasetInfo& a, const DatasetInfo& b) {
     const int64_t all = elements(a.shape), ranks = comm_->size(), rank = comm_->rank();
     const auto share = [&](int64_t r) { return static_cast<int64_t>(static_cast<__int128>(all) * r / ranks); };
@@ -174,7 +174,7 @@ class Comparison {
     return sum;
   }
 
-  // The file, and all groups and datasets of both files that are wanted.
+  // The file, and all requested groups and datasets of both files.
   std::set<std::string> objects() const {
     std::set<std::string> names;
     if (options_.only.empty()) names.insert("");
@@ -189,7 +189,7 @@ class Comparison {
     return names;
   }
 
-  // Whether only the types of two that are not alike differ. LINE gets what there is to say.
+  // Whether only the types of two different attributes differ. LINE gets the description.
   static bool compare_attribute(const Attribute& a, const Attribute& b, json& line) {
     if (!(a.type == b.type)) line["types"] = {name(a.type), name(b.type)};
     if (a.shape == b.shape && comparable(a.type, b.type)) {

@@ -1,4 +1,4 @@
-// Expression: one pass from left to right, a product at a time.
+// Expression: one pass from left to right, one product at a time.
 #include "programs/import/expression.hpp"
 
 #include <charconv>
@@ -56,7 +56,7 @@ class Reader {
     return value;
   }
 
-  // Past blanks; NUL at the end.
+  // Skips blanks; NUL at the end.
   char next() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';

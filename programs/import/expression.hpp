@@ -1,4 +1,4 @@
-// Expression: sums, differences and products of whole numbers and of names of values that were read.
+// Expression: sums, differences and products of integers and named values.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace penstock::importing {
 
 using Values = std::map<std::string, int64_t, std::less<>>;
 
-// "2 * nx + 1": products before sums, no parentheses, nothing else. Code::invalid for what is none of these, Code::damaged for
-// a result beyond 64 bits, since the numbers come from a file.
+// "2 * nx + 1": products before sums, no parentheses, nothing else. Code::invalid for other text, Code::damaged for a
+// result beyond 64 bits, since the numbers come from a file.
 Result<int64_t> evaluate(std::string_view text, const Values& values);
 
 }  // namespace penstock::importing

@@ -1,4 +1,4 @@
-// FortranFile: finding records, and reading ahead, since most of them are small.
+// FortranFile: finds records, and reads ahead, since most of them are small.
 #include "programs/import/fortran_file.hpp"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ Result<FortranFile> FortranFile::open(std::string path) {
   for (const Framing& framing : {Framing{false, 4}, Framing{true, 4}, Framing{false, 8}, Framing{true, 8}}) {
     file.framing_ = framing;
     if (!file.skip(1).ok()) continue;
-    // One record may end where it says by chance.
+    // The length of a single record may be consistent by chance.
     Status more;
     while (more.ok() && file.record_ <= 4 && !file.at_end()) more = file.skip(1);
     const bool all = more.ok();
@@ -117,7 +117,7 @@ Result<int64_t> FortranFile::marker_at(int64_t offset) {
   return length;
 }
 
-// A length below zero says before a subrecord that another follows, behind it that another came before.
+// A negative length before a subrecord means that another follows; after it, that another preceded.
 Result<Record> FortranFile::record_at(int64_t offset) {
   Record found;
   for (bool more = true; more;) {

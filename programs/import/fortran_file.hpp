@@ -1,4 +1,4 @@
-// FortranFile: the records of a file that Fortran wrote unformatted and sequentially, of either byte order.
+// FortranFile: the records of an unformatted sequential Fortran file, of either byte order.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace penstock::importing {
 
-// Before and behind each record stands its length in bytes.
+// Each record is preceded and followed by its length in bytes.
 struct Framing {
-  bool swapped = false;  // in the other byte order than this machine's, markers and numbers alike
-  int marker = 4;        // bytes of the length: 4, or 8 of some compilers
+  bool swapped = false;  // markers and numbers are not in native byte order
+  int marker = 4;        // bytes of the length: 4, or 8 with some compilers
 };
 
-// Where its bytes lie; gfortran and others cut what is longer than 2 GiB into subrecords.
+// The location of its bytes; gfortran and others divide records over 2 GiB into subrecords.
 struct Record {
   struct Run {
     int64_t offset = 0, bytes = 0;
@@ -32,12 +32,12 @@ struct Record {
 // Reverses the bytes of each UNIT of BYTES.
 void swap_bytes(std::span<std::byte> bytes, int64_t unit);
 
-// Every length is compared with the file before anything is allocated. Errors name the file, the record (from 1) and the byte.
+// Every length is compared with the file before allocation. Errors name the file, the record (from 1) and the byte.
 class FortranFile {
  public:
-  // The framing is that in which the first record ends where it says.
+  // Detects the framing by which the length of the first record is consistent.
   static Result<FortranFile> open(std::string path);
-  // The framing is known.
+  // With known framing.
   static Result<FortranFile> open(std::string path, const Framing& framing);
 
   const std::string& path() const { return path_; }
@@ -46,22 +46,22 @@ class FortranFile {
   int64_t position() const { return position_; }
   int64_t record() const { return record_; }  // the next one
 
-  // The next record, which is passed; Code::damaged at the end, or where the file is no such file.
+  // Returns the next record and advances; Code::damaged at the end, or if the file has another format.
   Result<Record> next();
   Status skip(int64_t records);
-  // The next record of one run, of BYTES; WHAT is for the error.
+  // The next record, of BYTES in one run; WHAT is for the error.
   Result<Record::Run> next_of(int64_t bytes, const char* what);
-  // Its COUNT numbers, or as many as it has where COUNT < 0.
+  // Its COUNT numbers, or all if COUNT < 0.
   template <typename T>
   Result<std::vector<T>> numbers(int64_t count, const char* what);
   Result<std::string> text(const char* what);
 
-  // Bytes of the file from OFFSET on, as they are.
+  // Bytes of the file at OFFSET, unconverted.
   Status read(int64_t offset, std::span<std::byte> out);
-  // Those of RECORD from its byte AT on.
+  // The bytes of RECORD from its byte AT on.
   Status read(const Record& record, int64_t at, std::span<std::byte> out);
 
-  Status wrong(const std::string& what) const;  // Code::damaged, about the record before the next
+  Status wrong(const std::string& what) const;  // Code::damaged, about the last record read
 
  private:
   Result<int64_t> marker_at(int64_t offset);

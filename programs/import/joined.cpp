@@ -1,4 +1,4 @@
-// Records: the arrays of all processes become datasets, whose elements are read while they are written.
+// Records: the arrays of all processes become datasets, read on demand while they are written.
 #include <algorithm>
 #include <cstring>
 
@@ -23,12 +23,12 @@ Dims joined(std::initializer_list<int64_t> first, const Dims& rest) {
 
 std::string describe(const Dims& dims) { return fmt::format("({})", fmt::join(dims.begin(), dims.end(), ", ")); }
 
-// Elements of BLOCK from FIRST on, in C's order: as many as OUT holds. Whole dimensions without ghosts are one run.
+// Elements of BLOCK from FIRST on, in C's order, as many as fit in OUT. Whole dimensions without ghosts form one run.
 Status read_elements(FortranFile& file, const Block& block, const ElementType& type, int64_t first,
                      std::span<std::byte> out) {
   const int64_t size = bytes(type);
   int last = block.count.rank() - 1;
-  int64_t run = last < 0 ? 1 : block.count[last], behind = 1;  // elements in a step of dimension `last`
+  int64_t run = last < 0 ? 1 : block.count[last], behind = 1;  // elements per step of dimension `last`
   while (last > 0 && block.count[last] == block.stored[last]) {
     behind *= block.stored[last];
     run *= block.count[--last];
@@ -95,7 +95,7 @@ class Joined {
     return {};
   }
 
-  // Collective: what blocks must know of those of other ranks.
+  // Collective: exchanges what blocks must know about those of other ranks.
   Status meet() {
     for (size_t f = 0; f < fields_.size(); ++f) {
       const Field& field = *fields_[f];
@@ -132,7 +132,7 @@ class Joined {
     return {};
   }
 
-  // By the grid of processes: where a block starts is the sum of the extents of those before it.
+  // By the process grid: a block starts at the sum of the extents before it.
   Status place(size_t f) {
     const int rank = static_cast<int>(fields_[f]->shape.size());
     const size_t processes = set_.files.size();
@@ -142,7 +142,7 @@ class Joined {
         extents[(static_cast<size_t>(begin_) + i) * static_cast<size_t>(rank) + static_cast<size_t>(d)] =
             blocks_[f][i].count[d];
     PENSTOCK_TRY(comm_->all_reduce_sum(extents));
-    // In C's order of dimensions, as extents are.
+    // In C's order of dimensions, like extents.
     std::vector<int64_t> grid(set_.grid.rbegin(), set_.grid.rend()), step(grid.size(), 1);
     for (int i = 1; i < rank; ++i) {
       const int to = set_.first_fastest ? rank - 1 - i : i;
@@ -202,7 +202,7 @@ class Joined {
     return sum;
   }
 
-  // All processes have what the first has.
+  // Checks that all processes have the data of the first.
   Status compare(size_t f) const {
     std::vector<uint64_t> sums;
     const Status read = guarded([&]() -> Status {

@@ -1,4 +1,5 @@
-// penstock-import: makes one file of what a program wrote as a file for each process, in parallel; the command `penstock import` starts it.
+// penstock-import: combines a program's files per process to one file, in parallel. The command `penstock import`
+// starts it.
 #include <cstdio>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Output: what the text files of a RAMSES output say, and which files there are.
+// Output: the contents of the text files of a RAMSES output, and the list of files.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -33,7 +33,7 @@ Result<std::vector<std::string>> lines_of(const fs::path& path) {
   return lines;
 }
 
-// "info_00002.txt" -> 2; -1 for what is no such name.
+// "info_00002.txt" -> 2; -1 for other names.
 int number_in(const std::string& name, std::string_view before, std::string_view behind) {
   if (!name.starts_with(before) || !name.ends_with(behind) || name.size() <= before.size() + behind.size()) return -1;
   const std::string_view digits =
@@ -66,7 +66,7 @@ Status read_info(Output& output) {
   return {};
 }
 
-// " 1, density, d" of version 1; "variable #1: density" before there were versions.
+// " 1, density, d" in version 1; "variable #1: density" before versions existed.
 Status read_descriptor(Output& output, const std::string& kind) {
   const fs::path path = fs::path(output.folder) / (kind + "_file_descriptor.txt");
   if (!fs::exists(path)) return {};

@@ -1,4 +1,4 @@
-// Ramses: the headers and levels of the files of one process, read once from their beginning to their end.
+// Ramses: reads headers and levels of the files of one process, once from beginning to end.
 #include "programs/import/ramses.hpp"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ Result<ElementType> real_of(int64_t bytes) {
   return Status(Code::damaged, fmt::format("numbers of {} bytes are no reals of RAMSES", bytes));
 }
 
-// How many grids of each domain and boundary the file has on each level: CPUS first, then boundaries, each for all levels.
+// The number of grids per level of each domain and boundary in the file: CPUS first, then boundaries, each for all
+// levels.
 struct Census {
   int64_t domains = 0, levels = 0;
   std::vector<int32_t> cpus, boundaries;
@@ -28,7 +29,7 @@ struct Census {
   }
 };
 
-// The header of an AMR file, and where the grids that the process owns lie.
+// The header of an AMR file, and the locations of the process's own grids.
 class AmrReader {
  public:
   AmrReader(FortranFile& file, int process, Process& out) : file_(file), process_(process), out_(out) {}
@@ -77,7 +78,7 @@ class AmrReader {
     return file_.skip(1);  // mass_sph
   }
 
-  // The first numbers of a record of so many reals; forks that write another one have what the info file says.
+  // The first numbers of a record of REALS; in forks that write another record, the values of the info file.
   Status read_exact(std::initializer_list<const char*> names, int64_t reals) {
     PENSTOCK_ASSIGN(const Record record, file_.next());
     if (record.bytes % reals != 0 || !real_of(record.bytes / reals).ok()) return {};
@@ -135,7 +136,7 @@ class AmrReader {
     return file_.skip(3);  // son, flag1, cpu_map of the coarse cells
   }
 
-  // COLUMNS records of N numbers of BYTES each; where the first number lies, and how far the next record is.
+  // COLUMNS records of N numbers of BYTES each: the location of the first number, and the distance between records.
   Result<Columns> take(int64_t columns, int64_t n, int64_t bytes, const char* what) {
     Columns found;
     found.path = file_.path();
@@ -151,7 +152,7 @@ class AmrReader {
     return found;
   }
 
-  // The first tells the bytes of a real.
+  // The first record determines the size of a real.
   Result<Columns> take_positions(int64_t n) {
     PENSTOCK_ASSIGN(const Record first, file_.next());
     if (first.runs.size() != 1 || first.bytes % n != 0) return file_.wrong("the positions are no reals of each grid");
@@ -274,7 +275,7 @@ class CellReader {
     return {};
   }
 
-  // For each cell of a grid, a record of each variable.
+  // For each cell of a grid, one record per variable.
   Status read_grids(FortranFile& file, int64_t level, bool own, int64_t n) {
     if (n == 0) return {};
     const int64_t cells = int64_t{1} << out_.common.dimensions, variables = std::ssize(names_);
@@ -307,7 +308,7 @@ class CellReader {
   std::vector<std::string> names_;
 };
 
-// Names of part_file_descriptor.txt, or those that RAMSES had before there was one.
+// Names from part_file_descriptor.txt, or RAMSES's fixed names from before it existed.
 std::vector<std::pair<std::string, char>> particle_fields(const Output& output, int64_t dimensions, int64_t records) {
   if (const auto found = output.variables.find("part"); found != output.variables.end()) return found->second;
   std::vector<std::pair<std::string, char>> fields;
@@ -321,7 +322,7 @@ std::vector<std::pair<std::string, char>> particle_fields(const Output& output, 
   return fields;
 }
 
-// Where there is no particle, the letter of the descriptor alone says it.
+// Without particles, only the letter in the descriptor determines the type.
 ElementType particle_type(char letter) {
   switch (letter) {
     case 'b': return {Kind::i8};

@@ -1,4 +1,4 @@
-// Records: the description, and one file read along it from its beginning to its end.
+// Records: parses the description, and reads one file along it from beginning to end.
 #include "programs/import/records.hpp"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ Status fill(const Json& json, Set& set) {
   return {};
 }
 
-// One file, along the description.
+// Reads one file along the description.
 class Walk {
  public:
   Walk(const Set& set, size_t process, FortranFile& file) : set_(set), file_(file) {
@@ -98,7 +98,7 @@ class Walk {
   }
 
  private:
-  // RECORD is for the error: the one that is described.
+  // RECORD is for errors: the described record.
   Result<int64_t> number(const std::string& text, std::string_view what, int64_t record) {
     const std::string context = fmt::format("'{}', record {}, {}", file_.path(), record, what);
     auto value = evaluate(text, values_);
@@ -107,7 +107,7 @@ class Walk {
     return value;
   }
 
-  // Of the words in Fortran's order, Dims in C's.
+  // The words in Fortran's order, as Dims in C's.
   Result<Dims> numbers(const Words& words, std::string_view what) {
     Dims dims;
     for (auto word = words.rbegin(); word != words.rend(); ++word) {
@@ -130,7 +130,7 @@ class Walk {
     if (!field.ghosts.empty()) {
       PENSTOCK_ASSIGN(block.first, numbers(field.ghosts, fmt::format("the ghosts of '{}'", field.name)));
       for (int i = 0; i < block.count.rank(); ++i) {
-        // Not twice the ghosts, which may be more than there are numbers.
+        // Not twice the ghosts, which may exceed the range of numbers.
         if (block.first[i] > block.stored[i] / 2)
           return Status(Code::damaged,
                         fmt::format("'{}', record {}: '{}' has {} elements along a dimension, fewer than "
@@ -162,7 +162,7 @@ class Walk {
       }
       for (Block& block : found) block.records.push_back(record);
     }
-    // Without a record, the arrays are empty; their shapes are known all the same.
+    // Without records the arrays are empty, but their shapes are known.
     if (times == 0) PENSTOCK_TRY(take_apart(line, std::nullopt, found));
     size_t i = 0;
     for (const Field& field : line.fields) {
@@ -172,7 +172,7 @@ class Walk {
     return {};
   }
 
-  // Fields follow one another in a record and fill it. Each may use the values before it.
+  // Fields are contiguous in a record and fill it. Each may use the values before it.
   Status take_apart(const Line& line, const std::optional<Record>& record, std::vector<Block>& found) {
     int64_t at = 0;
     for (const Field& field : line.fields) {

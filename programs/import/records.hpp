@@ -1,6 +1,6 @@
-// Records: a set of files, one for each process, of which a description says what is in their records.
+// Records: a set of files, one per process, with a description of the contents of their records.
 //
-// The description is JSON, which tools/penstock/records.py makes of the TOML that docs/import-records.md explains.
+// The description is JSON, which tools/penstock/records.py makes from the TOML of docs/import-records.md.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace penstock::importing {
 
-// How the arrays of the processes become one dataset.
+// How the arrays of the processes form one dataset.
 enum class Use : uint8_t { none, block, ragged, per_process, replicated };
 
 // Expressions are in Fortran's order, the first index fastest.
@@ -25,13 +25,13 @@ struct Field {
   ElementType type;
   std::vector<std::string> shape;
   Use use = Use::none;
-  std::vector<std::string> whole, start;  // block: of the dataset; without them the grid of processes says
-  int64_t first_index = 1;                // that START counts from
-  std::vector<std::string> ghosts;        // layers on either side that are left out
+  std::vector<std::string> whole, start;  // block: of the dataset; without them the process grid decides
+  int64_t first_index = 1;                // the base of START
+  std::vector<std::string> ghosts;        // layers on either side that are not imported
   std::vector<Attribute> attributes;
 };
 
-// One record, or REPEAT of them that are alike, or SKIP of no interest.
+// One record, or REPEAT equal ones, or SKIP to be ignored.
 struct Line {
   std::string skip, repeat;
   std::vector<Field> fields;
@@ -40,32 +40,32 @@ struct Line {
 struct Set {
   std::vector<std::string> files;  // of process 0, 1, ...
   std::optional<bool> big_endian;
-  int marker = 0;  // bytes; 0: found out
+  int marker = 0;  // bytes; 0: detected
   bool ignore_rest = false;
   std::vector<int64_t> grid;  // of processes, in Fortran's order
-  bool first_fastest = true;  // process 1 is process 0's neighbour along the first dimension
+  bool first_fastest = true;  // process 1 is adjacent to process 0 along the first dimension
   std::vector<Line> lines;
   std::vector<Attribute> attributes;
 };
 Result<Set> read_set(const std::string& path);
 
-// What one process has for a field.
+// The data of one process for a field.
 struct Block {
   std::string path;
   Framing framing;
-  std::vector<Record> records;  // more than one where they are repeated
-  bool repeated = false;        // then the first extent of the dataset is that of the records
+  std::vector<Record> records;  // several if repeated
+  bool repeated = false;        // then the first extent of the dataset counts the records
   int64_t at = 0;               // bytes before it in its record
-  Dims stored, first, count;    // in C's order: in the record, and what of it is no ghost
-  Dims whole, start;            // of the dataset, where they are known from the file
+  Dims stored, first, count;    // in C's order: in the record, and its part without ghosts
+  Dims whole, start;            // of the dataset, if known from the file
   int64_t elements() const;
-  Dims shape() const;  // with the repetition
+  Dims shape() const;  // including the repetition
 };
 
 // The blocks of one file, for each field that becomes a dataset, in the order of the description.
 Result<std::vector<Block>> read_blocks(const Set& set, size_t process);
 
-// Collective. One file at PATH of the set that the JSON file DESCRIPTION describes.
+// Collective. Writes one file at PATH from the set that the JSON file DESCRIPTION describes.
 Status import_records(const Communicator& comm, const std::string& description, const std::string& path,
                       std::string_view plan);
 

@@ -1,4 +1,4 @@
-// Rows: a window of rows is gathered column by column.
+// Rows: gathers a window of rows column by column.
 #include "programs/import/rows.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace penstock::importing {
 namespace {
 
-// Rows [FIRST, FIRST + COUNT) of COLUMNS to OUT, whose rows are as wide.
+// Copies rows [FIRST, FIRST + COUNT) of COLUMNS to OUT, which has rows of the same width.
 Status gather(FortranFile& file, const Columns& columns, int64_t first, int64_t count, Change change, std::byte* out) {
   const int64_t size = bytes(columns.type), wide = change == Change::none ? size : 1;
   std::vector<std::byte> column(static_cast<size_t>(count * size));
@@ -41,7 +41,7 @@ Supplier rows_of(std::vector<Columns> files, Change change) {
         first -= all;
         continue;
       }
-      // A window may begin and end within a row.
+      // A window may start and end inside a row.
       const int64_t count = std::min(all - first, std::ssize(out) / wide);
       const int64_t row = first / columns.columns, end = (first + count - 1) / columns.columns + 1;
       rows.resize(static_cast<size_t>((end - row) * columns.columns * wide));

@@ -1,4 +1,4 @@
-// Rows: the columns of many files as the rows of one dataset, read when they are asked for.
+// Rows: combines the columns of many files to the rows of one dataset, read on demand.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace penstock::importing {
 
-// What becomes of a number on its way.
+// Conversions of numbers.
 enum class Change : uint8_t {
   none,
-  is_positive,  // i32 -> i8: 1 where it is above 0
+  is_positive,  // i32 -> i8: 1 if positive
 };
 
 // Rows of all columns of each of FILES, one file after another.

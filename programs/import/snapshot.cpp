@@ -1,4 +1,5 @@
-// Snapshot: what this rank's processes have becomes its rows of ragged datasets, whose elements are read while they are written.
+// Snapshot: the data of this rank's processes becomes its rows of ragged datasets, read on demand while they are
+// written.
 #include "programs/import/snapshot.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ T number_at(std::span<const std::byte> bytes, int64_t index) {
   return value;
 }
 
-// Of this rank.
+// The processes of this rank.
 struct Mine {
   Output output;
   std::vector<int32_t> numbers;  // of the processes
@@ -38,7 +39,7 @@ struct Mine {
 Status read_mine(const Communicator& comm, const std::string& folder, Mine& mine) {
   PENSTOCK_ASSIGN(mine.output, find_output(folder));
   const int64_t all = mine.output.processes, size = comm->size();
-  // Rank 0 has the first, however many ranks there are.
+  // Rank 0 has the first process, for any number of ranks.
   const auto first = [&](int64_t rank) { return (all * rank + size - 1) / size; };
   for (int64_t p = first(comm->rank()); p < first(comm->rank() + 1); ++p) {
     mine.numbers.push_back(static_cast<int32_t>(p + 1));
@@ -49,7 +50,7 @@ Status read_mine(const Communicator& comm, const std::string& folder, Mine& mine
   return {};
 }
 
-// Collective. All files say the same of the output; it is that of process 1.
+// Collective. Checks that all files describe the same output; returns the description of process 1.
 Status agree_common(const Communicator& comm, const Mine& mine, Common& common) {
   std::vector<std::byte> said;
   if (comm->rank() == 0) {
@@ -68,7 +69,7 @@ Status agree_common(const Communicator& comm, const Mine& mine, Common& common) 
   return agree(comm, status);
 }
 
-// What only all ranks together know.
+// Data that only all ranks together know.
 struct Whole {
   int64_t particles = 0;
   std::array<int64_t, 3> box_start{}, box_cells{};  // coarse cells; the others belong to boundaries
@@ -180,7 +181,7 @@ class Writer {
     return found == values_.end() ? 1 : found->second;
   }
 
-  // What one of the code's units is, by the name of the variable; nothing where it says nothing.
+  // The size of a code unit, by the name of the variable; nothing if it is unknown.
   Unit unit_of(const std::string& variable) const {
     const double length = unit("unit_l"), density = unit("unit_d"), time = unit("unit_t"), speed = length / time;
     if (variable == "density") return {density, "g cm-3"};

@@ -1,5 +1,5 @@
-// penstock-info: what is in files, without reading their data; the command `penstock info` starts it and reads the lines of JSON
-// that it prints.
+// penstock-info: lists the contents of files without reading their data. The command `penstock info` starts it and
+// reads its JSON lines.
 #include <sys/stat.h>
 
 #include <complex>

@@ -1,4 +1,4 @@
-/* frames.c: calls under way in each thread, the lock of the tables, when the recorder begins, forks, saves and ends. */
+/* frames.c: calls in progress in each thread, the lock of the tables, and start, fork, save and end of the recorder. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ struct process this_process;
 
 static int active;    /* between the constructor and the destructor */
 static int lock_word; /* 1: taken */
-static int64_t zero;  /* monotonic nanoseconds at the begin */
+static int64_t zero;  /* monotonic nanoseconds at the start */
 static int64_t saved_at, save_every;
 static __thread struct frame *current __attribute__((tls_model("initial-exec")));
 static __thread int busy __attribute__((tls_model("initial-exec")));
@@ -27,7 +27,7 @@ static int64_t clock_of(clockid_t id) {
 
 int64_t now(void) { return clock_of(CLOCK_MONOTONIC) - zero; }
 
-/* A handler of a signal that comes meanwhile finds the thread busy, and does not wait here for ever. */
+/* The handler of a signal that arrives meanwhile finds the thread busy, and does not deadlock here. */
 static void take(void) {
   while (__atomic_exchange_n(&lock_word, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
 }
@@ -167,7 +167,7 @@ void describe_process(void) {
   if (this_process.rank < 0 || this_process.ranks <= this_process.rank) this_process.rank = 0, this_process.ranks = 1;
 }
 
-/* What starts the ranks is none of the program. */
+/* Programs that start the ranks are not part of the program. */
 static int is_launcher(void) {
   static const char *const names[] = {"mpiexec", "mpirun",          "orterun",
                                       "orted",   "prterun",         "prted",

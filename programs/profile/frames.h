@@ -1,4 +1,4 @@
-/* frames.h: what frames.c and save.c know of this process. */
+/* frames.h: process data that frames.c and save.c share. */
 #ifndef PENSTOCK_PROFILE_FRAMES_H
 #define PENSTOCK_PROFILE_FRAMES_H
 
@@ -9,15 +9,15 @@ struct process {
   int64_t begin;    /* nanoseconds since 1970 */
   int64_t calls;    /* recorded */
   int64_t io;       /* nanoseconds in outermost calls, of all threads */
-  int64_t recorder; /* nanoseconds that recording took */
+  int64_t recorder; /* nanoseconds of recording overhead */
 };
 extern struct process this_process;
 
 int64_t now(void); /* nanoseconds since the process's begin */
-/* Whose child this is, who it is of the ranks, and that nothing was recorded yet. */
+/* Records the parent process and this process's rank, and clears the recorded calls. */
 void describe_process(void);
 void save_locked(int last);
-/* save.c: the file of this process. LAST: it ends now. */
+/* save.c: writes the file of this process. LAST: the process ends now. */
 void write_profile(int last);
 
 #endif

@@ -1,4 +1,4 @@
-/* libraries.c: wrappers of HDF5, netCDF and PnetCDF: their time and place; bytes are those that they move below. */
+/* libraries.c: wrappers of HDF5, netCDF and PnetCDF: time and call site; their bytes are those of the calls below. */
 #include "profile.h"
 
 #define HDF5(n, name) WRAP(n, name, .interface = in_hdf5, .way = of_metadata, .counter = -1)
@@ -72,7 +72,7 @@ NETCDF_TYPE(put, ubyte)
 NETCDF_TYPE(get, string)
 NETCDF_TYPE(put, string)
 
-/* Its non-blocking calls queue; what waits for them moves the bytes. */
+/* Its non-blocking calls queue requests; the wait calls move the bytes. */
 #define PNETCDF(n, name) WRAP(n, ncmpi_##name, .interface = in_pnetcdf, .way = of_metadata, .counter = -1)
 #define PNETCDF_2(n, name) PNETCDF(n, name) PNETCDF(n, name##_all)
 PNETCDF(5, open)

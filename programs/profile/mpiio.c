@@ -1,13 +1,14 @@
-/* mpiio.c: wrappers of MPI's files, of whatever MPI library, and of what begins and ends it. Its Fortran calls one of the two names. */
+/* mpiio.c: wrappers of MPI files, of any MPI library, and of its start and end. MPI's Fortran interface calls one of
+ * the two names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
 
 #include "posix.h"
 
-/* --- what MPI is asked --- */
+/* --- queries of MPI --- */
 
-/* PMPI's function NAME, once found. */
+/* PMPI's function NAME, cached after the first search. */
 static void *asked(const char *name, void **kept, const void *caller) {
   if (*kept == 0) *kept = found_by(name, caller);
   return *kept;
@@ -32,7 +33,8 @@ static int number_of(const char *name, void **kept, word communicator, const voi
 static void *rank_of, *size_of;
 
 static void learn_ranks(const void *caller) {
-  /* Open MPI's is the address of an object, of which a program may have a copy that counts; MPICH's and its kin's is a number. */
+  /* In Open MPI it is the address of an object, of which the program may have its own copy; in MPICH and its
+   * derivatives a number. */
   void *world = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
   if (world == 0) world = found_by("ompi_mpi_comm_world", caller);
   const word communicator = world != 0 ? (word)world : 0x44000000;
@@ -63,7 +65,7 @@ static int *path_slot(word handle, int make) {
   return &files[free_at].path;
 }
 
-/* Within another call of MPI-IO it is that one's. */
+/* Inside another MPI-IO call it belongs to that call. */
 static int is_inner(const struct frame *frame) {
   for (const struct frame *outer = frame->outer; outer != 0; outer = outer->outer)
     if (outer->function->interface == in_mpiio) return 1;
@@ -115,7 +117,7 @@ static void after_delete(struct frame *frame, const word *a, word result) {
   if ((int)result == 0 && frame->file != 0 && !is_inner(frame)) add_metadata(in_mpiio, frame->file, -1, frame);
 }
 
-/* The second half of a split call has time, and no bytes. */
+/* The second half of a split call has time, but no bytes. */
 static void after_end(struct frame *frame, const word *a, word result) {
   (void)a;
   if ((int)result == 0 && frame->file != 0 && !is_inner(frame))
@@ -189,7 +191,7 @@ ON_FILE(2, set_atomicity, -1, before_handle, after_metadata)
 WAYS(read, of_read, m_indep_reads, m_coll_reads, m_nb_reads, m_split_reads)
 WAYS(write, of_write, m_indep_writes, m_coll_writes, m_nb_writes, m_split_writes)
 
-/* --- begin and end: what MPI itself does to files meanwhile is not the program's --- */
+/* --- start and end: file access of MPI itself does not belong to the program --- */
 
 #define BEGINS(n, symbol, declared, given)                                           \
   static struct function function_##symbol = {.name = #symbol};                      \
@@ -211,7 +213,7 @@ BEGINS(1, PMPI_Init_thread, (word a, word b, word c, word d), (a, b, c, d))
 BEGINS(0, MPI_Finalize, (void), ())
 BEGINS(0, PMPI_Finalize, (void), ())
 
-/* Ends without the destructors of libraries. */
+/* Ends without running the destructors of libraries. */
 #define ENDS(symbol)                                                                                \
   static struct function function_##symbol = {.name = #symbol};                                     \
   void wrapped_##symbol(int status) __asm__(#symbol);                                               \

@@ -1,4 +1,5 @@
-/* posix.c: wrappers of the C library's calls on descriptors and paths. Descriptors that were not opened as files are left alone. */
+/* posix.c: wrappers of the C library's calls on descriptors and paths. Descriptors that were not opened as files are
+ * ignored. */
 #define _GNU_SOURCE
 #include <aio.h>
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 
 #include "posix.h"
 
-/* PATH as seen from the folder that is open as FOLDER. */
+/* PATH relative to the folder with descriptor FOLDER. */
 static int path_in(int folder, const char *path) {
   char link[64], whole[4096];
   if (folder == AT_FDCWD || path == 0 || path[0] == '/') return path_index(path);
@@ -120,7 +121,7 @@ void know_descriptor(struct frame *frame, int fd) {
 static void before_fd(struct frame *frame, const word *a) { know_descriptor(frame, (int)a[0]); }
 static void before_map(struct frame *frame, const word *a) { know_descriptor(frame, (int)a[4]); }
 static void before_close(struct frame *frame, const word *a) {
-  know_descriptor(frame, (int)a[0]); /* forgotten before somebody else can have it */
+  know_descriptor(frame, (int)a[0]); /* forgotten before its number can be reused */
   if (!frame->skip) note_descriptor((int)a[0], 0, 0);
 }
 static void after_close(struct frame *frame, const word *a, word result) {
@@ -158,8 +159,7 @@ static void copied(struct frame *frame, int from, int to) {
 }
 static void before_dup(struct frame *frame, const word *a) {
   know_descriptor(frame, (int)a[0]);
-  if (frame->skip && descriptor_of((int)a[1]) != 0)
-    note_descriptor((int)a[1], 0, 0); /* something else takes its place */
+  if (frame->skip && descriptor_of((int)a[1]) != 0) note_descriptor((int)a[1], 0, 0); /* another file replaces it */
 }
 static void after_dup(struct frame *frame, const word *a, word result) { copied(frame, (int)a[0], (int)result); }
 static void after_fcntl(struct frame *frame, const word *a, word result) {
@@ -240,7 +240,7 @@ BYTES(4, pwritev64, of_write, 3)
 BYTES(5, pwritev2, of_write, 3)
 BYTES(5, pwritev64v2, of_write, 3)
 
-/* The bytes that were asked for, in the time that asking took. */
+/* The requested bytes, with the time of the request. */
 static void before_aio(struct frame *frame, const word *a) {
   know_descriptor(frame, ((const struct aiocb *)a[0])->aio_fildes);
 }

@@ -1,11 +1,11 @@
-/* profile.h: what the library that `penstock profile` preloads is made of: wrappers, frames, tables of bounded size.
+/* profile.h: the library that `penstock profile` preloads: wrappers, frames, tables of bounded size.
  *
- * A wrapper has the name of a function of others (pwrite, MPI_File_write_at, H5Dwrite, nc_get_vara_double). It begins a frame,
- * calls the function of that name which the caller would have got without us, and ends the frame. The outermost frame of a thread
- * is what the program called: its time, and the place of the call, make a row. Frames below it give their bytes and times to it.
+ * A wrapper has the name of a library function (pwrite, MPI_File_write_at, H5Dwrite, nc_get_vara_double). It begins a
+ * frame, calls the original function, and ends the frame. The outermost frame of a thread is the program's own call:
+ * its time and the place of the call form a row. Inner frames add their bytes and times to it.
  *
- * No header of MPI, HDF5 or netCDF is seen: arguments are words of registers, whatever handle they are, so that one library serves
- * all of them (docs/decisions/0036-profiles.md). */
+ * The library includes no header of MPI, HDF5 or netCDF: arguments are register words, for any kind of handle, so that
+ * one library works with all of them (docs/decisions/0036-profiles.md). */
 #ifndef PENSTOCK_PROFILE_H
 #define PENSTOCK_PROFILE_H
 
@@ -20,62 +20,64 @@ enum way { of_read, of_write, of_metadata };
 
 struct frame;
 
-/* One function of others; a static object of its wrapper. */
+/* One wrapped function; a static object of its wrapper. */
 struct function {
   const char *name;
   enum interface interface;
   enum way way;
-  int counter;                                  /* index into the counters of its interface, -1 where it has none */
-  int argument;                                 /* where a handler finds what it needs; it knows what */
-  void (*before)(struct frame *, const word *); /* NULL: nothing */
+  int counter;                                       /* index into the counters of its interface, -1 if it has none */
+  int argument;                                      /* position of the argument that a handler needs */
+  void (*before)(struct frame *, const word *);      /* NULL: nothing */
   void (*after)(struct frame *, const word *, word); /* with the result */
-  /* mpi4py asks whether there is a function for large counts, and finds ours: then the plain one takes what fits an int. */
+  /* mpi4py tests for large-count functions and finds our wrappers. Without an original, the plain function handles
+   * counts that fit an int. */
   struct function *plain;
   void *next;
   struct {
     const void *caller;
     void *target;
-  } near[8]; /* where the function is not one for all: what each caller gets */
+  } near[8]; /* if callers get different functions: one per caller */
 };
 
-/* A call under way, on the stack of its thread. Times in nanoseconds since the process's begin. */
+/* A call in progress, on the stack of its thread. Times in nanoseconds since the start of the process. */
 struct frame {
   struct function *function; /* NULL: not recorded */
   struct frame *outer;
-  const void *from, *caller; /* who called; the program's place of it, in the outermost frame */
+  const void *from, *caller; /* the caller; in the outermost frame the program's call site */
   const word *arguments;
   int64_t entered, start, end;
   int64_t bytes[2][2]; /* [through MPI-IO or not][read or written] */
   int64_t below;       /* nanoseconds in POSIX or stdio */
-  int32_t file, kept;  /* index of a path; whatever `before` keeps for `after` */
-  int32_t skip;        /* it is not about a file: no row, no `after` if `before` sets it */
+  int32_t file, kept;  /* index of a path; data that `before` stores for `after` */
+  int32_t skip;        /* not about a file: no row; no `after` if `before` sets it */
 };
 
 /* --- resolve.c --- */
-/* What CALLER would have got for FUNCTION; where there is none, one that fails. */
+/* The original of FUNCTION for CALLER; if there is none, a function that fails. */
 void *next_of(struct function *function, const word *arguments, const void *caller);
-/* The function NAME that code at CALLER would call; NULL where there is none. */
+/* The function NAME that code at CALLER would call; NULL if there is none. */
 void *found_by(const char *name, const void *caller);
-/* The first caller outside of libraries that are no program's own; CALLER itself where that is one; NULL where there is none. */
+/* The first caller in the program's own code, outside of I/O and system libraries; may be CALLER; NULL if there is
+ * none. */
 const void *call_site(const void *caller);
 struct place {
   const char *object, *symbol;
   uint64_t offset;
 };
-/* Where ADDRESS lies: the file of its code, the address in it, the nearest exported symbol or "". */
+/* The location of ADDRESS: the file of its code, the offset in it, the nearest exported symbol or "". */
 struct place place_of(const void *address);
 
 /* --- frames.c --- */
-/* The function to call; what follows is END_FRAME with its result. */
+/* Returns the function to call; follow it by END_FRAME with its result. */
 void *begin_frame(struct frame *frame, struct function *function, const word *arguments, const void *caller);
 word end_frame(struct frame *frame, word result);
 int is_recording(void);
-/* While it is on in this thread, nothing of it is recorded. Returns what it was. */
+/* While set in this thread, nothing of it is recorded. Returns the previous value. */
 int set_busy(int on);
 void set_ranks(int rank, int ranks);
-/* Not so in a child of vfork, which has its parent's memory. */
+/* False in a child of vfork, which shares its parent's memory. */
 int is_own_process(void);
-/* Writes what is known. LAST: nothing will come after. */
+/* Writes the profile. LAST: nothing follows. */
 void save(int last);
 
 /* --- tables.c: all under the lock, which frames.c holds around `after` and `before` --- */
@@ -88,7 +90,7 @@ struct one_way {
 struct common {
   int64_t value[common_values], count[common_values];
 };
-/* What this process did to one file through one interface; saved as it is. */
+/* Counts of one file through one interface; saved as they are. */
 struct counts {
   int64_t module, path;
   struct one_way ways[2];
@@ -97,7 +99,7 @@ struct counts {
   int64_t powers[powers];
   struct common sizes, strides[2];
 };
-/* The outermost calls of one function from one place to one file; saved as it is, but for the pointers. */
+/* The outermost calls of one function from one place to one file; saved as it is, except for the pointers. */
 struct row {
   const struct function *function;
   const void *site;
@@ -106,17 +108,17 @@ struct row {
 struct heat {
   int64_t width, bytes[2][bins];
 };
-/* What a descriptor is open on. */
+/* The file behind a descriptor. */
 struct descriptor {
-  int32_t path; /* 0: none of ours */
+  int32_t path; /* 0: not recorded */
   int32_t appends;
   int64_t position;
 };
 
 int make_tables(void);
-/* In a child: what its parent did is its parent's. */
+/* In a child: clears the parent's records. */
 void clear_tables(void);
-/* The index of PATH, made absolute; 0 where it is not to be recorded; OTHERS where there is no more room. */
+/* The index of PATH, made absolute; 0 if it is not recorded; OTHERS if the table is full. */
 enum { others = 1 };
 int path_index(const char *path);
 const char *path_of(int index);
@@ -126,11 +128,11 @@ struct descriptor *descriptor_of(int fd);
 void set_descriptor(int fd, int path, int appends);
 void add_row(const struct frame *outermost);
 void add_access(int module, int path, enum way way, int64_t offset, int64_t bytes, const struct frame *frame);
-/* META time of a file, and one more of COUNTER unless it is -1. */
+/* Adds metadata time of a file, and one to COUNTER unless it is -1. */
 void add_metadata(int module, int path, int counter, const struct frame *frame);
-/* As Darshan has it, time of writing. */
+/* Counts it as write time, like Darshan. */
 void add_sync(int module, int path, int counter, const struct frame *frame);
-/* More time of reading or writing, in the second call of two. */
+/* Adds read or write time, in the second of two calls. */
 void add_time(int module, int path, enum way way, const struct frame *frame);
 struct tables {
   const struct counts *counts;
@@ -140,7 +142,7 @@ struct tables {
 };
 struct tables all_tables(void);
 
-/* --- what is counted of each interface, by name --- */
+/* --- counters of each interface, by name --- */
 enum posix_counter { c_opens, c_dups, c_seeks, c_stats, c_mmaps, c_fsyncs, c_fdsyncs };
 enum stdio_counter { s_opens, s_fdopens, s_seeks, s_flushes };
 enum mpiio_counter {

@@ -1,4 +1,4 @@
-/* resolve.c: which function a caller would have got without us, and where in the program a call comes from. */
+/* resolve.c: finds the original function for a caller, and the program's call site. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ static word nowhere(void) {
 }
 static word refuse(void) { return 2; } /* MPI_ERR_COUNT, of every MPI library */
 
-/* A library that was opened with RTLD_LOCAL, as Python opens h5py's HDF5, is seen by its users alone. */
+/* A library opened with RTLD_LOCAL, such as h5py's HDF5 in Python, is visible only to its users. */
 void *found_by(const char *name, const void *caller) {
   void *found = dlsym(RTLD_NEXT, name);
   Dl_info about;
@@ -39,7 +39,7 @@ static void *look_up(struct function *function, const void *caller) {
   if (__atomic_load_n(&function->near[at].caller, __ATOMIC_ACQUIRE) == caller) return function->near[at].target;
   next = found_by(function->name, caller);
   if (next == 0) next = (void *)nowhere;
-  const void *none = 0; /* a place that is taken stays so: nobody reads half of another's */
+  const void *none = 0; /* a used slot stays: no reader sees half of an entry */
   if (__atomic_compare_exchange_n(&function->near[at].caller, &none, (const void *)1, 0, __ATOMIC_ACQ_REL,
                                   __ATOMIC_RELAXED)) {
     function->near[at].target = next;
@@ -56,7 +56,7 @@ void *next_of(struct function *function, const word *arguments, const void *call
 
 /* --- where a call comes from --- */
 
-/* Beginnings of the names of libraries that call for somebody else. */
+/* The start of the names of libraries that call on behalf of others. */
 static const char *const between[] = {
     "libpenstock", "libmpi",      "libpmpi",   "libopen-",   "mca_",     "libhdf5",    "libnetcdf", "libpnetcdf",
     "libadios2",   "libgfortran", "libifcore", "libifport",  "libflang", "libFortran", "libc.so",   "libc-",
@@ -65,7 +65,7 @@ static const char *const between[] = {
 
 static int is_between(const void *address) {
   static _Atomic(word)
-      known[1024]; /* address, and in its lowest bit the answer: return addresses of one object, so no loss */
+      known[1024]; /* address, with the answer in its lowest bit: return addresses in the same object, so unambiguous */
   const size_t at = ((word)address >> 1) % 1024;
   const word seen = atomic_load_explicit(&known[at], memory_order_relaxed);
   if (seen >> 1 == (word)address) return (int)(seen & 1);

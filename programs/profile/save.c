@@ -1,4 +1,4 @@
-/* save.c: the profile of this process as a file: docs/profile.md describes its bytes. */
+/* save.c: writes the profile of this process to a file; docs/profile.md describes the format. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
@@ -15,11 +15,11 @@ static const char *const names[modules][plain_counters] = {
     {"INDEP_OPENS", "COLL_OPENS", "SYNCS", "VIEWS", "INDEP_READS", "COLL_READS", "NB_READS", "SPLIT_READS",
      "INDEP_WRITES", "COLL_WRITES", "NB_WRITES", "SPLIT_WRITES"}};
 static const char *const interface_names[interfaces] = {"POSIX", "STDIO", "MPI-IO", "HDF5", "netCDF", "PnetCDF"};
-/* What tells runs apart, and whose they are. */
+/* Variables that identify runs and their owners. */
 static const char *const environment[] = {"SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID",     "LSB_JOBID",
                                           "FLUX_JOB_ID",  "JOB_ID",        "PMIX_NAMESPACE"};
 
-/* A file that is written in pieces; without memory of its own. */
+/* A file written in pieces, without allocating memory. */
 struct out {
   int fd, failed;
   size_t n;
@@ -46,7 +46,7 @@ static void put(struct out *out, const void *bytes, size_t n) {
   }
 }
 
-/* Those that are not 0: how many, and each with its place. */
+/* The nonzero words: their number, and each with its index. */
 static void put_words(struct out *out, const int64_t *words, int64_t n) {
   int64_t used = 0;
   for (int64_t i = 0; i < n; ++i) used += words[i] != 0;
@@ -67,7 +67,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct out *out, const cha
   if (n > 0) put(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-/* As JSON; bytes that are no ASCII go through \\u00.. and are bytes again for the reader. */
+/* As JSON. Bytes that are not ASCII become \\u00.. and are converted back by the reader. */
 static void quote(struct out *out, const char *text, size_t n) {
   put(out, "\"", 1);
   for (size_t i = 0; i < n; ++i) {
@@ -149,7 +149,7 @@ static void about(struct out *out, int last, const struct tables *tables) {
   say(out, "]}");
 }
 
-/* Of other users of the folder, none reads half a file. */
+/* No other user of the folder reads a partial file. */
 void write_profile(int last) {
   const char *folder = getenv("PENSTOCK_PROFILE_DIR");
   char host[64] = "", path[4096], partial[4096 + 16];

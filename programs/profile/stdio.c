@@ -1,4 +1,4 @@
-/* stdio.c: wrappers of the C library's streams, where they are files: what a program prints is not counted. */
+/* stdio.c: wrappers of the C library's streams if they are files; the program's printed output is not counted. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
@@ -92,7 +92,7 @@ BYTES(3, getline, of_read, 2, after_line)
 BYTES(4, getdelim, of_read, 3, after_line)
 BYTES(4, __getdelim, of_read, 3, after_line)
 
-/* A list of arguments is a pointer to it where it is passed on. */
+/* When passed on, a va_list is a pointer to it. */
 BYTES(3, vfprintf, of_write, 0, after_print)
 BYTES(4, __vfprintf_chk, of_write, 0, after_print)
 static struct function function_fprintf = {.name = "fprintf",

@@ -1,4 +1,4 @@
-/* tables.c: the files, counters, rows and bins of one process, in memory that does not grow with what it does. */
+/* tables.c: the files, counters, rows and bins of one process, in memory of fixed size. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
@@ -8,9 +8,9 @@
 
 enum { most_paths = 8192, most_counts = 4096, most_rows = 8192, most_descriptors = 1 << 16 };
 enum { text_bytes = 2 << 20, slots = 4 * most_paths }; /* slots: a power of two */
-static const int64_t first_width = 1000000;            /* nanoseconds of a bin */
+static const int64_t first_width = 1000000;            /* nanoseconds per bin */
 
-/* Untouched pages of it take no memory. */
+/* Its untouched pages need no memory. */
 static struct {
   int64_t n_paths, n_counts, n_rows, n_text, lost;
   uint32_t path_slots[slots], count_slots[slots], row_slots[slots];
@@ -103,7 +103,7 @@ void set_descriptor(int fd, int path, int appends) {
 
 /* --- counters --- */
 
-/* The entry of this module and path; of other files where there is no more room. */
+/* The entry of this module and path; the entry for other files if the table is full. */
 struct counts *counts_of(int module, int path) {
   for (uint32_t at = (uint32_t)mixed((uint64_t)path * modules + (uint64_t)module);; ++at) {
     uint32_t *slot = &all->count_slots[at & (slots - 1)];
@@ -112,7 +112,7 @@ struct counts *counts_of(int module, int path) {
       if (found->module == module && found->path == path) return found;
       continue;
     }
-    if (all->n_counts >= most_counts - modules && path != others) { /* the last are kept for these */
+    if (all->n_counts >= most_counts - modules && path != others) { /* the last entries are reserved for other files */
       ++all->lost;
       return counts_of(module, others);
     }
@@ -132,7 +132,7 @@ static int class_of(int64_t bytes) {
   return at;
 }
 
-/* Exact up to as many different values as there is room for; then the rarest gives way, and its count stays with the place. */
+/* Exact up to the number of entries; then a new value replaces the rarest one and inherits its count. */
 static void count_value(struct common *common, int64_t value) {
   int least = 0;
   for (int i = 0; i < common_values; ++i) {

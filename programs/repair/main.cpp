@@ -1,5 +1,5 @@
-// penstock-repair: makes the lost or damaged file of sets with parity again, in parallel; `penstock verify --repair` starts it
-// and reads the lines of JSON that it prints.
+// penstock-repair: rebuilds the lost or damaged file of sets with parity, in parallel. `penstock verify --repair`
+// starts it and reads its JSON lines.
 #include <cstdint>
 
 #include <penstock/file.hpp>

@@ -1,5 +1,5 @@
-// penstock-seal: renews the checksums of files that another tool changed on purpose, in parallel; `penstock verify --seal`
-// starts it and reads the lines of JSON that it prints.
+// penstock-seal: renews the checksums of files that another tool changed on purpose, in parallel. `penstock verify
+// --seal` starts it and reads its JSON lines.
 #include <cstdint>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// penstock-soak: a program that restarts from its newest checkpoint and writes more of them, by one way after another, until
-// its time is over or somebody kills it; the command `penstock soak` does both, and reads the lines of JSON it prints.
+// penstock-soak: restarts from its newest checkpoint and writes more of them, by different methods in turn, until its
+// time is over or it is killed. The command `penstock soak` does both, and reads its JSON lines.
 #include <dirent.h>
 
 #include <algorithm>
@@ -48,14 +48,14 @@ uint64_t mixed(uint64_t n) {  // splitmix64
   return n ^ (n >> 31);
 }
 
-// Another size at each step, up to about 10 MiB.
+// A different size at each step, up to about 10 MiB.
 Dims shape_at(int64_t step) { return {1 + static_cast<int64_t>(mixed(static_cast<uint64_t>(step)) % 1300), 1000}; }
 
 double value_at(int64_t step, int64_t element) {
   return static_cast<double>(step) * 1e9 + static_cast<double>(element);
 }
 
-// Of COUNT, what rank RANK of RANKS has.
+// The share of rank RANK of RANKS in COUNT.
 Run share(int64_t count, int rank, int ranks) {
   const int64_t begin = count * rank / ranks, end = count * (rank + 1) / ranks;
   return {begin, end - begin};
@@ -102,7 +102,7 @@ Status write(const Communicator& comm, const std::string& folder, int64_t step, 
   return file.close();
 }
 
-// The step of the newest checkpoint, whose values are all compared; 0 where there is none.
+// The step of the newest checkpoint, after comparing all its values; 0 if there is none.
 Result<int64_t> restart(const Communicator& comm, const std::string& folder, std::vector<std::string>& warnings) {
   auto opened = File::open_latest(comm, folder + "/soak-?.*");
   if (opened.status().code() == Code::not_found) return int64_t{0};

@@ -1,5 +1,5 @@
-// penstock-verify: compares files with the checksums that were committed with them, in parallel; the command `penstock
-// verify` starts it and reads the lines of JSON that it prints: one for each file, with --progress others on the way.
+// penstock-verify: compares files with the checksums of their commits, in parallel. The command `penstock verify`
+// starts it and reads its JSON lines: one for each file, and with --progress others in between.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,7 +25,7 @@ nlohmann::json as_json(const Verification& found) {
 }
 
 Result<Verification> verify_file(const Communicator& comm, const char* path, bool progress) {
-  // What has lost parts is looked at all the same, to say what is missing.
+  // A set with lost parts is opened too, to report what is missing.
   PENSTOCK_ASSIGN(File file, File::open_to_check(comm, path, true));
   double last = 0;
   std::function<void(double)> moved;

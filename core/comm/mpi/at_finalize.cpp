@@ -1,4 +1,4 @@
-// At finalize: attributes of MPI_COMM_SELF go first in MPI_Finalize, while messages still work.
+// At finalize: MPI_Finalize first deletes attributes of MPI_COMM_SELF, while messages still work.
 #include "core/comm/mpi/at_finalize.hpp"
 
 #include <mpi.h>
@@ -29,7 +29,7 @@ bool ask_mpi() {
   int key = MPI_KEYVAL_INVALID;
   return MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, run, &key, nullptr) == MPI_SUCCESS &&
          MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS &&
-         MPI_Comm_free_keyval(&key) == MPI_SUCCESS;  // it goes when the attribute has gone
+         MPI_Comm_free_keyval(&key) == MPI_SUCCESS;  // freed with the attribute
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// IoLibrary: found by trying, and what is known of its hints.
+// IoLibrary: detected by tests, with the known behaviour of its hints.
 #include "core/comm/mpi/io_library.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr bool open_mpi = true;
 constexpr bool open_mpi = false;
 #endif
 
-// Names that libraries which echo all hints do something with ('penstock hints' tries them).
+// Names that affect libraries which echo all hints ('penstock hints' tests them).
 constexpr std::string_view of_ompio[] = {"cb_nodes", "cb_buffer_size", "collective_buffering",
                                          "OMPIO_SHAREDFP_RELAXED_ORDERING"};
 constexpr std::string_view of_romio[] = {"cb_nodes",
@@ -53,7 +53,7 @@ bool listed(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What the environment, which mpiexec's --mca sets too, makes Open MPI choose unless the file system has a say.
+// Open MPI's choice by the environment, which mpiexec's --mca also sets, if the file system does not influence it.
 IoLibrary library_by_environment() {
   const char* chosen = std::getenv("OMPI_MCA_io");
   const std::string_view name = chosen == nullptr ? "" : chosen;
@@ -72,7 +72,7 @@ IoLibrary look(const std::string& path) {
 
 const char* name(IoLibrary library) { return library == IoLibrary::ompio ? "OMPIO" : "ROMIO"; }
 
-// "*:1" is ROMIO's own cb_config_list.
+// "*:1" is ROMIO's own value of cb_config_list.
 bool has_one_aggregator(const Hints& asked, std::string_view hint, const std::string& value, IoLibrary library,
                         const CommunicatorInterface& comm) {
   if (library == IoLibrary::ompio || hint != "cb_nodes" || asked.contains("cb_config_list")) return false;
@@ -82,7 +82,7 @@ bool has_one_aggregator(const Hints& asked, std::string_view hint, const std::st
   return std::min(wanted, comm.size()) > hosts;
 }
 
-// "" where nothing is known against it.
+// "" if no fault is known.
 std::string fault_of(const Hints& asked, const std::string& hint, const std::string& value, const Hints& effective,
                      IoLibrary library, const CommunicatorInterface& comm, bool own) {
   if (has_one_aggregator(asked, hint, value, library, comm))
@@ -110,7 +110,7 @@ std::string mpi_library_name() {
   return name.substr(0, name.find_first_of(",\n"));
 }
 
-// Open MPI has two and tells of neither, but of these only ROMIO accepts this view.
+// Open MPI has two implementations and does not report which one is used; only ROMIO accepts this view.
 Result<IoLibrary> io_library_of(MPI_File file) {
   if (!open_mpi) return IoLibrary::romio;
   if (MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "internal", MPI_INFO_NULL) != MPI_SUCCESS) return IoLibrary::ompio;
@@ -133,7 +133,7 @@ void warn_of_ompio(HintsOutcome* outcome) {
         "of that");
 }
 
-// ROMIO crashes, at the latest when the file is closed; OMPIO does nothing with it.
+// ROMIO crashes, at the latest when the file is closed; OMPIO ignores the hint.
 Status check_hints(const Hints& hints) {
   set_ompio_parameters();
   const auto found = hints.find("romio_cb_pfr");

@@ -1,4 +1,4 @@
-// Library: MPI says it of itself.
+// Library: the name that MPI reports.
 #include "core/comm/library.hpp"
 
 #include "core/comm/mpi/io_library.hpp"

@@ -19,7 +19,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t chunk_bytes = int64_t{1} << 30;  // what one MPI call moves at most
+constexpr int64_t chunk_bytes = int64_t{1} << 30;  // maximum of one MPI call
 constexpr int sparse_tags = 1024;                  // above those of send and receive, below those of Tree
 constexpr int idle_tag = sparse_tags + 2;          // of no message
 
@@ -41,7 +41,7 @@ int thread_level() {
   return level;
 }
 
-// Whether this thread may call MPI, for all that is known here.
+// Whether this thread may call MPI, as far as known here.
 bool thread_may_call() {
   int is_main = 0;
   if (thread_level() != MPI_THREAD_MULTIPLE) MPI_Is_thread_main(&is_main);
@@ -118,9 +118,9 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
     Watch::answer_all(idle);
   }
 
-  // Synchronous sends tell when they were received; a rank whose sends all were enters a barrier, and when that
-  // completes nobody has anything left under way. Rounds alternate between two tags, so that a fast rank's next
-  // round is not taken for this one's.
+  // Synchronous sends complete when they are received. A rank whose sends are complete enters a barrier; when the
+  // barrier completes, no rank has messages in progress. Rounds alternate between two tags, so that messages of a fast
+  // rank's next round are not mistaken for this round's.
   Result<std::vector<Message>> sparse_exchange(std::vector<Message> messages) const override {
     PENSTOCK_TRY(watch_.usable());
     const int tag = sparse_tags + static_cast<int>(sparse_rounds_++ % 2);
@@ -134,7 +134,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
         continue;
       }
       const auto length = static_cast<int64_t>(message.bytes.size());
-      if (length > chunk_bytes) {  // the others must not wait for it: they get nothing, and this rank fails afterwards
+      if (length > chunk_bytes) {  // the others must not wait for it: they get nothing, and this rank fails later
         failure = Status(Code::unsupported, "a sparse message is over 1 GiB");
         continue;
       }
@@ -240,7 +240,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
     return adopt(part);
   }
 
-  // Collective. PART belongs to the result from now on.
+  // Collective. The result owns PART from now on.
   static Result<Communicator> adopt(MPI_Comm part) {
     if (part == MPI_COMM_NULL) return Communicator();
     MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN);
@@ -254,8 +254,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   int64_t bytes_sent() const override { return bytes_; }
 
  private:
-  // What MPI makes of communicators blocks: all ranks must be known to have come. One that comes late may go through a first
-  // barrier, whose messages are all there, but not through a second that the others never enter.
+  // MPI's functions on communicators block, so all ranks must be known to have arrived. A late rank may pass a first
+  // barrier, whose messages all exist, but not a second one that the others never enter.
   Status all_here() const {
     PENSTOCK_TRY(barrier());
     return barrier();
@@ -273,7 +273,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
     }
   }
 
-  // Messages may be under way that use its memory.
+  // Messages in progress may use its memory.
   void stay() const { keep_for_ever(shared_from_this()); }
 
   MPI_Comm comm_;
@@ -287,7 +287,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   mutable Tree tree_;
 };
 
-// Collective over COMM, which is not ours.
+// Collective over COMM, which belongs to the caller.
 Status enter(MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   PENSTOCK_TRY(check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier"));
@@ -317,7 +317,7 @@ Result<Communicator> mpi_communicator(MPI_Comm comm) {
   const auto make_plain = [&]() -> Result<Communicator> {
     MPI_Comm copy = MPI_COMM_NULL;
     PENSTOCK_TRY(enter(comm));
-    PENSTOCK_TRY(enter(comm));  // as all_here()
+    PENSTOCK_TRY(enter(comm));  // same as all_here()
     PENSTOCK_TRY(check_mpi(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup"));
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
     return Communicator(std::make_shared<MpiCommunicator>(copy));

@@ -1,4 +1,4 @@
-// MpiCommunicatorInterface: a communicator that has an MPI communicator behind it.
+// MpiCommunicatorInterface: a communicator based on an MPI communicator.
 #pragma once
 
 #include <mpi.h>

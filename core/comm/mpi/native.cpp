@@ -1,4 +1,4 @@
-// Native: MPI's objects for those that need them.
+// Native: MPI objects for code that needs them.
 #include "core/comm/mpi/native.hpp"
 
 #include <vector>
@@ -53,7 +53,7 @@ Status mpi_status(int error, const char* call) {
 Info::Info(const Hints& hints) {
   if (hints.empty()) return;
   MPI_Info_create(&info_);
-  for (const auto& [name, value] : hints)  // one that MPI cannot hold has no effect, as judge_hints says
+  for (const auto& [name, value] : hints)  // values that MPI cannot hold have no effect, as judge_hints reports
     if (!name.empty() && !value.empty() && name.size() < MPI_MAX_INFO_KEY && value.size() < MPI_MAX_INFO_VAL)
       MPI_Info_set(info_, name.c_str(), value.c_str());
 }

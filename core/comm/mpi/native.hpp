@@ -1,4 +1,4 @@
-// Native: what libraries that speak MPI themselves need: the communicator, info objects, messages for error codes.
+// Native: MPI objects for libraries that call MPI themselves: communicator, info objects, messages for error codes.
 #pragma once
 
 #include <mpi.h>
@@ -9,16 +9,16 @@
 
 namespace penstock {
 
-// The private duplicate behind COMM, owned by it; MPI_COMM_SELF for the serial communicator. MPI must be running.
+// The private duplicate behind COMM, owned by COMM; MPI_COMM_SELF for the serial communicator. MPI must be running.
 MPI_Comm native(const CommunicatorInterface& comm);
 
-// Code::invalid where MPI has not been started, or is over.
+// Code::invalid if MPI is not initialised or already finalised.
 Status mpi_running();
 
-// The error of CALL as a status; MPI's class decides the code (no space, denied, not found, ...).
+// Converts the error of CALL to a status; MPI's error class selects the code (no space, denied, not found, ...).
 Status mpi_status(int error, const char* call);
 
-// An MPI_Info of its own, freed at the end; MPI_INFO_NULL where there are no hints.
+// An owned MPI_Info, freed by the destructor; MPI_INFO_NULL if there are no hints.
 class Info {
  public:
   explicit Info(const Hints& hints);
@@ -31,7 +31,7 @@ class Info {
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
-// Every key of INFO with its value.
+// All keys of INFO with their values.
 Hints hints_in(MPI_Info info);
 
 }  // namespace penstock

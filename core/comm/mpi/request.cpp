@@ -1,4 +1,4 @@
-// MpiRequest: testing, and the end of what was not waited for.
+// MpiRequest: tests requests, and handles those that were not waited for.
 #include "core/comm/mpi/request.hpp"
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-// MpiRequest: the pieces of one logical message.
+// MpiRequest: the MPI requests of one logical message.
 #pragma once
 
 #include <mpi.h>
@@ -12,10 +12,10 @@ namespace penstock {
 
 class MpiRequest : public Request::State {
  public:
-  // REQUESTS are of COMM.
+  // REQUESTS belong to COMM.
   MpiRequest(std::shared_ptr<const CommunicatorInterface> comm, std::vector<MPI_Request> requests, bool receives);
-  // A receive that is given up, after a failure, may never be matched: it is cancelled, so that nobody waits for it. What
-  // still does not end within the limit is left to MPI.
+  // A receive that is given up after a failure may never be matched. It is cancelled, so that nobody waits for it;
+  // requests that still do not end within the limit are left to MPI.
   ~MpiRequest() override;
   MpiRequest(const MpiRequest&) = delete;
   MpiRequest& operator=(const MpiRequest&) = delete;

@@ -1,4 +1,4 @@
-// Reuse by an attribute of the user's communicator, as PETSc keeps its inner communicator.
+// Reuse: an attribute of the user's communicator, like PETSc's inner communicator.
 #include "core/comm/mpi/reuse.hpp"
 
 #include <mutex>
@@ -11,16 +11,16 @@ namespace penstock {
 namespace {
 
 struct Kept {
-  // For the question whether the duplicate is free: its ranks may be in the middle of something on other threads.
+  // For asking whether the duplicate is free: its ranks may be using it on other threads.
   Communicator asking;
   Communicator duplicate;
-  Status lost;  // ranks that did not come when it was used first: collective calls of it may be half done for ever
+  Status lost;  // ranks missing at its first use: collective calls on it may stay incomplete forever
 };
 
-// Those that nobody frees, as MPI_COMM_WORLD, are asked for what is kept with them before MPI ends.
+// Communicators that nobody frees, such as MPI_COMM_WORLD, lose their attribute before MPI ends.
 std::mutex keepers_mutex;
 std::vector<MPI_Comm>& keepers() {
-  static auto& list = *new std::vector<MPI_Comm>;  // MPI may end after the program's static objects have gone
+  static auto& list = *new std::vector<MPI_Comm>;  // MPI may end after the program's static objects are destroyed
   return list;
 }
 
@@ -44,7 +44,7 @@ void drop_all(int key) {
   MPI_Comm_free_keyval(&key);
 }
 
-// Made once for the process. Duplicates do not inherit the attribute.
+// Created once per process. Duplicates do not inherit the attribute.
 int key() {
   static const int made = [] {
     int key = MPI_KEYVAL_INVALID;
@@ -84,7 +84,7 @@ Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, cons
   }
   if (!kept->lost.ok())
     return Status(kept->lost.code(), kept->lost.message() + ": pass another communicator, as MPI_Comm_dup makes it");
-  if (!kept->asking->usable().ok()) {  // ranks were lost, and have come again
+  if (!kept->asking->usable().ok()) {  // ranks were lost and are back
     auto asking = make_plain();
     if (!asking.ok()) return kept->lost = asking.status();
     kept->asking = *std::move(asking);
@@ -93,7 +93,7 @@ Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, cons
   int64_t free[2] = {kept->duplicate.use_count() == 1, !kept->duplicate->spoiled()};
   PENSTOCK_TRY(kept->asking->all_reduce_min(free));
   if (free[0] && free[1]) return kept->duplicate;
-  PENSTOCK_TRY(kept->asking->barrier());  // a rank that comes late goes through the reduction, but not through this
+  PENSTOCK_TRY(kept->asking->barrier());  // a late rank passes the reduction, but not this
   PENSTOCK_ASSIGN(Communicator made, make());
   if (!free[1]) kept->duplicate = made;
   return made;

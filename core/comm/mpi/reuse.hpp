@@ -1,5 +1,5 @@
-// Reuse: one duplicate of a communicator for one file after another, since what is kept with it (the node's shared memory,
-// plans of exchange) is dear to make.
+// Reuse: keeps one duplicate of a communicator for successive files, since the attached state (the node's shared
+// memory, plans of exchange) is expensive to create.
 #pragma once
 
 #include <mpi.h>
@@ -12,8 +12,9 @@ namespace penstock {
 
 using Make = std::function<Result<Communicator>()>;
 
-// Collective over COMM. What MAKE returned at an earlier call with COMM, unless a rank still uses it or it is spoiled; then
-// a new one. MAKE_PLAIN, at the first call, makes one to ask on. What is kept goes when COMM is freed.
+// Collective over COMM. Returns the result of MAKE from an earlier call with COMM, unless a rank still uses it or it is
+// spoiled; then calls MAKE again. At the first call MAKE_PLAIN makes a communicator for this agreement. Freeing COMM
+// releases what is kept.
 Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, const Make& make);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Server ranks: choosing them, and an attribute of the compute ranks' communicator that duplicates inherit.
+// Server ranks: selects them, and attaches an attribute to the compute communicator that duplicates inherit.
 #include "core/comm/mpi/server_ranks.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ int drop_attached(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-// Made once for the process.
+// Created once per process.
 int attribute_key() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -37,9 +37,9 @@ int attribute_key() {
   return key;
 }
 
-// Rank 0: the last ranks of each node in turn, so that every node gives its share.
+// Rank 0: the last ranks of each node in turn, so that every node provides a share.
 std::vector<int> choose(std::span<const std::vector<std::byte>> places, int servers) {
-  std::vector<std::array<int64_t, 3>> order;  // ranks behind this one on its node, the node, the rank
+  std::vector<std::array<int64_t, 3>> order;  // number of later ranks on its node, the node, the rank
   for (size_t rank = 0; rank < places.size(); ++rank) {
     std::array<int64_t, 3> place{0, 0, static_cast<int64_t>(rank)};
     std::memcpy(place.data(), places[rank].data(), 2 * sizeof(int64_t));

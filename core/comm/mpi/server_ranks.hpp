@@ -1,4 +1,4 @@
-// Server ranks: some ranks of a communicator set apart, and how a communicator of the others remembers them.
+// Server ranks: sets some ranks of a communicator apart, and attaches them to the communicator of the others.
 #pragma once
 
 #include <memory>
@@ -8,11 +8,11 @@
 
 namespace penstock {
 
-// Collective over COMM. Sets SERVERS of its ranks apart, spread over the nodes. COMPUTE is the communicator of the others,
-// MPI_COMM_NULL on servers; it carries the result with it, also to its duplicates.
+// Collective over COMM. Sets SERVERS of its ranks apart, spread over the nodes. COMPUTE is the communicator of the
+// other ranks, MPI_COMM_NULL on servers. The result is attached to COMPUTE and its duplicates.
 Result<std::shared_ptr<const ServerRanks>> set_servers_apart(MPI_Comm comm, int servers, MPI_Comm* compute);
 
-// What set_servers_apart attached to COMM; null for other communicators. Local.
+// Local. The result of set_servers_apart that is attached to COMM; null for other communicators.
 std::shared_ptr<const ServerRanks> attached_servers(MPI_Comm comm);
 
 }  // namespace penstock

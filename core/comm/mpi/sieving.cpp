@@ -1,4 +1,4 @@
-// Sieving: of ROMIO by a hint, of OMPIO by its MCA parameter; and OMPIO's other parameter.
+// Sieving: of ROMIO through a hint, of OMPIO through its MCA parameter; and OMPIO's other parameter.
 #include "core/comm/mpi/sieving.hpp"
 
 #include <mpi.h>
@@ -23,13 +23,13 @@ void warn(HintsOutcome* outcome, std::string text) {
 
 #ifdef OPEN_MPI
 
-// Whether the parameter is on, which this process cannot change any more; asking fixes it.
+// Whether the parameter is on; this query also fixes it for the process.
 bool is_on() {
   int provided = 0, index = 0;
   if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return true;
   bool on = true;
   if (MPI_T_cvar_get_index(parameter, &index) != MPI_SUCCESS) {
-    on = false;  // an Open MPI without it
+    on = false;  // an Open MPI without this parameter
   } else {
     MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
     int count = 0;

@@ -1,4 +1,4 @@
-// Traced MPI-IO: each routine of the standard is made as it would be, between two looks at the clock.
+// Traced MPI-IO: calls each routine of the standard unchanged, between two clock readings.
 #include "core/comm/mpi/traced_io.hpp"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ namespace {
 Trace* tracing = nullptr;
 constexpr std::string_view callers[] = {"libpenstock", "libhdf5", "libnetcdf", "libpnetcdf"};
 enum class Kind : uint8_t { alone, collective, nonblocking, split };
-enum class Where : uint8_t { given, pointer, unknown };  // how a routine knows its place in the file
+enum class Where : uint8_t { given, pointer, unknown };  // how a routine determines its place in the file
 
 std::mutex files_mutex;
 std::map<MPI_File, uint32_t>& files() {
@@ -34,7 +34,7 @@ uint32_t path_of(MPI_File file) {
   return at == files().end() ? UINT32_MAX : at->second;
 }
 
-// The routine NAME as the program would have found it: MPI's, or that of a tool in between.
+// The routine NAME as the program would have found it: MPI's, or that of an intermediate tool.
 template <typename Routine>
 Routine* real(Routine*, const char* name) {
   return reinterpret_cast<Routine*>(::dlsym(RTLD_DEFAULT, name));
@@ -55,7 +55,7 @@ int64_t bytes_of(int count, MPI_Datatype type) {
   return size < 0 ? 0 : static_cast<int64_t>(count) * size;
 }
 
-// In bytes of the file; -1 where MPI does not tell.
+// In bytes of the file; -1 if MPI does not tell.
 int64_t place(MPI_File file, Where where, MPI_Offset offset) {
   MPI_Offset at = -1;
   if (where == Where::unknown) return -1;
@@ -70,7 +70,7 @@ int moved(Operation way, Kind kind, Where where, MPI_File file, MPI_Offset offse
   return timed(operation, path_of(file), place(file, where, offset), bytes_of(count, type), call);
 }
 
-// The routine's own parameters before those that all have, and after.
+// The routine's own parameters before those common to all, and after.
 #define PENSTOCK_MOVES_AT(name, way, kind, memory, last, last_name)                                              \
   int name##_instead(MPI_File f, MPI_Offset offset, memory m, int n, MPI_Datatype t, last last_name) {           \
     PENSTOCK_REAL(MPI_File_##name);                                                                              \
@@ -110,7 +110,7 @@ int moved(Operation way, Kind kind, Where where, MPI_File file, MPI_Offset offse
 PENSTOCK_WAY(read, Operation::mpi_read, void*)
 PENSTOCK_WAY(write, Operation::mpi_write, const void*)
 
-// Before the path ROMIO takes the name of a file system: "ufs:".
+// ROMIO accepts the name of a file system before the path: "ufs:".
 std::string_view plain_path(std::string_view path) {
   const size_t colon = path.find(':');
   return colon != std::string_view::npos && path.find('/') > colon ? path.substr(colon + 1) : path;

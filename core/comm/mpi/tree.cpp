@@ -1,4 +1,4 @@
-// Tree: reductions by doubling distances, broadcasts down, gathers to the root, sums by doubling distances.
+// Tree: reductions and prefix sums by recursive doubling, broadcasts down, gathers to the root.
 #include "core/comm/mpi/tree.hpp"
 
 #include <sched.h>
@@ -13,12 +13,11 @@
 namespace penstock {
 namespace {
 
-// Each with one more for what follows a frame. Above those of send, receive and sparse_exchange.
+// Each with the next number for data after a frame. Above those of send, receive and sparse_exchange.
 constexpr int tag_up = 1030, tag_down = 1032, tag_sum = 1034, tag_gather = 1036, tag_pieces = 1038;
-constexpr unsigned looks_before_yield =
-    64;  // giving the core up at each look makes four ranks on two six times as slow
+constexpr unsigned looks_before_yield = 64;  // yielding at each poll makes four ranks on two cores six times as slow
 constexpr size_t piece_bytes = 256 << 10;
-constexpr size_t most_bytes = size_t{1} << 30;  // of one message of MPI
+constexpr size_t most_bytes = size_t{1} << 30;  // of one MPI message
 
 void combine(std::span<int64_t> values, std::span<const std::byte> theirs, Tree::Kind kind) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -52,7 +51,7 @@ std::vector<int> Tree::children(int root) const {
   std::vector<int> list;
   for (int step = 1; (v == 0 || step < (v & -v)) && v + step < size_; step *= 2)
     list.push_back((v + step + root) % size_);
-  std::ranges::reverse(list);  // those with the most behind them first
+  std::ranges::reverse(list);  // those with the largest subtree first
   return list;
 }
 
@@ -63,14 +62,14 @@ Status Tree::call(Kind kind, int root, size_t bytes, Body body) {
   watch_.begins();
   has_waited_ = size_ == 1;
   Status status = size_ == 1 ? Status() : body();
-  // All messages for a rank that comes late may be there, and the others' verdict too.
+  // All messages for a late rank may have arrived, and the others' verdict too.
   if (status.ok() && (!has_waited_ || call_().in_doubt)) status = watch_.heard(call_());
   watch_.ended();
   if (!status.ok()) take_back_receives();
   return status;
 }
 
-// Some may have begun, and stay; so does what they write to.
+// Receives that have started stay, with their buffers.
 void Tree::take_back_receives() {
   for (size_t i = 0; i < requests_.size(); ++i) {
     if (!receives_[i] || requests_[i] == MPI_REQUEST_NULL) continue;
@@ -152,7 +151,8 @@ Status Tree::await(size_t from) {
   return {};
 }
 
-// Without waiting for what this rank sends: it may be taken only by who has this rank's frame, and sends as much himself.
+// Does not wait for this rank's sends: the receiver may first need this rank's frame, and may be sending the same way
+// itself.
 Status Tree::receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots) {
   const size_t sends = requests_.size();
   for (size_t i = 0; i < peers.size(); ++i) PENSTOCK_TRY(receive_bytes(&slots[i].frame, sizeof(Frame), peers[i], tag));
@@ -182,8 +182,8 @@ Status Tree::receive(std::span<const int> peers, int tag, std::span<Slot> slots)
   return receive_rest(peers, tag, slots);
 }
 
-// By doubling distances, which takes half as many steps as up a tree and down again. Ranks beyond the largest power of two
-// have one below that speaks for them.
+// By recursive doubling, which takes half as many steps as up and down a tree. Ranks beyond the largest power of two
+// are represented by a lower rank.
 Status Tree::reduce(std::span<int64_t> values, Kind kind) {
   return call(kind, 0, values.size_bytes(), [&]() -> Status {
     int most = 1;
@@ -255,7 +255,7 @@ Status Tree::broadcast(std::vector<std::byte>& bytes, int root) {
   return status;
 }
 
-// A rank passes a piece on while the next one comes.
+// A rank passes a piece on while it receives the next.
 Status Tree::pass_on(std::span<std::byte> bytes, int root) {
   const int v = virtual_rank(root);
   const auto rank_at = [&](int at) { return (at + root) % size_; };

@@ -1,5 +1,5 @@
-// Tree: collective calls as messages along binomial trees, each of which says what it belongs to; polled, so that none waits for
-// ever.
+// Tree: collective calls as polled messages along binomial trees. Each message names its call, so that no rank waits
+// forever.
 #pragma once
 
 #include <mpi.h>
@@ -18,8 +18,8 @@
 
 namespace penstock {
 
-// All functions are collective, as those of CommunicatorInterface. After an error the object is never freed: its memory may be
-// that of messages under way.
+// All functions are collective, like those of CommunicatorInterface. After an error the object is never freed, since
+// messages in progress may use its memory.
 class Tree {
  public:
   enum class Kind : int32_t { min, max, sum, bits, exclusive_sum, broadcast, gather };
@@ -27,28 +27,28 @@ class Tree {
 
   Tree(MPI_Comm comm, int rank, int size, Watch& watch, CallOf call);
 
-  // KIND: min, max, sum or bits (exclusive or). No VALUES: a barrier.
+  // KIND: min, max, sum or bits (exclusive or). Empty VALUES: a barrier.
   Status reduce(std::span<int64_t> values, Kind kind);
   Status exclusive_sum(std::span<int64_t> values);
   Status broadcast(std::vector<std::byte>& bytes, int root);
   Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes, int root);
 
-  // As CommunicatorInterface::waited, in a thread that makes collective calls.
+  // Same as CommunicatorInterface::waited, in a thread that makes collective calls.
   Result<double> waited(double idle, std::string_view what);
 
  private:
   struct Head {
     Kind kind = Kind::sum;
     int32_t root = 0;
-    int64_t number = 0;  // of collective calls before it
-    uint64_t key = 0;    // of what the program has called
+    int64_t number = 0;  // of preceding collective calls
+    uint64_t key = 0;    // of the program's call
     int64_t bytes = 0;   // of data
   };
   struct Frame {
     Head head;
     std::array<std::byte, 480> data;
   };
-  // A message: small data lies in its frame, the rest follows.
+  // A message: small data is inside its frame; the rest of large data follows.
   struct Slot {
     Frame frame;
     std::vector<std::byte> more;
@@ -61,7 +61,7 @@ class Tree {
   template <typename Body>
   Status call(Kind kind, int root, size_t bytes, Body body);
   int virtual_rank(int root) const { return (rank_ - root + size_) % size_; }
-  // Of this rank in the tree from ROOT: who hands down to it (-1: nobody), and to whom it hands on.
+  // Position of this rank in the tree from ROOT: its parent (-1: none) and its children.
   int parent(int root) const;
   std::vector<int> children(int root) const;
 
@@ -69,26 +69,27 @@ class Tree {
   Status send(Slot& slot, int peer, int tag);
   Status send_bytes(const void* data, size_t bytes, int peer, int tag);
   Status receive_bytes(void* data, size_t bytes, int peer, int tag);
-  // From each of PEERS into the first of SLOTS, complete but for what follows the frames; all is done then that was begun.
+  // Receives one frame from each of PEERS into the first of SLOTS, without data that follows the frames. On return all
+  // requests that were started are done.
   Status receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots);
   Status receive_rest(std::span<const int> peers, int tag, std::span<Slot> slots);
   Status receive(std::span<const int> peers, int tag, std::span<Slot> slots);
-  // The rest of a long broadcast, in pieces along a binary tree.
+  // Passes the rest of a long broadcast in pieces along a binary tree.
   Status pass_on(std::span<std::byte> bytes, int root);
-  Status await(size_t from = 0);  // of requests_, those from there on
+  Status await(size_t from = 0);  // waits for requests_ from this index on
   void take_back_receives();
 
   MPI_Comm comm_;
   int rank_, size_;
   Watch& watch_;
   CallOf call_;
-  Head head_;  // of the call under way
+  Head head_;  // of the call in progress
   int64_t number_ = 0;
-  bool has_waited_ = false;  // in the call under way
+  bool has_waited_ = false;  // in the call in progress
   std::vector<Slot> in_, gathered_;
   Slot up_, down_;
   std::vector<MPI_Request> requests_;
-  std::vector<bool> receives_;  // whether each of them is one
+  std::vector<bool> receives_;  // for each: whether it is a receive
   std::vector<int> indices_;
 };
 

@@ -31,7 +31,7 @@ struct Watch::Note {
   enum class Kind : int32_t { report, inquiry, verdict, go_on };
   Kind kind = Kind::report;
   Code code = Code::ok;
-  int64_t inquiry = 0;  // 0: on the sender's own account
+  int64_t inquiry = 0;  // 0: without an inquiry
   int64_t step = 0;     // of the sender
   uint64_t key = 0;
   double idle = 0, limit = 0;
@@ -44,9 +44,9 @@ struct Watch::Note {
 namespace {
 
 constexpr double between_looks = 0.01;
-constexpr double nearly = 0.8;  // of the limit: ranks begin to wait at different times
+constexpr double nearly = 0.8;  // of the limit: ranks start waiting at different times
 constexpr size_t most_named = 8;
-constexpr double brief = 0.3;  // who waits answers at once
+constexpr double brief = 0.3;  // waiting ranks answer at once
 constexpr double fresh = 3;
 
 // One thread at a time asks and answers, for all communicators of this process.
@@ -94,11 +94,11 @@ void Watch::leave() {
 }
 
 void Watch::set_in_doubt(bool in_doubt) {
-  const std::lock_guard lock(turn());  // not while it ends
+  const std::lock_guard lock(turn());  // not during destruction
   in_doubt_ = in_doubt;
 }
 
-// A call that comes later, and publishes nothing, knows that nothing of its own has happened.
+// A later call that publishes nothing knows that it had no effect.
 Status Watch::usable() const {
   if (!over_) return {};
   if (in_doubt_) return verdict_;
@@ -120,7 +120,7 @@ Result<double> Watch::waited(double idle, std::string_view what, const Collectiv
   const double at = now(), limit = timeout();
   idle = std::min(idle, at - moved_at_);
   if (idle < limit / 2) asked_early_ = false;
-  // Ranks are asked once before it counts, so that silence can be told from coming late to an answer.
+  // Ranks are asked once before the limit, to distinguish silence from a late answer.
   const double patience = call.hurried ? std::min(limit, grace()) : asked_early_ ? limit : limit / 2;
   const bool over = limit > 0 && !call.untimed && idle >= patience && at >= next_inquiry_;
   const bool tells = telling_.due(idle);
@@ -213,7 +213,7 @@ void Watch::take(int source, const Note& note, const Place& mine) {
       spoil_();
       return post(0, note_of(mine));
     case Note::Kind::verdict: {
-      // Rank 0 may have gone on, and so may have published what this rank was about to hear of.
+      // Rank 0 may have continued, and may have published what this rank was waiting for.
       const bool unknown = in_doubt_ && note.step > step_;
       (void)give_up({unknown ? Code::in_doubt : note.code, note.text});
       return;
@@ -228,7 +228,7 @@ void Watch::take(int source, const Note& note, const Place& mine) {
       return;
     case Note::Kind::report: break;
   }
-  if (note.inquiry != 0 && (note.inquiry != inquiry_ || !presides_)) return;  // an answer that came too late
+  if (note.inquiry != 0 && (note.inquiry != inquiry_ || !presides_)) return;  // a late answer
   Place place;
   place.text = note.place;
   place.key = note.key;
@@ -285,7 +285,7 @@ Result<double> Watch::preside(const Place& mine, bool briefly) {
     for (Watch* watch : std::vector(all())) watch->look(mine);
     ::usleep(200);
   }
-  look(mine);  // this process may have been stopped meanwhile
+  look(mine);  // this process may have been stopped in the meantime
   presides_ = false;
   asked_for_ = false;
   if (!briefly) next_inquiry_ = now() + grace();
@@ -351,13 +351,13 @@ Result<double> Watch::report(const Place& mine, bool briefly) {
               fmt::format("waiting in {} for {:g} s, and rank 0 (of {}), which would know who is missing, does not "
                           "answer: it has not come, was stopped, or is held by its file system",
                           mine.text, mine.limit, size_)};
-  own.code = status.code();  // so that rank 0, should it come at last, does not wait in its turn
+  own.code = status.code();  // so that a late rank 0 does not wait in turn
   put(status.message(), own.text);
   post(0, own);
   return give_up(status);
 }
 
-// Rank 0. Those that wait on these ranks are compared with it, or with the first of them where it is elsewhere itself.
+// Rank 0. Compares waiting ranks with this rank, or with the first of them if this rank is elsewhere.
 Status Watch::judge(const Place& mine, double seconds) const {
   std::map<int, Place> places = answers_;
   places[0] = mine;
@@ -377,7 +377,7 @@ Status Watch::judge(const Place& mine, double seconds) const {
   if (seconds >= 0) limit = std::round(seconds);
   std::map<std::string, std::vector<int>> elsewhere;
   for (const auto& [rank, place] : places) {
-    // Who is still in the call before this one is not among those that called something else.
+    // A rank that is still in the previous call has not made a different call.
     const bool inside = place.waits_on == this && place.step % 2 != 0;
     const bool behind = cause.code() == Code::mismatch && (!inside || place.step < call.step);
     if (!behind && (place.key != call.key || place.text != call.text)) elsewhere[place.text].push_back(rank);

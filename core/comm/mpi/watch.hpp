@@ -1,4 +1,4 @@
-// Watch: what ranks tell each other when nothing moves: who waits in which call, and how that ends for all of them.
+// Watch: what ranks tell each other when nothing moves: which rank waits in which call, and how the wait ends for all.
 #pragma once
 
 #include <mpi.h>
@@ -18,46 +18,46 @@
 
 namespace penstock {
 
-// What MPI said of CALL.
+// Converts the MPI error of CALL.
 Status check_mpi(int error, const char* call);
 
-// A rank whose patience is over, or that got a message of another call than its own, reports to rank 0. Rank 0 asks all ranks
-// where they are, waits for answers, and tells all how it ends: go on, since one of them still moves; or the error. Whoever
-// waits in any call of this library, on any of its communicators, answers. Nothing is sent before somebody's patience is over.
-// One of a communicator, with messages of a tag of its own. (docs/faults/waiting.md)
+// A rank reports to rank 0 when its time limit expires or a message of a different call arrives. Rank 0 asks all ranks
+// where they are, waits for answers, and tells all ranks the verdict: continue, since one of them still moves, or the
+// error. Ranks answer while they wait in any call of this library, on any of its communicators. No messages are sent
+// before a time limit expires. Each communicator has one Watch, with its own message tag (docs/faults/waiting.md).
 class Watch {
  public:
   static constexpr int tag = 1040;
 
-  // SPOIL: this communicator is not to be freed, since messages may be under way. KEEP: nor is any of its memory.
+  // SPOIL: marks the communicator as never to be freed, since messages may be in flight. KEEP: same for all its memory.
   Watch(MPI_Comm comm, int rank, int size, std::function<void()> spoil, std::function<void()> keep);
   ~Watch();
-  // Nobody is answered any more: before the communicator goes.
+  // Stops answering; called before the communicator is freed.
   void leave();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // As CommunicatorInterface's.
+  // Same as in CommunicatorInterface.
   void set_in_doubt(bool in_doubt);
   Status usable() const;
   // This rank begins, or has ended, the next collective call.
   void begins() { ++step_; }
   void ended() { ++step_; }
-  // As CommunicatorInterface::waited, by a thread that may call MPI.
+  // Same as CommunicatorInterface::waited, in a thread that may call MPI.
   Result<double> waited(double idle, std::string_view what, const CollectiveCall& call);
-  // The verdict, if one has come.
+  // The verdict, if one has arrived.
   Status heard(const CollectiveCall& call);
-  // The error, on all ranks, since PEER is in another call than this rank.
+  // Returns the error, on all ranks, because PEER is in another call than this rank.
   Status differs(int peer, const CollectiveCall& call);
-  // The same after a failure of MPI.
+  // Same after a failure of MPI.
   Status failed(const Status& status, const CollectiveCall& call);
 
-  // On behalf of a thread that works: answers who asks.
+  // Answers requests on behalf of a working thread.
   static void answer_all(double idle);
 
  private:
   struct Note;
-  // A rank's own answer.
+  // The answer of one rank.
   struct Place {
     const Watch* waits_on = nullptr;
     std::string text;
@@ -79,12 +79,12 @@ class Watch {
   Note note_of(const Place& mine) const;
   void post(int peer, const Note& note);
 
-  // How it ends: an error, or for how long nothing has moved. BRIEFLY: only to know whom they wait for; no error comes
-  // of it, and who does not answer at once is not waited for.
+  // Decides the verdict: an error, or the time without progress. BRIEFLY: only to find out which ranks are waited for;
+  // this gives no error and does not wait for slow answers.
   Result<double> conclude(const Place& mine, bool briefly = false);
   Result<double> preside(const Place& mine, bool briefly);  // rank 0
   Result<double> report(const Place& mine, bool briefly);   // the others
-  // SECONDS: for which nothing has moved; below 0: the limit.
+  // SECONDS: time without progress; below 0: the limit.
   Status judge(const Place& mine, double seconds = -1) const;
   Status give_up(const Status& status);
 
@@ -96,18 +96,18 @@ class Watch {
   std::atomic<int64_t> step_ = 0;  // odd inside a collective call
   std::atomic<bool> in_doubt_ = false;
   double looked_ = 0;
-  double moved_at_ = 0;      // the last movement of any rank that this one was told of
-  double next_inquiry_ = 0;  // not to ask again at once
+  double moved_at_ = 0;      // the last movement of any rank that this rank knows
+  double next_inquiry_ = 0;  // the earliest time of the next inquiry
   bool asked_early_ = false;
-  std::map<int, double> silent_;  // since when ranks that were asked have not answered
+  std::map<int, double> silent_;  // since when asked ranks have not answered
   std::list<Sent> sent_;
-  // Of the inquiry under way: its number, and on rank 0 the answers.
+  // The current inquiry: its number, and on rank 0 the answers.
   int64_t inquiry_ = 0;
   bool presides_ = false, asked_for_ = false;
   std::map<int, Place> answers_;
   double go_on_ = -1;
-  bool asked_briefly_ = false;  // by all that asked
-  // For when_waiting: whom they wait for, as rank 0 said at that time.
+  bool asked_briefly_ = false;  // by all askers
+  // For when_waiting: the ranks that are waited for, as last reported by rank 0.
   Telling telling_;
   std::string said_;
   double said_at_ = 0;

@@ -1,4 +1,4 @@
-// Tests of the communicator of one rank: it keeps every promise that MPI's keeps.
+// Tests of the one-rank communicator: it fulfils the same contract as MPI's.
 #include <gtest/gtest.h>
 
 #include <penstock/communicator.hpp>

@@ -1,4 +1,4 @@
-// adios2: one step into a BP5 folder: define, put, end the step, close.
+// adios2: writes one step to a BP5 folder: define, put, end the step, close.
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -24,8 +24,8 @@ Descriptor adios2_descriptor();
 namespace bp5 {
 namespace {
 
-// The one element of each dataset that has no dimension, on rank 0, where readers look for it first: whichever rank has
-// it sends two words of eight bytes and a one, the others the least of numbers.
+// The element of each scalar dataset, on rank 0, where readers look for it first. The rank that has it contributes two
+// words of eight bytes and a one; the others the smallest number.
 Result<std::vector<std::vector<std::byte>>> gather_scalars(const Problem& problem) {
   std::vector<int64_t> words(problem.datasets.size() * 3, INT64_MIN);
   std::vector<std::vector<std::byte>> values(problem.datasets.size());
@@ -53,8 +53,8 @@ Result<std::vector<std::vector<std::byte>>> gather_scalars(const Problem& proble
   return values;
 }
 
-// Rank 0. A disk that fills up makes ADIOS2 hang or end the program, so there must be room for its index and for the
-// ends of its buffers too, about.
+// Rank 0. On a full disk ADIOS2 hangs or ends the program, so there must be room for its index and the ends of its
+// buffers too, approximately.
 Status check_room(const Problem& problem) {
   const std::string folder = problem.path.substr(0, problem.path.rfind('/') + 1);
   struct statvfs disk = {};
@@ -87,7 +87,7 @@ Status write(const Problem& problem, const Settings& settings) {
                                          "adios2_begin_step")));
   Status status = guarded([&] { return put(problem, folder, scalars); });
   const PhaseTimer timer(*problem.phases, Phase::write);
-  const Status ended = check(adios2_end_step(folder.engine()), "adios2_end_step");  // collective, failed or not
+  const Status ended = check(adios2_end_step(folder.engine()), "adios2_end_step");  // collective even after a failure
   const Status closed = folder.close();
   if (status.ok()) status = ended;
   status = agree(problem.comm, status.ok() ? closed : status);
@@ -118,7 +118,7 @@ Result<Contents> contents(const std::string& path) {
   PENSTOCK_TRY(folder.open(path, adios2_mode_readRandomAccess));
   Contents found;
   found.format = "adios2";
-  // Texts lie in the metadata, so none is longer.
+  // Texts are in the metadata, so none is longer.
   const auto most_text = static_cast<size_t>(size_of(path + "/md.0") + std::max<int64_t>(size_of(path + "/mmd.0"), 0));
   PENSTOCK_TRY(find_datasets(folder, found.catalogue, found.left_out));
   PENSTOCK_TRY(find_attributes(folder, most_text + 1, found.catalogue, found.left_out));

@@ -1,4 +1,4 @@
-// Attributes: definitions written as ADIOS2 has them, with notes where it has no words.
+// Attributes: converts definitions to ADIOS2's, with notes for what ADIOS2 cannot express.
 #include "core/engine/adios2/attributes.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Status define_text(adios2_io* io, const std::string& name, const Attribute& attr
   return define(io, name, adios2_type_string, list.data(), static_cast<int64_t>(list.size()));
 }
 
-// As bytes, or numbers that they are made of, and what they mean.
+// Writes bytes, or numbers made from them, and a note with their meaning.
 Status define_noted(adios2_io* io, const std::string& name, const Attribute& attribute) {
   const Kind kind = attribute.type.kind;
   const ElementType part = kind == Kind::complex64    ? ElementType{Kind::f32, 0}
@@ -57,7 +57,7 @@ std::string ends_with_note(const std::string& name, std::string_view note) {
   return name.ends_with(end) ? name.substr(0, name.size() - end.size()) : std::string();
 }
 
-// NAME(null, &size) tells the size, then NAME(text, &size) the text.
+// NAME(null, &size) returns the size, then NAME(text, &size) the text.
 template <typename Call, typename Object>
 Result<std::string> name_of(Call call, const Object* object) {
   size_t size = 0;
@@ -96,7 +96,7 @@ Status find_dataset(const adios2_variable* variable, Catalogue& catalogue, std::
   return {};
 }
 
-// Notes of datasets, and attributes of attributes, by the full name of what they are about.
+// Notes of datasets, and attributes of attributes, by full name.
 struct Notes {
   std::map<std::string, std::string> datasets, attributes;
 };
@@ -107,7 +107,7 @@ Result<Attribute> value_of(const adios2_attribute* attribute, const std::string&
   size_t count = 0;
   PENSTOCK_TRY(check(adios2_attribute_is_value(&single, attribute), "asking for the kind of an attribute"));
   PENSTOCK_TRY(check(adios2_attribute_size(&count, attribute), "asking for the size of an attribute"));
-  if (type == adios2_type_string) {  // the library says how many texts, not how long; pages not used are not taken
+  if (type == adios2_type_string) {  // the library reports only how many texts; unused pages need no memory
     const std::unique_ptr<char[]> space(new char[count * most_text]);
     std::vector<char*> texts;
     for (size_t i = 0; i < count; ++i) texts.push_back(space.get() + i * most_text);
@@ -124,7 +124,7 @@ Result<Attribute> value_of(const adios2_attribute* attribute, const std::string&
   return make_attribute(name, *element, value.data(), single == adios2_true ? -1 : static_cast<int64_t>(count));
 }
 
-// What the note of ATTRIBUTE says that its bytes are.
+// The attribute whose bytes ATTRIBUTE holds, according to NOTE.
 Result<Attribute> as_noted(Attribute attribute, const std::string& note) {
   PENSTOCK_ASSIGN(const Dataset meant, parse_note(attribute.name, note));
   const auto size = static_cast<size_t>(bytes(meant));

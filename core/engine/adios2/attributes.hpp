@@ -1,19 +1,19 @@
-// Attributes: of a catalogue into an ADIOS2 IO, and back.
+// Attributes: converts the attributes of a catalogue to an ADIOS2 IO and back.
 #pragma once
 
 #include "core/engine/adios2/folder.hpp"
 
 namespace penstock::bp5 {
 
-// Local. Attributes and notes; NOTES also of datasets that would do without, since they may have no block.
+// Local. Defines attributes and notes. NOTES: also for datasets that need none, since they may have no block.
 Status define_attributes(adios2_io* io, const Catalogue& catalogue, bool notes);
 
-// Local, in this order. What is in the open FOLDER into CATALOGUE; the first thing that it cannot hold into LEFT_OUT.
-// MOST_TEXT: no text of an attribute has as many bytes.
+// Local; call in this order. Reads the contents of the open FOLDER into CATALOGUE, and the first unsupported item into
+// LEFT_OUT. MOST_TEXT: all attribute texts have fewer bytes.
 Status find_datasets(const Folder& folder, Catalogue& catalogue, std::string& left_out);
 Status find_attributes(const Folder& folder, size_t most_text, Catalogue& catalogue, std::string& left_out);
 
-// The variable of dataset NAME, which ADIOS2's own users begin with a slash; null where there is none.
+// The variable of dataset NAME; names by ADIOS2's own users begin with a slash. Null if there is none.
 adios2_variable* find_variable(adios2_io* io, const std::string& name);
 
 }  // namespace penstock::bp5

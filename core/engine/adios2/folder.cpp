@@ -1,4 +1,4 @@
-// Folder: the library's calls, each with a status.
+// Folder: wraps the library's calls, each with a status.
 #include "core/engine/adios2/folder.hpp"
 
 #include <utility>

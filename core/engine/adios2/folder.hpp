@@ -1,4 +1,4 @@
-// Folder: a BP5 folder that closes itself, and what its types are called.
+// Folder: a BP5 folder that closes itself, and its type names.
 #pragma once
 
 #include <adios2_c.h>
@@ -11,17 +11,17 @@
 
 namespace penstock::bp5 {
 
-// What CALL returned. The library says why on standard error only.
+// Converts the result of CALL to a status. The library prints the reason to standard error only.
 Status check(adios2_error error, const std::string& call);
 
-// Of one element; of a text its bytes.
+// The type of one element; for a text that of its bytes.
 adios2_type stored_type(const ElementType& type);
-// None for what a catalogue cannot hold.
+// Nothing if a catalogue does not support the type.
 std::optional<ElementType> element_type(adios2_type type);
-// DIMS with the bytes of a text as a last dimension (0 as its start).
+// DIMS, with the bytes of a text as an additional last dimension (0 for a start).
 std::vector<size_t> extents(const Dims& dims, const ElementType& type, bool start = false);
 
-// Starting, opening, closing and the end are collective over the communicator.
+// Start, open, close and destruction are collective over the communicator.
 class Folder {
  public:
   Folder() = default;
@@ -29,11 +29,11 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  // Null: this rank by itself, without MPI.
+  // Null COMM: this rank by itself, without MPI.
   Status start(const CommunicatorInterface* comm, const Settings* settings);
   Status open(const std::string& path, adios2_mode mode);
   Status close();
-  // Leaks what the library has: after a failure its destructors may end the program.
+  // Leaks the library's objects: after a failure its destructors may end the program.
   void abandon();
   adios2_io* io() const { return io_; }
   ::adios2_engine* engine() const { return engine_; }

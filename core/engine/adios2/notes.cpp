@@ -1,4 +1,4 @@
-// Notes: made and read.
+// Notes: writes and parses them.
 #include "core/engine/adios2/notes.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace penstock::bp5 {
 
-constexpr int64_t longest_text = 4095;  // readers by the C bindings have buffers of 4096
+constexpr int64_t longest_text = 4095;  // readers in the C bindings have buffers of 4096
 
 std::string joined(std::string_view object, std::string_view name) {
   return object.empty() ? std::string(name) : fmt::format("{}/{}", object, name);
@@ -54,7 +54,7 @@ std::vector<std::string> texts_of(const Attribute& attribute) {
   return list;
 }
 
-// An array of one element may come back as a scalar, so it has a note.
+// An array of one element may read back as a scalar, so it needs a note.
 bool is_plain(const Attribute& attribute) {
   const bool scalar = attribute.shape.rank() == 0;
   if (!scalar && elements(attribute.shape) < 2) return false;

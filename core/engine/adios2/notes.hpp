@@ -1,4 +1,4 @@
-// Notes: what ADIOS2 has no words for, as attributes beside a variable or an attribute.
+// Notes: attributes that store what ADIOS2 cannot express about a variable or an attribute.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@ namespace penstock::bp5 {
 inline constexpr std::string_view dataset_note = "_penstock";         // of a dataset: "text[11] 19,7 unlimited"
 inline constexpr std::string_view attribute_note = "_penstock_type";  // of an attribute: "complex64 4"
 
-// "fluid/rho" and "units" as "fluid/rho/units"; the file is "".
+// Joins "fluid/rho" and "units" to "fluid/rho/units"; the file is "".
 std::string joined(std::string_view object, std::string_view name);
 
-// Name and notes of DATASET, and back; a scalar's shape is "-".
+// Encodes name and notes of DATASET; the shape of a scalar is "-". And the reverse.
 std::string note_of(const Dataset& dataset);
 Result<Dataset> parse_note(std::string name, std::string_view note);
 
-// Whether ATTRIBUTE comes back the same without a note.
+// Whether ATTRIBUTE reads back unchanged without a note.
 bool is_plain(const Attribute& attribute);
-// The texts of a text attribute without their padding.
+// The texts of a text attribute, without padding.
 std::vector<std::string> texts_of(const Attribute& attribute);
 
-// Why CATALOGUE cannot be told from ADIOS2's names.
+// ok, or why ADIOS2's names would make CATALOGUE ambiguous.
 Status check_names_of(const Catalogue& catalogue);
 
 }  // namespace penstock::bp5

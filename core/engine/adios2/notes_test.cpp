@@ -1,4 +1,4 @@
-// Tests of notes: what ADIOS2 has no words for comes back, and what says nothing is refused.
+// Tests of notes: properties that ADIOS2 cannot express read back; meaningless notes are rejected.
 #include "core/engine/adios2/notes.hpp"
 
 #include <gtest/gtest.h>

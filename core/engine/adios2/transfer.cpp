@@ -1,4 +1,4 @@
-// Transfer: a box is one put or get; what has gaps in memory is packed, at most 16 MiB at a time.
+// Transfer: a box is one put or get; data with gaps in memory is packed, at most 16 MiB at a time.
 #include "core/engine/adios2/transfer.hpp"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ class Getter {
     return {};
   }
 
-  // Where nobody wrote the library leaves memory as it is: it must be zero.
+  // The library leaves memory unchanged for unwritten elements, so it must be zero.
   Status get(const Dataset& dataset, adios2_variable* variable, const Portion& portion) {
     const auto size = static_cast<size_t>(portion.count * bytes(dataset.type));
     if (in_stage_ + static_cast<int64_t>(size) > staged_bytes || posted_ == gets_at_once) PENSTOCK_TRY(finish());
@@ -110,7 +110,7 @@ adios2_variable* define(const Folder& folder, const Dataset& dataset) {
                                 shape.data(), nullptr, nullptr, adios2_constant_dims_false);
 }
 
-// Deferred, the library takes the elements when the step ends; at once, it copies them.
+// Deferred: the library reads the elements at the end of the step. Synchronous: it copies them now.
 Status put_portion(const Problem& problem, const Folder& folder, const Dataset& dataset, adios2_variable* variable,
                    const Portion& portion) {
   PENSTOCK_TRY(select(variable, dataset, portion));

@@ -17,7 +17,7 @@ constexpr std::string_view of_the_library[] = {
     "CLASS",         "NAME",        "DIMENSION_LIST", "REFERENCE_LIST",     "_Netcdf4Dimid",      "_Netcdf4Coordinates",
     "_NCProperties", "_nc3_strict", "_IsNetcdf4",     "_SuperblockVersion", netcdf::own_attribute};
 
-// The rule of the library: a letter, digit, underscore or character beyond ASCII, then anything printable but slashes.
+// The library's rule: a letter, digit, underscore or non-ASCII character, then any printable characters except slashes.
 bool is_legal(std::string_view name) {
   if (name.empty() || name.size() > NC_MAX_NAME || name.ends_with(' ')) return false;
   const auto first = static_cast<unsigned char>(name[0]);
@@ -101,7 +101,7 @@ Status File::put_attributes(int group, int variable, const Catalogue& catalogue,
       PENSTOCK_TRY(check(error, "writing attribute '" + key + "' of '" + object + "'"));
     }
   if (note.empty() && !object.empty()) return {};
-  const std::string text = netcdf::print_note(note);  // the file's is there always: it shows that there are notes
+  const std::string text = netcdf::print_note(note);  // the file's note always exists: it marks the file
   return check(nc_put_att_text(group, variable, std::string(netcdf::own_attribute).c_str(), text.size(), text.c_str()),
                "writing a note");
 }
@@ -131,7 +131,7 @@ Result<nc_type> File::type_of(const ElementType& type) {
   return made;
 }
 
-// All dimensions lie in the root, one for each length. One of length zero is an unlimited one in netCDF.
+// All dimensions are in the root, one for each length. netCDF treats length zero as unlimited.
 Result<int> File::dimension(int64_t length, bool unlimited) {
   const std::string name = prefix_ + (unlimited ? "rows_" : "") + std::to_string(length);
   const auto found = dimensions_.find(name);
@@ -149,7 +149,7 @@ Status File::define_variable(const Catalogue& catalogue, const Dataset& dataset,
   netcdf::Note note;
   if (is_text) note.type = dataset.type;
   if (dataset.shape.rank() > 0 && dataset.shape[0] == 0 && !dataset.unlimited) note.unlimited = false;
-  if (dataset.unlimited && elements(dataset.shape) == 0) note.shape = dataset.shape;  // rows of nothing do not grow it
+  if (dataset.unlimited && elements(dataset.shape) == 0) note.shape = dataset.shape;  // empty rows do not extend it
   std::vector<int> of;
   std::vector<size_t> chunks;
   for (int i = 0; i < dataset.shape.rank(); ++i) {

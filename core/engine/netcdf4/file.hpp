@@ -17,7 +17,7 @@
 namespace penstock::netcdf4 {
 
 Status check(int error, const std::string& call);
-// Why a netCDF-4 file cannot hold CATALOGUE.
+// ok, or why a netCDF-4 file cannot hold CATALOGUE.
 Status check_definitions(const Catalogue& catalogue);
 
 struct Variable {
@@ -25,7 +25,7 @@ struct Variable {
   int id = -1;
 };
 
-// Every function is collective.
+// All functions are collective.
 class File {
  public:
   File() = default;
@@ -37,7 +37,7 @@ class File {
   Status close() { return id_ < 0 ? Status() : check(nc_close(std::exchange(id_, -1)), "nc_close"); }
   int id() const { return id_; }
 
-  // Everything in CATALOGUE; CHUNKS are those of datasets that can grow. One variable for each dataset.
+  // Defines everything in CATALOGUE, one variable per dataset. CHUNKS apply to datasets that can grow.
   Status define(const Catalogue& catalogue, const std::vector<Dims>& chunks);
   Result<Variable> find(const Dataset& dataset) const;
   const std::vector<Variable>& variables() const { return variables_; }
@@ -54,7 +54,7 @@ class File {
   std::map<std::string, int> groups_;
   std::map<std::string, int> dimensions_;
   std::map<Kind, nc_type> complex_;
-  std::string prefix_;  // of dimensions: no dataset's or group's name begins with it
+  std::string prefix_;  // of dimensions: not the start of any dataset or group name
   std::vector<Variable> variables_;
 };
 

@@ -66,7 +66,7 @@ Status move_portion(const Problem& problem, const Variable& variable, const Data
   return {};
 }
 
-// A scalar has no call without elements: who has it moves it alone.
+// A scalar has no call without elements: the rank that has it moves it alone.
 bool is_collective(const Dataset& dataset, const Settings& settings, IoLibrary library, Direction direction) {
   if (direction == Direction::read && library == IoLibrary::ompio) return false;
   return dataset.shape.rank() > 0 && (dataset.unlimited || settings.word("mode") == "collective");
@@ -123,7 +123,7 @@ Status fill(const Problem& problem, const Settings& settings, IoLibrary library,
   return check(nc_sync(file.id()), "nc_sync");
 }
 
-// The library does not tell what became of hints.
+// The library does not report the effect of hints.
 void say_of_hints(const Problem& problem, IoLibrary library) {
   if (problem.hints_outcome == nullptr || problem.hints.empty()) return;
   judge_hints(problem.hints, problem.hints, library, *problem.comm, *problem.hints_outcome);

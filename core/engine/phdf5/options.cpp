@@ -1,4 +1,4 @@
-// Options: parsing, refusals, property lists.
+// Options: parsing, validation, property lists.
 #include "core/engine/phdf5/options.hpp"
 
 #include <algorithm>
@@ -162,7 +162,7 @@ Result<Properties> dataset_creation(const std::optional<Dims>& chunk, bool fill,
 std::optional<Dims> chunk_of(const Dataset& dataset, const Dims& largest, const Options& options) {
   const int rank = dataset.shape.rank();
   if (rank == 0 || (!options.chunked && !dataset.unlimited)) return std::nullopt;
-  // A chunk is no larger than what cannot grow, and not empty.
+  // A chunk is not larger than extents that cannot grow, and not empty.
   if (!dataset.unlimited && elements(dataset.shape) == 0) return std::nullopt;
   const bool given = options.chunk && options.chunk->rank() == rank;
   Dims chunk = given ? *options.chunk : largest;

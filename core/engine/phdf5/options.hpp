@@ -1,4 +1,4 @@
-// Options: the parameters of phdf5 as one value, and the property lists that they come to.
+// Options: the parameters of phdf5 as one value, and the resulting property lists.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,23 @@ namespace penstock::phdf5 {
 
 struct Options {
   bool collective = false, chunked = false, fill = false, multi = false, coll_metadata = false, preallocate = true;
-  std::optional<Dims> chunk;  // of datasets of as many dimensions; else the largest rank's block,
-  int64_t chunk_bytes = 0;    // halved until it has no more than these
+  std::optional<Dims> chunk;  // of datasets with this number of dimensions; else the largest rank's block,
+  int64_t chunk_bytes = 0;    // halved until it has at most this size
   std::string filter;
   int64_t level = 0;
   H5F_libver_t oldest = H5F_LIBVER_EARLIEST;
   int64_t alignment = 1, alignment_threshold = 1, meta_block_size = 2048, sieve_buf_size = 65536;
 };
 
-// Code::unsupported for what parallel HDF5, or this one, does not do; Code::invalid for what makes no sense.
+// Code::unsupported for what parallel HDF5, or this release, does not support; Code::invalid for contradictory options.
 Result<Options> parse_options(const Settings& settings);
 
-// Collective: how all ranks of PROBLEM open its file.
+// Collective. The access properties with which all ranks of PROBLEM open its file.
 Result<hdf5::Properties> file_access(const Problem& problem, const Hints& hints, const Options& options);
 Result<hdf5::Properties> transfer(const Options& options);
-// CHUNK is nothing for contiguous storage.
+// No CHUNK: contiguous storage.
 Result<hdf5::Properties> dataset_creation(const std::optional<Dims>& chunk, bool fill, const Options& options);
-// The extents of DATASET's chunks, nothing where it is stored in one run; LARGEST is the largest rank's block of it.
+// The extents of DATASET's chunks; nothing for contiguous storage. LARGEST is the block of the rank that has most.
 std::optional<Dims> chunk_of(const Dataset& dataset, const Dims& largest, const Options& options);
 
 }  // namespace penstock::phdf5

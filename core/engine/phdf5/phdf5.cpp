@@ -1,4 +1,4 @@
-// phdf5: parallel HDF5 used the ordinary way: define, write, flush, close, all ranks together.
+// phdf5: ordinary parallel HDF5: define, write, flush, close, all ranks together.
 #include <algorithm>
 
 #include "core/base/guarded.hpp"
@@ -29,7 +29,7 @@ using hdf5::Space;
 using hdf5::Type;
 
 constexpr size_t open_at_once = 256;                       // datasets between two agreements
-constexpr int64_t largest_in_header = int64_t{64} * 1024;  // attributes above need a format of 1.8 or newer
+constexpr int64_t largest_in_header = int64_t{64} * 1024;  // larger attributes need format 1.8 or newer
 
 const Dataset& definition(const Problem& problem, int index) {
   return problem.catalogue.datasets[static_cast<size_t>(index)];
@@ -46,7 +46,7 @@ void report_hints(const Problem& problem, const File& file, IoLibrary library) {
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);
 }
 
-// Closing is collective: a rank that fails before comes here too.
+// Closing is collective: a rank that has failed also calls it.
 Status close(const Problem& problem, File& file, Phase phase) {
   const PhaseTimer timer(*problem.phases, phase);
   return file.close() ? Status() : library_error(Code::io, "closing '" + problem.path + "'");
@@ -121,7 +121,7 @@ class Writer {
     return attributes == nullptr ? Status() : hdf5::write_attributes(group, *attributes, shared_);
   }
 
-  // All ranks fail together, or with a status of their own after the last collective call.
+  // All ranks fail together, or with their own status after the last collective call.
   Status fill_datasets(size_t begin, size_t end) {
     std::vector<OpenDataset> open;
     PENSTOCK_TRY(agree(problem_.comm, guarded([&]() -> Status {
@@ -160,8 +160,8 @@ class Writer {
     return {};
   }
 
-  // Parallel HDF5 allocates datasets when it makes them; filtered chunks may be smaller in the end. It knows the end of
-  // the file only as long as nothing was written.
+  // Parallel HDF5 allocates datasets at creation; filtered chunks may become smaller later. It knows the end of the
+  // file only before the first write.
   Status reserve_space(const std::vector<OpenDataset>& open) {
     for (const OpenDataset& one : open) stored_ += static_cast<int64_t>(H5Dget_storage_size(one.handle));
     hsize_t end = 0;
@@ -180,7 +180,7 @@ class Writer {
   File file_;
   hdf5::Shared shared_;
   DimensionScales scales_ = scales_of(problem_.catalogue);
-  Catalogue stored_catalogue_ = without_names(problem_.catalogue, scales_);  // what is defined as it is
+  Catalogue stored_catalogue_ = without_names(problem_.catalogue, scales_);  // without names that scales express
 };
 
 // --- reading ---

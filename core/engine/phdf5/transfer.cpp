@@ -1,4 +1,4 @@
-// Transfer: portions as dataspaces, one or several to a call.
+// Transfer: portions as dataspaces, one or several per call.
 #include "core/engine/phdf5/transfer.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using hdf5::library_error;
 using hdf5::Properties;
 using hdf5::Space;
 
-// An array in memory that is wider than the box that is moved: ghost cells, or every n-th element.
+// An array in memory that contains the box with gaps: ghost cells, or every n-th element.
 struct Frame {
   int rank = 0;
   hsize_t extents[max_rank + 1], count[max_rank + 1];
@@ -44,7 +44,7 @@ bool takes(const Selection& selection) {
 
 constexpr hsize_t origin[max_rank + 1] = {};
 
-// One dataset's part in one call.
+// The part of one dataset in one call.
 struct Call {
   const OpenDataset* dataset = nullptr;
   Space file, memory;
@@ -91,7 +91,7 @@ Status place_in_memory(Call& call, int64_t element_bytes) {
   return {};
 }
 
-// The call of a rank that has nothing to move, or could not prepare what it has.
+// The call of a rank without data to move, or whose preparation failed.
 Status take_part(Call& call) {
   static std::byte nothing;
   const hsize_t one = 1;
@@ -206,7 +206,7 @@ class Mover {
     return moved < 0 ? failure(calls, writes ? "H5Dwrite" : "H5Dread") : Status();
   }
 
-  // Of CALLS, which have just failed in the library's function NAME.
+  // The error of CALLS that have just failed in the library's function NAME.
   Status failure(const std::vector<Call>& calls, const char* name) {
     Status status = library_error(direction_ == Direction::write ? Code::io : Code::damaged, name);
     for (const Call& call : calls) {

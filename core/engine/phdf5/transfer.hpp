@@ -1,4 +1,4 @@
-// Transfer: data between memory and open datasets, in as many calls on each rank as the method demands.
+// Transfer: moves data between memory and open datasets; the method determines the number of calls on each rank.
 #pragma once
 
 #include <span>
@@ -13,14 +13,14 @@ struct OpenDataset {
   int index = 0;  // into the catalogue
   hdf5::DatasetHandle handle;
   hdf5::Type type;     // of its elements in memory
-  int64_t rounds = 0;  // calls of the rank that has most
+  int64_t rounds = 0;  // calls of the rank with most
 };
 
-// How a rank's blocks are cut for HDF5.
+// Limits for dividing a rank's blocks into HDF5 calls.
 PortionLimits limits(const Options& options);
-inline constexpr size_t datasets_at_once = 16;  // in one call that moves several
+inline constexpr size_t datasets_at_once = 16;  // in one multi-dataset call
 
-// Collective inside the library where OPTIONS say so. A rank that fails takes part in the calls that are left.
+// Collective inside the library if OPTIONS say so. A rank that fails still takes part in the remaining calls.
 Status move(const Problem& problem, const Options& options, Direction direction, std::span<const OpenDataset> datasets);
 
 }  // namespace penstock::phdf5

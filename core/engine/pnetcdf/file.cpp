@@ -1,4 +1,4 @@
-// File: the library's calls, each with a status.
+// File: wraps the library's calls, each with a status.
 #include "core/engine/pnetcdf/file.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// File: a Parallel-NetCDF file that closes itself, its definitions, and what its types are called.
+// File: a Parallel-NetCDF file that closes itself, its definitions, and its type names.
 #pragma once
 
 #include <mpi.h>
@@ -15,11 +15,11 @@ namespace penstock::pnetcdf {
 
 Status check(int error, const std::string& call);
 
-// The type of an element's parts: of a complex number its two, of a text its bytes.
+// The type of the parts of an element: the two numbers of a complex number, the bytes of a text.
 MPI_Datatype memory_type(const ElementType& type);
 int64_t parts(const ElementType& type);
 
-// Every function is collective.
+// All functions are collective.
 class File {
  public:
   File() = default;
@@ -30,12 +30,12 @@ class File {
   Status open(const Problem& problem, const Hints& hints);
   Status close();
   int id() const { return id_; }
-  // Local. Judges HINTS.
+  // Local. Reports the effect of HINTS.
   void report(const Problem& problem, const Hints& hints, IoLibrary library) const;
 
-  // Dimensions, variables (in the order of HEADER) and attributes; then data can be moved.
+  // Defines dimensions, variables (in the order of HEADER) and attributes; data can move afterwards.
   Status define(const netcdf::Header& header);
-  // Where the data that HEADER describes ends.
+  // The end of the data that HEADER describes.
   Result<int64_t> end(const netcdf::Header& header) const;
 
  private:

@@ -1,4 +1,4 @@
-// pnetcdf: Parallel-NetCDF, with the definitions of our own format netcdf: define, write, close.
+// pnetcdf: Parallel-NetCDF, with the definitions of format netcdf: define, write, close.
 #include <algorithm>
 
 #include "core/base/guarded.hpp"
@@ -31,7 +31,7 @@ Way way_to_read(const Problem& problem, const Settings& settings, IoLibrary libr
   return Way::independent;
 }
 
-// What the user asks for wins. Without the first one the library swaps bytes in the caller's memory.
+// The user's hints take precedence. Without the first one the library swaps bytes in the caller's memory.
 Hints hints_of(const Problem& problem, const Settings& settings) {
   Hints hints{{"nc_in_place_swap", "disable"}};
   constexpr std::pair<const char*, const char*> named[] = {{"header_align", "nc_header_align_size"},
@@ -47,7 +47,7 @@ const Dataset& definition(const Problem& problem, size_t at) {
   return problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])];
 }
 
-// Where rows may be missing, a zero in the last one makes the file hold them all.
+// If rows may be missing, writes a zero to the last one, so that the file contains all rows.
 Status touch_last_rows(const Problem& problem, const File& file, const netcdf::Header& header) {
   for (size_t i = 0; i < header.variables.size(); ++i) {
     const netcdf::Variable& variable = header.variables[i];
@@ -78,7 +78,7 @@ Status fill(const Problem& problem, const Settings& settings, const netcdf::Head
   std::vector<int> variables;
   for (size_t at = 0; at < problem.datasets.size(); ++at)
     variables.push_back(elements(definition(problem, at).shape) == 0 ? -1 : problem.datasets[at]);
-  // No ncmpi_sync: where it fails on one rank, it never returns on the others. The session syncs the file.
+  // No ncmpi_sync: if it fails on one rank, it never returns on the others. The session syncs the file.
   return agree(problem.comm, move(problem, file, variables, way_of(settings), Direction::write));
 }
 

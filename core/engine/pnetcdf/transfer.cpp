@@ -1,4 +1,4 @@
-// Transfer: portions, in as many collective calls on each rank as the busiest one needs.
+// Transfer: portions, with as many collective calls on each rank as the rank with most portions needs.
 #include "core/engine/pnetcdf/transfer.hpp"
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 namespace penstock::pnetcdf {
 namespace {
 
-// The library swaps bytes in a copy of what one call is given, and a call has less than 2 GiB.
+// The library swaps bytes in a copy of the data of one call, and a call has less than 2 GiB.
 constexpr int64_t wave_bytes = int64_t{64} << 20;
 
 // Lists of boxes (varn) fail on record variables and hang on scalars in PnetCDF 1.12
-// (docs/reproducers/pnetcdf_varn_record.c): there one box is one call.
+// (docs/reproducers/pnetcdf_varn_record.c): these use one call per box.
 PortionLimits limits(bool lists) {
   PortionLimits limits;
   limits.direct_bytes = wave_bytes;
@@ -21,7 +21,7 @@ PortionLimits limits(bool lists) {
 }
 
 struct Item {
-  size_t at = 0;  // in Problem::datasets
+  size_t at = 0;  // index in Problem::datasets
   Portion portion;
   std::vector<std::byte> buffer;
   std::byte* data = nullptr;
@@ -59,7 +59,7 @@ class Mover {
     return list;
   }
 
-  // What the library is given for PORTION. An item that is not prepared moves nothing.
+  // The arguments of the library for PORTION. An unprepared item moves nothing.
   Item prepare(size_t at, Portion portion) {
     Item item;
     item.at = at;
@@ -130,7 +130,7 @@ class Mover {
   }
 
   Status collective() {
-    // Calls of the busiest rank, and whether any rank has lists: all ranks must make the same calls.
+    // The number of calls of the busiest rank, and whether any rank has lists: all ranks must make the same calls.
     std::vector<int64_t> rounds, lists;
     for (size_t at = 0; at < variables_.size(); ++at) {
       const auto mine = portions(at);
@@ -142,7 +142,7 @@ class Mover {
     PENSTOCK_TRY(problem_.comm->all_reduce_max(lists));
     for (size_t at = 0; at < variables_.size(); ++at) {
       auto mine = portions(at);
-      if (dataset(at).shape.rank() == 0) {  // of a scalar nobody can write nothing: those who have it post it
+      if (dataset(at).shape.rank() == 0) {  // a scalar has no empty write: only ranks that have it post it
         std::vector<Item> items;
         for (Portion& portion : mine) items.push_back(prepare(at, std::move(portion)));
         if (rounds[at] > 0) wait_for(items);
@@ -172,7 +172,7 @@ class Mover {
     return failure_.ok() ? ended : failure_;
   }
 
-  // Requests are posted until a wave is full; a rank whose waves are over waits with the others for nothing.
+  // Requests are posted until a wave is full. A rank without waves left takes part in the waits of the others.
   Status nonblocking() {
     std::vector<std::pair<size_t, Portion>> all;
     std::vector<size_t> ends;  // of waves

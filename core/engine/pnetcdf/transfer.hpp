@@ -1,4 +1,4 @@
-// Transfer: the blocks of this rank as lists of boxes, one list to a call.
+// Transfer: moves this rank's blocks as lists of boxes, one list per call.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@ namespace penstock::pnetcdf {
 
 enum class Way : uint8_t { collective, independent, nonblocking };
 
-// Collective. VARIABLES are those of Problem::datasets; -1 for datasets without elements. A rank that fails takes part
-// in the calls that are left.
+// Collective. VARIABLES belong to Problem::datasets; -1 for datasets without elements. A rank that fails still takes
+// part in the remaining calls.
 Status move(const Problem& problem, const File& file, const std::vector<int>& variables, Way way, Direction direction);
 
 }  // namespace penstock::pnetcdf

@@ -1,4 +1,4 @@
-// Blocks: where in the file a dataset's bytes lie, if they lie there as they are.
+// Blocks: finds the bytes of a dataset in the file, if they are stored unchanged.
 #include <algorithm>
 #include <map>
 
@@ -7,8 +7,8 @@
 namespace penstock::hdf5 {
 namespace {
 
-// H5Dget_chunk_info walks the index from its start each time: beyond this the search costs more than reading through
-// the library.
+// H5Dget_chunk_info walks the index from its start each time. Beyond this number the search costs more than reading
+// through the library.
 constexpr hsize_t most_chunks = 2048;
 
 Status add_contiguous(haddr_t address, const Dataset& definition, int64_t file_bytes, bool swapped,
@@ -24,7 +24,7 @@ Status add_contiguous(haddr_t address, const Dataset& definition, int64_t file_b
   return {};
 }
 
-// Rows per chunk where chunks are whole rows and stored plainly, else 0.
+// Rows per chunk if chunks are whole rows without filters, else 0.
 int64_t whole_rows(hid_t creation, const Dataset& definition) {
   hsize_t chunk[max_rank];
   const int rank = definition.shape.rank();
@@ -34,7 +34,7 @@ int64_t whole_rows(hid_t creation, const Dataset& definition) {
   return static_cast<int64_t>(chunk[0]);
 }
 
-// Whether addresses of chunks count from the start of the file: behind a user block releases of the library differ.
+// Whether chunk addresses count from the start of the file: releases of the library differ for files with a user block.
 bool has_user_block(hid_t dataset) {
   const File file(H5Iget_file_id(dataset));
   const Properties creation(file.ok() ? H5Fget_create_plist(file) : -1);
@@ -77,7 +77,7 @@ Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, in
     const int64_t count = std::min(rows, all_rows - row);
     if (found->second < 0 || count * row_bytes > file_bytes - found->second)
       return {Code::damaged, "a chunk lies beyond the end of the file"};
-    // Chunks one behind another, as penstock writes them, are one block.
+    // Consecutive chunks, as penstock writes them, form one block.
     if (!blocks.empty()) {
       StoredBlock& last = blocks.back();
       Box box = last.where.box();
@@ -100,8 +100,8 @@ Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, in
 
 Status find_blocks(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped,
                    std::vector<StoredBlock>& blocks, bool& foreign) {
-  // Only contiguous storage in this file has an address, so that its creation properties need not be copied, which costs
-  // as much as all else that is read of it.
+  // Only contiguous storage in this file has an address. So its creation properties need not be copied, which costs as
+  // much as all other reading of the dataset.
   const haddr_t address = H5Dget_offset(dataset);
   foreign = address == HADDR_UNDEF;
   if (!foreign) return add_contiguous(address, definition, file_bytes, swapped, blocks);

@@ -1,4 +1,4 @@
-// Builder: groups, datasets and attributes, in the order that keeps metadata together.
+// Builder: creates groups, datasets and attributes in the order that keeps metadata together.
 #include "core/format/hdf5/builder.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ int64_t row_bytes(const Dataset& dataset) {
   return size;
 }
 
-// Properties of datasets that get their storage LATE, or when they are made.
+// Creation properties of datasets with LATE or early allocation.
 Result<Properties> dataset_creation(bool late) {
   Properties creation(H5Pcreate(H5P_DATASET_CREATE));
   const bool ok = creation.ok() && set_object(creation) && H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0 &&
@@ -52,7 +52,7 @@ int64_t rows_per_chunk(const Dataset& dataset, int64_t block) {
   const int64_t most = largest_chunk / row;
   const int64_t rows = std::max<int64_t>(dataset.shape[0], 1);
   if (rows <= most) return rows;
-  // A chunk of at least BLOCK bytes begins on a block: whole blocks per chunk leave no gap between chunks.
+  // A chunk of at least BLOCK bytes starts on a block: whole blocks per chunk leave no gaps between chunks.
   const int64_t step = block / std::gcd(row, block);
   const int64_t chunks = (rows + most - 1) / most;
   for (int64_t count = chunks; count <= 2 * chunks; ++count) {
@@ -132,7 +132,7 @@ Status Builder::allocate(const Dataset& dataset, DatasetHandle& handle) {
     std::copy(dataset.shape.begin(), dataset.shape.end(), extents);
     return H5Dset_extent(handle, extents) < 0 ? library_error(Code::internal, "allocating it") : Status();
   }
-  // Storage comes with the first write: one element of zeros, which is no data of ours, nor is it read.
+  // The first write allocates storage: one zero element, which is never read.
   PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type));
   const Space memory(H5Screate(H5S_SCALAR)), file(H5Dget_space(handle));
   const std::vector<std::byte> zeros(static_cast<size_t>(bytes(dataset.type)));

@@ -1,4 +1,4 @@
-// Builder: fills an HDF5 file with the groups, datasets and attributes of a catalogue, without any data.
+// Builder: creates the groups, datasets and attributes of a catalogue in an HDF5 file, without data.
 #pragma once
 
 #include <string>
@@ -11,35 +11,35 @@
 
 namespace penstock::hdf5 {
 
-// Sets up a creation property list of any object, the file's root included: without times, so that equal contents make
-// equal bytes, and with its attributes in its header. False where the library refuses.
+// Sets the creation properties of any object, including the root: no time stamps, so that equal contents give equal
+// bytes, and attributes in the object header. False if the library reports an error.
 bool set_object(hid_t creation);
 
-// All metadata must come to lie before all data, and HDF5 stores very large attributes, and what refers to dimension
-// scales, as if they were data. So groups and all objects that have such attributes or scales are made first; the data
-// of the latter are allocated only after that, in their turn.
+// All metadata must lie before all data. HDF5 stores very large attributes, and references to dimension scales, like
+// data. So groups and all objects with such attributes or scales are created first; the storage of the latter is
+// allocated afterwards, in its turn.
 class Builder {
  public:
   // FILE is open for writing and outlives the builder.
-  // SCALES: those of CATALOGUE, which may be without their names.
+  // SCALES: the scales of CATALOGUE, which need not contain their names.
   Builder(hid_t file, const Catalogue& catalogue, const DimensionScales& scales, int64_t block)
       : file_(file), catalogue_(catalogue), scales_(scales), block_(block) {}
 
-  // Everything but datasets: groups and their attributes, the file's included.
+  // Creates everything except datasets: groups and their attributes, including those of the file.
   Status make_groups();
-  // Datasets, with storage allocated and attributes written. REQUIRES: make_groups().
+  // Creates datasets with allocated storage and attributes. REQUIRES: make_groups().
   Status make_datasets();
-  // Of the datasets, after make_datasets(); base is -1 where there are no bytes.
+  // The locations of the datasets, after make_datasets(); base is -1 for datasets without bytes.
   const std::vector<Layout::Place>& places() const { return places_; }
 
-  // An open group or the root; made by make_groups(). For masters, which make their datasets themselves.
+  // An open group or the root, created by make_groups(). For masters, which create their datasets themselves.
   Result<Group> group_of(const std::string& dataset_name) const;
-  // What its objects are made with; a master's datasets too.
+  // The shared properties for creating objects, including a master's datasets.
   Shared& shared() { return shared_; }
 
  private:
   Status make_group(const std::string& name);
-  // Of datasets that cannot grow, LATE or early in getting their storage.
+  // Creation properties of datasets that cannot grow, with LATE or early allocation.
   Result<hid_t> plain_creation(bool late);
   Status make_storage(const Dataset& dataset, DatasetHandle& handle, Layout::Place& place);
   Result<DatasetHandle> make_dataset(const Dataset& dataset, bool deferred);
@@ -53,7 +53,7 @@ class Builder {
   Shared shared_;
   Properties plain_[2];  // late or not
   std::vector<Layout::Place> places_;
-  // The group of the last dataset stays open: neighbours in the order of names share it.
+  // The group of the last dataset stays open, since datasets with neighbouring names share it.
   std::string last_name_ = "/";
   Group last_group_;
 };

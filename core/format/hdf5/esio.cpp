@@ -1,4 +1,4 @@
-// ESIO: a field in its layout 2 has three dimensions, of which the file joins two.
+// ESIO: a field in its layout 2 has three dimensions, two of them joined in the file.
 #include "core/format/hdf5/esio.hpp"
 
 #include <array>
@@ -7,7 +7,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-// Three numbers of the version, then these; each a 32-bit integer.
+// Three version numbers, then these; each a 32-bit integer.
 struct Note {
   int32_t layout, c, b, a, components;
 };

@@ -1,4 +1,4 @@
-// ESIO: what its files say about the layout of a field (docs/esio.md).
+// ESIO: reads the layout of a field from the attributes of ESIO files (docs/esio.md).
 #pragma once
 
 #include <string_view>
@@ -11,8 +11,8 @@ namespace penstock::hdf5 {
 
 inline constexpr std::string_view esio_note = "esio_field_metadata";
 
-// Where ATTRIBUTES say that SHAPE, whose last extents are INNER, is a field in layout 2, (C * B, A), makes (C, B, A) of it. Notes
-// that do not agree with SHAPE are no notes.
+// If ATTRIBUTES say that SHAPE, which ends with the extents INNER, is a field in layout 2, (C * B, A), changes SHAPE to
+// (C, B, A). Ignores attributes that do not match SHAPE.
 bool unfold_esio(const AttributeMap& attributes, const Dims& inner, Dims& shape);
 
 }  // namespace penstock::hdf5

@@ -1,4 +1,4 @@
-// Foreign: what is not stored as plain bytes is read, and converted, by the library.
+// Foreign: the library reads and converts data that is not stored as plain bytes.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -13,7 +13,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-// The hyperslab of FILE's extents that BOX of DATASET is; FOLDED: the file joins its first two dimensions.
+// Selects BOX of DATASET as a hyperslab of the file's extents. FOLDED: the file joins the first two dimensions.
 Status select(hid_t space, const Dataset& dataset, const Box& box, bool folded) {
   const int rank = H5Sget_simple_extent_ndims(space);
   for (int i = 0; i < dataset.shape.rank(); ++i)
@@ -40,7 +40,7 @@ Status select(hid_t space, const Dataset& dataset, const Box& box, bool folded) 
   return {};
 }
 
-// What the file keeps in an array type: INNER are its extents, the last of DATASET's.
+// An array type with extents INNER, the last extents of DATASET.
 Result<Type> array_of(const Type& element, const Dims& inner) {
   hsize_t extents[max_rank];
   for (int i = 0; i < inner.rank(); ++i) extents[i] = static_cast<hsize_t>(inner[i]);
@@ -49,7 +49,7 @@ Result<Type> array_of(const Type& element, const Dims& inner) {
   return type;
 }
 
-// Of WHOLE, which has all of the INNER extents of each array, what BOX asks for.
+// Copies BOX from WHOLE, which has all INNER extents of each array.
 void cut_arrays(std::span<const std::byte> whole, const Dataset& dataset, const Box& box, const Dims& inner,
                 std::span<std::byte> out) {
   Box all = box;
@@ -128,7 +128,7 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
   return read.ok() ? read : explain_failure(creation, path, read);
 }
 
-// Whether all external files of a dataset are where the library looks for them: in the working directory.
+// Whether the library finds all external files of a dataset in the working directory.
 bool externals_are_here(hid_t dataset) {
   if (H5Dget_offset(dataset) != HADDR_UNDEF) return true;  // its values are in the file itself
   const Properties creation(H5Dget_create_plist(dataset));
@@ -144,7 +144,7 @@ bool externals_are_here(hid_t dataset) {
   return true;
 }
 
-// With its external files beside the file.
+// Opens a dataset with external files beside the file.
 DatasetHandle open_beside(hid_t file, const std::string& name) {
   const Properties access(H5Pcreate(H5P_DATASET_ACCESS));
   if (!access.ok() || H5Pset_efile_prefix(access, "${ORIGIN}") < 0) return {};
@@ -163,7 +163,7 @@ Status read_box(const std::string& path, const Dataset& dataset, const Box& box,
   const std::string where = "'" + path + "', dataset '" + dataset.name + "'";
   DatasetHandle handle(H5Dopen2(file, ("/" + dataset.name).c_str(), H5P_DEFAULT));
   if (handle.ok() && !externals_are_here(handle)) {
-    (void)handle.close();  // the library opens a dataset once
+    (void)handle.close();  // the library opens a dataset only once
     handle = open_beside(file, dataset.name);
   }
   if (!handle.ok()) return library_error(Code::damaged, "opening " + where);

@@ -1,4 +1,4 @@
-// HDF5: plain files for any tool, whose metadata libhdf5 makes in private and which it never opens for writing.
+// HDF5: plain files for any tool. libhdf5 creates the metadata privately and never opens the file for writing.
 #include <algorithm>
 
 #include "core/format/format.hpp"
@@ -57,7 +57,7 @@ class Hdf5 final : public Format {
                       [](unsigned char a, std::byte b) { return a == std::to_integer<unsigned char>(b); });
   }
 
-  // HDF5's user blocks, as of MATLAB's files.
+  // HDF5's user blocks, as in MATLAB files.
   bool may_begin_later() const override { return true; }
 
   Result<Contents> read(const std::string& path) const override {

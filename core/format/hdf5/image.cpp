@@ -1,4 +1,4 @@
-// Image: one attempt after another until the region for metadata was large enough, which is mostly the first.
+// Image: repeats attempts until the metadata region is large enough; usually the first one is.
 #include "core/format/hdf5/image.hpp"
 
 #include <sys/resource.h>
@@ -15,9 +15,9 @@ namespace {
 
 struct Attempt {
   int64_t metadata_bytes;  // of the region at the head
-  int64_t block;           // unit on which datasets of at least THRESHOLD bytes begin
+  int64_t block;           // datasets of at least THRESHOLD bytes are aligned to it
   int64_t threshold;
-  int64_t heap_bytes = 0;  // that lie before all data, as they do
+  int64_t heap_bytes = 0;  // those before all data
 };
 
 // Beyond the process's file size limit the library's ftruncate would raise SIGXFSZ, which kills.
@@ -44,7 +44,7 @@ Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Dimen
   const bool ok =
       creation.ok() && set_object(creation) && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
       H5Pset_meta_block_size(access, static_cast<hsize_t>(attempt.metadata_bytes)) >= 0 &&
-      // Blocks of small data would hide datasets from the alignment; without them small ones are packed too.
+      // Blocks of small data would hide datasets from the alignment; without them small datasets are packed too.
       H5Pset_small_data_block_size(access, 0) >= 0 &&
       H5Pset_alignment(access, static_cast<hsize_t>(attempt.threshold), static_cast<hsize_t>(attempt.block)) >= 0;
   if (!ok) return library_error(Code::internal, "setting up an HDF5 image");
@@ -64,7 +64,7 @@ Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Dimen
   return places;
 }
 
-// The head up to the first data, or up to where metadata can reach, so that a large block does not mean large zeros.
+// The head up to the first data, or up to the last possible metadata, so that a large block does not add large zeros.
 Result<int64_t> head_end(const PrivateFile& image, const Attempt& attempt, int64_t first_data) {
   const int64_t reach = attempt.metadata_bytes + attempt.heap_bytes + 4096 +
                         (attempt.metadata_bytes >= attempt.threshold ? attempt.block : 0);
@@ -85,7 +85,7 @@ Result<Layout> image_layout(const Catalogue& given, const Alignment& alignment) 
   Attempt attempt;
   attempt.block = std::max<int64_t>(alignment.block, 1);
   attempt.threshold = attempt.block;
-  // An aligned attribute would leave a gap before it that small datasets then fill: data before metadata.
+  // An aligned attribute would leave a gap that small datasets fill: data before metadata.
   for (const auto& [object, attributes] : all.attributes)
     if (const int64_t largest = largest_outside_header(attributes); largest > 0)
       attempt.threshold = std::max(attempt.threshold, largest + 1024);
@@ -109,7 +109,7 @@ Result<Layout> image_layout(const Catalogue& given, const Alignment& alignment) 
       first_data = std::min(first_data, place.base);
       layout.end = std::max(layout.end, place.base + bytes(catalogue.datasets[i]));
     }
-    // No data was ever written: whatever is not zero from the first dataset on is metadata that did not fit.
+    // Data was never written: nonzero bytes from the first dataset on are metadata that did not fit.
     PENSTOCK_ASSIGN(const int64_t stray, image.end_of_nonzero(first_data, layout.end));
     if (stray > first_data) continue;
     PENSTOCK_ASSIGN(const int64_t end, head_end(image, attempt, first_data));

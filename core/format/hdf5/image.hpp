@@ -1,4 +1,4 @@
-// Image: the metadata of an HDF5 file, made by libhdf5 in a private file that holds no data.
+// Image: the metadata of an HDF5 file, made by libhdf5 in a private file without data.
 #pragma once
 
 #include "core/format/hdf5/private_file.hpp"
@@ -6,12 +6,12 @@
 
 namespace penstock::hdf5 {
 
-// Where everything in CATALOGUE lies, with all metadata in one extent at offset 0, below the first dataset's first
-// byte.
+// The layout of everything in CATALOGUE, with all metadata in one extent at offset 0, before the first byte of the
+// first dataset.
 Result<Layout> image_layout(const Catalogue& catalogue, const Alignment& alignment);
 
-// Rows of one chunk of an unlimited dataset: all of them where that is less than 4 GiB, else so many that chunks lie
-// one behind another. 0 where that cannot be.
+// Rows of one chunk of an unlimited dataset: all rows if they have less than 4 GiB, else as many as make chunks
+// contiguous. 0 if that is impossible.
 int64_t rows_per_chunk(const Dataset& dataset, int64_t block);
 
 }  // namespace penstock::hdf5

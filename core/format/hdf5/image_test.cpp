@@ -1,5 +1,4 @@
-// The HDF5 layout: files made from it are read back by libhdf5, h5dump and h5py, and nothing of data and metadata
-// overlaps.
+// Tests of the HDF5 layout: libhdf5, h5dump and h5py read files made from it, and data and metadata do not overlap.
 #include <chrono>
 
 #include "core/format/hdf5/image.hpp"
@@ -43,7 +42,7 @@ std::vector<std::vector<std::byte>> data_of(const Catalogue& catalogue) {
   return data;
 }
 
-// By libhdf5 itself.
+// Uses libhdf5.
 void expect_data(const std::string& path, const Catalogue& catalogue, const std::vector<std::vector<std::byte>>& data) {
   const hdf5::File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
   ASSERT_TRUE(file.ok());
@@ -142,8 +141,8 @@ TEST(Hdf5Image, GroupsOfAttributesAndLargeOnes) {
   for (int i = 0; i < 40; ++i)
     catalogue.datasets.push_back(
         {"set/d" + std::to_string(10 + i), {Kind::f32, 0}, Dims{i % 3 ? 10 : 5000}, i % 10 == 9});
-  const std::vector<double> large(40000, 1.5);  // 320 kB: beyond what an object header holds
-  const std::vector<double> medium(1000, 2.5);  // 8 kB: outside the header where there are more than 8
+  const std::vector<double> large(40000, 1.5);  // 320 kB: too large for an object header
+  const std::vector<double> medium(1000, 2.5);  // 8 kB: outside the header if there are more than 8
   const auto add = [&](const std::string& object, const std::string& name, const std::vector<double>& values) {
     catalogue.attributes[object][name] =
         make_attribute(name, {Kind::f64, 0}, values.data(), static_cast<int64_t>(values.size()));
@@ -169,7 +168,7 @@ TEST(Hdf5Image, GroupsOfAttributesAndLargeOnes) {
   }
 }
 
-// Names of dimensions: shared, with coordinates, of a group's own, that grow, and that do not fit.
+// Names of dimensions: shared, with coordinates, of a group, of growing datasets, and unsuitable ones.
 Catalogue named(int count) {
   Catalogue catalogue;
   const auto add = [&](const std::string& name, const Dims& shape, std::vector<std::string> names, bool unlimited) {
@@ -294,7 +293,7 @@ TEST(Hdf5Image, TheFirstEstimateIsEnoughAndNotFarOff) {
     const auto used = std::find_if(head.rbegin(), head.rend(), [](std::byte b) { return b != std::byte{0}; });
     RecordProperty("used_of_" + std::to_string(count), static_cast<int>(head.rend() - used));
     const int64_t estimate = hdf5::estimate_metadata_bytes(catalogue);
-    // Twice the estimate in the head would mean a second attempt.
+    // Twice the estimate at the start would mean a second attempt.
     EXPECT_LE(static_cast<int64_t>(head.size()), estimate + int64_t{3} * 4096) << count;
     EXPECT_LE(estimate, 2 * (head.rend() - used) + 8192) << count;
   }

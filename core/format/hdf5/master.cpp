@@ -1,4 +1,4 @@
-// Master: virtual datasets for every tool, and the index for penstock, which never needs the mappings.
+// Master: virtual datasets for other tools, and the index for penstock, which does not use the mappings.
 #include "core/format/hdf5/master.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-// In names of virtual sources "%b" stands for a block number, so that a plain "%" is written "%%".
+// In names of virtual sources "%b" is a block number, so a plain "%" is written "%%".
 std::string escaped(std::string_view name) {
   std::string out;
   for (const char c : name) out.append(c == '%' ? 2 : 1, c);
@@ -55,7 +55,7 @@ class MasterBuilder {
     PENSTOCK_ASSIGN(const Properties links, link_creation(dataset.name));
     PENSTOCK_ASSIGN(const Group group, builder_.group_of(dataset.name));
     if (!creation.ok() || !space.ok() || !set_object(creation)) return library_error(Code::internal, "setting it up");
-    // One without any block has never been allocated, and so reads as zero.
+    // A dataset without blocks has never been allocated and reads as zero.
     PENSTOCK_TRY(add_mappings(creation, space, dataset, blocks));
     const std::string name = dataset.name.substr(dataset.name.rfind('/') + 1);
     DatasetHandle handle(H5Dcreate2(group, name.c_str(), type, space, links, creation, H5P_DEFAULT));
@@ -67,7 +67,7 @@ class MasterBuilder {
   }
 
   Status add_mappings(hid_t creation, hid_t space, const Dataset& dataset, const std::vector<StoredBlock>& blocks) {
-    std::map<int32_t, int64_t> in_part;  // blocks of this dataset so far
+    std::map<int32_t, int64_t> in_part;  // of this dataset so far
     for (const StoredBlock& block : blocks) {
       const std::string source = escaped(part_dataset_name(dataset.name, in_part[block.part]++));
       if (block.where.count() == 0) continue;
@@ -109,7 +109,7 @@ class MasterBuilder {
   Builder builder_;
 };
 
-// Without datasets of runs: a virtual mapping would need a union of hyperslabs, which HDF5 takes minutes to make and to
+// Without datasets of runs: a virtual mapping would need a union of hyperslabs, which HDF5 needs minutes to create and
 // read.
 Catalogue visible_part(const Contents& contents) {
   Catalogue visible = contents.catalogue;

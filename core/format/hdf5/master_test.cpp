@@ -1,4 +1,4 @@
-// The master of a set: penstock reads its index, h5py and libhdf5 its virtual datasets, from any working directory.
+// Tests of a set's master: penstock reads its index, h5py and libhdf5 its virtual datasets, from any working directory.
 #include "core/format/testing.hpp"
 #include "core/hdf5/handles.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 using namespace testing;
 
 // A set of two parts: "t" (8, 6) in three boxes, two of them in part 1; "r" in runs; "s" a scalar; "e" without
-// elements; "h" partly, and "none" not at all put; "a#1" and "100%b" with names that clash with rules.
+// elements; "h" put in part and "none" not at all; "a#1" and "100%b" with special characters of the rules.
 class Set {
  public:
   explicit Set(const std::string& folder) : folder_(folder) {
@@ -55,7 +55,7 @@ class Set {
     for (const Piece& piece : pieces) contents_.blocks.back().push_back({piece.part, -1, false, piece.where});
   }
 
-  // Each element holds its linear offset.
+  // Each element contains its linear offset.
   static std::vector<std::byte> values(const Selection& where) {
     std::vector<double> out;
     Cursor cursor(where);

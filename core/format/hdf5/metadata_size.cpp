@@ -1,5 +1,5 @@
-// Metadata size: sums over what HDF5 1.10 writes with bounds V18, measured rather than derived (image_test.cpp holds it
-// to it).
+// Metadata size: sums of what HDF5 1.10 writes with bounds V18, measured rather than derived (image_test.cpp verifies
+// them).
 #include "core/format/hdf5/metadata_size.hpp"
 
 #include <algorithm>
@@ -30,13 +30,13 @@ int64_t attributes_bytes(const std::map<std::string, Attribute>& attributes) {
   int64_t sum = 0;
   for (const auto& [name, attribute] : attributes) sum += attribute_bytes(attribute);
   const bool dense = static_cast<int64_t>(attributes.size()) > most_in_header || largest_outside_header(attributes) > 0;
-  // A heap doubles its blocks up to 64 KiB and keeps the room of what moved out of the header.
+  // A heap doubles its blocks up to 64 KiB, and the space of attributes that left the header stays.
   return dense ? 1900 + sum + sum / 2 + std::min<int64_t>(sum, 65536) / 2 : sum + sum / 8;
 }
 
 int64_t dataset_bytes(const Dataset& dataset, int64_t attributes) {
   const bool is_complex = dataset.type.kind == Kind::complex64 || dataset.type.kind == Kind::complex128;
-  // The library makes a header of 256 bytes at least, in whose rest the first attributes find room.
+  // The library creates a header of at least 256 bytes; the first attributes fit into the rest.
   const int64_t header = std::max<int64_t>(280, 160 + 16 * dataset.shape.rank() + (is_complex ? 90 : 0) + attributes);
   // One node of a version-1 B-tree with 64 entries; more chunks than that are hundreds of GiB.
   const int64_t chunk_index = dataset.unlimited ? 24 + 65 * (8 + 8 * (dataset.shape.rank() + 1)) + 64 * 8 : 0;
@@ -59,7 +59,7 @@ int64_t largest_outside_header(const std::map<std::string, Attribute>& attribute
     const int64_t size = attribute_bytes(attribute);
     if (size > (many ? most_managed_bytes : most_header_bytes)) largest = std::max(largest, size);
   }
-  // One that leaves the header takes the others of its object along.
+  // One attribute that leaves the header moves the others of its object too.
   if (largest > 0)
     for (const auto& [name, attribute] : attributes) largest = std::max(largest, attribute_bytes(attribute));
   return largest;
@@ -71,7 +71,7 @@ int64_t estimate_metadata_bytes(const Catalogue& catalogue) {
   };
   std::map<std::string, Links> groups;
   groups[""];
-  // Each name adds one link to its group, and its group, where that is new, one to its own.
+  // Each name adds one link to its group; a new group adds one to its own parent.
   const auto add = [&](std::string name) {
     for (bool fresh = true; fresh && !name.empty();) {
       const size_t slash = name.rfind('/');

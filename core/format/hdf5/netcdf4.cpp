@@ -1,4 +1,4 @@
-// netCDF-4: names of its attributes.
+// netCDF-4: recognises its attributes.
 #include "core/format/hdf5/netcdf4.hpp"
 
 #include "core/hdf5/dimension_scales.hpp"
@@ -28,7 +28,7 @@ bool is_scale_attribute(const std::string& name) { return name == "DIMENSION_LIS
 std::optional<ElementType> folded_type(const Dataset& dataset) {
   const int rank = dataset.shape.rank();
   if (rank == 0 || dataset.type != ElementType{Kind::text, 1} || dataset.shape[rank - 1] < 1) return std::nullopt;
-  if (rank == 1 && dataset.unlimited) return std::nullopt;  // a list that grows, as in classic netCDF
+  if (rank == 1 && dataset.unlimited) return std::nullopt;  // a 1-D dataset that grows, as in classic netCDF
   const ElementType type{Kind::text, dataset.shape[rank - 1]};
   if (!check_shape(type, Dims{}).ok()) return std::nullopt;
   return type;
@@ -49,7 +49,7 @@ netcdf::Note take_note(AttributeMap& attributes, bool noted) {
     attributes.erase(name);
   attributes.erase(own);
   for (auto& [name, attribute] : attributes) {
-    if (attribute.shape == Dims{1}) attribute.shape = {};  // what netCDF cannot tell apart
+    if (attribute.shape == Dims{1}) attribute.shape = {};  // netCDF does not distinguish them
     if (noted) attribute = netcdf::from_plain(attribute, name, note);
   }
   return note;

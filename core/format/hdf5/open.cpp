@@ -1,4 +1,4 @@
-// Open: the ways in which a file can fail to be HDF5, each told apart before the library is asked.
+// Open: distinguishes the reasons why a file is not HDF5, before the library is called.
 #include <cstring>
 
 #include "core/format/hdf5/read.hpp"
@@ -16,7 +16,7 @@ Result<File> open_file(const std::string& path, int64_t& file_bytes) {
   PENSTOCK_ASSIGN(const std::string head, read_regular_file(path, 8));
   const bool at_start = head == std::string_view(signature, 8);
   if (!at_start) {
-    // Behind a user block the signature may come later; the library knows where to look.
+    // After a user block the signature comes later; the library finds it.
     if (file_bytes < 520 || H5Fis_hdf5(path.c_str()) <= 0)
       return Status(Code::damaged, "'" + path + "' is not an HDF5 file: it has " + std::to_string(file_bytes) +
                                        " bytes and no HDF5 signature");

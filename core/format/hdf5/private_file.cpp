@@ -18,8 +18,8 @@ namespace {
 
 std::string path_of(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-// Never named, so that there is no moment at which a kill would leave it behind. Not every file system can; and without
-// a /proc of this process there would be no path to it.
+// Never named, so that a kill leaves nothing behind at any time. Not every file system supports this, and without /proc
+// of this process there is no path to the file.
 int make_nameless(const char* folder) {
   const int fd = ::open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0 || ::access(path_of(fd).c_str(), R_OK | W_OK) == 0) return fd;
@@ -34,7 +34,7 @@ int make_named(const char* folder, std::string& path) {
   return ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 }
 
-// Whether a file there is written sparsely enough cannot be asked; the search for holes finds out.
+// It is not possible to ask whether files there are sparse; the search for holes finds out.
 constexpr int64_t largest_search = int64_t{1} << 30;
 
 }  // namespace
@@ -79,7 +79,7 @@ Result<std::vector<std::byte>> PrivateFile::read(int64_t begin, int64_t end) con
         ::pread(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(begin) + static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return Status::from_errno(errno, "reading a private file");
-    if (n == 0) break;  // beyond the end: zeros
+    if (n == 0) break;  // past the end: zeros
     done += static_cast<size_t>(n);
   }
   return bytes;

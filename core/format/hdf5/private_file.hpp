@@ -1,4 +1,4 @@
-// Private file: where libhdf5 may build an image in peace; it has no name by the time anything is in it.
+// Private file: the file in which libhdf5 builds an image; it has no name once it contains anything.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace penstock::hdf5 {
 
-// A sparse file on tmpfs (/dev/shm, else TMPDIR, else /tmp). Not the library's "core" driver: that one extends its
-// memory to the end of allocation at every flush, so that a file of 1 TiB would need 1 TiB; here unwritten datasets
-// cost nothing.
+// A sparse file on tmpfs (/dev/shm, else TMPDIR, else /tmp). The library's "core" driver is not suitable: it extends
+// its memory to the end of allocation at every flush, so that a file of 1 TiB would need 1 TiB. Here unwritten datasets
+// need no memory.
 class PrivateFile {
  public:
   static Result<PrivateFile> make();
@@ -22,14 +22,14 @@ class PrivateFile {
 
   // REQUIRES: unlink_name() was not called.
   const std::string& path() const { return path_; }
-  // False for a file that never had a name: its path is a link of /proc that leads nowhere but is opened all the same.
+  // False for a file that never had a name: its path is a link in /proc that can be opened.
   bool named() const { return named_; }
-  // Once the library has it open, so that even a killed process leaves nothing behind.
+  // Called after the library has opened the file, so that even a killed process leaves nothing behind.
   void unlink_name();
 
   Result<int64_t> size() const;
   Result<std::vector<std::byte>> read(int64_t begin, int64_t end) const;
-  // One past the last byte of [begin, end) that is not zero; BEGIN where all are. Holes are skipped, not read.
+  // One past the last nonzero byte in [begin, end); BEGIN if all are zero. Holes are skipped, not read.
   Result<int64_t> end_of_nonzero(int64_t begin, int64_t end) const;
 
  private:

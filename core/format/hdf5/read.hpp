@@ -1,4 +1,4 @@
-// Read: what is in an HDF5 file, whoever wrote it.
+// Read: the contents of an HDF5 file of any origin.
 #pragma once
 
 #include <span>
@@ -9,19 +9,17 @@
 
 namespace penstock::hdf5 {
 
-// Where penstock keeps what other tools may ignore.
+// The group of penstock's own data, which other tools can ignore.
 inline constexpr const char* own_group = "_penstock";
 inline constexpr const char* index_dataset = "_penstock/index";
 
-// Opens an existing file; Code::not_found, Code::denied, or Code::damaged where it is not HDF5, was cut off or is
-// corrupt.
+// Opens an existing file. Code::not_found, Code::denied, or Code::damaged if it is not HDF5, truncated or corrupt.
 Result<File> open_file(const std::string& path, int64_t& file_bytes);
 
-// A single file's catalogue and blocks, or what the index of a set's master says.
+// The catalogue and blocks of a single file, or the index in the master of a set.
 Result<Contents> read_contents(const std::string& path);
 
-// One stored block after another of an open dataset, in the order of elements; FOREIGN where only the library can read
-// it.
+// The stored blocks of an open dataset, in the order of elements; FOREIGN if only the library can read it.
 Status find_blocks(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped,
                    std::vector<StoredBlock>& blocks, bool& foreign);
 

@@ -1,4 +1,4 @@
-// Reading HDF5 files that others wrote, and files that are damaged, cut off, or lead elsewhere.
+// Tests of reading HDF5 files of other tools, and files that are damaged, truncated, or refer to other files.
 #include <algorithm>
 #include <array>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace testing;
 
-// Writes what the tests need with libhdf5 and its defaults: an ordinary file of somebody else.
+// Writes test files with libhdf5 and its defaults, like ordinary files of other tools.
 class Author {
  public:
   explicit Author(const std::string& path) : file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)) {}
@@ -147,7 +147,7 @@ TEST(Hdf5Read, WhatOthersStore) {
   EXPECT_EQ(std::string(texts[2].data(), 4), "four");
   EXPECT_EQ(read_all<char>(path, *contents, "unwritten_strings"), std::vector<char>(4, '\0'));
   EXPECT_EQ(contents->catalogue.find("one_string")->type, (ElementType{Kind::text, 1}));
-  // What cannot be read is listed, with the reason.
+  // Unsupported objects are listed, with the reason.
   for (const char* said : {"'null' is a dataset of references", "'table' is a dataset of a compound type", "'soft'",
                            "'dangling'", "'group/cycle'"})
     EXPECT_TRUE(std::ranges::any_of(contents->unread, [&](const std::string& what) { return what.starts_with(said); }))
@@ -228,7 +228,7 @@ TEST(Hdf5Read, AttributesOfOthers) {
   EXPECT_FALSE(is_foreign(*contents, "s"));
 }
 
-// As ESIO's writer makes them: layout 0 has no note; components are an array type; chunked where it was asked for.
+// As in ESIO's files: layout 0 has no note; components are an array type; chunked if requested.
 constexpr const char* esio_author =
     "import h5py, numpy, sys\n"
     "f = h5py.File(sys.argv[1], 'w')\n"
@@ -353,7 +353,7 @@ TEST(Hdf5Read, NeverLeavesItsFolder) {
   }
 }
 
-// A filter that changes nothing, under the number of one that nobody here has.
+// A filter that changes nothing, with the number of one that is not installed.
 constexpr H5Z_filter_t zstandard = 32015;
 size_t as_it_is(unsigned, size_t, const unsigned*, size_t bytes, size_t*, void**) { return bytes; }
 constexpr H5Z_class2_t filter_class{H5Z_CLASS_T_VERS, zstandard, 1, 1, "", nullptr, nullptr, &as_it_is};

@@ -1,5 +1,5 @@
-// Scales: netCDF-4 keeps a variable's dimensions in one of three ways, other tools in the first; all are read once the
-// file is known.
+// Scales: netCDF-4 stores a variable's dimensions in one of three ways, other tools in the first; all are read after
+// the whole file is known.
 #include "core/format/hdf5/scales.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-// Lists of references, in memory of the library's.
+// Lists of references, in memory of the library.
 class References {
  public:
   References(hid_t type, hid_t space, size_t count) : type_(type), space_(space), lists_(count) {}
@@ -31,8 +31,8 @@ int rank_of(hid_t dataset) {
   return space.ok() ? H5Sget_simple_extent_ndims(space) : 0;
 }
 
-// The identities of the scales that the dataset's dimensions have; empty where it has none, or not such ones. SEVERAL:
-// a dimension has more than the one that is returned.
+// The identities of the scales of the dataset's dimensions; empty if it has none, or unsupported ones. SEVERAL: a
+// dimension has more than the one returned.
 std::vector<std::string> attached(hid_t dataset, int rank, bool& several) {
   constexpr const char* name = "DIMENSION_LIST";
   if (H5Aexists(dataset, name) <= 0) return {};
@@ -58,7 +58,7 @@ std::vector<std::string> attached(hid_t dataset, int rank, bool& several) {
   return found;
 }
 
-// A list of ints as texts; empty where it is something else.
+// A list of ints as texts; empty if it is something else.
 std::vector<std::string> numbers(const AttributeMap& attributes, const char* name) {
   std::vector<std::string> list;
   const auto found = attributes.find(name);
@@ -129,7 +129,7 @@ std::vector<std::string> Scales::names_of(const std::vector<std::string>& keys) 
 std::vector<std::pair<std::string, std::string>> Scales::name_dimensions(Catalogue& catalogue, bool netcdf4) {
   std::vector<std::pair<std::string, std::string>> wrong;
   const std::string key(naming_attribute);
-  std::set<std::string> used;  // by others than themselves
+  std::set<std::string> used;  // by other datasets
   for (const auto& [name, keys] : variables_)
     for (const std::string& dimension : names_of(keys)) {
       unused_.erase(dimension);
@@ -143,7 +143,7 @@ std::vector<std::pair<std::string, std::string>> Scales::name_dimensions(Catalog
                          "a netCDF-4 variable with the name of a dimension that it is not the coordinate of");
     const auto& keys = variable->second;
     std::vector<std::string> names = names_of(keys);
-    // The characters of a text are no dimension of it.
+    // The characters of a text do not count as a dimension.
     const auto rank = static_cast<size_t>(dataset.shape.rank());
     if (names.size() < rank || names.size() > rank + (netcdf4 ? 1 : 0) || names.size() != keys.size()) {
       if (netcdf4)
@@ -152,7 +152,7 @@ std::vector<std::pair<std::string, std::string>> Scales::name_dimensions(Catalog
         wrong.emplace_back(dataset.name, "a dataset whose dimension scales cannot be found");
       continue;
     }
-    // That a list is the scale of others says what its own dimension is called.
+    // A 1-D dataset that is a scale of others names its own dimension.
     if (!netcdf4 && names == std::vector{dataset.name} && used.contains(dataset.name)) continue;
     names.resize(rank);
     if (!catalogue.attributes[dataset.name].emplace(key, naming(names)).second && netcdf4)

@@ -1,4 +1,4 @@
-// Variable text: strings in the library's memory, some at a time.
+// Variable text: strings in the library's memory, a limited number at a time.
 #include "core/format/hdf5/variable_text.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr hsize_t at_once = 1 << 16;
 
-// What the library allocated for COUNT strings.
+// Memory that the library allocated for COUNT strings.
 class Strings {
  public:
   Strings(hid_t type, hid_t space, size_t count) : type_(type), space_(space), list_(count, nullptr) {}

@@ -1,4 +1,4 @@
-// Walk: every group and dataset that hard links reach, once, without recursion: the depth is the file's to choose.
+// Walk: visits every group and dataset reachable by hard links, once, without recursion: the file determines the depth.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -19,7 +19,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr size_t longest_name = 1000;  // as of any dataset; it bounds the depth too
+constexpr size_t longest_name = 1000;  // as for any dataset; also bounds the depth
 
 struct Links {
   std::vector<std::string> hard;
@@ -94,7 +94,7 @@ class Walker {
   Status visit_group(const std::string& name, std::vector<std::string>& groups) {
     const Group group(H5Gopen2(file_, ("/" + name).c_str(), H5P_DEFAULT));
     if (!group.ok()) return library_error(Code::damaged, "opening it");
-    if (!seen_.insert(identity(group)).second) {  // another way to a group that was walked: perhaps a cycle
+    if (!seen_.insert(identity(group)).second) {  // another path to a visited group, possibly a cycle
       leave_out(name, "a second link to a group");
       return {};
     }
@@ -177,7 +177,7 @@ class Walker {
     return {};
   }
 
-  // The type that DATASET has as texts, or why it cannot be read so.
+  // The text type of DATASET's strings, or why they cannot be read as texts.
   Result<std::string> measure_strings(hid_t object, hid_t stored, const Dataset& dataset, ElementType& type) const {
     const Properties creation(H5Dget_create_plist(object));
     if (!creation.ok()) return library_error(Code::damaged, "reading its definition");
@@ -193,7 +193,7 @@ class Walker {
     return std::string();
   }
 
-  // For people: what there is that no dataset of ours is.
+  // For people: a description of an unsupported object.
   static std::string unknown(hid_t type, hid_t space) {
     if (H5Sget_simple_extent_ndims(space) > max_rank) return "more than 8 dimensions";
     switch (H5Tget_class(type)) {
@@ -207,7 +207,7 @@ class Walker {
     }
   }
 
-  // So that whoever reads all of it need not unpack a chunk twice.
+  // So that a reader of the whole dataset need not unpack a chunk twice.
   void note_chunk(hid_t object, const Dataset& dataset) {
     const Properties creation(H5Dget_create_plist(object));
     const int rank = dataset.shape.rank();
@@ -239,14 +239,14 @@ class Walker {
     return true;
   }
 
-  // The extents of an array type come behind those of the dataset.
+  // The extents of an array type follow those of the dataset.
   static bool append(const Dims& inner, Dims& shape) {
     if (inner.rank() > max_rank - shape.rank()) return false;
     for (const int64_t extent : inner) shape.push_back(extent);
     return true;
   }
 
-  // A field in ESIO's layout 2 is shown as in its layout 0. What says that it is in layout 2 would be wrong of a copy.
+  // Presents a field in ESIO's layout 2 in its layout 0. The layout attributes would be wrong for a copy.
   void unfold_field(Dataset& dataset, const Dims& inner) {
     const auto found = contents_.catalogue.attributes.find(dataset.name);
     if (found == contents_.catalogue.attributes.end() || !unfold_esio(found->second, inner, dataset.shape)) return;
@@ -256,7 +256,7 @@ class Walker {
     convert(dataset.name, "a field in ESIO's layout 2, which would become one of three dimensions");
   }
 
-  // Of netCDF-4's files a note too, and whether the object is no dataset after all.
+  // For netCDF-4 files also a note, and whether the object is not a dataset.
   struct Extra {
     netcdf::Note note;
     bool dimension_only = false;
@@ -290,7 +290,7 @@ class Walker {
     contents_.leave_out("'" + name + "' is " + std::string(what));
   }
 
-  // It is read all the same.
+  // It is read nevertheless.
   void convert_type(const std::string& name) {
     if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is a dataset whose type would be converted";
   }
@@ -302,7 +302,7 @@ class Walker {
   hid_t file_;
   const std::string& path_;
   int64_t file_bytes_;
-  bool own_;  // written by penstock, in no version that a library may not know: what cannot be opened is damaged
+  bool own_;  // written by penstock, so that objects that cannot be opened are damaged
   Contents contents_;
   std::vector<Found> found_;
   std::set<std::string> seen_;
@@ -310,7 +310,7 @@ class Walker {
   bool netcdf4_ = false, noted_ = false;  // written by netCDF-4, by our engine
 };
 
-// The JSON of a set's master; "" where the file is none.
+// The JSON in a set's master; "" for other files.
 Result<std::string> index_text(hid_t file, int64_t file_bytes) {
   if (H5Lexists(file, own_group, H5P_DEFAULT) <= 0 || H5Lexists(file, index_dataset, H5P_DEFAULT) <= 0)
     return std::string();

@@ -1,4 +1,4 @@
-// Contents: variables as datasets, with names, shapes and attributes as penstock's notes say where there are any.
+// Contents: variables as datasets, with names, shapes and attributes from penstock's notes if there are any.
 #include "core/format/netcdf/contents.hpp"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ class Mapper {
     StoredBlock block;
   };
 
-  // "Streaming": as many whole records as there are bytes.
+  // "Streaming": as many whole records as the file has bytes for.
   Status find_records() {
     record_bytes_ = record_bytes(header_);
     if (record_bytes_ < 0) return damaged("a record is larger than 63 bits can say");
@@ -138,7 +138,8 @@ class Mapper {
     return {};
   }
 
-  // How many of the variable's dimensions are the dataset's; the last may be the bytes of a text, or two parts.
+  // The number of the variable's dimensions that belong to the dataset; the last one may be a text's bytes or two
+  // parts.
   size_t map_type(const Variable& variable, const Note& note, Dataset& dataset) const {
     const size_t rank = variable.dimensions.size();
     dataset.type = variable.type;
@@ -179,7 +180,7 @@ class Mapper {
     return {};
   }
 
-  // Foreign files keep the names of their dimensions as the attribute by which penstock's users give them.
+  // In foreign files the names of dimensions become the attribute with which penstock's users name them.
   void map_attributes(const Variable& variable, const Note& note, size_t own_dimensions, const std::string& name) {
     auto& attributes = contents_.catalogue.attributes;
     for (const Attribute& plain : variable.attributes) {
@@ -202,7 +203,7 @@ class Mapper {
 
   Header header_;
   int64_t file_bytes_;
-  bool own_ = false;  // penstock wrote it: names are encoded
+  bool own_ = false;  // written by penstock: names are encoded
   Note note_;
   int64_t record_bytes_ = 0;
   std::vector<bool> used_;  // dimensions

@@ -1,4 +1,4 @@
-// Contents: what is in a classic netCDF file, whoever wrote it.
+// Contents: the contents of a classic netCDF file of any origin.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace penstock::netcdf {
 
-// Code::damaged where the header is wrong, or the file is shorter than its variables.
+// Code::damaged if the header is invalid, or the file is shorter than its variables.
 Result<Contents> read_contents(const std::string& path);
 
 }  // namespace penstock::netcdf

@@ -1,4 +1,5 @@
-// The classic netCDF header: E3SM's real maps, small files made by ncgen, and every way to cut or flip one.
+// Tests of the classic netCDF header: E3SM's real maps, small files made by ncgen, and every way to truncate or flip
+// one.
 #include "core/netcdf/header.hpp"
 
 #include "core/format/testing.hpp"
@@ -65,7 +66,7 @@ data:
   t = 1,2,3,4,5,6,7,8,9,10,11,12;
 })";
 
-// "" where ncgen is not installed.
+// "" if ncgen is not installed.
 std::string sample(const Scratch& scratch, int version) {
   write_text(scratch.path("sample.cdl"), cdl);
   int status = 0;

@@ -1,4 +1,4 @@
-// netCDF: one classic CDF-5 file, whose header we encode and decode ourselves, so that every build has it.
+// netCDF: one classic CDF-5 file. We encode and decode the header ourselves, so every build supports it.
 #include <algorithm>
 
 #include "core/format/format.hpp"

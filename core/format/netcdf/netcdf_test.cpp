@@ -1,4 +1,4 @@
-// The format netcdf: random catalogues there and back, hostile bytes, what the libraries say, and files of others.
+// Tests of format netcdf: random catalogues in both directions, hostile bytes, netCDF libraries, and foreign files.
 #include "core/format/format.hpp"
 #include "core/format/testing.hpp"
 #include "core/netcdf/header.hpp"
@@ -27,7 +27,7 @@ Attribute random_attribute(std::mt19937_64& random, const std::string& name) {
   }
 }
 
-// Names that need escapes, every type, zero extents, growing datasets of two lengths, attributes everywhere.
+// Names with escapes, every type, zero extents, growing datasets of two lengths, attributes everywhere.
 Made random_catalogue(uint64_t seed) {
   std::mt19937_64 random(seed);
   const char* names[] = {"a", "b c",      "fluid/rho",         "fluid/u_x", "x__y", "%",
@@ -285,7 +285,7 @@ TEST(Netcdf, OffsetsBeyondFourGigabytes) {
   EXPECT_EQ(status, 0) << said;
 }
 
-// The libraries' own: interleaved records in all versions, with values that count up.
+// Files of the libraries: interleaved records in all versions, with ascending values.
 constexpr const char* cdl = R"(netcdf other {
 dimensions: time = unlimited; x = 3; two words = 2;
 variables: double t(time, x); short s(time); byte b(time, two\ words); int fixed(x); char word(x); char letters(time);

@@ -1,5 +1,4 @@
-// Raw: datasets one after another in a file of their own, and a JSON sidecar that says where; the plainest format there
-// is.
+// Raw: datasets one after another in a file, and a JSON sidecar with their locations; the simplest format.
 #include <string_view>
 
 #include "core/base/units.hpp"
@@ -11,7 +10,8 @@ namespace {
 
 constexpr int64_t largest_offset = INT64_MAX - (int64_t{1} << 31);  // room for rounding up to any block
 
-// What a C compiler on any 64-bit machine asks of an array of TYPE, so that a mapped file can be used in place.
+// The alignment that C compilers on 64-bit machines require for an array of TYPE, so that a mapped file can be used in
+// place.
 int64_t natural_alignment(const ElementType& type) { return type.kind == Kind::complex128 ? 16 : 8; }
 
 class Raw final : public Format {

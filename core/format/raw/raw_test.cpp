@@ -1,4 +1,4 @@
-// Raw: where data go, and that a sidecar is believed only as far as its parts bear it out.
+// Tests of raw: locations of data, and sidecars that must match their parts.
 #include "core/format/index.hpp"
 #include "core/format/testing.hpp"
 
@@ -22,7 +22,7 @@ Catalogue sample() {
   return catalogue;
 }
 
-// A set of one part, as the session makes it.
+// A set of one part, as made by the session.
 Contents set_of(const Catalogue& catalogue, const Layout& layout, const std::string& part) {
   Contents contents;
   contents.format = "raw";

@@ -1,5 +1,5 @@
-// independent: every rank moves its own runs by its own system calls. Best for large contiguous blocks and for
-// separate files; poor for many short runs, since neighbours then share file blocks.
+// independent: every rank moves its own runs by its own system calls. Best for large contiguous blocks and for separate
+// files; poor for many short runs, since adjacent ranks then share file blocks.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -63,10 +63,10 @@ class IndependentTransfer : public Transfer {
     return status.ok() ? closed : status;
   }
 
-  // Slices that follow one another in the file are one call.
+  // Contiguous slices in the file form one call.
   struct Batch {
     AddressRange range;
-    std::byte* memory = nullptr;  // that of the only slice, where it can go as it lies
+    std::byte* memory = nullptr;  // that of the only slice, if it needs no copy
 
     int64_t bytes() const { return range.end - range.begin; }
   };
@@ -80,7 +80,7 @@ class IndependentTransfer : public Transfer {
       const bool flat = slice.stride == 1 && piece.swap_bytes <= 1;
       const int64_t end = slice.address + slice.bytes;
       std::byte* memory = flat ? piece.memory + slice.memory * piece.element_bytes + slice.skip : nullptr;
-      if (flat && slice.bytes >= buffer_bytes_ / 4) {  // large enough to go without a copy
+      if (flat && slice.bytes >= buffer_bytes_ / 4) {  // large enough to move without a copy
         PENSTOCK_TRY(move_batch(piece, part, *file, batch));
         PENSTOCK_TRY(move_batch(piece, part, *file, {{slice.address, end}, memory}));
         batch = {};

@@ -1,4 +1,4 @@
-// Access: which routine of the MPI standard belongs to which cell.
+// Access: maps cells to routines of the MPI standard.
 #include "core/transport/mpiio/access.hpp"
 
 #include "core/comm/mpi/native.hpp"
@@ -6,7 +6,7 @@
 namespace penstock::mpiio {
 namespace {
 
-// One number for each pair of positioning and coordination, so that the tables below read like the standard's.
+// One number per pair of positioning and coordination, so that the tables below look like the standard's.
 enum Row { offset_alone, offset_all, pointer_alone, pointer_all, shared_alone, shared_ordered };
 
 Row row_of(const Cell& cell) {

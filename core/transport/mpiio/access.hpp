@@ -1,4 +1,4 @@
-// Access: the MPI standard's table of data access routines, one call for each of its cells.
+// Access: the MPI standard's table of data access routines, one call for each cell.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +18,7 @@ struct Cell {
   Direction direction = Direction::write;
 };
 
-// COUNT elements of TYPE at MEMORY, moved to or from OFFSET (in etypes of the view; of use with explicit offsets only).
+// COUNT elements of TYPE at MEMORY, moved to or from OFFSET (in etypes of the view; only for explicit offsets).
 struct Call {
   MPI_File file = MPI_FILE_NULL;
   MPI_Offset offset = 0;
@@ -27,18 +27,18 @@ struct Call {
   MPI_Datatype type = MPI_BYTE;
 };
 
-// A call that was started and its completion. Not movable: MPI may hold addresses of it.
+// A call that was started, and its completion. Not movable: MPI may hold addresses of it.
 class Access {
  public:
   Access() = default;
   Access(const Access&) = delete;
   Access& operator=(const Access&) = delete;
 
-  // Collective where CELL is; may block where it is not non-blocking.
+  // Collective if CELL is; may block unless CELL is non-blocking.
   Status start(const Cell& cell, const Call& call);
-  // Local. Whether finish() need not wait.
+  // Local. Whether finish() will not wait.
   Result<bool> test();
-  // Collective for split calls. The bytes moved.
+  // Collective for split calls. Returns the number of bytes moved.
   Result<int64_t> finish();
 
  private:

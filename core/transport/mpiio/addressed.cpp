@@ -1,4 +1,5 @@
-// Addressed: accesses whose place in the file each rank knows: by explicit offsets, or by its own pointer in its own view.
+// Addressed: accesses at file positions that each rank knows: by explicit offsets, or by its own pointer in its own
+// view.
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -12,9 +13,9 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr size_t most_in_flight = 8;  // non-blocking calls, each with a buffer of its own
+constexpr size_t most_in_flight = 8;  // non-blocking calls, each with its own buffer
 
-// The pieces of one part whose elements are converted in units of one size, and how many rounds they take.
+// The pieces of one part whose elements are converted in units of one size, and their number of rounds.
 struct Task {
   size_t part = 0;
   int64_t unit = 1;
@@ -31,7 +32,7 @@ class AddressedTransfer : public Transfer {
   AddressedTransfer(const Job& job, const Options& options)
       : job_(job), options_(options), cell_(cell_of(options, job.direction)), pieces_(job.pieces) {}
 
-  ~AddressedTransfer() override {  // only after a failure is anything under way
+  ~AddressedTransfer() override {  // requests are in progress only after a failure
     for (auto& call : in_flight_) (void)call.release();
   }
   AddressedTransfer(const AddressedTransfer&) = delete;
@@ -43,7 +44,7 @@ class AddressedTransfer : public Transfer {
     PENSTOCK_TRY(make_tasks());
     if (tasks_.empty()) return {};
     PENSTOCK_TRY(open_part());
-    // The others are here too: a collective call may be started now that progress could not start.
+    // The others are here too: a collective call that progress could not start can be started now.
     if (options_.synchronism == Synchronism::nonblocking && !file_->must_not_be_left_pending()) fail(start_round());
     return {};
   }
@@ -94,7 +95,8 @@ class AddressedTransfer : public Transfer {
     return {task.pieces, job_.parts[task.part], limits(), ordered};
   }
 
-  // With datarep=external32 MPI swaps the bytes, and every element size is a task, since all ranks have one etype at a time.
+  // With datarep=external32 MPI swaps the bytes, and every element size is a task, since all ranks must use the same
+  // etype at a time.
   Status make_tasks() {
     std::vector<int64_t> units{1};
     if (options_.portable()) units = {1, 2, 4, 8};
@@ -110,7 +112,7 @@ class AddressedTransfer : public Transfer {
     for (Task& task : tasks_) rounds.push_back(count_rounds(rounds_of(task)));
     if (lockstep_) PENSTOCK_TRY(job_.comm->all_reduce_max(rounds));
     for (size_t i = 0; i < tasks_.size(); ++i) tasks_[i].rounds = rounds[i];
-    // Without a round of its own a rank still opens and closes with the others.
+    // A rank without rounds still opens and closes with the others.
     if (lockstep_ || !plan_.together) std::erase_if(tasks_, [](const Task& task) { return task.rounds == 0; });
     return {};
   }
@@ -118,7 +120,7 @@ class AddressedTransfer : public Transfer {
   bool rounds_left() const { return round_ < tasks_[task_].rounds; }
   bool last_of_part() const { return task_ + 1 == tasks_.size() || tasks_[task_ + 1].part != tasks_[task_].part; }
 
-  // Whether advance() goes without other ranks.
+  // Whether advance() needs no other ranks.
   bool next_is_local() const {
     if (!plan_.together) return true;
     if (!rounds_left() || (!failure_.ok() && !lockstep_)) return false;  // closing is collective
@@ -148,7 +150,7 @@ class AddressedTransfer : public Transfer {
     return {};
   }
 
-  // Collective. Whether the ranges of the file that the ranks move, with what lies between, overlap.
+  // Collective. Whether the file ranges of the ranks, including the gaps in them, overlap.
   Result<bool> may_overlap(const Task& task) const {
     int64_t mine[] = {INT64_MAX, INT64_MIN};
     for (const Piece* piece : task.pieces) {
@@ -185,7 +187,7 @@ class AddressedTransfer : public Transfer {
     ++task_;
     if (task_ == tasks_.size()) return status;
     const Status begun = close ? open_part() : begin_task();
-    if (!begun.ok()) task_ = tasks_.size();  // the same on all ranks where the part is theirs together
+    if (!begun.ok()) task_ = tasks_.size();  // the same on all ranks if they share the part
     return status.ok() ? begun : status;
   }
 
@@ -204,7 +206,7 @@ class AddressedTransfer : public Transfer {
     return verify_part(job_, part, own, options_.verify);
   }
 
-  // A rank that has no more rounds, or has failed, takes part with nothing.
+  // A rank without rounds left, or with a failure, takes part without data.
   Status start_round() {
     finish_calls(most_under_way() - 1);
     const Task& task = tasks_[task_];
@@ -246,13 +248,13 @@ class AddressedTransfer : public Transfer {
     return call.start(file_->possible(cell_), file_->get(), offset);
   }
 
-  // A view stands until its calls are done. MPICH 4.0 aborts where several collective calls are under way on one file.
+  // A view must stay until its calls are done. MPICH 4.0 aborts with several collective calls in progress on one file.
   size_t most_under_way() const {
     const bool several = options_.synchronism == Synchronism::nonblocking && !options_.viewed() && !options_.collective;
     return several ? most_in_flight : 1;
   }
 
-  // Until at most LEFT calls are under way.
+  // Waits until at most LEFT calls are in progress.
   void finish_calls(size_t left) {
     while (in_flight_.size() > left) {
       PhaseTimer timer(*job_.phases, job_.direction == Direction::write ? Phase::write : Phase::read);
@@ -261,7 +263,7 @@ class AddressedTransfer : public Transfer {
     }
   }
 
-  // Whether a call can be started without waiting for another.
+  // Whether a call can start without waiting for another.
   Result<bool> make_room() {
     if (in_flight_.empty()) return true;
     if (in_flight_.size() < most_under_way() && rounds_left()) return true;
@@ -283,7 +285,7 @@ class AddressedTransfer : public Transfer {
   Cell cell_;  // of the current task
   std::vector<Piece> pieces_;
   PartPlan plan_;
-  bool lockstep_ = false;  // all ranks do the same rounds
+  bool lockstep_ = false;  // all ranks make the same rounds
   std::vector<Task> tasks_;
   size_t task_ = 0;
   int64_t round_ = 0;

@@ -10,7 +10,7 @@ namespace {
 
 const std::byte zeros[most_padding] = {};
 
-// Neighbours in memory become one entry.
+// Contiguous entries in memory become one.
 void add_entry(std::vector<MemoryEntry>& entries, const MemoryEntry& entry) {
   if (!entries.empty() && entry.stride == 1) {
     MemoryEntry& last = entries.back();
@@ -78,7 +78,7 @@ Status RoundCall::start(const Cell& cell, MPI_File file, int64_t offset) {
 Status RoundCall::finish(PhaseTimes& phases) {
   started_ = false;
   PENSTOCK_ASSIGN(const int64_t moved, access_.finish());
-  if (bytes_ > 0 && moved != bytes_)  // ROMIO leaves the count of the call before where a split call moves nothing
+  if (bytes_ > 0 && moved != bytes_)  // in ROMIO, an empty split call leaves the count of the previous call
     return {direction_ == Direction::write ? Code::io : Code::damaged,
             fmt::format("MPI-IO moved {} bytes of {}", moved, bytes_)};
   if (direction_ == Direction::write) return {};

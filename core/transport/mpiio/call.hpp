@@ -1,4 +1,4 @@
-// RoundCall: one round of a rank on its way through one access of MPI-IO, with everything that must live until it is done.
+// RoundCall: one round of a rank in one MPI-IO access, with everything that must live until it is done.
 #pragma once
 
 #include "core/transport/mpiio/access.hpp"
@@ -7,22 +7,22 @@
 
 namespace penstock::mpiio {
 
-// Zero bytes that follow a round's data, at most this many.
+// The maximum number of zero bytes after a round's data.
 inline constexpr int64_t most_padding = 64 << 10;
 
 class RoundCall {
  public:
-  // Describes ROUND's memory in elements of UNIT bytes; packs what has to be where CELL writes. PADDING zeros follow.
+  // Describes ROUND's memory in elements of UNIT bytes; packs data if CELL writes and needs it. PADDING zeros follow.
   Status prepare(Round round, const Limits& limits, int64_t unit, Direction direction, PhaseTimes& phases,
                  int64_t padding = 0);
-  // HEADER before the data.
+  // Puts HEADER before the data.
   void put_before(std::span<const std::byte> header) { header_.assign(header.begin(), header.end()); }
-  // Collective where CELL is. OFFSET in units.
+  // Collective if CELL is. OFFSET is in units.
   Status start(const Cell& cell, MPI_File file, int64_t offset);
   Result<bool> test() { return access_.test(); }
-  // Collective for split calls. Unpacks what was read; a short count is an error.
+  // Collective for split calls. Unpacks data that was read; a short count is an error.
   Status finish(PhaseTimes& phases);
-  // Whether start() came to a call that finish() must end.
+  // Whether start() made a call that finish() must complete.
   bool started() const { return started_; }
   int64_t bytes() const { return bytes_; }
 

@@ -1,4 +1,4 @@
-// Deliver: one sparse exchange of what is wanted, as selections, and one of the bytes.
+// Deliver: one sparse exchange of requests, as selections, and one of the bytes.
 #include "core/transport/mpiio/deliver.hpp"
 
 #include <algorithm>
@@ -60,14 +60,14 @@ Result<std::vector<std::byte>> answer(const Message& question, const Holding& ho
   return bytes;
 }
 
-// BYTES are what HOLDING has of PIECES, packed.
+// BYTES are the packed elements of PIECES in HOLDING.
 Status unpack(const Pieces& pieces, const Holding& holding, std::span<const std::byte> bytes) {
   for (const Piece* piece : pieces) {
     SliceCursor cursor(*piece, holding.begin, holding.end);
     for (Slice slice; cursor.next(slice);) {
       const auto size = static_cast<size_t>(slice.bytes);
       if (bytes.size() < size) return {Code::elsewhere, "another rank could not read what this one wants"};
-      copy_slice(*piece, slice, const_cast<std::byte*>(bytes.data()), Direction::read);  // which only reads it
+      copy_slice(*piece, slice, const_cast<std::byte*>(bytes.data()), Direction::read);  // only reads it
       bytes = bytes.subspan(size);
     }
   }

@@ -1,4 +1,4 @@
-// Deliver: bytes of the file that some rank has read reach those whose pieces want them.
+// Deliver: sends bytes of the file from the ranks that read them to the ranks whose pieces need them.
 #pragma once
 
 #include <span>
@@ -14,13 +14,13 @@ struct Holding {
   int64_t begin = 0, end = 0;
 };
 
-// Collective. HOLDINGS, the same list on every rank, has at most one of this rank, whose bytes MINE are; MINE is empty where
-// they could not be read, which is Code::elsewhere for those who want them. Memory: what the ranks hold, and a
-// description of what is wanted of it.
+// Collective. HOLDINGS is the same list on every rank, with at most one entry of this rank; MINE are its bytes. MINE is
+// empty if they could not be read; ranks that need them then get Code::elsewhere. Memory: the holdings of the ranks,
+// and a description of the requested part.
 Status deliver(const Job& job, const std::vector<const Piece*>& pieces, std::span<const Holding> holdings,
                std::span<const std::byte> mine);
 
-// How much one rank may hold, so that even a rank that wants everything has room for it.
+// The amount that one rank may hold, so that a rank that needs everything has room for it.
 int64_t holding_bytes(const Job& job, int64_t wanted);
 
 }  // namespace penstock::mpiio

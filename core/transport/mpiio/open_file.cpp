@@ -36,11 +36,11 @@ Result<bool> same_parts(const Job& job) {
   return same_on_all_ranks(job.comm, out.take());
 }
 
-// A library may hang, or report success, where the disk is full: so what has no blocks yet must have room.
+// On a full disk a library may hang or report success, so there must be room for blocks not yet allocated.
 Status check_room(const Part& part) {
   struct stat info = {};
   struct statvfs disk = {};
-  if (::stat(part.path.c_str(), &info) != 0 || ::statvfs(part.path.c_str(), &disk) != 0) return {};  // open will tell
+  if (::stat(part.path.c_str(), &info) != 0 || ::statvfs(part.path.c_str(), &disk) != 0) return {};  // open reports it
   const int64_t missing = part.bytes - int64_t{info.st_blocks} * 512;
   const auto free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
   if (missing <= free) return {};
@@ -122,7 +122,7 @@ Cell OpenFile::possible(Cell cell) const {
 
 void OpenFile::report_hints(const Options& options) const {
   if (job_.hints_outcome == nullptr || !job_.hints_outcome->effective.empty())
-    return;  // the first part's stand for all
+    return;  // the first part's hints represent all
   if (options.synchronism == Synchronism::nonblocking && loses_pending_calls())
     job_.hints_outcome->warnings.emplace_back(
         "synchronism=nonblocking is done by blocking calls: with MPI_THREAD_MULTIPLE, OMPIO loses non-blocking ones "
@@ -131,7 +131,7 @@ void OpenFile::report_hints(const Options& options) const {
               *job_.hints_outcome);
 }
 
-// What is known to crash or to be silently wrong.
+// Rejects what is known to crash or to give wrong data silently.
 Status OpenFile::check_library(const Options& options) const {
   if (implementation_ == IoLibrary::open_mpi_romio && options.round_bytes > int64_t{1} << 30)
     return {Code::unsupported,
@@ -151,7 +151,7 @@ Status OpenFile::check_library(const Options& options) const {
   return {};
 }
 
-// OMPIO's MPI_File_iread never completes where it meets the end of the file: docs/reproducers/iread_at_end.c.
+// OMPIO's MPI_File_iread never completes at the end of the file: docs/reproducers/iread_at_end.c.
 Status OpenFile::check_length() const {
   PENSTOCK_ASSIGN(const FileStat info, job_.storage->stat(part_.path));
   if (info.bytes >= part_.bytes) return {};
@@ -172,8 +172,8 @@ Status OpenFile::close(bool sync) {
   return status.in(fmt::format("'{}'", part_.path));
 }
 
-// A file that is open together can only be closed together, which after a failure on some ranks nobody can count on: it is
-// left to the end of the program.
+// A file opened together can only be closed together, which is not assured after a failure on some ranks: it stays open
+// until the program ends.
 OpenFile::~OpenFile() {
   if (file_ != MPI_FILE_NULL && !together_) MPI_File_close(&file_);
 }

@@ -1,4 +1,4 @@
-// OpenFile: one part of a job, open by MPI-IO, by all ranks together or by this one alone.
+// OpenFile: one part of a job, opened by MPI-IO, by all ranks together or by this rank alone.
 #pragma once
 
 #include <mpi.h>
@@ -13,20 +13,20 @@
 
 namespace penstock::mpiio {
 
-// Which parts a job opens, and who.
+// The parts that a job opens, and the ranks that open them.
 struct PartPlan {
-  bool together = false;     // all ranks have the same parts and open the same ones of them
+  bool together = false;     // all ranks have the same parts and open the same ones
   std::vector<size_t> open;  // indices into Job::parts, ascending
 };
 
-// Collective. Parts that all ranks know are opened together; those of one rank, and independent reads of several parts, by
-// each rank that needs them.
+// Collective. Parts known to all ranks are opened together. Parts of one rank, and several parts for independent reads,
+// are opened by each rank that needs them.
 Result<PartPlan> plan_parts(const Job& job, const Options& options);
 
 class OpenFile {
  public:
-  // Collective where TOGETHER. Fails on all ranks where one fails, and where a disk has no room for the part or the part to
-  // read is cut off. Judges the job's hints.
+  // Collective if TOGETHER; then fails on all ranks if one fails. Fails if the disk has no room for the part, or the
+  // part to read is truncated. Reports the effect of the job's hints.
   static Result<std::unique_ptr<OpenFile>> open(const Job& job, const Part& part, const Options& options,
                                                 bool together);
   ~OpenFile();
@@ -34,17 +34,19 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
 
   MPI_File get() const { return file_; }
-  // Open MPI's own implementation: its collective reads give wrong bytes where three or more ranks read ranges that
-  // overlap (4.1.4: docs/reproducers/overlapping_read_all.c).
+  // Open MPI's own implementation: its collective reads return wrong bytes if three or more ranks read overlapping
+  // ranges (4.1.4: docs/reproducers/overlapping_read_all.c).
   bool reads_overlaps_wrongly() const { return implementation_ == IoLibrary::ompio; }
-  // And MPI_File_sync of any file fails while a non-blocking call of another is under way
-  // (docs/reproducers/pending_sync.c): none may be left so for the program to go on.
+  // In the same implementation MPI_File_sync of any file fails while a non-blocking call of another file is in progress
+  // (docs/reproducers/pending_sync.c): no call may stay pending while the program continues.
   bool must_not_be_left_pending() const { return implementation_ == IoLibrary::ompio; }
-  // CELL as it can be done here: with MPI_THREAD_MULTIPLE, OMPIO loses non-blocking calls (docs/reproducers/two_threads.c).
+  // The closest cell to CELL that works: with MPI_THREAD_MULTIPLE, OMPIO loses non-blocking calls
+  // (docs/reproducers/two_threads.c).
   Cell possible(Cell cell) const;
-  // Collective where the file is open together. From DISPLACEMENT (bytes of the part) on; the pointer goes to its begin.
+  // Collective if the file is open together. The view starts at DISPLACEMENT (bytes of the part); the pointer moves to
+  // its start.
   Status view(int64_t displacement, MPI_Datatype unit, MPI_Datatype file_type);
-  // Collective where the file is open together. Syncs where SYNC; looks whether the file is as long as the part.
+  // Collective if the file is open together. Syncs if SYNC; checks that the file is as long as the part.
   Status close(bool sync);
 
  private:

@@ -1,4 +1,4 @@
-// Options of mpiio: the standard's table of accesses has holes, and some of its rows suit some files only.
+// Options of mpiio: the standard's table of accesses has gaps, and some of its rows work only for some files.
 #include "core/transport/mpiio/options.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Options::Options(const Settings& settings)
       round_runs(settings.integer("round_runs")),
       record_bytes(settings.integer("record_bytes")),
       verify(verify_of(settings.word("read_back"))) {
-  // Up to eight non-blocking calls are under way, each with a buffer; an entry of a type takes about 48 bytes.
+  // Up to eight non-blocking calls are in progress, each with a buffer; an entry of a type takes about 48 bytes.
   const int64_t memory = settings.integer("memory_bytes");
   buffer_bytes =
       std::min(buffer_bytes, std::max<int64_t>(4096, memory / (synchronism == Synchronism::nonblocking ? 16 : 2)));

@@ -1,4 +1,4 @@
-// Options: the parameters of mpiio as values, and which of their combinations there are.
+// Options: the parameters of mpiio as values, and their valid combinations.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Options {
   bool collective = true;
   Synchronism synchronism = Synchronism::blocking;
   bool datatype = true;
-  bool apart = false;  // calls are of one put each, in their order
+  bool apart = false;  // each call moves one put, in order
   std::string datarep;
   bool atomicity = false;
   int64_t buffer_bytes = 0, round_bytes = 0, round_runs = 0, record_bytes = 0;
@@ -36,8 +36,8 @@ struct Options {
   bool viewed() const { return datatype || datarep != "native"; }
 };
 
-// Code::unsupported, naming the parameter, for what the standard does not have, or what this format or placement cannot
-// be moved by.
+// Code::unsupported, naming the parameter, for combinations that the standard does not define, or that do not work with
+// this format or placement.
 Status check_options(const Options& options, std::string_view format, std::string_view placement, Direction direction);
 
 }  // namespace penstock::mpiio

@@ -1,8 +1,8 @@
-// Ordered: the shared file pointer, moved by all ranks in the order of their numbers.
+// Ordered: the shared file pointer, moved by all ranks in rank order.
 //
-// The routines write the ranks' data one after another, without gaps. So a round is made of those next runs of the ranks
-// whose addresses ascend with the rank number; the pointer is set before each. When reading, every rank gets a slab of equal size, and
-// hands on what others want.
+// The routines write the ranks' data one after another, without gaps. So a round consists of those next runs whose
+// addresses ascend with the rank number; the pointer is set before each round. When reading, every rank gets a slab of
+// equal size and passes on the data that others need.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace penstock::mpiio {
 namespace {
 
-// The ranks from the last to the first, so that a prefix is over all higher ranks.
+// The ranks in reverse order, so that a prefix covers all higher ranks.
 class Reversed {
  public:
   Reversed() = default;
@@ -33,7 +33,7 @@ class Reversed {
     MPI_Comm_rank(comm_, &rank_);
     return {};
   }
-  // Collective. The least VALUE of all higher ranks; INT64_MAX on the last.
+  // Collective. The smallest VALUE of all higher ranks; INT64_MAX on the last.
   Result<int64_t> least_above(int64_t value) const {
     int64_t least = INT64_MAX;
     PENSTOCK_TRY(mpi_status(MPI_Exscan(&value, &least, 1, MPI_INT64_T, MPI_MIN, comm_), "MPI_Exscan"));
@@ -45,7 +45,7 @@ class Reversed {
   int rank_ = 0;
 };
 
-// All calls are collective and wait for the others, so nothing is done in progress().
+// All calls are collective and wait for the others, so progress() does nothing.
 class OrderedTransfer : public Transfer {
  public:
   OrderedTransfer(const Job& job, const Options& options)
@@ -110,7 +110,7 @@ class OrderedTransfer : public Transfer {
     return limits;
   }
 
-  // Collective. Only communication that fails ends it early; a rank that fails otherwise goes on with nothing.
+  // Collective. Only failed communication ends it early; after other failures a rank continues without data.
   Status write_part() {
     Rounds rounds(pieces_, *part_, limits(), false);
     Round mine, following;
@@ -129,18 +129,18 @@ class OrderedTransfer : public Transfer {
 
   struct Turn {
     bool done = false;
-    int64_t begin = 0;  // where the round begins
+    int64_t begin = 0;  // start of the round
     bool takes_part = false;
-    int64_t padding = 0;  // bytes between this rank's run and that of the next rank in the round
+    int64_t padding = 0;  // bytes between this rank's run and the next rank's run in the round
   };
 
-  // Collective. The longest beginning of the ranks' remaining runs, by address, that ascends with the rank number.
+  // Collective. The longest prefix of the ranks' remaining runs, by address, that ascends with the rank number.
   Result<Turn> next_turn(const Round& mine, const Round& following) {
     constexpr int64_t never = INT64_MAX;
     const bool any = !mine.empty() && failure_.ok();
     const int64_t begin = any ? mine.begin() : never;
     PENSTOCK_ASSIGN(const int64_t above, reversed_.least_above(begin));
-    int64_t limit = never;  // no run from here on can be in this round
+    int64_t limit = never;  // runs from here on cannot be in this round
     bool overlap = false;
     if (any) {
       limit = following.empty() ? never : following.begin();

@@ -1,4 +1,4 @@
-// Records: the header's bytes.
+// Records: encodes and decodes headers.
 #include "core/transport/mpiio/records.hpp"
 
 #include <cstring>

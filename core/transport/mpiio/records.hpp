@@ -1,4 +1,4 @@
-// Records: blocks in the slots of a part, each behind a small header that says which one it is: docs/formats/shared-blocks.md.
+// Records: blocks in the slots of a part, each after a small header that identifies it: docs/formats/shared-blocks.md.
 #pragma once
 
 #include <array>
@@ -18,23 +18,23 @@ namespace penstock::mpiio {
 inline constexpr int64_t record_header_bytes = 64;
 
 struct RecordHeader {
-  int64_t block = 0;    // in the order in which the blocks were to be written
-  int64_t payload = 0;  // bytes of data behind the header; zeros fill the slot
+  int64_t block = 0;    // index in the intended order of blocks
+  int64_t payload = 0;  // bytes of data after the header; zeros fill the slot
   int64_t slot = 0;     // bytes of every slot of the part, headers included
   int64_t blocks = 0;   // in the part
 };
 
 std::array<std::byte, record_header_bytes> encode(const RecordHeader& header);
-// Nothing where BYTES are no header.
+// Nothing if BYTES are not a header.
 std::optional<RecordHeader> decode_record(std::span<const std::byte> bytes);
 
-// The slots of a part as they lie there.
+// The slots of a part, in their order in the part.
 struct Records {
   int64_t slot = 0;            // bytes
-  std::vector<int64_t> order;  // which block lies in each slot: a permutation of 0 to its size less one
+  std::vector<int64_t> order;  // the block in each slot: a permutation of 0 to its size less one
 };
 
-// Local. Reads all headers of the part at PATH. Code::unsupported where it has none, Code::damaged where one is missing.
+// Local. Reads all headers of the part at PATH. Code::unsupported if it has none, Code::damaged if one is missing.
 Result<Records> scan_records(Storage& storage, const std::string& path);
 
 }  // namespace penstock::mpiio

@@ -1,4 +1,4 @@
-// Rounds: merging and cutting.
+// Rounds: merges and divides pieces.
 #include "core/transport/mpiio/rounds.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace penstock::mpiio {
 namespace {
 
-// Those of PIECES that come one after another and whose extents in the file are apart make a group.
+// Groups consecutive PIECES whose file extents do not overlap.
 std::vector<std::vector<const Piece*>> groups_of(const std::vector<const Piece*>& pieces) {
   std::vector<std::vector<const Piece*>> groups;
   std::map<int64_t, int64_t> extents;  // first address to last, of the last group
@@ -93,12 +93,12 @@ bool Rounds::stages(const Stretch& stretch) const {
   return stretch.piece->swap_bytes > 1 || (limits_.stage_scattered && !goes_alone(stretch));
 }
 
-// Large enough to be moved from where it lies.
+// Whether it is large enough to move without packing.
 bool Rounds::goes_alone(const Stretch& stretch) const {
   return limits_.stage_scattered && stretch.flat() && stretch.slice.bytes >= limits_.staged / 4;
 }
 
-// Elements of STRETCH that still fit; at least one into an empty round.
+// Elements of STRETCH that still fit; at least one in an empty round.
 int64_t Rounds::room(const Round& round, const Stretch& stretch) const {
   const int64_t size = stretch.piece->element_bytes;
   int64_t elements = std::min(stretch.slice.bytes, limits_.bytes - round.bytes) / size;
@@ -138,7 +138,7 @@ bool Rounds::next(Round& round) {
     const Stretch head = merge.front();
     if (!round.empty()) {
       if (limits_.contiguous && head.slice.address != round.end()) break;
-      if (head.slice.address < round.end()) {  // next time
+      if (head.slice.address < round.end()) {  // in the next round
         if (static_cast<int64_t>(overlapping.size()) >= limits_.runs) break;
         overlapping.push_back(merge.take());
         continue;

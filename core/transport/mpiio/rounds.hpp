@@ -1,4 +1,4 @@
-// Rounds: the pieces of one rank in one part, cut into calls of bounded size.
+// Rounds: the pieces of one rank in one part, divided into calls of bounded size.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct Stretch {
 
 struct Limits {
   bool contiguous = false;       // a round is one contiguous run of the file
-  bool stage_scattered = false;  // what is apart in memory is packed, else only what has its bytes swapped
+  bool stage_scattered = false;  // pack data that is scattered in memory, not only data to be byte-swapped
   int64_t runs = 0;              // entries of a type
   int64_t bytes = 0;             // of a round
   int64_t staged = 0;            // bytes of a round that are packed
-  bool one_piece = false;        // a round is of one piece, and pieces go in their order
+  bool one_piece = false;        // a round belongs to one piece, and pieces go in order
 };
 
-// Stretches that ascend in the file and do not overlap.
+// Stretches in ascending file order, without overlaps.
 struct Round {
   std::vector<Stretch> stretches;
   int64_t bytes = 0;
@@ -38,7 +38,7 @@ struct Round {
   bool empty() const { return stretches.empty(); }
 };
 
-// Pieces in ascending address, by a merge whose state is one cursor for each piece that has begun.
+// Merges pieces in ascending address order; the state is one cursor for each piece that has begun.
 class Merge {
  public:
   Merge(std::vector<const Piece*> pieces, int64_t begin, int64_t end);
@@ -63,7 +63,7 @@ class Merge {
 
 class Rounds {
  public:
-  // PIECES of one part. Where ORDERED, a piece is moved after all those before it that it may overlap.
+  // PIECES of one part. If ORDERED, a piece moves after all earlier pieces that it may overlap.
   Rounds(const std::vector<const Piece*>& pieces, const Part& part, const Limits& limits, bool ordered);
   bool next(Round& round);
 
@@ -78,7 +78,7 @@ class Rounds {
   std::deque<Merge> groups_;
 };
 
-// How many rounds there are; walks them all.
+// The number of rounds; iterates over all of them.
 int64_t count_rounds(Rounds rounds);
 
 }  // namespace penstock::mpiio

@@ -1,4 +1,4 @@
-// Transfers: the three ways in which mpiio moves a job.
+// Transfers: the three methods by which mpiio moves a job.
 #pragma once
 
 #include <memory>
@@ -7,12 +7,12 @@
 
 namespace penstock::mpiio {
 
-// Each is collective.
-// By explicit offsets and by individual pointers.
+// All are collective.
+// This one uses explicit offsets and individual pointers.
 Result<std::unique_ptr<Transfer>> begin_addressed(const Job& job, const Options& options);
-// By the shared pointer, in the order of ranks.
+// Uses the shared pointer, in rank order.
 Result<std::unique_ptr<Transfer>> begin_ordered(const Job& job, const Options& options);
-// By the shared pointer, in any order: records with headers.
+// Uses the shared pointer, in any order: records with headers.
 Result<std::unique_ptr<Transfer>> begin_records(const Job& job, const Options& options);
 
 }  // namespace penstock::mpiio

@@ -1,4 +1,4 @@
-// Types: built from lists, with counts that fit MPI's integers.
+// Types: built from lists, with counts that fit MPI's int.
 #include "core/transport/mpiio/types.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Result<Datatype> strided(const MemoryEntry& entry, int64_t unit) {
   return commit(error, type, "MPI_Type_create_hvector");
 }
 
-// Every shape of strided entry is made once; flat ones are of one unit.
+// Each form of strided entry is created once; flat entries consist of one unit.
 Result<Datatype> structure(const std::vector<MemoryEntry>& entries, const std::byte* base, int64_t unit) {
   std::map<std::tuple<int64_t, int64_t, int64_t>, Datatype> shapes;
   Blocks blocks;
@@ -75,7 +75,7 @@ Result<Datatype> structure(const std::vector<MemoryEntry>& entries, const std::b
   return commit(error, type, "MPI_Type_create_struct");
 }
 
-// Where the lowest byte of ENTRY lies; strides may be negative.
+// The address of ENTRY's lowest byte; strides may be negative.
 std::byte* lowest(const MemoryEntry& entry) {
   return entry.address + std::min<int64_t>(0, (entry.count - 1) * entry.stride * entry.element_bytes);
 }
@@ -102,7 +102,7 @@ Result<Datatype> file_type(const std::vector<Stretch>& stretches, int64_t unit) 
     }
     to = stretch.slice.address + stretch.slice.bytes;
   }
-  if (from == base) return Datatype::basic(unit_type(unit));  // contiguous: the view need not say more
+  if (from == base) return Datatype::basic(unit_type(unit));  // contiguous: the view needs no more
   blocks.add(from - base, to - from, unit);
   return indexed(blocks, unit_type(unit));
 }

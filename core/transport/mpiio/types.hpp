@@ -1,4 +1,4 @@
-// Types: the derived types of one call, for the file and for memory.
+// Types: the derived MPI types of one call, for the file and for memory.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 namespace penstock::mpiio {
 
-// A type of MPI's, freed at the end where it was made here.
+// An MPI type; the destructor frees it if it was created here.
 class Datatype {
  public:
   Datatype() = default;
@@ -33,14 +33,14 @@ class Datatype {
   bool made_ = false;
 };
 
-// Where a call's data lies in memory.
+// The memory layout of a call's data.
 struct MemoryType {
   std::byte* address = nullptr;
   int count = 0;
   Datatype type;
 };
 
-// What STRETCHES name in the file, from the first one's address on, in elements of UNIT bytes.
+// The file type of STRETCHES, relative to the address of the first, in elements of UNIT bytes.
 Result<Datatype> file_type(const std::vector<Stretch>& stretches, int64_t unit);
 
 // One run of memory: COUNT elements of ELEMENT_BYTES, STRIDE elements apart.
@@ -50,7 +50,7 @@ struct MemoryEntry {
   int64_t count = 0;
   int64_t stride = 1;
 };
-// All ENTRIES one after another, in elements of UNIT bytes. No entry: nothing.
+// The type of all ENTRIES one after another, in elements of UNIT bytes. Empty if there are no entries.
 Result<MemoryType> memory_type(const std::vector<MemoryEntry>& entries, int64_t unit);
 
 // The type that MPI converts element by element: of 1, 2, 4 or 8 bytes.

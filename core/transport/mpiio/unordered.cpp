@@ -1,5 +1,5 @@
-// Unordered: the shared file pointer, moved by every rank when it comes to it. Nobody knows beforehand where a block will lie, so each
-// carries a header, and all have one size.
+// Unordered: the shared file pointer, moved by each rank when it is ready. The location of a block is not known in
+// advance, so each has a header, and all have the same size.
 #include <algorithm>
 #include <deque>
 
@@ -26,7 +26,7 @@ class RecordWriter : public Transfer {
  public:
   RecordWriter(const Job& job, const Options& options)
       : job_(job), options_(options), slot_(record_header_bytes + options.record_bytes) {}
-  ~RecordWriter() override {  // only after a failure is anything under way
+  ~RecordWriter() override {  // requests are in progress only after a failure
     for (auto& call : in_flight_) (void)call.release();
   }
   RecordWriter(const RecordWriter&) = delete;
@@ -156,7 +156,7 @@ class RecordWriter : public Transfer {
   bool touched_ = false;
 };
 
-// Every rank reads one record at a time, whichever comes, and hands it on to those who want it.
+// Every rank reads one record at a time, in any order, and passes it on to the ranks that need it.
 class RecordReader : public Transfer {
  public:
   RecordReader(const Job& job, const Options& options) : job_(job), options_(options) {}
@@ -200,7 +200,7 @@ class RecordReader : public Transfer {
     return {};
   }
 
-  // Rank 0 reads where each block lies; a record that was read by the shared pointer does not tell its own place.
+  // Rank 0 reads the location of each block; a record read by the shared pointer does not contain it.
   Status find_slots() {
     const auto message = from_rank_0(job_.comm, [&](Encoder& out) -> Status {
       PENSTOCK_ASSIGN(const auto records, scan_records(*job_.storage, part_->path));
@@ -218,7 +218,7 @@ class RecordReader : public Transfer {
     return {};
   }
 
-  // As many reads as there are records, so that the pointer never comes to the end.
+  // As many reads as there are records, so that the pointer never reaches the end.
   Status read_part() {
     const auto records = static_cast<int64_t>(slot_of_.size());
     std::vector<std::byte> buffer(static_cast<size_t>(slot_));

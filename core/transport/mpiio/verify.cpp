@@ -1,4 +1,4 @@
-// Verify: windows of the file compared with memory.
+// Verify: compares windows of the file with memory.
 #include "core/transport/mpiio/verify.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr size_t spots = 16;          // pieces looked at
-constexpr int64_t spot_bytes = 4096;  // of the file, at either end of a piece
+constexpr size_t spots = 16;          // pieces checked
+constexpr int64_t spot_bytes = 4096;  // of the file, at both ends of a piece
 constexpr int64_t full_bytes = 1 << 20;
 
 Status compare(StorageFile& file, const Part& part, const Piece& piece, int64_t begin, int64_t end) {

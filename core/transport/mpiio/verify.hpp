@@ -1,5 +1,4 @@
-// Verify: what was written is looked at by plain system calls, since some MPI-IO libraries report success of data that is
-// lost.
+// Verify: checks written data by plain system calls, since some MPI-IO libraries report success for data that is lost.
 #pragma once
 
 #include <vector>
@@ -9,8 +8,8 @@
 
 namespace penstock::mpiio {
 
-// Local, after PART was closed by all ranks. Compares the file with the memory of PIECES, all of PART: at a few places, or
-// everywhere. Nothing where other pieces may have been written over them.
+// Local, after all ranks closed PART. Compares the file with the memory of PIECES, all of PART: at a few places, or
+// everywhere. Skips data that other pieces may have overwritten.
 Status verify_part(const Job& job, const Part& part, const std::vector<const Piece*>& pieces, Verify how);
 
 }  // namespace penstock::mpiio

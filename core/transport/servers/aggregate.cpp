@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t least_block = 4096, largest_block = 1 << 20;
 
-// The bits of [from, to) that lie in word W.
+// The bits of [from, to) in word W.
 uint64_t mask(int64_t w, int64_t from, int64_t to) {
   const int64_t low = std::max(from - w * 64, int64_t{0}), high = std::min(to - w * 64, int64_t{64});
   const uint64_t below_high = high == 64 ? ~uint64_t{0} : (uint64_t{1} << high) - 1;
@@ -46,7 +46,7 @@ Status no_memory(int64_t bytes) {
   return {Code::memory, fmt::format("no memory for a block of {} bytes: lower buffer_bytes", bytes)};
 }
 
-// Calls f(block number, offset in block, offset in run, length) for each block that a run meets.
+// Calls f(block number, offset in block, offset in run, length) for each block that a run touches.
 template <typename F>
 Status each_block(int64_t block_bytes, int64_t offset, int64_t length, F f) {
   for (int64_t at = 0; at < length;) {
@@ -96,7 +96,7 @@ Status Aggregator::put_short(int64_t part, int64_t offset, std::span<const std::
                     });
 }
 
-// What was put there before would overwrite, later, what is now going past the cache.
+// Bytes put earlier would later overwrite the data that now bypasses the cache.
 void Aggregator::forget(int64_t part, int64_t offset, int64_t length) {
   const int64_t end = offset + length;
   for (auto at = blocks_.lower_bound({part, offset / block_bytes_}); at != blocks_.end(); ++at) {
@@ -133,7 +133,7 @@ Result<Aggregator::Block*> Aggregator::block_at(const Key& key) {
   return last_;
 }
 
-// The block leaves the cache whatever happens, so that a full disk does not fill the memory too.
+// The block leaves the cache in any case, so that a full disk does not fill the memory too.
 Status Aggregator::write_block(Blocks::iterator at) {
   Block block = std::move(at->second);
   const auto [part, number] = at->first;
@@ -172,7 +172,7 @@ Status BlockCache::get(int64_t part, int64_t offset, std::span<std::byte> run) {
                     [&](int64_t number, int64_t inside, int64_t at, int64_t size) -> Status {
                       PENSTOCK_ASSIGN(Block * block, block_at({part, number}));
                       const auto out = run.subspan(static_cast<size_t>(at), static_cast<size_t>(size));
-                      if (inside + size > block->bytes) return read_(part, offset + at, out);  // which names the end
+                      if (inside + size > block->bytes) return read_(part, offset + at, out);  // names the end
                       std::memcpy(out.data(), block->memory.get() + inside, out.size());
                       return {};
                     });

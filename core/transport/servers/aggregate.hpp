@@ -1,4 +1,4 @@
-// Aggregator and BlockCache: many short runs of a file become few large calls, in bounded memory.
+// Aggregator and BlockCache: combine many short runs of a file into few large calls, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,19 @@
 
 namespace penstock {
 
-// How large the blocks of a cache of BUFFER_BYTES are: a power of two from 4 KiB to 1 MiB, of which several fit.
+// The block size of a cache of BUFFER_BYTES: a power of two from 4 KiB to 1 MiB; several blocks fit in the cache.
 int64_t cache_block_bytes(int64_t buffer_bytes);
 
-// Write-behind: short runs meet in blocks of the file, aligned in file and memory. A block that is complete is written
-// at once; otherwise the one unused longest goes when memory is short. Only bytes that were put are ever written, so
-// several aggregators, on any nodes, may share a file and even its blocks. Of overlapping runs the last put wins.
+// Write-behind: short runs are collected in blocks of the file, aligned in file and memory. A complete block is written
+// at once; if memory is short, the least recently used block is written. Only bytes that were put are written, so
+// several aggregators, on any nodes, may share a file and even its blocks. If runs overlap, the last put counts.
 class Aggregator {
  public:
   using Write = std::function<Status(int64_t part, int64_t offset, std::span<const std::byte> bytes)>;
   Aggregator(Write write, int64_t buffer_bytes);
 
-  // Runs of LARGE bytes go straight on, apart from ends off the grid of direct I/O, which may meet their neighbours.
+  // Runs of LARGE bytes are passed on directly, except for ends that direct I/O cannot write and that adjacent runs may
+  // complete.
   Status put(int64_t part, int64_t offset, std::span<const std::byte> run);
   Status flush();
   int64_t most_buffered() const { return most_blocks_ * block_bytes_; }
@@ -50,17 +51,17 @@ class Aggregator {
   Write write_;
   int64_t block_bytes_, most_;
   Blocks blocks_;
-  std::list<Key> order_;  // unused longest first
+  std::list<Key> order_;  // least recently used first
   std::vector<Block> spare_;
-  Block* last_ = nullptr;  // of LAST_KEY_: the next run mostly falls there
+  Block* last_ = nullptr;  // for LAST_KEY_, where the next run usually belongs
   Key last_key_;
   int64_t most_blocks_ = 0;
 };
 
-// Reading: runs of several ranks from blocks that are read once.
+// Reading: serves runs of several ranks from blocks that are read once.
 class BlockCache {
  public:
-  // BYTES may end early at the end of the file: the function says how many bytes PART has.
+  // BYTES may be cut short at the end of the file: the function returns the size of PART.
   using Read = std::function<Status(int64_t part, int64_t offset, std::span<std::byte> bytes)>;
   using Size = std::function<Result<int64_t>(int64_t part)>;
   BlockCache(Read read, Size size, int64_t buffer_bytes);

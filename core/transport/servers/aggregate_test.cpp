@@ -1,4 +1,4 @@
-// Aggregation: any order of runs gives the right file, in bounded memory and few calls; strips come back as they were.
+// Tests of aggregation: any order of runs gives the correct file, in bounded memory and few calls; strips round-trip.
 #include "core/transport/servers/aggregate.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using Bytes = std::vector<std::byte>;
 
 int64_t draw(Random& random, int64_t below) { return static_cast<int64_t>(random() % static_cast<uint64_t>(below)); }
 
-// Files in memory that count what is written to them, and where.
+// In-memory files that count writes, with their positions.
 struct Files {
   std::map<int64_t, Bytes> bytes;
   std::map<int64_t, Bytes> touched;

@@ -1,4 +1,4 @@
-// AlignedMemory: memory that direct I/O can use as it is.
+// AlignedMemory: memory that direct I/O can use without a copy.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct AlignedFree {
 };
 using AlignedMemory = std::unique_ptr<std::byte, AlignedFree>;
 
-// Null where there is none. BYTES is a multiple of direct_alignment.
+// Null if memory is exhausted. BYTES must be a multiple of direct_alignment.
 inline AlignedMemory aligned_memory(int64_t bytes) {
   return AlignedMemory(static_cast<std::byte*>(std::aligned_alloc(direct_alignment, static_cast<size_t>(bytes))));
 }

@@ -1,4 +1,4 @@
-// Messages: what a client (a compute rank) and a server tell each other; the same over a socket and over MPI.
+// Messages: the protocol between a client (a compute rank) and a server; the same over a socket and over MPI.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace penstock {
 struct ServerMessage {
   enum class Kind : int32_t {
     // From a client
-    hello,  // NUMBER: its rank; A: bytes of its segment, whose descriptor comes along; B: bytes of a slot
+    hello,  // NUMBER: its rank; A: bytes of its segment, with the descriptor attached; B: bytes of a slot
     job,  // a movement begins: A: bytes that this client will move; B: flags; C: buffer_bytes; TEXT: the scratch folder
     part,    // file NUMBER of this client: A: bytes that it moves there; TEXT: the absolute path
-    chunk,   // slot NUMBER: A: where its data begins; B: bytes of data; C: where its strips begin; D: bytes of strips
-    urgent,  // this client's slots run out: do not wait for the others
-    // (ready, too: may the movement begin?)
-    end,  // nothing more of this movement comes from this client
-    bye,  // the client will not move anything any more
+    chunk,   // slot NUMBER: A: start of its data; B: bytes of data; C: start of its strips; D: bytes of strips
+    urgent,  // this client runs out of slots: do not wait for the others
+    // (ready, too: whether the movement may begin)
+    end,  // this client sends nothing more of this movement
+    bye,  // the client will not move any more data
     // From a server
-    welcome,  // every client is there; A: the process number
-    ready,    // the answer to the same question of every client, asked where a scratch folder is used: CODE, TEXT
-    freed,    // slot NUMBER may be used again (writing), or is filled (reading, unless CODE says not)
-    done,     // CODE, TEXT: how the movement ended, for all clients; the numbers of ServerStatistics
+    welcome,  // all clients have connected; A: the process number
+    ready,    // the answer to this question from all clients, asked with a scratch folder: CODE, TEXT
+    freed,    // slot NUMBER may be reused (writing), or is filled (reading, unless CODE is an error)
+    done,     // CODE, TEXT: the outcome of the movement for all clients; the numbers of ServerStatistics
   };
   Kind kind = Kind::end;
   int32_t number = 0;

@@ -1,4 +1,4 @@
-// Sockets of whole messages (SOCK_SEQPACKET), descriptors that travel on them, and unnamed shared memory.
+// Sockets of whole messages (SOCK_SEQPACKET), descriptors sent through them, and unnamed shared memory.
 #include "core/transport/servers/node.hpp"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ constexpr const char* shared_folder = "/dev/shm";
 
 Status failed(std::string_view what) { return Status::from_errno(errno, what); }
 
-// In /dev/shm, whose limit answers where memory alone would be promised and then not be there.
+// In /dev/shm, where reservation fails at the limit; plain memory would be promised and be missing later.
 FileDescriptor unnamed_memory() {
   FileDescriptor fd(::open(shared_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   return fd.get() >= 0 ? std::move(fd) : memory_file();
@@ -33,7 +33,7 @@ FileDescriptor unnamed_memory() {
 
 Status hung_up() { return {Code::io, "the other side hung up"}; }
 
-// An address whose path begins with NUL is abstract: it goes with the last socket.
+// An address whose path begins with NUL is abstract: it disappears with the last socket.
 socklen_t address_of(const std::string& name, sockaddr_un& address) {
   address = {};
   address.sun_family = AF_UNIX;

@@ -1,4 +1,4 @@
-// Sockets and shared memory between the processes of one node; nothing here has a name in a file system.
+// Sockets and shared memory between the processes of one node, without names in a file system.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 
 namespace penstock {
 
-// Memory that another process maps too. Its pages are reserved and touched when this returns, so that a full /dev/shm
-// is an error here and not a SIGBUS later.
+// Memory that another process also maps. Its pages are reserved and touched at creation, so that a full /dev/shm is an
+// error here and not a SIGBUS later.
 class SharedSegment {
  public:
   // As many bytes as there is room for, up to BYTES; at least LEAST.
   static Result<SharedSegment> create(int64_t bytes, int64_t least);
-  // Of another process; FD is its descriptor.
+  // Maps memory of another process; FD is its descriptor.
   static Result<SharedSegment> map(FileDescriptor fd, int64_t bytes);
   SharedSegment() = default;
   ~SharedSegment();
@@ -39,27 +39,26 @@ class SharedSegment {
   int64_t bytes_ = 0;
 };
 
-// Bytes of shared memory that may still be reserved on this node.
+// Bytes of shared memory that can still be reserved on this node.
 int64_t shared_memory_free();
 
-// A listening socket that only this user's processes of this node are let into. NAME is chosen by the kernel and
-// abstract.
+// A listening socket that accepts only processes of this user on this node. The kernel chooses NAME, which is abstract.
 struct Listener {
   FileDescriptor socket;
   std::string name;
 };
 Result<Listener> listen_here();
 Result<FileDescriptor> connect_to(const std::string& name);
-Result<FileDescriptor> accept_from(int listener);  // an invalid handle where nobody waits
+Result<FileDescriptor> accept_from(int listener);  // an invalid handle if nobody is waiting
 bool same_user(int socket);
 
-// One message; FD, where there is one, goes with it. A peer that hung up is Code::io.
+// Sends one message, with FD if given. Code::io if the peer closed the connection.
 Status send_message(int socket, const ServerMessage& message, int fd = -1);
 struct Received {
   ServerMessage message;
   FileDescriptor fd;
 };
-// Waits at most WAIT_MS for a message (-1: for ever); nothing where none came.
+// Waits at most WAIT_MS for a message (-1: forever); nothing if none arrived.
 Result<std::optional<Received>> receive_message(int socket, int wait_ms);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Node servers: starting them, letting the ranks of a node in, and keeping them for the next movement.
+// Node servers: starts them, connects the ranks of a node, and keeps them for the next movement.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -32,11 +32,11 @@ class Child {
   explicit Child(pid_t pid) : pid_(pid) {}
   Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
   Child& operator=(Child&&) = delete;
-  // Its sockets are closed by now, so it ends by itself, unless a file system holds it.
+  // Its sockets are closed now, so it ends by itself unless a file system blocks it.
   ~Child() {
     if (pid_ < 0 || ends_within_a_second()) return;
     ::kill(pid_, SIGKILL);
-    (void)ends_within_a_second();  // where a file system holds even that, it ends when it can
+    (void)ends_within_a_second();  // if a file system blocks even that, it ends later
   }
 
  private:
@@ -102,15 +102,15 @@ class NodeLink : public ServerLink {
 };
 
 struct NodePool : ServerPool {
-  // What makes pools the same on all ranks.
+  // Identifies equal pools on all ranks.
   uint64_t id = 0;
   std::string wanted;
   int rank = 0, size = 0;
-  pid_t owner = ::getpid();  // a fork has copies, which are not its own
+  pid_t owner = ::getpid();  // a fork has copies that do not own the servers
 
   SharedSegment segment;
   std::vector<Child> children;
-  ~NodePool() override { links.clear(); }  // the children see it, and end
+  ~NodePool() override { links.clear(); }  // the children notice it and end
 };
 
 std::mutex kept_mutex;
@@ -124,7 +124,7 @@ std::string wanted_of(const Settings& settings) {
                      settings.word("assignment"));
 }
 
-// Between movements a server says nothing, unless it died.
+// Between movements a server sends nothing unless it died.
 bool alive(NodePool& pool) {
   return std::all_of(pool.links.begin(), pool.links.end(), [](const auto& link) {
     const auto message = link->receive(0);
@@ -132,7 +132,7 @@ bool alive(NodePool& pool) {
   });
 }
 
-// The kept pool is used where every rank of COMM has the same one, and nobody else is in it.
+// Reuses the kept pool if every rank of COMM has the same one and no other ranks use it.
 Result<std::unique_ptr<NodePool>> take_kept(const Communicator& comm, const std::string& wanted) {
   std::unique_ptr<NodePool> mine;
   {
@@ -174,7 +174,7 @@ Status spawn(const std::string& program, int listener, int clients, pid_t& pid) 
   return error == 0 ? Status() : Status::from_errno(error, fmt::format("starting '{}'", program));
 }
 
-// The ranks of a node and its servers: server S belongs to the group of ranks from first(S) on, whose first starts it.
+// The ranks of a node and its servers: server S serves the ranks from first(S) on; the first of them starts it.
 struct Groups {
   int ranks = 1, servers = 1;
   bool any = false;
@@ -183,7 +183,7 @@ struct Groups {
   bool serves(int server, int rank) const { return any || (rank >= first(server) && rank < first(server + 1)); }
 };
 
-// What the first rank of a group tells the node about its server, and the node's first rank about memory.
+// Data from the first rank of a group about its server, and from the node's first rank about memory.
 struct Started {
   Status status;
   std::string socket;
@@ -222,7 +222,7 @@ Status start_servers(NodePool& pool, const Groups& groups, int node_rank, Starte
   return {};
 }
 
-// Collective over the node. Everybody learns what the starters have to say, in the order of the servers.
+// Collective over the node. Sends the starters' data to all ranks, in the order of the servers.
 Result<std::vector<Started>> share(const Communicator& node, const Started& mine, const Groups& groups) {
   PENSTOCK_ASSIGN(const auto all, node->gather(pack(mine), 0));
   Encoder out;
@@ -251,7 +251,7 @@ Status connect_all(NodePool& pool, const Groups& groups, int node_rank, const st
   return {};
 }
 
-// A whole number of slots of every size, and no more than most of what is free.
+// A whole number of slots of every size, and at most a large share of the free memory.
 int64_t share_of(int64_t buffer_bytes, int ranks) {
   const int64_t room = std::min(buffer_bytes, shared_memory_free() / 10 * 9);
   const int64_t unit = least_slots_bytes;
@@ -282,7 +282,7 @@ Result<std::unique_ptr<NodePool>> new_pool(const Communicator& comm, const Setti
   mine.share_bytes = share_of(settings.integer("buffer_bytes"), groups.ranks);
   mine.status = start_servers(*pool, groups, node->rank(), mine);
   PENSTOCK_ASSIGN(const auto servers, share(node, mine, groups));
-  // Nobody waits for a server's welcome, which comes when all are there, before all are known to have come.
+  // No rank waits for a server's welcome, which requires all ranks, before all are known to have arrived.
   PENSTOCK_TRY(agree(comm, connect_all(*pool, groups, node->rank(), servers)));
   Status welcomed;
   for (const auto& link : pool->links)

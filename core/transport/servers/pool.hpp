@@ -1,4 +1,4 @@
-// ServerPool: the servers of one rank, and the memory through which it hands data over; kept between movements.
+// ServerPool: the servers of one rank, and the memory for data transfer; kept between movements.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@
 
 namespace penstock {
 
-// One server as one of its clients sees it.
+// One server as seen by one of its clients.
 class ServerLink {
  public:
   virtual ~ServerLink() = default;
-  // SLOT: what a chunk describes, else empty. It stays untouched until the server has freed it.
+  // SLOT: the data of a chunk, otherwise empty. It must not change until the server has freed it.
   virtual Status send(const ServerMessage& message, std::span<std::byte> slot) = 0;
-  // Waits at most about WAIT_MS. A server that died is an error, every time.
+  // Waits at most about WAIT_MS. Always returns an error after the server died.
   virtual Result<std::optional<ServerMessage>> receive(int wait_ms) = 0;
-  // Which server it is, for a person.
+  // The server's name for messages.
   virtual std::string name() const = 0;
 };
 
@@ -37,25 +37,25 @@ struct ServerPool {
 
   std::vector<std::unique_ptr<ServerLink>> links;
   std::vector<std::span<std::byte>> slots;
-  int64_t cache_bytes = 0;    // what each server may assemble in
-  bool first_client = false;  // this rank stands for a server where ranks are counted
+  int64_t cache_bytes = 0;    // memory of each server for assembling
+  bool first_client = false;  // this rank represents a server in counts of ranks
   bool communicates = false;  // its links call MPI
-  bool healthy = true;        // else it is not used again
-  bool disposable = true;     // dropping it ends the servers, whatever they were doing
+  bool healthy = true;        // false: do not reuse it
+  bool disposable = true;     // dropping it ends the servers at any time
 };
 using ServerPoolPtr = std::unique_ptr<ServerPool>;
 
-// Cuts MEMORY into slots: as large as makes good calls, but several of them.
+// Divides MEMORY into slots: large enough for efficient calls, but several.
 std::vector<std::span<std::byte>> cut_slots(std::span<std::byte> memory);
-inline constexpr int64_t least_slots_bytes = 32 << 10;  // what a rank needs at least
+inline constexpr int64_t least_slots_bytes = 32 << 10;  // minimum for a rank
 
 // Collective. Servers beside the ranks of each node: those of an earlier movement of the same ranks with the same
-// settings where they still live, else new ones.
+// settings if they still run, else new ones.
 Result<ServerPoolPtr> take_node_servers(const Communicator& comm, const Settings& settings);
-// Local. Keeps POOL for the next movement; the servers end when it is dropped, at the latest with this process.
+// Local. Keeps POOL for the next movement. The servers end when it is dropped, at the latest with this process.
 void keep_node_servers(ServerPoolPtr pool);
 
-// The program that a node server is, or where it was looked for.
+// The path of the node server program, or the error with the searched places.
 Result<std::string> find_server_program();
 
 }  // namespace penstock

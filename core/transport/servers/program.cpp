@@ -1,4 +1,4 @@
-// Where the server program lies: beside the library, wherever that was installed.
+// The path of the server program: relative to the library, wherever it is installed.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Messages between ranks: a header of one size, so that its receive can be posted before anything is known, and a payload
-// where there is one.
+// Messages between ranks: a header of fixed size, so that its receive can be posted in advance, and an optional
+// payload.
 #pragma once
 
 #include <deque>
@@ -21,7 +21,7 @@ struct RankHeader {
   int64_t a = 0, b = 0, c = 0, d = 0;
   double x = 0, y = 0;
   Code code = Code::ok;
-  int32_t channel = 0;  // which movement of the client
+  int32_t channel = 0;  // the number of the client's movement
   int64_t text_bytes = 0;
   int64_t data_bytes = 0;
 };
@@ -44,15 +44,15 @@ inline ServerMessage message_of(const RankHeader& h, std::string text) {
   return {h.kind, h.number, h.a, h.b, h.c, h.d, h.x, h.y, h.code, std::move(text)};
 }
 
-// Tags: clients all use the first three; what a server answers has three for each channel.
+// Tags: all clients use the first three; replies of a server use three for each channel.
 inline constexpr int rank_channels = 100, to_server = 0;
 inline int to_client(int32_t channel) { return 3 * (1 + channel % rank_channels); }
 
-// Sends under way, with what they send.
+// Sends in progress, with their data.
 class RankSends {
  public:
   explicit RankSends(Communicator all) : all_(std::move(all)) {}
-  // DATA stays as it is until the send is done; KEEP is dropped then.
+  // DATA must not change until the send is done; KEEP is dropped then.
   Status send(int peer, int tag, const ServerMessage& m, int32_t channel, std::span<const std::byte> data,
               std::shared_ptr<const void> keep = {}) {
     auto& one = under_way_.emplace_back();
@@ -64,7 +64,7 @@ class RankSends {
     if (!data.empty()) PENSTOCK_TRY(add(one, peer, tag + 2, data));
     return {};
   }
-  // Drops what is done. Requests are tested in turn, which is what makes MPI move them.
+  // Drops completed sends. Requests are tested in turn, which also makes MPI progress.
   Status progress() {
     for (auto at = under_way_.begin(); at != under_way_.end();) {
       while (!at->requests.empty()) {
@@ -83,7 +83,7 @@ class RankSends {
     RankHeader header;
     std::string text;
     std::shared_ptr<const void> keep;
-    std::deque<Request> requests;  // last: they use the others
+    std::deque<Request> requests;  // last member: they use the others
   };
   Status add(One& one, int peer, int tag, std::span<const std::byte> bytes) {
     PENSTOCK_ASSIGN(Request request, all_->send(peer, tag, bytes));
@@ -94,13 +94,13 @@ class RankSends {
   std::list<One> under_way_;
 };
 
-// What comes from one peer, one message after another.
+// Receives the messages of one peer, one after another.
 class RankReceive {
  public:
   RankReceive(Communicator all, int peer, int tag) : all_(std::move(all)), peer_(peer), tag_(tag) {}
   int peer() const { return peer_; }
 
-  // True when a header is there, until done() was called.
+  // True when a header has arrived, until done() is called.
   Result<bool> header() {
     if (arrived_) return true;
     if (!posted_) {
@@ -111,7 +111,7 @@ class RankReceive {
     return arrived_;
   }
   const RankHeader& get() const { return header_; }
-  // Receives what follows the header, the data into DATA. True when all is there.
+  // Receives what follows the header, the data into DATA. True when complete.
   Result<bool> rest(std::span<std::byte> data) {
     if (!rest_posted_) {
       text_.resize(static_cast<size_t>(header_.text_bytes));
@@ -139,7 +139,7 @@ class RankReceive {
   RankHeader header_;
   std::string text_;
   bool posted_ = false, arrived_ = false, rest_posted_ = false;
-  Request request_, text_request_, data_request_;  // last: they use the others
+  Request request_, text_request_, data_request_;  // last members: they use the others
 };
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Server ranks as their clients see them: slots are memory of this rank, and chunks are messages.
+// Server ranks as seen by their clients: slots are memory of this rank, and chunks are messages.
 #include <sched.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ class RankLink : public ServerLink {
         slots_(slots),
         chunks_(slots.size()) {}
 
-  // What is read is asked for by its strips alone; what is written goes along from where its data begins.
+  // A read request consists of its strips only; a write also sends the data.
   Status send(const ServerMessage& message, std::span<std::byte> slot) override {
     ServerMessage m = message;
     std::span<const std::byte> data;
@@ -71,7 +71,7 @@ class RankLink : public ServerLink {
   bool idle() { return sends_.progress().ok() && sends_.empty(); }
 
  private:
-  // Where in its slot a server's data goes.
+  // The place of a server's data in its slot.
   std::span<std::byte> place() const {
     const RankHeader& h = receive_.get();
     const auto number = static_cast<size_t>(h.number);
@@ -94,7 +94,7 @@ struct RankPool : ServerPool {
   std::shared_ptr<const ServerRanks> ranks;
 };
 
-// Memory of earlier movements, whose pages are there already.
+// Memory of earlier movements, whose pages exist already.
 struct Spare {
   AlignedMemory memory;
   int64_t bytes = 0;
@@ -157,7 +157,7 @@ Result<ServerPoolPtr> take_server_ranks(const Communicator& comm, const Settings
 void keep_server_ranks(ServerPoolPtr pool) {
   auto& mine = static_cast<RankPool&>(*pool);
   Patience patience;
-  for (const auto& link : pool->links)  // everything was answered, so what is left needs no answer
+  for (const auto& link : pool->links)  // all requests were answered; the rest needs no answer
     while (!static_cast<RankLink&>(*link).idle()) {
       ::sched_yield();
       if (patience.idle(*mine.ranks->all, "I/O servers to take messages").ok()) continue;

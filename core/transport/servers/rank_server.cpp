@@ -1,4 +1,4 @@
-// A server rank: messages of many clients to services, one for each movement under way.
+// A server rank: passes messages of many clients to services, one for each movement in progress.
 #include <sched.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ using Kind = ServerMessage::Kind;
 
 constexpr int most_idle_us = 1000;
 
-// Memory for one chunk, laid out as the slot of its client.
+// Memory for one chunk, laid out like the slot of its client.
 struct ChunkMemory {
   std::shared_ptr<std::byte> bytes;
   int64_t size = 0;
@@ -28,7 +28,7 @@ struct ChunkMemory {
 
 struct Movement {
   std::unique_ptr<Service> service;
-  std::vector<int> clients;                               // their ranks in ALL, by their index
+  std::vector<int> clients;                               // their ranks in ALL, by index
   std::map<std::pair<int, int32_t>, ChunkMemory> memory;  // of a client's slot
   bool reads = false;
 };
@@ -56,7 +56,7 @@ class RankServer {
       PENSTOCK_TRY(failure_);
       PENSTOCK_TRY(sends_.progress());
       idle_us = any ? 0 : std::min(idle_us + 10, most_idle_us);
-      if (idle_us > 100) ::usleep(static_cast<useconds_t>(idle_us));  // a core that others may need
+      if (idle_us > 100) ::usleep(static_cast<useconds_t>(idle_us));  // frees a core that others may need
       if (!any) ::sched_yield();
     }
     return {};
@@ -65,11 +65,11 @@ class RankServer {
  private:
   struct Client {
     RankReceive receive;
-    ChunkMemory memory;  // of the message under way
+    ChunkMemory memory;  // of the current message
     bool left = false;
   };
 
-  // One message of CLIENT, if it is there completely.
+  // Receives one message of CLIENT, if it has arrived completely.
   Result<bool> receive(Client& client) {
     PENSTOCK_ASSIGN(const bool there, client.receive.header());
     if (!there) return false;
@@ -87,7 +87,7 @@ class RankServer {
     return true;
   }
 
-  // Room for a chunk, or false: then the movements are to be urgent about what is here already.
+  // Reserves room for a chunk, or returns false: the movements must then process waiting chunks urgently.
   bool reserve(Client& client, const RankHeader& h) {
     const int64_t size = round_up(h.c + h.d, direct_alignment);
     AlignedMemory memory;

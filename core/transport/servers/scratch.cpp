@@ -1,4 +1,4 @@
-// Scratch: unnamed files, and the ranges that were written to them.
+// Scratch: unnamed files, and the ranges written to them.
 #include "core/transport/servers/scratch.hpp"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t copy_bytes = 4 << 20;
 
-// Where a file system has no O_TMPFILE, the name is there for a moment.
+// If a file system does not support O_TMPFILE, the name exists for a moment.
 int unnamed_file(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;

@@ -1,4 +1,4 @@
-// Scratch: one file's bytes, kept on a node-local folder until they are copied to their target.
+// Scratch: the bytes of one file, kept in a node-local folder until they are copied to their target.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace penstock {
 
 class ScratchFile {
  public:
-  // A file without a name in FOLDER: it goes with this process, however that ends.
+  // Creates a file without a name in FOLDER; it disappears with this process, however that ends.
   static Result<std::unique_ptr<ScratchFile>> create(Storage& storage, const std::string& folder);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
 
   Status write(int64_t offset, std::span<const std::byte> bytes);
-  // What was written, and nothing else, goes to TARGET.
+  // Copies the written ranges, and nothing else, to TARGET.
   Status copy_to(StorageFile& target);
 
  private:
@@ -30,10 +30,10 @@ class ScratchFile {
 
   int fd_;
   StorageFilePtr file_;
-  std::map<int64_t, int64_t> written_;  // begin: end, apart from one another
+  std::map<int64_t, int64_t> written_;  // begin: end, disjoint
 };
 
-// Code::no_space where FOLDER, or the folder of a file, has less than NEEDED bytes free.
+// Code::no_space if FOLDER, or the folder of a file, has less than NEEDED bytes free.
 Status check_space(const std::string& folder, int64_t needed, std::string_view what);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// servers: dedicated I/O processes take the data over and write it while the ranks compute on. Best for writing in the
+// servers: dedicated I/O processes take over the data and write it while the ranks compute. Best for writing in the
 // background and for many ranks on a node; a rank that only waits for its data gains nothing.
 #include "core/transport/servers/ranks.hpp"
 #include "core/transport/servers/transfer.hpp"

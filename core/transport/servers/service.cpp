@@ -1,4 +1,4 @@
-// Service: one movement after another, from the first client's beginning to the last client's end.
+// Service: one movement after another, from the first client's start to the last client's end.
 #include "core/transport/servers/service.hpp"
 
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// Bytes of PATH's blocks that the file system has set aside already.
+// Bytes of PATH's blocks that the file system has already allocated.
 int64_t allocated(const std::string& path) {
   struct stat info{};
   return ::stat(path.c_str(), &info) == 0 ? static_cast<int64_t>(info.st_blocks) * 512 : 0;
@@ -61,8 +61,8 @@ struct Service::Job {
 
   struct File {
     std::string path;
-    int64_t bytes = 0;  // that the clients announced
-    int64_t size = -1;  // of the file; -1: not asked yet
+    int64_t bytes = 0;  // announced by the clients
+    int64_t size = -1;  // of the file; -1: not yet determined
     std::unique_ptr<ScratchFile> scratch;
   };
 
@@ -148,7 +148,7 @@ struct Service::Job {
 
   static Status broken() { return {Code::internal, "a rank's description of its data is not consistent"}; }
 
-  // The files exist, mostly with their blocks; only what they lack is asked for.
+  // The files exist, usually with their blocks; only missing blocks need space.
   Status check_room() {
     PENSTOCK_TRY(check_space(scratch_folder, announced, "scratch"));
     std::map<std::string, int64_t> needed;
@@ -182,7 +182,7 @@ struct Service::Job {
 
   bool works_now(int clients) const { return ended == clients || (waiting > 0 && (reads || urgent)); }
 
-  // Clients take turns: what they have in the same blocks then meets there.
+  // Clients take turns, so that their data for the same blocks is combined.
   Chunk next_chunk() {
     do turn = (turn + 1) % chunks.size();
     while (chunks[turn].empty());
@@ -224,7 +224,7 @@ void Service::handle(int client, const ServerMessage& m, std::span<std::byte> me
     job_->announced += m.a;
     return;
   }
-  if (!job_) return;  // nothing of a movement comes before its beginning
+  if (!job_) return;  // messages of a movement come only after its start
   Job& job = *job_;
   switch (m.kind) {
     case ServerMessage::Kind::part: return job.add_part(client, m);

@@ -1,4 +1,4 @@
-// stream_copy: a copy into memory that this process will not read: past the caches, without reading what it overwrites.
+// stream_copy: copies to memory that this process will not read, bypassing the caches.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-// The same as memcpy; another process sees the bytes after stream_fence().
+// Same as memcpy; another process sees the bytes after stream_fence().
 inline void stream_copy(std::byte* to, const std::byte* from, size_t bytes) {
 #ifdef __SSE2__
   constexpr size_t line = 64;

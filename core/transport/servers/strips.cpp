@@ -1,4 +1,4 @@
-// Strips: joining runs, and their numbers as bytes.
+// Strips: joins runs, and encodes their numbers as bytes.
 #include "core/transport/servers/strips.hpp"
 
 #include <utility>
@@ -40,7 +40,7 @@ void StripWriter::close() {
   open_ = {};
 }
 
-// The sign goes to the lowest bit, so that small numbers of both signs are short.
+// The sign is the lowest bit, so that small numbers of both signs are short.
 void StripWriter::number(int64_t value) {
   auto rest = (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
   for (; rest >= 0x80; rest >>= 7) bytes_.push_back(static_cast<std::byte>(rest | 0x80));

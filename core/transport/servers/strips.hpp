@@ -1,4 +1,4 @@
-// Strips: runs of bytes in files, described so briefly that a description travels beside its data.
+// Strips: a compact description of runs of bytes in files, sent together with their data.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// COUNT runs of LENGTH bytes, STEP bytes apart, the first at OFFSET of file PART. Their data lies packed, in order.
+// COUNT runs of LENGTH bytes, STEP bytes apart, the first at OFFSET of file PART. Their data is packed, in order.
 struct Strip {
   int64_t part = 0;
   int64_t offset = 0;
@@ -17,12 +17,12 @@ struct Strip {
   int64_t count = 0;
 };
 
-// Joins runs that follow one another, or that are evenly spaced, into strips: a row of a box costs nothing, a plane a few
-// bytes. Numbers are written as differences in groups of seven bits.
+// Joins adjacent or evenly spaced runs to strips: a row of a box costs nothing, a plane a few bytes. Numbers are
+// written as differences in groups of seven bits.
 class StripWriter {
  public:
   void add(int64_t part, int64_t offset, int64_t length);
-  // At most how many bytes take() would return after one more add().
+  // An upper bound of the size that take() would return after one more add().
   int64_t most_bytes() const { return static_cast<int64_t>(bytes_.size()) + 2 * largest; }
   std::vector<std::byte> take();
 
@@ -36,7 +36,7 @@ class StripWriter {
   int64_t part_ = 0, offset_ = 0;
 };
 
-// Reading past the end, or what is no strip, ends the walk and makes ok() false.
+// Reading past the end, or an invalid strip, ends the iteration and makes ok() false.
 class StripReader {
  public:
   explicit StripReader(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -1,4 +1,4 @@
-// ServersTransfer: packing, handing over, waiting for room, and the end.
+// ServersTransfer: packs, hands over, waits for room, and completes.
 #include "core/transport/servers/transfer.hpp"
 
 #include <unistd.h>
@@ -16,7 +16,7 @@
 namespace penstock {
 namespace {
 
-constexpr int patience_ms = 20;           // between looks at the other servers
+constexpr int patience_ms = 20;           // between polls of the other servers
 constexpr int64_t least_streamed = 4096;  // bytes of a run
 
 std::string absolute(const std::string& path) {
@@ -34,8 +34,8 @@ ServersTransfer::ServersTransfer(const Job& job, const Settings& settings, Serve
   servers_.resize(pool_->links.size());
 }
 
-// A movement that is given up takes its servers along: they have half of it. Those that cannot be had again are told
-// that nothing more comes.
+// An abandoned movement ends its servers, which have half of the data. Servers that cannot be restarted are told that
+// nothing more comes.
 ServersTransfer::~ServersTransfer() {
   if (!finished_ && !pool_->disposable) {
     fail({Code::internal, "given up"});
@@ -44,13 +44,13 @@ ServersTransfer::~ServersTransfer() {
   if (finished_ && pool_->healthy)
     keep_(std::move(pool_));
   else if (pool_->communicates)
-    keep_for_ever(std::shared_ptr<ServerPool>(std::move(pool_)));  // messages may be under way
+    keep_for_ever(std::shared_ptr<ServerPool>(std::move(pool_)));  // messages may be in progress
 }
 
 void ServersTransfer::tell(size_t link, const ServerMessage& message, std::span<std::byte> slot) {
   if (servers_[link].lost) return;
   if (const Status sent = pool_->links[link]->send(message, slot); !sent.ok()) {
-    take_replies(0);  // why it went, where it said so
+    take_replies(0);  // the reason, if the server reported one
     lose(link, sent);
   }
 }
@@ -59,7 +59,7 @@ void ServersTransfer::tell_all(const ServerMessage& message) {
   for (size_t link = 0; link < servers_.size(); ++link) tell(link, message);
 }
 
-// The slots of a server that is gone come back at once: nothing will read them.
+// The slots of a lost server are free at once: nothing will read them.
 void ServersTransfer::lose(size_t link, const Status& status) {
   pool_->healthy = false;
   if (servers_[link].lost) return;
@@ -112,7 +112,7 @@ void ServersTransfer::await_answers(ServerMessage::Kind kind) {
   while (waiting()) wait(patience_ms);
 }
 
-// Any of the servers; one that is alone is waited for.
+// Takes replies of any server; waits only if there is a single one.
 bool ServersTransfer::take_replies(int wait_ms) {
   bool any = false;
   for (size_t link = 0; link < servers_.size(); ++link) {
@@ -134,9 +134,9 @@ void ServersTransfer::wait(int wait_ms) {
   PhaseTimer timer(*job_.phases, reading() ? Phase::read : Phase::write);
   if (take_replies(wait_ms)) return patience_.moved();
   if (servers_.size() > 1) ::usleep(200);
-  // Ranks that wait for this one need not miss it: it ends by itself.
+  // Ranks that wait for this one need not consider it lost: it ends by itself.
   job_.comm->working(0);
-  const bool drains = handed_over_ && !reading() && !settings_.word("scratch").empty();  // without a word, for hours
+  const bool drains = handed_over_ && !reading() && !settings_.word("scratch").empty();  // no message for hours
   if (!drains && !patience_.idle("I/O servers").ok()) lose_silent();
 }
 
@@ -174,7 +174,7 @@ ServersTransfer::Slot* ServersTransfer::free_slot() {
   return at == slots_.end() ? nullptr : &*at;
 }
 
-// Of those that have as little to do, ranks begin with different ones.
+// Among equally loaded servers, ranks begin with different ones.
 size_t ServersTransfer::least_loaded() const {
   const size_t n = servers_.size(), start = static_cast<size_t>(job_.comm->rank()) % n;
   size_t best = start;
@@ -188,7 +188,7 @@ bool ServersTransfer::done() const {
          std::all_of(servers_.begin(), servers_.end(), [](const Server& s) { return s.lost || s.done; });
 }
 
-// Hands over one slot, or waits for something to happen.
+// Hands over one slot, or waits for an event.
 void ServersTransfer::step(int wait_ms) {
   const bool any = take_replies(0);
   Slot* slot = handed_over_ ? nullptr : free_slot();
@@ -255,8 +255,8 @@ bool ServersTransfer::next_slice() {
   return true;
 }
 
-// As much as fits: packed data, and behind it its strips. The data begins where a page of the file would, so that
-// direct calls can use it as it lies.
+// Packs as much data as fits, followed by its strips. The data has the same page offset as in the file, so that direct
+// calls can use it in place.
 bool ServersTransfer::fill(Slot& slot, ServerMessage& chunk) {
   PhaseTimer timer(*job_.phases, Phase::pack);
   const auto size = static_cast<int64_t>(slot.memory.size());
@@ -292,7 +292,7 @@ bool ServersTransfer::fill(Slot& slot, ServerMessage& chunk) {
   return true;
 }
 
-// Long runs go past the caches, whose use ends here; the others are left for copy_windows().
+// Long runs bypass the caches, since this rank does not use them again; others are left for copy_windows().
 void ServersTransfer::add_run(Slot& slot, const Slice& slice, std::byte* at) {
   const Piece& piece = job_.pieces[piece_];
   if (!reading() && slice.bytes >= least_streamed && slice.stride == 1 && piece.swap_bytes <= 1)

@@ -1,4 +1,4 @@
-// ServersTransfer: one movement through servers, as a compute rank sees it; the same for node servers and server ranks.
+// ServersTransfer: one movement through servers, on a compute rank; the same for node servers and server ranks.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 
 namespace penstock {
 
-// Local throughout. What is written is copied once, into a slot that the server reads; what is read is asked for slot by
-// slot, filled by the server and copied from there.
+// All functions are local. Written data is copied once, to a slot that the server reads. Data to read is requested slot
+// by slot, filled in by the server and copied from there.
 class ServersTransfer : public Transfer {
  public:
-  // KEEP is given the pool back after a movement that ended well.
+  // KEEP takes the pool back after a successful movement.
   ServersTransfer(const Job& job, const Settings& settings, ServerPoolPtr pool,
                   std::function<void(ServerPoolPtr)> keep);
   ~ServersTransfer() override;
 
-  // Tells the servers what comes. With a scratch folder, waits for their answer.
+  // Announces the movement to the servers. With a scratch folder, waits for their answer.
   Status begin();
   Result<bool> progress(double seconds) override;
   Status finish() override;
@@ -35,7 +35,7 @@ class ServersTransfer : public Transfer {
   std::string statistics() const override;
 
  private:
-  // What a slot has of one piece, packed.
+  // The packed data of one piece in a slot.
   struct Window {
     size_t piece = 0;
     AddressRange range;
@@ -46,7 +46,7 @@ class ServersTransfer : public Transfer {
     std::span<std::byte> memory;
     bool busy = false;
     size_t link = 0;
-    std::vector<Window> windows;  // what is copied in planes
+    std::vector<Window> windows;  // copied in planes
   };
   struct Server {
     int64_t in_flight = 0;  // slots
@@ -88,9 +88,9 @@ class ServersTransfer : public Transfer {
   Status failure_;
   Patience patience_;
 
-  size_t piece_ = 0;  // what comes next: CURSOR_ walks this one
+  size_t piece_ = 0;  // the next one; CURSOR_ iterates over it
   std::optional<SliceCursor> cursor_;
-  Slice slice_;  // the rest of the current one; none where it has no bytes
+  Slice slice_;  // the rest of the current one; empty if it has no bytes
   StripWriter strips_;
 };
 

@@ -1,4 +1,4 @@
-// Background: one task at a time on a helper thread, which makes system calls and never calls MPI.
+// Background: runs one task at a time on a helper thread, which makes system calls and never calls MPI.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ namespace penstock {
 
 class Background {
  public:
-  // Without THREADED, tasks run inside submit(). RESTED is called on the thread after each task.
+  // Without THREADED, tasks run inside submit(). The thread calls RESTED after each task.
   explicit Background(bool threaded, std::function<void()> rested = {})
       : threaded_(threaded), rested_(std::move(rested)) {}
   ~Background() {
@@ -29,7 +29,7 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  // Waits for the task before, then starts this one. Returns the status of the task before.
+  // Waits for the previous task, then starts this one. Returns the status of the previous task.
   Status submit(std::function<Status()> task) {
     Status before = wait();
     if (!threaded_) {
@@ -43,7 +43,7 @@ class Background {
     }
     try {
       if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error&) {  // no thread to be had: work without
+    } catch (const std::system_error&) {  // no thread available: work without
       threaded_ = false;
       busy_ = false;
       status_ = task_();
@@ -64,7 +64,7 @@ class Background {
     changed_.wait(lock, [this] { return !busy_; });
   }
 
-  // The status of the last task, once.
+  // Returns the status of the last task, once.
   Status wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !busy_; });

@@ -1,4 +1,4 @@
-// Buffers: aligned memory that is used again and again, so that pages are touched for the first time once.
+// Buffers: reuses aligned memory, so that pages are touched for the first time only once.
 #pragma once
 
 #include <sys/mman.h>
@@ -19,16 +19,16 @@ struct FreeDeleter {
 class Buffer {
  public:
   Buffer() = default;
-  // Null data() where there is no memory.
+  // Null data() if memory is exhausted.
   explicit Buffer(int64_t bytes) : bytes_((bytes + 4095) / 4096 * 4096) {
-    const int64_t alignment = bytes_ >= huge ? huge : 4096;  // of which aligned_alloc wants a multiple
+    const int64_t alignment = bytes_ >= huge ? huge : 4096;  // aligned_alloc requires a multiple of it
     const auto size = static_cast<size_t>((bytes_ + alignment - 1) / alignment * alignment);
     data_.reset(static_cast<std::byte*>(std::aligned_alloc(static_cast<size_t>(alignment), size)));
     if (data_ && bytes_ >= huge) ::madvise(data_.get(), static_cast<size_t>(bytes_), MADV_HUGEPAGE);
   }
   std::byte* data() const { return data_.get(); }
   int64_t bytes() const { return bytes_; }
-  void leak() { (void)data_.release(); }  // to somebody who may still read it at any time
+  void leak() { (void)data_.release(); }  // others may still read it at any time
 
  private:
   static constexpr int64_t huge = 2 << 20;
@@ -38,7 +38,7 @@ class Buffer {
 
 class BufferPool {
  public:
-  // The smallest that is large enough, so that the large ones stay for those who need them.
+  // Returns the smallest buffer that is large enough, so that larger ones stay available.
   Buffer take(int64_t bytes) {
     size_t best = free_.size();
     for (size_t i = 0; i < free_.size(); ++i)
@@ -52,7 +52,7 @@ class BufferPool {
     return buffer;
   }
   void give(Buffer buffer) { free_.push_back(std::move(buffer)); }
-  int64_t made() const { return made_; }  // bytes of all that it ever made
+  int64_t made() const { return made_; }  // bytes of all buffers ever allocated
 
  private:
   std::vector<Buffer> free_;

@@ -1,4 +1,4 @@
-// Domains: arithmetic of the cut.
+// Domains: arithmetic of the division.
 #include "core/transport/two_phase/domain.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t least_domain = 2 << 20;  // below this a writer's own open, sync and close cost more than its writing
+constexpr int64_t least_domain = 2 << 20;  // below this a writer's open, sync and close cost more than its writing
 constexpr int64_t writers_of_a_node = 4;
 
 int64_t choose_writers(const Cut& cut, int64_t bytes) {
@@ -19,7 +19,7 @@ int64_t choose_writers(const Cut& cut, int64_t bytes) {
   return writers;
 }
 
-// Number I of COUNT that are spread evenly over ALL.
+// Number I of COUNT numbers spread evenly over ALL.
 int spread(int64_t i, int64_t all, int64_t count) { return static_cast<int>(i * all / count); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Domains: the virtual address space cut into one contiguous, block-aligned range for each writer.
+// Domains: divides the virtual address space into one contiguous, block-aligned range per writer.
 #pragma once
 
 #include <algorithm>
@@ -7,48 +7,48 @@
 
 namespace penstock {
 
-// What is to be cut, for whom.
+// The address space to divide, and the writers.
 struct Cut {
   int64_t begin = 0, end = 0;
-  int64_t block = 4096;      // no two writers share one
-  int64_t window = 8 << 20;  // what a writer handles at once, at most
-  int64_t writers = 0;       // 0 chooses
+  int64_t block = 4096;      // writers do not share blocks
+  int64_t window = 8 << 20;  // maximum that a writer handles at once
+  int64_t writers = 0;       // 0: automatic
   int64_t most_writers = 0;  // 0: no limit
   int ranks = 1;
   int64_t nodes = 1;
-  int64_t span = 0;  // over which the data of one rank is spread; 0: not known
-  // The ranks that may write where nobody asks for more writers, node after node; empty: any.
+  int64_t span = 0;  // range over which the data of one rank is spread; 0: unknown
+  // The ranks that may write unless the user requests more writers, node after node; empty: any.
   std::vector<int> seats;
 };
 
-// Of the RANKS of one node, in order: those that write for it.
+// The writers among the RANKS of one node, in order.
 std::vector<int> seats_of(const std::vector<int>& ranks);
 
 struct Domains {
-  int64_t begin = 0, end = 0;  // what is cut; multiples of BLOCK
+  int64_t begin = 0, end = 0;  // the range to divide; multiples of BLOCK
   int64_t block = 4096;
-  int64_t window = 16 << 20;  // what a writer handles in one round; a multiple of BLOCK
+  int64_t window = 16 << 20;  // size that a writer handles in one round; a multiple of BLOCK
   int writers = 1;
   int ranks = 1;
   std::vector<int> seats;  // the rank of each writer; empty: spread evenly over the ranks
 
-  // Writer W owns [cut(W), cut(W + 1)); empty where there are more writers than blocks.
+  // Writer W owns [cut(W), cut(W + 1)); empty if there are more writers than blocks.
   int64_t cut(int writer) const;
   int writer_at(int64_t address) const;  // REQUIRES: begin <= address < end
   int rank_of(int writer) const;
-  int writer_of(int rank) const;   // -1 where the rank is none
+  int writer_of(int rank) const;   // -1 if RANK is not a writer
   int64_t rounds() const;          // of the largest domain
   int64_t largest_window() const;  // of any writer in any round
-  // A writer's memory: one fills while the other is written, where there is another round.
+  // A writer's memory: one window fills while the other is written, if there is more than one round.
   int64_t windows_bytes() const { return std::min<int64_t>(2, rounds()) * largest_window(); }
-  // What WRITER handles in ROUND; empty behind the end of its domain.
+  // The range of WRITER in ROUND; empty after the end of its domain.
   int64_t window_begin(int writer, int64_t round) const;
   int64_t window_end(int writer, int64_t round) const { return window_begin(writer, round + 1); }
 };
 
-// Where nobody chose a number: a few writers on each node, since more only share its way to the disk; none for less than a
-// few MiB; and so few that the data of one rank meets the domains of about log2(ranks) of them, which bounds the messages
-// of a rank and what writers must know. Never more than ranks.
+// The default number of writers: a few per node, since more would only share its path to the disk; none for less than a
+// few MiB; and so few that the data of one rank touches the domains of about log2(ranks) writers, which bounds the
+// messages of a rank and the data about it at the writers. Never more than ranks.
 Domains cut_domains(const Cut& cut);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Domains: whatever the numbers, every block has one writer, and cut, writer_at, rank_of and writer_of agree.
+// Tests of domains: for all numbers, every block has one writer, and cut, writer_at, rank_of and writer_of agree.
 #include "core/transport/two_phase/domain.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(Domains, TileTheRangeInBlocks) {
   }
 }
 
-// Ranks dealt to the nodes in turn, and nodes of very different sizes.
+// Ranks distributed cyclically over the nodes, and nodes of very different sizes.
 TEST(Domains, EveryNodeHasItsShareOfWriters) {
   const std::vector<std::vector<int>> cyclic = {
       {0, 3, 6, 9, 12, 15, 18, 21}, {1, 4, 7, 10, 13, 16, 19, 22}, {2, 5, 8, 11, 14, 17, 20, 23}};
@@ -103,7 +103,7 @@ TEST(Domains, ANodeHasAFewWriters) {
   EXPECT_EQ(cut_domains({.end = 1000, .ranks = 64, .nodes = 8}).writers, 1);
 }
 
-// Of column slabs, every rank's data is spread over all of the file; of row slabs, over a part of it.
+// With column slabs, every rank's data is spread over the whole file; with row slabs, over a part of it.
 TEST(Domains, ARankMeetsAboutLogOfRanksWriters) {
   for (int ranks = 64; ranks <= 4096; ranks *= 8) {
     const int64_t bytes = int64_t{ranks} << 23;

@@ -1,4 +1,4 @@
-// The plan of exchange: made once for all rounds.
+// The exchange plan: made once for all rounds.
 #include "core/transport/two_phase/exchange.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-// What many pieces have in common: everything but their place.
+// What many pieces have in common: everything except their place.
 struct Pattern {
   int64_t element_bytes = 1;
   int64_t row_stride = 0;
@@ -35,7 +35,7 @@ Pattern decode_pattern(std::span<const std::byte> bytes) {
   return pattern;
 }
 
-// Numbers different values in the order in which they come.
+// Numbers different values in the order of their first occurrence.
 template <typename Key>
 class Numbers {
  public:
@@ -51,7 +51,7 @@ class Numbers {
   std::vector<const Key*> order_;
 };
 
-// Parts of one client become parts of the plan; pieces are renumbered.
+// Converts the parts of one client to parts of the plan, and renumbers its pieces.
 void add_client(ExchangePlan& plan, int rank, std::vector<Piece> pieces, const std::vector<Part>& parts) {
   std::vector<int32_t> number(parts.size(), -1);
   for (Piece& piece : pieces) {
@@ -124,7 +124,7 @@ int64_t PieceList::bytes_in(AddressRange range) const {
   return bytes;
 }
 
-// Runs that many pieces share are counted once; those of this rank's own pieces are the decomposition's.
+// Runs shared by many pieces count once; those of this rank's own pieces belong to the decomposition.
 int64_t PieceList::bytes() const {
   std::set<const MemoryRun*> runs;
   auto bytes = static_cast<int64_t>(pieces_.size() * (sizeof(Piece) + 2 * sizeof(int64_t)));
@@ -217,7 +217,7 @@ Description describe_route(const std::vector<Part>& all_parts, const Domains& do
 
 namespace {
 
-// What this rank would tell others, and what it knows of itself.
+// What this rank would send to others, and what it keeps.
 struct Told {
   std::vector<Message> messages;
   uint64_t key = 0;
@@ -239,14 +239,14 @@ Told tell(const Job& job, const Domains& domains, const std::vector<Route>& rout
   return told;
 }
 
-// What PART of an earlier job is in JOB; null where this rank does not know it.
+// The part of JOB that corresponds to PART of an earlier job; null if this rank does not know it.
 const Part* name_of(const Part& part, const Job& job) {
   const auto at = std::ranges::find_if(
       job.parts, [&](const Part& p) { return p.virtual_base == part.virtual_base && p.bytes == part.bytes; });
   return at == job.parts.end() ? nullptr : &*at;
 }
 
-// Null unless every rank has told before, in one exchange, what it would tell now, and knows the parts' names of now.
+// Null unless every rank has sent before, in one exchange, what it would send now, and knows the parts' present names.
 Result<const PlanCache::Entry*> find_cached(const Job& job, const PlanCache& cache, uint64_t key) {
   const auto entry = std::find_if(cache.entries.rbegin(), cache.entries.rend(),
                                   [&](const PlanCache::Entry& e) { return e.key == key; });
@@ -267,7 +267,7 @@ void keep(PlanCache& cache, const ExchangePlan& plan, uint64_t key) {
   cache.entries.push_back({cache.exchanges, key, plan.clients, plan.parts});
 }
 
-// With the names that the parts have now.
+// With the present names of the parts.
 void use(ExchangePlan& plan, const PlanCache::Entry& entry, const Job& job) {
   plan.clients = entry.clients;
   plan.parts = entry.parts;

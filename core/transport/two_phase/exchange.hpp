@@ -1,5 +1,5 @@
-// The plan of exchange: who sends what to which writer, as selections and never as lists of offsets that both sides
-// could compute.
+// The exchange plan: which rank sends which data to which writer, as selections and never as lists of offsets that both
+// sides could compute.
 #pragma once
 
 #include <span>
@@ -11,12 +11,12 @@
 
 namespace penstock {
 
-// Pieces in the order of their datasets' addresses, so that those of a window are found without looking at all.
+// Pieces in the order of their datasets' addresses, so that those of a window are found without visiting all.
 class PieceList {
  public:
   PieceList() = default;
-  explicit PieceList(std::vector<Piece> pieces);  // their order stays: both ends of a route have the same
-  // All that have bytes in RANGE, and perhaps others; neighbours in the list.
+  explicit PieceList(std::vector<Piece> pieces);  // keeps their order, which is the same at both ends of a route
+  // All pieces with bytes in RANGE, and possibly others; contiguous in the list.
   std::span<const Piece> near(AddressRange range) const;
   std::span<const Piece> all() const { return pieces_; }
   int64_t bytes_in(AddressRange range) const;
@@ -28,7 +28,7 @@ class PieceList {
   std::vector<int64_t> start_;  // the lowest address of all pieces from each on
 };
 
-// One end of the way between a rank and a writer. Elements travel packed, piece after piece, each in file order.
+// One end of the path between a rank and a writer. Elements move packed, piece after piece, each in file order.
 struct Route {  // this rank as a source, reading as a sink
   int writer = 0;
   int rank = 0;  // the writer's
@@ -36,21 +36,21 @@ struct Route {  // this rank as a source, reading as a sink
 };
 struct Client {  // this rank as a writer
   int rank = 0;
-  PieceList pieces;  // memory only where the client is this rank; part indexes ExchangePlan::parts
+  PieceList pieces;  // memory only if the client is this rank; part indexes ExchangePlan::parts
 };
 
 struct ExchangePlan {
   std::vector<Route> routes;    // by writer
   std::vector<Client> clients;  // by rank
-  std::vector<Part> parts;      // that this writer has data of
-  int64_t bytes = 0;            // that all of this takes, about
+  std::vector<Part> parts;      // with data for this writer
+  int64_t bytes = 0;            // approximate size of the plan in memory
 };
 
 // Plans of earlier transfers of the same ranks, without memory; kept with their communicator.
 struct PlanCache {
   struct Entry {
-    int64_t number = 0;  // of the exchange that made it, counted alike on all ranks
-    uint64_t key = 0;    // of all that this rank told others then
+    int64_t number = 0;  // of the exchange that made it, equal on all ranks
+    uint64_t key = 0;    // of everything that this rank sent then
     std::vector<Client> clients;
     std::vector<Part> parts;
   };
@@ -59,28 +59,28 @@ struct PlanCache {
   int64_t most_bytes = 1 << 20;  // of an entry; larger ones are not kept
 };
 
-// Collective. One sparse exchange: each source sends each of its writers what meets the writer's domain. Pieces of many
-// datasets that are cut alike name their common selection, which is sent once; a box goes as it is, runs cut to the
-// domain. Afterwards both sides compute every message of every round by themselves. Where one reduction says that every
-// rank would send again what it sent in one earlier exchange, nothing is sent.
+// Collective. One sparse exchange: each source sends each of its writers the selections in the writer's domain. Pieces
+// of many datasets with equal decomposition refer to their common selection, which is sent once; a box is sent whole,
+// runs are cut to the domain. Afterwards both sides compute every message of every round themselves. If one reduction
+// shows that every rank would repeat an earlier exchange, nothing is sent.
 Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains, PlanCache& cache);
 
-// Where the pieces of one rank lie, or those of all.
+// The address range of the pieces of one rank, or of all ranks.
 struct Reach {
-  int64_t begin = INT64_MAX, end = INT64_MIN;  // of all bytes; END <= BEGIN where there are none
-  int64_t span = 0;  // from the first byte of a piece to its last, on average; the largest of the ranks
+  int64_t begin = INT64_MAX, end = INT64_MIN;  // of all bytes; END <= BEGIN if there are none
+  int64_t span = 0;  // from the first byte of a piece to its last: average per rank, then maximum over ranks
   void add(const Reach& other);
 };
 // Local.
 Reach reach_of(std::span<const Piece> pieces);
-// Local. What SETTINGS and the pieces of all ranks say of the cut; block, ranks and nodes are the caller's.
+// Local. The parameters of the cut from SETTINGS and the pieces of all ranks; the caller sets block, ranks and nodes.
 Cut make_cut(const Reach& all, const Settings& settings);
-// What one rank may hold in windows, in messages that come and in those that go: a quarter each, the last for the plan.
+// The limit of one rank for windows, for incoming and for outgoing messages: a quarter each; the last is for the plan.
 int64_t share_of_memory(const Settings& settings);
 
 // Local. The routes of PIECES.
 std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains);
-// Local. What the writer of ROUTE is told of it: the parts, whose names are new with every commit, and the pieces.
+// Local. The description of ROUTE for its writer: the parts, whose names are new with every commit, and the pieces.
 struct Description {
   std::vector<std::byte> parts, pieces;
 };

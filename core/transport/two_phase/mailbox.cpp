@@ -1,4 +1,4 @@
-// Mailbox: sends up to a budget, receives, and uses their buffers again.
+// Mailbox: sends within a budget, receives, and reuses the buffers.
 #include "core/transport/two_phase/mailbox.hpp"
 
 #include <utility>
@@ -23,7 +23,7 @@ Mailbox::~Mailbox() {
   }
   for (Incoming& in : incoming_) {
     const auto done = in.request.test();
-    if (!done.ok() || !*done) in.buffer.leak();  // it may be coming, and never end
+    if (!done.ok() || !*done) in.buffer.leak();  // it may be arriving and never complete
   }
 }
 
@@ -81,7 +81,7 @@ Result<bool> Mailbox::send(int peer, int tag, int64_t bytes, const std::function
   out.buffer = pool_.take(bytes);
   out.bytes = bytes;
   if (out.buffer.data() == nullptr) {
-    if (sending()) return false;  // what was reserved comes back
+    if (sending()) return false;  // the reserved memory becomes free again
     return no_memory(bytes);
   }
   fill(out.buffer.data());

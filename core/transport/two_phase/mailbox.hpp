@@ -1,4 +1,4 @@
-// Mailbox: the packed messages that one rank has under way, and the buffers they lie in.
+// Mailbox: the packed messages of one rank in progress, and their buffers.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +16,37 @@
 
 namespace penstock {
 
-// All functions are local, and none waits.
+// All functions are local and never wait.
 class Mailbox {
  public:
-  // BUDGET: bytes of messages under way in each direction, beyond the first.
+  // BUDGET: bytes of messages in progress in each direction, beyond the first.
   Mailbox(Communicator comm, PhaseTimes& phases, int64_t budget)
       : comm_(std::move(comm)), phases_(phases), budget_(budget) {}
-  // Given up while something is under way, it leaves MPI the buffers that other ranks may never take.
+  // If abandoned while messages are in progress, it leaves MPI the buffers that other ranks may never receive.
   ~Mailbox();
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  // Memory for one message of each of SIZES, so that it is not missing when others wait for this rank.
+  // Reserves memory for one message of each of SIZES, so that it is available when others wait for this rank.
   Status reserve(std::span<const int64_t> sizes);
 
-  // BYTES will come from PEER.
+  // Posts the receive of BYTES from PEER.
   Status expect(int peer, int tag, int64_t bytes, size_t number);
-  // TAKE(NUMBER, data) for each message that has come; whether any has.
+  // Calls TAKE(NUMBER, data) for each message that has arrived; returns whether any has.
   Result<bool> take(const std::function<void(size_t number, std::byte* data)>& take);
   bool expecting() const { return !incoming_.empty(); }
-  // Whether BYTES more may come within the budget.
+  // Whether BYTES more may be received within the budget.
   bool has_room(int64_t bytes) const { return !expecting() || coming_ + bytes <= budget_; }
 
-  // FILL(data) packs the message. False, and nothing done, where others must have gone first.
+  // FILL(data) packs the message. False, without effect, if other messages must be sent first.
   Result<bool> send(int peer, int tag, int64_t bytes, const std::function<void(std::byte* data)>& fill);
-  // Takes back the buffers of what has gone; whether anything has.
+  // Takes back the buffers of completed sends; returns whether there were any.
   Result<bool> collect();
   bool sending() const { return !outgoing_.empty(); }
   int64_t bytes() const { return pool_.made(); }  // of all its buffers
 
  private:
-  struct Outgoing {  // the request goes before its buffer
+  struct Outgoing {  // the request is destroyed before its buffer
     Buffer buffer;
     Request request;
     int64_t bytes = 0;

@@ -20,13 +20,13 @@ namespace {
 
 constexpr int64_t line = 64, page = 4096;
 
-// Between processes, so not of the private kind.
+// Between processes, so not the private kind.
 void futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
   ::syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
 }
 
-// Collective. What all ranks have, by rank, on each of them.
+// Collective. The items of all ranks, by rank, on each of them.
 Result<std::vector<int>> collect(const Communicator& comm, std::span<const int> own) {
   PENSTOCK_ASSIGN(const auto bytes, from_all_ranks(comm, std::as_bytes(own)));
   std::vector<int> all(bytes.size() / sizeof(int));

@@ -1,4 +1,4 @@
-// Neighbours: the ranks of a node, which reach each other's windows through shared memory instead of by messages.
+// Neighbours: the ranks of a node, which access each other's windows in shared memory instead of sending messages.
 #pragma once
 
 #include <atomic>
@@ -15,61 +15,61 @@
 
 namespace penstock {
 
-// What the ranks of one node keep from one transfer to the next: the shared pages stay touched. Kept with the
-// communicator; the same on all ranks of a node.
+// State that the ranks of one node keep between transfers: the shared pages stay touched. Kept with the communicator;
+// the same on all ranks of a node.
 struct NodeMemory {
   Communicator node;       // null until the first transfer
-  std::vector<int> ranks;  // of the job's communicator, by their rank in NODE
+  std::vector<int> ranks;  // ranks in the job's communicator, by rank in NODE
   int64_t nodes = 1;       // of the job's communicator
-  std::vector<int> seats;  // ranks of it that write, of all nodes
+  std::vector<int> seats;  // its writers, on all nodes
   std::shared_ptr<SharedMemory> memory;
-  int64_t refused = INT64_MAX;  // the node has no such memory: it is not asked for so much again
-  bool in_doubt = false;        // a transfer was given up on this rank: others may still use the memory
+  int64_t refused = INT64_MAX;  // amount that the node could not provide; it is not requested again
+  bool in_doubt = false;        // a transfer was abandoned on this rank: others may still use the memory
   uint32_t transfers = 0;
 
   // Collective, at the first transfer.
   Status meet(const Communicator& comm);
 };
 
-// Windows travel like this. A writer opens one of its two windows for a round; each neighbour that has bytes there copies
-// them, once, between its own memory and the window, and says that it is done; when all are, the writer goes on. A rank with
-// nothing to do sleeps until its bell rings: spinning would take the cores from those who copy. All functions are local
-// but prepare.
+// How windows move: a writer opens one of its two windows for a round. Each neighbour with bytes there copies them,
+// once, between its own memory and the window, and signals that it is done. When all are done, the writer continues. An
+// idle rank sleeps until its bell rings, since spinning would take cores from ranks that copy. All functions except
+// prepare are local.
 class Neighbours {
  public:
   Neighbours() = default;  // none
-  // Collective. Where there is shared memory for both windows of all writers of the node.
+  // Collective. Sets up shared memory for both windows of all writers of the node, if available.
   Status prepare(NodeMemory& kept, const Domains& domains, int rank);
 
   bool any() const { return memory_ != nullptr; }
-  // Whether RANK, another one than this, is reached by shared memory.
+  // Whether RANK, another than this one, is reached through shared memory.
   bool reaches(int rank) const { return any() && rank != rank_ && slot_of(rank) >= 0; }
 
-  // As a writer. BUFFER is round % 2.
+  // For a writer. BUFFER is round % 2.
   std::byte* window(int64_t buffer) const { return window_of(own_, buffer); }
   void open(int64_t round, const std::vector<int>& clients);
-  int64_t done_with(int64_t round) const;  // so many neighbours are
+  int64_t done_with(int64_t round) const;  // number of neighbours that are done
 
-  // As a neighbour of WRITER, a rank. Null while the round is not open.
+  // For a neighbour of rank WRITER. Null while the round is not open.
   std::byte* opened(int writer, int64_t round) const;
   void done(int writer, int64_t round);
 
-  // A writer has closed its files. The others wait for that asleep, instead of in a reduction, which spins.
+  // Signals that a writer has closed its files. The others sleep meanwhile, instead of spinning in a reduction.
   void leave();
   bool writers_left() const;
 
-  // Messages to other nodes failed on this rank: no neighbour must wait for it. It rings every bell.
+  // Messages to other nodes failed on this rank: rings every bell, so that no neighbour waits for it.
   void fail();
   bool failed() const;
 
-  uint32_t bell() const;                            // take it, look for work, and where there is none:
-  void sleep(uint32_t bell, double seconds) const;  // until it rings again, if it has not yet
+  uint32_t bell() const;                            // read it, look for work, and if there is none:
+  void sleep(uint32_t bell, double seconds) const;  // until the next ring, unless it has rung already
   void ring(int rank) const;
 
  private:
   struct Slot;    // of a rank
   struct Header;  // of the memory
-  // Of a writer: which round is open in each window, and how many neighbours are done with it.
+  // For a writer: the round that is open in each window, and the number of neighbours that are done with it.
   struct Flags;
 
   int slot_of(int rank) const;  // -1: on another node
@@ -80,7 +80,7 @@ class Neighbours {
 
   std::shared_ptr<SharedMemory> memory_;
   std::vector<int> ranks_;
-  std::vector<int64_t> windows_;  // where those of each slot begin
+  std::vector<int64_t> windows_;  // start of the windows of each slot
   std::vector<int> writers_;      // slots
   int64_t window_bytes_ = 0;
   uint32_t transfer_ = 0;

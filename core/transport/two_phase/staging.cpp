@@ -1,4 +1,4 @@
-// Staging: which ranges a window has, and their way between its buffer and the files.
+// Staging: the file ranges of a window, and their movement between buffer and files.
 #include "core/transport/two_phase/staging.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-// One small window leaves nothing to overlap with, and who tests a commit now and then is not kept long.
+// One small window has nothing to overlap with, and does not delay a program that rarely tests a commit.
 bool beside(const Domains& domains) { return domains.rounds() > 1 || domains.largest_window() > 2 << 20; }
 
 }  // namespace
@@ -32,7 +32,7 @@ Status Staging::reserve(std::byte* shared) {
   }
   if (shared == nullptr) return {Code::memory, "no memory for a writer's windows: lower buffer_bytes"};
   windows_[0] = shared;
-  windows_[1] = shared + bytes() - domains_.largest_window();  // the same where there is one round
+  windows_[1] = shared + bytes() - domains_.largest_window();  // the same if there is one round
   return {};
 }
 
@@ -53,7 +53,7 @@ void Staging::begin(int64_t round) {
 
 void Staging::write(int64_t round) {
   PhaseTimer timer(*job_.phases, Phase::write);
-  settle();  // also where there is nothing to write: the next round fills the buffer of the one before
+  settle();  // also without data to write: the next round fills the buffer of the previous one
   const std::vector<Range>& list = ranges_[round % 2];
   if (list.empty() || !failure_.ok()) return;
   fail(helper_.submit([this, round, list]() -> Status {
@@ -108,7 +108,7 @@ std::span<std::byte> Staging::bytes_of(const Range& range, int64_t round) const 
           static_cast<size_t>(range.end - range.begin)};
 }
 
-// What has to be moved, in whole blocks; a window without pieces has no range.
+// The ranges to move, in whole blocks; a window without pieces has none.
 std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   if (writer_ < 0) return {};
   const int64_t begin = domains_.window_begin(writer_, round), end = domains_.window_end(writer_, round);

@@ -1,5 +1,5 @@
-// Staging: a writer's two windows and the files behind them. While ranks fill or empty one window, a helper thread writes
-// or reads the other.
+// Staging: a writer's two windows and the files behind them. While ranks fill or empty one window, a helper thread
+// writes or reads the other.
 #pragma once
 
 #include <cstddef>
@@ -18,31 +18,31 @@
 
 namespace penstock {
 
-// Of a rank that is no writer, or in whose domain nothing lies, every window is empty. All functions are local. A failure
-// of the file system is kept until finish: windows come and go as if there were none, since other ranks count on that.
+// For a rank that is not a writer, or has an empty domain, every window is empty. All functions are local. A failure of
+// the file system is kept until finish: windows continue as usual, since other ranks rely on them.
 class Staging {
  public:
-  // The arguments must outlive it. RESTED is called, on the helper thread, when that has ended a task.
+  // The arguments must outlive it. The helper thread calls RESTED at the end of a task.
   Staging(const Job& job, const Domains& domains, const ExchangePlan& plan, IoMode mode, std::function<void()> rested);
-  // SHARED: memory for both windows, or null where the staging takes its own.
+  // SHARED: memory for both windows; if null, the staging allocates its own.
   Status reserve(std::byte* shared);
 
-  // Writing: zeros, or what the file has, under the gaps between the pieces of ROUND's window.
+  // Writing: fills the gaps between the pieces of ROUND's window with zeros or with the file's contents.
   void begin(int64_t round);
-  // Writing: ROUND's window is complete; the helper writes it when it has done the one before.
+  // Writing: ROUND's window is complete; the helper writes it after the previous one.
   void write(int64_t round);
   // Reading: the helper fetches ROUND's window.
   void read_ahead(int64_t round);
 
-  // Between ROUND's window and a packed message with the pieces of CLIENT.
+  // Copies between ROUND's window and a packed message with the pieces of CLIENT.
   void place(const Client& client, int64_t round, std::byte* flat);
-  // What this rank has in its own domain goes without a message.
+  // Copies this rank's data in its own domain without a message.
   void place_own(int64_t round);
 
-  bool busy() { return !helper_.idle(); }    // the helper is
-  void wait_idle() { helper_.wait_idle(); }  // without keeping a core busy
-  void settle();                             // waits for the helper, and keeps its failure
-  // Settles, syncs and closes: the first failure.
+  bool busy() { return !helper_.idle(); }    // whether the helper is busy
+  void wait_idle() { helper_.wait_idle(); }  // without occupying a core
+  void settle();                             // waits for the helper and keeps its failure
+  // Waits, syncs and closes; returns the first failure.
   Status finish();
   bool touched_files() const { return touched_; }
   int64_t bytes() const { return plan_.clients.empty() ? 0 : domains_.windows_bytes(); }  // of its windows
@@ -74,10 +74,10 @@ class Staging {
   OpenParts files_;  // used by one thread at a time
   Buffer own_;
   std::byte* windows_[2] = {};
-  std::vector<Range> ranges_[2];  // of the windows that are being filled
+  std::vector<Range> ranges_[2];  // of the windows being filled
   Status failure_;
   bool touched_ = false;
-  Background helper_;  // last: its task uses the others
+  Background helper_;  // last member: its task uses the others
 };
 
 }  // namespace penstock

@@ -1,7 +1,7 @@
-// two_phase: writers own aligned file blocks; everybody else sends them what belongs there. Best for many ranks,
-// short runs, many datasets. With one writer it is "gather". The algorithm is that of ROMIO's generalised two-phase
-// (Thakur, Gropp, Lusk 1999) with domains aligned to blocks, plans exchanged as selections, and writing overlapped
-// with the next round's exchange.
+// two_phase: writers own aligned file blocks; all other ranks send them their data. Best for many ranks, short runs and
+// many datasets. With one writer it is "gather". The algorithm is ROMIO's generalised two-phase method (Thakur, Gropp,
+// Lusk 1999) with block-aligned domains, plans exchanged as selections, and writing overlapped with the next round's
+// exchange.
 #include <sched.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ const Descriptor descriptor{
      max_concurrent_writers},
     ""};
 
-// Collective. Only what somebody moves is cut into domains, so that reading one dataset of many occupies all writers.
+// Collective. Only data that some rank moves is divided into domains, so that reading one dataset of many uses all
+// writers.
 Result<Cut> agree_cut(const Job& job, const Settings& settings, NodeMemory& kept) {
   const Reach own = reach_of(job.pieces);
   int64_t most[4] = {own.begin < own.end ? -own.begin : INT64_MIN, own.end, own.span, kept.in_doubt};
@@ -63,7 +64,8 @@ class TwoPhaseTransfer : public Transfer {
         budget_(share_of_memory(settings)),
         mailbox_(job.comm, *job.phases, budget_) {}
 
-  // Whoever gives up a transfer that is under way leaves the node's memory to those who may still be in it, and tells them.
+  // A rank that abandons a transfer in progress leaves the node's memory to ranks that may still use it, and tells
+  // them.
   ~TwoPhaseTransfer() override {
     if (finished_) return;
     if (communicates()) job_.comm->spoil();
@@ -137,7 +139,7 @@ class TwoPhaseTransfer : public Transfer {
   int64_t memory_peak() const override { return plan_.bytes + staging_.bytes() + mailbox_.bytes(); }
 
  private:
-  // A writer of this node, and the next round that this rank has to do with it.
+  // A writer of this node, and the next round in which this rank exchanges data with it.
   struct Near {
     const Route* route;
     int64_t round;
@@ -164,7 +166,7 @@ class TwoPhaseTransfer : public Transfer {
     return route.pieces.bytes_in(window(route.writer, round));
   }
 
-  // Local. All the memory that the rounds will need, taken before anybody waits for this rank.
+  // Local. Allocates all memory for the rounds before other ranks wait for this one.
   Status reserve() {
     PENSTOCK_TRY(staging_.reserve(neighbours_.any() && writer_ >= 0 ? neighbours_.window(0) : nullptr));
     std::vector<int64_t> largest;
@@ -184,7 +186,7 @@ class TwoPhaseTransfer : public Transfer {
     return largest;
   }
 
-  // Messages that failed once are not tried again: others may be waiting for what comes after them.
+  // Failed messages are not retried: others may be waiting for the messages after them.
   Result<bool> try_step() {
     if (broken_.ok() && neighbours_.any() && neighbours_.failed())
       broken_ = Status(Code::elsewhere, "messages of another rank of this node failed");
@@ -197,14 +199,14 @@ class TwoPhaseTransfer : public Transfer {
     return moved;
   }
 
-  // All that can be done without waiting for another rank or for the file system; whether that was anything.
+  // Does everything possible without waiting for another rank or the file system; returns whether there was anything.
   Result<bool> step() {
     bool moved = serve_neighbours();
     PENSTOCK_ASSIGN(const bool more, round_ < rounds_ ? advance() : mailbox_.collect());
     return moved || more;
   }
 
-  // Between this rank's memory and the windows that are open on this node.
+  // Copies between this rank's memory and the open windows on this node.
   bool serve_neighbours() {
     bool moved = false;
     for (Near& near : near_) {
@@ -222,8 +224,8 @@ class TwoPhaseTransfer : public Transfer {
     return moved;
   }
 
-  // This rank's own round: as a writer, and in messages. Receives are posted before anything is sent, so a rank that waits
-  // for its sends never keeps another from its own.
+  // This rank's own round: as a writer, and in messages. Receives are posted before any send, so that a rank that waits
+  // for its sends never blocks another.
   Result<bool> advance() {
     bool moved = false;
     PENSTOCK_ASSIGN(const bool posted, post_receives());
@@ -244,7 +246,7 @@ class TwoPhaseTransfer : public Transfer {
     return true;
   }
 
-  // Reading: the window that the helper has read is for everybody.
+  // Reading: the window that the helper has read becomes available to all.
   bool fill() {
     if (opened_ > round_ || staging_.busy()) return false;
     staging_.settle();
@@ -254,7 +256,7 @@ class TwoPhaseTransfer : public Transfer {
     return true;
   }
 
-  // Writing: windows are opened as soon as they are free, the next one while this round's still fills.
+  // Writing: opens windows as soon as they are free; the next one while this round's window still fills.
   bool open() {
     bool moved = false;
     while (opened_ < rounds_ && opened_ <= round_ + 1) {
@@ -277,7 +279,7 @@ class TwoPhaseTransfer : public Transfer {
     neighbours_.open(round, near_clients_);
   }
 
-  // Without keeping a core busy for long: those who copy may need it.
+  // Without occupying a core for long: ranks that copy may need it.
   void wait_a_little(uint32_t bell, int idle) {
     constexpr int most_yields = 100;
     constexpr double nap = 50e-6, until_bell = 10e-3;
@@ -304,7 +306,7 @@ class TwoPhaseTransfer : public Transfer {
     return {};
   }
 
-  // Gives up, for this rank and its neighbours, where nothing has moved for too long.
+  // Gives up, for this rank and its neighbours, if nothing has moved for too long.
   Status patient(Patience& patience, std::string_view what) {
     const Status status = patience.idle(*job_.comm, what);
     if (status.ok() || !broken_.ok()) return status;
@@ -315,18 +317,18 @@ class TwoPhaseTransfer : public Transfer {
     return status;
   }
 
-  // Messages that this rank has sent may need calls of it to arrive.
+  // Messages sent by this rank may need its calls to arrive.
   void sleep(uint32_t bell, double seconds) {
     if (!communicates()) return neighbours_.sleep(bell, seconds);
     job_.comm->progress();
     neighbours_.sleep(bell, std::min(seconds, 1e-3));
   }
 
-  // Those that this rank sends to (writing, its writers; reading, its clients) and receives from.
+  // The ranks to which this rank sends (writing: its writers; reading: its clients), and from which it receives.
   size_t sinks() const { return reading() ? plan_.clients.size() : plan_.routes.size(); }
   size_t sources() const { return reading() ? plan_.routes.size() : plan_.clients.size(); }
 
-  // Sends as far as the mailbox takes it; whether anything was sent.
+  // Sends as far as the mailbox permits; returns whether anything was sent.
   Result<bool> send_next() {
     PENSTOCK_ASSIGN(bool moved, mailbox_.collect());
     for (; next_peer_ < sinks(); ++next_peer_) {
@@ -350,13 +352,13 @@ class TwoPhaseTransfer : public Transfer {
     return mailbox_.send(route.rank, tag(), bytes, [&](std::byte* to) { pack(route, to); });
   }
 
-  // Sources begin with different writers, so that a writer does not get everybody's messages at once.
+  // Sources start with different writers, so that a writer does not get all messages at once.
   size_t start_route() const {
     return static_cast<size_t>(rank_) * plan_.routes.size() / static_cast<size_t>(job_.comm->size());
   }
 
-  // A writer takes all that comes for its window. A reader takes what its budget allows, in the order of writers: all wait
-  // for the same writer first, so that one is never waited for in vain.
+  // A writer accepts everything for its window. A reader accepts what its budget allows, in the order of writers. All
+  // wait for the same writer first, so that this writer can always proceed.
   Result<bool> post_receives() {
     bool moved = false;
     for (; next_post_ < sources(); ++next_post_) {
@@ -381,7 +383,7 @@ class TwoPhaseTransfer : public Transfer {
     });
   }
 
-  // Between this rank's memory and a packed message: writing packs, reading unpacks.
+  // Copies between this rank's memory and a packed message: writing packs, reading unpacks.
   void pack(const Route& route, std::byte* flat) {
     PhaseTimer timer(*job_.phases, Phase::pack);
     const AddressRange range = window(route.writer, round_);
@@ -397,12 +399,12 @@ class TwoPhaseTransfer : public Transfer {
   Neighbours neighbours_;
   std::vector<Near> near_;
   std::vector<int> near_clients_;  // as a writer: ranks of this node with data here
-  int64_t near_in_[2] = {};        // so many of them in the window
-  int64_t round_ = 0;              // under way, and how far:
-  int64_t opened_ = 0;             // windows of the rounds before this one were filled, or may be
+  int64_t near_in_[2] = {};        // number of them with data in the window
+  int64_t round_ = 0;              // the current round and its progress:
+  int64_t opened_ = 0;             // windows of earlier rounds were filled, or may be
   size_t next_peer_ = 0, next_post_ = 0;
   bool finished_ = false;
-  Status broken_;  // of messages; those of the file system are staging's
+  Status broken_;  // of messages; staging keeps those of the file system
   Staging staging_;
   const int64_t budget_;
   Mailbox mailbox_;

@@ -1,4 +1,4 @@
-/* after.c: every process gives what it has; nobody holds more than that. */
+/* after.c: every process passes its own data; no process holds more than that. */
 #include <penstock.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* driver.c: a code whose output routine is replaced: rows of a table, dealt out to the processes.
+/* driver.c: a code whose output routine is replaced: rows of a table, distributed over the processes.
  *
  *   driver STEPS [RESTART_STEP] */
 #include <stdio.h>

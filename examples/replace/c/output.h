@@ -1,4 +1,4 @@
-/* output.h: the routine that is replaced. */
+/* output.h: the output routine to replace. */
 #ifndef REPLACE_OUTPUT_H
 #define REPLACE_OUTPUT_H
 
@@ -13,7 +13,7 @@ typedef struct Table {
   int64_t step;
 } Table;
 
-/* Collective; 0 where all is well. */
+/* Collective; returns 0 on success. */
 int write_output(const Table *t);
 int read_output(int step, Table *t);
 

@@ -1,4 +1,4 @@
-! after.f90: output as one file of all processes, which any number of processes reads, and h5dump, h5py, ParaView.
+! after.f90: output as one file of all processes, readable on any number of processes and by h5dump, h5py, ParaView.
 module output
   use domain
   use penstock

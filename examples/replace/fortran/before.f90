@@ -1,4 +1,4 @@
-! before.f90: output as a file of each process, which only as many processes in the same places can read.
+! before.f90: output as a file per process, readable only by the same number of processes in the same places.
 module output
   use domain
   implicit none

@@ -1,4 +1,4 @@
-! domain.f90: which part of the grid this process has, and the field on it.
+! domain.f90: this process's part of the grid, and the field on it.
 module domain
   use mpi_f08
   implicit none
@@ -41,7 +41,7 @@ contains
     end do
   end subroutine
 
-  ! Different for each cell, so that one in the wrong place is noticed.
+  ! Different for each cell, so that a misplaced one is noticed.
   function weight() result(w)
     real(8) :: w(nx, ny)
     integer :: i, j

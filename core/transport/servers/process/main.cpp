@@ -1,5 +1,5 @@
-// penstock-server: one I/O server of a node, a process without MPI. The library starts it; it serves the ranks that
-// connect to the socket it was given, and ends when they have hung up.
+// penstock-server: one I/O server of a node, a process without MPI. The library starts it. It serves the ranks that
+// connect to the given socket, and ends when they have closed their connections.
 //
 //     penstock-server CLIENTS      (the listening socket is descriptor 3)
 #include <fcntl.h>
@@ -36,7 +36,8 @@ struct Client {
   bool greeted = false;
 };
 
-// What a launcher sends to end a job goes to the ranks as well; this process ends when they do, its files complete or not.
+// Signals of a launcher that end a job also reach the ranks. This process ends when they do, whether its files are
+// complete or not.
 void ignore_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ, SIGUSR1, SIGUSR2})
     (void)::signal(signal, SIG_IGN);
@@ -51,7 +52,7 @@ class Server {
             (void)send_message(clients_[static_cast<size_t>(to)].socket.get(), m);
         }) {}
 
-  // Until every client has hung up, or one of them within a movement.
+  // Runs until every client has closed its connection, or one of them has during a movement.
   int run() {
     while (true) {
       list_sockets();
@@ -81,7 +82,7 @@ class Server {
     if (clients_.size() == expected_) ::close(listening);
   }
 
-  // False where the process has nothing left to live for.
+  // False if the process should end.
   bool serve(int index) {
     Client& client = clients_[static_cast<size_t>(index)];
     auto received = receive_message(client.socket.get(), 0);
@@ -114,8 +115,8 @@ class Server {
     return true;
   }
 
-  // The ranks end their connection together, between movements: the first to go takes the server along. One that goes in
-  // the middle of a movement has died.
+  // The ranks close their connections together, between movements; the first one ends the server. A rank that closes
+  // during a movement has died.
   bool lost(const Client& client) {
     if (!service_.busy()) return false;
     const ServerMessage m{.kind = ServerMessage::Kind::done,
@@ -137,13 +138,13 @@ class Server {
 int main(int argc, char** argv) {
   int clients = 0;
   if (argc == 2) std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), clients);
-  if (clients < 1 || ::fcntl(listening, F_GETFD) < 0) return 2;  // it is not for people to start
+  if (clients < 1 || ::fcntl(listening, F_GETFD) < 0) return 2;  // not for interactive use
   if (Trace* trace = Trace::current()) trace->set_role("server");
   ::close_range(listening + 1, ~0U, 0);
   ::fcntl(listening, F_SETFL, O_NONBLOCK);
   show_status(1);
   ignore_signals();
   ::prctl(PR_SET_NAME, "penstock-server");
-  if (::chdir("/") != 0) return 2;  // holds no file system
+  if (::chdir("/") != 0) return 2;  // so that it blocks no file system
   return Server(static_cast<size_t>(clients)).run();
 }
