@@ -85,7 +85,8 @@ Result<std::map<std::string, std::string>> split_parameters(std::string_view tex
     if (equals == std::string_view::npos || equals == 0)
       return Status(Code::invalid, fmt::format("'{}' is no name=value", item));
     last = item.substr(0, equals);
-    parameters[last] = std::string(item.substr(equals + 1));
+    if (!parameters.try_emplace(last, item.substr(equals + 1)).second)
+      return Status(Code::invalid, fmt::format("'{}' is set twice", last));
   }
   return parameters;
 }

@@ -54,10 +54,16 @@ Result<Words> split_text(std::string_view text) {
   Words words;
   const size_t colon = std::min(text.find(':'), text.size());
   const std::string_view head = text.substr(0, colon);
-  if (head.find('=') != std::string_view::npos)
+  if (head.find('=') != std::string_view::npos) {
+    const size_t blank = head.find(' ');
+    if (blank < head.find('='))
+      return Status(Code::invalid, fmt::format("'{}' has a blank where a colon separates the method from its "
+                                               "parameters: '{}:{}'",
+                                               text, text.substr(0, blank), text.substr(blank + 1)));
     return Status(Code::invalid, fmt::format("'{}' begins with a parameter: ':{}' is the default plan with it, "
                                              "'two_phase:{}' a transport",
                                              text, text, text));
+  }
   const size_t slash = head.find('/');
   if (slash != std::string_view::npos) words.format = head.substr(0, slash);
   words.transport = slash == std::string_view::npos ? head : head.substr(slash + 1);
@@ -118,15 +124,30 @@ Status imply_placement(Words& words) {
   return {};
 }
 
-Status choose_transport(const Plan& plan, const Catalog& catalog) {
+// A plan of ONE_WORD may mean a format, a transport or an engine.
+Status choose_transport(const Plan& plan, bool one_word, const Catalog& catalog) {
+  if (find(catalog.engines, plan.transport) != nullptr)
+    return {Code::invalid,
+            fmt::format("'{}' is an engine, which has a format of its own: name it alone", plan.transport)};
   if (find(catalog.transports, plan.transport) == nullptr) {
     std::string known = names(catalog.transports);
-    for (const Alias& alias : aliases()) known += fmt::format(", {}", alias.name);
-    if (!catalog.engines.empty()) known += fmt::format("; and the engines {}", names(catalog.engines));
     std::vector<std::string> alike = words_of(catalog.transports);
-    for (const std::string& engine : words_of(catalog.engines)) alike.push_back(engine);
-    return {Code::invalid, fmt::format("there is no transport '{}'{}; there are {}", plan.transport,
-                                       did_you_mean(plan.transport, alike), known)};
+    for (const Alias& alias : aliases()) {
+      known += fmt::format(", {}", alias.name);
+      alike.emplace_back(alias.name);
+    }
+    const auto offer = [&](std::string_view kind, const std::vector<const Descriptor*>& list) {
+      if (list.empty()) return;
+      known += fmt::format("; the {} {}", kind, names(list));
+      for (const std::string& word : words_of(list)) alike.push_back(word);
+    };
+    if (one_word) {
+      offer("formats", catalog.formats);
+      offer("engines", catalog.engines);
+    }
+    return {Code::invalid,
+            fmt::format("there is no {} '{}'{}; there are {}{}", one_word ? "format, transport or engine" : "transport",
+                        plan.transport, did_you_mean(plan.transport, alike), one_word ? "the transports " : "", known)};
   }
   return choose(find(catalog.transports, plan.transport), "transport", plan.transport, catalog.transports);
 }
@@ -180,6 +201,7 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
   }
   if (words.format.empty() && find(catalog.formats, words.transport) != nullptr)
     std::swap(words.format, words.transport);
+  const bool one_word = words.format.empty();
   if (words.format.empty() && fallback_format.empty())
     return Status(Code::invalid, fmt::format("it names no format; there are {}", names(catalog.formats)));
   if (words.format.empty()) words.format = fallback_format;
@@ -196,7 +218,7 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
   plan.transport = words.transport;
   plan.placement = words.parameters.contains("placement") ? words.parameters["placement"] : "single";
   PENSTOCK_TRY(choose(find(catalog.formats, plan.format), "format", plan.format, catalog.formats));
-  PENSTOCK_TRY(choose_transport(plan, catalog));
+  PENSTOCK_TRY(choose_transport(plan, one_word, catalog));
   PENSTOCK_TRY(choose(find(catalog.placements, plan.placement), "placement", plan.placement, catalog.placements));
   PENSTOCK_TRY(take_knobs_of(words, plan, *find(catalog.transports, plan.transport)));
   PENSTOCK_TRY(set_parameters(plan, words, catalog));

@@ -135,6 +135,10 @@ TEST(Plan, WhatCannotBeIsNamedWithWhatCan) {
                        {"{\"writers\": [2]}", Code::invalid, "writers", ""},
                        {"hdf5/two_phase:env.A=\xE6", Code::invalid, "byte 22", "UTF-8"},
                        {"hdf5/two_phase:env.\xCF\x89=\xCF", Code::invalid, "byte 23", "UTF-8"},
+                       {"HDF5", Code::invalid, "no format, transport or engine 'HDF5'", "did you mean 'hdf5'?"},
+                       {"gathr", Code::invalid, "gathr", "did you mean 'gather'?"},
+                       {"hdf5/two_phase writers=2", Code::invalid, "has a blank", "'hdf5/two_phase:writers=2'"},
+                       {"hdf5/two_phase:writers=2,writers=3", Code::invalid, "writers", "twice"},
                        {"durability=none", Code::invalid, "begins with a parameter", "':durability=none'"},
                        {"hdf5/two_phase/x", Code::invalid, "two_phase/x", "two_phase"}};
   for (const Bad& bad : table) {

@@ -75,15 +75,16 @@ constexpr std::pair<std::string_view, std::string_view> known_extensions[] = {
     {"h5", "hdf5"},     {"hdf5", "hdf5"}, {"he5", "hdf5"},   {"hdf", "hdf5"}, {"nc4", "hdf5"},
     {"vtkhdf", "hdf5"}, {"nc", "netcdf"}, {"cdf", "netcdf"}, {"raw", "raw"},  {"json", "raw"}};
 
-// In lower case; "" if there is none, or only a number: "out.0001".
+// In lower case, before any numbers: "h5" of "out.H5.0001". "" where there is none.
 std::string extension_of(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);
   const size_t dot = path.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return {};
   std::string extension(path.substr(dot + 1));
+  if (extension.find_first_not_of("0123456789") == std::string::npos) return extension_of(path.substr(0, dot));
   std::ranges::transform(extension, extension.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension.find_first_not_of("0123456789") == std::string::npos ? std::string() : extension;
+  return extension;
 }
 
 }  // namespace

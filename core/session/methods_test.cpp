@@ -35,6 +35,10 @@ TEST(Methods, TheCatalogIsWhatThePlanParserReads) {
   EXPECT_EQ(format_of_path("run.d/a.H5"), "hdf5");
   EXPECT_EQ(format_of_path("run.d/a"), "hdf5");
   EXPECT_EQ(format_of_path("a.000100"), "hdf5");
+  EXPECT_EQ(format_of_path("a.nc.0001"), "netcdf");
+  EXPECT_EQ(format_of_path("a.raw.7"), "raw");
+  EXPECT_EQ(format_of_path("a.H5.3.7"), "hdf5");
+  EXPECT_EQ(format_of_path("m.dat.7"), "");
   EXPECT_EQ(format_of_path(".hidden"), "hdf5");
   EXPECT_EQ(format_of_path("m.dat"), "");
   EXPECT_EQ(format_of_path("a.h5.tmp"), "");

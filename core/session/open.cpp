@@ -160,12 +160,15 @@ Status set_plan(File::State& state, std::string_view text, std::string_view form
 }
 
 // Uses the extension of PATH if TEXT does not name the format.
-Status set_plan_of_new(File::State& state, std::string_view text, const std::string& path) {
+Status set_plan_of_new(File::State& state, const Opening& opening, const std::string& path) {
+  const std::string& text = opening.chosen;
   const std::string_view format = format_of_path(path);
   const Status status = set_plan(state, text, format);
   if (status.ok()) return {};
-  const std::string context =
-      text.empty() ? fmt::format("creating '{}'", path) : fmt::format("creating '{}' with plan '{}'", path, text);
+  const std::string context = text.empty()
+                                  ? fmt::format("creating '{}'", path)
+                                  : fmt::format("creating '{}' with plan '{}'{}", path, text,
+                                                text == opening.plan ? "" : " of PENSTOCK_PLAN or PENSTOCK_PLANS");
   if (!format.empty() || !set_plan(state, text, "hdf5").ok()) return status.in(context);
   return {
       Code::invalid,
@@ -224,7 +227,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
   Opening opening{{}, path, std::string(plan), path, random_token()};
   if (comm->rank() == 0) {
     opening.status = choose_plan(opening);
-    if (opening.status.ok()) opening.status = set_plan_of_new(*state, opening.chosen, path);
+    if (opening.status.ok()) opening.status = set_plan_of_new(*state, opening, path);
     if (opening.status.ok()) {
       opening.path = resolve_link(published_path(path, *state));
       opening.status = check_target(*state->storage, opening.path, may_replace(state->engine, opening.path));
@@ -234,7 +237,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
     }
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
-  PENSTOCK_TRY(set_plan_of_new(*state, agreed.chosen, path));
+  PENSTOCK_TRY(set_plan_of_new(*state, agreed, path));
   state->path = agreed.path;
   state->token = agreed.token;
   set_partial_files(*state, agreed);

@@ -41,7 +41,10 @@ TEST_P(Session, AMistakeInTheFileOfPlansIsNamed) {
   const std::string plans = folder_ + "/plans.toml";
   std::ofstream(plans) << "[[plan]]\npattern = \"f.*\"\nplan = \"hdf5/nonsense\"\n";
   const Setting setting("PENSTOCK_PLANS", plans);
-  EXPECT_NE(create().status().message().find("there is no transport 'nonsense'"), std::string::npos);
+  const std::string said = create().status().message();
+  EXPECT_NE(said.find("with plan 'hdf5/nonsense' of PENSTOCK_PLAN or PENSTOCK_PLANS: there is no transport 'nonsense'"),
+            std::string::npos)
+      << said;
   std::ofstream(plans) << "[[plan]]\n";
   EXPECT_NE(create().status().message().find(plans + ":1: this [[plan]]"), std::string::npos);
 }

@@ -45,7 +45,7 @@ OTHERS = [
     ("verify good.h5 --np 0", "--np must be at least 1, not 0"),
     ("bench nothing", "no workload 'nothing'; there are "),
     ("bench block2d --total 1Mx", "'1Mx' is no size; write for example"),
-    ("bench block2d --methods nothing", "there is no transport 'nothing'; there are "),
+    ("bench block2d --methods nothing", "there is no format, transport or engine 'nothing'; there are "),
     ("bench block2d --dir nowhere", "--dir nowhere: no such folder"),
 ]
 
