@@ -1,7 +1,11 @@
 // Latest: finds the newest valid checkpoint.
+#include <fcntl.h>
 #include <glob.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -43,16 +47,31 @@ int64_t time_of(const std::string& path, const std::shared_ptr<Storage>& storage
   return info.ok() ? info->changed_at : 0;
 }
 
+// What stopped the last glob() of this thread from looking into a folder.
+thread_local std::string unread_folder;
+
+int note_unread(const char* folder, int error) {
+  if (error != ENOENT && error != ENOTDIR)
+    unread_folder = fmt::format("'{}' cannot be read: {}", folder, std::generic_category().message(error));
+  return 0;
+}
+
+// Files that cannot be seen are not absent: a program that finds none may begin anew.
 Result<std::vector<Candidate>> find_candidates(const std::string& pattern) {
   glob_t found = {};
-  const int failure = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  unread_folder.clear();
+  const int failure = ::glob(pattern.c_str(), GLOB_NOSORT, note_unread, &found);
+  if (failure == GLOB_NOMATCH && unread_folder.empty() && ::faccessat(AT_FDCWD, pattern.c_str(), F_OK, AT_EACCESS) != 0)
+    (void)note_unread(pattern.c_str(), errno);
   std::vector<Candidate> list;
   if (failure == 0)
     for (size_t i = 0; i < found.gl_pathc; ++i)
       if (!is_part(found.gl_pathv[i])) list.push_back({0, found.gl_pathv[i]});
   ::globfree(&found);
+  if (list.empty() && !unread_folder.empty())
+    return Status(Code::denied, fmt::format("looking for '{}': {}", pattern, unread_folder));
   if (failure != 0 && failure != GLOB_NOMATCH)
-    return Status(Code::io, fmt::format("looking for '{}': a folder cannot be read", pattern));
+    return Status(failure == GLOB_NOSPACE ? Code::memory : Code::io, fmt::format("looking for '{}' failed", pattern));
   const auto storage = posix_storage();
   for (Candidate& candidate : list) candidate.committed_at = time_of(candidate.path, storage);
   std::ranges::sort(list, [](const Candidate& a, const Candidate& b) {

@@ -74,6 +74,25 @@ TEST_P(Restarts, MoveUpAndTheOldestGoes) {
   }
 }
 
+TEST_P(Restarts, AFolderThatCannotBeReadIsNotOneWithoutFiles) {
+  ASSERT_TRUE(rotate(1, 2).ok());
+  const std::string closed = folder_ + "/closed";
+  fs::create_directory(closed);
+  fs::permissions(closed, fs::perms::none);
+  fs::permissions(folder_, fs::perms::all);
+  const bool root = ::geteuid() == 0;
+  if (root) ASSERT_EQ(::seteuid(65534), 0);
+  const Status listing = File::open_latest(comm_, closed + "/restart*").status();
+  const Status one = File::open_latest(comm_, closed + "/restart0.h5").status();
+  if (root) ASSERT_EQ(::seteuid(0), 0);
+  fs::permissions(closed, fs::perms::owner_all);
+  for (const Status& status : {listing, one}) {
+    EXPECT_EQ(status.code(), Code::denied) << status.message();
+    EXPECT_NE(status.message().find("cannot be read: Permission denied"), std::string::npos) << status.message();
+  }
+  EXPECT_EQ(File::open_latest(comm_, closed + "/restart*").status().code(), Code::not_found);
+}
+
 TEST_P(Restarts, WhatWasCommittedBeforeIsRenamed) {
   ASSERT_TRUE(rotate(1, 2).ok());
   ASSERT_TRUE(rotate(2, 2, [](File& file) { EXPECT_TRUE(file.commit().ok()); }).ok());

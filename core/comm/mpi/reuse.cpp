@@ -83,7 +83,10 @@ Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, cons
     return kept->lost.ok() ? Result<Communicator>(kept->duplicate) : kept->lost;
   }
   if (!kept->lost.ok())
-    return Status(kept->lost.code(), kept->lost.message() + ": pass another communicator, as MPI_Comm_dup makes it");
+    return Status(kept->lost.code(),
+                  kept->lost.message() +
+                      ": end the program; MPI's collective calls on this communicator, MPI_Comm_dup too, "
+                      "may hang or mix with the call that was given up");
   if (!kept->asking->usable().ok()) {  // ranks were lost and are back
     auto asking = make_plain();
     if (!asking.ok()) return kept->lost = asking.status();
