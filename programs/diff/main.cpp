@@ -72,6 +72,7 @@ class Comparison {
   // Collective. Returns whether everything is equal.
   Result<bool> run() {
     PENSTOCK_TRY(check_only());
+    const bool whole = tell_unread();
     for (const DatasetInfo& dataset : a_.datasets()) {
       if (!is_wanted(dataset.name)) continue;
       const auto other = b_.dataset(dataset.name);
@@ -87,6 +88,8 @@ class Comparison {
     if (options_.attributes) compare_attributes();
     PENSTOCK_TRY(a_.close());
     PENSTOCK_TRY(b_.close());
+    if (same_ && !whole)
+      return Status(Code::unsupported, "what can be read is the same in both files, but not all can be read");
     return same_;
   }
 
@@ -98,6 +101,21 @@ class Comparison {
       if (!a_.dataset(name).ok() && !b_.dataset(name).ok())
         return {Code::not_found, fmt::format("neither '{}' nor '{}' has a dataset '{}'", options_.a, options_.b, name)};
     return {};
+  }
+
+  // Local. Whether the files hold nothing that cannot be read, and so compared.
+  bool tell_unread() {
+    if (!options_.only.empty()) return true;
+    bool whole = true;
+    for (const File* file : {&a_, &b_})
+      for (const std::string& warning : file->report().warnings) {
+        constexpr std::string_view unread = "not read: ";
+        if (!warning.starts_with(unread)) continue;
+        whole = false;
+        if (comm_->rank() == 0)
+          print({{"not_compared", warning.substr(unread.size())}, {"in", file == &a_ ? "a" : "b"}});
+      }
+    return whole;
   }
 
   void differs(const json& line) {

@@ -195,3 +195,18 @@ def test_more_than_a_window_on_each_rank(penstock: Penstock, tmp_path: Path) -> 
     write(tmp_path / "b.nc", {"x": data})
     (found,) = lines(penstock, "a.h5", "b.nc", "--np", "3", status=1)
     assert (found["differing"], found["first"], found["largest_at"]) == (2, [400, 7], [400, 7])
+
+
+@pytest.mark.parametrize("differing", [False, True])
+def test_what_cannot_be_read_is_not_the_same(penstock: Penstock, tmp_path: Path, differing: bool) -> None:
+    pair = np.dtype([("a", "i4"), ("b", "f8")])
+    for name in ("a.h5", "b.h5"):
+        with h5py.File(tmp_path / name, "w") as file:
+            file["x"] = np.arange(4.0) + (differing and name == "b.h5")
+            file["pairs"] = np.ones(2, pair) if name == "a.h5" else np.zeros(2, pair)
+    found = lines(penstock, "a.h5", "b.h5", status=1 if differing else 2)
+    assert [line["in"] for line in found if "pairs" in line.get("not_compared", "")] == ["a", "b"]
+    ran = penstock("diff", "a.h5", "b.h5")
+    assert "not compared, in 'a.h5': 'pairs' is a dataset" in ran.stdout
+    assert differing or "not all can be read" in ran.stderr
+    assert len(lines(penstock, "a.h5", "b.h5", "--only", "x", status=int(differing))) == 1

@@ -23,9 +23,17 @@ def register(app: typer.Typer) -> None:
     app.command()(clean)
 
 
+def _path(text: str) -> Path:
+    """Path("") is the current folder, which nobody meant who left a variable unset."""
+    if not text:
+        raise typer.BadParameter("the path is empty: name a folder or a file ('.' is the current folder)")
+    return Path(text)
+
+
 def clean(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH", help="Folders to clean, or files whose left-overs to remove.")
+        list[Path],
+        typer.Argument(metavar="PATH", parser=_path, help="Folders to clean, or files whose left-overs to remove."),
     ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed; remove nothing.")] = False,
     older_than: Annotated[

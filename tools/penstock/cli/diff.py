@@ -51,14 +51,14 @@ def diff(
     ranks = 1 if mpi is launch.Mpi.serial else np
     command = [*launch.mpiexec(mpi, ranks), str(launch.program(PROGRAM, mpi)), *words]
     ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
+    for line in ran.stdout.splitlines():
+        if line.startswith("{") and not quiet:
+            _print(line, a, b, as_json)
     if ran.returncode not in (0, 1):
         said = [line for line in ran.stderr.splitlines() if line.startswith(f"{PROGRAM}: ")]
         raise UserError(
             said[0].removeprefix(f"{PROGRAM}: ") if said else ran.stderr.strip() or f"{PROGRAM} failed", TROUBLE
         )
-    for line in ran.stdout.splitlines():
-        if line.startswith("{") and not quiet:
-            _print(line, a, b, as_json)
     raise typer.Exit(ran.returncode)
 
 
@@ -73,6 +73,8 @@ def _print(line: str, a: Path, b: Path, as_json: bool) -> None:
 
 def _describe(found: dict[str, Any], a: Path, b: Path) -> str:
     """ "" where there is nothing to say."""
+    if "not_compared" in found:
+        return f"not compared, in '{a if found['in'] == 'a' else b}': {found['not_compared']}"
     what = (
         f"attribute '{found['attribute']}' of {_object(found['of'])}"
         if "attribute" in found
