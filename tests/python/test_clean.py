@@ -146,7 +146,8 @@ def test_a_person_reads_what_was_done_and_why(tmp_path: Path) -> None:
     assert lines[2].endswith("has ended")
     assert run_penstock("clean", "heat.h5", cwd=tmp_path, bin_folder=tmp_path).stdout.startswith("kept")
     nothing = run_penstock("clean", "", cwd=tmp_path, bin_folder=tmp_path)
-    assert nothing.returncode == 2 and "the path is empty" in nothing.stderr
+    assert nothing.returncode == 2
+    assert "the path is empty" in nothing.stderr
     assert run_penstock("clean", "no/where", cwd=tmp_path, bin_folder=tmp_path).returncode == 2
     assert run_penstock("clean", ".", "--older-than", "soon", cwd=tmp_path, bin_folder=tmp_path).returncode == 2
 

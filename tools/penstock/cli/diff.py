@@ -66,15 +66,17 @@ def _print(line: str, a: Path, b: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(line)
         return
-    text = _describe(json.loads(line), a, b)
+    found = json.loads(line)
+    if "not_compared" in found:
+        text = f"not compared, in '{a if found['in'] == 'a' else b}': {found['not_compared']}"
+    else:
+        text = _describe(found, a, b)
     if text:
         typer.echo(text)
 
 
 def _describe(found: dict[str, Any], a: Path, b: Path) -> str:
     """ "" where there is nothing to say."""
-    if "not_compared" in found:
-        return f"not compared, in '{a if found['in'] == 'a' else b}': {found['not_compared']}"
     what = (
         f"attribute '{found['attribute']}' of {_object(found['of'])}"
         if "attribute" in found
