@@ -227,8 +227,25 @@ def test_output_between_computations_is_nothing_wrong() -> None:
     assert [one.rule for one in found.worth] == ["O1"]
     assert found.verdict == (
         "I/O takes 24 % of the run, 0.427 of 1.78 core-hours, and nothing is wrong with it: nothing to do; "
-        "though 16 s could pass behind the computation (O1)."
+        "though 15.4 s could pass behind the computation (O1)."
     )
+
+
+def test_only_writing_could_pass_behind_the_computation() -> None:
+    """A second of the heat map has a hundredth of a second of writing, beside a wait of nine for a late rank."""
+    written = np.zeros((4, 100), np.int64)
+    written[:, 5::10] = MIB
+    total = int(written.sum())
+    made = job(
+        record("MPI-IO", COLL_WRITES=40, BYTES_WRITTEN=total, F_WRITE_TIME=3 * 90.0 + 0.2, F_SLOWEST_RANK_TIME=90.0,
+               F_FASTEST_RANK_TIME=0.2, SIZE_WRITE_AGG_100K_1M=40),
+        shared("POSIX", 4, 4, WRITES=40, BYTES_WRITTEN=total, F_WRITE_TIME=0.4, SEQ_WRITES=40),
+        ranks=4, heat={"POSIX": Heat(1.0, np.zeros_like(written), written)},
+    )  # fmt: skip
+    assert [one.rule for one in diagnose(made).findings] == ["I4"]
+    unseen = diagnose(replace(made, modules={"MPI-IO": made.modules["MPI-IO"]}))  # of POSIX there is nothing
+    assert [one.rule for one in unseen.findings] == ["I4", "O1"]
+    assert unseen.findings[1].saved_seconds == pytest.approx(0.8 * 0.9 * 0.2)
 
 
 def test_hdf5_alone_does_not_tell_why() -> None:

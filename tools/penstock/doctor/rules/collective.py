@@ -38,14 +38,18 @@ def _contiguous(facts: Facts, i: int) -> bool:
     return alike(facts, facts.mpi.paths[i]) and moved >= MIB * float(facts.mpi.collective_calls[i])
 
 
+def written_below(facts: Facts, i: int) -> bool:
+    """Whether POSIX's records have the bytes that were written to MPI-IO's file I."""
+    at = facts.posix_of(facts.mpi.paths[i])
+    return at is not None and bool(facts.posix.of("BYTES_WRITTEN")[at] >= 0.9 * facts.mpi.of("BYTES_WRITTEN")[i])
+
+
 def known_below(facts: Facts, i: int) -> bool:
     """Whether POSIX's records of MPI-IO's file I are there, and have all bytes and their time: some libraries write by
     calls that nobody counts, and OMPIO's aggregators by aio_write, whose time a profile has not.
     """
-    if facts.job.kind == "profile" and facts.is_ompio:
-        return False
     at = facts.posix_of(facts.mpi.paths[i])
-    if at is None or facts.posix.of("BYTES_WRITTEN")[at] < 0.9 * facts.mpi.of("BYTES_WRITTEN")[i]:
+    if (facts.job.kind == "profile" and facts.is_ompio) or at is None or not written_below(facts, i):
         return False
     moved = facts.posix.of("BYTES_READ")[at] + facts.posix.of("BYTES_WRITTEN")[at]
     asked = facts.mpi.of("BYTES_READ")[i] + facts.mpi.of("BYTES_WRITTEN")[i]

@@ -7,6 +7,7 @@ import numpy as np
 
 from penstock.doctor.facts import DATA, MIB, STREAMS, Facts
 from penstock.doctor.finding import Evidence, Finding
+from penstock.doctor.rules.collective import written_below
 from penstock.doctor.rules.common import found, names, share, size, times
 
 LITTLE = 0.1  # of the run
@@ -173,7 +174,9 @@ def overlap(facts: Facts) -> Iterator[Finding]:
     gap = float(np.median(gaps))
     if gap < 0.5 * each or gap <= 0:
         return
-    saved = sum(min(one.end - one.start, after) for one, after in zip(written, gaps, strict=False))
+    # A burst is as long as its bins of the heat map, which may be far longer than its writing.
+    part = _writing(facts) / sum(one.written for one in written)
+    saved = sum(min(one.end - one.start, part * one.written, after) for one, after in zip(written, gaps, strict=False))
     yield found(
         facts,
         "O1",
@@ -192,6 +195,16 @@ def overlap(facts: Facts) -> Iterator[Finding]:
         each=each,
         gap=gap,
     )
+
+
+def _writing(facts: Facts) -> float:
+    """Seconds of the busiest rank in which the file system takes what it writes. MPI-IO's own are those without the
+    waiting for late ranks, and count for files of which POSIX has not the bytes.
+    """
+    mpi = facts.mpi
+    above = [i for i in range(len(mpi)) if not written_below(facts, i)]
+    waited = sum(max(0.0, mpi.mean(i, ("WRITE",)) - facts.late(i)) for i in above)
+    return facts.posix.busiest(("WRITE",)) + facts.stdio.busiest(("WRITE",)) + waited
 
 
 def near_the_ceiling(facts: Facts) -> Iterator[Finding]:
