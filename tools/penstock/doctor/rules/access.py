@@ -158,7 +158,8 @@ def out_of_order(facts: Facts) -> Iterator[Finding]:
     for i, path in enumerate(posix.paths):
         for verb in ("READ", "WRITE"):
             calls = float(posix.of(f"{verb}S")[i])
-            back = calls - float(posix.of(f"SEQ_{verb}S")[i]) - float(posix.rank_count[i])
+            firsts = max(float(posix.rank_count[i]), float(posix.of("OPENS")[i]))  # a log counts anew at each open
+            back = calls - float(posix.of(f"SEQ_{verb}S")[i]) - firsts
             if calls <= 1000 or back <= 0.2 * calls:
                 continue
             seconds = float(posix.of(f"F_{verb}_TIME")[i]) / facts.ranks
@@ -183,7 +184,8 @@ def unaligned(facts: Facts) -> Iterator[Finding]:
     posix = facts.posix
     for i, path in enumerate(posix.paths):
         calls = float(posix.of("READS")[i] + posix.of("WRITES")[i])
-        off = float(posix.of("FILE_NOT_ALIGNED")[i])
+        # What goes on where the rank's last access ended shares that block with no other rank.
+        off = float(posix.of("FILE_NOT_ALIGNED")[i] - posix.of("CONSEC_READS")[i] - posix.of("CONSEC_WRITES")[i])
         block = int(posix.most("FILE_ALIGNMENT")[i])
         written = float(posix.of("WRITES")[i])
         if posix.rank_count[i] < 2 or posix.movers[i] < 2 or block <= 1 or off <= 0.1 * calls or written == 0:
@@ -198,13 +200,14 @@ def unaligned(facts: Facts) -> Iterator[Finding]:
             f"{share(part)} of the accesses are not aligned to {size(block)} ({names([path])})",
             posix.mean(i, ("WRITE",)) * part * ends * 0.3,
             [
-                Evidence("POSIX_FILE_NOT_ALIGNED", int(off), f"of {times(calls)} accesses"),
+                Evidence("POSIX_FILE_NOT_ALIGNED", int(off), f"of {times(calls)} accesses, without consecutive ones"),
                 Evidence("POSIX_FILE_ALIGNMENT", block, "bytes"),
                 Evidence("2 x POSIX_FILE_ALIGNMENT / bytes of an access", round(ends, 4), "its blocks at either end"),
             ],
             files=[path],
             calls=("WRITE",),
             confidence=0.5,
+            without=("application",) if facts.is_hdf5(path) else ("library",) if facts.mpi.index(path) is None else (),
             block=size(block),
             bytes=block,
         )

@@ -76,6 +76,10 @@ def slow_target(facts: Facts) -> Iterator[Finding]:
     if int(alike.sum()) < 4:
         yield from _slow_rank(facts)
         return
+    syncs = np.asarray(posix.raw("FSYNCS") + posix.raw("FDSYNCS"), np.float64)[own]
+    alike &= syncs <= np.median(syncs[alike])  # whoever syncs more waits for the storage: T2 says so
+    if int(alike.sum()) < 2:
+        return
     typical = float(np.median(seconds[alike]))
     worst = float(seconds[alike].max())
     if typical <= 0 or worst <= SLOW * typical or worst < 0.01 * facts.seconds:
