@@ -10,6 +10,7 @@ import pytest
 import known_jobs as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
+from penstock.doctor.finding import Finding
 from penstock.doctor.job import SHARED, Heat, Job, Module, Record
 from penstock.doctor.many import summary
 
@@ -370,6 +371,22 @@ def test_a_rank_that_comes_late_is_not_slow_exchange() -> None:
     assert {("MPIIO_F_FASTEST_RANK_TIME", 1.3), ("MPIIO_F_SLOWEST_RANK_TIME", 5.35)} <= {
         (each.name, each.value) for each in one.evidence
     }
+
+
+def test_how_many_ranks_are_late_and_whether_it_is_for_their_own_io() -> None:
+    def waits(late: int, *more: Record) -> Finding:
+        total = (4 - late) * 40.0 + late * 1.0
+        made = job(record("MPI-IO", COLL_WRITES=16, BYTES_WRITTEN=16 * MIB, F_WRITE_TIME=total, F_SLOWEST_RANK_TIME=40,
+                          F_FASTEST_RANK_TIME=1, FASTEST_RANK=3, SIZE_WRITE_AGG_1M_4M=16), *more, ranks=4)  # fmt: skip
+        return next(one for one in diagnose(made).findings if one.rule == "I4")
+
+    assert waits(1).title.startswith("Rank 3 comes late")
+    assert waits(2).title.startswith("About 2 ranks (rank 3 most) come late")
+    log = record("POSIX", "/scratch/log3", 3, OPENS=1, WRITES=200, FSYNCS=200, BYTES_WRITTEN=GIB, F_WRITE_TIME=38)
+    own = waits(1, log)
+    assert "still computing" not in own.cause
+    assert "log3" in own.remedies["application"]
+    assert own.overlaps == () or "T2" in own.overlaps
 
 
 def test_ranks_that_are_alike_in_collective_calls_are_not_late() -> None:
