@@ -655,6 +655,16 @@ def test_blocks_that_a_rank_fills_by_itself_are_not_shared() -> None:
     assert "library" not in diagnose(unaligned(4096, MIB + 13)).findings[0].remedies  # no HDF5 there
 
 
+@pytest.mark.parametrize(("consecutive", "apart"), [(0, True), (31_000, False)])
+def test_pieces_that_lie_apart_cannot_be_gathered(consecutive: int, apart: bool) -> None:
+    made = job(
+        shared("POSIX", 4, 4, WRITES=32_000, BYTES_WRITTEN=32_000 * 3001, F_WRITE_TIME=4 * 60, SEQ_WRITES=31_990,
+               CONSEC_WRITES=consecutive, SIZE_WRITE_1K_10K=32_000), ranks=4,
+    )  # fmt: skip
+    (one,) = (each for each in diagnose(made).findings if each.rule == "A4")
+    assert one.remedies["application"].startswith("a rank's pieces do not lie" if apart else "gather in memory")
+
+
 def test_jitter_of_many_calls_is_no_late_rank() -> None:
     made = job(
         record("MPI-IO", COLL_WRITES=2000, BYTES_WRITTEN=2000 * 4096, F_WRITE_TIME=0.18, F_SLOWEST_RANK_TIME=0.054,

@@ -7,7 +7,7 @@ import numpy as np
 from penstock.doctor.facts import DATA, MIB, SMALL, Facts
 from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rules.collective import AGAIN, small_alone
-from penstock.doctor.rules.common import found, names, share, size, times
+from penstock.doctor.rules.common import found, names, share, size, times, words
 from penstock.doctor.rules.sieved import LEAST_BYTES, amplified, reads_back
 
 LEAST_OFF = 8  # accesses that are not aligned
@@ -149,7 +149,15 @@ def small(facts: Facts) -> Iterator[Finding]:
         latency=float((few * each)[chosen].sum()) / max(count, 1),
         count=times(count / facts.ranks),
         spent=spent,
+        gather=words()["A4"]["gather"]["apart" if _lie_apart(facts, chosen[0]) else "in a row"],
     )
+
+
+def _lie_apart(facts: Facts, i: int) -> bool:
+    """Whether the pieces of one rank in POSIX's file I, which several share, hardly ever follow each other."""
+    posix = facts.posix
+    together = float(posix.of("CONSEC_READS")[i] + posix.of("CONSEC_WRITES")[i])
+    return bool(posix.movers[i] > 1 and together < 0.1 * float(posix.of("READS")[i] + posix.of("WRITES")[i]))
 
 
 def out_of_order(facts: Facts) -> Iterator[Finding]:
