@@ -244,6 +244,8 @@ def test_what_is_undecided_has_an_interval_or_says_how_few_repetitions_there_wer
     assert shown.spread == "95 % interval 0.4 to 0.6"
     few = replace(shown, low=None, high=None, least=0.3, most=1.5, repetitions=3)
     assert few.spread == "0.3 to 1.5 in 3 repetitions, too few for a 95 % interval"
+    once = replace(shown, low=None, high=None, least=0.3, most=0.3, repetitions=1)
+    assert once.spread == "1 repetition, too few for a 95 % interval"
     assert replace(shown, predicted_gain=-1.14).expected.endswith("it should take 2.14 times as long")
 
 
@@ -255,7 +257,21 @@ def test_pieces_are_as_large_as_ranks_begin_apart_in_the_log() -> None:
     assert {int(length) for one in found.variants[0].steps for length in one["length"]} == {4096}
     assert "pieces of 4096 bytes" in found.note
     assert "lie in the log so far apart" in found.note
-    assert "pieces of 8192 bytes, of which every 8th is a rank's, are assumed" in tried(sieved(), "A1").note
+    assert "pieces of 8192 bytes, of which a rank has one in 8, are assumed" in tried(sieved(), "A1").note
+
+
+def test_ranks_of_a_collective_call_leave_no_holes_between_their_pieces() -> None:
+    """An aggregator writes one stretch: that is no stretch of each rank, which holes of megabytes would part."""
+    moved = 48 * MIB
+    made = job(
+        record("MPI-IO", COLL_WRITES=24, VIEWS=24, BYTES_WRITTEN=moved, F_WRITE_TIME=4 * 60, F_SLOWEST_RANK_TIME=60),
+        shared("POSIX", 4, 1, WRITES=11, BYTES_WRITTEN=moved, F_WRITE_TIME=1, SEQ_WRITES=10, CONSEC_WRITES=10),
+        ranks=4,
+    )  # fmt: skip
+    found = tried(made, "C1", 4)
+    whole = extents([one[:1] for one in found.variants[0].steps], WRITE)  # of the first call
+    assert len(whole) == 1
+    assert not [one.name for one in found.variants if "disable" in one.name]  # which is no remedy of C1
 
 
 def test_accesses_in_views_are_played_where_offsets_are_those_of_the_file() -> None:

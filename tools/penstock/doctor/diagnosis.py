@@ -85,6 +85,12 @@ class Diagnosis:
         outer = self.facts.outermost.module
         if outer not in ("POSIX", "STDIO") and not len(self.facts.posix):
             return f"I/O takes {taken}. The log has nothing of what is below {outer}, which would tell why."
+        inside, below = self.facts.beyond
+        if inside - below >= HIGH_SHARE * self.facts.seconds:
+            return (
+                f"I/O takes {taken}, and no rule says why: the mean rank is {inside:.3g} s in reads and writes of "
+                f"MPI-IO, the busiest {below:.3g} s in the file system; the rest is exchange, or waiting for others."
+            )
         what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
         told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"
         for one in self.worth[:1]:

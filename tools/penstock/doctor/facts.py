@@ -25,6 +25,7 @@ SHORTEST = 1e-3  # seconds of a run, which clocks that were set may have made 0,
 IMPOSSIBLE = 1.2  # times the run: a rank alone cannot spend more in files
 HDF5_NAMES = (".h5", ".hdf5", ".he5", ".nc4")
 LATE = 1.5  # times as long as the fastest rank: the others wait for it
+LEAST_LATE = 1e-3  # seconds of a call: less is what a scheduler takes, not what a rank computes
 OMPIO_NAME = re.compile(r"_cid-.*\.sm$|\.locktest\.\d+$")  # of files that Open MPI's OMPIO opens beside each
 
 
@@ -342,9 +343,25 @@ class Facts:
             return 0.0
         at = self.posix_of(self.mpi.paths[i])
         at_work = max(fastest, 0.0 if at is None else float(self.posix.slowest[at]))
-        if float(self.mpi.slowest[i]) <= LATE * at_work:
+        slowest, calls = float(self.mpi.slowest[i]), float(self.mpi.collective_calls[i]) / self.ranks
+        if slowest <= LATE * at_work or slowest - at_work < LEAST_LATE * calls:
             return 0.0
         return max(0.0, float(self.mpi.seconds[i]) / self.ranks - at_work)
+
+    @cached_property
+    def beyond(self) -> tuple[float, float]:
+        """Of the files in which ranks are far longer in MPI-IO than in the file system, and not for late ranks: seconds
+        of the mean rank in reads and writes of MPI-IO, and of the busiest in POSIX.
+        """
+        inside = below = 0.0
+        for i, path in enumerate(self.mpi.paths):
+            at = self.posix_of(path)
+            if at is None:
+                continue
+            mean, slowest = self.mpi.mean(i, DATA) - self.late(i), float(self.posix.slowest[at])
+            if mean > max(3 * float(self.posix.seconds[at]) / self.ranks, 1.5 * slowest):
+                inside, below = inside + mean, below + slowest
+        return inside, below
 
     def is_local(self, path: str) -> bool:
         """On a file system of one machine, whose page cache gathers small writes."""

@@ -60,8 +60,9 @@ class Replayed:
             return f"95 % interval {self.low:.3g} to {self.high:.3g}"
         if self.least is None or self.most is None:
             return "no interval: it was played once"
-        count = "1 repetition" if self.repetitions == 1 else f"{self.repetitions} repetitions"
-        return f"{self.least:.3g} to {self.most:.3g} in {count}, too few for a 95 % interval"
+        if self.repetitions == 1:
+            return "1 repetition, too few for a 95 % interval"
+        return f"{self.least:.3g} to {self.most:.3g} in {self.repetitions} repetitions, too few for a 95 % interval"
 
     @property
     def expected(self) -> str:

@@ -77,7 +77,7 @@ def together_or_not(asked: Asked) -> Trial | str:
 
 
 def aggregators(asked: Asked) -> Trial | str:
-    """C1, C2, C4: more aggregators, none, fewer and larger calls."""
+    """C1, C2, C4: more aggregators, fewer and larger calls."""
     facts = asked.facts
     i = facts.mpi.index(asked.path)
     if i is None:
@@ -90,10 +90,6 @@ def aggregators(asked: Asked) -> Trial | str:
     more = max(2, min(asked.ranks, 2 * writers if writers > 1 else 8))
     enable = {f"romio_cb_{word}": "enable", "cb_config_list": "*:*"}
     remedies = [through_mpi(f"cb_nodes={more}", found.steps, found, True, **enable, cb_nodes=str(more))]
-    if not found.views and mean(found) >= MIB:
-        remedies.append(
-            through_mpi(f"romio_cb_{word}=disable", found.steps, found, True, **{f"romio_cb_{word}": "disable"})
-        )
     if max(map(len, found.steps)) > 1 and not found.views and mean(found) < CALL / 2:
         gathered = together(found.steps, act, CALL)
         hints = enable | {"cb_nodes": str(writers)}

@@ -105,7 +105,9 @@ def of_mpi(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Sourc
             return replace(made_up, note=f"{made_up.note} {how}")
     extent = 0.0 if at is None else float(posix.most(f"MAX_BYTE_{'READ' if verb == 'READ' else 'WRITTEN'}")[at]) + 1
     same = verb == "READ" and extent > 0 and float(mpi.of(word)[i]) > 1.5 * extent
-    in_blocks = at is not None and float(posix.of(f"CONSEC_{verb}S")[at]) > 0.5 * float(posix.of(f"{verb}S")[at])
+    # Of a collective file the consecutive accesses are the aggregators', not those of the ranks' pieces.
+    alone = at is not None and not mpi.collective[i]
+    in_blocks = alone and float(posix.of(f"CONSEC_{verb}S")[at]) > 0.5 * float(posix.of(f"{verb}S")[at])
     number = np.arange(of_rank)
     made = []
     for rank in range(ranks):
@@ -155,7 +157,7 @@ def _with_holes(act: int, each: int, of_rank: int, ranks: int, amplified: float,
         one["call"] = call
         made.append(one)
     told = f"{_of_each(ranks, of_rank)} of {count(pieces, 'piece', 'pieces')} each"
-    told += f"; pieces of {piece} bytes, of which every {stride}th is a rank's,"
+    told += f"; pieces of {piece} bytes, of which a rank has one in {stride},"
     return Source(made, False, True, told)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from penstock.doctor.facts import DATA, MIB, SMALL, Facts
 from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rules.collective import AGAIN, small_alone
-from penstock.doctor.rules.common import found, names, share, size, times
+from penstock.doctor.rules.common import found, names, share, size, times, words
 from penstock.doctor.rules.sieved import LEAST_BYTES, amplified, reads_back
 
 LEAST_OFF = 8  # accesses that are not aligned
@@ -149,7 +149,15 @@ def small(facts: Facts) -> Iterator[Finding]:
         latency=float((few * each)[chosen].sum()) / max(count, 1),
         count=times(count / facts.ranks),
         spent=spent,
+        gather=words()["A4"]["gather"]["apart" if _lie_apart(facts, chosen[0]) else "in a row"],
     )
+
+
+def _lie_apart(facts: Facts, i: int) -> bool:
+    """Whether the pieces of one rank in POSIX's file I, which several share, hardly ever follow each other."""
+    posix = facts.posix
+    together = float(posix.of("CONSEC_READS")[i] + posix.of("CONSEC_WRITES")[i])
+    return bool(posix.movers[i] > 1 and together < 0.1 * float(posix.of("READS")[i] + posix.of("WRITES")[i]))
 
 
 def out_of_order(facts: Facts) -> Iterator[Finding]:
@@ -158,7 +166,8 @@ def out_of_order(facts: Facts) -> Iterator[Finding]:
     for i, path in enumerate(posix.paths):
         for verb in ("READ", "WRITE"):
             calls = float(posix.of(f"{verb}S")[i])
-            back = calls - float(posix.of(f"SEQ_{verb}S")[i]) - float(posix.rank_count[i])
+            firsts = max(float(posix.rank_count[i]), float(posix.of("OPENS")[i]))  # a log counts anew at each open
+            back = calls - float(posix.of(f"SEQ_{verb}S")[i]) - firsts
             if calls <= 1000 or back <= 0.2 * calls:
                 continue
             seconds = float(posix.of(f"F_{verb}_TIME")[i]) / facts.ranks
@@ -183,7 +192,8 @@ def unaligned(facts: Facts) -> Iterator[Finding]:
     posix = facts.posix
     for i, path in enumerate(posix.paths):
         calls = float(posix.of("READS")[i] + posix.of("WRITES")[i])
-        off = float(posix.of("FILE_NOT_ALIGNED")[i])
+        # What goes on where the rank's last access ended shares that block with no other rank.
+        off = float(posix.of("FILE_NOT_ALIGNED")[i] - posix.of("CONSEC_READS")[i] - posix.of("CONSEC_WRITES")[i])
         block = int(posix.most("FILE_ALIGNMENT")[i])
         written = float(posix.of("WRITES")[i])
         if posix.rank_count[i] < 2 or posix.movers[i] < 2 or block <= 1 or off <= 0.1 * calls or written == 0:
@@ -198,13 +208,14 @@ def unaligned(facts: Facts) -> Iterator[Finding]:
             f"{share(part)} of the accesses are not aligned to {size(block)} ({names([path])})",
             posix.mean(i, ("WRITE",)) * part * ends * 0.3,
             [
-                Evidence("POSIX_FILE_NOT_ALIGNED", int(off), f"of {times(calls)} accesses"),
+                Evidence("POSIX_FILE_NOT_ALIGNED", int(off), f"of {times(calls)} accesses, without consecutive ones"),
                 Evidence("POSIX_FILE_ALIGNMENT", block, "bytes"),
                 Evidence("2 x POSIX_FILE_ALIGNMENT / bytes of an access", round(ends, 4), "its blocks at either end"),
             ],
             files=[path],
             calls=("WRITE",),
             confidence=0.5,
+            without=("application",) if facts.is_hdf5(path) else ("library",) if facts.mpi.index(path) is None else (),
             block=size(block),
             bytes=block,
         )

@@ -76,6 +76,10 @@ def slow_target(facts: Facts) -> Iterator[Finding]:
     if int(alike.sum()) < 4:
         yield from _slow_rank(facts)
         return
+    syncs = np.asarray(posix.raw("FSYNCS") + posix.raw("FDSYNCS"), np.float64)[own]
+    alike &= syncs <= np.median(syncs[alike])  # whoever syncs more waits for the storage: T2 says so
+    if int(alike.sum()) < 2:
+        return
     typical = float(np.median(seconds[alike]))
     worst = float(seconds[alike].max())
     if typical <= 0 or worst <= SLOW * typical or worst < 0.01 * facts.seconds:
@@ -228,16 +232,20 @@ def late(facts: Facts) -> Iterator[Finding]:
     ordered = sorted(waits, key=lambda i: -waits[i])
     fastest, slowest = (float(of[ordered].sum()) for of in (mpi.fastest, mpi.slowest))
     whole = sum(waits.values())
-    whose = (
-        f"Rank {rank} comes"
-        if by_rank[rank] >= MOSTLY * whole
-        else f"Now one rank comes, now another (rank {rank} most)"
-    )
+    of_all = float(mpi.seconds[ordered].sum()) / facts.ranks
+    # As many come late as, waiting as little as the fastest, would make the mean of the others' time.
+    many = round(facts.ranks * (slowest - of_all) / max(slowest - fastest, 1e-9))
+    if by_rank[rank] < MOSTLY * whole:
+        whose = f"Now one rank comes, now another (rank {rank} most)"
+    else:
+        whose = f"About {many} ranks (rank {rank} most) come" if many > 1 else f"Rank {rank} comes"
+    own, spent = _own_files(facts, rank)
+    by_io = spent >= 0.5 * whole
     yield found(
         facts,
         "I4",
         f"{whose} late to collective calls, and the others wait there for {whole:.3g} s in the mean "
-        f"({names(mpi.paths[i] for i in ordered)})",
+        f"({names(mpi.paths[i] for i in ordered)})" + (f", {spent:.3g} s of it for its I/O" if by_io else ""),
         whole,
         [
             Evidence(
@@ -246,7 +254,7 @@ def late(facts: Facts) -> Iterator[Finding]:
             Evidence("MPIIO_F_SLOWEST_RANK_TIME", round(slowest, 3), "seconds of the rank that spends most"),
             Evidence(
                 "MPIIO_F_READ_TIME + _WRITE_TIME + _META_TIME",
-                round(float(mpi.seconds[ordered].sum()) / facts.ranks, 3),
+                round(of_all, 3),
                 "seconds of the mean rank",
             ),
             Evidence(
@@ -255,14 +263,30 @@ def late(facts: Facts) -> Iterator[Finding]:
                 "seconds of the busiest rank in the file system",
             ),
         ],
-        files=[mpi.paths[i] for i in ordered],
-        calls=(),  # the time of these calls is not theirs
+        files=[*own, *(mpi.paths[i] for i in ordered)] if by_io else [mpi.paths[i] for i in ordered],
+        calls=DATA if by_io else (),  # the time of collective calls is not theirs
+        variant="io" if by_io else "",
+        own=names(own),
+        spent=spent,
         confidence=0.8,
         module="MPI-IO",
         rank=rank,
         fastest=fastest,
         slowest=slowest,
     )
+
+
+def _own_files(facts: Facts, rank: int) -> tuple[list[str], float]:
+    """Files with data that RANK has for itself, and the seconds that it is in such files more than the mean rank."""
+    by_path: dict[str, float] = {}
+    spent = 0.0
+    for use in (facts.posix, facts.stdio):
+        data = use.raw("F_READ_TIME") + use.raw("F_WRITE_TIME")
+        spent += float(use.of_own(data)[rank] - use.of_own(data).mean())
+        for i, path in enumerate(use.rows.paths):
+            if use.rows.ranks[i] == rank and data[i] > 0 and facts.mpi.index(path) is None:
+                by_path[path] = float(data[i])
+    return sorted(by_path, key=lambda path: -by_path[path]), max(0.0, spent) if by_path else 0.0
 
 
 def _fastest_rank(mpi: Use, i: int) -> int:

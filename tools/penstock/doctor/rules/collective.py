@@ -38,14 +38,18 @@ def _contiguous(facts: Facts, i: int) -> bool:
     return alike(facts, facts.mpi.paths[i]) and moved >= MIB * float(facts.mpi.collective_calls[i])
 
 
+def written_below(facts: Facts, i: int) -> bool:
+    """Whether POSIX's records have the bytes that were written to MPI-IO's file I."""
+    at = facts.posix_of(facts.mpi.paths[i])
+    return at is not None and bool(facts.posix.of("BYTES_WRITTEN")[at] >= 0.9 * facts.mpi.of("BYTES_WRITTEN")[i])
+
+
 def known_below(facts: Facts, i: int) -> bool:
     """Whether POSIX's records of MPI-IO's file I are there, and have all bytes and their time: some libraries write by
     calls that nobody counts, and OMPIO's aggregators by aio_write, whose time a profile has not.
     """
-    if facts.job.kind == "profile" and facts.is_ompio:
-        return False
     at = facts.posix_of(facts.mpi.paths[i])
-    if at is None or facts.posix.of("BYTES_WRITTEN")[at] < 0.9 * facts.mpi.of("BYTES_WRITTEN")[i]:
+    if (facts.job.kind == "profile" and facts.is_ompio) or at is None or not written_below(facts, i):
         return False
     moved = facts.posix.of("BYTES_READ")[at] + facts.posix.of("BYTES_WRITTEN")[at]
     asked = facts.mpi.of("BYTES_READ")[i] + facts.mpi.of("BYTES_WRITTEN")[i]
@@ -69,14 +73,15 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
     """
     mpi = facts.mpi
     chosen = [i for i in range(len(mpi)) if mpi.collective[i] and not _contiguous(facts, i)]
-    chosen = [i for i in chosen if not is_sieved(facts, mpi.paths[i])]
     gaps = {i: waiting(facts, i) for i in chosen}
     gaps = {i: one for i, one in gaps.items() if known_below(facts, i) and one[0] > max(GAP * one[1], BUSY * one[2])}
+    gaps = {i: one for i, one in gaps.items() if one[2] < 0.1 * one[0] or not is_sieved(facts, mpi.paths[i])}
     saved = sum(max(0.0, mean - slowest) for mean, _, slowest in gaps.values())
     if not gaps or facts.ranks == 1:
         return
     fed = [i for i in gaps if enough_writers(facts, mpi.paths[i])]
     by_all = [i for i in gaps if alike(facts, mpi.paths[i])]
+    without_buffers = [i for i in gaps if is_needless(facts, i)]  # C7 says the opposite of more aggregators
     late = sum(facts.late(i) for i in gaps)
     in_mpi, in_posix, at_work = (sum(one[k] for one in gaps.values()) for k in range(3))
     paths = sorted((mpi.paths[i] for i in gaps), key=lambda path: -mpi.seconds[mpi.paths.index(path)])
@@ -104,7 +109,7 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
         files=paths,
         calls=DATA,
         module="MPI-IO",
-        without=("mpi hint",) if set(gaps) <= {*fed, *by_all} else (),
+        without=("mpi hint",) if set(gaps) <= {*fed, *by_all, *without_buffers} else (),
         whom="the last of them" if set(gaps) <= set(by_all) else "the few that write or read",
         in_mpi=in_mpi,
         in_posix=in_posix,
@@ -291,7 +296,7 @@ def ineffective(facts: Facts) -> Iterator[Finding]:
         common = float(posix.most("ACCESS1_ACCESS")[at])
         if calls <= 1000 or moved / calls >= stripe / 4 or common >= stripe / 4:
             continue
-        seconds = max(waiting(facts, i)[0], float(posix.slowest[at]))
+        seconds = posix.spent(at, DATA)
         yield found(
             facts,
             "C6",
@@ -310,17 +315,24 @@ def ineffective(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def is_needless(facts: Facts, i: int) -> bool:
+    """Whether few ranks move long contiguous pieces of MPI-IO's file I for the others."""
+    mpi, path, calls = facts.mpi, facts.mpi.paths[i], float(facts.mpi.collective_calls[i])
+    moved = float(mpi.of("BYTES_READ")[i] + mpi.of("BYTES_WRITTEN")[i])
+    stripe = (facts.stripes(path) or (0, MIB))[1]
+    if calls == 0 or mpi.of("VIEWS")[i] > 0 or moved / calls < stripe or moved < LARGE or facts.ranks < 2:
+        return False
+    return not alike(facts, path) and not is_sieved(facts, path)
+
+
 def needless(facts: Facts) -> Iterator[Finding]:
     """C7: collective buffering of what is long and contiguous in each rank anyway."""
     mpi = facts.mpi
     for i, path in enumerate(mpi.paths):
+        if not is_needless(facts, i):
+            continue
         calls = float(mpi.collective_calls[i])
         moved = float(mpi.of("BYTES_READ")[i] + mpi.of("BYTES_WRITTEN")[i])
-        stripe = (facts.stripes(path) or (0, MIB))[1]
-        if calls == 0 or mpi.of("VIEWS")[i] > 0 or moved / calls < stripe or moved < LARGE or facts.ranks < 2:
-            continue
-        if alike(facts, path) or is_sieved(facts, path):
-            continue
         mean, _, slowest = waiting(facts, i)
         yield found(
             facts,
@@ -350,6 +362,10 @@ def locks(facts: Facts) -> Iterator[Finding]:
         slow: list[str] = []
         for verb in ("READ", "WRITE"):
             outer, inner = float(mpi.of(f"F_{verb}_TIME")[i]), float(posix.of(f"F_{verb}_TIME")[at])
+            together = mpi.of(f"COLL_{verb}S")[i] + mpi.of(f"SPLIT_{verb}S")[i]
+            together += mpi.of("SYNCS")[i] if verb == "WRITE" else 0  # of all ranks too, and among its time
+            if together > 0.1 * (mpi.of(f"INDEP_{verb}S")[i] + mpi.of(f"NB_{verb}S")[i]):
+                continue
             if outer > GAP * max(inner, 1e-9) and outer / facts.ranks > 0.01 * facts.seconds:
                 gap += (outer - inner) / facts.ranks
                 slow.append(verb)

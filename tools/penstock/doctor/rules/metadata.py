@@ -7,10 +7,11 @@ import numpy as np
 from penstock.doctor.facts import DATA, MIB, STREAMS, Facts, Use
 from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rows import rows
-from penstock.doctor.rules.common import found, names, share, times
+from penstock.doctor.rules.common import found, names, share, times, words
 
 STORM = 10  # opens and stats of a MiB
 LEAST_CALLS = 1000
+MANY = 10  # opens or views of each rank
 LONGEST = 1.0  # seconds of a call; in a longer one a program waits for the other end of a pipe, or for a lock
 
 
@@ -82,7 +83,7 @@ def hdf5_metadata(facts: Facts) -> Iterator[Finding]:
     if n < 2 or not (chosen or of_files.column("H5F_USE_MPIIO").any()):
         return
     late = sum(facts.late(i) for i in chosen)
-    of_mpi = [sum(mpi.mean(i, calls) for i in chosen) for calls in (("META",), DATA)]
+    of_mpi = [sum(_again(mpi, i) for i in chosen), sum(mpi.mean(i, DATA) for i in chosen)]
     of_hdf5 = [
         float(of_files.column("H5F_F_META_TIME").sum() + of_datasets.column("H5D_F_META_TIME").sum()) / n,
         sum(float(of_datasets.column(f"H5D_F_{verb}_TIME").sum()) for verb in DATA) / n,
@@ -98,7 +99,7 @@ def hdf5_metadata(facts: Facts) -> Iterator[Finding]:
         f"{share(meta / (meta + data))} of the time in HDF5 files goes to metadata, not to data ({names(paths)})",
         meta * 0.5,
         [
-            Evidence("MPIIO_F_META_TIME", round(of_mpi[0] * n, 3), "seconds of all ranks"),
+            Evidence("MPIIO_F_META_TIME", round(of_mpi[0] * n, 3), "seconds of all ranks, of opening files again"),
             Evidence("MPIIO_F_READ_TIME + _WRITE_TIME", round(of_mpi[1] * n, 3), "seconds of all ranks"),
             Evidence("H5F_F_META_TIME + H5D_F_META_TIME", round(of_hdf5[0] * n, 3), "seconds of all ranks"),
             Evidence("H5D_F_READ_TIME + H5D_F_WRITE_TIME", round(of_hdf5[1] * n, 3), "seconds of all ranks"),
@@ -110,6 +111,15 @@ def hdf5_metadata(facts: Facts) -> Iterator[Finding]:
         meta=meta,
         data=data,
     )
+
+
+def _again(mpi: Use, i: int) -> float:
+    """Seconds of the mean rank in MPI-IO's file I to open it again, as their part of the calls. A first open, and the
+    views that HDF5 sets for each collective access, are no metadata of HDF5.
+    """
+    opens, views = mpi.of("COLL_OPENS")[i] + mpi.of("INDEP_OPENS")[i], mpi.of("VIEWS")[i]
+    again = max(0.0, float(opens - mpi.rank_count[i]))
+    return mpi.mean(i, ("META",)) * again / max(float(opens + views), 1.0)
 
 
 def open_storm(facts: Facts) -> Iterator[Finding]:
@@ -144,21 +154,27 @@ def open_storm(facts: Facts) -> Iterator[Finding]:
 
 
 def grows_with_ranks(facts: Facts) -> Iterator[Finding]:
-    """M3: opens, views, syncs in whole numbers for each rank, which take a part of the time."""
+    """M3: opens and views in whole numbers for each rank, which take a part of the time. Syncs are T2's: their time is
+    that of writing.
+    """
     mpi, n = facts.mpi, facts.ranks
     if n < 4 or len(mpi) == 0:
         return
-    views, together = mpi.of("VIEWS"), mpi.collective_calls
+    all_views, together = mpi.of("VIEWS"), mpi.collective_calls
     # HDF5 sets one before each collective access and takes it back after it: that is no doing of the program's.
-    own = (views == 2 * together) | ((views <= 2 * together) & [facts.is_hdf5(path) for path in mpi.paths])
-    views = np.where(own, np.minimum(views, n), views)
+    own = (all_views == 2 * together) | ((all_views <= 2 * together) & [facts.is_hdf5(path) for path in mpi.paths])
+    views, opens = np.where(own, np.minimum(all_views, n), all_views), mpi.of("COLL_OPENS")
     counts = {  # and how many of each a rank cannot do without: to open each file, and to say its part of it
-        "collective opens": (float(mpi.of("COLL_OPENS").sum()), int((mpi.of("COLL_OPENS") > 0).sum())),
+        "collective opens": (float(opens.sum()), int((opens > 0).sum())),
         "file views": (float(views.sum()), int((views > 0).sum())),
-        "syncs": (float(mpi.of("SYNCS").sum()), 0),
     }
-    linear = {name: count for name, (count, least) in counts.items() if count > least * n and count % n == 0}
-    meta = float(mpi.of("F_META_TIME").sum()) / n
+    linear = {
+        name: count
+        for name, (count, least) in counts.items()
+        if count > least * n and count >= MANY * n and count % n == 0
+    }
+    every = float((opens + mpi.of("INDEP_OPENS") + all_views).sum())
+    meta = float(mpi.of("F_META_TIME").sum()) / n * sum(linear.values()) / max(every, 1.0)
     if not linear or meta < 0.1 * facts.io_seconds:
         return
     yield found(
@@ -168,10 +184,11 @@ def grows_with_ranks(facts: Facts) -> Iterator[Finding]:
         meta * 0.5,
         [
             *(Evidence(name, int(count), f"{count / n:.0f} x {n} ranks") for name, count in linear.items()),
-            Evidence("MPIIO_F_META_TIME", round(meta, 3), "seconds of the mean rank"),
+            Evidence("MPIIO_F_META_TIME", round(meta, 3), "seconds of the mean rank, their part by number"),
         ],
         calls=("META",),
         module="MPI-IO",
+        advice="; ".join(words()["M3"]["advice"][name] for name in linear),
         what=" and ".join(linear).capitalize(),
     )
 

@@ -5,8 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from penstock.doctor.facts import DATA, MIB, STREAMS, Facts
+from penstock.doctor.facts import DATA, MIB, STREAMS, Facts, Use
 from penstock.doctor.finding import Evidence, Finding
+from penstock.doctor.rules.collective import written_below
 from penstock.doctor.rules.common import found, names, share, size, times
 
 LITTLE = 0.1  # of the run
@@ -44,12 +45,29 @@ def time_outs(facts: Facts) -> Iterator[Finding]:
     )
 
 
+def _whose(use: Use, counters: tuple[str, ...]) -> list[int]:
+    """The ranks that make such calls: all where a record is shared, at least one."""
+    shared = use.rows.ranks < 0
+    if any(float(use.raw(name)[shared].sum()) > 0 for name in counters):
+        return list(range(use.ranks))
+    return [int(rank) for rank in np.flatnonzero(use.by_rank(counters) > 0)] or [0]
+
+
+def _of_each(facts: Facts, total: float, whose: list[int]) -> str:
+    if facts.ranks == 1:
+        return ""
+    if len(whose) == 1:
+        return f", all of rank {whose[0]}"
+    each = times(total / len(whose))
+    return f", {each} of each rank" if len(whose) == facts.ranks else f", {each} of each of {len(whose)} ranks"
+
+
 def syncs(facts: Facts) -> Iterator[Finding]:
     """T2: many syncs of each rank, whose time Darshan has among that of writing."""
     posix = facts.posix
     count = posix.of("FSYNCS") + posix.of("FDSYNCS")
-    total = float(count.sum())
-    if total < MANY * facts.ranks:
+    total, whose = float(count.sum()), _whose(posix, ("FSYNCS", "FDSYNCS"))
+    if total < MANY * len(whose):
         return
     order = [int(i) for i in np.argsort(-count, kind="stable") if count[i] > 0]
     paths = [posix.paths[i] for i in order]
@@ -57,7 +75,7 @@ def syncs(facts: Facts) -> Iterator[Finding]:
     yield found(
         facts,
         "T2",
-        f"{times(total)} syncs, {times(total / facts.ranks)} of each rank ({names(paths)})",
+        f"{times(total)} syncs{_of_each(facts, total, whose)} ({names(paths)})",
         posix.busiest(("WRITE",), paths) * (0.7 if each_write else 0.3),
         [
             Evidence("POSIX_FSYNCS + _FDSYNCS", int(total), "calls"),
@@ -75,8 +93,8 @@ def flushes(facts: Facts) -> Iterator[Finding]:
     """S2: the C library's streams are flushed again and again, so that their buffers gather nothing."""
     stdio = facts.stdio
     count = stdio.of("FLUSHES")
-    total = float(count.sum())
-    if total < MANY * facts.ranks:
+    total, whose = float(count.sum()), _whose(stdio, ("FLUSHES",))
+    if total < MANY * len(whose):
         return
     order = [int(i) for i in np.argsort(-count, kind="stable") if count[i] > 0]
     paths = [stdio.paths[i] for i in order]
@@ -84,7 +102,7 @@ def flushes(facts: Facts) -> Iterator[Finding]:
     yield found(
         facts,
         "S2",
-        f"{times(total)} flushes of streams, {times(total / facts.ranks)} of each rank ({names(paths)})",
+        f"{times(total)} flushes of streams{_of_each(facts, total, whose)} ({names(paths)})",
         stdio.busiest(("WRITE",), paths) * 0.9 * min(1.0, total / max(writes, 1.0)),
         [
             Evidence("STDIO_FLUSHES", int(total), "calls"),
@@ -101,7 +119,9 @@ def flushes(facts: Facts) -> Iterator[Finding]:
 def text(facts: Facts) -> Iterator[Finding]:
     """S1: a good part of the bytes or of the time goes through the C library's streams."""
     stdio, posix = facts.stdio, facts.posix
-    files = np.array([path not in STREAMS for path in stdio.paths], bool)
+    each = (stdio.of("BYTES_READ") + stdio.of("BYTES_WRITTEN")) / np.maximum(stdio.of("READS") + stdio.of("WRITES"), 1)
+    # A MiB and more at a time goes past the streams' buffers.
+    files = np.array([path not in STREAMS for path in stdio.paths], bool) & (each < MIB)
     moved = (stdio.of("BYTES_READ") + stdio.of("BYTES_WRITTEN"))[files]
     others = float((posix.of("BYTES_READ") + posix.of("BYTES_WRITTEN")).sum())
     layer = stdio.layer(files)
@@ -129,6 +149,7 @@ def text(facts: Facts) -> Iterator[Finding]:
         files=[paths[i] for i in order],
         module="STDIO",
         mean=size(float(moved.sum()) / max(calls, 1)),
+        together=", by all ranks together" if facts.ranks > 1 else "",
     )
 
 
@@ -173,7 +194,9 @@ def overlap(facts: Facts) -> Iterator[Finding]:
     gap = float(np.median(gaps))
     if gap < 0.5 * each or gap <= 0:
         return
-    saved = sum(min(one.end - one.start, after) for one, after in zip(written, gaps, strict=False))
+    # A burst is as long as its bins of the heat map, which may be far longer than its writing.
+    part = _writing(facts) / sum(one.written for one in written)
+    saved = sum(min(one.end - one.start, part * one.written, after) for one, after in zip(written, gaps, strict=False))
     yield found(
         facts,
         "O1",
@@ -192,6 +215,16 @@ def overlap(facts: Facts) -> Iterator[Finding]:
         each=each,
         gap=gap,
     )
+
+
+def _writing(facts: Facts) -> float:
+    """Seconds of the busiest rank in which the file system takes what it writes. MPI-IO's own are those without the
+    waiting for late ranks, and count for files of which POSIX has not the bytes.
+    """
+    mpi = facts.mpi
+    above = [i for i in range(len(mpi)) if not written_below(facts, i)]
+    waited = sum(max(0.0, mpi.mean(i, ("WRITE",)) - facts.late(i)) for i in above)
+    return facts.posix.busiest(("WRITE",)) + facts.stdio.busiest(("WRITE",)) + waited
 
 
 def near_the_ceiling(facts: Facts) -> Iterator[Finding]:
