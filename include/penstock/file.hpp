@@ -184,6 +184,9 @@ class File {
   // Collective. The place in others' get_now (or commit, which fails likewise) of a rank whose binding refused the call
   // because of WHY.
   Status refuse_get(const Status& why);
+  // Local. What the elements of the last put or lend mean to a binding whose types the library has not: "bool" put as
+  // i8. Code::mismatch from commit where those put to one dataset mean different things.
+  void set_meant(std::string word);
   // Local. Whether the file is open and no commit of it failed.
   bool is_usable() const;
   // Local. Whether this rank has put, lent or asked for anything that no commit has dealt with.
@@ -202,6 +205,8 @@ class File {
   // scales. "y" stands for one length in the whole file, "level_1/y" is group level_1's own. A list with the name of a
   // dimension has its coordinates. Kept as the attribute "dimensions". Code::invalid from commit where they do not fit.
   Status set_dimensions(std::string_view dataset, std::span<const std::string> names);
+  // Local. What set_dimensions says of the names, which it does not set.
+  static Status check_dimensions(std::string_view dataset, std::span<const std::string> names);
   // Local. Declares that the first extent of dataset NAME may grow later.
   Status set_unlimited(std::string_view name);
   // Local; one rank that says so is enough. Elements that nobody puts read as zero instead of being an error.
@@ -219,6 +224,7 @@ class File {
   // Local, on what was there at open. In file order (by name).
   std::vector<DatasetInfo> datasets() const;
   Result<DatasetInfo> dataset(std::string_view name) const;
+  bool has(std::string_view object) const;  // a dataset or group
   // Local. How many commits of this File have published something: as long as it is the same, so is datasets().
   int64_t publications() const;
   Result<Attribute> attribute(std::string_view object, std::string_view name) const;
