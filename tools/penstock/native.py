@@ -77,7 +77,7 @@ def ranks(comm: Any) -> tuple[ModuleType, Any]:
     MPI = sys.modules["mpi4py.MPI"]
     if comm == MPI.COMM_NULL:
         raise exceptions.Invalid(
-            "comm is MPI.COMM_NULL: a rank outside a communicator does not call; without comm the file is this process's"
+            "comm is MPI.COMM_NULL: a rank outside a communicator does not call (without comm: alone)"
         )
     return module, module.from_mpi(MPI._addressof(comm))
 
