@@ -26,14 +26,15 @@ OpenFile* opened(const Ranks& ranks, const std::string& path, const std::string&
 }
 
 void put(OpenFile& self, const std::string& name, const std::string& type, const Decomposition& part, nb::handle data,
-         bool lend) {
+         bool lend, const std::string& meant) {
   File& file = self.get();
   const ElementType element = element_type(type);
   auto buffer = std::make_unique<Buffer>(data, false);
   const Memory memory = buffer->layout(element, part);
-  if (!lend) return check(file.put(name, element, part, buffer->data(), memory));
-  check(file.lend(name, element, part, buffer->data(), memory));
-  self.held.push_back(std::move(buffer));
+  check(lend ? file.lend(name, element, part, buffer->data(), memory)
+             : file.put(name, element, part, buffer->data(), memory));
+  file.set_meant(meant);
+  if (lend) self.held.push_back(std::move(buffer));
 }
 
 // The checked arguments of get and read.
@@ -222,7 +223,8 @@ void bind_files(nb::module_& module) {
       .def_prop_ro("is_open", [](OpenFile& self) { return self.is_open(); })
       .def_prop_ro("path", [](OpenFile& self) { return self.get().path(); })
       .def_prop_ro("plan", [](OpenFile& self) { return self.get().plan(); })
-      .def("put", &put, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"), nb::arg("lend"))
+      .def("put", &put, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"), nb::arg("lend"),
+           nb::arg("meant") = "")
       .def("get", &get, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"))
       .def("read", &read_now, nb::arg("name"), nb::arg("type"), nb::arg("part"), nb::arg("data"))
       .def(
@@ -247,6 +249,12 @@ void bind_files(nb::module_& module) {
           "set_dimensions",
           [](OpenFile& self, const std::string& name, const std::vector<std::string>& names) {
             check(self.get().set_dimensions(name, names));
+          },
+          nb::arg("name"), nb::arg("names"))
+      .def_static(
+          "check_dimensions",
+          [](const std::string& name, const std::vector<std::string>& names) {
+            check(File::check_dimensions(name, names));
           },
           nb::arg("name"), nb::arg("names"))
       .def(
@@ -284,6 +292,8 @@ void bind_files(nb::module_& module) {
       .def(
           "dataset", [](OpenFile& self, const std::string& name) { return described(value(self.get().dataset(name))); },
           nb::arg("name"))
+      .def(
+          "has", [](OpenFile& self, const std::string& object) { return self.get().has(object); }, nb::arg("object"))
       .def_prop_ro("publications", [](OpenFile& self) { return self.get().publications(); })
       .def("commit", [](OpenFile& self) { self.ended(self.away([](File& file) { return file.commit(); })); })
       .def("commit_start",

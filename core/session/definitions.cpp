@@ -28,6 +28,7 @@ void encode(Encoder& out, const Definitions& d, const Setters* setters) {
     out.value(definition.sharing);
     out.dims(definition.shape);
     out.value(definition.unlimited);
+    out.text(definition.meant);
     if (setters != nullptr) out.value(definition.rank);
   }
   out.value(static_cast<int64_t>(d.attributes.size()));
@@ -65,6 +66,7 @@ Result<Said> decode(Decoder& in) {
     definition.sharing = in.value<Sharing>();
     definition.shape = in.dims();
     definition.unlimited = in.value<bool>();
+    definition.meant = in.text();
     definition.rank = in.value<int>();
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
@@ -203,7 +205,7 @@ Catalogue without(Catalogue old, const std::set<std::string>& removed) {
 }
 
 std::string describe(const Definition& d) {
-  const std::string type = name(d.type);
+  const std::string type = d.meant.empty() ? name(d.type) : d.meant + " as " + name(d.type);
   switch (d.sharing) {
     case Sharing::ragged: return fmt::format("a ragged list of {} rows {}", type, describe(d.shape));
     case Sharing::per_rank: return fmt::format("one {} row {} for each rank", type, describe(d.shape));
@@ -221,7 +223,7 @@ Status add(Definitions& all, const std::string& name, const Definition& theirs) 
   const bool unlimited = a.unlimited || b.unlimited;
   const bool grows = unlimited && a.sharing == Sharing::partitioned && a.shape.rank() > 0 && b.shape.rank() > 0;
   if (grows) a.shape[0] = b.shape[0] = std::max(a.shape[0], b.shape[0]);
-  if (a.type != b.type || a.sharing != b.sharing || !(a.shape == b.shape)) {
+  if (a.type != b.type || a.meant != b.meant || a.sharing != b.sharing || !(a.shape == b.shape)) {
     if (ours.rank == theirs.rank)
       return {Code::mismatch,
               fmt::format("'{}' is {} and then {}: define it alike", name, describe(ours), describe(theirs))};

@@ -23,7 +23,8 @@ struct Definition {
   Sharing sharing = Sharing::partitioned;
   Dims shape;  // of the dataset; of one row for ragged and per_rank
   bool unlimited = false;
-  int rank = 0;  // the lowest rank with this definition
+  int rank = 0;       // the lowest rank with this definition
+  std::string meant;  // what the program's elements are: "bool" stored as i8; "" if they are of TYPE
 };
 
 struct Definitions {

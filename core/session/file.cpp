@@ -85,6 +85,10 @@ Status File::lend(std::string_view name, ElementType type, const Decomposition& 
   return {};
 }
 
+void File::set_meant(std::string word) {
+  if (!state_->puts.empty()) state_->puts.back().meant = std::move(word);
+}
+
 Status File::supply(std::string_view name, ElementType type, const Decomposition& part, Supplier supplier) {
   State& state = *state_;
   PENSTOCK_TRY(state.remember(check_writable(state)));
@@ -213,23 +217,21 @@ Status File::remove(std::string_view name) {
   found += std::erase_if(state.puts, [&](const Pending& put) { return goes(put.name); });
   found += std::erase_if(state.attributes, [&](const auto& one) { return goes(one.first); });
   for (auto* names : {&state.unlimited, &state.named, &state.groups}) found += std::erase_if(*names, goes);
-  if (state.contents) {
-    const Catalogue& there = state.contents->catalogue;
-    const bool published =
-        std::ranges::any_of(there.datasets, [&](const Dataset& dataset) { return goes(dataset.name); }) ||
-        std::ranges::any_of(there.attributes, [&](const auto& one) { return goes(one.first); });
-    if (published && state.removed.insert(*stored).second) ++found;
-  }
+  if (has(*stored) && state.removed.insert(*stored).second) ++found;
   if (found > 0) return {};
   return state.remember(
       {Code::not_found, fmt::format("'{}' has no dataset or group '{}' that could be removed", state.path, *stored)});
 }
 
+Status File::check_dimensions(std::string_view dataset, std::span<const std::string> names) {
+  PENSTOCK_ASSIGN(const std::string stored, dataset_name(dataset));
+  return check_dimension_names(stored, names);
+}
+
 Status File::set_dimensions(std::string_view dataset, std::span<const std::string> names) {
   PENSTOCK_TRY(state_->remember(check_writable(*state_)));
+  PENSTOCK_TRY(state_->remember(check_dimensions(dataset, names)));
   auto stored = dataset_name(dataset);
-  if (!stored.ok()) return state_->remember(stored.status());
-  PENSTOCK_TRY(state_->remember(check_dimension_names(*stored, names)));
   if (!names.empty()) PENSTOCK_TRY(set_attribute(*stored, naming({names.begin(), names.end()})));
   state_->named.insert(*std::move(stored));
   return {};
@@ -298,6 +300,16 @@ Result<DatasetInfo> File::dataset(std::string_view name) const {
 }
 
 int64_t File::publications() const { return state_->commits; }
+
+bool File::has(std::string_view object) const {
+  const auto stored = object_name(object);
+  if (!stored.ok() || !state_->contents) return false;
+  const Catalogue& there = state_->contents->catalogue;
+  const std::set<std::string> names{*stored};
+  return stored->empty() ||
+         std::ranges::any_of(there.datasets, [&](const Dataset& one) { return is_among(one.name, names); }) ||
+         std::ranges::any_of(there.attributes, [&](const auto& one) { return is_among(one.first, names); });
+}
 
 std::vector<Attribute> File::attributes(std::string_view object) const {
   std::vector<Attribute> list;

@@ -32,6 +32,7 @@ struct Pending {
   std::shared_ptr<std::byte[]> captured;  // of put
   Supplier supplier;                      // of supply, instead of data
   std::optional<Wider> wider = {};
+  std::string meant = {};  // as in Definition
 };
 
 // The shape of the box that the memory of a one-box decomposition describes.

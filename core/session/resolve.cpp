@@ -69,12 +69,14 @@ Status compare_replicas(const File::State& state, const std::vector<Pending>& pe
     std::memcpy(&measure, bytes.data(), sizeof measure);
     const bool differs = own[3 * i] != INT64_MIN && own[3 * i] != measure;
     const bool twice = own[3 * i] != -own[3 * i + 1] && own[3 * i] != INT64_MIN;
-    const Status mine =
-        differs || twice
-            ? Status(Code::mismatch, fmt::format("replicated dataset '{}' has other values here than on rank {}: "
-                                                 "give it alike on all ranks, or partition it",
-                                                 name, speaker[name]))
-            : Status();
+    Status mine;
+    if (twice)
+      mine = {Code::mismatch, fmt::format("replicated dataset '{}' was put twice, with different values: put it once",
+                                          name)};
+    else if (differs)
+      mine = {Code::mismatch, fmt::format("replicated dataset '{}' has other values here than on rank {}: "
+                                          "give it alike on all ranks, or partition it",
+                                          name, speaker[name])};
     PENSTOCK_TRY(agree(state.comm, mine));
   }
   return {};
@@ -96,7 +98,7 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
     const bool stays = state.contents && !is_among(p.name, state.removed);
     const Dataset* there = stays ? state.contents->catalogue.find(p.name) : nullptr;
     const bool unlimited = (there != nullptr && there->unlimited) || state.unlimited.contains(p.name);
-    PENSTOCK_TRY(add(mine, p.name, {p.type, sharing_of(p.part), p.part.shape(), unlimited, rank}));
+    PENSTOCK_TRY(add(mine, p.name, {p.type, sharing_of(p.part), p.part.shape(), unlimited, rank, p.meant}));
   }
   mine.unlimited = state.unlimited;
   mine.named = state.named;

@@ -48,8 +48,8 @@ Status check_objects(const Catalogue& catalogue, const std::set<std::string>& gr
     }
     return {Code::not_found,
             fmt::format(
-                "attribute '{}' of '{}': there is no such dataset, neither put nor in the file, nor group{}; a group "
-                "with nothing in it is made on purpose (penstock_group, make_group)",
+                "attribute '{}' of '{}': there is no such dataset, neither put nor in the file, nor group (one with "
+                "nothing in it is made by penstock_group, make_group, create_group){}",
                 attributes.begin()->first, object, did_you_mean(object, names))};
   }
   return {};

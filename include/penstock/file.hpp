@@ -186,6 +186,9 @@ class File {
   // Collective. The counterpart of get_now on a rank whose binding rejected the call because of WHY. The other ranks
   // call get_now, or commit, which fails in the same way.
   Status refuse_get(const Status& why);
+  // Local. Says what the elements of the last put or lend are, if the library has no such type: "bool" stored as i8.
+  // Commit returns Code::mismatch if elements of one dataset were put with different words.
+  void set_meant(std::string word);
   // Local. Whether the file is open and no commit of it failed.
   bool is_usable() const;
   // Local. Whether this rank has puts, lends or gets that no commit has handled yet.
@@ -205,6 +208,8 @@ class File {
   // A one-dimensional dataset with the name of a dimension holds its coordinates. The names are stored as attribute
   // "dimensions". Commit returns Code::invalid if they do not fit.
   Status set_dimensions(std::string_view dataset, std::span<const std::string> names);
+  // Local. Checks NAMES as set_dimensions does, without setting them.
+  static Status check_dimensions(std::string_view dataset, std::span<const std::string> names);
   // Local. Allows the first extent of dataset NAME to grow later.
   Status set_unlimited(std::string_view name);
   // Local; one rank is enough. Elements that no rank puts are zero, instead of an error at commit.
@@ -224,6 +229,8 @@ class File {
   // Local. The contents at open, in file order (by name).
   std::vector<DatasetInfo> datasets() const;
   Result<DatasetInfo> dataset(std::string_view name) const;
+  // Local. Whether OBJECT is a dataset or a group of the file.
+  bool has(std::string_view object) const;
   // Local. The number of commits of this File that published something. While it is the same, so is datasets().
   int64_t publications() const;
   Result<Attribute> attribute(std::string_view object, std::string_view name) const;

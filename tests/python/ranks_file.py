@@ -205,6 +205,26 @@ def xarray_writes_by_region() -> None:
         raise AssertionError("no error")
 
 
+def what_ranks_mean_is_the_same() -> None:
+    half = np.array([1e30], "f4") if r == 1 else np.ones(1, "f2")
+    for other in (np.array([5 if r == 1 else True], "i1" if r == 1 else bool), half):
+
+        def write(data: Any = other) -> None:
+            with penstock.create(folder / "meant.h5", comm) as f:
+                f["a"] = penstock.block(data, n, r)
+
+        caught(write, penstock.Mismatch, "define it alike")
+
+
+def an_error_of_any_rank_is_penstocks() -> None:
+    with penstock.open(folder / "all.h5", comm) as f:
+        caught(lambda: f["t"][999 if r == 0 else 0], penstock.Error, "index 999")
+        caught(lambda: f["t"].read(dtype="f4" if r == 0 else None), penstock.Error, "without loss")
+    outside = comm.Split(0 if r else MPI.UNDEFINED)
+    if r == 0:
+        caught(lambda: penstock.create(folder / "null.h5", outside), penstock.Invalid, "COMM_NULL")
+
+
 everything_comes_back()
 an_error_on_one_rank_is_one_on_all()
 a_caught_error_leaves_no_trace()
@@ -215,3 +235,5 @@ a_process_may_have_files_of_its_own_too()
 another_mpi_library_is_named()
 a_communicator_of_fewer_ranks_is_asked_about()
 xarray_writes_by_region()
+what_ranks_mean_is_the_same()
+an_error_of_any_rank_is_penstocks()

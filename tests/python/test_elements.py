@@ -115,3 +115,31 @@ def test_nothing_is_read_with_loss(tmp_path: Path, own: str, narrower: str) -> N
             with pytest.raises(TypeError, match="without loss"):
                 call(dtype=narrower)
         assert f["a"][0] == 0
+
+
+def test_numbers_out_of_range_are_not_stored_as_infinity(tmp_path: Path) -> None:
+    with penstock.create(tmp_path / "a.h5") as f:
+        a = f.create_dataset("a", 3, "f4")
+        with pytest.raises(TypeError, match="without loss"):
+            a[0] = 1e300
+        a[0:2] = [0.1, np.inf]
+        a[2:2] = []
+        a[2] = 3
+    with penstock.open(tmp_path / "a.h5") as f:
+        assert f["a"][...].tolist() == [np.float32(0.1), np.inf, 3]
+        with pytest.raises(TypeError, match="without loss"):
+            f["a"].read(dtype="U30")
+
+
+def test_other_elements_are_not_put_over_those_of_a_bool(tmp_path: Path) -> None:
+    for old, new in (([True, False], np.array([5, 0], "i1")), (np.array([5, 0], "i1"), [True, False])):
+        with penstock.create(tmp_path / "a.h5") as f:
+            f["a"] = old
+        with penstock.reopen(tmp_path / "a.h5") as f, pytest.raises(penstock.Mismatch, match="del f"):
+            f["a"] = new
+
+
+@pytest.mark.parametrize(("dtype", "words"), [("G", "complex128"), (str, "U20"), ("S", "S20")])
+def test_a_dtype_that_cannot_be_has_a_remedy(tmp_path: Path, dtype: Any, words: str) -> None:
+    with penstock.create(tmp_path / "a.h5") as f, pytest.raises(TypeError, match=words):
+        f.create_dataset("a", 3, dtype)

@@ -146,3 +146,30 @@ def test_a_missing_name_has_its_nearest(tmp_path: Path) -> None:
             f["fluid"]
         with pytest.raises(KeyError, match="no attribute 'unit'; did you mean 'units'"):
             f.attrs["unit"]
+
+
+def test_a_slash_before_a_name_is_as_none(tmp_path: Path) -> None:
+    with penstock.create(tmp_path / "a.h5") as f:
+        f["/t"] = 1
+        f.create_dataset("/g/u", 2, "i4")
+        f["/g/u"][...] = 2
+        f.attributes("/g/")["note"] = "mine"
+        assert "/t" in f
+        assert list(f) == ["g/u", "t"]
+    with penstock.open(tmp_path / "a.h5") as f:
+        assert f["/t"][...] == 1
+        assert list(f.group("/")) == ["g/u", "t"]
+        assert dict(f.attributes("/g")) == {"note": "mine"}
+        for find in (f.group, f.attributes):
+            with pytest.raises(KeyError, match="no dataset or group 'h'"):
+                find("h")
+
+
+def test_a_wrong_name_of_a_dimension_costs_nothing(tmp_path: Path) -> None:
+    with penstock.create(tmp_path / "a.h5") as f:
+        with pytest.raises(penstock.Invalid, match="cannot be called 'a b'"):
+            f["t"] = penstock.block(np.zeros(3), 3, 0, dims="a b")
+        f["t"] = penstock.block(np.ones(3), 3, 0, dims="a")
+        with pytest.raises(ValueError, match=r"'u': .*shape \(3,\)"):
+            f.create_dataset("u", 2, "f8")[...] = np.zeros(3)
+        f["u"][...] = 0

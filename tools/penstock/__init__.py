@@ -108,6 +108,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 if not TYPE_CHECKING:  # whoever checks types shall find wrong names
 
     def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.attributes import Attributes
-from penstock.elements import dtype_of, fitting, meant, restored, storable, widened
+from penstock.elements import dtype_of, fitting, marked, meant, restored, storable, widened
 from penstock.exceptions import Error, Invalid
 from penstock.put import dimensions
 from penstock.selection import Array, Selection, select
@@ -195,7 +195,10 @@ class Dataset:
         """Local. A put of VALUE, which is copied, to [KEY]: true at the commit. Ranks put different elements."""
         word, shape, _ = self._info()
         data, _ = storable(fitting(value, self.dtype, self.name), self.name)
-        pieces = select(key, shape).pieces(data)
+        try:
+            pieces = select(key, shape).pieces(data)
+        except ValueError as error:
+            raise ValueError(f"'{self.name}': {error}") from None
         library, starts = self._file._library, [start for start, _ in pieces]
         if len(pieces) == 1:
             together, _ = storable(pieces[0][1], self.name)
@@ -203,4 +206,4 @@ class Dataset:
         else:
             together = np.concatenate([each.reshape(-1) for _, each in pieces] or [np.empty(0, data.dtype)])
             part = library.boxes(shape, starts, [list(each.shape) for _, each in pieces])
-        self._file._open.put(self.name, word, part, together, False)
+        self._file._open.put(self.name, word, part, together, False, marked(self.dtype))

@@ -24,6 +24,8 @@ _WORDS = {
 }
 _DTYPES = {word: code for code, word in _WORDS.items()}
 _REMEDIES = {
+    "c": "convert it: a.astype('complex128')",
+    "T": "convert it: a.astype(str)",
     "O": "give it a numeric dtype, or make it of str or of members of one Enum only",
     "M": "store a.astype('int64'), with the attribute units",
     "m": "store a.astype('int64'), with the attribute units",
@@ -63,6 +65,16 @@ def meant(word: str, attributes: Mapping[str, Any]) -> np.dtype[Any]:
     if word.startswith("text[") and str(attributes.get(_ENCODING)).lower() in ("utf-8", "utf8", "ascii"):
         return np.dtype(f"U{word[5:-1]}")
     return dtype_of(word)
+
+
+def meaning(marks: Mapping[str, Any]) -> str:
+    """What elements with these MARKS are; '' where they are what they are stored as."""
+    return str(marks.get(_MARK, "str" if _ENCODING in marks else ""))
+
+
+def marked(dtype: np.dtype[Any]) -> str:
+    """The same of a dataset of DTYPE."""
+    return {"b": "bool", "U": "str"}.get(dtype.kind, "float16" if dtype == np.float16 else "")
 
 
 def restored(data: Array, dtype: np.dtype[Any]) -> Array:
@@ -126,7 +138,7 @@ def storable(value: Any, name: str, *, alike: bool = False) -> tuple[Array, dict
         data, marks = _texts(data).astype(f"S{data.itemsize}" if alike and data.dtype.kind == "U" else "S"), _UTF8
     elif data.dtype.kind == "b":
         data, marks = data.view("i1"), _BOOL
-    elif data.dtype == np.float16:
+    elif data.dtype.kind == "f" and data.dtype.itemsize == 2:
         data, marks = data.astype("f4"), _HALF
     elif data.dtype.kind == "S" and data.dtype.itemsize == 0:
         data = data.astype("S1")
@@ -142,6 +154,8 @@ def storable(value: Any, name: str, *, alike: bool = False) -> tuple[Array, dict
 
 def stored_as(dtype: np.dtype[Any], name: str) -> tuple[np.dtype[Any], dict[str, Any]]:
     """The dtype in which elements of DTYPE are stored, and their attributes."""
+    if dtype.kind in "SU" and not dtype.itemsize:
+        raise TypeError(f"'{name}': texts need a length in bytes or letters: dtype='{dtype.kind}20'")
     if dtype.kind == "U":
         return np.dtype(f"S{4 * max(1, dtype.itemsize // 4)}"), dict(_UTF8)
     data, marks = storable(np.zeros(1, dtype), name)
@@ -156,7 +170,7 @@ def is_lossless(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     if source.kind in "iu" and target.kind in "fc":
         bits = 8 * source.itemsize - (source.kind == "i")
         return bits <= _EXACT.get(target.itemsize // (2 if target.kind == "c" else 1), 0)
-    return bool(np.can_cast(source, target, "safe"))
+    return (source.kind in "SU") == (target.kind in "SU") and bool(np.can_cast(source, target, "safe"))
 
 
 def widened(dtype: Any, own: np.dtype[Any], name: str) -> np.dtype[Any]:
@@ -174,6 +188,8 @@ def widened(dtype: Any, own: np.dtype[Any], name: str) -> np.dtype[Any]:
 def fitting(value: Any, own: np.dtype[Any], name: str) -> Array:
     """VALUE as elements of dataset NAME, which are OWN: none that would lose, but for Python's own numbers that fit."""
     data = rectangular(value, name)
+    if isinstance(value, list | tuple) and not data.size:
+        data = data.astype(own)
     if own.kind == "U" and data.dtype.kind in "UO":
         data = _texts(data)
         if data.itemsize > own.itemsize // 4:
@@ -186,7 +202,9 @@ def fitting(value: Any, own: np.dtype[Any], name: str) -> Array:
     weak = not isinstance(value, np.ndarray | np.generic)
     with np.errstate(all="ignore"):
         cast = data.astype(own) if weak and data.dtype.kind in "biuf" and own.kind in "iufc" else None
-    if cast is not None and (own.kind in "fc" if data.dtype.kind == "f" else bool((cast == data).all())):
+    if cast is not None and bool(
+        (np.isfinite(cast) == np.isfinite(data) if data.dtype.kind == "f" and own.kind in "fc" else cast == data).all()
+    ):
         return cast
     raise TypeError(
         f"'{name}' has elements of {own}, which cannot hold those of {data.dtype} without loss: convert them, "

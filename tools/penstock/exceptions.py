@@ -80,11 +80,19 @@ class Internal(Error, RuntimeError):
 
 
 class BadIndex(Invalid, IndexError):
-    """Another rank's IndexError in a collective call."""
+    """An IndexError of any rank in a collective call."""
 
 
 class BadType(Invalid, TypeError):
-    """Another rank's TypeError in a collective call."""
+    """A TypeError of any rank in a collective call."""
+
+
+def own(error: Exception) -> Exception:
+    """ERROR of this rank in a collective call, as `except penstock.Error` catches it too."""
+    for cause, kind in ((IndexError, BadIndex), (TypeError, BadType), (ValueError, Invalid)):
+        if isinstance(error, cause) and not isinstance(error, Error):
+            return kind(str(error))
+    return error
 
 
 def told(rank: int, error: Exception) -> str:

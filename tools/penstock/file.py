@@ -13,7 +13,7 @@ import numpy as np
 from penstock import exceptions, native, put
 from penstock.attributes import Attributes, encode
 from penstock.dataset import Dataset, Info, Request
-from penstock.elements import rectangular, storable, stored_as, type_of
+from penstock.elements import marked, meaning, rectangular, storable, stored_as, type_of
 from penstock.exceptions import Error, Invalid, NotThere
 from penstock.group import Group
 from penstock.nearest import did_you_mean, instead, listed, named_arguments
@@ -34,7 +34,13 @@ _STORAGE = {
     "scaleoffset",
     "fillvalue",
     "track_times",
+    "track_order",
 }
+
+
+def _name(name: Any) -> Any:
+    """NAME as it is in the file: one slash before it is as none."""
+    return name.removeprefix("/") if isinstance(name, str) else name
 
 
 class File(Mapping[str, Dataset]):
@@ -77,6 +83,7 @@ class File(Mapping[str, Dataset]):
     def __getitem__(self, name: str) -> Dataset:
         if not self.is_open:
             raise Invalid(f"the file is closed: '{name}' is read before the end of its with")
+        name = _name(name)
         if name in self._put or name in self._there():
             return Dataset(self, name)
         if any(each.startswith(f"{name}/") for each in self):
@@ -85,9 +92,17 @@ class File(Mapping[str, Dataset]):
 
     def group(self, name: str) -> Group:
         """Those datasets whose names begin with NAME and a slash, by the rest of their names."""
+        self._check_object(name.strip("/"))
         return Group(self, name.strip("/"))
 
+    def _check_object(self, name: str) -> None:
+        """A reader has no dataset or group but those of the file; others may be put yet."""
+        if not self._writable and name not in self._there() and not self._open.has(name):
+            groups = {name[:at] for name in self for at, letter in enumerate(name) if letter == "/"}
+            raise NotThere(f"'{self.path}' has no dataset or group '{name}'{did_you_mean(name, [*self, *groups])}")
+
     def __contains__(self, name: object) -> bool:
+        name = _name(name)
         return name in self._put or name in self._there()
 
     def __iter__(self) -> Iterator[str]:
@@ -98,6 +113,9 @@ class File(Mapping[str, Dataset]):
 
     def attributes(self, name: str) -> Attributes:
         """Those of dataset or group NAME."""
+        name = _name(name).removesuffix("/")
+        if name and self.is_open:
+            self._check_object(name)
         return Attributes(self._open, self._attributes.setdefault(name, {}), name, self._is_removed(name))
 
     @property
@@ -118,19 +136,38 @@ class File(Mapping[str, Dataset]):
         part = value if isinstance(value, put.Part) else put.replicated(value)
         if not isinstance(name, str):
             raise TypeError(f"a dataset's name is a str, not a {type(name).__name__}")
+        name = _name(name)
         data, marks = storable(part.data, name, alike=not part.is_whole)
         made, array = part.make(self._library, data)
         rank = array.ndim if part.rank is None else part.rank
         if part.dims and len(part.dims) != rank:
             raise Invalid(f"'{name}' has {rank} dimensions, dims={part.dims} names {len(part.dims)}: name each")
-        self._define(name, array, made, marks | part.attributes, part.dims, lend=lend)
+        self._check_meaning(name, meaning(marks))
+        self._define(name, array, made, marks | part.attributes, part.dims, meaning(marks), lend=lend)
+
+    def _check_meaning(self, name: str, now: str) -> None:
+        """What is put over elements of the published file is of the dtype that its attributes say."""
+        if name in self._there() and (there := marked(Dataset(self, name).dtype)) != now:
+            raise exceptions.Mismatch(
+                f"'{name}' has elements of {there or 'its stored type'} in the file, not of {now or 'that'}: "
+                f"del f['{name}'] first"
+            )
 
     def _define(
-        self, name: str, array: Array, made: Any, attributes: dict[str, Any], dims: tuple[str, ...], *, lend: bool
+        self,
+        name: str,
+        array: Array,
+        made: Any,
+        attributes: dict[str, Any],
+        dims: tuple[str, ...],
+        meant: str,
+        *,
+        lend: bool,
     ) -> None:
         word = type_of(array.dtype, name)
         described = {key: encode(key, attribute) for key, attribute in attributes.items()}
-        self._open.put(name, word, made, array, lend)
+        self._open.check_dimensions(name, dims)
+        self._open.put(name, word, made, array, lend, meant)
         self._put.add(name)
         try:
             if dims:
@@ -171,6 +208,7 @@ class File(Mapping[str, Dataset]):
 
         MAXSHAPE may have None for the first extent, which may grow then.
         """
+        name = _name(name)
         for word in more:
             if word in _STORAGE:
                 raise TypeError(f"create_dataset: '{word}' is not said of a dataset: how a file is stored is its plan")
@@ -192,7 +230,7 @@ class File(Mapping[str, Dataset]):
         else:
             stored, marks = stored_as(np.dtype(dtype), name)
             none = self._library.boxes(extents, [], [])
-            self._define(name, np.empty(0, stored), none, marks, put.dimensions(dims), lend=False)
+            self._define(name, np.empty(0, stored), none, marks, put.dimensions(dims), meaning(marks), lend=False)
             self._created[name] = type_of(stored, name), tuple(extents), unlimited
         if unlimited:
             self.unlimited(name)
@@ -305,7 +343,7 @@ class File(Mapping[str, Dataset]):
         except (TypeError, ValueError) as error:
             words, count, wrong = [""], 0, wrong or error
         if wrong is not None and self._ranks.size == 1:
-            raise wrong
+            raise exceptions.own(wrong)
         native.told(wrong, self._open.close_restart, *words, count)
 
     def abandon(self) -> None:
@@ -344,7 +382,7 @@ class File(Mapping[str, Dataset]):
             if self._open.is_open and self._ranks.size > 1:
                 with contextlib.suppress(Error):  # what the other ranks get; ERROR is its cause
                     self._open.refuse(exceptions.told(self._ranks.rank, error))
-            raise
+            raise exceptions.own(error) from error
         try:
             self._open.read(*request)
         except Error as error:
@@ -397,7 +435,7 @@ def _no_file(wrong: Exception, comm: Any) -> NoReturn:
     _, ranks = native.ranks(comm)
     if ranks.size > 1:
         native.told(wrong, native.ranks(comm)[0].open, ranks, "", "")
-    raise wrong
+    raise exceptions.own(wrong)
 
 
 @named_arguments

@@ -19,7 +19,7 @@ class Group(Mapping[str, Dataset]):
         self._file, self.name = file, name
 
     def _path(self, name: str) -> str:
-        return f"{self.name}/{name}"
+        return f"{self.name}/{name}" if self.name else name
 
     def __getitem__(self, name: str) -> Dataset:
         return self._file[self._path(name)]

@@ -76,7 +76,9 @@ def ranks(comm: Any) -> tuple[ModuleType, Any]:
     module = _of(comm)
     MPI = sys.modules["mpi4py.MPI"]
     if comm == MPI.COMM_NULL:
-        return module, module.alone()
+        raise exceptions.Invalid(
+            "comm is MPI.COMM_NULL: a rank outside a communicator does not call (without comm: alone)"
+        )
     return module, module.from_mpi(MPI._addressof(comm))
 
 
@@ -137,10 +139,10 @@ def told(wrong: Exception | None, function: Callable[..., Any], *arguments: Any)
         result = function(*arguments)
     except exceptions.Error:
         if wrong is not None:
-            raise wrong from None
+            raise exceptions.own(wrong) from None
         raise
     if wrong is not None:
-        raise wrong
+        raise exceptions.own(wrong)
     return result
 
 
@@ -152,7 +154,7 @@ def collective(comm: Any, how: str, *rest: Any, **given: Any) -> tuple[ModuleTyp
     library, group = ranks(comm)
     texts, wrong = words(**given)
     if wrong is not None and group.size == 1:
-        raise wrong
+        raise exceptions.own(wrong)
     return library, group, told(wrong, getattr(library, how), group, *texts, *rest)
 
 

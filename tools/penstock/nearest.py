@@ -51,7 +51,7 @@ def named_arguments(function: Callable[P, R]) -> Callable[P, R]:
             if name not in known:
                 raise TypeError(
                     f"penstock.{function.__name__}() got an unexpected keyword argument '{name}'"
-                    f"{did_you_mean(name, known) or ':'} There are {', '.join(known)}"
+                    f"{f'{near} There' if (near := did_you_mean(name, known)) else ': there'} are {', '.join(known)}"
                 )
         return function(*args, **kwargs)
 

@@ -85,7 +85,10 @@ class Selection:
         wanted = [axis.wanted for axis in self.axes]
         lengths = [len(each) for each in wanted]
         kept = tuple(n for n, axis in zip(lengths, self.axes, strict=True) if not isinstance(axis.pick, int))
-        whole = np.broadcast_to(values, kept).reshape(lengths)
+        try:
+            whole = np.broadcast_to(values, kept).reshape(lengths)
+        except ValueError:
+            raise ValueError(f"an array of shape {values.shape} is put to elements of shape {kept}") from None
         return [
             ([int(each[at.start]) for each, at in zip(wanted, run, strict=True)], whole[run])
             for run in product(*map(_runs, wanted))

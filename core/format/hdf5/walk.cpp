@@ -3,6 +3,8 @@
 #include <numeric>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "core/format/hdf5/esio.hpp"
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
@@ -163,7 +165,12 @@ class Walker {
     unfold_field(found.dataset, inner);
     if (netcdf4_ && !noted_) extra.note.type = folded_type(found.dataset);
     apply_note(extra.note, found.dataset);
-    if (!match->direct && !match->variable_text) convert_type(name);
+    if (!match->direct && !match->variable_text) {
+      if (H5Tget_size(type) > static_cast<size_t>(bytes(match->type)))
+        contents_.leave_out(fmt::format("what {} does not hold of '{}', whose elements have {} bytes",
+                                        penstock::name(match->type), name, H5Tget_size(type)));
+      convert_type(name);
+    }
     if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
       return {Code::damaged, legal.message()};
     if (elements(found.dataset.shape) > 0) {
