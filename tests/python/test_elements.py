@@ -22,6 +22,20 @@ class Level(enum.IntEnum):
 
 
 @pytest.mark.parametrize("extension", ["h5", "nc", "raw"])
+def test_texts_put_in_parts_again_and_again_stay_as_long(tmp_path: Path, extension: str) -> None:
+    path = tmp_path / f"a.{extension}"
+    names = np.array(["ab", "c\u00e9"], "U16")
+    for _ in range(3):
+        with penstock.create(path) as f:
+            for k in range(2):
+                f["names"] = penstock.block(names[k : k + 1], 2, k)
+        with penstock.open(path) as f:
+            names = f["names"][...]
+            assert names.tolist() == ["ab", "c\u00e9"]
+            assert (f["names"].dtype, names.dtype) == (np.dtype("U16"), np.dtype("U16"))
+
+
+@pytest.mark.parametrize("extension", ["h5", "nc", "raw"])
 def test_bool_half_texts_and_enums_come_back(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"a.{extension}"
     values: dict[str, Any] = {

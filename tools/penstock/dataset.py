@@ -194,7 +194,7 @@ class Dataset:
     def __setitem__(self, key: Any, value: Any) -> None:
         """Local. A put of VALUE, which is copied, to [KEY]: true at the commit. Ranks put different elements."""
         word, shape, _ = self._info()
-        data, _ = storable(fitting(value, self.dtype, self.name), self.name)
+        data, _ = storable(fitting(value, self.dtype, self.stored, self.name), self.name)
         try:
             pieces = select(key, shape).pieces(data)
         except ValueError as error:

@@ -63,18 +63,25 @@ def meant(word: str, attributes: Mapping[str, Any]) -> np.dtype[Any]:
     if mark == "float16" and word == "f32":
         return np.dtype("f2")
     if word.startswith("text[") and str(attributes.get(_ENCODING)).lower() in ("utf-8", "utf8", "ascii"):
-        return np.dtype(f"U{word[5:-1]}")
+        letters = int(word[5:-1])
+        return np.dtype(f"U{letters // 4}" if mark == f"U{letters / 4:g}" else f"U{letters}")
     return dtype_of(word)
 
 
 def meaning(marks: Mapping[str, Any]) -> str:
     """What elements with these MARKS are; '' where they are what they are stored as."""
-    return str(marks.get(_MARK, "str" if _ENCODING in marks else ""))
+    return "str" if _ENCODING in marks else str(marks.get(_MARK, ""))
 
 
 def marked(dtype: np.dtype[Any]) -> str:
     """The same of a dataset of DTYPE."""
     return {"b": "bool", "U": "str"}.get(dtype.kind, "float16" if dtype == np.float16 else "")
+
+
+def _spacious(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], dict[str, Any]]:
+    """What holds any texts of DTYPE, and the marks by which they come back as long as that."""
+    letters = max(1, dtype.itemsize // 4)
+    return np.dtype(f"S{4 * letters}"), _UTF8 | {_MARK: f"U{letters}"}
 
 
 def restored(data: Array, dtype: np.dtype[Any]) -> Array:
@@ -83,7 +90,8 @@ def restored(data: Array, dtype: np.dtype[Any]) -> Array:
         return data
     if dtype.kind == "U":
         flat = [text.decode("utf-8", "surrogateescape") for text in data.reshape(-1)]
-        return np.array(flat, dtype).reshape(data.shape)
+        letters = max([dtype.itemsize // 4, *map(len, flat)])  # more than its mark says where others put them
+        return np.array(flat, f"U{letters}").reshape(data.shape)
     return data.astype(dtype)
 
 
@@ -132,10 +140,13 @@ def storable(value: Any, name: str, *, alike: bool = False) -> tuple[Array, dict
     marks: dict[str, Any] = {}
     if data.dtype.kind == "O" and data.size and all(isinstance(each, enum.Enum) for each in data.flat):
         data, marks = _members(data, name)
+    elif data.dtype.kind == "U" and alike:
+        spacious, marks = _spacious(data.dtype)
+        data = _texts(data).astype(spacious)
     elif data.dtype.kind == "U" or (
         data.dtype.kind == "O" and data.size and all(isinstance(t, str) for t in data.flat)
     ):
-        data, marks = _texts(data).astype(f"S{data.itemsize}" if alike and data.dtype.kind == "U" else "S"), _UTF8
+        data, marks = _texts(data), _UTF8
     elif data.dtype.kind == "b":
         data, marks = data.view("i1"), _BOOL
     elif data.dtype.kind == "f" and data.dtype.itemsize == 2:
@@ -157,7 +168,7 @@ def stored_as(dtype: np.dtype[Any], name: str) -> tuple[np.dtype[Any], dict[str,
     if dtype.kind in "SU" and not dtype.itemsize:
         raise TypeError(f"'{name}': texts need a length in bytes or letters: dtype='{dtype.kind}20'")
     if dtype.kind == "U":
-        return np.dtype(f"S{4 * max(1, dtype.itemsize // 4)}"), dict(_UTF8)
+        return _spacious(dtype)
     data, marks = storable(np.zeros(1, dtype), name)
     return data.dtype, marks
 
@@ -185,18 +196,23 @@ def widened(dtype: Any, own: np.dtype[Any], name: str) -> np.dtype[Any]:
     return wanted
 
 
-def fitting(value: Any, own: np.dtype[Any], name: str) -> Array:
-    """VALUE as elements of dataset NAME, which are OWN: none that would lose, but for Python's own numbers that fit."""
+def fitting(value: Any, own: np.dtype[Any], stored: np.dtype[Any], name: str) -> Array:
+    """VALUE as elements of dataset NAME, which are OWN, as STORED.
+
+    None that would lose, but for Python's own numbers that fit.
+    """
     data = rectangular(value, name)
     if isinstance(value, list | tuple) and not data.size:
         data = data.astype(own)
     if own.kind == "U" and data.dtype.kind in "UO":
-        data = _texts(data)
-        if data.itemsize > own.itemsize // 4:
-            raise ValueError(f"'{name}' has texts of {own.itemsize // 4} bytes: one of {data.itemsize} is too long")
-        return data.astype(f"S{own.itemsize // 4}")
-    if own.kind == "U" and data.dtype.kind == "S":
-        own = np.dtype(f"S{own.itemsize // 4}")
+        texts, letters = _texts(data), max([0, *(len(str(text)) for text in data.flat)])
+        if texts.itemsize > stored.itemsize:
+            raise ValueError(f"'{name}' has texts of {stored.itemsize} bytes: one of {texts.itemsize} is too long")
+        if letters > own.itemsize // 4:
+            raise ValueError(f"'{name}' has texts of {own.itemsize // 4} letters: one of {letters} is too long")
+        return texts.astype(stored)
+    if own.kind == "U" and data.dtype.kind == "S" and data.itemsize <= own.itemsize // 4:
+        return data.astype(stored)
     if is_lossless(data.dtype, own):
         return data.astype(own)
     weak = not isinstance(value, np.ndarray | np.generic)
