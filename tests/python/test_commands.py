@@ -8,7 +8,7 @@ import pytest
 
 import penstock as library
 from conftest import Penstock
-from penstock.cli import command, whole
+from penstock.cli import command, main, whole
 from penstock.cli.table import ALIASES, COMMANDS, overview
 
 HEAVY = {"asyncio", "darshan", "h5py", "jinja2", "matplotlib", "mpi4py", "numpy", "pandas", "rich", "sqlite3", "xarray"}
@@ -38,6 +38,17 @@ def test_the_overview_imports_no_command(build: Path, tmp_path: Path, line: str)
     found = imported([line], tmp_path, build / "bin")
     assert not (found & (HEAVY | {"typer", "pydantic"}))
     assert {name for name in found if name.startswith("penstock.cli.")} == {"penstock.cli.table"}
+
+
+def test_a_package_that_python_lacks_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "typer", None)
+    monkeypatch.setattr(sys, "argv", ["penstock", "info", "a.h5"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert f"penstock: {sys.executable} lacks the package 'typer'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["info", "a.h5"], ["info", "."], ["ls", "."]], ids=" ".join)

@@ -82,6 +82,10 @@ def test_the_leaves_fill_the_box(penstock: Penstock, tmp_path: Path) -> None:
     np.testing.assert_array_equal(part["density"], cells["density"][inside])
     with pytest.raises(library.NotFound, match="no variable 'rho'; it has density"):
         ramses.leaf_cells(tmp_path / "snap.h5", ["rho"])
+    with pytest.raises(library.NotFound, match="no level up to 0; it has levels"):
+        ramses.leaf_cells(tmp_path / "snap.h5", level=0)
+    with pytest.raises(library.Invalid, match="the box has 1 axes"):
+        ramses.leaf_cells(tmp_path / "snap.h5", box=[(0, 0.25)])
 
 
 @pytest.mark.parametrize(

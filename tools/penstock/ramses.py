@@ -48,6 +48,13 @@ def leaf_cells(
             if name not in there:
                 raise penstock.NotFound(f"'{os.fspath(path)}' has no variable '{name}'; it has {', '.join(there)}")
         finest = levels[-1] if level is None else level
+        if finest < levels[0]:
+            raise penstock.NotFound(
+                f"'{os.fspath(path)}' has no level up to {finest}; it has levels {levels[0]} to {levels[-1]}"
+            )
+        dimensions = file[f"level_{levels[0]:02}/position"].shape[1]
+        if box is not None and len(box) != dimensions:
+            raise penstock.Invalid(f"the box has {len(box)} axes, '{os.fspath(path)}' {dimensions}")
         parts = [_cells(file, each, wanted, each == finest, box, cgs) for each in levels if each <= finest]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 

@@ -28,6 +28,14 @@ def main() -> None:
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()  # here, where what goes wrong can be said
+    except ModuleNotFoundError as error:
+        if (error.name or "penstock").partition(".")[0] == "penstock":
+            raise
+        _complain(
+            f"{sys.executable} lacks the package '{error.name}': install it with pip, "
+            "or name another Python in PENSTOCK_PYTHON (docs/install.md)"
+        )
+        sys.exit(2)
     except UserError as error:
         _complain(str(error))
         sys.exit(error.status)
