@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/hdf5/meaning.hpp"
 #include "core/hdf5/types.hpp"
 #include "core/model/catalogue.hpp"
 
@@ -27,6 +28,13 @@ Status write_attribute(hid_t object, const Attribute& attribute, Shared& shared)
   if (!handle.ok()) return failed();
   if (!attribute.value.empty() && H5Awrite(handle, type, attribute.value.data()) < 0) return failed();
   return handle.close() ? Status() : failed();
+}
+
+// That the texts of a dataset are UTF-8.
+bool is_said_by_type(hid_t object, const Attribute& attribute) {
+  if (!is_utf8_mark(attribute) || H5Iget_type(object) != H5I_DATASET) return false;
+  const Type type(H5Dget_type(object));
+  return type.ok() && H5Tget_class(type) == H5T_STRING && H5Tget_cset(type) == H5T_CSET_UTF8;
 }
 
 struct Opened {
@@ -117,9 +125,8 @@ Status read_variable_text(const Opened& opened, int64_t file_bytes, Attribute& a
   return {};
 }
 
-// Skips an unsupported attribute and names it in SKIPPED.
-Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, AttributeMap& out,
-                      std::vector<std::string>& skipped) {
+// Skips an unsupported attribute and names it in UNHELD.
+Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, AttributeMap& out, Unheld& unheld) {
   Opened opened;
   opened.handle = AttributeHandle(H5Aopen(object, name.c_str(), H5P_DEFAULT));
   if (!opened.handle.ok()) return library_error(Code::damaged, "opening it");
@@ -128,7 +135,7 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
   if (!opened.type.ok() || !opened.space.ok()) return library_error(Code::damaged, "reading its definition");
   const auto match = match_type(opened.type);
   const auto skip = [&] {
-    skipped.push_back(name);
+    unheld.skipped.push_back(name);
     return Status();
   };
   if (!match || !read_shape(opened)) return skip();
@@ -147,6 +154,7 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
   } else {
     if (opened.count > largest_bytes / std::max<int64_t>(bytes(attribute.type), 1)) return skip();
     PENSTOCK_TRY(read_fixed(opened, file_bytes, attribute));
+    if (match->rounded) unheld.rounded.push_back(name);
   }
   out.insert_or_assign(name, std::move(attribute));
   return {};
@@ -155,11 +163,12 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
 }  // namespace
 
 Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& shared) {
-  for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(write_attribute(object, attribute, shared));
+  for (const auto& [name, attribute] : attributes)
+    if (!is_said_by_type(object, attribute)) PENSTOCK_TRY(write_attribute(object, attribute, shared));
   return {};
 }
 
-Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::vector<std::string>& skipped) {
+Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, Unheld& unheld) {
   // Names first: an exception must not leave the iteration through a C frame.
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
@@ -173,11 +182,11 @@ Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std:
   hsize_t index = 0;
   if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, &index, collect, &names) < 0) {
     if (!met_unknown_version()) return library_error(Code::damaged, "listing attributes");
-    skipped.emplace_back("*");  // the library lists all of them or none
+    unheld.unlisted = true;
     return {};
   }
   for (const std::string& name : names)
-    PENSTOCK_TRY(read_attribute(object, name, file_bytes, out, skipped).in("attribute '" + name.substr(0, 200) + "'"));
+    PENSTOCK_TRY(read_attribute(object, name, file_bytes, out, unheld).in("attribute '" + name.substr(0, 200) + "'"));
   return {};
 }
 

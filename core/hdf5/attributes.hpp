@@ -16,10 +16,16 @@ using AttributeMap = std::map<std::string, Attribute>;
 
 Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& shared);
 
-// Adds the attributes of OBJECT to OUT. Attributes of unsupported type (references, variable-length lists), with more
-// than 8 dimensions or more than 256 MiB are skipped and named in SKIPPED. Code::damaged if one cannot be read or
-// claims more than FILE_BYTES.
-Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, std::vector<std::string>& skipped);
+// The names of an object's attributes that no Attribute can hold as they are.
+struct Unheld {
+  std::vector<std::string> skipped;  // unsupported type (reference, ...), more than 8 dimensions or 256 MiB
+  std::vector<std::string> rounded;  // read as f64, which has fewer bits
+  bool unlisted = false;             // the library does not know one of them, and lists none
+};
+
+// Adds the attributes of OBJECT to OUT, without those SKIPPED. Code::damaged if one cannot be read or claims more than
+// FILE_BYTES.
+Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, Unheld& unheld);
 
 // Adds the HDF5 comment of OBJECT as attribute "comment", unless that exists.
 void add_comment(hid_t object, AttributeMap& out);

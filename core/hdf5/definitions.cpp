@@ -16,11 +16,13 @@ struct Filter {
   std::string_view name;
 };
 
+constexpr H5Z_filter_t lzf = 32000;
+
 // The common filters, by their numbers in The HDF Group's registry.
 constexpr Filter usual[] = {{H5Z_FILTER_DEFLATE, "deflate"},
                             {H5Z_FILTER_SZIP, "szip"},
                             {307, "bzip2"},
-                            {32000, "LZF"},
+                            {lzf, "LZF"},
                             {32001, "Blosc"},
                             {32004, "LZ4"},
                             {32008, "bitshuffle"},
@@ -52,14 +54,25 @@ Status missing_filter(hid_t creation) {
     const H5Z_filter_t filter =
         H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, sizeof name - 1, name, &config);
     if (filter <= 0 || can_decode(filter)) continue;
-    const std::string built_in = filter < H5Z_FILTER_RESERVED ? "use a libhdf5 that was built with it"
-                                                              : "install its plug-in (the Python package hdf5plugin "
-                                                                "has the usual ones) and name its folder in "
-                                                                "HDF5_PLUGIN_PATH";
+    const std::string remedy = filter < H5Z_FILTER_RESERVED ? "use a libhdf5 that was built with it"
+                               : filter == lzf ? "write it anew without, with h5py, which has this filter built in"
+                                               : "install its plug-in (the Python package hdf5plugin has the usual "
+                                                 "ones) and name its folder in HDF5_PLUGIN_PATH";
     return {Code::unsupported,
-            "it is packed by HDF5 filter " + filter_name(filter, name) + ", which is not found here: " + built_in};
+            "it is packed by HDF5 filter " + filter_name(filter, name) + ", which is not found here: " + remedy};
   }
   return {};
+}
+
+bool is_there(const std::string& path, const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  return fs::exists(fs::path(path).parent_path() / name, error) || fs::exists(name, error);
+}
+
+Status absent(std::string_view what, const std::string& name) {
+  return {Code::unsupported, "its values are in the " + std::string(what) + " '" + name +
+                                 "', which is not there: put that file beside this one"};
 }
 
 Status missing_external(hid_t creation, const std::string& path) {
@@ -68,11 +81,29 @@ Status missing_external(hid_t creation, const std::string& path) {
     off_t offset = 0;
     hsize_t size = 0;
     if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0) continue;
-    namespace fs = std::filesystem;
-    std::error_code error;
-    if (fs::exists(fs::path(path).parent_path() / name, error) || fs::exists(name, error)) continue;
-    return {Code::unsupported, "its values are in the external file '" + std::string(name) +
-                                   "', which is not there: put that file beside this one"};
+    if (!is_there(path, name)) return absent("external file", name);
+  }
+  return {};
+}
+
+Result<std::string> virtual_source(hid_t creation, size_t index) {
+  const ssize_t length = H5Pget_virtual_filename(creation, index, nullptr, 0);
+  if (length < 0) return library_error(Code::damaged, "reading virtual sources' names");
+  std::string name(static_cast<size_t>(length) + 1, '\0');
+  if (H5Pget_virtual_filename(creation, index, name.data(), name.size()) < 0)
+    return library_error(Code::damaged, "reading virtual sources' names");
+  name.resize(static_cast<size_t>(length));
+  return name;
+}
+
+// In whose place the library reads fill values.
+Status missing_source(hid_t creation, const std::string& path) {
+  size_t count = 0;
+  if (H5Pget_layout(creation) != H5D_VIRTUAL || H5Pget_virtual_count(creation, &count) < 0) return {};
+  for (size_t i = 0; i < count; ++i) {
+    PENSTOCK_ASSIGN(const std::string name, virtual_source(creation, i));
+    const bool numbered = name.find('%') != std::string::npos;  // any number of files
+    if (!numbered && !is_there(path, name)) return absent("file", name);
   }
   return {};
 }
@@ -101,7 +132,7 @@ Status check_name(std::string name, const Dataset& dataset, const std::string& p
   if (name.starts_with("./")) name.erase(0, 2);
   const auto refused = [&](const std::string& why) {
     return Status(Code::unsupported,
-                  "dataset '" + dataset.name + "' lies in '" + name + "', " + why + "; penstock does not follow");
+                  "dataset '" + dataset.name + "' lies in '" + name + "', " + why + ", where penstock does not look");
   };
   if (name.empty() || name == ".." || name.find('/') != std::string::npos)
     return refused("outside the folder of its file");
@@ -133,12 +164,7 @@ Status check_virtual(hid_t creation, const Dataset& dataset, const std::string& 
   size_t count = 0;
   if (H5Pget_virtual_count(creation, &count) < 0) return library_error(Code::damaged, "counting virtual sources");
   for (size_t i = 0; i < count; ++i) {
-    const ssize_t length = H5Pget_virtual_filename(creation, i, nullptr, 0);
-    if (length < 0) return library_error(Code::damaged, "reading virtual sources' names");
-    std::string name(static_cast<size_t>(length) + 1, '\0');
-    if (H5Pget_virtual_filename(creation, i, name.data(), name.size()) < 0)
-      return library_error(Code::damaged, "reading virtual sources' names");
-    name.resize(static_cast<size_t>(length));
+    PENSTOCK_ASSIGN(std::string name, virtual_source(creation, i));
     PENSTOCK_TRY(check_name(std::move(name), dataset, path));
   }
   return {};
@@ -207,10 +233,15 @@ Status check_inside(hid_t creation, const Dataset& dataset, const std::string& p
   return check_virtual(creation, dataset, path);
 }
 
+Status check_sources(hid_t creation, const std::string& path) {
+  PENSTOCK_TRY(missing_filter(creation));
+  PENSTOCK_TRY(missing_external(creation, path));
+  return missing_source(creation, path);
+}
+
 Status explain_failure(hid_t creation, const std::string& path, const Status& failure) {
   if (failure.code() != Code::damaged) return failure;
-  const Status filter = missing_filter(creation);
-  const Status cause = filter.ok() ? missing_external(creation, path) : filter;
+  const Status cause = check_sources(creation, path);
   return cause.ok() ? failure : cause;
 }
 

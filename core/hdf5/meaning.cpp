@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/hdf5/definitions.hpp"
 #include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
@@ -70,11 +72,26 @@ bool is_half(hid_t type) {
          mantissa_bits == 10;
 }
 
+constexpr std::string_view encoding = "_Encoding", utf8 = "utf-8";
+
 }  // namespace
+
+bool is_utf8_mark(const Attribute& attribute) {
+  return attribute.name == encoding && attribute.type.kind == Kind::text && attribute.shape.rank() == 0 &&
+         text(attribute) == utf8;
+}
+
+bool is_utf8(const Catalogue& catalogue, const std::string& name) {
+  const auto* attributes = attributes_of(catalogue, name);
+  const auto found = attributes == nullptr ? AttributeMap::const_iterator() : attributes->find(std::string(encoding));
+  return attributes != nullptr && found != attributes->end() && is_utf8_mark(found->second);
+}
 
 void add_meaning(hid_t file_type, AttributeMap& attributes) {
   const H5T_class_t type_class = H5Tget_class(file_type);
   if (type_class == H5T_ENUM) add_members(file_type, attributes);
+  if (type_class == H5T_STRING && H5Tget_cset(file_type) == H5T_CSET_UTF8)
+    add(attributes, text_attribute(std::string(encoding), utf8));
   if (type_class == H5T_FLOAT && is_half(file_type)) add(attributes, text_attribute("dtype", "float16"));
 }
 

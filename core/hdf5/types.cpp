@@ -10,6 +10,7 @@ struct Number {
   Kind kind;
   bool direct = false;
   bool swapped = false;
+  bool rounded = false;
 };
 
 hid_t native(Kind kind) {
@@ -72,6 +73,7 @@ std::optional<Number> match_float(hid_t type) {
   const bool big = H5Tequal(type, size == 4 ? H5T_IEEE_F32BE : H5T_IEEE_F64BE) > 0;
   number.direct = (size == 4 || size == 8) && (little || big);
   number.swapped = number.direct && little != (std::endian::native == std::endian::little);
+  number.rounded = size > 8;
   return number;
 }
 
@@ -99,6 +101,7 @@ std::optional<TypeMatch> match_complex(hid_t type) {
   match.direct = part->direct && H5Tget_member_offset(type, 0) == 0 && H5Tget_member_offset(type, 1) == size &&
                  H5Tget_size(type) == 2 * size;
   match.swapped = match.direct && part->swapped;
+  match.rounded = part->rounded;
   return match;
 }
 
@@ -117,7 +120,7 @@ std::optional<TypeMatch> match_text(hid_t type) {
 
 std::optional<TypeMatch> match_number(const std::optional<Number>& number) {
   if (!number) return std::nullopt;
-  return TypeMatch{{number->kind, 0}, number->direct, number->swapped, false};
+  return TypeMatch{{number->kind, 0}, number->direct, number->swapped, false, number->rounded};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct TypeMatch {
   bool direct = false;         // the file's bytes are the element's, except for byte order
   bool swapped = false;        // if direct: in the opposite byte order
   bool variable_text = false;  // a variable-length string; TYPE.text_bytes is then unknown
+  bool rounded = false;        // numbers of more bits than the element has
 };
 
 // Nothing for types without a similar Kind (references, opaque, arrays, other compounds, ...). For an array, pass its

@@ -255,7 +255,8 @@ Status File::copy(const Communicator& comm, std::string from, std::string to, st
   PENSTOCK_TRY(check_source_of_copy(was, state));
   if (only.empty()) PENSTOCK_TRY(check_whole_copy(was));
   PENSTOCK_TRY(hold_source(was, state));
-  if (carries(state) && only.empty() && was.contents->chunks.empty()) {
+  const bool has_record = !was.contents->record.empty() || was.contents->record_words > 0;
+  if (carries(state) && only.empty() && was.contents->chunks.empty() && has_record) {
     state.contents = std::move(was.contents);
     return file.close();
   }

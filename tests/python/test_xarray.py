@@ -93,6 +93,7 @@ def test_other_readers_know_the_dimensions_of_hdf5_files(tmp_path: Path, engine:
     weather().drop_vars("wet").penstock.to_file(path)
     with penstock.reopen(path) as file:  # kept, and new ones
         file["more"] = penstock.block(np.zeros((4, 2)), (4, 2), (0, 0), dimensions=["lat", "corner"])
+        file["names"] = ["Ünal", "b", ""]
     with xr.open_dataset(path, engine=engine) as opened:
         assert opened["temperature"].dims == ("time", "lat", "lon")
         assert opened["more"].dims == ("lat", "corner")
@@ -101,6 +102,8 @@ def test_other_readers_know_the_dimensions_of_hdf5_files(tmp_path: Path, engine:
         np.testing.assert_array_equal(opened["temperature"], weather()["temperature"])
         assert "dimensions" not in opened["temperature"].attrs
         assert opened["count"].dims == ("lat",)
+        names = [name.decode() if isinstance(name, bytes) else name for name in opened["names"].values.tolist()]
+        assert names == ["Ünal", "b", ""]
 
 
 def test_dask_computes_by_chunks_and_its_workers_open_the_file_again(tmp_path: Path) -> None:

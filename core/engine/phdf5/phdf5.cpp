@@ -11,6 +11,7 @@
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/dimension_scales.hpp"
+#include "core/hdf5/meaning.hpp"
 #include "core/hdf5/types.hpp"
 
 namespace penstock {
@@ -146,7 +147,7 @@ class Writer {
     OpenDataset one;
     one.index = problem_.datasets[at];
     one.rounds = rounds_[at];
-    PENSTOCK_ASSIGN(one.type, hdf5::library_type(dataset.type));
+    PENSTOCK_ASSIGN(one.type, hdf5::library_type(dataset.type, hdf5::is_utf8(stored_catalogue_, dataset.name)));
     PENSTOCK_ASSIGN(const Properties links, hdf5::link_creation(dataset.name));
     PENSTOCK_ASSIGN(const Properties creation, dataset_creation(chunk, options_.fill || problem_.partial, options_));
     const Space space = hdf5::dataset_space(dataset.shape, dataset.unlimited);

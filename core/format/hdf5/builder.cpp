@@ -8,6 +8,7 @@
 #include "core/format/hdf5/metadata_size.hpp"
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
+#include "core/hdf5/meaning.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -93,7 +94,7 @@ Result<DatasetHandle> Builder::make_dataset(const Dataset& dataset, bool deferre
     PENSTOCK_ASSIGN(last_group_, group_of(dataset.name));
     last_name_ = name;
   }
-  PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type));
+  PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type, is_utf8(catalogue_, dataset.name)));
   PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(dataset.name));
   DatasetHandle handle;
   if (dataset.unlimited) {
@@ -133,7 +134,7 @@ Status Builder::allocate(const Dataset& dataset, DatasetHandle& handle) {
     return H5Dset_extent(handle, extents) < 0 ? library_error(Code::internal, "allocating it") : Status();
   }
   // The first write allocates storage: one zero element, which is never read.
-  PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type));
+  PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type, is_utf8(catalogue_, dataset.name)));
   const Space memory(H5Screate(H5S_SCALAR)), file(H5Dget_space(handle));
   const std::vector<std::byte> zeros(static_cast<size_t>(bytes(dataset.type)));
   bool ok = memory.ok() && file.ok();

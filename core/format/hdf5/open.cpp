@@ -28,7 +28,12 @@ Result<File> open_file(const std::string& path, int64_t& file_bytes) {
   if (H5Pset_file_locking(access, false, true) < 0) return library_error(Code::internal, "turning off file locking");
 #endif
   File file(H5Fopen(path.c_str(), open_read_only, access));
-  if (!file.ok()) return library_error(Code::damaged, "'" + path + "' is a damaged or truncated HDF5 file");
+  if (!file.ok()) {
+    const Status failed = library_error(Code::damaged, "'" + path + "' is a damaged or truncated HDF5 file");
+    if (failed.message().find("already open for write") == std::string::npos) return failed;
+    return Status(Code::damaged, "'" + path + "' is marked as open for writing: its program still writes it, or was " +
+                                     "killed; of a killed one, 'h5clear -s' takes the mark away");
+  }
   return file;
 }
 

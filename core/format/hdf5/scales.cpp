@@ -126,8 +126,8 @@ std::vector<std::string> Scales::names_of(const std::vector<std::string>& keys) 
   return names;
 }
 
-std::vector<std::pair<std::string, std::string>> Scales::name_dimensions(Catalogue& catalogue, bool netcdf4) {
-  std::vector<std::pair<std::string, std::string>> wrong;
+std::vector<Scales::Odd> Scales::name_dimensions(Catalogue& catalogue, bool netcdf4) {
+  std::vector<Odd> wrong;
   const std::string key(naming_attribute);
   std::set<std::string> used;  // by other datasets
   for (const auto& [name, keys] : variables_)
@@ -139,27 +139,29 @@ std::vector<std::pair<std::string, std::string>> Scales::name_dimensions(Catalog
     const auto variable = variables_.find(dataset.name);
     if (variable == variables_.end() || dataset.shape.rank() == 0) continue;
     if (netcdf4 && last_part(dataset.name).starts_with("_nc4_non_coord_"))
-      wrong.emplace_back(dataset.name,
-                         "a netCDF-4 variable with the name of a dimension that it is not the coordinate of");
+      wrong.push_back(
+          {dataset.name, "a netCDF-4 variable with the name of a dimension that it is not the coordinate of"});
     const auto& keys = variable->second;
     std::vector<std::string> names = names_of(keys);
     // The characters of a text do not count as a dimension.
     const auto rank = static_cast<size_t>(dataset.shape.rank());
     if (names.size() < rank || names.size() > rank + (netcdf4 ? 1 : 0) || names.size() != keys.size()) {
       if (netcdf4)
-        wrong.emplace_back(dataset.name, "a variable of a netCDF-4 file that does not say what its dimensions are");
+        wrong.push_back({dataset.name, "a variable of a netCDF-4 file that does not say what its dimensions are"});
       else if (!keys.empty())
-        wrong.emplace_back(dataset.name, "a dataset whose dimension scales cannot be found");
+        wrong.push_back({dataset.name, "a dataset whose dimension scales cannot be found"});
       continue;
     }
     // A 1-D dataset that is a scale of others names its own dimension.
     if (!netcdf4 && names == std::vector{dataset.name} && used.contains(dataset.name)) continue;
     names.resize(rank);
     if (!catalogue.attributes[dataset.name].emplace(key, naming(names)).second && netcdf4)
-      wrong.emplace_back(dataset.name + "@" + key, "an attribute whose name penstock has for netCDF's dimensions");
+      wrong.push_back(
+          {dataset.name + "@" + key, "an attribute whose name penstock has for netCDF's dimensions", false});
   }
-  for (const std::string& name : unused_) wrong.emplace_back(name, "a dimension that no variable has");
-  if (!netcdf4) wrong.insert(wrong.end(), odd_.begin(), odd_.end());
+  for (const std::string& name : unused_) wrong.push_back({name, "a dimension that no variable has", false});
+  if (!netcdf4)
+    for (const auto& [name, what] : odd_) wrong.push_back({name, what});
   return wrong;
 }
 

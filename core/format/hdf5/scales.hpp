@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/hdf5/attributes.hpp"
@@ -17,12 +16,17 @@ std::string identity(hid_t object);
 
 class Scales {
  public:
+  // A dataset whose scales are neither in our form nor in netCDF-4's.
+  struct Odd {
+    std::string name, what;
+    bool is_read = true;  // nevertheless
+  };
+
   // Adds a group or dataset, with its attributes as stored.
   void add(hid_t object, const std::string& name, const AttributeMap& attributes);
   // Gives every dataset of CATALOGUE with scales the attribute "dimensions": the path of each dimension, "x" or
-  // "group/x". In a NETCDF4 file every variable has them. Returns the datasets for which this is impossible, with the
-  // reason.
-  std::vector<std::pair<std::string, std::string>> name_dimensions(Catalogue& catalogue, bool netcdf4);
+  // "group/x". In a NETCDF4 file every variable has them. Returns what the attribute cannot express.
+  std::vector<Odd> name_dimensions(Catalogue& catalogue, bool netcdf4);
 
  private:
   // The names for KEYS, up to the first without a name.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/utf8.hpp"
 #include "core/format/hdf5/esio.hpp"
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
@@ -14,6 +15,7 @@
 #include "core/format/regular_file.hpp"
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
+#include "core/hdf5/library.hpp"
 #include "core/hdf5/meaning.hpp"
 #include "core/hdf5/types.hpp"
 #include "core/model/checksums.hpp"
@@ -75,7 +77,11 @@ class Walker {
       contents_.blocks.push_back(std::move(found_[i].blocks));
       contents_.foreign.push_back(found_[i].foreign);
     }
-    for (const auto& [name, what] : scales_.name_dimensions(contents_.catalogue, netcdf4_)) leave_out(name, what);
+    for (const auto& [name, what, is_read] : scales_.name_dimensions(contents_.catalogue, netcdf4_))
+      if (is_read)
+        show_otherwise(name, what);
+      else
+        leave_out(name, what);
     return std::move(contents_);
   }
 
@@ -105,16 +111,40 @@ class Walker {
     for (const std::string& other : links.others)
       leave_out(name.empty() ? other : name + "/" + other, "a soft or external link");
     if (links.hard.empty() && links.others.empty() && !name.empty()) contents_.catalogue.attributes.try_emplace(name);
+    const size_t first = groups.size();
     for (const std::string& link : links.hard) {
       const std::string full = name.empty() ? link : name + "/" + link;
-      if (full == own_group) {
-        if (H5Lexists(group, record_name.data(), H5P_DEFAULT) > 0)
-          PENSTOCK_TRY(visit_object(group, record_name.data(), std::string(record_name), groups));
-        continue;
-      }
-      if (full.size() > longest_name || link == "." || link == "..") continue;
-      PENSTOCK_TRY(visit_object(group, link, full, groups));
+      if (full == own_group)
+        PENSTOCK_TRY(visit_own(group, groups));
+      else if (full.size() > longest_name)
+        leave_out(full.substr(0, first_no_utf8(full.substr(0, 60))) + "...",
+                  "an object with a name of more than 1000 bytes");
+      else if (link == "." || link == "..")
+        leave_out(full, "an object with the name of a folder link");
+      else
+        PENSTOCK_TRY(visit_object(group, link, full, groups));
     }
+    std::reverse(groups.begin() + static_cast<std::ptrdiff_t>(first), groups.end());  // the first link names a group
+    return {};
+  }
+
+  // Penstock's own group has the record, and nothing else that is kept.
+  Status visit_own(hid_t root, std::vector<std::string>& groups) {
+    const std::string own = own_group;
+    const Object object(H5Oopen(root, own_group, H5P_DEFAULT));
+    if (!object.ok()) return library_error(Code::damaged, "opening '/" + own + "'");
+    if (H5Iget_type(object) != H5I_GROUP) {
+      leave_out(own, "an object with the name of penstock's own group");
+      return {};
+    }
+    if (H5Aget_num_attrs(object) > 0) leave_out(own + "@*", "in penstock's own group");
+    PENSTOCK_ASSIGN(const Links links, list_links(object));
+    for (const std::string& link : links.others) leave_out(own + "/" + link, "in penstock's own group");
+    for (const std::string& link : links.hard)
+      if (own + "/" + link == record_name)
+        PENSTOCK_TRY(visit_object(root, std::string(record_name), std::string(record_name), groups));
+      else if (own + "/" + link != index_dataset)
+        leave_out(own + "/" + link, "in penstock's own group");
     return {};
   }
 
@@ -122,7 +152,7 @@ class Walker {
     const Object object(H5Oopen(group, link.c_str(), H5P_DEFAULT));
     if (!object.ok()) {
       if (own_ || !met_unknown_version()) return library_error(Code::damaged, "opening '/" + full + "'");
-      leave_out(full, "an object of a later release of HDF5 than is used here");
+      leave_out(full, "an object that HDF5 " + library_version() + " does not know");
       return {};
     }
     const H5I_type_t kind = H5Iget_type(object);
@@ -156,6 +186,10 @@ class Walker {
       return {};
     }
     found.dataset.type = match->type;
+    if (!check_shape(found.dataset.type, found.dataset.shape).ok()) {
+      leave_out(name, "a dataset of more than 2^63 bytes");
+      return {};
+    }
     PENSTOCK_ASSIGN(Extra extra, add_attributes(object, name));
     if (extra.dimension_only) return {};
     AttributeMap meaning;
@@ -169,7 +203,10 @@ class Walker {
       if (H5Tget_size(type) > static_cast<size_t>(bytes(match->type)))
         contents_.leave_out(fmt::format("what {} does not hold of '{}', whose elements have {} bytes",
                                         penstock::name(match->type), name, H5Tget_size(type)));
-      convert_type(name);
+      if (match->type.kind == Kind::text)
+        convert(name, "of texts that end with a NUL or with spaces, which would be padded with NULs");
+      else
+        show_otherwise(name, "a dataset whose type would be converted");
     }
     if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
       return {Code::damaged, legal.message()};
@@ -178,7 +215,7 @@ class Walker {
       if (match->direct)
         PENSTOCK_TRY(find_blocks(object, found.dataset, file_bytes_, match->swapped, found.blocks, found.foreign));
       if (found.foreign) found.blocks.clear();
-      if (found.foreign) note_chunk(object, found.dataset);
+      if (found.foreign) note_storage(object, found.dataset);
     }
     found_.push_back(std::move(found));
     return {};
@@ -214,9 +251,13 @@ class Walker {
     }
   }
 
-  // So that a reader of the whole dataset need not unpack a chunk twice.
-  void note_chunk(hid_t object, const Dataset& dataset) {
+  // Notes what prevents a read of the dataset, and its chunks, so that a reader of the whole dataset need not unpack a
+  // chunk twice.
+  void note_storage(hid_t object, const Dataset& dataset) {
     const Properties creation(H5Dget_create_plist(object));
+    if (creation.ok() && contents_.left_out.empty())
+      if (const Status there = check_sources(creation, path_); !there.ok())
+        show_otherwise(dataset.name, "a dataset that cannot be read: " + there.message());
     const int rank = dataset.shape.rank();
     hsize_t extents[max_rank];
     if (rank == 0 || !creation.ok() || H5Pget_layout(creation) != H5D_CHUNKED ||
@@ -271,9 +312,10 @@ class Walker {
 
   Result<Extra> add_attributes(hid_t object, const std::string& name) {
     AttributeMap attributes;
-    std::vector<std::string> skipped;
+    Unheld unheld;
     Extra extra;
-    PENSTOCK_TRY(read_attributes(object, file_bytes_, attributes, skipped));
+    PENSTOCK_TRY(read_attributes(object, file_bytes_, attributes, unheld));
+    auto& skipped = unheld.skipped;
     if (name.empty() && is_netcdf4(attributes)) {
       netcdf4_ = true;
       noted_ = is_noted(attributes);
@@ -288,7 +330,12 @@ class Walker {
     else
       take_scale(attributes);
     add_comment(object, attributes);
-    if (!skipped.empty()) leave_out(name + "@" + skipped.back(), "an attribute of a type that penstock does not have");
+    for (const std::string& key : skipped)
+      leave_out(name + "@" + key, "an attribute of a type that penstock does not have");
+    for (const std::string& key : unheld.rounded)
+      show_otherwise(name + "@" + key, "an attribute whose type would be converted");
+    if (unheld.unlisted)
+      leave_out(name + "@*", "a list of attributes with one that HDF5 " + library_version() + " does not know");
     if (!attributes.empty() && !extra.dimension_only) contents_.catalogue.attributes[name] = std::move(attributes);
     return extra;
   }
@@ -298,8 +345,8 @@ class Walker {
   }
 
   // It is read nevertheless.
-  void convert_type(const std::string& name) {
-    if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is a dataset whose type would be converted";
+  void show_otherwise(const std::string& name, std::string_view what) {
+    if (contents_.left_out.empty()) contents_.left_out = "'" + name + "' is " + std::string(what);
   }
 
   void convert(const std::string& name, std::string_view what) {
