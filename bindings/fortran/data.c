@@ -141,7 +141,7 @@ static bool count_rows(const Array *a, int64_t rank, const int64_t *extent, cons
     row *= extent[i];
   }
   count[last] = a->elements / row;
-  return a->elements % row == 0 && first[last] >= 1 && count[last] <= extent[last] - first[last] + 1;
+  return a->elements % row == 0;
 }
 
 /* SHAPE and START are both present or both absent. If absent, every rank has the whole dataset. */

@@ -144,6 +144,21 @@ Catalogue with_scales(const Catalogue& catalogue, const DimensionScales& scales)
   return all;
 }
 
+Status check_scales(const Catalogue& catalogue) {
+  const DimensionScales scales = scales_of(catalogue);
+  const auto check = [&](const std::string& dataset, const std::string& name) -> Status {
+    const auto* attributes = attributes_of(catalogue, dataset);
+    if (attributes == nullptr || !attributes->contains(name)) return {};
+    return {Code::invalid, fmt::format("attribute '{}' of '{}': HDF5 keeps that name for the names of dimensions: "
+                                       "choose another name for the attribute, or for the dimension",
+                                       name, dataset)};
+  };
+  for (const auto& [dataset, of] : scales.of) PENSTOCK_TRY(check(dataset, "DIMENSION_LIST"));
+  for (const DimensionScale& scale : scales.list)
+    for (const char* name : {"CLASS", "NAME", "REFERENCE_LIST"}) PENSTOCK_TRY(check(scale.name, name));
+  return {};
+}
+
 Status write_scales(hid_t file, const DimensionScales& scales) { return Writer(file, scales).write(); }
 
 }  // namespace penstock::hdf5

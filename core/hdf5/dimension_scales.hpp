@@ -11,6 +11,9 @@ namespace penstock::hdf5 {
 // netCDF-4's mark of a scale that is not a dataset of the user.
 inline constexpr std::string_view dimension_only_name = "This is a netCDF dimension but not a netCDF variable.";
 
+// Code::invalid if a dataset that is a scale of CATALOGUE, or has scales, has an attribute of a name that HDF5 then needs.
+Status check_scales(const Catalogue& catalogue);
+
 // Writes SCALES in FILE, which contains the datasets. In a parallel file all ranks make the same call.
 Status write_scales(hid_t file, const DimensionScales& scales);
 

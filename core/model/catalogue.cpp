@@ -181,4 +181,16 @@ Result<Catalogue> decode_catalogue(std::span<const std::byte> bytes) {
   return catalogue;
 }
 
+std::vector<std::string> object_names(const Catalogue& catalogue) {
+  std::set<std::string> names;
+  const auto add = [&](const std::string& name) {
+    for (size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+      names.insert(name.substr(0, slash));
+    if (!name.empty()) names.insert(name);
+  };
+  for (const Dataset& dataset : catalogue.datasets) add(dataset.name);
+  for (const auto& [object, attributes] : catalogue.attributes) add(object);
+  return {names.begin(), names.end()};
+}
+
 }  // namespace penstock

@@ -54,4 +54,7 @@ Status check_names(const Catalogue& catalogue);
 std::vector<std::byte> encode(const Catalogue& catalogue);
 Result<Catalogue> decode_catalogue(std::span<const std::byte> bytes);
 
+// The datasets and groups of CATALOGUE, except the file itself.
+std::vector<std::string> object_names(const Catalogue& catalogue);
+
 }  // namespace penstock

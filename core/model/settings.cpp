@@ -5,7 +5,9 @@
 #include <charconv>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/base/nearest.hpp"
 #include "core/base/units.hpp"
 
 namespace penstock {
@@ -99,9 +101,10 @@ Result<Settings> parse_settings(std::string_view text, const Descriptor& descrip
     const auto known = std::find_if(descriptor.parameters.begin(), descriptor.parameters.end(),
                                     [&, &name = word](const Parameter& p) { return p.name == name; });
     if (known == descriptor.parameters.end()) {
-      std::string names;
-      for (const Parameter& p : descriptor.parameters) names += fmt::format("{}{}", names.empty() ? "" : ", ", p.name);
-      return Status(Code::invalid, fmt::format("{} has no parameter '{}'; it has {}", descriptor.name, word, names));
+      std::vector<std::string> names;
+      for (const Parameter& p : descriptor.parameters) names.emplace_back(p.name);
+      return Status(Code::invalid, fmt::format("{} has no parameter '{}'; it has {}{}", descriptor.name, word,
+                                               fmt::join(names, ", "), did_you_mean(word, names)));
     }
     PENSTOCK_TRY(settings.set(*known, value));
   }

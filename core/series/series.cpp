@@ -101,12 +101,11 @@ Status check_place(Storage& storage, const Series::State& state) {
 }
 
 // Rejects formats whose files XDMF cannot reference.
-Status check_xdmf(const File& file) {
-  const std::string plan = file.plan();
+Status check_xdmf(const std::string& path, const std::string& plan) {
   for (const std::string_view other : {"netcdf/", "raw/", "pnetcdf", "adios2"})
     if (plan.starts_with(other))
       return {Code::unsupported,
-              fmt::format("xdmf=true refers to HDF5 files, but '{}' is written by '{}'", file.path(), plan)};
+              fmt::format("xdmf=true refers to HDF5 files, but '{}' is written by '{}'", path, plan)};
   return {};
 }
 
@@ -251,12 +250,19 @@ Result<std::shared_ptr<Series::State>> make_state(const Communicator& comm, cons
   state->writable = writable;
   state->plan = plan;
   PENSTOCK_ASSIGN(state->pattern, parse_pattern(pattern));
-  PENSTOCK_ASSIGN(state->schedule, parse_schedule(options));
+  auto schedule = parse_schedule(options);
+  PENSTOCK_TRY(schedule.status().in(fmt::format("series '{}'", pattern)));
+  state->schedule = *std::move(schedule);
   Result<Steps> found = Steps();
   if (comm->rank() == 0) {
     state->storage = posix_storage({}, comm->threads_allowed());
     const Status looked = guarded([&]() -> Status {
-      if (writable) PENSTOCK_TRY(check_place(*state->storage, *state));
+      if (writable) {
+        PENSTOCK_TRY(check_place(*state->storage, *state));
+        const std::string first = state->pattern.path_of(0);
+        PENSTOCK_ASSIGN(const std::string steps_plan, plan_of_new(comm, first, plan));
+        if (state->schedule.xdmf) PENSTOCK_TRY(check_xdmf(first, steps_plan));
+      }
       found = find_steps(*state->storage, state->pattern);
       return found.status();
     });
@@ -314,7 +320,7 @@ Result<File> Series::step(int64_t iteration, double time) {
   auto made = File::create(state_->comm, moment.ok() ? state_->pattern.path_of(iteration) : "", state_->plan);
   PENSTOCK_TRY(moment);
   PENSTOCK_ASSIGN(File file, std::move(made));
-  if (state_->schedule.xdmf) PENSTOCK_TRY(check_xdmf(file));
+  if (state_->schedule.xdmf) PENSTOCK_TRY(check_xdmf(file.path(), file.plan()));
   const Step step = state_->next({iteration, time});
   for (Attribute& attribute : attributes_of(step)) PENSTOCK_TRY(file.set_attribute("", std::move(attribute)));
   std::erase_if(state_->open, [](const auto& one) { return one.expired(); });

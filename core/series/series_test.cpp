@@ -304,6 +304,17 @@ TEST(Series, Questions) {
   EXPECT_EQ(Series::open(comm, "nothing-*.h5").status().code(), Code::not_found);
   EXPECT_EQ(Series::create(comm, "no/such/folder-*.h5").status().code(), Code::not_found);
   EXPECT_EQ(Series::create(comm, "nothing-*.h5", {}, "stebs=1").status().code(), Code::invalid);
+  const struct {
+    const char *pattern, *plan, *options, *said;
+  } wrong[] = {{"nothing-*.h5", "", "step=1", "did you mean 'steps'?"},
+               {"nothing-*.h5", "hdf5:writrs=2", "", "writers"},
+               {"nothing-*.dat", "", "", "extension"},
+               {"nothing-*.nc", "", "xdmf=true", "refers to HDF5"}};
+  for (const auto& one : wrong) {
+    const Status status = Series::create(comm, one.pattern, one.plan, one.options).status();
+    EXPECT_FALSE(status.ok()) << one.said;
+    EXPECT_NE(status.message().find(one.said), std::string::npos) << status.message();
+  }
 }
 
 }  // namespace

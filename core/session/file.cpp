@@ -10,6 +10,7 @@
 #include "core/base/nearest.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/calling.hpp"
+#include "core/comm/library.hpp"
 #include "core/model/dimension_names.hpp"
 #include "core/model/widen.hpp"
 #include "core/session/methods.hpp"
@@ -116,7 +117,7 @@ Status no_dataset(const File::State& state, const std::string& name) {
   std::string said = did_you_mean(name, names);
   if (said.empty() && !names.empty()) {
     const size_t few = std::min<size_t>(names.size(), 5);
-    said = fmt::format("; there are {}{}",
+    said = fmt::format("; there {} {}{}", names.size() == 1 ? "is" : "are",
                        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(few), ", "),
                        names.size() > few ? fmt::format(" and {} more", names.size() - few) : "");
   }
@@ -323,14 +324,21 @@ std::vector<Attribute> File::attributes(std::string_view object) const {
 
 Result<Attribute> File::attribute(std::string_view object, std::string_view name) const {
   const auto stored = object_name(object);
+  std::vector<std::string> names;
   if (stored.ok() && state_->contents) {
-    const auto& all = state_->contents->catalogue.attributes;
-    const auto list = all.find(*stored);
-    if (list != all.end())
+    const Catalogue& catalogue = state_->contents->catalogue;
+    const auto list = catalogue.attributes.find(*stored);
+    if (list != catalogue.attributes.end()) {
       if (const auto at = list->second.find(std::string(name)); at != list->second.end()) return at->second;
+      for (const auto& [other, attribute] : list->second) names.push_back(other);
+    }
+    const std::vector<std::string> objects = object_names(catalogue);
+    if (!stored->empty() && std::ranges::find(objects, *stored) == objects.end())
+      return Status(Code::not_found, fmt::format("there is no dataset or group '{}' in '{}'{}", object, state_->path,
+                                                 did_you_mean(*stored, objects)));
   }
-  return Status(Code::not_found, fmt::format("there is no attribute '{}' of '{}' in '{}'", name,
-                                             object.empty() ? "/" : object, state_->path));
+  return Status(Code::not_found, fmt::format("there is no attribute '{}' of '{}' in '{}'{}", name,
+                                             object.empty() ? "/" : object, state_->path, did_you_mean(name, names)));
 }
 
 std::vector<std::string> File::dimensions(std::string_view dataset) const {
@@ -443,12 +451,12 @@ Status conclude(File::State& state, const Status& status) {
   const std::string name = fmt::format("'{}'", state.path);
   std::string message = by_its_name(status, partial_path(state), state.path).message();
   if (message.find(name) == std::string::npos) message = fmt::format("{}: {}", name, message);
-  const int ranks = state.comm->program_size();
+  const int ranks = program_size();
   const Code code = status.code();
-  if (state.comm->size() == 1 && ranks > 1 &&
+  if (state.comm->size() < ranks &&
       (code == Code::incomplete || code == Code::overlap || code == Code::mismatch || code == Code::exists))
-    message += fmt::format(
-        "; the file's communicator has 1 of the program's {} ranks: is it meant to be MPI_COMM_SELF?", ranks);
+    message += fmt::format("; the file's communicator has {} of the program's {} ranks: is that meant?",
+                           state.comm->size(), ranks);
   Status named(code, std::move(message));
   if (!state.harmless || code == Code::timeout || code == Code::in_doubt) state.outcome = named;
   return named;

@@ -221,6 +221,14 @@ Status refresh(File::State& state) {
   return agree(state.comm, hold(state));
 }
 
+Result<std::string> plan_of_new(const Communicator& comm, const std::string& path, std::string_view plan) {
+  const auto state = new_state(comm, Mode::create);
+  Opening opening{{}, path, std::string(plan), path, {}};
+  PENSTOCK_TRY(choose_plan(opening));
+  PENSTOCK_TRY(set_plan_of_new(*state, opening, path));
+  return state->plan.text(catalog());
+}
+
 Result<File> File::create(const Communicator& comm, std::string path, std::string_view plan) {
   const Calling calling(comm, "create", path, false);
   auto state = new_state(comm, Mode::create);

@@ -223,7 +223,19 @@ TEST_P(Session, NamesOfDimensions) {
   ASSERT_TRUE(file->set_dimensions("Temperatur", std::vector<std::string>{"y", "x"}).ok());
   status = file->close();
   EXPECT_EQ(status.code(), Code::not_found);
+  EXPECT_NE(status.message().find("the dimensions of 'Temperatur' have names"), std::string::npos) << status.message();
   EXPECT_NE(status.message().find("did you mean 'temperature'?"), std::string::npos) << status.message();
+  for (const std::string name : {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST"}) {
+    auto scales = create();
+    ASSERT_TRUE(scales.ok());
+    ASSERT_TRUE(scales->put("t", f64, whole({3}), data.data()).ok());
+    ASSERT_TRUE(scales->put("x", f64, whole({3}), data.data()).ok());
+    ASSERT_TRUE(scales->set_dimensions("t", std::vector<std::string>{"x"}).ok());
+    ASSERT_TRUE(scales->set_attribute(name == "DIMENSION_LIST" ? "t" : "x", text_attribute(name, "mine")).ok());
+    const Status closed = scales->close();
+    EXPECT_NE(closed.code(), Code::internal) << closed.message();
+    if (!closed.ok()) EXPECT_NE(closed.message().find("attribute '" + name + "' of"), std::string::npos);
+  }
 }
 
 TEST_P(Session, AttributesBelongToWhatThereIs) {

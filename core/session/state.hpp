@@ -154,6 +154,8 @@ Status hold(File::State& state);
 Status check_held(File::State& state);
 // Collective. Code::mismatch if the source of a copy was changed or replaced in the meantime.
 Status check_source(File::State& state);
+// Local, for rank 0. The text of the plan with which File::create would make PATH, or its error.
+Result<std::string> plan_of_new(const Communicator& comm, const std::string& path, std::string_view plan);
 // PATH, or PATH with the format's extension if the master of a set is not a file of the format.
 std::string published_path(std::string path, const File::State& state);
 // Collective. Reads again what this file's last commit published, unless that was done already.

@@ -10,6 +10,7 @@
 #include "core/base/guarded.hpp"
 #include "core/base/nearest.hpp"
 #include "core/comm/calling.hpp"
+#include "core/model/dimension_names.hpp"
 #include "core/model/dimension_scales.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
@@ -40,17 +41,16 @@ Status check_objects(const Catalogue& catalogue, const std::set<std::string>& gr
   for (const std::string& object : objects) {
     const auto& attributes = catalogue.attributes.at(object);
     if (attributes.empty() || attributes.contains("mesh") || exists(catalogue, groups, object)) continue;
-    std::vector<std::string> names(groups.begin(), groups.end());
-    for (const Dataset& dataset : catalogue.datasets) {
-      names.push_back(dataset.name);
-      for (size_t slash = dataset.name.find('/'); slash != std::string::npos; slash = dataset.name.find('/', slash + 1))
-        names.push_back(dataset.name.substr(0, slash));
-    }
+    Catalogue there{catalogue.datasets, {}};
+    for (const std::string& group : groups) there.attributes.try_emplace(group);
+    const std::vector<std::string> names = object_names(there);
+    if (attributes.begin()->first == naming_attribute)
+      return {Code::not_found, fmt::format("the dimensions of '{}' have names, but there is no such dataset{}", object,
+                                           did_you_mean(object, names))};
     return {Code::not_found,
-            fmt::format(
-                "attribute '{}' of '{}': there is no such dataset, neither put nor in the file, nor group (one with "
-                "nothing in it is made by penstock_group, make_group, create_group){}",
-                attributes.begin()->first, object, did_you_mean(object, names))};
+            fmt::format("attribute '{}' of '{}': there is no dataset or group of that name, neither put nor in the "
+                        "file{} (penstock_group, make_group or create_group makes an empty group)",
+                        attributes.begin()->first, object, did_you_mean(object, names))};
   }
   return {};
 }

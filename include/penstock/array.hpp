@@ -171,13 +171,15 @@ template <StridedView V>
 Status put(File& file, std::string_view name, const V& view, const Place& place) {
   PENSTOCK_TRY(detail::name_dimensions(file, name, place));
   return detail::placed(file, view, place, [&](const Decomposition& part) {
-    return file.put(name, element_type<typename V::value_type>(), part, view.data_handle(), detail::memory_of(view));
+    return file.put(name, element_type<std::remove_cv_t<typename V::element_type>>(), part, view.data_handle(),
+                    detail::memory_of(view));
   });
 }
 template <StridedView V>
 Status put(File& file, std::string_view name, const V& view) {
   return detail::replicated(file, view, [&](const Decomposition& part) {
-    return file.put(name, element_type<typename V::value_type>(), part, view.data_handle(), detail::memory_of(view));
+    return file.put(name, element_type<std::remove_cv_t<typename V::element_type>>(), part, view.data_handle(),
+                    detail::memory_of(view));
   });
 }
 
@@ -186,7 +188,8 @@ template <StridedView V>
 Status lend(File& file, std::string_view name, const V& view, const Place& place) {
   PENSTOCK_TRY(detail::name_dimensions(file, name, place));
   return detail::placed(file, view, place, [&](const Decomposition& part) {
-    return file.lend(name, element_type<typename V::value_type>(), part, view.data_handle(), detail::memory_of(view));
+    return file.lend(name, element_type<std::remove_cv_t<typename V::element_type>>(), part, view.data_handle(),
+                     detail::memory_of(view));
   });
 }
 
@@ -194,14 +197,16 @@ template <StridedView V>
   requires(!std::is_const_v<typename V::element_type>)
 Status get(File& file, std::string_view name, const V& view, const Place& place) {
   return detail::placed(file, view, place, [&](const Decomposition& part) {
-    return file.get(name, element_type<typename V::value_type>(), part, view.data_handle(), detail::memory_of(view));
+    return file.get(name, element_type<std::remove_cv_t<typename V::element_type>>(), part, view.data_handle(),
+                    detail::memory_of(view));
   });
 }
 template <StridedView V>
   requires(!std::is_const_v<typename V::element_type>)
 Status get(File& file, std::string_view name, const V& view) {
   return detail::replicated(file, view, [&](const Decomposition& part) {
-    return file.get(name, element_type<typename V::value_type>(), part, view.data_handle(), detail::memory_of(view));
+    return file.get(name, element_type<std::remove_cv_t<typename V::element_type>>(), part, view.data_handle(),
+                    detail::memory_of(view));
   });
 }
 

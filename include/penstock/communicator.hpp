@@ -96,9 +96,8 @@ class CommunicatorInterface {
   virtual ~CommunicatorInterface() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual int program_size() const { return size(); }  // ranks of MPI_COMM_WORLD
-  virtual int node_size() const = 0;                   // ranks on this node, including this one
-  virtual int node_rank() const = 0;                   // this rank's number on its node
+  virtual int node_size() const = 0;  // ranks on this node, including this one
+  virtual int node_rank() const = 0;  // this rank's number on its node
   // Whether other threads may exist at all (they never call MPI): false under MPI_THREAD_SINGLE.
   virtual bool threads_allowed() const = 0;
   // Whether other threads may call this communicator, one thread at a time: MPI_THREAD_MULTIPLE.

@@ -105,10 +105,11 @@ Result<Output> find_output(const std::string& folder) {
   Output output;
   output.folder = folder;
   std::vector<int> numbers;
+  std::vector<std::string> names;
   for (const auto& entry : entries) {
     const std::string name = entry.path().filename();
     if (const int number = number_in(name, "info_", ".txt"); number >= 0) numbers.push_back(number);
-    if (name.find(".out") != std::string::npos) output.kinds.insert(name.substr(0, name.find('_')));
+    names.push_back(name);
   }
   if (numbers.empty())
     return Status(
@@ -119,6 +120,10 @@ Result<Output> find_output(const std::string& folder) {
     return Status(Code::invalid,
                   fmt::format("'{}' has {} files info_NNNNN.txt: an output has one", folder, numbers.size()));
   output.number = numbers[0];
+  for (const std::string& name : names)
+    if (const size_t kind = name.find('_'); kind != std::string::npos)
+      if (number_in(name, fmt::format("{}_{:05}.out", name.substr(0, kind), output.number), "") >= 0)
+        output.kinds.insert(name.substr(0, kind));
   PENSTOCK_TRY(read_info(output));
   for (const char* kind : {"hydro", "rt", "part"}) PENSTOCK_TRY(read_descriptor(output, kind));
   return output;

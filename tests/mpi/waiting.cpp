@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -440,7 +441,10 @@ void is_told(const std::string& path, bool root) {
     bool named = false;
     for (const Waiting& one : told) named = named || one.what.find(whom) != std::string::npos;
     CHECK(named, fmt::format("no '{}' in: {}", whom, told.empty() ? "" : told[0].what));
-    for (const Waiting& one : told) CHECK(one.rank == ranks.rank && one.seconds >= 0.5, one.what);
+    for (const Waiting& one : told) {
+      CHECK(one.rank == ranks.rank && one.seconds >= 0.5, one.what);
+      CHECK(one.what.find(fmt::format(" for {:g} s", std::round(one.seconds))) != std::string::npos, one.what);
+    }
   }
   check_file(path, 40, 2);
 }

@@ -78,7 +78,6 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   }
 
   MPI_Comm native() const override { return comm_; }
-  int program_size() const override { return size_of(MPI_COMM_WORLD); }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int node_size() const override { return node_size_; }
@@ -296,7 +295,7 @@ Status enter(MPI_Comm comm) {
     PENSTOCK_TRY(check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
     if (done) return {};
     sched_yield();
-    PENSTOCK_TRY(patience.idle("other ranks, which do not use the same communicator with this library"));
+    PENSTOCK_TRY(patience.idle("ranks that have not come to this call, or came with another communicator"));
   }
 }
 

@@ -48,6 +48,7 @@ constexpr double nearly = 0.8;  // of the limit: ranks start waiting at differen
 constexpr size_t most_named = 8;
 constexpr double brief = 0.3;  // waiting ranks answer at once
 constexpr double fresh = 3;
+constexpr char seconds_here = '\1';  // in a report that is told more than once, each time after more seconds
 
 // One thread at a time asks and answers, for all communicators of this process.
 std::recursive_mutex& turn() {
@@ -140,7 +141,10 @@ Result<double> Watch::waited(double idle, std::string_view what, const Collectiv
   }
   if (!tells || said_.empty()) return idle;
   telling_.told(mine.idle);
-  const Waiting waiting{said_, mine.idle, rank_};
+  std::string said = said_;
+  if (const size_t at_seconds = said.find(seconds_here); at_seconds != std::string::npos)
+    said.replace(at_seconds, 1, fmt::format("{:g}", std::round(mine.idle)));
+  const Waiting waiting{said, mine.idle, rank_};
   lock.unlock();
   tell_waiting(waiting);
   return idle;
@@ -305,7 +309,7 @@ Result<double> Watch::preside(const Place& mine, bool briefly) {
     told.kind = Note::Kind::go_on;
     told.idle = youngest;
     if (std::ssize(answers_) < size_ - 1 || youngest >= told_after()) {
-      said_ = judge(mine, mine.idle).message();
+      said_ = judge(mine, true).message();
       said_at_ = now();
       put(said_, told.text);
     }
@@ -337,8 +341,8 @@ Result<double> Watch::report(const Place& mine, bool briefly) {
     ::usleep(200);
   }
   if (briefly) {
-    said_ = fmt::format("waiting in {} for {:.0f} s: rank 0 (of {}), which would know for whom, does not answer",
-                        mine.text, mine.idle, size_);
+    said_ = fmt::format("waiting in {} for {} s: rank 0 (of {}), which would know for whom, does not answer", mine.text,
+                        seconds_here, size_);
     said_at_ = now();
     return mine.idle;
   }
@@ -358,7 +362,7 @@ Result<double> Watch::report(const Place& mine, bool briefly) {
 }
 
 // Rank 0. Compares waiting ranks with this rank, or with the first of them if this rank is elsewhere.
-Status Watch::judge(const Place& mine, double seconds) const {
+Status Watch::judge(const Place& mine, bool told) const {
   std::map<int, Place> places = answers_;
   places[0] = mine;
   places[0].step = step_;
@@ -374,7 +378,7 @@ Status Watch::judge(const Place& mine, double seconds) const {
     if (cause.ok()) cause = place.cause;
     if (place.limit > 0) limit = limit > 0 ? std::min(limit, place.limit) : place.limit;
   }
-  if (seconds >= 0) limit = std::round(seconds);
+  const std::string seconds = told ? std::string(1, seconds_here) : fmt::format("{:g}", limit);
   std::map<std::string, std::vector<int>> elsewhere;
   for (const auto& [rank, place] : places) {
     // A rank that is still in the previous call has not made a different call.
@@ -396,14 +400,13 @@ Status Watch::judge(const Place& mine, double seconds) const {
   const Code code = in_doubt_ ? Code::in_doubt : cause.ok() ? Code::timeout : cause.code();
   if (!cause.ok()) return {code, fmt::format("in {}: {}", call.text, cause.message())};
   if (missing.empty() && others.empty())
-    return {code, fmt::format("all {} ranks wait in {}, and for {:g} s nothing has moved", size_, call.text, limit)};
-  if (missing.empty()) return {code, fmt::format("waiting in {} for {:g} s: {}", call.text, limit, others)};
-  return {
-      code,
-      fmt::format("waiting for {} (of {}) in {} for {:g} s: {} not come, {} stopped, or {} held by {} file system{}{}",
-                  ranks_text(missing), size_, call.text, limit, missing.size() == 1 ? "it has" : "they have",
-                  missing.size() == 1 ? "was" : "were", missing.size() == 1 ? "is" : "are",
-                  missing.size() == 1 ? "its" : "their", others.empty() ? "" : "; ", others)};
+    return {code, fmt::format("all {} ranks wait in {}, and for {} s nothing has moved", size_, call.text, seconds)};
+  if (missing.empty()) return {code, fmt::format("waiting in {} for {} s: {}", call.text, seconds, others)};
+  return {code, fmt::format(
+                    "waiting for {} (of {}) in {} for {} s: {} not come, {} stopped, or {} held by {} file system{}{}",
+                    ranks_text(missing), size_, call.text, seconds, missing.size() == 1 ? "it has" : "they have",
+                    missing.size() == 1 ? "was" : "were", missing.size() == 1 ? "is" : "are",
+                    missing.size() == 1 ? "its" : "their", others.empty() ? "" : "; ", others)};
 }
 
 Status Watch::give_up(const Status& status) {

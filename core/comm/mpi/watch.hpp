@@ -84,8 +84,8 @@ class Watch {
   Result<double> conclude(const Place& mine, bool briefly = false);
   Result<double> preside(const Place& mine, bool briefly);  // rank 0
   Result<double> report(const Place& mine, bool briefly);   // the others
-  // SECONDS: time without progress; below 0: the limit.
-  Status judge(const Place& mine, double seconds = -1) const;
+  // TOLD: for a report, with a place for the time without progress instead of the limit.
+  Status judge(const Place& mine, bool told = false) const;
   Status give_up(const Status& status);
 
   MPI_Comm comm_;

@@ -4,5 +4,6 @@
 namespace penstock {
 
 std::string message_library() { return "none"; }
+int program_size() { return 1; }
 
 }  // namespace penstock

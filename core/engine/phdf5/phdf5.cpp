@@ -257,6 +257,7 @@ class Phdf5 final : public Engine {
     const hdf5::QuietErrors quiet;
     PENSTOCK_ASSIGN(const Options options, parse_options(settings));
     PENSTOCK_TRY(hdf5::check_definitions(catalogue));
+    PENSTOCK_TRY(hdf5::check_scales(catalogue));
     if (options.oldest != H5F_LIBVER_EARLIEST) return {};
     for (const auto& [object, attributes] : catalogue.attributes)
       for (const auto& [name, attribute] : attributes)

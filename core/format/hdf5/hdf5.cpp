@@ -6,6 +6,7 @@
 #include "core/format/hdf5/master.hpp"
 #include "core/format/hdf5/read.hpp"
 #include "core/hdf5/definitions.hpp"
+#include "core/hdf5/dimension_scales.hpp"
 
 namespace penstock {
 namespace {
@@ -24,6 +25,7 @@ class Hdf5 final : public Format {
 
   Status check(const Catalogue& catalogue) const override {
     PENSTOCK_TRY(hdf5::check_definitions(catalogue));
+    PENSTOCK_TRY(hdf5::check_scales(catalogue));
     for (const Dataset& dataset : catalogue.datasets)
       if (dataset.unlimited && hdf5::rows_per_chunk(dataset, 1) == 0)
         return {Code::unsupported, "dataset '" + dataset.name +
