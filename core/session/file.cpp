@@ -453,7 +453,7 @@ Status conclude(File::State& state, const Status& status) {
   if (message.find(name) == std::string::npos) message = fmt::format("{}: {}", name, message);
   const int ranks = program_size();
   const Code code = status.code();
-  if (state.comm->size() < ranks &&
+  if (state.comm->size() < ranks && state.comm->server_ranks() == nullptr &&
       (code == Code::incomplete || code == Code::overlap || code == Code::mismatch || code == Code::exists))
     message += fmt::format("; the file's communicator has {} of the program's {} ranks: is that meant?",
                            state.comm->size(), ranks);
