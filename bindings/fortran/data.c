@@ -130,7 +130,8 @@ static penstock_status move_checked(const Call *call, const Array *a, const Part
   return move_part(call, a->elements == 0 ? &empty : &fitting, part);
 }
 
-/* If an array differs in rank from the dataset, a list of rows: the number of rows, provided that it has whole rows. */
+/* If an array differs in rank from the dataset, a list of rows: the number of rows, provided that it has whole rows.
+ * Whether rows of several elements leave the dataset is make_block's to say. */
 static bool count_rows(const Array *a, int64_t rank, const int64_t *extent, const int64_t *first, int64_t *count) {
   if (rank < 1 || rank > MOST_DIMENSIONS || rank == a->rank) return false;
   const int last = (int)rank - 1;
@@ -141,7 +142,8 @@ static bool count_rows(const Array *a, int64_t rank, const int64_t *extent, cons
     row *= extent[i];
   }
   count[last] = a->elements / row;
-  return a->elements % row == 0;
+  const bool fits = first[last] >= 1 && count[last] <= extent[last] - first[last] + 1;
+  return a->elements % row == 0 && (rank > 1 || fits);
 }
 
 /* SHAPE and START are both present or both absent. If absent, every rank has the whole dataset. */

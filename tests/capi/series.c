@@ -105,11 +105,15 @@ static penstock_status unknown_option(void) {
 }
 static penstock_status xdmf_of_netcdf(void) {
   penstock_series *s = NULL;
-  penstock_file *f = NULL;
-  CHECK_OK(penstock_series_create(world, in_folder("a-*.nc"), NULL, "xdmf=true", &s));
-  const penstock_status status = penstock_series_step(s, 1, 0, &f);
-  CHECK_OK(penstock_series_close(s));
-  return status;
+  return penstock_series_create(world, in_folder("a-*.nc"), NULL, "xdmf=true", &s);
+}
+static penstock_status unknown_format(void) {
+  penstock_series *s = NULL;
+  return penstock_series_create(world, in_folder("a-*.dat"), NULL, NULL, &s);
+}
+static penstock_status unknown_parameter(void) {
+  penstock_series *s = NULL;
+  return penstock_series_create(world, in_folder("a-*.h5"), "hdf5:writrs=2", NULL, &s);
 }
 static penstock_status negative(void) {
   penstock_series *s = NULL;
@@ -231,6 +235,8 @@ int main(int argc, char **argv) {
       {"other pattern", other_pattern, size > 1 ? PENSTOCK_MISMATCH : PENSTOCK_OK, {NULL}},
       {"no star", no_star, PENSTOCK_INVALID, {"'*'", "run/out-*.h5", NULL}},
       {"unknown option", unknown_option, PENSTOCK_INVALID, {"every", "keep_last", NULL}},
+      {"unknown format", unknown_format, PENSTOCK_INVALID, {"a-00000000.dat", "extension", NULL}},
+      {"unknown parameter", unknown_parameter, PENSTOCK_INVALID, {"did you mean 'writers'?", NULL}},
       {"xdmf of netCDF", xdmf_of_netcdf, PENSTOCK_UNSUPPORTED, {"xdmf=true", "HDF5", NULL}},
       {"negative", negative, PENSTOCK_INVALID, {"-1", NULL}},
   };
