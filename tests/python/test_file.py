@@ -114,7 +114,7 @@ def test_what_a_later_hdf5_wrote_is_left_out_by_name(tmp_path: Path) -> None:
         assert list(f["good"][...]) == [0, 1, 2]
         assert list(f["noted"][...]) == [0, 1, 2, 3]
         assert dict(f["noted"].attrs) == {}
-    with pytest.raises(penstock.Unsupported, match="'later' is an object that HDF5 [0-9.]+ does not know"):
+    with pytest.raises(penstock.Unsupported, match=r"'later' is an object that HDF5 [0-9.]+ does not know"):
         penstock.copy(path, tmp_path / "copy.h5")
 
 

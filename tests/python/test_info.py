@@ -226,10 +226,12 @@ def swapped(text: bytes, good_sum: bool) -> bytes:
     first, second = (i for i, line in enumerate(lines) if b'"iteration"' in line)
     lines[first], lines[second] = lines[second].rstrip(b"\n") + b",\n", lines[first].rstrip(b",\n") + b"\n"
     text = b"".join(lines)
-    if good_sum:
-        body = text[: text.rindex(SUM_KEY)]
-        text = body + SUM_KEY + f'"{crc64(body):016x}"}}\n'.encode()
-    return text
+    return signed(text[: text.rindex(SUM_KEY)]) if good_sum else text
+
+
+def signed(body: bytes) -> bytes:
+    """An index of BODY with its checksum."""
+    return body + SUM_KEY + f'"{crc64(body):016x}"}}\n'.encode()
 
 
 def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -> None:
@@ -255,6 +257,19 @@ def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -
     ran = penstock("info", str(index))
     assert ran.returncode == 1
     assert "do not ascend" in ran.stderr
+    start = whole[: whole.index(b'"steps": [')]
+    index.write_bytes(signed(start + b'"steps": {}'))
+    assert "its steps are no list" in penstock("info", str(index)).stderr
+    index.write_bytes(signed(whole[: whole.rindex(SUM_KEY)].replace(b"1.75", b"NaN")))
+    told = found(penstock, index)
+    assert told["steps"] == read
+    assert "damaged" in told["warnings"][0]
+    index.write_bytes(whole)
+    (tmp_path / "out-00000008.h5").symlink_to("out-00000008.h5")
+    told = found(penstock, index)
+    assert told["steps"] == read
+    assert "out-00000008.h5' was passed over: Too many levels of symbolic links" in told["warnings"][0]
+    (tmp_path / "out-00000008.h5").unlink()
     # A file that has changed, and one that is no step.
     index.write_bytes(whole)
     os.utime(tmp_path / "out-00000007.h5")

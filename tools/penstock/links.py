@@ -11,6 +11,10 @@ def followed(path: Path) -> Path:
         end = path.resolve()
     except (RuntimeError, OSError):  # RuntimeError before Python 3.13
         end = path
-    if end.is_symlink():
+    try:
+        circular = end.is_symlink()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    if circular:
         raise UserError(f"{path}: a link that leads back to itself")
     return end

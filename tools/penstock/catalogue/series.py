@@ -40,14 +40,15 @@ def is_whole(text: bytes, root: Any) -> bool:
 def read(path: Path, ask: Ask) -> Series:
     """The series whose index is at PATH, as the library finds it. ValueError where that is refused."""
     text = path.read_bytes()
-    root = json.loads(text)
+    not_json: list[str] = []  # NaN, Infinity
+    root = json.loads(text, parse_constant=not_json.append)
     if root["schema"] != SERIES:
         raise ValueError("its schema is another")
     series = Series(str(root["pattern"]))
     if series.pattern.count("*") != 1 or "/" in series.pattern:
         raise ValueError(f"'{series.pattern}' is no pattern")
     known: dict[str, dict[str, Any]] = {}
-    if is_whole(text, root):
+    if is_whole(text, root) and not not_json:
         known = _known(series.pattern, root["steps"])
     else:
         series.warnings.append(f"the index '{path}' is damaged: these are the steps that its files speak of")
@@ -55,7 +56,12 @@ def read(path: Path, ask: Ask) -> Series:
     for file in sorted(path.parent.iterdir()):
         if iteration_of(series.pattern, file.name) is None:
             continue
-        step, about = known.get(file.name), file.stat()
+        step = known.get(file.name)
+        try:
+            about = file.stat()
+        except OSError as error:
+            series.warnings.append(f"'{file.name}' was passed over: {error.strerror}")
+            continue
         if step is not None and (step["bytes"], step["changed_at"]) == (about.st_size, about.st_mtime_ns):
             series.steps.append(_step(step))
         else:
@@ -78,6 +84,8 @@ def iteration_of(pattern: str, name: str) -> int | None:
 
 def _known(pattern: str, steps: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     last = -1
+    if not isinstance(steps, list):
+        raise ValueError("its steps are no list")
     for step in steps:
         if iteration_of(pattern, step["file"]) != step["iteration"]:
             raise ValueError(f"'{step['file']}' is not the file of iteration {step['iteration']}")
