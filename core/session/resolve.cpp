@@ -71,8 +71,8 @@ Status compare_replicas(const File::State& state, const std::vector<Pending>& pe
     const bool twice = own[3 * i] != -own[3 * i + 1] && own[3 * i] != INT64_MIN;
     Status mine;
     if (twice)
-      mine = {Code::mismatch, fmt::format("replicated dataset '{}' was put twice, with different values: put it once",
-                                          name)};
+      mine = {Code::mismatch,
+              fmt::format("replicated dataset '{}' was put twice, with different values: put it once", name)};
     else if (differs)
       mine = {Code::mismatch, fmt::format("replicated dataset '{}' has other values here than on rank {}: "
                                           "give it alike on all ranks, or partition it",
