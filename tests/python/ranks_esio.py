@@ -127,7 +127,7 @@ def wrong_restarts() -> None:
     for pattern, retain, words in (
         ("restart.h5", 3, "#"),
         ("restart#.h5", 0, "at least 1"),
-        ("restart#.h5", 2 + (r == 0), "" if n == 1 else "of one name or number on some ranks"),
+        ("restart#.h5", 2 + (r == 0), "" if n == 1 else "retain=2 on this rank, but .* with retain=3 on rank 0"),
     ):
         if not words:
             continue
