@@ -81,13 +81,13 @@ const Descriptor& series_descriptor() {
   static const Descriptor descriptor{
       "series",
       "one file for each step",
-      {{"steps", Type::integer, "0", "0", "due when a multiple of so many iterations is reached; 0: no such rule"},
-       {"times", Type::text, "a number", "", "due when a multiple of this time of the simulation is reached"},
+      {{"steps", Type::integer, "0", "0", "due at multiples of this number of iterations; 0: no such rule"},
+       {"times", Type::text, "a number", "", "due at multiples of this simulation time"},
        {"at", Type::text, "numbers with ':' between them", "", "due at these times"},
-       {"seconds", Type::text, "a number", "", "due when the last step was begun so many seconds ago"},
-       {"io_budget", Type::text, "a share, 10%", "", "not due where writing would take more of the run time"},
-       {"keep_last", Type::integer, "0", "0", "how many steps stay; 0: all"},
-       {"keep_every", Type::integer, "0", "0", "every so manieth step stays for good"},
+       {"seconds", Type::text, "a number", "", "due this many seconds after the last step began"},
+       {"io_budget", Type::text, "a share, 10%", "", "not due if writing would take a larger share of the run time"},
+       {"keep_last", Type::integer, "0", "0", "number of newest steps to keep; 0: all"},
+       {"keep_every", Type::integer, "0", "0", "additionally keep every Nth step permanently"},
        {"xdmf", Type::boolean, "", "false", "a file for ParaView and VisIt beside the index"}},
       ""};
   return descriptor;

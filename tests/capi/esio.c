@@ -1,4 +1,4 @@
-/* esio.c: what ESIO's users do, by the C interface: each row of the table in docs/esio.md names a function of this file. */
+/* esio.c: what ESIO's users do, in C: each entry of docs/esio.md names a function of this file. */
 #include "ranks.h"
 
 #define CG 6

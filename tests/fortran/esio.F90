@@ -1,4 +1,4 @@
-! esio.F90: what ESIO's users do, from Fortran: each row of the table in docs/esio.md names a subroutine of this file and of tests/capi/esio.c.
+! esio.F90: what ESIO's users do, from Fortran: entries of docs/esio.md name subroutines of this and tests/capi/esio.c.
 program esio
   use, intrinsic :: iso_fortran_env
   use penstock

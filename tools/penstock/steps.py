@@ -186,11 +186,12 @@ def series(
     keep_every: SupportsIndex | None = None,
     xdmf: bool = False,
 ) -> Series:
-    """Collective. To write ``run/out-*.h5``: run/out-00000100.h5 at iteration 100. What is there is continued.
+    """Collective. Writes ``run/out-*.h5``: run/out-00000100.h5 at iteration 100. Continues an existing series.
 
-    Due where a multiple of STEPS iterations, or of a time TIMES, is reached or passed, AT these times, or SECONDS after
-    the last, but not above IO_BUDGET (0.1 or "10%") of the run time; without these always. KEEP_LAST: only the last so
-    many stay; KEEP_EVERY: every so manieth for good. XDMF: a file for ParaView and VisIt beside the index.
+    A step is due at multiples of STEPS iterations and of TIMES (simulation time), AT the given times, and SECONDS after
+    the last step, but not if writing would take more than IO_BUDGET (0.1 or "10%") of the run time. Without these, each
+    step is due. KEEP_LAST is the number of newest steps to keep; KEEP_EVERY additionally keeps every Nth step. XDMF
+    writes a file for ParaView and VisIt beside the index.
     """
     given = {
         "steps": steps,
