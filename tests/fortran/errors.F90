@@ -50,7 +50,7 @@ program errors
   call local("unmade", PENSTOCK_INVALID, "decomposition was not made|penstock_block")
   call local("shape", PENSTOCK_MISMATCH, "shape (3,2)|(3,1)")
   call local("another order", PENSTOCK_MISMATCH, "shape (3,2)|(2,3,1)")
-  call local("too many rows", PENSTOCK_INVALID, "leaves the shape")
+  call local("too many rows", PENSTOCK_INVALID, "2 elements|start(3)=4|shape(3)=4")
   call local("assumed size", PENSTOCK_INVALID, "assumed-size|a(:, 1:n)")
   call local("not allocated", PENSTOCK_INVALID, "not allocated")
   call local("unsigned", PENSTOCK_INVALID, "as=6")
