@@ -55,7 +55,7 @@ Status missing_filter(hid_t creation) {
         H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, sizeof name - 1, name, &config);
     if (filter <= 0 || can_decode(filter)) continue;
     const std::string remedy = filter < H5Z_FILTER_RESERVED ? "use a libhdf5 that was built with it"
-                               : filter == lzf ? "write it anew without, with h5py, which has this filter built in"
+                               : filter == lzf ? "rewrite it without this filter, with h5py, which has it built in"
                                                : "install its plug-in (the Python package hdf5plugin has the usual "
                                                  "ones) and name its folder in HDF5_PLUGIN_PATH";
     return {Code::unsupported,

@@ -149,7 +149,7 @@ Status check_scales(const Catalogue& catalogue) {
   const auto check = [&](const std::string& dataset, const std::string& name) -> Status {
     const auto* attributes = attributes_of(catalogue, dataset);
     if (attributes == nullptr || !attributes->contains(name)) return {};
-    return {Code::invalid, fmt::format("attribute '{}' of '{}': HDF5 keeps that name for the names of dimensions: "
+    return {Code::invalid, fmt::format("attribute '{}' of '{}': HDF5 uses that name for dimension scales: "
                                        "choose another name for the attribute, or for the dimension",
                                        name, dataset)};
   };

@@ -8,8 +8,8 @@
 namespace penstock::hdf5 {
 
 // Adds to ATTRIBUTES of a dataset of FILE_TYPE, which is not an array: dtype="bool" for h5py's booleans, as in xarray;
-// CF's flag_values and flag_meanings for other enumerations; dtype="float16" for IEEE half precision; the mark below for
-// texts in UTF-8. Existing attributes stay.
+// CF's flag_values and flag_meanings for other enumerations; dtype="float16" for IEEE half precision; the mark below
+// for texts in UTF-8. Existing attributes stay.
 void add_meaning(hid_t file_type, AttributeMap& attributes);
 
 // _Encoding="utf-8", as netCDF has it. In HDF5 the character set of a dataset's type says so: beside strings netCDF-4

@@ -307,7 +307,7 @@ bool File::has(std::string_view object) const {
   if (!stored.ok() || !state_->contents) return false;
   const Catalogue& there = state_->contents->catalogue;
   const std::set<std::string> names{*stored};
-  return stored->empty() ||
+  return stored->empty() || there.find(*stored) != nullptr ||
          std::ranges::any_of(there.datasets, [&](const Dataset& one) { return is_among(one.name, names); }) ||
          std::ranges::any_of(there.attributes, [&](const auto& one) { return is_among(one.first, names); });
 }
@@ -332,10 +332,9 @@ Result<Attribute> File::attribute(std::string_view object, std::string_view name
       if (const auto at = list->second.find(std::string(name)); at != list->second.end()) return at->second;
       for (const auto& [other, attribute] : list->second) names.push_back(other);
     }
-    const std::vector<std::string> objects = object_names(catalogue);
-    if (!stored->empty() && std::ranges::find(objects, *stored) == objects.end())
+    if (list == catalogue.attributes.end() && !has(*stored))
       return Status(Code::not_found, fmt::format("there is no dataset or group '{}' in '{}'{}", object, state_->path,
-                                                 did_you_mean(*stored, objects)));
+                                                 did_you_mean(*stored, object_names(catalogue))));
   }
   return Status(Code::not_found, fmt::format("there is no attribute '{}' of '{}' in '{}'{}", name,
                                              object.empty() ? "/" : object, state_->path, did_you_mean(name, names)));

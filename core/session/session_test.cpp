@@ -233,8 +233,12 @@ TEST_P(Session, NamesOfDimensions) {
     ASSERT_TRUE(scales->set_dimensions("t", std::vector<std::string>{"x"}).ok());
     ASSERT_TRUE(scales->set_attribute(name == "DIMENSION_LIST" ? "t" : "x", text_attribute(name, "mine")).ok());
     const Status closed = scales->close();
-    EXPECT_NE(closed.code(), Code::internal) << closed.message();
-    if (!closed.ok()) EXPECT_NE(closed.message().find("attribute '" + name + "' of"), std::string::npos);
+    if (!GetParam().starts_with("hdf5")) {
+      EXPECT_TRUE(closed.ok()) << closed.message();
+      continue;
+    }
+    EXPECT_EQ(closed.code(), Code::invalid) << closed.message();
+    EXPECT_NE(closed.message().find("attribute '" + name + "' of"), std::string::npos) << closed.message();
   }
 }
 

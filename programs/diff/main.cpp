@@ -89,7 +89,8 @@ class Comparison {
     PENSTOCK_TRY(a_.close());
     PENSTOCK_TRY(b_.close());
     if (same_ && !whole)
-      return Status(Code::unsupported, "what can be read is the same in both files, but not all can be read");
+      return Status(Code::unsupported,
+                    "everything that can be read is the same in both files, but some objects cannot be read");
     return same_;
   }
 
@@ -103,7 +104,7 @@ class Comparison {
     return {};
   }
 
-  // Local. Whether the files hold nothing that cannot be read, and so compared.
+  // Local. Names what cannot be read, and so not compared. Returns whether there is none.
   bool tell_unread() {
     if (!options_.only.empty()) return true;
     bool whole = true;

@@ -259,7 +259,7 @@ def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -
     assert "do not ascend" in ran.stderr
     start = whole[: whole.index(b'"steps": [')]
     index.write_bytes(signed(start + b'"steps": {}'))
-    assert "its steps are no list" in penstock("info", str(index)).stderr
+    assert "its steps are not a list" in penstock("info", str(index)).stderr
     index.write_bytes(signed(whole[: whole.rindex(SUM_KEY)].replace(b"1.75", b"NaN")))
     told = found(penstock, index)
     assert told["steps"] == read

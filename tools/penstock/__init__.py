@@ -28,20 +28,16 @@ if TYPE_CHECKING:
     from penstock.file import (
         File,
         clone,
-        copy,
         create,
         open,  # noqa: A004  penstock.open
         open_latest,
         reopen,
-        repair,
-        seal,
-        set_timeout,
-        verify,
     )
     from penstock.group import Group
     from penstock.put import Part, block, boxes, per_rank, ragged, replicated, runs
     from penstock.steps import Series, Step, open_series, series
     from penstock.stream import StreamReader, StreamWriter, create_stream, open_stream
+    from penstock.whole import copy, repair, seal, set_timeout, verify
 
 __version__ = "0.1.0"
 
@@ -51,10 +47,11 @@ _HOMES = {
     "Unsupported OutOfMemory Damaged Timeout InDoubt Elsewhere Internal",
     "dataset": "Dataset",
     "group": "Group",
-    "file": "File create open open_latest reopen clone copy verify repair seal set_timeout",
+    "file": "File create open open_latest reopen clone",
     "put": "Part block boxes runs ragged per_rank replicated",
     "steps": "Series Step series open_series",
     "stream": "StreamReader StreamWriter create_stream open_stream",
+    "whole": "copy verify repair seal set_timeout",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -69,17 +69,17 @@ def meant(word: str, attributes: Mapping[str, Any]) -> np.dtype[Any]:
 
 
 def meaning(marks: Mapping[str, Any]) -> str:
-    """What elements with these MARKS are; '' where they are what they are stored as."""
+    """The type of elements with these MARKS, such as 'bool'; '' if it is the stored type."""
     return "str" if _ENCODING in marks else str(marks.get(_MARK, ""))
 
 
 def marked(dtype: np.dtype[Any]) -> str:
-    """The same of a dataset of DTYPE."""
+    """The type of elements of DTYPE, such as 'bool'; '' if it is the stored type."""
     return {"b": "bool", "U": "str"}.get(dtype.kind, "float16" if dtype == np.float16 else "")
 
 
 def _spacious(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], dict[str, Any]]:
-    """What holds any texts of DTYPE, and the marks by which they come back as long as that."""
+    """The stored type for any texts of DTYPE, and the marks that restore their number of letters."""
     letters = max(1, dtype.itemsize // 4)
     return np.dtype(f"S{4 * letters}"), _UTF8 | {_MARK: f"U{letters}"}
 
@@ -90,7 +90,7 @@ def restored(data: Array, dtype: np.dtype[Any]) -> Array:
         return data
     if dtype.kind == "U":
         flat = [text.decode("utf-8", "surrogateescape") for text in data.reshape(-1)]
-        letters = max([dtype.itemsize // 4, *map(len, flat)])  # more than its mark says where others put them
+        letters = max([dtype.itemsize // 4, *map(len, flat)])  # others may store more letters than the mark says
         return np.array(flat, f"U{letters}").reshape(data.shape)
     return data.astype(dtype)
 
@@ -197,9 +197,9 @@ def widened(dtype: Any, own: np.dtype[Any], name: str) -> np.dtype[Any]:
 
 
 def fitting(value: Any, own: np.dtype[Any], stored: np.dtype[Any], name: str) -> Array:
-    """VALUE as elements of dataset NAME, which are OWN, as STORED.
+    """VALUE as elements of dataset NAME: of dtype OWN, which is stored as STORED.
 
-    None that would lose, but for Python's own numbers that fit.
+    Nothing is rounded, except Python's own numbers that fit.
     """
     data = rectangular(value, name)
     if isinstance(value, list | tuple) and not data.size:

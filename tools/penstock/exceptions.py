@@ -88,7 +88,7 @@ class BadType(Invalid, TypeError):
 
 
 def own(error: Exception) -> Exception:
-    """ERROR of this rank in a collective call, as `except penstock.Error` catches it too."""
+    """ERROR of this rank in a collective call, as a penstock.Error like those of the other ranks."""
     for cause, kind in ((IndexError, BadIndex), (TypeError, BadType), (ValueError, Invalid)):
         if isinstance(error, cause) and not isinstance(error, Error):
             return kind(str(error))

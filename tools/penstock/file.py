@@ -39,7 +39,7 @@ _STORAGE = {
 
 
 def _name(name: Any) -> Any:
-    """NAME as it is in the file: one slash before it is as none."""
+    """NAME as in the file, without one leading slash."""
     return name.removeprefix("/") if isinstance(name, str) else name
 
 
@@ -96,7 +96,7 @@ class File(Mapping[str, Dataset]):
         return Group(self, name.strip("/"))
 
     def _check_object(self, name: str) -> None:
-        """A reader has no dataset or group but those of the file; others may be put yet."""
+        """Raises NotThere if a reader's file has no such dataset or group. A writer may still put one."""
         if not self._writable and name not in self._there() and not self._open.has(name):
             groups = {name[:at] for name in self for at, letter in enumerate(name) if letter == "/"}
             raise NotThere(f"'{self.path}' has no dataset or group '{name}'{did_you_mean(name, [*self, *groups])}")
@@ -146,12 +146,10 @@ class File(Mapping[str, Dataset]):
         self._define(name, array, made, marks | part.attributes, part.dims, meaning(marks), lend=lend)
 
     def _check_meaning(self, name: str, now: str) -> None:
-        """What is put over elements of the published file is of the dtype that its attributes say."""
+        """Elements put over those of the published file must have the dtype that its attributes give."""
         if name in self._there() and (there := marked(Dataset(self, name).dtype)) != now:
-            raise exceptions.Mismatch(
-                f"'{name}' has elements of {there or 'its stored type'} in the file, not of {now or 'that'}: "
-                f"del f['{name}'] first"
-            )
+            found = f"is {there}, but what is put is {now or 'not'}" if there else f"is not {now}, but what is put is"
+            raise exceptions.Mismatch(f"'{name}' in the file {found}: convert it, or del f['{name}'] first")
 
     def _define(
         self,
@@ -482,30 +480,3 @@ def clone(template: Path, path: Path, comm: MPI.Comm | None = None, plan: str | 
     """Collective. A new file at PATH that begins with all that is in TEMPLATE, which is not touched."""
     library, ranks, opened = native.collective(comm, "clone", template=template, path=path, plan=plan)
     return File(library, opened, ranks, True)
-
-
-@named_arguments
-def copy(source: Path, target: Path, comm: MPI.Comm | None = None, plan: str | None = None) -> None:
-    """Collective. A new file TARGET with all that is in SOURCE: one file of a set, or another format."""
-    native.collective(comm, "copy", source=source, target=target, plan=plan)
-
-
-def verify(path: Path, comm: MPI.Comm | None = None) -> None:
-    """Collective. Compares all data with their checksums; raises Damaged where they differ."""
-    native.collective(comm, "verify", path=path)
-
-
-def repair(path: Path, comm: MPI.Comm | None = None) -> str:
-    """Collective. Makes the one lost file of a set with parity again; returns its name, '' where nothing was lost."""
-    return str(native.collective(comm, "repair", path=path)[2])
-
-
-def seal(path: Path, comm: MPI.Comm | None = None, force: bool = False) -> bool:
-    """Collective. Makes new checksums for a file that was changed on purpose; returns whether any were needed."""
-    return bool(native.collective(comm, "seal", bool(force), path=path)[2])
-
-
-def set_timeout(seconds: float) -> None:
-    """Local. For how long waits for other ranks may see nothing move; 0: no limit."""
-    for module in native.loaded():
-        module.set_timeout(seconds)

@@ -77,7 +77,8 @@ def ranks(comm: Any) -> tuple[ModuleType, Any]:
     MPI = sys.modules["mpi4py.MPI"]
     if comm == MPI.COMM_NULL:
         raise exceptions.Invalid(
-            "comm is MPI.COMM_NULL: a rank outside a communicator does not call (without comm: alone)"
+            "comm is MPI.COMM_NULL: ranks outside a communicator must not make this call; "
+            "leave comm out for a file of one process"
         )
     return module, module.from_mpi(MPI._addressof(comm))
 

@@ -88,7 +88,7 @@ class Selection:
         try:
             whole = np.broadcast_to(values, kept).reshape(lengths)
         except ValueError:
-            raise ValueError(f"an array of shape {values.shape} is put to elements of shape {kept}") from None
+            raise ValueError(f"an array of shape {values.shape} does not fit elements of shape {kept}") from None
         return [
             ([int(each[at.start]) for each, at in zip(wanted, run, strict=True)], whole[run])
             for run in product(*map(_runs, wanted))

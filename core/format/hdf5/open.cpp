@@ -32,7 +32,7 @@ Result<File> open_file(const std::string& path, int64_t& file_bytes) {
     const Status failed = library_error(Code::damaged, "'" + path + "' is a damaged or truncated HDF5 file");
     if (failed.message().find("already open for write") == std::string::npos) return failed;
     return Status(Code::damaged, "'" + path + "' is marked as open for writing: its program still writes it, or was " +
-                                     "killed; of a killed one, 'h5clear -s' takes the mark away");
+                                     "killed; then 'h5clear -s' removes the mark");
   }
   return file;
 }

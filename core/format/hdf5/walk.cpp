@@ -120,7 +120,7 @@ class Walker {
         leave_out(full.substr(0, first_no_utf8(full.substr(0, 60))) + "...",
                   "an object with a name of more than 1000 bytes");
       else if (link == "." || link == "..")
-        leave_out(full, "an object with the name of a folder link");
+        leave_out(full, "an object named '.' or '..'");
       else
         PENSTOCK_TRY(visit_object(group, link, full, groups));
     }
@@ -201,15 +201,13 @@ class Walker {
     apply_note(extra.note, found.dataset);
     if (!match->direct && !match->variable_text) {
       if (H5Tget_size(type) > static_cast<size_t>(bytes(match->type)))
-        contents_.leave_out(fmt::format("what {} does not hold of '{}', whose elements have {} bytes",
-                                        penstock::name(match->type), name, H5Tget_size(type)));
+        contents_.leave_out(fmt::format("digits of '{}' that {} does not hold: its elements have {} bytes", name,
+                                        penstock::name(match->type), H5Tget_size(type)));
       if (match->type.kind == Kind::text)
         convert(name, "of texts that end with a NUL or with spaces, which would be padded with NULs");
       else
         show_otherwise(name, "a dataset whose type would be converted");
     }
-    if (const Status legal = check_shape(found.dataset.type, found.dataset.shape); !legal.ok())
-      return {Code::damaged, legal.message()};
     if (elements(found.dataset.shape) > 0) {
       found.foreign = true;
       if (match->direct)
@@ -335,7 +333,7 @@ class Walker {
     for (const std::string& key : unheld.rounded)
       show_otherwise(name + "@" + key, "an attribute whose type would be converted");
     if (unheld.unlisted)
-      leave_out(name + "@*", "a list of attributes with one that HDF5 " + library_version() + " does not know");
+      leave_out(name + "@*", "a list of attributes, one of which HDF5 " + library_version() + " does not know");
     if (!attributes.empty() && !extra.dimension_only) contents_.catalogue.attributes[name] = std::move(attributes);
     return extra;
   }

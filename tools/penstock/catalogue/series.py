@@ -85,7 +85,7 @@ def iteration_of(pattern: str, name: str) -> int | None:
 def _known(pattern: str, steps: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     last = -1
     if not isinstance(steps, list):
-        raise ValueError("its steps are no list")
+        raise ValueError("its steps are not a list")
     for step in steps:
         if iteration_of(pattern, step["file"]) != step["iteration"]:
             raise ValueError(f"'{step['file']}' is not the file of iteration {step['iteration']}")

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _path(text: str) -> Path:
-    """Path("") is the current folder, which nobody meant who left a variable unset."""
+    """An empty path would be the current folder; most likely a variable was not set."""
     if not text:
         raise typer.BadParameter("the path is empty: name a folder or a file ('.' is the current folder)")
     return Path(text)

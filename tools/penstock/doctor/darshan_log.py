@@ -160,7 +160,7 @@ def _silenced() -> Iterator[list[str]]:
 def _words(said: list[str]) -> str:
     told = [line.removeprefix("Error: ").rstrip(".") for line in said if line.strip()]
     if any("module version number (got" in line for line in told):
-        told.append("the log may be of a newer Darshan than PyDarshan here: a newer darshan package may read it")
+        told.append("a newer Darshan than the installed PyDarshan may have written it: upgrade the package 'darshan'")
     return f" ({'; '.join(dict.fromkeys(told))})" if told else ""
 
 

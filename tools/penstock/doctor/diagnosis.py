@@ -88,8 +88,8 @@ class Diagnosis:
         inside, below = self.facts.beyond
         if inside - below >= HIGH_SHARE * self.facts.seconds:
             return (
-                f"I/O takes {taken}, and no rule says why: the mean rank is {inside:.3g} s in reads and writes of "
-                f"MPI-IO, the busiest {below:.3g} s in the file system; the rest is exchange, or waiting for others."
+                f"I/O takes {taken}, and no rule says why: the mean rank spends {inside:.3g} s in reads and writes of "
+                f"MPI-IO, the busiest rank {below:.3g} s in the file system; the rest is exchange, or waiting."
             )
         what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
         told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"

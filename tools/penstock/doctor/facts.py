@@ -350,8 +350,9 @@ class Facts:
 
     @cached_property
     def beyond(self) -> tuple[float, float]:
-        """Of the files in which ranks are far longer in MPI-IO than in the file system, and not for late ranks: seconds
-        of the mean rank in reads and writes of MPI-IO, and of the busiest in POSIX.
+        """Seconds of the mean rank in MPI-IO's reads and writes, and of the busiest rank in POSIX.
+
+        Only of files where ranks spend far longer in MPI-IO than in the file system, waiting for late ranks aside.
         """
         inside = below = 0.0
         for i, path in enumerate(self.mpi.paths):
