@@ -28,6 +28,40 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   }
 }
 
+// The function of when_waiting, guarded by the interpreter's lock.
+nb::object& teller() {
+  static auto& function = *new nb::object;  // the interpreter may end first
+  return function;
+}
+thread_local bool tells = false;
+
+// Called inside a waiting call, whose thread seldom has the interpreter's lock.
+void tell_python(const Waiting& waiting) {
+  const nb::gil_scoped_acquire acquired;
+  const nb::object function = teller();
+  if (!function.is_valid()) return;
+  tells = true;
+  try {
+    function(waiting.what, waiting.seconds);
+  } catch (nb::python_error& error) {
+    // A Ctrl-C is for the program, which gets it when the waiting call returns.
+    if (error.matches(PyExc_KeyboardInterrupt))
+      PyErr_SetInterrupt();
+    else
+      error.discard_as_unraisable(function);
+  }
+  tells = false;
+}
+
+void when_waiting_python(nb::object function, double seconds) {
+  if (!(seconds > 0)) throw Failure{{Code::invalid, fmt::format("{} s is no time to wait: give more than 0", seconds)}};
+  if (tells) throw Failure{{Code::invalid, "a function of when_waiting calls penstock, which waits for it to return"}};
+  const bool none = function.is_none();
+  teller() = none ? nb::object() : std::move(function);
+  // A thread that tells holds the lock of when_waiting, and needs that of the interpreter.
+  unlocked([&] { when_waiting(none ? std::function<void(const Waiting&)>() : tell_python, seconds); });
+}
+
 }  // namespace
 
 Buffer::Buffer(nb::handle object, bool writable) {
@@ -68,6 +102,7 @@ void bind_errors(nb::module_& module) {
       },
       nb::arg("code"), nb::arg("type"));
   module.def("set_timeout", [](double seconds) { check(set_timeout(seconds)); }, nb::arg("seconds"));
+  module.def("when_waiting", &when_waiting_python, nb::arg("function").none(), nb::arg("seconds"));
   module.attr("has_mpi") = PENSTOCK_HAVE_MPI != 0;
 
   nb::class_<Ranks>(module, "Ranks")

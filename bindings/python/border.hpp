@@ -124,7 +124,14 @@ class Opened {
   }
   void drop() {
     if (opened_) (void)get();
+    discard();
+  }
+  // Without the interpreter's lock, which a thread that this waits for may need to report a wait.
+  void discard() {
+    if (!opened_) return;
+    std::optional<T> last = std::move(opened_);
     opened_.reset();
+    unlocked([&] { last.reset(); });
   }
   const std::shared_ptr<bool>& busy() const { return busy_; }
 

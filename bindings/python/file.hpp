@@ -14,6 +14,9 @@ namespace penstock::python {
 struct OpenFile : Opened<File> {
   // Python exceptions cannot be overlooked, so failures are not repeated at commit.
   explicit OpenFile(File file) : Opened((file.set_forgetful(true), std::move(file)), "file") {}
+  ~OpenFile() { discard(); }  // before the memory that it uses
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
   using Buffers = std::vector<std::unique_ptr<Buffer>>;
   Buffers held;                  // of lent puts and of gets, until the commit
   Buffers moving;                // of a commit in progress, until commit_wait

@@ -2,6 +2,8 @@
 
 import functools
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -225,6 +227,50 @@ def an_error_of_any_rank_is_penstocks() -> None:
         caught(lambda: penstock.create(folder / "null.h5", outside), penstock.Invalid, "COMM_NULL")
 
 
+def a_rank_that_waits_is_told() -> None:
+    told: list[tuple[str, float, threading.Thread]] = []
+
+    def tell(what: str, seconds: float) -> None:
+        told.append((what, seconds, threading.current_thread()))
+        if len(told) == 1:
+            raise RuntimeError("of the program")  # is printed, and nothing else
+
+    def compute() -> None:
+        while not done.is_set():
+            penstock.when_waiting(tell, 0.5)  # from another thread, while this one waits
+
+    done = threading.Event()
+    other = threading.Thread(target=compute)
+    sys.unraisablehook = lambda told: errors.append(str(told.exc_value))
+    errors: list[str] = []
+    penstock.when_waiting(tell, 0.5)
+    f = penstock.create(folder / "waiting.h5", comm)
+    f["a"] = np.arange(3)
+    comm.Barrier()
+    other.start()
+    if r == n - 1:
+        time.sleep(3)
+    f.close()
+    done.set()
+    other.join()
+    penstock.when_waiting(None)
+    if r != n - 1:
+        assert f"waiting for rank {n - 1} (of {n}) in close of" in " ".join(what for what, _, _ in told), told
+        assert all(seconds >= 0.5 and thread is threading.main_thread() for _, seconds, thread in told), told
+        assert errors == ["of the program"], errors
+    del told[:]
+    comm.Barrier()
+    with penstock.open(folder / "waiting.h5", comm):
+        if r == 0:
+            time.sleep(1.5)
+    assert not told
+    caught(lambda: penstock.when_waiting(None, 0), penstock.Invalid, "give more than 0")
+    text: Any = "x"
+    for call in (lambda: penstock.when_waiting(None, text), lambda: penstock.set_timeout(text)):
+        caught(call, TypeError, "seconds is a str")
+    caught(lambda: penstock.when_waiting(text), TypeError, "function is a str")
+
+
 everything_comes_back()
 an_error_on_one_rank_is_one_on_all()
 a_caught_error_leaves_no_trace()
@@ -237,3 +283,4 @@ a_communicator_of_fewer_ranks_is_asked_about()
 xarray_writes_by_region()
 what_ranks_mean_is_the_same()
 an_error_of_any_rank_is_penstocks()
+a_rank_that_waits_is_told()

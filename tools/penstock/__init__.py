@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from penstock.put import Part, block, boxes, per_rank, ragged, replicated, runs
     from penstock.steps import Series, Step, open_series, series
     from penstock.stream import StreamReader, StreamWriter, create_stream, open_stream
-    from penstock.whole import copy, repair, seal, set_timeout, verify
+    from penstock.whole import copy, repair, seal, set_timeout, verify, when_waiting
 
 __version__ = "0.1.0"
 
@@ -51,7 +51,7 @@ _HOMES = {
     "put": "Part block boxes runs ragged per_rank replicated",
     "steps": "Series Step series open_series",
     "stream": "StreamReader StreamWriter create_stream open_stream",
-    "whole": "copy verify repair seal set_timeout",
+    "whole": "copy verify repair seal set_timeout when_waiting",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -102,6 +102,7 @@ __all__ = [
     "series",
     "set_timeout",
     "verify",
+    "when_waiting",
 ]
 
 

@@ -12,12 +12,15 @@ from penstock import exceptions
 
 PACKAGE = "penstock_native"
 _loaded: dict[str, ModuleType] = {}
+_settings: dict[str, tuple[Any, ...]] = {}  # of the process: the arguments of functions of every extension
 
 
 def _load(name: str) -> ModuleType:
     if name not in _loaded:
         module = importlib.import_module(f"{PACKAGE}.{name}")
         exceptions.register(module)
+        for setting, arguments in _settings.items():
+            getattr(module, setting)(*arguments)
         _loaded[name] = module
     return _loaded[name]
 
@@ -159,6 +162,15 @@ def collective(comm: Any, how: str, *rest: Any, **given: Any) -> tuple[ModuleTyp
     return library, group, told(wrong, getattr(library, how), group, *texts, *rest)
 
 
-def loaded() -> list[ModuleType]:
-    """The extensions that are in use, one at least."""
-    return list(_loaded.values()) or [alone()]
+def set_everywhere(setting: str, *arguments: Any) -> None:
+    """Calls the function SETTING of each extension, of one that is loaded later too."""
+    for module in list(_loaded.values()) or [alone()]:
+        getattr(module, setting)(*arguments)
+    _settings[setting] = arguments
+
+
+def seconds_of(value: Any) -> float:
+    """VALUE as a number of seconds."""
+    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+        raise TypeError(f"seconds is a {type(value).__name__}: it must be a number")
+    return float(value)

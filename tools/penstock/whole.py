@@ -1,7 +1,10 @@
-"""whole.py: what is done to a whole file at once: copy, verify, repair, seal; and the limit of waiting."""
+"""whole.py: what is done to a whole file at once: copy, verify, repair, seal; and what holds for all waiting."""
 
 from __future__ import annotations
 
+import atexit
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from penstock import native
@@ -36,5 +39,22 @@ def seal(path: Path, comm: MPI.Comm | None = None, force: bool = False) -> bool:
 
 def set_timeout(seconds: float) -> None:
     """Local. For how long waits for other ranks may see nothing move; 0: no limit."""
-    for module in native.loaded():
-        module.set_timeout(seconds)
+    native.set_everywhere("set_timeout", native.seconds_of(seconds))
+
+
+def when_waiting(function: Callable[[str, float], object] | None, seconds: float = 10) -> None:
+    """Local. Has FUNCTION called where this rank waits and nothing has moved for SECONDS; None: nothing.
+
+    It gets what the rank waits for, as a text, and the seconds without movement; again after twice that time, and so
+    on. It must not use penstock. All ranks set one, since ranks ask each other where they wait.
+    """
+    if function is not None and not callable(function):
+        raise TypeError(f"function is a {type(function).__name__}: it must be a function, or None")
+    native.set_everywhere("when_waiting", function, native.seconds_of(seconds))
+    _silent_at_the_end()
+
+
+@functools.cache
+def _silent_at_the_end() -> None:
+    """Threads of the library may wait until the process ends, when there is no Python any more."""
+    atexit.register(when_waiting, None)
