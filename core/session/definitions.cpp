@@ -2,6 +2,7 @@
 #include "core/session/definitions.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -220,6 +221,8 @@ Status add(Definitions& all, const std::string& name, const Definition& theirs) 
   if (added) return {};
   Definition& ours = at->second;
   Definition a = ours, b = theirs;
+  if (a.meant == untyped) std::tie(a.type, a.meant, a.rank) = std::tie(b.type, b.meant, b.rank);
+  if (b.meant == untyped) std::tie(b.type, b.meant, b.rank) = std::tie(a.type, a.meant, a.rank);
   const bool unlimited = a.unlimited || b.unlimited;
   const bool grows = unlimited && a.sharing == Sharing::partitioned && a.shape.rank() > 0 && b.shape.rank() > 0;
   if (grows) a.shape[0] = b.shape[0] = std::max(a.shape[0], b.shape[0]);
@@ -230,9 +233,9 @@ Status add(Definitions& all, const std::string& name, const Definition& theirs) 
     return {Code::mismatch, fmt::format("'{}' is {} on rank {} but {} on rank {}: define it alike on all ranks", name,
                                         describe(ours), ours.rank, describe(theirs), theirs.rank)};
   }
-  ours.shape = a.shape;
-  ours.unlimited = unlimited;
-  ours.rank = std::min(ours.rank, theirs.rank);
+  a.unlimited = unlimited;
+  a.rank = std::min(a.rank, b.rank);
+  ours = a;
   return {};
 }
 

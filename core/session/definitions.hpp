@@ -18,6 +18,9 @@ namespace penstock {
 enum class Sharing : uint8_t { partitioned, ragged, replicated, per_rank };
 Sharing sharing_of(const Decomposition& part);
 
+// MEANT of a definition by a rank that has no elements, and whose TYPE may be any: that of the other ranks counts.
+inline constexpr std::string_view untyped = "an empty list";
+
 struct Definition {
   ElementType type;
   Sharing sharing = Sharing::partitioned;

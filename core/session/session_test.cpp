@@ -173,6 +173,24 @@ TEST_P(Session, WidenedWhereThatIsAsked) {
   EXPECT_EQ(open()->get_widened("none", f64, whole({6}), all.data()).code(), Code::not_found);
 }
 
+TEST_P(Session, NoElementsHaveTheTypeOfTheOthers) {
+  const std::vector<int32_t> data{1, 2};
+  for (const bool first : {true, false}) {
+    auto file = create();
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    const auto put_none = [&] {
+      EXPECT_TRUE(file->put("a", f64, *Decomposition::block({2}, {0}, {0}), data.data()).ok());
+      file->set_meant("an empty list");
+    };
+    if (first) put_none();
+    EXPECT_TRUE(file->put("a", i32, *Decomposition::block({2}, {0}, {2}), data.data()).ok());
+    if (!first) put_none();
+    const Status status = file->close();
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(open()->dataset("a")->type, i32);
+  }
+}
+
 TEST_P(Session, NamesOfDimensions) {
   const auto data = numbers(6);
   const auto write = [&](const std::vector<std::string>& t, const std::vector<std::string>& u) {

@@ -158,6 +158,24 @@ def some_ranks_have_no_boxes() -> None:
         assert f["r"][...].tolist() == [0, 1]
 
 
+def empty_lists_have_the_type_of_the_others() -> None:
+    path, rows = folder / "empty.h5", n * (n - 1) // 2
+    start = r * (r - 1) // 2
+    of_rank: dict[str, list[Any]] = {"n": [1] * r, "t": ["x"] * r, "b": [True] * r}
+    with penstock.create(path, comm) as f:
+        for name, values in of_rank.items():
+            f[f"block/{name}"] = penstock.block(values, rows, start)
+            f[f"ragged/{name}"] = penstock.ragged(values)
+        f["none"] = penstock.ragged([])
+    with penstock.open(path, comm) as f:
+        for how in ("block", "ragged"):
+            assert f[f"{how}/n"][...].tolist() == [1] * rows
+            assert f[f"{how}/t"][...].tolist() == ["x"] * rows
+            assert f[f"{how}/b"][...].tolist() == [True] * rows
+            assert f[f"{how}/b"].dtype == bool
+        assert f["none"].shape == (0,)
+
+
 def a_process_may_have_files_of_its_own_too() -> None:
     path = folder / f"own.{r}.h5"
     with penstock.create(path) as f:
@@ -277,6 +295,7 @@ a_caught_error_leaves_no_trace()
 what_poisons_says_so()
 nobody_waits_for_a_rank_whose_call_was_refused()
 some_ranks_have_no_boxes()
+empty_lists_have_the_type_of_the_others()
 a_process_may_have_files_of_its_own_too()
 another_mpi_library_is_named()
 a_communicator_of_fewer_ranks_is_asked_about()

@@ -7,6 +7,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
+import xarray as xr
 
 import penstock
 
@@ -74,6 +75,58 @@ def test_bool_half_texts_and_enums_come_back(tmp_path: Path, extension: str) -> 
         assert f["colours"].attrs["flag_values"].tolist() == [1, 4]
         assert [Level(value) for value in f["levels"]] == [Level.low, Level.high]
         assert (f.attrs["restart"], f.attrs["half"], f.attrs["colour"]) == (1, 0.5, 4)
+
+
+def test_members_of_an_int_enum_have_names(tmp_path: Path) -> None:
+    with penstock.create(tmp_path / "a.h5") as f:
+        f["one"], f["list"], f["table"] = Level.high, [Level.low, Level.high], [[Level.high], [Level.low]]
+        f["boxes"] = penstock.boxes([[Level.high, Level.low]], 2, [0])
+        f["numbers"] = [Level.high, 7]
+    with penstock.open(tmp_path / "a.h5") as f:
+        assert f["table"][...].tolist() == [[1], [0]]
+        for name in ("one", "list", "table", "boxes"):
+            assert f[name].attrs["flag_meanings"] == "low high"
+        assert f["numbers"][...].tolist() == [1, 7]
+        assert not f["numbers"].attrs
+
+
+def test_a_data_array_gives_its_dims_and_attributes(tmp_path: Path) -> None:
+    array = xr.DataArray(np.zeros((2, 3)), dims=("y", "x"), attrs={"units": "m", "comment": "old"})
+    with penstock.create(tmp_path / "a.h5") as f:
+        f["whole"] = array
+        f["block"] = penstock.block(array, (2, 3), (0, 0), comment="new")
+        f["rows"] = penstock.per_rank(array[0])  # whose dimensions are others
+        f["unnamed"] = xr.DataArray(np.zeros(4))
+        f.create_dataset("created", data=array)
+    with penstock.open(tmp_path / "a.h5") as f:
+        for name in ("whole", "block", "created"):
+            assert f[name].dims == ("y", "x")
+            assert f[name].attrs["units"] == "m"
+        assert f["block"].attrs["comment"] == "new"
+        assert f["rows"].dims == f["unnamed"].dims == ()
+
+
+MISTAKES = [
+    ([1, "x"], "'v': a list of texts and others"),
+    ([["a"], [b"b"]], "'v': a list of texts and others"),
+    ("\ud800", r"'v': UTF-8 has no '\\ud800'"),
+    (["a", "b\ud800"], r"'v': UTF-8 has no '\\ud800'"),
+    (np.zeros((1,) * 9), "'v': 9 dimensions"),
+    (penstock.block(np.zeros(3), (3, 1), (0, 0)), "'v': the array has 1 dimensions"),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), MISTAKES)
+def test_what_cannot_be_put_is_named(tmp_path: Path, value: Any, message: str) -> None:
+    with penstock.create(tmp_path / "a.h5") as f:
+        with pytest.raises((TypeError, ValueError), match=message):
+            f["v"] = value
+        with pytest.raises((TypeError, ValueError), match="'v'"):
+            f.attrs["v"] = value
+        f.create_dataset("texts", 1, "S4")
+        with pytest.raises(TypeError, match="encode the texts"):
+            f["texts"][0] = "\u00e9"
+        f["texts"][0] = b"a"
 
 
 def test_bools_and_halves_of_h5py_come_back(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.elements import dtype_of, rectangular, type_of
+from penstock.elements import dtype_of, rectangular, texts_of, type_of, utf8
 from penstock.exceptions import NotThere
 from penstock.nearest import instead
 
@@ -16,7 +16,7 @@ def encode(name: str, value: Any) -> tuple[str, int | None, bytes]:
     if not isinstance(name, str) or not name:
         raise TypeError(f"an attribute's name is a str, not {name!r}")
     if isinstance(value, str):
-        data = value.encode("utf-8", "surrogateescape") or b"\0"
+        data = utf8(value, name) or b"\0"
         return f"text[{len(data)}]", None, data
     array = rectangular(value.value if isinstance(value, enum.Enum) else value, name)
     if array.dtype.kind == "b":
@@ -26,8 +26,7 @@ def encode(name: str, value: Any) -> tuple[str, int | None, bytes]:
     if array.dtype.kind == "U" or (
         array.dtype.kind == "O" and array.size and all(isinstance(v, str) for v in array.flat)
     ):
-        texts = [str(text).encode("utf-8", "surrogateescape") for text in array.flat]
-        array = np.array(texts, dtype=f"S{max([1, *map(len, texts)])}").reshape(array.shape)
+        array = texts_of(array, name)
     if array.dtype.kind == "S" and array.dtype.itemsize == 0:
         array = array.astype("S1")
     if array.ndim > 1:

@@ -66,8 +66,12 @@ class Dataset:
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """The names of the dimensions; () where they have none. Setting them is local, and true at the commit."""
-        return tuple(self._file._open.dimensions(self.name))
+        """The names of the dimensions; () where they have none. Setting them is local, and true at the commit.
+
+        Coordinates of a dimension have its name.
+        """
+        of = self._file._open.dimensions
+        return tuple(of(self.name)) or ((self.name,) if any(self.name in of(each) for each in self._file) else ())
 
     @dims.setter
     def dims(self, names: Sequence[str] | str) -> None:

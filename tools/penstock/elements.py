@@ -68,8 +68,14 @@ def meant(word: str, attributes: Mapping[str, Any]) -> np.dtype[Any]:
     return dtype_of(word)
 
 
-def meaning(marks: Mapping[str, Any]) -> str:
-    """The type of elements with these MARKS, such as 'bool'; '' if it is the stored type."""
+# The library's word for the type of no elements, which is that of the other ranks'.
+UNTYPED = "an empty list"
+
+
+def meaning(marks: Mapping[str, Any], value: Any = None) -> str:
+    """The type of elements with these MARKS, such as 'bool'; '' if it is the stored type. VALUE is what was given."""
+    if isinstance(value, list | tuple) and not np.size(value):
+        return UNTYPED
     return "str" if _ENCODING in marks else str(marks.get(_MARK, ""))
 
 
@@ -95,10 +101,19 @@ def restored(data: Array, dtype: np.dtype[Any]) -> Array:
     return data.astype(dtype)
 
 
+def _is_uniform(value: Any, array: Array) -> bool:
+    """Whether numpy has made texts only of texts."""
+    text = {"U": str, "S": bytes}.get(array.dtype.kind)
+    return text is None or all(isinstance(each, text) for each in np.asarray(value, object).flat)
+
+
 def rectangular(value: Any, name: str, dtype: Any = None) -> Array:
-    """VALUE as an array; nested lists of several lengths are none."""
+    """VALUE as an array; nested lists of several lengths are none, nor are texts among numbers."""
     try:
-        return np.asarray(value, dtype)
+        array = np.asarray(value, dtype)
+        if dtype is None and isinstance(value, list | tuple) and not _is_uniform(value, array):
+            raise TypeError(f"'{name}': a list of texts and others has no type: make all of them texts, or numbers")
+        return array
     except ValueError as error:
         if "inhomogeneous" not in str(error):
             raise
@@ -108,8 +123,31 @@ def rectangular(value: Any, name: str, dtype: Any = None) -> Array:
         ) from None
 
 
-def _texts(array: Array) -> Array:
-    texts = [str(text).encode("utf-8", "surrogateescape") for text in array.flat]
+def given(value: Any, name: str, dtype: Any = None) -> Array:
+    """As rectangular, but members of an IntEnum, which numpy makes plain numbers, stay members."""
+    first = value
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    if dtype is None and isinstance(first, int) and isinstance(first, enum.Enum) and not isinstance(first, enum.Flag):
+        members = np.asarray(value, object)
+        if {type(member) for member in members.flat} == {type(first)}:
+            return members
+    return rectangular(value, name, dtype)
+
+
+def utf8(text: str, name: str) -> bytes:
+    """TEXT of dataset or attribute NAME; undone by decoding with the same surrogateescape."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"'{name}': UTF-8 has no {error.object[error.start]!r}, a half of a letter in UTF-16"
+        ) from None
+
+
+def texts_of(array: Array, name: str) -> Array:
+    """An array of str as bytes, as long as the longest."""
+    texts = [utf8(str(text), name) for text in array.flat]
     return np.array(texts, f"S{max([1, *map(len, texts)])}").reshape(array.shape)
 
 
@@ -136,17 +174,17 @@ def storable(value: Any, name: str, *, alike: bool = False) -> tuple[Array, dict
     """
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"'{name}' has masked elements: put a.filled(value), with the attribute _FillValue")
-    data = rectangular(value, name)
+    data = given(value, name)
     marks: dict[str, Any] = {}
     if data.dtype.kind == "O" and data.size and all(isinstance(each, enum.Enum) for each in data.flat):
         data, marks = _members(data, name)
     elif data.dtype.kind == "U" and alike:
         spacious, marks = _spacious(data.dtype)
-        data = _texts(data).astype(spacious)
+        data = texts_of(data, name).astype(spacious)
     elif data.dtype.kind == "U" or (
         data.dtype.kind == "O" and data.size and all(isinstance(t, str) for t in data.flat)
     ):
-        data, marks = _texts(data), _UTF8
+        data, marks = texts_of(data, name), _UTF8
     elif data.dtype.kind == "b":
         data, marks = data.view("i1"), _BOOL
     elif data.dtype.kind == "f" and data.dtype.itemsize == 2:
@@ -205,7 +243,7 @@ def fitting(value: Any, own: np.dtype[Any], stored: np.dtype[Any], name: str) ->
     if isinstance(value, list | tuple) and not data.size:
         data = data.astype(own)
     if own.kind == "U" and data.dtype.kind in "UO":
-        texts, letters = _texts(data), max([0, *(len(str(text)) for text in data.flat)])
+        texts, letters = texts_of(data, name), max([0, *(len(str(text)) for text in data.flat)])
         if texts.itemsize > stored.itemsize:
             raise ValueError(f"'{name}' has texts of {stored.itemsize} bytes: one of {texts.itemsize} is too long")
         if letters > own.itemsize // 4:
@@ -215,6 +253,8 @@ def fitting(value: Any, own: np.dtype[Any], stored: np.dtype[Any], name: str) ->
         return data.astype(stored)
     if is_lossless(data.dtype, own):
         return data.astype(own)
+    if own.kind == "S" and data.dtype.kind == "U":
+        raise TypeError(f"'{name}' has elements of bytes, {own}: encode the texts, text.encode()")
     weak = not isinstance(value, np.ndarray | np.generic)
     with np.errstate(all="ignore"):
         cast = data.astype(own) if weak and data.dtype.kind in "biuf" and own.kind in "iufc" else None

@@ -13,7 +13,7 @@ import numpy as np
 from penstock import exceptions, native, put
 from penstock.attributes import Attributes, encode
 from penstock.dataset import Dataset, Info, Request
-from penstock.elements import marked, meaning, rectangular, storable, stored_as, type_of
+from penstock.elements import UNTYPED, marked, meaning, rectangular, storable, stored_as, type_of
 from penstock.exceptions import Error, Invalid, NotThere
 from penstock.group import Group
 from penstock.nearest import did_you_mean, instead, listed, named_arguments
@@ -138,16 +138,24 @@ class File(Mapping[str, Dataset]):
             raise TypeError(f"a dataset's name is a str, not a {type(name).__name__}")
         name = _name(name)
         data, marks = storable(part.data, name, alike=not part.is_whole)
-        made, array = part.make(self._library, data)
+        try:
+            made, array = part.make(self._library, data)
+        except ValueError as error:
+            raise type(error)(f"'{name}': {error}") from None
         rank = array.ndim if part.rank is None else part.rank
-        if part.dims and len(part.dims) != rank:
-            raise Invalid(f"'{name}' has {rank} dimensions, dims={part.dims} names {len(part.dims)}: name each")
-        self._check_meaning(name, meaning(marks))
-        self._define(name, array, made, marks | part.attributes, part.dims, meaning(marks), lend=lend)
+        own_dims, own_attributes = put.labels(part.data)
+        dims = part.dims or (own_dims if len(own_dims) == rank else ())
+        if dims and len(dims) != rank:
+            raise Invalid(f"'{name}' has {rank} dimensions, dims={dims} names {len(dims)}: name each")
+        meant = meaning(marks, part.data)
+        self._check_meaning(name, meant)
+        self._define(name, array, made, own_attributes | marks | part.attributes, dims, meant, lend=lend)
 
     def _check_meaning(self, name: str, now: str) -> None:
         """Elements put over those of the published file must have the dtype that its attributes give."""
-        if name in self._there() and (there := marked(Dataset(self, name).dtype)) != now:
+        if now == UNTYPED or name not in self._there():
+            return
+        if (there := marked(Dataset(self, name).dtype)) != now:
             found = f"is {there}, but what is put is {now or 'not'}" if there else f"is not {now}, but what is put is"
             raise exceptions.Mismatch(f"'{name}' in the file {found}: convert it, or del f['{name}'] first")
 
@@ -224,7 +232,7 @@ class File(Mapping[str, Dataset]):
             extents = put.numbers(shape, "shape")
         unlimited = self._may_grow(name, extents, maxshape)
         if data is not None:
-            self[name] = put.replicated(whole, dims=dims)
+            self[name] = put.replicated(data if shape is None and dtype is None else whole, dims=dims)
         else:
             stored, marks = stored_as(np.dtype(dtype), name)
             none = self._library.boxes(extents, [], [])

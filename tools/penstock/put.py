@@ -1,5 +1,6 @@
 """put.py: an array together with which part of a dataset it is: what is assigned to f["name"]."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.elements import rectangular
+from penstock.elements import given
 
 Shape = Sequence[int]
 _Made = tuple[Any, "np.ndarray[Any, np.dtype[Any]]"]
@@ -48,6 +49,15 @@ def dimensions(names: Sequence[str] | str) -> tuple[str, ...]:
     return listed
 
 
+def labels(data: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names of dimensions that DATA has where it is a DataArray of xarray, and its attributes."""
+    xarray = sys.modules.get("xarray")
+    if xarray is None or not isinstance(data, xarray.DataArray):
+        return (), {}
+    unnamed = data.dims == tuple(f"dim_{i}" for i in range(data.ndim))
+    return () if unnamed else dimensions(data.dims), dict(data.attrs)
+
+
 def block(
     data: Any, shape: Shape | int, start: Shape | int, *, dims: Sequence[str] | str = (), **attributes: Any
 ) -> Part:
@@ -82,7 +92,7 @@ def boxes(
     """
     whole = numbers(shape, "shape")
     corners = [numbers(start, "starts") for start in starts]
-    arrays = [rectangular(array, "boxes", dtype) for array in data]
+    arrays = [given(array, "boxes", dtype) for array in data]
     if not arrays and dtype is None and not isinstance(data, np.ndarray):
         raise TypeError("a list of no boxes has no dtype, and must have that of the other ranks: say dtype=")
     if len(arrays) != len(corners):
