@@ -236,6 +236,7 @@ Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
   PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
   if (info.directory) return Status(Code::invalid, fmt::format("'{}' is a folder, not a file", path));
   if (!info.regular) return Status(Code::invalid, fmt::format("'{}' is no regular file", path));
+  if (info.bytes == 0) return Status(Code::damaged, fmt::format("'{}' is empty (0 bytes)", path));
   std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(512, info.bytes)));
   PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, false));
   PENSTOCK_TRY(file->read(0, head));

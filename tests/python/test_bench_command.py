@@ -99,7 +99,7 @@ def test_an_old_record_is_not_taken_for_a_new_one(stand_in: StandIn, tmp_path: P
     ("words", "complaint"),
     [
         ([], "which workload?"),
-        (["block2d", "--np", "1", "--mpi", "serial", "--dir", "nowhere"], "no such folder"),
+        (["block2d", "--np", "1", "--mpi", "serial", "--dir", "nowhere"], "no such file or folder"),
         (["block2d", "--np", "0"], "--np must be at least 1"),
         (["block2d", "--np", "many"], "--np"),
         (["block2d", "--mpi", "pigeons"], "--mpi"),

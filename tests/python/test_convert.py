@@ -148,7 +148,7 @@ def test_what_a_file_cannot_give_or_take_is_named(penstock: Penstock, tmp_path: 
     make(tmp_path / "in.h5")
     (tmp_path / "cut.h5").write_bytes((tmp_path / "in.h5").read_bytes()[:3000])
     assert "truncated" in refused(penstock, "convert", "cut.h5", "out.h5")
-    assert "'absent.h5'" in refused(penstock, "convert", "absent.h5", "out.h5")
+    assert "'absent.h5'" in refused(penstock, "convert", "absent.h5", "out.h5", status=2)
     (tmp_path / "text.h5").write_text("no HDF5 at all")
     assert "no file that penstock can read" in refused(penstock, "convert", "text.h5", "out.h5")
     with h5py.File(tmp_path / "lists.h5", "w") as file:

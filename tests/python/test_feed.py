@@ -294,7 +294,7 @@ def test_a_spool_that_cannot_be_is_said(penstock: Penstock, log: Path, tmp_path:
         (["--url", "https://x:8088", "--token-file", "nowhere"], "--token-file nowhere: No such file"),
         (["--token-file", "t"], "add --url"),
         ([], "name logs"),
-        (["nowhere.darshan"], "nowhere.darshan: no such file"),
+        (["nowhere.darshan"], "'nowhere.darshan': no such file or folder"),
     ],
 )
 def test_mistakes_are_said(penstock: Penstock, words: list[str], said: str) -> None:

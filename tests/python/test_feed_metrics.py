@@ -154,7 +154,7 @@ def look_twice(logs: Logs, tmp_path: Path, sample: Sample) -> None:
         (["--listen", "127.0.0.1:99999"], "HOST:PORT"),
         (["--textfile", "x.txt"], "end with .prom"),
         (["--textfile", "x.prom", "--listen", "127.0.0.1:1"], "one of them"),
-        (["--logs", "nowhere"], "--logs nowhere: no such folder"),
+        (["--logs", "nowhere"], "'nowhere': no such file or folder"),
         (["--every", "0"], "--every 0: "),
         (["--anywhere"], "is about --listen"),
     ],

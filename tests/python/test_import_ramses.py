@@ -274,7 +274,6 @@ def test_what_is_wrong_is_named(penstock: Penstock, tmp_path: Path) -> None:
     broken(amr, huge + kept[amr][4:], amr.name, "unformatted")
     (output.folder / "info_00007.txt").unlink()
     refused(penstock, output.folder, tmp_path, "info_NNNNN.txt")
-    refused(penstock, tmp_path / "nowhere", tmp_path, "nowhere", "No such file")
 
 
 def test_two_outputs_are_not_mixed(penstock: Penstock, tmp_path: Path) -> None:

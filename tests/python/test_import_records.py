@@ -239,4 +239,4 @@ def test_wrong_files_are_named(penstock: Penstock, tmp_path: Path) -> None:
     path.unlink()
     refused(penstock, tmp_path, path.name, "there is no")
     (tmp_path / "set.toml").unlink()
-    refused(penstock, tmp_path, "set.toml: No such file or directory")
+    refused(penstock, tmp_path, "set.toml': no such file or folder")

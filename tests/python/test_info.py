@@ -158,7 +158,7 @@ def test_a_lost_part_is_told(penstock: Penstock, files: dict[str, Path], tmp_pat
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "neither HDF5"),
+        (b"", "is empty (0 bytes)"),
         (b"\x89HDF\r\n\x1a\n" + bytes(40), "broken"),
         (b"CDF\x05" + b"\xff" * 60, "broken"),
         (b'{"schema": "penstock.index/1"', "broken"),
@@ -179,7 +179,7 @@ def test_hostile_files_are_one_line(penstock: Penstock, tmp_path: Path, content:
 
 def test_nothing_there(penstock: Penstock, tmp_path: Path) -> None:
     ran = penstock("info", "nowhere.h5")
-    assert (ran.returncode, ran.stderr) == (1, "penstock: 'nowhere.h5': no such file\n")
+    assert (ran.returncode, ran.stderr) == (2, "penstock: 'nowhere.h5': no such file or folder\n")
     (tmp_path / "empty").mkdir()
     ran = penstock("info", "empty")
     assert (ran.returncode, ran.stderr) == (1, "penstock: 'empty' has no file that penstock reads\n")

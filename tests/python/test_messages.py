@@ -1,7 +1,10 @@
 """test_messages.py: what `penstock` says of mistakes: one line with what and where, and a status that is not 0."""
 
+import contextlib
 import os
 import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -12,24 +15,25 @@ import pytest
 
 from conftest import Penstock
 
-MISSING = r"no such file|No such file or directory"
+MISSING = r"'missing.h5': no such file or folder"
 FOLDER = r"is a folder, not a file|has no file that penstock reads"
 FOREIGN = r"is no file that penstock can read|is no HDF5 file"
 TRUNCATED = r"is a damaged or truncated HDF5 file"
 
 READERS = ["info", "verify", "verify --seal", "verify --repair", "view", "picture", "diff good.h5", "convert {} o.nc"]
-FILES = {"missing.h5": MISSING, "folder": FOLDER, "empty.h5": FOREIGN, "foreign.h5": FOREIGN, "cut.h5": TRUNCATED}
+FILES = {
+    "missing.h5": MISSING,
+    "folder": FOLDER,
+    "empty.h5": r"is empty \(0 bytes\)|is no HDF5 file",
+    "foreign.h5": FOREIGN,
+    "cut.h5": TRUNCATED,
+}
 
 OTHERS = [
-    ("ls missing.h5", "no such file"),
-    ("join missing.h5 j.h5", "missing.h5"),
-    ("seal missing.h5", "no such file|No such file or directory"),
-    ("repair missing.h5", "no such file|No such file or directory"),
-    ("clean missing.h5", "'missing.h5': no such file or folder"),
-    ("catalogue good.h5", "good.h5: it is no folder"),
-    ("catalogue missing", "missing: there is no such folder"),
+    ("catalogue good.h5", "'good.h5': it is no folder"),
+    ("catalogue folder --database foreign.h5", "file is not a database: name another with --database FILE"),
+    ("catalogue folder --database other.db", "the database of something else: name another with --database FILE"),
     ("streams good.h5", "it is no container of streams"),
-    ("import records missing.toml -o i.h5", "missing.toml: No such file or directory"),
     ("import ramses folder -o i.h5", "'folder' is no output of RAMSES"),
     ("split good.h5 s.h5", "say either --parts M or --per-rank N"),
     ("convert good.h5 nowhere/o.nc", "cannot create 'nowhere/o.nc': .*No such file or directory"),
@@ -39,14 +43,56 @@ OTHERS = [
     ("view good.h5 t -o nowhere/v.png", "cannot write 'nowhere/v.png': No such file or directory"),
     ("view good.h5 t -o /dev/full", "cannot write '/dev/full': No space left on device"),
     ("picture good.h5 t -o /dev/full", "cannot write '/dev/full': No space left on device"),
-    ("picture good.h5 t -o p.xyz", "p.xyz: Format 'xyz' is not supported"),
+    ("picture good.h5 t -o p.xyz", "p.xyz: no picture ends in .xyz: .png, .jpg, .svg and .pdf do"),
     ("picture good.h5 nothing", "good.h5 has no dataset 'nothing'"),
     ("picture other.json", "other.json: its schema is None"),
+    ("report foreign.h5", r"foreign.h5: neither a record of penstock bench, .* standard output$"),
+    ("report cut.json", "cut.json: neither a record .*; it begins as JSON, and is damaged or cut in line 1"),
+    ("report foreign.h5 -o r.svg", r"foreign.h5: it is not a result of penstock bench or campaign \(JSON\)$"),
     ("verify good.h5 --np 0", "--np must be at least 1, not 0"),
     ("bench nothing", "no workload 'nothing'; there are "),
     ("bench block2d --total 1Mx", "'1Mx' is no size; write for example"),
     ("bench block2d --methods nothing", "there is no format, transport or engine 'nothing'; there are "),
-    ("bench block2d --dir nowhere", "--dir nowhere: no such folder"),
+    ("bench block2d --resume", "--resume goes on with the file of --json: name it"),
+    ("bench --preset table2 --resume", "--resume goes on with the file of --json: name it"),
+]
+
+# Every command that is given files or folders, the path at {}.
+COMMANDS = [
+    "info {}",
+    "ls {}",
+    "view {}",
+    "picture {}",
+    "verify {}",
+    "verify --seal {}",
+    "repair {}",
+    "diff {} good.h5",
+    "diff good.h5 {}",
+    "convert {} o.nc",
+    "join {} o.h5",
+    "clean {}",
+    "catalogue {}",
+    "streams {}",
+    "report {}",
+    "report {} -o r.svg",
+    "import ramses {} -o o.h5",
+    "import records {} -o o.h5",
+    "campaign run {} --json o.json",
+    "campaign submit {} --folder o --dir .",
+    "campaign collect {} --json o.json",
+    "trace {}",
+    "monitor --history {}",
+    "feed splunk {}",
+    "feed metrics --textfile o.prom --logs {}",
+    "hints --dir {}",
+    "bench block2d --dir {}",
+]
+MADE = ["convert good.h5 {}", "view good.h5 -o {}", "report other.json -o {}", "bench block2d --json {}"]
+VALUES = [
+    ("diff good.h5 good.h5 --rtol x", "'--rtol': 'x' is no number"),
+    ("diff good.h5 good.h5 --rtol -1", "'--rtol': -1 must be at least 0"),
+    ("view good.h5 --size 1.5", "'--size': '1.5' is no whole number"),
+    ("info good.h5 --mpi x", "'--mpi': 'x' is not one of 'openmpi', 'mpich', 'serial'"),
 ]
 
 
@@ -59,7 +105,11 @@ def files(tmp_path: Path) -> None:
     (tmp_path / "empty.h5").touch()
     (tmp_path / "foreign.h5").write_text("no data\n")
     (tmp_path / "other.json").write_text('{"a": 1}\n')
+    (tmp_path / "cut.json").write_text('{"a": 1')
     (tmp_path / "folder").mkdir()
+    with contextlib.closing(sqlite3.connect(tmp_path / "other.db")) as database:
+        database.execute("CREATE TABLE mine (number INTEGER)")
+        database.commit()
 
 
 @pytest.mark.usefixtures("files")
@@ -74,6 +124,53 @@ def test_readers_say_what_is_wrong_with_a_file(penstock: Penstock, command: str,
 @pytest.mark.parametrize(("line", "message"), OTHERS, ids=[line for line, _ in OTHERS])
 def test_mistakes_are_named(penstock: Penstock, line: str, message: str) -> None:
     _says(penstock, line, message, "")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_all_commands_say_the_same_of_a_path_that_is_not_there(penstock: Penstock, command: str) -> None:
+    ran = penstock(*command.format("missing").split())
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("penstock: 'missing': no such file or folder")
+    assert ran.stderr.count("\n") == 1
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("command", COMMANDS + MADE)
+def test_no_command_takes_an_empty_path(penstock: Penstock, command: str) -> None:
+    ran = penstock(*(word.replace("{}", "") for word in command.split()))
+    assert ran.returncode == 2
+    assert "the path is empty ('.' is the current folder)" in ran.stderr
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("line", "message"), VALUES)
+def test_wrong_values_are_named_in_plain_words(penstock: Penstock, line: str, message: str) -> None:
+    ran = penstock(*line.split())
+    assert ran.returncode == 2
+    assert ran.stderr.splitlines()[-1].startswith(f"Error: Invalid value for {message}")
+
+
+@pytest.mark.usefixtures("files")
+def test_what_may_not_be_read_is_named(tmp_path: Path, build: Path) -> None:
+    shut = tmp_path / "folder" / "shut"
+    shut.mkdir()
+    (tmp_path / "good.h5").rename(tmp_path / "folder/good.h5")
+    (tmp_path / "folder/good.h5").chmod(0)
+    shut.chmod(0)
+    if os.geteuid() == 0 and not shutil.which("setpriv"):
+        pytest.skip("root may read everything, and there is no setpriv")
+    powers = "-dac_override,-dac_read_search"
+    plain = ["setpriv", f"--bounding-set={powers}", f"--inh-caps={powers}"] if os.geteuid() == 0 else []
+    environment = {**os.environ, "PENSTOCK_BIN": str(build / "bin")}
+    for command, status, said in (
+        ("info", 1, "good.h5  cannot be read: Permission denied\n"),
+        ("catalogue", 0, "not searched: shut: Permission denied\n"),
+    ):
+        words = [*plain, sys.executable, "-m", "penstock", command, str(tmp_path / "folder")]
+        ran = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        assert (ran.returncode, ran.stderr) == (status, "")
+        assert said in ran.stdout
 
 
 @pytest.mark.parametrize("line", ["--version", "monitor --once --interval 0.1", "feed metrics --interval 0.1"])

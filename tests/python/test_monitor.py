@@ -177,7 +177,7 @@ def test_elsewhere_there_are_lines_and_a_history(tmp_path: Path) -> None:
         (["--keep", "0"], "--keep 0: more than no days"),
         (["--job", "7"], "name its file with --history FILE"),
         (["--record", "no/such/folder/a"], "cannot be recorded to: unable to open database file"),
-        (["--history", "none"], "'none': there is no such file"),
+        (["--history", "none"], "'none': no such file or folder"),
     ],
 )
 def test_what_makes_no_sense_is_said_in_a_line(tmp_path: Path, words: list[str], said: str) -> None:

@@ -157,7 +157,7 @@ def test_empty_and_missing_files_have_no_history(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     with pytest.raises(UserError, match="nothing was recorded"):
         read_history([tmp_path / "empty"], None)
-    with pytest.raises(UserError, match="there is no such file"):
+    with pytest.raises(UserError, match="no such file or folder"):
         read_history([tmp_path / "none"], None)
     assert not (tmp_path / "none").exists()
 

@@ -281,7 +281,7 @@ def test_a_path_may_be_longer_than_darshan_has_room_for(tmp_path: Path) -> None:
 
 
 def test_nonsense_is_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="is no folder"):
+    with pytest.raises(UserError, match="no such file or folder"):
         read_trace(tmp_path / "none")
     with pytest.raises(UserError, match="run the program with PENSTOCK_TRACE"):
         read_trace(tmp_path)

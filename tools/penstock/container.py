@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from penstock.crc64 import crc64
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 from penstock.links import followed
 
 MAGIC = b"\x89PSTRM\r\n"
@@ -65,8 +65,9 @@ class Container:
 
     def __init__(self, path: Path) -> None:
         self.path = followed(path)  # the other files lie beside the file, not beside a link to it
+        must_be_there(path)
         if not self.path.is_file():
-            raise UserError(f"{path}: {'not a regular file' if self.path.exists() else 'no such file'}")
+            raise UserError(f"{path}: not a regular file")
         self._header = _read_header(self.path)
         if self._header.file:
             raise UserError(f"{path} is file {self._header.file} of a container: name {self._header.stem} instead")

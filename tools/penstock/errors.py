@@ -1,5 +1,9 @@
 """errors.py: the one exception whose message is for the person at the terminal."""
 
+from pathlib import Path
+
+MISSING = "no such file or folder"
+
 
 class UserError(Exception):
     """Something the user can mend; STATUS is the program's exit status."""
@@ -7,3 +11,20 @@ class UserError(Exception):
     def __init__(self, message: str, status: int = 2) -> None:
         super().__init__(message)
         self.status = status
+
+
+def must_be_there(*paths: Path) -> None:
+    """A UserError of status 2 names the first of PATHS that does not exist."""
+    for path in paths:
+        try:
+            path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            raise UserError(f"'{path}': {MISSING}") from None
+        except OSError:
+            pass  # who reads it says why it cannot
+
+
+def must_be_folder(path: Path) -> None:
+    must_be_there(path)
+    if not path.is_dir():
+        raise UserError(f"'{path}': it is no folder")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 
 _TYPE = re.compile(r"[iu](8|16|32|64)|f(32|64)|complex(64|128)|text\[[1-9][0-9]{0,5}\]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -45,6 +45,7 @@ Table = dict[str, Any]
 
 def read(path: Path) -> Table:
     """The description in PATH as penstock-import takes it; UserError names the file and the key that is wrong."""
+    must_be_there(path)
     try:
         with path.open("rb") as file:
             given = tomllib.load(file)

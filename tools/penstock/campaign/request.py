@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.campaign import launch
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 
 HINTED = ("phdf5", "netcdf4", "pnetcdf")  # engines that take hints of MPI_Info, as raw/mpiio and the like do
 RUN_OPTIONS = {"--repetitions", "--seed", "--half-width", "--readers", "--threads", "--time-limit"}  # not of a case
@@ -66,6 +66,7 @@ class Request:
 
 def read_request(path: Path) -> Request:
     """The campaign in the TOML file PATH, or a UserError that says what is wrong with it."""
+    must_be_there(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

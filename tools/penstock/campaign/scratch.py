@@ -6,14 +6,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_folder
 
 
 @contextlib.contextmanager
 def scratch(directory: Path, keep: bool = False) -> Iterator[Path]:
     """A new folder under DIRECTORY, removed whatever happens unless it is to be kept."""
-    if not directory.is_dir():
-        raise UserError(f"--dir {directory}: {'not a folder' if directory.exists() else 'no such folder'}")
+    must_be_folder(directory)
     try:
         folder = Path(tempfile.mkdtemp(prefix="penstock-bench-", dir=directory.absolute()))
     except OSError as error:

@@ -41,6 +41,7 @@ class Changes:
     read: int = 0
     known: int = 0
     gone: int = 0
+    unsearched: dict[str, str] = field(default_factory=dict)  # folders, and why
 
 
 @dataclass
@@ -70,14 +71,19 @@ class Catalogue:
             with self._transaction():
                 version = self._sql.execute("PRAGMA user_version").fetchone()[0]
                 if version == 0:
+                    if self._sql.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+                        raise sqlite3.DatabaseError("it is the database of something else")
                     for statement in TABLES.split(";"):
                         self._sql.execute(statement)
                     self._sql.execute(f"PRAGMA user_version = {VERSION:d}")
         except sqlite3.Error as error:
-            remedy = "remove it" if "not a database" in str(error) else "name another with --database FILE"
-            raise UserError(f"the catalogue '{self.database}' cannot be used: {error}: {remedy}", status=1) from None
+            remedy = "remove it" if database is None and "not a database" in str(error) else "name another"
+            raise UserError(
+                f"the catalogue '{self.database}' cannot be used: {error}: {remedy} with --database FILE", status=1
+            ) from None
         if version not in (0, VERSION):
-            raise UserError(f"the catalogue '{self.database}' is of another version of penstock: remove it", status=1)
+            what = "of another version of penstock: remove it" if database is None else "no catalogue of this penstock"
+            raise UserError(f"the catalogue '{self.database}' is {what}, or name another with --database FILE", 1)
 
     def close(self) -> None:
         self._sql.close()
@@ -88,7 +94,7 @@ class Catalogue:
         known = {path: (size, modified) for path, size, modified in rows}
         changes, seen, pending = Changes(), set(), []
         with Reader() as reader:
-            for path, info in _walk(self.root):
+            for path, info in _walk(self.root, changes):
                 name = _shown(str(path.relative_to(self.root)))
                 if known.get(name) == (info.st_size, info.st_mtime_ns):
                     seen.add(name)
@@ -184,9 +190,14 @@ class Catalogue:
         self._sql.execute("COMMIT")
 
 
-def _walk(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
+def _walk(root: Path, changes: Changes) -> Iterator[tuple[Path, os.stat_result]]:
     """Regular files that may be published ones: neither hidden, nor parts of a set."""
-    for folder, folders, names in os.walk(root):
+
+    def passed_over(error: OSError) -> None:
+        place = os.path.relpath(error.filename, root)
+        changes.unsearched[_shown(place)] = os.strerror(error.errno or 0)
+
+    for folder, folders, names in os.walk(root, onerror=passed_over):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             if name.startswith(".") or PART.search(name):

@@ -5,9 +5,12 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import penstock
 from penstock.cli.table import ALIASES, COMMANDS, overview
@@ -70,7 +73,45 @@ def _group(*modules: str) -> Any:
 
     for module in modules:
         import_module(f"penstock.cli.{module}").register(app)
-    return typer.main.get_command(app)
+    group = typer.main.get_command(app)
+    _explain_values(group)
+    return group
+
+
+def _explain_values(command: Any) -> None:
+    """Has COMMAND, and those in it, refuse empty paths, and say in plain words which value is wrong."""
+    for inner in getattr(command, "commands", {}).values():
+        _explain_values(inner)
+    for parameter in command.params:
+        parameter.process_value = partial(_process, parameter, parameter.process_value)
+
+
+def _process(parameter: Any, process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    import typer
+
+    kind = parameter.type_descriptor.annotation
+    if Path in (kind, *get_args(kind)) and "" in (value if isinstance(value, list | tuple) else [value]):
+        # It would be the current folder; most likely a variable was not set.
+        raise typer.BadParameter("the path is empty ('.' is the current folder)", ctx=context, param=parameter)
+    try:
+        return process(context, value)
+    except typer.BadParameter as error:
+        cause: Any = error.__cause__
+        if not hasattr(cause, "errors"):
+            raise
+        raise typer.BadParameter(_plain(cause.errors()[0]), ctx=context, param=parameter) from None
+
+
+def _plain(wrong: dict[str, Any]) -> str:
+    """What pydantic says is WRONG with a value."""
+    limits = wrong.get("ctx", {})
+    for limit, words in (("ge", "at least"), ("gt", "more than"), ("le", "at most"), ("lt", "less than")):
+        if limit in limits:
+            return f"{wrong['input']} must be {words} {limits[limit]:g}"
+    for kind, words in (("float", "number"), ("int", "whole number")):
+        if wrong["type"].startswith(f"{kind}_"):
+            return f"'{wrong['input']}' is no {words}"
+    return str(wrong["msg"]).removeprefix("Value error, ")
 
 
 def _run(words: list[str]) -> None:

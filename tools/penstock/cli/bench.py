@@ -109,6 +109,8 @@ def bench(
         given = _given({"--methods": methods, "--preset": preset, "--only": only, "--time-limit": time_limit})
         explain_counts(mpi, [*context.args, *given], json)
         return
+    if resume and json is None:
+        raise UserError("--resume goes on with the file of --json: name it")
     options = Campaign(mpi, np, scale, largest, time_limit, directory, json, resume, dry_run)
     if preset is not None and methods is not None:
         raise UserError(f"--preset {preset} brings its own cases: --methods cannot stand beside it")

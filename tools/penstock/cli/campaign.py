@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from penstock.campaign.request import Request, parse_ranks, read_request
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 
 program = typer.Typer(no_args_is_help=True, help="Run a file of benchmarks on several numbers of ranks.")
 
@@ -17,7 +17,10 @@ def register(app: typer.Typer) -> None:
 
 @program.command()
 def run(
-    file: Annotated[Path, typer.Argument(help="The campaign: workloads, methods, ranks, sizes and hints, in TOML.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="The campaign: workloads, methods, ranks, sizes and hints, in TOML."),
+    ],
     json: Annotated[
         Path, typer.Option("--json", metavar="OUT", help="Write the record to this file after each repetition.")
     ],
@@ -52,7 +55,10 @@ def _on(request: Request, np: str | None) -> Request:
 
 @program.command()
 def submit(
-    file: Annotated[Path, typer.Argument(help="The campaign: workloads, methods, ranks, sizes and hints, in TOML.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="The campaign: workloads, methods, ranks, sizes and hints, in TOML."),
+    ],
     folder: Annotated[
         Path, typer.Option("--folder", metavar="DIR", help="Put job scripts, their output and records here.")
     ],
@@ -99,7 +105,7 @@ def submit(
 
 @program.command()
 def collect(
-    folder: Annotated[Path, typer.Argument(help="The --folder of penstock campaign submit.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The --folder of penstock campaign submit.")],
     json: Annotated[Path, typer.Option("--json", metavar="OUT", help="Write one record of all jobs to this file.")],
 ) -> None:
     """Gather what the jobs have measured so far. Status 1 while some of it is missing."""
@@ -107,6 +113,7 @@ def collect(
     from penstock.cli import campaigns
     from penstock.report import campaign as tables
 
+    must_be_there(folder)
     request, content, states = slurm.collect(folder)
     if content["jobs"]:
         record.save(json, content)

@@ -10,7 +10,7 @@ import typer
 
 from penstock.catalogue import search
 from penstock.catalogue.database import NAME, Catalogue, Changes, Row
-from penstock.errors import UserError
+from penstock.errors import must_be_folder
 from penstock.report import words
 
 SCHEMA = "penstock.catalogue/1"
@@ -53,8 +53,7 @@ def catalogue(
     files, sets and indexes of series. Files whose size or time has changed are read again. A file that cannot be read
     is listed with the reason.
     """
-    if not folder.is_dir():
-        raise UserError(f"{folder}: {'it is no folder' if folder.exists() else 'there is no such folder'}")
+    must_be_folder(folder)
     conditions = [search.parse(text) for text in where or []]
     known = Catalogue(folder, database)
     try:
@@ -68,6 +67,8 @@ def catalogue(
         typer.echo(json.dumps(found | {"unreadable": [asdict(row) for row in broken]}, indent=1))
         return
     _print(rows)
+    for place, why in changes.unsearched.items():
+        typer.echo(f"not searched: {_printable(place)}: {why}")
     for row in broken:
         typer.echo(f"not searched: {_printable(row.path)}: {_printable(row.error or '')}")
     typer.echo(f"{len(rows)} file{'' if len(rows) == 1 else 's'}; {changes.read} read, {changes.known} as they were")

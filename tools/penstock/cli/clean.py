@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.looked_at import is_folder
-from penstock.errors import UserError
+from penstock.errors import MISSING, UserError
 from penstock.leftovers import names
 from penstock.leftovers.remove import remove
 from penstock.leftovers.survey import LeftOver, Rules, survey
@@ -23,17 +23,10 @@ def register(app: typer.Typer) -> None:
     app.command()(clean)
 
 
-def _path(text: str) -> Path:
-    """An empty path would be the current folder; most likely a variable was not set."""
-    if not text:
-        raise typer.BadParameter("the path is empty: name a folder or a file ('.' is the current folder)")
-    return Path(text)
-
-
 def clean(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH", parser=_path, help="Folders to clean, or files whose left-overs to remove."),
+        typer.Argument(metavar="PATH", help="Folders to clean, or files whose left-overs to remove."),
     ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed; remove nothing.")] = False,
     older_than: Annotated[
@@ -82,13 +75,13 @@ def _find(paths: list[Path], rules: Rules) -> list[LeftOver]:
         whole = followed(path)  # partial files lie beside the file, not beside a link to it
         folder, target = (whole, None) if is_folder(whole) else (whole.parent, whole.name)
         if not folder.is_dir():
-            raise UserError(f"{path}: there is no folder '{folder}'")
+            raise UserError(f"'{path}': {MISSING}")
         try:
             new = survey(folder, target, rules)
         except OSError as error:
             raise UserError(f"{path}: {error.strerror}", status=1) from None
         if not new and not whole.exists():
-            raise UserError(f"'{path}': no such file or folder, and nothing that was left beside it")
+            raise UserError(f"'{path}': {MISSING}, and nothing that was left beside it")
         seen = {(left.folder, *left.files()) for left in found}
         found += [left for left in new if (left.folder, *left.files()) not in seen]
     return found

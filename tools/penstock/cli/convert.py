@@ -9,7 +9,7 @@ import typer
 
 from penstock.campaign import launch
 from penstock.cli import ranks
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 
 PROGRAM = "penstock-convert"
 FILTERS = {"gzip": "deflate", "deflate": "deflate", "zstd": "zstd", "blosc": "blosc"}
@@ -66,6 +66,7 @@ def convert(
     the new format cannot hold is an error before anything is written. --chunks applies to datasets of as many
     dimensions; the others get chunks of about 1 MiB. Readers of a split set open TO, which knows the parts beside it.
     """
+    must_be_there(source)
     if (chunks or compress) and plan:
         raise UserError("--chunks and --compress make a plan: say the rest there too, instead of --plan beside them")
     if (chunks or compress) and target.suffix in OTHER_FORMATS:

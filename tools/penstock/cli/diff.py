@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.campaign import launch
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 
 PROGRAM = "penstock-diff"
 TROUBLE = 2  # the exit status
@@ -45,6 +45,7 @@ def diff(
     """
     if np < 1:
         raise UserError(f"--np must be at least 1, not {np}", TROUBLE)
+    must_be_there(a, b)
     words = [str(a), str(b), "--rtol", repr(rtol), "--atol", repr(atol)]
     words += [word for name in only or [] for word in ("--only", name.strip("/"))]
     words += ["--ignore-attributes"] * ignore_attributes + ["--nan-differs"] * nan_differs

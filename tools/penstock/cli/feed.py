@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_folder
 from penstock.report import words
 
 if TYPE_CHECKING:
@@ -209,8 +209,8 @@ def metrics(
         raise UserError(f"--textfile {textfile}: node_exporter reads files that end with {SUFFIX}")
     if textfile is not None and listen is not None:
         raise UserError("--textfile and --listen: one of them")
-    if logs is not None and not logs.is_dir():
-        raise UserError(f"--logs {logs}: no such folder")
+    if logs is not None:
+        must_be_folder(logs)
     if anywhere and listen is None:
         raise UserError("--anywhere is about --listen")
     place = place_of(listen, anywhere) if listen is not None else None

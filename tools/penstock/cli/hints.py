@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_folder
 from penstock.hints.probe import Finding, Honoured, Library, Probed, probe_hints
 from penstock.hints.tables import known_hints
 
@@ -41,8 +41,7 @@ def hints(
         if unknown:
             raise UserError(f"no hint '{sorted(unknown)[0]}' is known; `penstock hints` lists them")
         wanted = [hint for hint in wanted if hint.name in only]
-    if not folder.is_dir():
-        raise UserError(f"no such folder: {folder}")
+    must_be_folder(folder)
     probed = probe_hints(wanted, mpi, np, folder.resolve())
     if as_json:
         as_json.write_text(json.dumps(_record(probed, mpi), indent=1), encoding="utf-8")

@@ -10,6 +10,7 @@ import typer
 from penstock import records as descriptions
 from penstock.campaign import launch
 from penstock.cli import ranks
+from penstock.errors import must_be_there
 
 PROGRAM = "penstock-import"
 
@@ -35,6 +36,7 @@ def ramses(
 
     The new file has all grids of each level with their positions, refinement, owners and variables.
     """
+    must_be_there(folder)
     _run(["ramses", str(folder)], target, plan, force, np, mpi)
     typer.echo(f"{target} holds all grids of {folder}")
 

@@ -42,7 +42,7 @@ def info(
 
     Of a file you see its format, commit, checksums, datasets and attributes, and the files of a set; of a folder, one
     line for each file that penstock reads. No data is read. The exit status is 1 where a file cannot be read, or parts
-    of a set are missing.
+    of a set are missing, and 2 where there is no such file.
     """
     files = [path for path in paths if not looked_at.is_folder(path)]
     told = iter(looked_at.look(files, mpi) if files else [])
@@ -59,7 +59,7 @@ def info(
         lines.tell(line, as_json, partial(_describe, heading=heading, short=short, everything=everything))
         results.append(line)
     if not all(map(_is_good, results)):
-        raise typer.Exit(1)
+        raise typer.Exit(lines.status_of(results))
 
 
 def ls(

@@ -1,6 +1,8 @@
 """lines.py: runs a program of the library that says a line of JSON for each file."""
 
+import errno
 import json
+import os
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -10,7 +12,7 @@ from typing import Any
 import typer
 
 from penstock.campaign import launch
-from penstock.errors import UserError
+from penstock.errors import MISSING, UserError
 
 Line = dict[str, Any]
 
@@ -43,6 +45,8 @@ def run(
                 continue
             line: Line = json.loads(text)
             moved(line["file"], line.get("share", 1.0))
+            if line.get("error", "").endswith(os.strerror(errno.ENOENT)) and not Path(line["file"]).exists():
+                line["error"] = f"'{line['file']}': {MISSING}"
             if "share" not in line:
                 lines.append(line)
         ran.wait()
@@ -62,7 +66,12 @@ def conclude(
     for result in results:
         tell(result, as_json, describe)
     if not all(map(is_good, results)):
-        raise typer.Exit(1)
+        raise typer.Exit(status_of(results))
+
+
+def status_of(results: list[Line]) -> int:
+    """Of results that are not all good: 2 where a file is not there."""
+    return 2 if any(each.get("error", "").endswith(MISSING) for each in results) else 1
 
 
 def tell(result: Line, as_json: bool, describe: Callable[[Line], str]) -> None:

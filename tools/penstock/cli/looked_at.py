@@ -9,6 +9,7 @@ from penstock.catalogue import series
 from penstock.catalogue.contents import kind_of
 from penstock.cli import lines
 from penstock.container import MAGIC
+from penstock.errors import MISSING
 
 PROGRAM = "penstock-info"
 BP_INDEX = "md.idx"
@@ -31,7 +32,7 @@ def look(files: list[Path], mpi: launch.Mpi) -> list[lines.Line]:
 def _own(path: Path, mpi: launch.Mpi) -> lines.Line | None:
     """What is no file of arrays: an index of a series, streams, a folder, nothing."""
     if not path.exists():
-        return {"file": str(path), "error": f"'{path}': no such file"}
+        return {"file": str(path), "error": f"'{path}': {MISSING}"}
     if not path.is_file():
         return None  # a folder may be ADIOS2's; of others the program says what they are
     try:

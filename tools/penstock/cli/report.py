@@ -16,7 +16,9 @@ def register(app: typer.Typer) -> None:
 def report(
     records: Annotated[
         list[Path],
-        typer.Argument(help="What penstock bench --json wrote; also IOR's JSON summary or h5bench's CSV."),
+        typer.Argument(
+            metavar="FILE", help="What penstock bench --json wrote; also IOR's JSON summary or h5bench's CSV."
+        ),
     ],
     output: Annotated[
         Path,

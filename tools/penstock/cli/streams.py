@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def streams(
-    file: Annotated[Path, typer.Argument(help="The container that penstock_stream_create made.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The container that penstock_stream_create made.")],
     extract: Annotated[
         int | None, typer.Option("--extract", metavar="RANK", help="Copy the stream of this rank to --output.")
     ] = None,

@@ -43,7 +43,7 @@ def verify(
     """Compare files with their checksums; repair or seal them.
 
     All data is read and compared with what was committed; what is damaged is named. The exit status is 1 where anything
-    differs, has no checksums, or is lost.
+    differs, has no checksums, or is lost, and 2 where there is no such file.
 
     --repair works on sets that were written with parity=1 in their plan. Every file of the set is compared first; the
     one that is missing or damaged is rebuilt bit for bit, and whole ones are never touched. Two or more, or a set

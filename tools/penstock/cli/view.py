@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 
 
 def register(app: typer.Typer) -> None:
@@ -49,6 +49,7 @@ def view(
     import penstock
     from penstock.view import draw, plane, request, snapshot
 
+    must_be_there(path)
     if project is not None and project not in request.PROJECTIONS:
         raise UserError(f"--project is max, mean or sum, not '{project}'")
     if not 100 <= size <= 20_000:
@@ -80,11 +81,12 @@ def view(
 
 
 def picture(
-    file: Annotated[Path, typer.Argument()],
-    dataset: Annotated[str | None, typer.Argument()] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    dataset: Annotated[str | None, typer.Argument(metavar="DATASET")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
 ) -> None:
     """The same as `penstock view`, with the picture beside FILE, or as `penstock report` with .svg."""
+    must_be_there(file)
     if _is_record(file):
         from penstock.report.drawn import draw_table
 

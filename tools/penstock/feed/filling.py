@@ -7,7 +7,7 @@ from pathlib import Path
 
 from penstock.doctor.any_job import is_run
 from penstock.doctor.many import NO_LOGS, each_of, logs_in
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 from penstock.feed.events import Address, Told, told
 from penstock.feed.spool import MOST_BYTES, Spool, batched, mark_of
 
@@ -23,8 +23,7 @@ def logs_of(given: Sequence[Path]) -> list[Path]:
     """Logs, folders of one run, and all logs in other folders; each once."""
     made: dict[Path, None] = {}
     for path in given:
-        if not path.exists():
-            raise UserError(f"{path}: no such file or folder")
+        must_be_there(path)
         found = [path] if not path.is_dir() or is_run(path) else logs_in(path)
         if not found:
             raise UserError(f"{path}: {NO_LOGS}")

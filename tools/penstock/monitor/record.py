@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 from penstock.monitor.file_systems import FileSystem
 from penstock.monitor.jobs import Job
 from penstock.monitor.sample import Sample
@@ -131,8 +131,10 @@ class Record:
 
 def open_record(path: Path, writable: bool) -> sqlite3.Connection:
     """Of this version; made where WRITABLE and there is none."""
-    if not writable and not path.is_file():
-        raise UserError(f"'{path}': {'it is a folder' if path.is_dir() else 'there is no such file'}")
+    if not writable:
+        must_be_there(path)
+        if not path.is_file():
+            raise UserError(f"'{path}': it is no regular file")
     try:
         sql = _connect(path, writable)
         version, application = (

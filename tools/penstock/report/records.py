@@ -6,17 +6,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 
 
 def read(path: Path, schema: str) -> dict[str, Any]:
     """The JSON object in the file PATH, or a UserError that says why it is no record of SCHEMA."""
+    must_be_there(path)
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     except ValueError as error:
-        raise UserError(f"{path}: not JSON: {error}") from None
+        raise UserError(f"{path}: it is not a result of penstock bench or campaign (JSON){damage(error)}") from None
     except RecursionError:
         raise UserError(f"{path}: it is nested too deeply to be a {schema} record") from None
     said = record.get("schema") if isinstance(record, dict) else None
@@ -24,6 +25,13 @@ def read(path: Path, schema: str) -> dict[str, Any]:
         raise UserError(f"{path}: its schema is {said!r}, not {schema!r}")
     whole: dict[str, Any] = record
     return whole
+
+
+def damage(error: ValueError | RecursionError) -> str:
+    """Where JSON is damaged that could not be read for ERROR; "" where there is none."""
+    if not isinstance(error, json.JSONDecodeError) or not error.doc.lstrip().startswith("{"):
+        return ""
+    return f"; it begins as JSON, and is damaged or cut in line {error.lineno}"
 
 
 @contextmanager

@@ -9,5 +9,8 @@ from matplotlib.figure import Figure
 def save(figure: Figure, target: Path, dpi: float) -> None:
     """OSError where it cannot be written, ValueError where the name's ending is no kind of picture."""
     drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=dpi, format=target.suffix[1:] or "png")
+    kind = target.suffix[1:].lower() or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise ValueError(f"no picture ends in .{kind}: .png, .jpg, .svg and .pdf do")
+    figure.savefig(drawn, dpi=dpi, format=kind)
     target.write_bytes(drawn.getvalue())

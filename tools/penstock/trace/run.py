@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 from penstock.trace.blocks import SUFFIX, TraceFile
 
 
@@ -20,6 +20,7 @@ class Run:
 
 def find_run(folder: Path) -> Run:
     """The newest run that left its trace in FOLDER."""
+    must_be_there(folder)
     if not folder.is_dir():
         raise UserError(f"{folder} is no folder: give the one that PENSTOCK_TRACE named")
     files, troubles = [], []

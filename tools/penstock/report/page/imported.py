@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import UserError
+from penstock.errors import UserError, must_be_there
 from penstock.report.page.h5bench import h5bench_source
 from penstock.report.page.model import CaseView, Line, Source, source_of
+from penstock.report.records import damage
 
 NONE = "neither a record of penstock bench, nor IOR's JSON, nor h5bench's CSV or standard output"
 
@@ -102,6 +103,7 @@ def _line(
 
 def read_source(path: Path) -> Source:
     """Whatever PATH holds: a record of ours, IOR's JSON or h5bench's CSV."""
+    must_be_there(path)
     if (csv_source := h5bench_source(path)) is not None:
         return csv_source
     try:
@@ -112,7 +114,7 @@ def read_source(path: Path) -> Source:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: {NONE}: {error}") from None
+        raise UserError(f"{path}: {NONE}{damage(error)}") from None
     if not isinstance(content, dict):
         raise UserError(f"{path}: {NONE}")
     if "benchmarks" in content and "schema" not in content:
