@@ -285,8 +285,8 @@ def a_rank_that_waits_is_told() -> None:
     caught(lambda: penstock.when_waiting(None, 0), penstock.Invalid, "give more than 0")
     text: Any = "x"
     for call in (lambda: penstock.when_waiting(None, text), lambda: penstock.set_timeout(text)):
-        caught(call, TypeError, "seconds is a str")
-    caught(lambda: penstock.when_waiting(text), TypeError, "function is a str")
+        caught(call, TypeError, "seconds is of type str")
+    caught(lambda: penstock.when_waiting(text), TypeError, "function is of type str")
 
 
 everything_comes_back()

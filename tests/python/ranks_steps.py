@@ -86,18 +86,20 @@ def nobody_waits_for_a_rank_whose_call_was_refused() -> None:
     pattern = folder / "refused-*.h5"
     no: Any = None
     word: Any = "a"
-    fails(lambda: penstock.series(no if bad else pattern, comm), TypeError, "pattern is a NoneType")
-    fails(lambda: penstock.series(pattern, comm, steps=word if bad else 3), TypeError, "steps is a str")
+    fails(lambda: penstock.series(no if bad else pattern, comm), TypeError, "pattern is of type NoneType")
+    fails(lambda: penstock.series(pattern, comm, steps=word if bad else 3), TypeError, "steps is of type str")
     fails(lambda: penstock.series(pattern, comm, steps=2 if bad else 3), penstock.Mismatch, "must ask for the same")
-    fails(lambda: penstock.open_series(no if bad else folder / "out-*.h5", comm), TypeError, "pattern is a NoneType")
+    fails(
+        lambda: penstock.open_series(no if bad else folder / "out-*.h5", comm), TypeError, "pattern is of type NoneType"
+    )
     fails(
         lambda: penstock.clone(no if bad else folder / "template.h5", folder / "refused.h5", comm),
         TypeError,
         "template",
     )
     with penstock.series(pattern, comm) as series:
-        fails(lambda: series.step(no if bad else 1, 0.0), TypeError, "iteration is a NoneType")
-        fails(lambda: series.step(1, "now" if bad else 0.0), TypeError, "time is a str")  # type: ignore[arg-type]
+        fails(lambda: series.step(no if bad else 1, 0.0), TypeError, "iteration is of type NoneType")
+        fails(lambda: series.step(1, "now" if bad else 0.0), TypeError, "time is of type str")  # type: ignore[arg-type]
 
         def leave() -> None:
             with series.step(1, 0.0) as f:
@@ -109,11 +111,11 @@ def nobody_waits_for_a_rank_whose_call_was_refused() -> None:
         assert len(series) == 0
     with penstock.series(pattern, comm, seconds=0.000001) as series:
         if bad:
-            fails(lambda: series.due(no, 0.0), TypeError, "iteration is a NoneType")
+            fails(lambda: series.due(no, 0.0), TypeError, "iteration is of type NoneType")
         else:
             assert series.due(1, 0.0)
     with penstock.open_series(folder / "out-*.h5", comm) as series:
-        fails(lambda: series[0].open(3 if bad else None), TypeError, "plan is a int")  # type: ignore[arg-type]
+        fails(lambda: series[0].open(3 if bad else None), TypeError, "plan is of type int")  # type: ignore[arg-type]
 
     def leave_before_restart() -> None:
         with penstock.create(folder / "refused.h5", comm) as f:
@@ -129,8 +131,8 @@ def nobody_waits_for_a_rank_whose_call_was_refused() -> None:
             put(f, 1)
             f.close_restart(pattern, retain)
 
-    fails(lambda: restart(no if bad else folder / "refused#.h5", 2), TypeError, "pattern is a NoneType")
-    fails(lambda: restart(folder / "refused#.h5", "2" if bad else 2), TypeError, "retain is a str")
+    fails(lambda: restart(no if bad else folder / "refused#.h5", 2), TypeError, "pattern is of type NoneType")
+    fails(lambda: restart(folder / "refused#.h5", "2" if bad else 2), TypeError, "retain is of type str")
 
     def provenance() -> None:
         with penstock.create(folder / "refused.h5", comm) as f:

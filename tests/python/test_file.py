@@ -339,9 +339,9 @@ def test_paths_are_what_python_takes_for_paths(tmp_path: Path, name: bytes) -> N
 def test_a_path_or_plan_that_is_none_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has a NUL"):
         penstock.create(f"{tmp_path}/a\0.h5")
-    with pytest.raises(TypeError, match="path is a NoneType"):
+    with pytest.raises(TypeError, match="path is of type NoneType"):
         penstock.open(None)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="plan is a int"):
+    with pytest.raises(TypeError, match="plan is of type int"):
         penstock.create(tmp_path / "a.h5", plan=3)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 

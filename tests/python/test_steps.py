@@ -82,22 +82,22 @@ def test_what_cannot_be_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"run/out-\*\.h5"):
         penstock.series(tmp_path / "out.h5")
     for wrong, kind, words in (
-        ({"steps": 1.5}, TypeError, "steps is a float: it must be a whole number"),
-        ({"times": "1"}, TypeError, "times is a str"),
+        ({"steps": 1.5}, TypeError, "steps is of type float: it must be a whole number"),
+        ({"times": "1"}, TypeError, "times is of type str"),
         ({"at": []}, ValueError, "at has no times"),
         ({"io_budget": 3}, ValueError, "10%"),
         ({"keep_last": -1}, ValueError, "keep_last"),
         ({"steps": 2**70}, ValueError, "64 bits"),
-        ({"plan": 3}, TypeError, "plan is a int"),
+        ({"plan": 3}, TypeError, "plan is of type int"),
     ):
         with pytest.raises(kind, match=words):
             penstock.series(pattern, **wrong)
     with pytest.raises(TypeError, match="unexpected keyword argument 'every'"):
         penstock.series(pattern, every=3)  # type: ignore[call-arg]
     with penstock.series(pattern) as series:
-        with pytest.raises(TypeError, match="iteration is a float"):
+        with pytest.raises(TypeError, match="iteration is of type float"):
             series.due(1.0, 0.0)  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="time is a str"):
+        with pytest.raises(TypeError, match="time is of type str"):
             series.step(1, "0")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="-1"):
             series.step(-1, 0.0)
@@ -135,7 +135,7 @@ def test_a_step_that_is_gone_says_so(tmp_path: Path) -> None:
             f["a"] = np.zeros(1)
         with pytest.raises(FileNotFoundError, match=r"step 1 of series .* is no longer there"):
             first.open()
-        with pytest.raises(TypeError, match="plan is a int"):
+        with pytest.raises(TypeError, match="plan is of type int"):
             series[-1].open(3)  # type: ignore[arg-type]
 
 
@@ -203,8 +203,8 @@ def test_wrong_restart_files_leave_all_as_it_was(tmp_path: Path) -> None:
     for pattern, retain, kind, words in (
         ("restart.h5", 3, ValueError, "'#'"),
         ("restart#.h5", 0, ValueError, "at least 1"),
-        ("restart#.h5", 1.5, TypeError, "retain is a float"),
-        (None, 3, TypeError, "pattern is a NoneType"),
+        ("restart#.h5", 1.5, TypeError, "retain is of type float"),
+        (None, 3, TypeError, "pattern is of type NoneType"),
     ):
         f = penstock.create(tmp_path / "x.h5")
         f["u"] = np.zeros(3)
@@ -213,7 +213,7 @@ def test_wrong_restart_files_leave_all_as_it_was(tmp_path: Path) -> None:
         f.abandon()
     with pytest.raises(FileNotFoundError, match=r"absent\.h5"):
         penstock.clone(tmp_path / "absent.h5", tmp_path / "x.h5")
-    with pytest.raises(TypeError, match="template is a int"):
+    with pytest.raises(TypeError, match="template is of type int"):
         penstock.clone(3, tmp_path / "x.h5")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 

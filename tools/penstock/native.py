@@ -57,7 +57,7 @@ def _of(comm: Any) -> ModuleType:
     MPI = sys.modules.get("mpi4py.MPI")  # whoever has a communicator has imported it
     if MPI is None or not isinstance(comm, MPI.Comm):
         raise TypeError(
-            f"comm is a {type(comm).__name__}: it must be a communicator of mpi4py, or None for this process alone"
+            f"comm is of type {type(comm).__name__}: it must be a communicator of mpi4py, or None for a process alone"
         )
     if MPI.Is_finalized():
         raise exceptions.Invalid("MPI is finalised: open files before, or with comm=None")
@@ -105,10 +105,10 @@ def _word(value: Any, what: str) -> str:
         value = value()
     if what in _PATHS:
         if not isinstance(value, str | bytes | os.PathLike):
-            raise TypeError(f"{what} is a {type(value).__name__}: it must be a str, bytes or os.PathLike")
+            raise TypeError(f"{what} is of type {type(value).__name__}: it must be a str, bytes or os.PathLike")
         value = os.fsdecode(value)
     elif not isinstance(value, str | None):
-        raise TypeError(f"{what} is a {type(value).__name__}: it must be a str")
+        raise TypeError(f"{what} is of type {type(value).__name__}: it must be a str")
     text: str = value or ""
     if "\0" in text:
         raise exceptions.Invalid(f"{what} {text!r} has a NUL in it: no file can have that name")
@@ -131,7 +131,7 @@ def whole(value: Any, what: str) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{what} is a {type(value).__name__}: it must be a whole number") from None
+        raise TypeError(f"{what} is of type {type(value).__name__}: it must be a whole number") from None
     if not -(2**63) <= number < 2**63:
         raise exceptions.Invalid(f"{what} is {number}, which is no number of 64 bits")
     return number
@@ -172,5 +172,5 @@ def set_everywhere(setting: str, *arguments: Any) -> None:
 def seconds_of(value: Any) -> float:
     """VALUE as a number of seconds."""
     if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
-        raise TypeError(f"seconds is a {type(value).__name__}: it must be a number")
+        raise TypeError(f"seconds is of type {type(value).__name__}: it must be a number")
     return float(value)

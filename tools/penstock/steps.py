@@ -151,7 +151,7 @@ def _number(time: Any, what: str) -> float:
             return float(time)
     except (TypeError, OverflowError):
         pass
-    raise TypeError(f"{what} is a {type(time).__name__}: it must be a number")
+    raise TypeError(f"{what} is of type {type(time).__name__}: it must be a number")
 
 
 def _option(name: str, value: Any) -> str:

@@ -49,7 +49,7 @@ def when_waiting(function: Callable[[str, float], object] | None, seconds: float
     on. It must not use penstock. All ranks set one, since ranks ask each other where they wait.
     """
     if function is not None and not callable(function):
-        raise TypeError(f"function is a {type(function).__name__}: it must be a function, or None")
+        raise TypeError(f"function is of type {type(function).__name__}: it must be a function, or None")
     native.set_everywhere("when_waiting", function, native.seconds_of(seconds))
     _silent_at_the_end()
 
