@@ -164,13 +164,18 @@ def test_what_may_not_be_read_is_named(tmp_path: Path, build: Path) -> None:
     plain = ["setpriv", f"--bounding-set={powers}", f"--inh-caps={powers}"] if os.geteuid() == 0 else []
     environment = {**os.environ, "PENSTOCK_BIN": str(build / "bin")}
     for command, status, said in (
-        ("info", 1, "good.h5  cannot be read: Permission denied\n"),
-        ("catalogue", 0, "not searched: shut: Permission denied\n"),
+        ("info folder", 1, "good.h5  cannot be read: Permission denied\n"),
+        ("catalogue folder", 0, "not searched: shut: Permission denied\n"),
+        ("info folder/shut/a.h5", 2, "penstock: 'folder/shut/a.h5': Permission denied\n"),
+        ("trace folder/shut/a", 2, "penstock: 'folder/shut/a': Permission denied\n"),
     ):
-        words = [*plain, sys.executable, "-m", "penstock", command, str(tmp_path / "folder")]
-        ran = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300, check=False)
-        assert (ran.returncode, ran.stderr) == (status, "")
-        assert said in ran.stdout
+        words = [*plain, sys.executable, "-m", "penstock", *command.split()]
+        ran = subprocess.run(
+            words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert ran.returncode == status
+        assert said in (ran.stderr if said.startswith("penstock") else ran.stdout)
+        assert ran.stderr.count("\n") == said.startswith("penstock")
 
 
 @pytest.mark.parametrize("line", ["--version", "monitor --once --interval 0.1", "feed metrics --interval 0.1"])

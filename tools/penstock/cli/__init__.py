@@ -43,7 +43,10 @@ def main() -> None:
         _complain(str(error))
         sys.exit(error.status)
     except OSError as error:
-        if error.filename is not None or error.errno not in (*FULL, errno.EPIPE):
+        if error.filename is not None:
+            _complain(f"'{os.fsdecode(error.filename)}': {error.strerror}")
+            sys.exit(2)
+        if error.errno not in (*FULL, errno.EPIPE):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is held still is not tried once more at the end
         if error.errno != errno.EPIPE:
