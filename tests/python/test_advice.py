@@ -88,7 +88,7 @@ def test_only_verified_methods_are_advised(lines: list[Line]) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "not JSON"),
+        ("", "it is not a result of penstock bench or campaign"),
         ("[]", "schema is None"),
         ('{"schema": "penstock.bench/9"}', "'penstock.bench/9'"),
         ('{"schema": "penstock.bench/1"}', "not a whole"),

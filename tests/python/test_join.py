@@ -61,7 +61,7 @@ def test_a_missing_part_is_named_and_nothing_is_made(penstock: Penstock, written
 
 def test_errors_are_one_line(penstock: Penstock, written: Path) -> None:
     ran = penstock("convert", "absent.h5", "joined.h5")
-    assert ran.returncode == 1
+    assert ran.returncode == 2
     assert "absent.h5" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
     path = str(written / "hdf5-two_phase.h5")

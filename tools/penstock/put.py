@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.elements import given
+from penstock.elements import MARKS, given
 
 Shape = Sequence[int]
 _Made = tuple[Any, "np.ndarray[Any, np.dtype[Any]]"]
@@ -55,7 +55,8 @@ def labels(data: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     if xarray is None or not isinstance(data, xarray.DataArray):
         return (), {}
     unnamed = data.dims == tuple(f"dim_{i}" for i in range(data.ndim))
-    return () if unnamed else dimensions(data.dims), dict(data.attrs)
+    attributes = {key: value for key, value in data.attrs.items() if key not in MARKS}
+    return () if unnamed else dimensions(data.dims), attributes
 
 
 def block(
