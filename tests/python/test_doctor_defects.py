@@ -1,5 +1,7 @@
 """test_doctor_defects.py: shapes of real programs' logs, with a defect or without, and what is said first."""
 
+import re
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,10 @@ import pytest
 import known_jobs as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
+from penstock.doctor.facts import Facts
 from penstock.doctor.job import SHARED, Heat, Job, Module, Record
 from penstock.doctor.many import summary
+from penstock.doctor.rules.common import _remedies, words
 
 
 @pytest.mark.parametrize(
@@ -437,3 +441,19 @@ def test_hints_of_romio_are_said_to_be_so() -> None:
     posix = Module("POSIX", [*made.modules["POSIX"].records, own])
     hint = diagnose(replace(made, modules={**made.modules, "POSIX": posix})).findings[0].remedies["mpi hint"]
     assert hint.startswith("this run used Open MPI's own MPI-IO, OMPIO, which ignores hints of ROMIO")
+
+
+@pytest.mark.parametrize("kind", ["ext4", "lustre"])
+def test_runs_with_ompio_get_only_hints_that_it_takes_or_the_word_that_it_ignores_them(kind: str) -> None:
+    own = record("POSIX", "/scratch/out_cid-3-4711.sm", 0, OPENS=1)
+    facts = Facts(job(own, mounts=(("/", kind),)))
+    told = 0
+    for rule, one in words().items():
+        figures = defaultdict(str, dict.fromkeys(re.findall(r"{(\w+)", str(one)), "1"))
+        hint = _remedies(facts, one, ["/scratch/out"], (), figures).get("mpi hint", "")
+        if any(name in hint for name in ("romio_", "cb_config_list", "striping_")):
+            told += 1
+            assert hint.startswith("this run used Open MPI's own MPI-IO, OMPIO"), rule
+    assert told > 3
+    hint = _remedies(facts, words()["C2"], ["/scratch/out"], (), defaultdict(str, target="4"))["mpi hint"]
+    assert hint == "cb_nodes=4"
