@@ -28,6 +28,15 @@ FULL = Most()
 
 
 @dataclass(frozen=True)
+class Holes:
+    """Of so many bytes a PIECE, only one in STRIDE is a rank's own. The others are other ranks', or NOBODY's."""
+
+    piece: int
+    stride: int
+    nobodys: bool
+
+
+@dataclass(frozen=True)
 class Source:
     steps: Sequence[Steps]  # [rank]
     exact: bool  # each as logged
@@ -81,6 +90,14 @@ def verb_of(use: Use, i: int) -> str:
     return "READ" if use.of("F_READ_TIME")[i] > use.of("F_WRITE_TIME")[i] else "WRITE"
 
 
+def is_buffered(facts: Facts, path: str) -> bool:
+    """Whether few ranks move a file of MPI-IO's collective calls. These have holes only where nobody writes."""
+    i, at = facts.mpi.index(path), facts.posix.index(path)
+    if i is None or at is None or not facts.mpi.collective[i]:
+        return False
+    return bool(facts.posix.movers[at] <= 0.5 * facts.mpi.rank_count[i])
+
+
 def of_mpi(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Source:
     """Calls of MPI-IO, as many and as long as the log's in the mean; with holes where more was moved than asked for."""
     mpi, posix = facts.mpi, facts.posix
@@ -98,9 +115,10 @@ def of_mpi(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Sourc
     amplified = moved / max(1.0, float(mpi.of(word)[i]))
     if amplified > 1.2:
         found = piece_of(facts, path)
-        piece = PIECE if found is None else found
+        stride, nobodys = max(2, round(amplified)), is_buffered(facts, path)
+        piece = PIECE if found is None else max(1, found // stride) if nobodys else found
         if each >= 2 * piece:
-            made_up = _with_holes(act, each // piece * piece, of_rank, ranks, amplified, piece, limit)
+            made_up = _with_holes(act, each // piece * piece, of_rank, ranks, Holes(piece, stride, nobodys), limit)
             how = "are assumed" if found is None else "lie in the log so far apart"
             return replace(made_up, note=f"{made_up.note} {how}")
     extent = 0.0 if at is None else float(posix.most(f"MAX_BYTE_{'READ' if verb == 'READ' else 'WRITTEN'}")[at]) + 1
@@ -140,9 +158,9 @@ def piece_of(facts: Facts, path: str) -> int | None:
     return None
 
 
-def _with_holes(act: int, each: int, of_rank: int, ranks: int, amplified: float, piece: int, limit: Most) -> Source:
-    """Pieces of which only one in AMPLIFIED is a rank's own: what data sieving makes so much more of."""
-    stride = max(2, round(amplified))
+def _with_holes(act: int, each: int, of_rank: int, ranks: int, holes: Holes, limit: Most) -> Source:
+    """Pieces with HOLES between them: what data sieving makes so much more of."""
+    piece, stride = holes.piece, holes.stride
     pieces = each // piece
     while of_rank * pieces * ranks > limit.steps and of_rank > 1:
         of_rank //= 2
@@ -152,12 +170,16 @@ def _with_holes(act: int, each: int, of_rank: int, ranks: int, amplified: float,
     for rank in range(ranks):
         group, place = divmod(rank, stride)
         call, number = (one.ravel() for one in np.meshgrid(np.arange(of_rank), np.arange(pieces), indexing="ij"))
-        offset = (((call * groups + group) * pieces + number) * stride + place) * piece
+        at = ((call * groups + group) * pieces + number) * stride + place
+        if holes.nobodys:
+            at = ((call * pieces + number) * ranks + rank) * stride
+        offset = at * piece
         one = steps(act, offset, np.full(len(offset), piece))
         one["call"] = call
         made.append(one)
     told = f"{_of_each(ranks, of_rank)} of {count(pieces, 'piece', 'pieces')} each"
-    told += f"; pieces of {piece} bytes, of which a rank has one in {stride},"
+    told += f"; pieces of {piece} bytes, of which {'all ranks together have' if holes.nobodys else 'a rank has'} "
+    told += f"one in {stride},"
     return Source(made, False, True, told)
 
 
