@@ -10,6 +10,7 @@ from penstock.doctor.replay import source
 from penstock.doctor.replay.source import Source
 from penstock.doctor.replay.steps import READ, WRITE, Steps, Variant, joined, together
 from penstock.doctor.replay.trial import Asked, Trial, comparison, mean, of_mpi, of_posix, through_mpi, uneven
+from penstock.doctor.rules.sieved import is_buffered
 
 CALL = 4 * MIB  # of a rank in one collective call
 BUFFER = 16 * MIB
@@ -29,7 +30,7 @@ def sieving(asked: Asked) -> Trial | str:
     collective = bool(mpi.collective[i])
     buffered, sieved = {f"romio_cb_{word}": "enable"}, {f"romio_cb_{word}": "disable"}
     unsieved = {f"romio_ds_{word}": "disable"}
-    if source.is_buffered(asked.facts, asked.path):
+    if is_buffered(asked.facts, asked.path):
         before = through_mpi("before", found.steps, found, True, **buffered)
         remedies = [
             through_mpi(f"romio_cb_{word}=disable, romio_ds_{word}=disable", found.steps, found, True,

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from penstock.doctor.facts import Facts, Use
 from penstock.doctor.replay.steps import READ, WRITE, Steps, joined, nothing, steps
+from penstock.doctor.rules.sieved import is_buffered
 from penstock.report.words import count
 
 PIECE = 8 << 10  # bytes of a piece where neither counters nor accesses say it
@@ -88,14 +89,6 @@ def _cut(of: Sequence[Steps], limit: Most) -> list[Steps]:
 def verb_of(use: Use, i: int) -> str:
     """What takes most of the time in file I."""
     return "READ" if use.of("F_READ_TIME")[i] > use.of("F_WRITE_TIME")[i] else "WRITE"
-
-
-def is_buffered(facts: Facts, path: str) -> bool:
-    """Whether few ranks move a file of MPI-IO's collective calls. These have holes only where nobody writes."""
-    i, at = facts.mpi.index(path), facts.posix.index(path)
-    if i is None or at is None or not facts.mpi.collective[i]:
-        return False
-    return bool(facts.posix.movers[at] <= 0.5 * facts.mpi.rank_count[i])
 
 
 def of_mpi(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Source:

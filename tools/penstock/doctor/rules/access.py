@@ -8,7 +8,7 @@ from penstock.doctor.facts import DATA, MIB, SMALL, Facts
 from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rules.collective import AGAIN, small_alone
 from penstock.doctor.rules.common import found, names, share, size, times, words
-from penstock.doctor.rules.sieved import LEAST_BYTES, amplified, reads_back
+from penstock.doctor.rules.sieved import LEAST_BYTES, amplified, is_buffered, reads_back
 
 LEAST_OFF = 8  # accesses that are not aligned
 PAGE = 4096  # smaller accesses are so by nature, in blocks of this size
@@ -37,6 +37,7 @@ def amplification(facts: Facts) -> Iterator[Finding]:
             files=[path],
             calls=DATA,
             confidence=0.85,
+            without=("mpi hint",) if is_buffered(facts, path) else (),
             ratio=ratio,
         )
 
@@ -71,6 +72,7 @@ def read_modify_write(facts: Facts) -> Iterator[Finding]:
             files=[path],
             calls=DATA,
             confidence=0.8,
+            without=("mpi hint",) if is_buffered(facts, path) else (),
             reads=times(reads),
             part=share(float(posix.of("F_READ_TIME")[at]) / max(float(posix.seconds[at]), 1e-9)),
         )
