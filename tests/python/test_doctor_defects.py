@@ -13,7 +13,7 @@ import known_jobs as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.facts import Facts
-from penstock.doctor.job import SHARED, Heat, Job, Module, Record
+from penstock.doctor.job import SHARED, FunctionTime, Heat, Job, Module, Record
 from penstock.doctor.many import summary
 from penstock.doctor.rules.common import _remedies, words
 
@@ -373,6 +373,34 @@ def test_to_open_a_file_and_the_views_of_hdf5_are_no_metadata_of_hdf5(calls: dic
         ranks=4, seconds=3,
     )  # fmt: skip
     assert diagnose(made).verdict.endswith("nothing is wrong with it: nothing to do.")
+
+
+def hdf5_collective(each: int, late: float, profiled: bool = True) -> Job:
+    """1000 collective writes of four ranks, EACH of so many bytes; 40 s of the mean rank in either view and in them."""
+    sites = [
+        FunctionTime("MPI_File_set_view", "MPI-IO", "H5FD__mpio_write", "h", 4000, 0, 0, seconds, seconds, 0, 1, "")
+        for seconds in (20.0 + late, 20.0 - late)
+    ]
+    return job(
+        record("MPI-IO", "/scratch/out.h5", COLL_OPENS=8, COLL_WRITES=4000, VIEWS=8000, BYTES_WRITTEN=1000 * each,
+               F_WRITE_TIME=4 * 20, F_META_TIME=4 * 40, F_SLOWEST_RANK_TIME=61),
+        shared("POSIX", 4, 4, "/scratch/out.h5", OPENS=4, WRITES=4000, BYTES_WRITTEN=1000 * each, F_WRITE_TIME=4 * 2),
+        ranks=4, functions=tuple(sites) if profiled else (),
+    )  # fmt: skip
+
+
+def test_time_in_the_views_of_hdf5_has_a_name() -> None:
+    first = diagnose(hdf5_collective(571, 0.5)).findings[0]
+    assert (first.rule, first.severity) == ("M6", "HIGH")
+    assert first.saved_seconds == pytest.approx(0.5 * (2 * 19.5 + 20 - 2))
+    assert first.remedies["library"].startswith("HDF5: one dataset or attribute instead of many")
+    (large,) = (one for one in diagnose(hdf5_collective(64 * MIB, 0.5)).findings if one.rule == "M6")
+    assert large.saved_seconds == pytest.approx(0.5 * 2 * 19.5)  # without the accesses themselves
+    assert "INDEPENDENT" in large.remedies["library"]
+    # Who waits before the first view alone waits for a late rank.
+    assert "M6" not in known.severities(hdf5_collective(64 * MIB, 19.9))
+    (logged,) = (one for one in diagnose(hdf5_collective(64 * MIB, 0, False)).findings if one.rule == "M6")
+    assert logged.saved_seconds == pytest.approx(0.5 * 40 * 8000 / 8008)
 
 
 def test_large_binary_records_through_streams_are_no_text() -> None:
