@@ -450,6 +450,16 @@ def test_pieces_that_lie_apart_cannot_be_gathered(consecutive: int, apart: bool)
     assert one.remedies["application"].startswith("a rank's pieces are not adjacent" if apart else "gather in memory")
 
 
+@pytest.mark.parametrize(("each", "said"), [(49, "no flush after each line"), (8192, "a larger buffer (setvbuf")])
+def test_a_larger_buffer_is_advised_only_where_a_buffer_gathers(each: int, said: str) -> None:
+    made = job(*(record("POSIX", f"/scratch/{i}", i, OPENS=1, WRITES=40_000, BYTES_WRITTEN=40_000 * each,
+                        F_WRITE_TIME=60, SEQ_WRITES=39_999, CONSEC_WRITES=39_999, SIZE_WRITE_1K_10K=40_000)
+                 for i in range(4)), ranks=4)  # fmt: skip
+    (one,) = (found for found in diagnose(made).findings if found.rule == "A4")
+    assert said in one.remedies["application"]
+    assert ("larger buffer" in one.remedies["application"]) == (each == 8192)
+
+
 @pytest.mark.parametrize("kind", ["ext4", "nfs4", "gpfs", "lustre"])
 def test_remedies_of_lustre_are_for_lustre(kind: str) -> None:
     for make in (known.one_aggregator, known.read_by_all, known.metadata_storm, known.sieving, known.rank_0_only):
