@@ -1,6 +1,7 @@
 """test_doctor_collective.py: what the doctor says of collective access: exchange, late ranks, holes."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.finding import Finding
 from penstock.doctor.job import Job, Module, Record
+from penstock.doctor.many import summary_of
 
 
 def test_reads_beyond_the_end_are_read_modify_write_too() -> None:
@@ -59,6 +61,16 @@ def test_what_all_ranks_read_is_not_made_collective() -> None:
     )  # fmt: skip
     assert {"A7", "A3"} <= set(found)
     assert "C5" not in found
+
+
+def test_waiting_for_a_late_rank_is_not_lost_to_io() -> None:
+    found = diagnose(late(0.2))
+    assert found.worth[0].rule == "I4"
+    assert found.first is None
+    short = summary_of(Path("late.darshan"), found)
+    assert (short.rule, short.lost_core_hours) == ("I4", 0)
+    stored = diagnose(known.rank_0_only())
+    assert summary_of(Path("one.darshan"), stored).lost_core_hours > 0
 
 
 def test_the_exchange_of_good_collective_access_is_no_waiting() -> None:

@@ -48,9 +48,14 @@ class Diagnosis:
         return tuple(one for one in self.findings if one.severity in (HIGH, WARN) and not one.withdrawn)
 
     @property
+    def first(self) -> Finding | None:
+        """Of these, the first whose time is that of I/O and is lost. None where ranks only come late, for one."""
+        return next((one for one in self.worth if one.calls and one.rule not in COULD_BE), None)
+
+    @property
     def lost_core_hours(self) -> float:
-        """What the best of the findings would save."""
-        return max((one.seconds for one in self.worth), default=0.0) * self.job.ranks / 3600
+        """What that would save."""
+        return 0.0 if self.first is None else self.first.seconds * self.job.ranks / 3600
 
     @property
     def saved_seconds(self) -> float:
