@@ -4,13 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import known_jobs as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.finding import Finding
-from penstock.doctor.job import Job, Module, Record
+from penstock.doctor.job import SEGMENT, Job, Module, Record, Traced
 from penstock.doctor.many import summary_of
 
 
@@ -71,6 +72,32 @@ def test_waiting_for_a_late_rank_is_not_lost_to_io() -> None:
     assert (short.rule, short.lost_core_hours) == ("I4", 0)
     stored = diagnose(known.rank_0_only())
     assert summary_of(Path("one.darshan"), stored).lost_core_hours > 0
+
+
+@pytest.mark.parametrize("with_dxt", [True, False])
+def test_ranks_that_come_late_by_turns_are_seen_in_dxt(with_dxt: bool) -> None:
+    """Twelve collective writes of four ranks. Another rank comes 2 s late to each, and all leave together."""
+    traced = []
+    for rank in range(4):
+        starts = np.array([5 * k + (2 if k % 4 == rank else 0) for k in range(12)])
+        segments = np.array([(0, MIB, start, 5 * k + 2.1) for k, start in enumerate(starts)], SEGMENT)
+        traced.append(Traced("MPI-IO", "/scratch/out", rank, "n0", segments[:0], segments))
+    inside = 12 * (0.1 + 2 * 3 / 4)
+    made = job(
+        record("MPI-IO", COLL_OPENS=4, COLL_WRITES=48, BYTES_WRITTEN=48 * MIB, F_WRITE_TIME=4 * inside,
+               F_SLOWEST_RANK_TIME=inside, F_FASTEST_RANK_TIME=inside, SIZE_WRITE_AGG_1M_4M=48),
+        shared("POSIX", 4, 4, OPENS=4, WRITES=48, BYTES_WRITTEN=48 * MIB, F_WRITE_TIME=0.4),
+        ranks=4, seconds=62, mounts=(("/", "ext4"),), has_traced=with_dxt, traced=lambda: iter(traced),
+    )  # fmt: skip
+    found = diagnose(made)
+    assert "nothing is wrong" not in found.verdict
+    if not with_dxt:
+        assert "DXT_ENABLE_IO_TRACE" in found.verdict
+        return
+    (one,) = (each for each in found.findings if each.rule == "I4")
+    assert one.title.startswith("Now one rank comes, now another late to collective calls")
+    assert one.saved_seconds == pytest.approx(12 * 2 * 3 / 4)
+    assert "until the last rank comes" in one.cause
 
 
 def test_the_exchange_of_good_collective_access_is_no_waiting() -> None:

@@ -14,6 +14,7 @@ LITTLE = 0.10  # of the run time: less is not I/O's fault
 HIGH_SHARE, WARN_SHARE = 0.10, 0.02  # of the run time, saved: the one rule of what a finding is worth
 ORDER = {HIGH: 2, WARN: 1, INFO: 0}
 LEAST_SAVED = 0.001  # of the run time: less is not worth a word
+ASK = " Darshan with DXT (DXT_ENABLE_IO_TRACE=1) would show whom the ranks wait for."
 COULD_BE = ("O1",)  # what is good and could be better
 SAID_ANYWAY = ("H1", "G3", "A6", "C5")  # though they save little or nothing
 
@@ -94,7 +95,8 @@ class Diagnosis:
         if inside - below >= HIGH_SHARE * self.facts.seconds:
             return (
                 f"I/O takes {taken}, and no rule says why: the mean rank spends {inside:.3g} s in reads and writes of "
-                f"MPI-IO, the busiest rank {below:.3g} s in the file system; the rest is exchange, or waiting."
+                f"MPI-IO, the busiest rank {below:.3g} s in the file system. The rest is exchange, or waiting for "
+                f"ranks that come late.{'' if self.job.has_traced else ASK}"
             )
         what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
         told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"
