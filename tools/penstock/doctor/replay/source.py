@@ -209,6 +209,7 @@ def of_posix(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Sou
         order = np.arange(of_rank) if in_order else np.random.default_rng(rank).permutation(of_rank)
         made.append(steps(READ if verb == "READ" else WRITE, begins[order], lengths[order]))
     told = f"{_of_each(movers, of_rank, verb.lower())} of {mean} bytes each in the mean"
+    told += "" if movers == ranks else "; the other ranks move nothing"
     return Source(made, False, note=told)
 
 
