@@ -273,7 +273,7 @@ def test_where_calls_are_collective_independent_access_does_not_wait(more: dict[
     assert "N1" in known.severities(job(record("MPI-IO", **times, **alone), posix))
     found = diagnose(job(record("MPI-IO", **times, **(alone | more)), posix))
     assert "N1" not in {one.rule for one in found.findings}
-    assert "and no rule says why: the mean rank spends 60 s in reads and writes of MPI-IO" in found.verdict
+    assert "and no rule says why: the mean rank spends 60 s in reads, writes and views of MPI-IO" in found.verdict
 
 
 def test_small_pieces_cost_what_the_file_system_takes_for_them() -> None:

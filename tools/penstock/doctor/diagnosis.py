@@ -94,9 +94,9 @@ class Diagnosis:
         inside, below = self.facts.beyond
         if inside - below >= HIGH_SHARE * self.facts.seconds:
             return (
-                f"I/O takes {taken}, and no rule says why: the mean rank spends {inside:.3g} s in reads and writes of "
-                f"MPI-IO, the busiest rank {below:.3g} s in the file system. The rest is exchange, or waiting for "
-                f"ranks that come late.{'' if self.job.has_traced else ASK}"
+                f"I/O takes {taken}, and no rule says why: the mean rank spends {inside:.3g} s in reads, writes and "
+                f"views of MPI-IO, the busiest rank {below:.3g} s in the file system. The rest is exchange, or waiting "
+                f"for ranks that come late.{'' if self.job.has_traced else ASK}"
             )
         what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
         told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"

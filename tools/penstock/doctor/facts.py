@@ -26,6 +26,7 @@ SHORTEST = 1e-3  # seconds of a run, which clocks that were set may have made 0,
 IMPOSSIBLE = 1.2  # times the run: a rank alone cannot spend more in files
 HDF5_NAMES = (".h5", ".hdf5", ".he5", ".nc4")
 LATE = 1.5  # times as long as the fastest rank: the others wait for it
+MANY_VIEWS = 10  # of each rank
 LEAST_LATE = 1e-3  # seconds of a call: less is what a scheduler takes, not what a rank computes
 OMPIO_NAME = re.compile(r"_cid-.*\.sm$|\.locktest\.\d+$")  # of files that Open MPI's OMPIO opens beside each
 
@@ -369,7 +370,7 @@ class Facts:
 
     @cached_property
     def beyond(self) -> tuple[float, float]:
-        """Seconds of the mean rank in MPI-IO's reads and writes, and of the busiest rank in POSIX.
+        """Seconds of the mean rank in MPI-IO's reads, writes and file views, and of the busiest rank in POSIX.
 
         Only of files where ranks spend far longer in MPI-IO than in the file system, waiting for late ranks aside.
         """
@@ -378,10 +379,19 @@ class Facts:
             at = self.posix_of(path)
             if at is None:
                 continue
-            mean, slowest = self.mpi.mean(i, DATA) - self.late(i), float(self.posix.slowest[at])
+            mean = self.mpi.mean(i, DATA) + self.in_views(i) - self.late(i)
+            slowest = float(self.posix.slowest[at])
             if mean > max(3 * float(self.posix.seconds[at]) / self.ranks, 1.5 * slowest):
                 inside, below = inside + mean, below + slowest
         return inside, below
+
+    def in_views(self, i: int) -> float:
+        """Seconds of the mean rank in the file views of MPI-IO's file I, as their part of the calls; none where they
+        are few, since to open a file takes longer.
+        """
+        views = float(self.mpi.of("VIEWS")[i])
+        opens = float(self.mpi.of("COLL_OPENS")[i] + self.mpi.of("INDEP_OPENS")[i])
+        return self.mpi.mean(i, ("META",)) * views / (views + opens) if views >= MANY_VIEWS * self.ranks else 0.0
 
     def is_local(self, path: str) -> bool:
         """On a file system of one machine, whose page cache gathers small writes."""

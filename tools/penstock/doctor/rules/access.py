@@ -38,7 +38,7 @@ def amplification(facts: Facts) -> Iterator[Finding]:
             files=[path],
             calls=DATA,
             confidence=0.85,
-            without=("mpi hint",) if is_buffered(facts, path) else (),
+            variant="buffered" if is_buffered(facts, path) else "",
             ratio=ratio,
         )
 
@@ -73,7 +73,7 @@ def read_modify_write(facts: Facts) -> Iterator[Finding]:
             files=[path],
             calls=DATA,
             confidence=0.8,
-            without=("mpi hint",) if is_buffered(facts, path) else (),
+            variant="buffered" if is_buffered(facts, path) else "",
             reads=times(reads),
             part=share(float(posix.of("F_READ_TIME")[at]) / max(float(posix.seconds[at]), 1e-9)),
         )

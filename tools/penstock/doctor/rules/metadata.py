@@ -147,13 +147,15 @@ def hdf5_views(facts: Facts) -> Iterator[Finding]:
         return
     chosen.sort(key=lambda i: -mpi.seconds[i])
     accesses = float(calls[chosen].sum()) / n
-    of_all = f"{times(accesses)} collective accesses of HDF5 of at most {size(moved / accesses)}"
+    of_all = f"{times(accesses)} collective accesses of HDF5 of at most {size(moved / accesses)} each"
     in_views = f"{min(views, spent):.3g} s"
-    told = f"{spent:.3g} s in {of_all} each, {in_views} of it in" if verbs else f"{in_views} beside {of_all} each, in"
+    told = f"{in_views} in the file views of {of_all}"
+    if verbs:
+        told = f"{spent:.3g} s in {of_all}, {in_views} of it in file views"
     yield found(
         facts,
         "M6",
-        f"The mean rank spends {told} file views ({names(mpi.paths[i] for i in chosen)})",
+        f"The mean rank spends {told} ({names(mpi.paths[i] for i in chosen)})",
         spent * 0.5,
         [
             Evidence("MPIIO_VIEWS", int(mpi.of("VIEWS")[chosen].sum()), f"{times(accesses)} accesses of {n} ranks"),
@@ -192,9 +194,7 @@ def _in_views(facts: Facts, chosen: Sequence[int]) -> float:
     """
     if pairs := _pairs(facts):
         return sum(pairs)
-    mpi = facts.mpi
-    calls = mpi.of("COLL_OPENS") + mpi.of("INDEP_OPENS") + mpi.of("VIEWS")
-    return sum(mpi.mean(i, ("META",)) * float(mpi.of("VIEWS")[i] / calls[i]) for i in chosen)
+    return sum(facts.in_views(i) for i in chosen)
 
 
 def open_storm(facts: Facts) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ def reads_back(facts: Facts, path: str) -> bool:
 
 def is_buffered(facts: Facts, path: str) -> bool:
     """Whether few ranks move a file of MPI-IO's collective calls. Buffers of these have holes where nobody writes,
-    whatever the hints.
+    whatever hints about data sieving say.
     """
     i, at = facts.mpi.index(path), facts.posix.index(path)
     if i is None or at is None or not facts.mpi.collective[i]:
