@@ -80,7 +80,8 @@ def test_ranks_that_come_late_by_turns_are_seen_in_dxt(with_dxt: bool) -> None:
     traced = []
     for rank in range(4):
         starts = np.array([5 * k + (2 if k % 4 == rank else 0) for k in range(12)])
-        segments = np.array([(0, MIB, start, 5 * k + 2.1) for k, start in enumerate(starts)], SEGMENT)
+        clock = 0.5 * rank  # ahead of the first rank's
+        segments = np.array([(0, MIB, start + clock, 5 * k + 2.1 + clock) for k, start in enumerate(starts)], SEGMENT)
         traced.append(Traced("MPI-IO", "/scratch/out", rank, "n0", segments[:0], segments))
     inside = 12 * (0.1 + 2 * 3 / 4)
     made = job(

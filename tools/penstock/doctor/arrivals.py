@@ -43,7 +43,11 @@ def waits(job: Job, calls: Mapping[str, int]) -> dict[str, Waits]:
 
 
 def _of(times: npt.NDArray[np.float64]) -> Waits:
-    """TIMES are [rank, call, (start, end)]."""
+    """TIMES are [rank, call, (start, end)]. How far a rank's clock is from that of rank 0 is taken off first: with it
+    goes the waiting for a rank that is always late, which counters tell.
+    """
+    starts = times[:, :, 0]
+    times = times - np.median(starts - starts[0], axis=1)[:, None, None]
     last = times[:, :, 0].argmax(axis=0)
     until = np.minimum(times[:, :, 0].max(axis=0), times[:, :, 1])
     waited = np.maximum(until - times[:, :, 0], 0).mean(axis=0)
