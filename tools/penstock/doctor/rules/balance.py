@@ -255,7 +255,8 @@ def late(facts: Facts) -> Iterator[Finding]:
         facts,
         "I4",
         f"{whose} late to collective calls, and the others wait there for {whole:.3g} s in the mean "
-        f"({names(mpi.paths[i] for i in ordered)})" + (f", {spent:.3g} s of it for its I/O" if by_io else ""),
+        f"({names(mpi.paths[i] for i in ordered)})"
+        + (f", {min(spent, whole):.3g} s of it for its I/O" if by_io else ""),
         whole,
         [
             *([starts] if traced else []),
