@@ -103,3 +103,16 @@ def crowded(hosts: dict[int, str], **more: Any) -> Job:
         for rank in range(16)
     ]
     return job(*each, ranks=16, hosts=hosts, **more)
+
+
+def sieved() -> Job:
+    """16 MiB in stripes of eight ranks, collective buffering off: as ROMIO makes 127 MiB of it."""
+    return job(
+        record("MPI-IO", COLL_WRITES=8, VIEWS=8, COLL_OPENS=8, BYTES_WRITTEN=16 * MIB, F_WRITE_TIME=8 * 0.9,
+               F_META_TIME=0.1, F_SLOWEST_RANK_TIME=1.0, SIZE_WRITE_AGG_1M_4M=8),
+        shared("POSIX", 8, 8, OPENS=8, WRITES=253, READS=253, BYTES_WRITTEN=127 * MIB, BYTES_READ=127 * MIB,
+               RW_SWITCHES=500, F_WRITE_TIME=8 * 0.4, F_READ_TIME=8 * 0.35, SEQ_WRITES=245, SEQ_READS=245,
+               CONSEC_WRITES=245, CONSEC_READS=245, MAX_BYTE_READ=16 * MIB - 1, MAX_BYTE_WRITTEN=16 * MIB - 1,
+               SIZE_WRITE_100K_1M=253, SIZE_READ_100K_1M=253, ACCESS1_ACCESS=524288, ACCESS1_COUNT=506),
+        ranks=8, seconds=2.0, mounts=(),
+    )  # fmt: skip

@@ -1,15 +1,18 @@
 """test_doctor_collective.py: what the doctor says of collective access: exchange, late ranks, holes."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import known_jobs as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.finding import Finding
-from penstock.doctor.job import Job, Module, Record
+from penstock.doctor.job import SEGMENT, Job, Module, Record, Traced
+from penstock.doctor.many import summary_of
 
 
 def test_reads_beyond_the_end_are_read_modify_write_too() -> None:
@@ -59,6 +62,43 @@ def test_what_all_ranks_read_is_not_made_collective() -> None:
     )  # fmt: skip
     assert {"A7", "A3"} <= set(found)
     assert "C5" not in found
+
+
+def test_waiting_for_a_late_rank_is_not_lost_to_io() -> None:
+    found = diagnose(late(0.2))
+    assert found.worth[0].rule == "I4"
+    assert found.first is None
+    short = summary_of(Path("late.darshan"), found)
+    assert (short.rule, short.lost_core_hours) == ("I4", 0)
+    stored = diagnose(known.rank_0_only())
+    assert summary_of(Path("one.darshan"), stored).lost_core_hours > 0
+
+
+@pytest.mark.parametrize("with_dxt", [True, False])
+def test_ranks_that_come_late_by_turns_are_seen_in_dxt(with_dxt: bool) -> None:
+    """Twelve collective writes of four ranks. Another rank comes 2 s late to each, and all leave together."""
+    traced = []
+    for rank in range(4):
+        starts = np.array([5 * k + (2 if k % 4 == rank else 0) for k in range(12)])
+        clock = 0.5 * rank  # ahead of the first rank's
+        segments = np.array([(0, MIB, start + clock, 5 * k + 2.1 + clock) for k, start in enumerate(starts)], SEGMENT)
+        traced.append(Traced("MPI-IO", "/scratch/out", rank, "n0", segments[:0], segments))
+    inside = 12 * (0.1 + 2 * 3 / 4)
+    made = job(
+        record("MPI-IO", COLL_OPENS=4, COLL_WRITES=48, BYTES_WRITTEN=48 * MIB, F_WRITE_TIME=4 * inside,
+               F_SLOWEST_RANK_TIME=inside, F_FASTEST_RANK_TIME=inside, SIZE_WRITE_AGG_1M_4M=48),
+        shared("POSIX", 4, 4, OPENS=4, WRITES=48, BYTES_WRITTEN=48 * MIB, F_WRITE_TIME=0.4),
+        ranks=4, seconds=62, mounts=(("/", "ext4"),), has_traced=with_dxt, traced=lambda: iter(traced),
+    )  # fmt: skip
+    found = diagnose(made)
+    assert "nothing is wrong" not in found.verdict
+    if not with_dxt:
+        assert "DXT_ENABLE_IO_TRACE" in found.verdict
+        return
+    (one,) = (each for each in found.findings if each.rule == "I4")
+    assert one.title.startswith("Now one rank comes, now another late to collective calls")
+    assert one.saved_seconds == pytest.approx(12 * 2 * 3 / 4)
+    assert "until the last rank comes" in one.cause
 
 
 def test_the_exchange_of_good_collective_access_is_no_waiting() -> None:
@@ -234,7 +274,7 @@ def test_where_calls_are_collective_independent_access_does_not_wait(more: dict[
     assert "N1" in known.severities(job(record("MPI-IO", **times, **alone), posix))
     found = diagnose(job(record("MPI-IO", **times, **(alone | more)), posix))
     assert "N1" not in {one.rule for one in found.findings}
-    assert "and no rule says why: the mean rank spends 60 s in reads and writes of MPI-IO" in found.verdict
+    assert "and no rule says why: the mean rank spends 60 s in reads, writes and views of MPI-IO" in found.verdict
 
 
 def test_small_pieces_cost_what_the_file_system_takes_for_them() -> None:

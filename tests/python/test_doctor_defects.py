@@ -1,5 +1,7 @@
 """test_doctor_defects.py: shapes of real programs' logs, with a defect or without, and what is said first."""
 
+import re
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,10 @@ import pytest
 import known_jobs as known
 from jobs import GIB, MIB, job, record, shared
 from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.job import SHARED, Heat, Job, Module, Record
+from penstock.doctor.facts import Facts
+from penstock.doctor.job import SHARED, FunctionTime, Heat, Job, Module, Record
 from penstock.doctor.many import summary
+from penstock.doctor.rules.common import _remedies, words
 
 
 @pytest.mark.parametrize(
@@ -371,6 +375,34 @@ def test_to_open_a_file_and_the_views_of_hdf5_are_no_metadata_of_hdf5(calls: dic
     assert diagnose(made).verdict.endswith("nothing is wrong with it: nothing to do.")
 
 
+def hdf5_collective(each: int, late: float, profiled: bool = True) -> Job:
+    """1000 collective writes of four ranks, EACH of so many bytes; 40 s of the mean rank in either view and in them."""
+    sites = [
+        FunctionTime("MPI_File_set_view", "MPI-IO", "H5FD__mpio_write", "h", 4000, 0, 0, seconds, seconds, 0, 1, "")
+        for seconds in (20.0 + late, 20.0 - late)
+    ]
+    return job(
+        record("MPI-IO", "/scratch/out.h5", COLL_OPENS=8, COLL_WRITES=4000, VIEWS=8000, BYTES_WRITTEN=1000 * each,
+               F_WRITE_TIME=4 * 20, F_META_TIME=4 * 40, F_SLOWEST_RANK_TIME=61),
+        shared("POSIX", 4, 4, "/scratch/out.h5", OPENS=4, WRITES=4000, BYTES_WRITTEN=1000 * each, F_WRITE_TIME=4 * 2),
+        ranks=4, functions=tuple(sites) if profiled else (),
+    )  # fmt: skip
+
+
+def test_time_in_the_views_of_hdf5_has_a_name() -> None:
+    first = diagnose(hdf5_collective(571, 0.5)).findings[0]
+    assert (first.rule, first.severity) == ("M6", "HIGH")
+    assert first.saved_seconds == pytest.approx(0.5 * (2 * 19.5 + 20 - 2))
+    assert first.remedies["library"].startswith("HDF5: one dataset or attribute instead of many")
+    (large,) = (one for one in diagnose(hdf5_collective(64 * MIB, 0.5)).findings if one.rule == "M6")
+    assert large.saved_seconds == pytest.approx(0.5 * 2 * 19.5)  # without the accesses themselves
+    assert "INDEPENDENT" in large.remedies["library"]
+    # Who waits before the first view alone waits for a late rank.
+    assert "M6" not in known.severities(hdf5_collective(64 * MIB, 19.9))
+    (logged,) = (one for one in diagnose(hdf5_collective(64 * MIB, 0, False)).findings if one.rule == "M6")
+    assert logged.saved_seconds == pytest.approx(0.5 * 40 * 8000 / 8008)
+
+
 def test_large_binary_records_through_streams_are_no_text() -> None:
     def streamed(each: int) -> Job:
         calls = 40 * MIB // each
@@ -418,6 +450,16 @@ def test_pieces_that_lie_apart_cannot_be_gathered(consecutive: int, apart: bool)
     assert one.remedies["application"].startswith("a rank's pieces are not adjacent" if apart else "gather in memory")
 
 
+@pytest.mark.parametrize(("each", "said"), [(49, "no flush after each line"), (8192, "a larger buffer (setvbuf")])
+def test_a_larger_buffer_is_advised_only_where_a_buffer_gathers(each: int, said: str) -> None:
+    made = job(*(record("POSIX", f"/scratch/{i}", i, OPENS=1, WRITES=40_000, BYTES_WRITTEN=40_000 * each,
+                        F_WRITE_TIME=60, SEQ_WRITES=39_999, CONSEC_WRITES=39_999, SIZE_WRITE_1K_10K=40_000)
+                 for i in range(4)), ranks=4)  # fmt: skip
+    (one,) = (found for found in diagnose(made).findings if found.rule == "A4")
+    assert said in one.remedies["application"]
+    assert ("larger buffer" in one.remedies["application"]) == (each == 8192)
+
+
 @pytest.mark.parametrize("kind", ["ext4", "nfs4", "gpfs", "lustre"])
 def test_remedies_of_lustre_are_for_lustre(kind: str) -> None:
     for make in (known.one_aggregator, known.read_by_all, known.metadata_storm, known.sieving, known.rank_0_only):
@@ -437,3 +479,19 @@ def test_hints_of_romio_are_said_to_be_so() -> None:
     posix = Module("POSIX", [*made.modules["POSIX"].records, own])
     hint = diagnose(replace(made, modules={**made.modules, "POSIX": posix})).findings[0].remedies["mpi hint"]
     assert hint.startswith("this run used Open MPI's own MPI-IO, OMPIO, which ignores hints of ROMIO")
+
+
+@pytest.mark.parametrize("kind", ["ext4", "lustre"])
+def test_runs_with_ompio_get_only_hints_that_it_takes_or_the_word_that_it_ignores_them(kind: str) -> None:
+    own = record("POSIX", "/scratch/out_cid-3-4711.sm", 0, OPENS=1)
+    facts = Facts(job(own, mounts=(("/", kind),)))
+    told = 0
+    for rule, one in words().items():
+        figures = defaultdict(str, dict.fromkeys(re.findall(r"{(\w+)", str(one)), "1"))
+        hint = _remedies(facts, one, ["/scratch/out"], (), figures).get("mpi hint", "")
+        if any(name in hint for name in ("romio_", "cb_config_list", "striping_")):
+            told += 1
+            assert hint.startswith("this run used Open MPI's own MPI-IO, OMPIO"), rule
+    assert told > 3
+    hint = _remedies(facts, words()["C2"], ["/scratch/out"], (), defaultdict(str, target="4"))["mpi hint"]
+    assert hint == "cb_nodes=4"

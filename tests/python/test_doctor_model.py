@@ -108,6 +108,11 @@ def test_times_ahead_follow_the_runs() -> None:
     assert model.basis.startswith("straight lines")
 
 
+def test_times_that_fall_do_not_reach_nothing() -> None:
+    runs = [job(shared("POSIX", n, n, WRITES=n, F_WRITE_TIME=n * (12 - n), OPENS=n), ranks=n) for n in (3, 4, 7)]
+    assert [fit(runs).seconds_at(n)["write"] for n in (14, 112)] == pytest.approx([5.0, 5.0])
+
+
 def traced(build: Path, folder: Path, ranks: int) -> Job:
     """The particle-in-cell workload through parallel HDF5, with its calls of MPI-IO, on real ranks."""
     words = [

@@ -1,12 +1,6 @@
-"""test_replay.py: patterns of findings are what the log says, remedies move the same bytes, and both are played."""
+"""test_replay.py: patterns of findings are what the log says, remedies move the same bytes, and outcomes are told."""
 
-import json
-import os
-import subprocess
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,25 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import known_jobs as known
-from conftest import Penstock
 from jobs import LOGS, MIB, job, logs, record, shared
-from penstock.campaign import launch
-from penstock.campaign.run import run
 from penstock.campaign.stats import Interval
 from penstock.doctor.darshan_log import read_log
 from penstock.doctor.diagnosis import diagnose
 from penstock.doctor.finding import ACHIEVED, INFO, UNDECIDED, WITHDRAWN, Finding, Replayed
 from penstock.doctor.job import SEGMENT, Job, Step, Traced
 from penstock.doctor.replay.costs import costs_of, probes
-from penstock.doctor.replay.play import MOVED, OverError, Played, Stage, Whole
 from penstock.doctor.replay.remedies import TRIALS, trial
-from penstock.doctor.replay.replay import _noise, _outcome, replayed
+from penstock.doctor.replay.replay import _noise, _outcome
 from penstock.doctor.replay.steps import (
     BROADCAST,
     READ,
     STEP,
     WRITE,
-    Case,
     Steps,
     Variant,
     extents,
@@ -43,22 +32,8 @@ from penstock.doctor.replay.steps import (
     together,
 )  # fmt: skip
 from penstock.doctor.replay.trial import Trial
-from penstock.trace.darshan_log import write_darshan
 
 RANKS = 8
-
-
-def sieved() -> Job:
-    """16 MiB in stripes of eight ranks, collective buffering off: as ROMIO makes 127 MiB of it."""
-    return job(
-        record("MPI-IO", COLL_WRITES=8, VIEWS=8, COLL_OPENS=8, BYTES_WRITTEN=16 * MIB, F_WRITE_TIME=8 * 0.9,
-               F_META_TIME=0.1, F_SLOWEST_RANK_TIME=1.0, SIZE_WRITE_AGG_1M_4M=8),
-        shared("POSIX", 8, 8, OPENS=8, WRITES=253, READS=253, BYTES_WRITTEN=127 * MIB, BYTES_READ=127 * MIB,
-               RW_SWITCHES=500, F_WRITE_TIME=8 * 0.4, F_READ_TIME=8 * 0.35, SEQ_WRITES=245, SEQ_READS=245,
-               CONSEC_WRITES=245, CONSEC_READS=245, MAX_BYTE_READ=16 * MIB - 1, MAX_BYTE_WRITTEN=16 * MIB - 1,
-               SIZE_WRITE_100K_1M=253, SIZE_READ_100K_1M=253, ACCESS1_ACCESS=524288, ACCESS1_COUNT=506),
-        ranks=8, seconds=2.0, mounts=(),
-    )  # fmt: skip
 
 
 def traced(*accesses: tuple[int, int, int, int], act: int = WRITE, module: str = "POSIX") -> tuple[Traced, ...]:
@@ -81,7 +56,7 @@ def tried(made: Job, rule: str, ranks: int = RANKS) -> Trial:
     return result
 
 
-DEFECTS = [known.independent_small_writes, known.sieving, known.rank_0_only, known.read_by_all, sieved]
+DEFECTS = [known.independent_small_writes, known.sieving, known.rank_0_only, known.read_by_all, known.sieved]
 
 
 @pytest.mark.parametrize("make", DEFECTS, ids=lambda one: one.__name__)
@@ -184,7 +159,7 @@ def test_costs_count_what_sieving_moves() -> None:
         f"together {512 << 10}": 8 * 8 * (512 << 10) * 1e-9,
     }
     costs = costs_of(8, took)
-    before, _, disabled, collective = tried(sieved(), "A1").variants
+    before, _, disabled, collective = tried(known.sieved(), "A1").variants
     whole = 8 * 16 * MIB * 1e-9  # each rank reads the whole stretch and writes it, one at a time does either
     assert costs.of(before) == pytest.approx(max(whole, 2 * whole / costs.cores), rel=0.15)
     pieces = 8 * 256 * 1e-7
@@ -252,12 +227,12 @@ def test_what_is_undecided_has_an_interval_or_says_how_few_repetitions_there_wer
 def test_pieces_are_as_large_as_ranks_begin_apart_in_the_log() -> None:
     """As data sieving reads them: stretches of 512 KiB, which begin at each rank's first piece, of 4 KiB."""
     accesses = [(rank, rank * 4096 + i * (512 << 10), 512 << 10, i) for rank in range(8) for i in range(4)]
-    made = replace(sieved(), has_traced=True, traced=lambda: iter(traced(*accesses)))
+    made = replace(known.sieved(), has_traced=True, traced=lambda: iter(traced(*accesses)))
     found = tried(made, "A1")
     assert {int(length) for one in found.variants[0].steps for length in one["length"]} == {4096}
     assert "pieces of 4096 bytes" in found.note
     assert "lie in the log so far apart" in found.note
-    assert "pieces of 8192 bytes, of which a rank has one in 8, are assumed" in tried(sieved(), "A1").note
+    assert "pieces of 8192 bytes, of which a rank has one in 8, are assumed" in tried(known.sieved(), "A1").note
 
 
 def test_ranks_of_a_collective_call_leave_no_holes_between_their_pieces() -> None:
@@ -272,6 +247,25 @@ def test_ranks_of_a_collective_call_leave_no_holes_between_their_pieces() -> Non
     whole = extents([one[:1] for one in found.variants[0].steps], WRITE)  # of the first call
     assert len(whole) == 1
     assert not [one.name for one in found.variants if "disable" in one.name]  # which is no remedy of C1
+
+
+def test_collective_calls_that_few_ranks_write_have_the_holes_of_the_log() -> None:
+    moved = 40 * MIB
+    made = job(
+        record("MPI-IO", COLL_WRITES=20, VIEWS=20, BYTES_WRITTEN=moved, F_WRITE_TIME=4 * 60, F_SLOWEST_RANK_TIME=60),
+        shared("POSIX", 4, 1, WRITES=11, BYTES_WRITTEN=2 * moved, F_WRITE_TIME=60, SEQ_WRITES=10, CONSEC_WRITES=10),
+        ranks=4,
+    )  # fmt: skip
+    (one,) = (each for each in diagnose(made).findings if each.rule == "A1")
+    assert next(iter(one.remedies)) == "application"  # romio_ds_write keeps no holes out of the buffers
+    assert not [text for text in one.remedies.values() if "romio_ds_write" in text]
+    before, _, apart, closed = tried(made, "A1", 4).variants
+    one_call = extents([each[each["call"] == 0] for each in before.steps], WRITE)
+    touched = int((one_call[:, 2] - one_call[:, 1]).sum())
+    assert int(one_call[-1, 2] - one_call[0, 1]) == pytest.approx(2 * touched, rel=0.01)
+    assert apart.hints == {"romio_cb_write": "disable", "romio_ds_write": "disable"}
+    (whole,) = extents(closed.steps, WRITE).tolist()
+    assert whole[2] - whole[1] == closed.bytes == before.bytes
 
 
 def test_accesses_in_views_are_played_where_offsets_are_those_of_the_file() -> None:
@@ -295,129 +289,19 @@ def test_accesses_in_views_are_played_where_offsets_are_those_of_the_file() -> N
 def test_the_programs_hints_are_those_of_before_too() -> None:
     hints = {"romio_cb_write": "disable", "romio_ds_write": "enable", "access_style": "write_once"}
     step = Step("/scratch/out", "write", "hdf5/mpiio", 0, 1, {}, 1, (0,), ("T",), hints, {"romio_cb_write": "disable"})
-    before, again, *after = tried(replace(sieved(), steps=(step,)), "A1").variants
+    before, again, *after = tried(replace(known.sieved(), steps=(step,)), "A1").variants
     assert before.hints == again.hints == {"romio_cb_write": "disable", "romio_ds_write": "enable"}
     assert after[0].hints["romio_ds_write"] == "disable"
     assert after[1].hints["romio_cb_write"] == "enable"
-    unnamed = sieved()
+    unnamed = known.sieved()
     mpi = unnamed.modules["MPI-IO"].records[0]
     mpi.counters["MPIIO_HINTS"] = 8
     assert tried(unnamed, "A1").note.endswith("; the program gave hints, which the log does not name")
 
 
-@pytest.mark.parametrize("step_seconds", [1e-6, 1e-4, 1e-2])
-def test_all_findings_are_played_within_the_budget_and_often_enough(
-    step_seconds: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A machine on which each step takes so long, and a launcher a second."""
-    now, played = [0.0], []
-
-    def play(stage: Stage, cases: Sequence[Case], seconds: float, _: Any) -> Whole:
-        steps_of_all = [[sum(map(len, one.steps)) for one in variants] for _, variants in cases]
-        each = sum(map(sum, steps_of_all)) * step_seconds
-        times = min(stage.repetitions, int((seconds - 1) / max(each, 1e-9)) - 1)
-        if times < 1:
-            now[0] += seconds
-            raise OverError
-        now[0] += 1 + each * (times + 1)
-        played.append((cases[0][0], times))
-        made = [
-            [Played(v.name, tuple([max(0.002, n * step_seconds)] * times), dict.fromkeys(MOVED, 0.0), "")
-             for v, n in zip(variants, of, strict=True)]
-            for (_, variants), of in zip(cases, steps_of_all, strict=True)
-        ]  # fmt: skip
-        return Whole(made, each, times)
-
-    monkeypatch.setattr("penstock.doctor.replay.replay.play", play)
-    monkeypatch.setattr("penstock.doctor.replay.replay.time", SimpleNamespace(monotonic=lambda: now[0]))
-    found = diagnose(known.sieving())
-    told: list[tuple[str, int, int]] = []
-    after = replayed(found, Stage(tmp_path, 8, launch.Mpi.openmpi, 8, 60.0), lambda *what: told.append(what))
-    assert now[0] <= 60.5
-    assert played
-    for one in after.findings:
-        assert one.replayed is not None or "--budget" in one.not_replayed
-        if one.replayed is not None:
-            assert one.replayed.repetitions >= 6
-    if step_seconds < 1e-2:
-        assert all(one.replayed is not None for one in after.findings)
-
-
-def test_a_run_ends_when_its_time_is_over() -> None:
-    done = run(["sleep", "600"], dict(os.environ), lambda _: None, 0.2)
-    assert done.status != 0
-
-
 def _with_outcome(one: Finding, outcome: str) -> Finding:
     shown = Replayed(2.0, 1.0, 0.5, 0.4, 0.6, outcome, False, "remedy", 8, "ext4", None, 20.0)
     return one.with_replay(shown)
-
-
-def test_sieving_is_replayed_with_its_bytes_before_and_after(penstock: Penstock, tmp_path: Path) -> None:
-    log = tmp_path / "sieved.darshan"
-    write_darshan(sieved(), log)
-    page = tmp_path / "why.html"
-    result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path), "--json", "-", "--html", str(page),
-                      "--repetitions", "2", "--budget", "300")  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    findings = json.loads(result.stdout)["findings"]
-    shown = next(one["replayed"] for one in findings if one["rule"] == "A1")
-    assert shown is not None, findings
-    asked = 16 * MIB
-    assert shown["before"]["written_bytes"] == pytest.approx(8 * asked, rel=0.05)
-    assert shown["before"]["read_bytes"] == pytest.approx(7 * asked, rel=0.1)  # the first finds an empty file
-    assert shown["after"]["written_bytes"] == pytest.approx(asked, rel=0.01)
-    assert shown["after"]["read_bytes"] == 0
-    assert shown["outcome"] != WITHDRAWN
-    assert shown["repetitions"] >= 2
-    assert shown["least"] <= shown["ratio"] <= shown["most"]
-    assert shown["ranks"] == 8
-    assert not shown["exact"]
-    assert shown["predicted_gain"] > 0
-    assert "romio_ds_write=disable" in shown["tried"]
-    assert "Replayed from the counters on 8 ranks" in page.read_text()
-    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("penstock")] == []
-
-
-@pytest.mark.nightly
-def test_replay_on_one_rank(penstock: Penstock, tmp_path: Path) -> None:
-    log = tmp_path / "small.darshan"
-    write_darshan(sieved(), log)
-    result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path), "--json", "-", "--np", "1",
-                      "--repetitions", "1")  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    shown = [one["replayed"] for one in json.loads(result.stdout)["findings"] if one["replayed"]]
-    assert shown
-    assert all(one["ranks"] == 1 for one in shown)
-
-
-def test_where_a_replay_cannot_be_played_it_says_why(penstock: Penstock, tmp_path: Path) -> None:
-    log = tmp_path / "small.darshan"
-    write_darshan(known.slow_target(), log)
-    result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path / "nowhere"))
-    assert result.returncode == 2
-    assert f"--dir {tmp_path}/nowhere: no such folder" in result.stderr
-    assert "add --replay" in penstock("doctor", str(log), "--dir", str(tmp_path)).stderr
-    assert "takes one log" in penstock("doctor", str(tmp_path), "--replay").stderr
-    result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path))
-    assert "not replayed: a slow target is that file system's own" in " ".join(result.stdout.split())
-
-
-def test_a_trace_is_replayed_from_its_accesses_even_where_there_is_nothing_to_do(
-    build: Path, penstock: Penstock, tmp_path: Path
-) -> None:
-    words = ["pic", "--total", "8MiB", "--methods", "phdf5", "--repetitions", "1", "--no-aa", "--dir", str(tmp_path)]
-    command = [*launch.mpiexec(launch.Mpi.openmpi, 4), str(build / "bin" / "penstock-bench"), *words]
-    environment = launch.environment() | {"PENSTOCK_TRACE": str(tmp_path / "t")}
-    subprocess.run(command, env=environment, capture_output=True, timeout=120, check=True)
-    result = penstock("doctor", str(tmp_path / "t"), "--replay", "--dir", str(tmp_path), "--json", "-",
-                      "--repetitions", "1")  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    findings = json.loads(result.stdout)["findings"]
-    assert findings
-    played = [one["replayed"] for one in findings if one["replayed"]]
-    said = [one["not_replayed"] for one in findings]
-    assert any(one["exact"] for one in played), said
 
 
 @logs
@@ -433,49 +317,3 @@ def test_the_pattern_of_a_public_log_is_that_of_its_trace() -> None:
         every = by_rank[rank].reads if own["act"][0] == READ else by_rank[rank].writes
         assert own["offset"].tolist() == every["offset"][: len(own)].tolist()
         assert own["length"].tolist() == every["length"][: len(own)].tolist()
-
-
-def _whole(**more: Any) -> dict[str, Any]:
-    variant = {"name": "before", "interface": "posix", "steps": "a.steps", "counts": [1]} | more
-    return {"schema": "penstock.pattern/1", "cases": [{"name": "one", "variants": [variant]}]}
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ({"schema": "other"}, "no penstock.pattern/1"),
-        ({"schema": "penstock.pattern/1", "cases": []}, "no cases"),
-        (_whole(interface="stdio"), "no interface 'stdio'"),
-        (_whole(steps="b.steps"), "b.steps: cannot be opened"),
-        (_whole(counts=[2]), "ends before the steps of rank 0"),
-        (_whole(counts=[1, 1]), "steps of 2 ranks, this run has 1"),
-        (_whole(files=0), "files: 1 to 100000"),
-        (_whole(files="many"), "type must be number"),
-        (_whole(step=(9, 0, 0, 1, 0)), "no act 9"),
-        (_whole(step=(0, 5, 0, 1, 0)), "5 is not one of 1"),
-        (_whole(step=(0, 0, -1, 1, 0)), "its offset or its length is none"),
-        (_whole(step=(0, 0, 0, 1, -3), interface="mpiio"), "its call is out of order"),
-    ],
-)
-def test_a_pattern_that_cannot_be_is_refused(build: Path, content: dict[str, Any], said: str, tmp_path: Path) -> None:
-    step = (WRITE, 0, 0, 1, 0)
-    for one in content.get("cases", []):
-        for variant in one["variants"]:
-            step = variant.pop("step", step)
-    np.array([step], STEP).tofile(tmp_path / "a.steps")
-    path = tmp_path / "pattern.json"
-    path.write_text(json.dumps(content))
-    command = [
-        str(build / "bin" / "penstock-bench"),
-        "replay",
-        str(path),
-        "--dir",
-        str(tmp_path),
-    ]  # without mpiexec: one rank
-    result = subprocess.run(command, env=launch.environment() | os.environ, capture_output=True, text=True, check=False)
-    assert result.returncode in (1, 2), result.stderr
-    assert said in result.stderr
-
-
-def test_the_median_of_nothing_is_no_number() -> None:
-    assert np.isnan(Played("before", (), {}, "it failed").median)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 from penstock.campaign import launch
 from penstock.cli.say import unbroken
@@ -120,12 +121,18 @@ def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":
 
     if not stage.directory.is_dir():
         raise UserError(f"--dir {stage.directory}: no such folder")
-    columns = (SpinnerColumn(), "Replaying {task.description}", BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with replay_bar(Console(stderr=True)) as bar:
         task = bar.add_task(f"{stage.seconds:.3g} s at most", total=None)
         return replayed(
-            diagnosis, stage, lambda what, done, of: bar.update(task, description=what[:60], completed=done, total=of)
+            diagnosis, stage, lambda what, done, of: bar.update(task, description=what, completed=done, total=of)
         )
+
+
+def replay_bar(console: Console) -> Progress:
+    """The text gives way, not the bar and the time."""
+    text = TextColumn("Replaying {task.description}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"))
+    columns = (SpinnerColumn(), text, BarColumn(20), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, expand=True)
 
 
 def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> None:

@@ -14,6 +14,7 @@ LITTLE = 0.10  # of the run time: less is not I/O's fault
 HIGH_SHARE, WARN_SHARE = 0.10, 0.02  # of the run time, saved: the one rule of what a finding is worth
 ORDER = {HIGH: 2, WARN: 1, INFO: 0}
 LEAST_SAVED = 0.001  # of the run time: less is not worth a word
+ASK = " Darshan with DXT (DXT_ENABLE_IO_TRACE=1) would show whom the ranks wait for."
 COULD_BE = ("O1",)  # what is good and could be better
 SAID_ANYWAY = ("H1", "G3", "A6", "C5")  # though they save little or nothing
 
@@ -48,9 +49,14 @@ class Diagnosis:
         return tuple(one for one in self.findings if one.severity in (HIGH, WARN) and not one.withdrawn)
 
     @property
+    def first(self) -> Finding | None:
+        """Of these, the first whose time is that of I/O and is lost. None where ranks only come late, for one."""
+        return next((one for one in self.worth if one.calls and one.rule not in COULD_BE), None)
+
+    @property
     def lost_core_hours(self) -> float:
-        """What the best of the findings would save."""
-        return max((one.seconds for one in self.worth), default=0.0) * self.job.ranks / 3600
+        """What that would save."""
+        return 0.0 if self.first is None else self.first.seconds * self.job.ranks / 3600
 
     @property
     def saved_seconds(self) -> float:
@@ -88,8 +94,9 @@ class Diagnosis:
         inside, below = self.facts.beyond
         if inside - below >= HIGH_SHARE * self.facts.seconds:
             return (
-                f"I/O takes {taken}, and no rule says why: the mean rank spends {inside:.3g} s in reads and writes of "
-                f"MPI-IO, the busiest rank {below:.3g} s in the file system; the rest is exchange, or waiting."
+                f"I/O takes {taken}, and no rule says why: the mean rank spends {inside:.3g} s in reads, writes and "
+                f"views of MPI-IO, the busiest rank {below:.3g} s in the file system. The rest is exchange, or waiting "
+                f"for ranks that come late.{'' if self.job.has_traced else ASK}"
             )
         what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
         told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from penstock.doctor.arrivals import Waits, waits
 from penstock.doctor.job import Job
 from penstock.doctor.phases import Burst, TimeLine, bursts, time_line
 from penstock.doctor.rows import Column, Rows, rows
@@ -25,6 +26,7 @@ SHORTEST = 1e-3  # seconds of a run, which clocks that were set may have made 0,
 IMPOSSIBLE = 1.2  # times the run: a rank alone cannot spend more in files
 HDF5_NAMES = (".h5", ".hdf5", ".he5", ".nc4")
 LATE = 1.5  # times as long as the fastest rank: the others wait for it
+MANY_VIEWS = 10  # of each rank
 LEAST_LATE = 1e-3  # seconds of a call: less is what a scheduler takes, not what a rank computes
 OMPIO_NAME = re.compile(r"_cid-.*\.sm$|\.locktest\.\d+$")  # of files that Open MPI's OMPIO opens beside each
 
@@ -334,9 +336,27 @@ class Facts:
         uses = {"POSIX": [self.posix], "MPI-IO": [self.mpi], "STDIO": [self.stdio]}
         return max(use.busiest(calls, chosen) for use in uses.get(module, [self.posix, self.mpi, self.stdio]))
 
+    @cached_property
+    def arrivals(self) -> dict[str, Waits]:
+        """By path, of MPI-IO's files that ranks access by collective calls alone."""
+        alone = self.mpi.independent_calls + self.mpi.of("SPLIT_READS") + self.mpi.of("SPLIT_WRITES")
+        each = self.mpi.collective_calls / self.ranks
+        chosen = [i for i in range(len(self.mpi)) if alone[i] == 0 and each[i] > 0 and each[i] == int(each[i])]
+        return waits(self.job, {self.mpi.paths[i]: int(each[i]) for i in chosen})
+
+    def traced_late(self, i: int) -> float:
+        """The same as `late`, where the log has the start of each call, whoever comes last to it."""
+        found = self.arrivals.get(self.mpi.paths[i])
+        calls = float(self.mpi.collective_calls[i]) / self.ranks
+        return 0.0 if found is None or found.seconds < LEAST_LATE * calls else found.seconds
+
     def late(self, i: int) -> float:
-        """Of MPI-IO's file I: seconds that the mean rank waits in collective calls for one that comes late, which
-        spends least in them. What the file system takes of the busiest rank is no such waiting.
+        """Of MPI-IO's file I: seconds that the mean rank waits in collective calls for one that comes late."""
+        return max(self.counted_late(i), self.traced_late(i))
+
+    def counted_late(self, i: int) -> float:
+        """The same by counters, which tell it if the late rank is always the same: it spends least in the calls. What
+        the file system takes of the busiest rank is no such waiting.
         """
         fastest = float(self.mpi.fastest[i])
         if self.ranks < 2 or not self.mpi.collective[i] or np.isnan(fastest):
@@ -350,7 +370,7 @@ class Facts:
 
     @cached_property
     def beyond(self) -> tuple[float, float]:
-        """Seconds of the mean rank in MPI-IO's reads and writes, and of the busiest rank in POSIX.
+        """Seconds of the mean rank in MPI-IO's reads, writes and file views, and of the busiest rank in POSIX.
 
         Only of files where ranks spend far longer in MPI-IO than in the file system, waiting for late ranks aside.
         """
@@ -359,10 +379,19 @@ class Facts:
             at = self.posix_of(path)
             if at is None:
                 continue
-            mean, slowest = self.mpi.mean(i, DATA) - self.late(i), float(self.posix.slowest[at])
+            mean = self.mpi.mean(i, DATA) + self.in_views(i) - self.late(i)
+            slowest = float(self.posix.slowest[at])
             if mean > max(3 * float(self.posix.seconds[at]) / self.ranks, 1.5 * slowest):
                 inside, below = inside + mean, below + slowest
         return inside, below
+
+    def in_views(self, i: int) -> float:
+        """Seconds of the mean rank in the file views of MPI-IO's file I, as their part of the calls; none where they
+        are few, since to open a file takes longer.
+        """
+        views = float(self.mpi.of("VIEWS")[i])
+        opens = float(self.mpi.of("COLL_OPENS")[i] + self.mpi.of("INDEP_OPENS")[i])
+        return self.mpi.mean(i, ("META",)) * views / (views + opens) if views >= MANY_VIEWS * self.ranks else 0.0
 
     def is_local(self, path: str) -> bool:
         """On a file system of one machine, whose page cache gathers small writes."""

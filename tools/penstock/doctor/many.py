@@ -112,7 +112,7 @@ def why(error: Exception, path: Path) -> str:
 
 def summary_of(path: Path, found: Diagnosis) -> Summary:
     job, facts = found.job, found.facts
-    first = found.worth[0] if found.worth and found.is_io else None
+    first = found.first or next(iter(found.worth), None) if found.is_io else None
     return Summary(
         source=str(path),
         program=job.program,

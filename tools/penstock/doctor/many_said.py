@@ -21,7 +21,7 @@ def say(found: Sequence[Summary], console: Console, most: int) -> None:
     console.print(
         Text(
             f"{len(whole)} jobs, {hours:,.4g} core-hours, {io:,.4g} of them ({part}) I/O; "
-            f"{lost:,.4g} could be saved by the first finding of each.",
+            f"{lost:,.4g} could be saved by the first finding of each about I/O itself.",
             style="bold",
         )
     )

@@ -93,7 +93,9 @@ class Model:
     @property
     def basis(self) -> str:
         if len({scale.variables["ranks"] for scale in self.scales}) > 1:
-            return "straight lines through the runs' times"
+            return (
+                "straight lines through the runs' times, rough far beyond them; what falls stays as in the largest run"
+            )
         return "one run alone: as if servers were the limit and each rank kept its share of data and calls"
 
 
@@ -202,6 +204,8 @@ def _line(points: Sequence[tuple[int, float]], at: int, several: bool, grows: bo
     if not several:
         return float(y.mean()) * (at / float(x.mean()) if grows else 1.0)
     slope, constant = np.polyfit(x, y, 1)
+    if slope <= 0:  # a line would reach nothing at some ranks
+        return float(y[x == x.max()].mean())
     return max(0.0, float(slope * at + constant))
 
 

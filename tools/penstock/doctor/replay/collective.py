@@ -1,5 +1,6 @@
 """collective.py: MPI-IO's patterns: by itself and together, with and without buffers, sieving, aggregators."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from penstock.doctor.replay import source
 from penstock.doctor.replay.source import Source
 from penstock.doctor.replay.steps import READ, WRITE, Steps, Variant, joined, together
 from penstock.doctor.replay.trial import Asked, Trial, comparison, mean, of_mpi, of_posix, through_mpi, uneven
+from penstock.doctor.rules.sieved import is_buffered
 
 CALL = 4 * MIB  # of a rank in one collective call
 BUFFER = 16 * MIB
@@ -26,15 +28,32 @@ def sieving(asked: Asked) -> Trial | str:
         return "its counters do not say which pieces are sieved"
     word = verb.lower()
     collective = bool(mpi.collective[i])
-    alone = asked.facts.posix.movers[asked.facts.posix.index(asked.path) or 0] > 0.5 * mpi.rank_count[i]
-    cb = {f"romio_cb_{word}": "disable" if alone else "enable"} if collective else {}
-    before = through_mpi("before", found.steps, found, collective, **cb)
-    unsieved = {**cb, f"romio_ds_{word}": "disable"}
-    return comparison(
-        asked, found, before,
-        through_mpi(f"romio_ds_{word}=disable", found.steps, found, collective, **unsieved),
-        through_mpi(f"collective, romio_cb_{word}=enable", found.steps, found, True, **{f"romio_cb_{word}": "enable"}),
-    )  # fmt: skip
+    buffered, sieved = {f"romio_cb_{word}": "enable"}, {f"romio_cb_{word}": "disable"}
+    unsieved = {f"romio_ds_{word}": "disable"}
+    if is_buffered(asked.facts, asked.path):
+        before = through_mpi("before", found.steps, found, True, **buffered)
+        remedies = [
+            through_mpi(f"romio_cb_{word}=disable, romio_ds_{word}=disable", found.steps, found, True,
+                        **sieved, **unsieved),
+            through_mpi("collective, without holes", _closed(found.steps), found, True, **buffered),
+        ]  # fmt: skip
+    else:
+        cb = sieved if collective else {}
+        before = through_mpi("before", found.steps, found, collective, **cb)
+        remedies = [
+            through_mpi(f"romio_ds_{word}=disable", found.steps, found, collective, **cb, **unsieved),
+            through_mpi(f"collective, romio_cb_{word}=enable", found.steps, found, True, **buffered),
+        ]
+    return replace(comparison(asked, found, before, *remedies), sieves=True)
+
+
+def _closed(of: Sequence[Steps]) -> list[Steps]:
+    """The same pieces in the same order of the file, each where the one before it ends."""
+    whole = np.concatenate(of)
+    order = np.argsort(whole["offset"], kind="stable")
+    lengths = whole["length"][order]
+    whole["offset"][order] = np.cumsum(lengths) - lengths
+    return list(np.split(whole, np.cumsum([len(one) for one in of])[:-1]))
 
 
 def _large_writes(asked: Asked) -> Trial:

@@ -22,6 +22,7 @@ NOT_HERE = {
     "S2": "what streams gather is not in a log",
     "I4": "what the ranks wait for is not I/O",
     "M5": "what HDF5 does to its headers is not in a log",
+    "M6": "what HDF5 asks of MPI-IO is not in a log",
     "M3": "the growth with ranks is the finding: the model carries it on",
 }
 

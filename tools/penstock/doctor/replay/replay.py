@@ -15,13 +15,15 @@ from penstock.doctor.replay.costs import Costs, costs_of, probes
 from penstock.doctor.replay.play import START_SECONDS, OverError, Played, Stage, Whole, play
 from penstock.doctor.replay.remedies import OF_SERVERS, TRIALS, trial
 from penstock.doctor.replay.source import FULL, Most
-from penstock.doctor.replay.steps import Case
+from penstock.doctor.replay.steps import READ, Case, Variant
 from penstock.doctor.replay.trial import Trial
+from penstock.doctor.rules.sieved import AMPLIFIED
 from penstock.errors import UserError
 from penstock.leftovers.mounts import kind_of
 
 Listen = Callable[[str, int, int], None]
 SHORTEST = 1e-3  # seconds
+LACKS = "the MPI library moved here only what it was given, not more as in the log: this shows nothing of the finding"
 LEAST_GAIN = 0.2  # that is not given up for noise
 A_FEW = 4  # findings
 DISK_PARTS = 6  # ways of a finding that may lie on disk at once, with room to spare
@@ -43,18 +45,33 @@ def replayed(diagnosis: Diagnosis, stage: Stage, listen: Listen) -> Diagnosis:
     order = [one for one in diagnosis.findings if one.severity != INFO]
     order += [one for one in diagnosis.findings if one.severity == INFO and one.saved_seconds > 0]
     made: dict[int, Finding] = {}
-    played = 0
+    shown: dict[tuple[object, str], Replayed] = {}
     for number, one in enumerate(order):
-        if one.severity == INFO and played >= A_FEW:
+        if one.severity == INFO and len(shown) >= A_FEW:
             break
-        rest = [each for each in order[number:] if each.rule in TRIALS]
-        clock.next(one, max(1, sum(each.severity != INFO for each in rest), min(len(rest), A_FEW - played)))
+        if (same := shown.get(_pattern_of(one))) is not None:
+            made[id(one)] = one.with_replay(replace(same, of_seconds=_spent(facts, one)))
+            continue
+        rest = {_pattern_of(each): each.severity for each in reversed(order[number:]) if each.rule in TRIALS}
+        left = [severity for pattern, severity in rest.items() if pattern not in shown]
+        clock.next(one, max(1, sum(each != INFO for each in left), min(len(left), A_FEW - len(shown))))
         try:
-            made[id(one)] = one.with_replay(_replayed(facts, one, clock, kind))
-            played += 1
+            shown[_pattern_of(one)] = found = _replayed(facts, one, clock, kind)
+            made[id(one)] = one.with_replay(found)
         except NotReplayedError as error:
             made[id(one)] = replace(one, not_replayed=str(error))
     return diagnosis.with_findings([made.get(id(one), one) for one in diagnosis.findings])
+
+
+def _pattern_of(finding: Finding) -> tuple[object, str]:
+    """What is the same for findings that one trial decides."""
+    return TRIALS.get(finding.rule), finding.files[0] if finding.files else ""
+
+
+def _spent(facts: Facts, finding: Finding) -> float:
+    """Seconds of the run in the calls that FINDING is about."""
+    paths = None if finding.everywhere else finding.files
+    return min(facts.io_seconds, facts.most(finding.module, finding.calls, paths))
 
 
 class NotReplayedError(Exception):
@@ -132,9 +149,7 @@ def _replayed(facts: Facts, finding: Finding, clock: _Clock, kind: str) -> Repla
     costs = clock.costs(len(whole.variants[0].steps))
     clock.begin()
     chosen = _that_fits(finding, clock, whole, tried)
-    spent = min(
-        facts.io_seconds, facts.most(finding.module, finding.calls, None if finding.everywhere else finding.files)
-    )
+    spent = _spent(facts, finding)
     shown = _played(finding, chosen, clock, stage.repetitions)
     found = _judged(chosen, shown.cases[0], costs, kind, spent)
     more = min(AGAIN_TIMES * stage.repetitions, int((clock.left - START_SECONDS) / max(shown.round_seconds, 1e-3)) - 1)
@@ -207,13 +222,14 @@ def _judged(tried: Trial, played: list[Played], costs: Costs | None, kind: str, 
     here = [None if costs is None else costs.of(tried.variants[at]) for at in (0, number)]
     predicted = None if here[0] is None or here[1] is None or here[0] <= 0 else 1 - here[1] / here[0]
     pairs = [a / b for a, b in zip(best.seconds, before.seconds, strict=False) if b > 0]
+    lacks = tried.sieves and not _sieved(before.moved, tried.variants[0])
     return Replayed(
         before_seconds=before.median,
         after_seconds=best.median,
         ratio=ratio.median,
         low=ratio.low,
         high=ratio.high,
-        outcome=_outcome(ratio, noise),
+        outcome=UNDECIDED if lacks else _outcome(ratio, noise),
         exact=tried.exact,
         before=before.moved,
         after=best.moved,
@@ -223,11 +239,17 @@ def _judged(tried: Trial, played: list[Played], costs: Costs | None, kind: str, 
         predicted_gain=predicted,
         of_seconds=of_seconds,
         tried=tried_all,
-        note=tried.note,
+        note=f"{tried.note}; {LACKS}" if lacks else tried.note,
         repetitions=len(pairs),
         least=min(pairs),
         most=max(pairs),
     )
+
+
+def _sieved(moved: dict[str, float], of: Variant) -> bool:
+    """Whether more was MOVED than asked for, or read to be written back."""
+    reads_back = moved["reads"] > 0 and not any((one["act"] == READ).any() for one in of.steps)
+    return reads_back or moved["read_bytes"] + moved["written_bytes"] > AMPLIFIED * of.bytes
 
 
 def _noise(again: Sequence[float], before: Sequence[float]) -> float:

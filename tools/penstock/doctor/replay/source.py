@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from penstock.doctor.facts import Facts, Use
 from penstock.doctor.replay.steps import READ, WRITE, Steps, joined, nothing, steps
+from penstock.doctor.rules.sieved import is_buffered
 from penstock.report.words import count
 
 PIECE = 8 << 10  # bytes of a piece where neither counters nor accesses say it
@@ -25,6 +26,15 @@ class Most:
 
 
 FULL = Most()
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Of so many bytes a PIECE, only one in STRIDE is a rank's own. The others are other ranks', or NOBODY's."""
+
+    piece: int
+    stride: int
+    nobodys: bool
 
 
 @dataclass(frozen=True)
@@ -98,9 +108,10 @@ def of_mpi(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Sourc
     amplified = moved / max(1.0, float(mpi.of(word)[i]))
     if amplified > 1.2:
         found = piece_of(facts, path)
-        piece = PIECE if found is None else found
+        stride, nobodys = max(2, round(amplified)), is_buffered(facts, path)
+        piece = PIECE if found is None else max(1, found // stride) if nobodys else found
         if each >= 2 * piece:
-            made_up = _with_holes(act, each // piece * piece, of_rank, ranks, amplified, piece, limit)
+            made_up = _with_holes(act, each // piece * piece, of_rank, ranks, Holes(piece, stride, nobodys), limit)
             how = "are assumed" if found is None else "lie in the log so far apart"
             return replace(made_up, note=f"{made_up.note} {how}")
     extent = 0.0 if at is None else float(posix.most(f"MAX_BYTE_{'READ' if verb == 'READ' else 'WRITTEN'}")[at]) + 1
@@ -140,9 +151,9 @@ def piece_of(facts: Facts, path: str) -> int | None:
     return None
 
 
-def _with_holes(act: int, each: int, of_rank: int, ranks: int, amplified: float, piece: int, limit: Most) -> Source:
-    """Pieces of which only one in AMPLIFIED is a rank's own: what data sieving makes so much more of."""
-    stride = max(2, round(amplified))
+def _with_holes(act: int, each: int, of_rank: int, ranks: int, holes: Holes, limit: Most) -> Source:
+    """Pieces with HOLES between them: what data sieving makes so much more of."""
+    piece, stride = holes.piece, holes.stride
     pieces = each // piece
     while of_rank * pieces * ranks > limit.steps and of_rank > 1:
         of_rank //= 2
@@ -152,12 +163,16 @@ def _with_holes(act: int, each: int, of_rank: int, ranks: int, amplified: float,
     for rank in range(ranks):
         group, place = divmod(rank, stride)
         call, number = (one.ravel() for one in np.meshgrid(np.arange(of_rank), np.arange(pieces), indexing="ij"))
-        offset = (((call * groups + group) * pieces + number) * stride + place) * piece
+        at = ((call * groups + group) * pieces + number) * stride + place
+        if holes.nobodys:
+            at = ((call * pieces + number) * ranks + rank) * stride
+        offset = at * piece
         one = steps(act, offset, np.full(len(offset), piece))
         one["call"] = call
         made.append(one)
     told = f"{_of_each(ranks, of_rank)} of {count(pieces, 'piece', 'pieces')} each"
-    told += f"; pieces of {piece} bytes, of which a rank has one in {stride},"
+    told += f"; pieces of {piece} bytes, of which {'all ranks together have' if holes.nobodys else 'a rank has'} "
+    told += f"one in {stride},"
     return Source(made, False, True, told)
 
 
@@ -194,6 +209,7 @@ def of_posix(facts: Facts, path: str, verb: str, ranks: int, limit: Most) -> Sou
         order = np.arange(of_rank) if in_order else np.random.default_rng(rank).permutation(of_rank)
         made.append(steps(READ if verb == "READ" else WRITE, begins[order], lengths[order]))
     told = f"{_of_each(movers, of_rank, verb.lower())} of {mean} bytes each in the mean"
+    told += "" if movers == ranks else "; the other ranks move nothing"
     return Source(made, False, note=told)
 
 

@@ -19,6 +19,7 @@ class Trial:
     variants: Sequence[Variant]  # as it is, the same again, and remedies
     exact: bool
     note: str
+    sieves: bool = False  # the library of the log moves more than it is given
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from penstock.doctor.facts import DATA, MIB, SMALL, Facts
 from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rules.collective import AGAIN, small_alone
 from penstock.doctor.rules.common import found, names, share, size, times, words
-from penstock.doctor.rules.sieved import LEAST_BYTES, amplified, reads_back
+from penstock.doctor.rules.sieved import LEAST_BYTES, amplified, is_buffered, reads_back
 
 LEAST_OFF = 8  # accesses that are not aligned
+BUFFER = 4096  # streams of all languages hand on at least so much at once, if nobody flushes them
 PAGE = 4096  # smaller accesses are so by nature, in blocks of this size
 
 
@@ -37,6 +38,7 @@ def amplification(facts: Facts) -> Iterator[Finding]:
             files=[path],
             calls=DATA,
             confidence=0.85,
+            variant="buffered" if is_buffered(facts, path) else "",
             ratio=ratio,
         )
 
@@ -71,6 +73,7 @@ def read_modify_write(facts: Facts) -> Iterator[Finding]:
             files=[path],
             calls=DATA,
             confidence=0.8,
+            variant="buffered" if is_buffered(facts, path) else "",
             reads=times(reads),
             part=share(float(posix.of("F_READ_TIME")[at]) / max(float(posix.seconds[at]), 1e-9)),
         )
@@ -149,8 +152,17 @@ def small(facts: Facts) -> Iterator[Finding]:
         latency=float((few * each)[chosen].sum()) / max(count, 1),
         count=times(count / facts.ranks),
         spent=spent,
-        gather=words()["A4"]["gather"]["apart" if _lie_apart(facts, chosen[0]) else "in a row"],
+        gather=words()["A4"]["gather"][_how_gathered(facts, chosen[0])],
     )
+
+
+def _how_gathered(facts: Facts, i: int) -> str:
+    """What helps rank by rank in POSIX's file I."""
+    if _lie_apart(facts, i):
+        return "apart"
+    posix = facts.posix
+    calls, written = float(posix.of("WRITES")[i]), float(posix.of("BYTES_WRITTEN")[i])
+    return "no buffer" if calls > float(posix.of("READS")[i]) and written / calls < BUFFER else "in a row"
 
 
 def _lie_apart(facts: Facts, i: int) -> bool:

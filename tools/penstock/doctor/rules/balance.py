@@ -226,8 +226,12 @@ def late(facts: Facts) -> Iterator[Finding]:
     if not waits:
         return
     by_rank: dict[int, float] = defaultdict(float)
+    traced = {i: one for i, one in waits.items() if one > facts.counted_late(i)}
     for i, seconds in waits.items():
-        by_rank[_fastest_rank(mpi, i)] += seconds
+        for one, part in facts.arrivals[mpi.paths[i]].by_last.items() if i in traced else ():
+            by_rank[one] += part
+        if i not in traced:
+            by_rank[_fastest_rank(mpi, i)] += seconds
     rank = max(by_rank, key=lambda one: by_rank[one])
     ordered = sorted(waits, key=lambda i: -waits[i])
     fastest, slowest = (float(of[ordered].sum()) for of in (mpi.fastest, mpi.slowest))
@@ -235,21 +239,31 @@ def late(facts: Facts) -> Iterator[Finding]:
     of_all = float(mpi.seconds[ordered].sum()) / facts.ranks
     # As many come late as, waiting as little as the fastest, would make the mean of the others' time.
     many = round(facts.ranks * (slowest - of_all) / max(slowest - fastest, 1e-9))
-    if by_rank[rank] < MOSTLY * whole:
-        whose = f"Now one rank comes, now another (rank {rank} most)"
+    by_turns = by_rank[rank] < MOSTLY * whole
+    if by_turns:
+        most = f" (rank {rank} most)" if by_rank[rank] >= 0.5 * whole else ""
+        whose = f"Now one rank comes, now another{most}"
     else:
         whose = f"About {many} ranks (rank {rank} most) come" if many > 1 else f"Rank {rank} comes"
     own, spent = _own_files(facts, rank)
     by_io = spent >= 0.5 * whole
+    in_turn = by_turns and sum(traced.values()) > 0.5 * whole
+    starts = Evidence(
+        "DXT_MPIIO: starts of calls", round(sum(traced.values()), 3), "s that the mean rank waits for the last"
+    )
     yield found(
         facts,
         "I4",
         f"{whose} late to collective calls, and the others wait there for {whole:.3g} s in the mean "
-        f"({names(mpi.paths[i] for i in ordered)})" + (f", {spent:.3g} s of it for its I/O" if by_io else ""),
+        f"({names(mpi.paths[i] for i in ordered)})"
+        + (f", {min(spent, whole):.3g} s of it for its I/O" if by_io else ""),
         whole,
         [
+            *([starts] if traced else []),
             Evidence(
-                "MPIIO_F_FASTEST_RANK_TIME", round(fastest, 3), f"seconds of the rank that spends least: rank {rank}"
+                "MPIIO_F_FASTEST_RANK_TIME",
+                round(fastest, 3),
+                "seconds of the rank that spends least" + ("" if by_turns else f": rank {rank}"),
             ),
             Evidence("MPIIO_F_SLOWEST_RANK_TIME", round(slowest, 3), "seconds of the rank that spends most"),
             Evidence(
@@ -265,7 +279,9 @@ def late(facts: Facts) -> Iterator[Finding]:
         ],
         files=[*own, *(mpi.paths[i] for i in ordered)] if by_io else [mpi.paths[i] for i in ordered],
         calls=DATA if by_io else (),  # the time of collective calls is not theirs
-        variant="io" if by_io else "",
+        variant="io" if by_io else "turns" if in_turn else "",
+        whole=whole,
+        part=share(by_rank[rank] / whole),
         own=names(own),
         spent=spent,
         confidence=0.8,

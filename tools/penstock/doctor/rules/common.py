@@ -13,6 +13,7 @@ from penstock.doctor.finding import INFO, Evidence, Finding
 ROMIO_OF_OMPIO = (
     "this run used Open MPI's own MPI-IO, OMPIO, which ignores hints of ROMIO: mpiexec --mca io ^ompio; then {}"
 )
+NOT_OF_OMPIO = ("romio_", "cb_config_list", "striping_")  # its code for Lustre takes the factor for the unit
 ROMIO_OF_ANY = "{} (hints of ROMIO, which MPICH, Cray's and Intel's MPI have; Open MPI with --mca io ^ompio)"
 
 
@@ -74,14 +75,21 @@ def capped(facts: Facts, one: Finding) -> Finding:
 def _remedies(
     facts: Facts, told: Mapping[str, Any], paths: Sequence[str], without: Iterable[str], figures: Mapping[str, object]
 ) -> dict[str, str]:
-    """Where the file system is known, and is not Lustre, remedies of Lustre are left out or replaced."""
+    """Remedies of Lustre are left out or replaced where the file system is known, and is another; so are hints that the
+    MPI library of the run does not take.
+    """
     kind = facts.file_system(paths[0]) if paths else facts.all_on
     texts = dict(told["remedies"])
     if kind and "lustre" not in kind:
         texts |= told.get("not-lustre", {})
         texts = {layer: text for layer, text in texts.items() if text and not text.startswith("Lustre: ")}
-    if (hint := texts.get("mpi hint")) is not None and "romio_" in hint:
-        texts["mpi hint"] = (ROMIO_OF_OMPIO if facts.is_ompio else ROMIO_OF_ANY).replace("{}", hint)
+    if facts.is_ompio:
+        texts |= told.get("ompio", {})
+    hint = texts.get("mpi hint", "")
+    if facts.is_ompio and any(name in hint for name in NOT_OF_OMPIO):
+        texts["mpi hint"] = ROMIO_OF_OMPIO.replace("{}", hint)
+    elif "romio_" in hint:
+        texts["mpi hint"] = ROMIO_OF_ANY.replace("{}", hint)
     return {layer: text.format(**figures) for layer, text in texts.items() if layer not in without}
 
 

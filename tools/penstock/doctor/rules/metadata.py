@@ -1,13 +1,13 @@
 """metadata.py: rules about opening, asking for, closing and making files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from penstock.doctor.facts import DATA, MIB, STREAMS, Facts, Use
 from penstock.doctor.finding import Evidence, Finding
 from penstock.doctor.rows import rows
-from penstock.doctor.rules.common import found, names, share, times, words
+from penstock.doctor.rules.common import found, names, share, size, times, words
 
 STORM = 10  # opens and stats of a MiB
 LEAST_CALLS = 1000
@@ -122,6 +122,81 @@ def _again(mpi: Use, i: int) -> float:
     return mpi.mean(i, ("META",)) * again / max(float(opens + views), 1.0)
 
 
+def hdf5_views(facts: Facts) -> Iterator[Finding]:
+    """M6: HDF5 sets a file view before each collective access and takes it back after it. Of small accesses the time of
+    all three calls is that of ranks which wait for each other, not of data.
+    """
+    mpi, n = facts.mpi, facts.ranks
+    calls = mpi.collective_calls
+    many = (calls > 0) & (mpi.of("VIEWS") >= np.maximum(calls, MANY * n))
+    chosen = [i for i, path in enumerate(mpi.paths) if many[i] and facts.is_hdf5(path)]
+    if n < 2 or not chosen:
+        return
+    views, data, moved = _in_views(facts, chosen), 0.0, 0.0
+    verbs: list[str] = []
+    for verb in DATA:
+        together = [i for i in chosen if mpi.of(f"COLL_{verb}S")[i] > 0]
+        bytes_ = sum(float(mpi.of("BYTES_READ" if verb == "READ" else "BYTES_WRITTEN")[i]) for i in together)
+        if bytes_ * n < MIB * sum(float(mpi.of(f"COLL_{verb}S")[i]) for i in together):
+            below = facts.posix.busiest((verb,), [mpi.paths[i] for i in together])
+            data += max(0.0, sum(mpi.mean(i, (verb,)) for i in together) - below)
+            verbs.append(verb)
+        moved += bytes_
+    spent = min(views + data, sum(float(mpi.seconds[i]) / n - facts.late(i) for i in chosen))
+    if spent < 0.1 * facts.io_seconds:
+        return
+    chosen.sort(key=lambda i: -mpi.seconds[i])
+    accesses = float(calls[chosen].sum()) / n
+    of_all = f"{times(accesses)} collective accesses of HDF5 of at most {size(moved / accesses)} each"
+    in_views = f"{min(views, spent):.3g} s"
+    told = f"{in_views} in the file views of {of_all}"
+    if verbs:
+        told = f"{spent:.3g} s in {of_all}, {in_views} of it in file views"
+    yield found(
+        facts,
+        "M6",
+        f"The mean rank spends {told} ({names(mpi.paths[i] for i in chosen)})",
+        spent * 0.5,
+        [
+            Evidence("MPIIO_VIEWS", int(mpi.of("VIEWS")[chosen].sum()), f"{times(accesses)} accesses of {n} ranks"),
+            Evidence("MPIIO_F_META_TIME", round(sum(mpi.mean(i, ("META",)) for i in chosen), 3), "s of the mean rank"),
+            Evidence("in file views", round(views, 3), _how_known(facts)),
+            *(Evidence(f"MPIIO_F_{one}_TIME", round(data, 3), "s of the mean rank beyond POSIX") for one in verbs[:1]),
+        ],
+        files=[mpi.paths[i] for i in chosen],
+        calls=("META", *verbs),
+        variant="" if verbs else "large",
+        confidence=0.6 if _pairs(facts) else 0.4,
+        module="MPI-IO",
+    )
+
+
+def _how_known(facts: Facts) -> str:
+    if _pairs(facts):
+        return "s of the mean rank: twice those that are taken back, before which nobody is late"
+    return "s of the mean rank, their part by number"
+
+
+def _pairs(facts: Facts) -> list[float]:
+    """By function of HDF5 that sets views and takes them back, twice the seconds of the mean rank of the shorter: the
+    ranks leave the access between them together, while one may come late to the first.
+    """
+    by_caller: dict[str, list[float]] = {}
+    for one in facts.job.functions:
+        if one.function == "MPI_File_set_view" and one.caller.startswith("H5"):
+            by_caller.setdefault(one.caller, []).append(one.seconds)
+    return [2 * min(both) for both in by_caller.values() if len(both) == 2]
+
+
+def _in_views(facts: Facts, chosen: Sequence[int]) -> float:
+    """Seconds of the mean rank in the file views of MPI-IO's files CHOSEN: by the profile, else as their part of the
+    calls.
+    """
+    if pairs := _pairs(facts):
+        return sum(pairs)
+    return sum(facts.in_views(i) for i in chosen)
+
+
 def open_storm(facts: Facts) -> Iterator[Finding]:
     """M2: all ranks open a file that few of them move."""
     posix = facts.posix
@@ -217,4 +292,4 @@ def file_per_process(facts: Facts) -> Iterator[Finding]:
     )
 
 
-RULES = (metadata, open_storm, grows_with_ranks, file_per_process)
+RULES = (metadata, hdf5_views, open_storm, grows_with_ranks, file_per_process)

@@ -32,5 +32,15 @@ def reads_back(facts: Facts, path: str) -> bool:
     return bool(posix.of("BYTES_READ")[at] >= LEAST_BYTES) or takes_time
 
 
+def is_buffered(facts: Facts, path: str) -> bool:
+    """Whether few ranks move a file of MPI-IO's collective calls. Buffers of these have holes where nobody writes,
+    whatever hints about data sieving say.
+    """
+    i, at = facts.mpi.index(path), facts.posix.index(path)
+    if i is None or at is None or not facts.mpi.collective[i]:
+        return False
+    return bool(facts.posix.movers[at] <= 0.5 * facts.mpi.rank_count[i])
+
+
 def is_sieved(facts: Facts, path: str) -> bool:
     return amplified(facts, path) > 1 or reads_back(facts, path)
