@@ -12,6 +12,7 @@
 
 #include <penstock/file.hpp>
 
+#include "core/comm/calling.hpp"
 #include "core/conventions/conventions.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
@@ -46,6 +47,7 @@ struct File::State {
   ~State();
   Communicator comm;
   Communicator behind_comm;  // for background movements of this file or another; created when needed
+  std::optional<Calling> behind_call;
   std::shared_ptr<TracedStorage> storage;
   Mode mode = Mode::create;
   std::string path;                    // the path that commit publishes, with links resolved
