@@ -231,6 +231,10 @@ penstock_status penstock_get_widened(penstock_file *file, const char *name, pens
 penstock_status penstock_dimensions(penstock_file *file, const char *name, int count, const char *const *dimensions);
 /* Creates group NAME, even if it stays empty. */
 penstock_status penstock_group(penstock_file *file, const char *name);
+/* Removes dataset or group NAME with all its contents, both uncommitted data and the contents of a reopened file. One
+ * rank is enough. NAME may then be put again, with another type and shape. PENSTOCK_NOT_FOUND if NAME does not exist.
+ */
+penstock_status penstock_remove(penstock_file *file, const char *name);
 /* Allows the first extent of NAME to grow when the file is reopened. */
 penstock_status penstock_unlimited(penstock_file *file, const char *name);
 /* Allows elements that no rank puts, if PARTIAL is not 0: they are zero, instead of an error at commit. */

@@ -309,6 +309,13 @@ penstock_status penstock_group(penstock_file* file, const char* name) {
   });
 }
 
+penstock_status penstock_remove(penstock_file* file, const char* name) {
+  return remembered(file, [&]() -> Status {
+    if (file == nullptr || name == nullptr) return null("file or name");
+    return file->file.remove(name);
+  });
+}
+
 penstock_status penstock_unlimited(penstock_file* file, const char* name) {
   return remembered(file, [&]() -> Status {
     if (file == nullptr || name == nullptr) return null("file or name");
