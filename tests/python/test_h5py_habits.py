@@ -164,6 +164,7 @@ def test_a_slash_before_a_name_is_as_none(tmp_path: Path) -> None:
         f["/t"] = 1
         f.create_dataset("/g/u", 2, "i4")
         f["/g/u"][...] = 2
+        f.create_group("/g/")
         f.attributes("/g/")["note"] = "mine"
         assert "/t" in f
         assert list(f) == ["g/u", "t"]

@@ -253,7 +253,7 @@ class File(Mapping[str, Dataset]):
 
     def create_group(self, name: str) -> Group:
         """Local. A group, though nothing be put into it."""
-        self._open.make_group(name)
+        self._open.make_group(_name(name).removesuffix("/"))
         return self.group(name)
 
     def unlimited(self, name: str) -> None:
