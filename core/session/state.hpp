@@ -180,6 +180,10 @@ Result<Contents> check_written(File::State& state, const Catalogue& catalogue, c
 // data with the checksums.
 Status check_stored(File::State& state, const Contents& contents, const std::string& path);
 
+// The error of asking for dataset NAME, which is not in the catalogue: Code::unsupported if the file has it, but in a
+// form that is not read; else Code::not_found, with the nearest name.
+Status no_dataset(const File::State& state, const std::string& name);
+
 // Collective. Compares the blocks that RESOLVED's claims touch with their checksums, according to the plan's verify.
 Status verify_claims(File::State& state, const Resolved& resolved);
 // Collective. Fills the buffers of get.

@@ -95,6 +95,7 @@ class File(Mapping[str, Dataset]):
         name = _name(name)
         if name in self._put or name in self._there():
             return Dataset(self, name)
+        self._open.check_readable(str(name))
         names = self._put.union(self._there()) if self._put else self._there()
         raise NotThere(functools.partial(_why_not, str(name), self.path, names))
 
@@ -106,6 +107,7 @@ class File(Mapping[str, Dataset]):
     def _check_object(self, name: str) -> None:
         """Raises NotThere if a reader's file has no such dataset or group. A writer may still put one."""
         if not self._writable and name not in self._there() and not self._open.has(name):
+            self._open.check_readable(name)
             groups = {name[:at] for name in self for at, letter in enumerate(name) if letter == "/"}
             raise NotThere(f"'{self.path}' has no dataset or group '{name}'{did_you_mean(name, [*self, *groups])}")
 
