@@ -211,7 +211,8 @@ void penstock_free(penstock_decomposition *d);
  * D may be freed as soon as the call returns. */
 
 /* Puts a block of dataset NAME. Copies DATA before it returns. NAME may contain groups, as in "fluid/rho". A leading
- * slash makes no difference; a trailing slash is not allowed. MEMORY: the layout of DATA, or NULL. */
+ * slash makes no difference; a trailing slash is not allowed, also in names of groups. MEMORY: the layout of DATA, or
+ * NULL. */
 penstock_status penstock_put(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
                              const void *data, const penstock_memory *memory);
 /* Puts a block without a copy. DATA must stay alive and unchanged until commit returns. */
@@ -231,6 +232,10 @@ penstock_status penstock_get_widened(penstock_file *file, const char *name, pens
 penstock_status penstock_dimensions(penstock_file *file, const char *name, int count, const char *const *dimensions);
 /* Creates group NAME, even if it stays empty. */
 penstock_status penstock_group(penstock_file *file, const char *name);
+/* Removes dataset or group NAME with all its contents, both uncommitted data and the contents of a reopened file. One
+ * rank is enough. NAME may then be put again, with another type and shape. PENSTOCK_NOT_FOUND if NAME does not exist.
+ */
+penstock_status penstock_remove(penstock_file *file, const char *name);
 /* Allows the first extent of NAME to grow when the file is reopened. */
 penstock_status penstock_unlimited(penstock_file *file, const char *name);
 /* Allows elements that no rank puts, if PARTIAL is not 0: they are zero, instead of an error at commit. */

@@ -21,9 +21,9 @@ penstock_status leave(const Status& status) {
 
 Status null(const char* what) { return {Code::invalid, fmt::format("{} is NULL", what)}; }
 
-Result<Communicator> communicator(penstock_comm comm) {
+Result<Communicator> communicator(penstock_comm comm, [[maybe_unused]] const char* path) {
 #if PENSTOCK_HAVE_MPI
-  return mpi_communicator(comm);
+  return mpi_communicator(comm, path == nullptr ? "" : path);
 #else
   (void)comm;
   return serial_communicator();

@@ -17,7 +17,8 @@ std::string& last_message();
 penstock_status leave(const Status& status);
 // Returns the error "WHAT is NULL".
 Status null(const char* what);
-Result<Communicator> communicator(penstock_comm comm);
+// PATH, which may be NULL: the file that it is for.
+Result<Communicator> communicator(penstock_comm comm, const char* path);
 
 // Runs BODY, which returns a Status, and catches all exceptions.
 template <typename Body>

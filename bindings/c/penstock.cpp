@@ -107,7 +107,7 @@ penstock_status open_with(Opener opener, penstock_comm comm, const char* path, c
     // A NULL on one rank must not leave the other ranks waiting. This rank goes on with an empty path, which never
     // opens; the ranks compare their paths.
     const bool usable = file != nullptr && path != nullptr;
-    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
     auto opened_file = opener(ranks, usable ? path : "", plan == nullptr ? "" : plan);
     if (file == nullptr) return null("file");
     PENSTOCK_ASSIGN(auto opened, std::move(opened_file));
@@ -156,7 +156,7 @@ penstock_status penstock_reopen(penstock_comm comm, const char* path, const char
 
 penstock_status penstock_copy(penstock_comm comm, const char* from, const char* to, const char* plan) {
   return border([&]() -> Status {
-    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm, to));
     return penstock::File::copy(ranks, from == nullptr ? "" : from, to == nullptr ? "" : to,
                                 plan == nullptr ? "" : plan);
   });
@@ -167,7 +167,7 @@ penstock_status penstock_clone(penstock_comm comm, const char* template_path, co
   return border([&]() -> Status {
     if (file != nullptr) *file = nullptr;
     const bool usable = file != nullptr && template_path != nullptr && path != nullptr;
-    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
     auto cloned =
         penstock::File::clone(ranks, usable ? template_path : "", usable ? path : "", plan == nullptr ? "" : plan);
     if (file == nullptr) return null("file");
@@ -180,7 +180,7 @@ penstock_status penstock_clone(penstock_comm comm, const char* template_path, co
 
 penstock_status penstock_verify(penstock_comm comm, const char* path) {
   return border([&]() -> Status {
-    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
     PENSTOCK_ASSIGN(penstock::File file, penstock::File::open_to_check(ranks, path == nullptr ? "" : path));
     PENSTOCK_ASSIGN(const penstock::Verification found, file.verify());
     PENSTOCK_TRY(file.close());
@@ -190,14 +190,14 @@ penstock_status penstock_verify(penstock_comm comm, const char* path) {
 
 penstock_status penstock_repair(penstock_comm comm, const char* path) {
   return border([&]() -> Status {
-    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
     return penstock::File::repair(ranks, path == nullptr ? "" : path).status();
   });
 }
 
 penstock_status penstock_seal(penstock_comm comm, const char* path, int force) {
   return border([&]() -> Status {
-    PENSTOCK_ASSIGN(const auto ranks, communicator(comm));
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
     return penstock::File::seal(ranks, path == nullptr ? "" : path, force != 0).status();
   });
 }
@@ -306,6 +306,13 @@ penstock_status penstock_group(penstock_file* file, const char* name) {
   return remembered(file, [&]() -> Status {
     if (file == nullptr || name == nullptr) return null("file or name");
     return file->file.make_group(name);
+  });
+}
+
+penstock_status penstock_remove(penstock_file* file, const char* name) {
+  return remembered(file, [&]() -> Status {
+    if (file == nullptr || name == nullptr) return null("file or name");
+    return file->file.remove(name);
   });
 }
 

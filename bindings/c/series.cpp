@@ -26,7 +26,7 @@ template <typename Make>
 penstock_status make_with(penstock_comm comm, const char* pattern, penstock_series** series, Make make) {
   return border([&]() -> Status {
     if (series != nullptr) *series = nullptr;
-    PENSTOCK_ASSIGN(const auto ranks, penstock::c::communicator(comm));
+    PENSTOCK_ASSIGN(const auto ranks, penstock::c::communicator(comm, pattern));
     Result<Series> made = make(ranks, series != nullptr && pattern != nullptr ? pattern : "");
     if (series == nullptr) return null("series");
     if (!made.ok()) return made.status();

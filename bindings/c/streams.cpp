@@ -22,7 +22,7 @@ template <typename Make>
 penstock_status make_with(penstock_comm comm, const char* path, penstock_stream** stream, Make make) {
   return border([&]() -> Status {
     if (stream != nullptr) *stream = nullptr;
-    PENSTOCK_ASSIGN(const auto ranks, penstock::c::communicator(comm));
+    PENSTOCK_ASSIGN(const auto ranks, penstock::c::communicator(comm, path));
     Result<Stream> made = make(ranks, stream != nullptr && path != nullptr ? path : "");
     if (stream == nullptr) return null("stream");
     if (!made.ok()) return made.status();

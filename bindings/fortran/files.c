@@ -235,24 +235,27 @@ void penstock_fortran_abandon(File **file) {
 
 /* --- settings of a file --- */
 
+static void end_call_with(File **file, const char *doing, penstock_status (*call)(penstock_file *, const char *),
+                          const CFI_cdesc_t *word, int *ierr) {
+  char *text = text_of(word);
+  end_local_call(*file, *file == NULL ? refuse_closed(doing) : call((*file)->file, text), ierr);
+  free(text);
+}
+
 void penstock_fortran_unlimited(File **file, const CFI_cdesc_t *name, int *ierr) {
-  char *dataset = text_of(name);
-  end_local_call(
-      *file, *file == NULL ? refuse_closed("penstock_unlimited") : penstock_unlimited((*file)->file, dataset), ierr);
-  free(dataset);
+  end_call_with(file, "penstock_unlimited", penstock_unlimited, name, ierr);
 }
 
 void penstock_fortran_group(File **file, const CFI_cdesc_t *name, int *ierr) {
-  char *group = text_of(name);
-  end_local_call(*file, *file == NULL ? refuse_closed("penstock_group") : penstock_group((*file)->file, group), ierr);
-  free(group);
+  end_call_with(file, "penstock_group", penstock_group, name, ierr);
+}
+
+void penstock_fortran_remove(File **file, const CFI_cdesc_t *name, int *ierr) {
+  end_call_with(file, "penstock_remove", penstock_remove, name, ierr);
 }
 
 void penstock_fortran_conventions(File **file, const CFI_cdesc_t *convention, int *ierr) {
-  char *text = text_of(convention);
-  end_local_call(
-      *file, *file == NULL ? refuse_closed("penstock_conventions") : penstock_conventions((*file)->file, text), ierr);
-  free(text);
+  end_call_with(file, "penstock_conventions", penstock_conventions, convention, ierr);
 }
 
 void penstock_fortran_partial(File **file, int partial, int *ierr) {

@@ -120,11 +120,11 @@ void bind_errors(nb::module_& module) {
   module.attr("mpi_handle_bytes") = sizeof(MPI_Comm);
   module.def(
       "from_mpi",
-      [](uintptr_t address) {
+      [](uintptr_t address, const std::string& path) {
         MPI_Comm comm = *reinterpret_cast<const MPI_Comm*>(address);
-        return Ranks{value(unlocked([&] { return mpi_communicator(comm); }))};
+        return Ranks{value(unlocked([&] { return mpi_communicator(comm, path); }))};
       },
-      nb::arg("address"));
+      nb::arg("address"), nb::arg("path"));
 #endif
 }
 

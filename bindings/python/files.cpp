@@ -258,6 +258,9 @@ void bind_files(nb::module_& module) {
           },
           nb::arg("name"), nb::arg("names"))
       .def(
+          "check_readable", [](OpenFile& self, const std::string& name) { check(self.get().check_readable(name)); },
+          nb::arg("name"))
+      .def(
           "dimensions", [](OpenFile& self, const std::string& name) { return self.get().dimensions(name); },
           nb::arg("name"))
       .def(

@@ -13,6 +13,7 @@
 
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
+#include "core/base/nearest.hpp"
 #include "core/base/units.hpp"
 
 namespace penstock {
@@ -188,6 +189,40 @@ TEST(Units, WholeUnitsComeBackAsTheyWere) {
       EXPECT_EQ(*parse_bytes(format_bytes(value)), value) << format_bytes(value);
     }
   }
+}
+
+TEST(Nearest, FindsWhatATypingErrorMade) {
+  std::mt19937 random(7);
+  const auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
+  for (int round = 0; round < 2000; ++round) {
+    std::string name;
+    for (size_t letters = 3 + below(20); name.size() < letters;) name += "abcXYZ/_19"[below(10)];
+    std::string meant = name;
+    for (size_t changes = below(name.size() / 3 + 1); changes > 0; --changes) {  // a third of the letters at most
+      const size_t at = below(meant.size());
+      const char letter = static_cast<char>('a' + below(26));
+      const size_t kind = below(3);
+      if (kind == 0) meant[at] = letter;
+      if (kind == 1) meant.insert(at, 1, letter);
+      if (kind == 2 && meant.size() > 1) meant.erase(at, 1);
+    }
+    for (size_t capitals = below(5); capitals > 0; --capitals) {
+      char& c = meant[below(meant.size())];
+      c = static_cast<char>(std::toupper(c));
+    }
+    const std::vector<std::string> names{"quite unlike all these", meant, "0000000"};
+    EXPECT_EQ(nearest(name, names), meant) << name;
+  }
+}
+
+TEST(Nearest, PrefersFewerChangesAndKnowsNamesWithoutTheirGroup) {
+  const std::vector<std::string> names{"density", "densities", "fluid/rho", "Time", "timer"};
+  EXPECT_EQ(nearest("densty", names), "density");
+  EXPECT_EQ(nearest("dnesiyt", names), "density");
+  EXPECT_EQ(nearest("time", names), "Time");
+  EXPECT_EQ(nearest("rho", names), "fluid/rho");
+  EXPECT_EQ(nearest("gas/rho", names), "fluid/rho");
+  EXPECT_EQ(nearest("velocity", names), "");
 }
 
 TEST(Encode, EverythingRoundTrips) {

@@ -2,8 +2,8 @@
 #include "core/base/nearest.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -33,6 +33,22 @@ int changes(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+using Letters = std::array<int, 256>;
+
+Letters letters_of(std::string_view name) {
+  Letters count{};
+  for (const char c : name) ++count[static_cast<unsigned char>(lower(c))];
+  return count;
+}
+
+// What it costs at least to change NAME, whose letters are COUNT, into OTHER: of most names it tells enough, and fast.
+int least_changes(Letters count, std::string_view name, std::string_view other) {
+  const auto without_partner =
+      std::ranges::count_if(other, [&](char c) { return --count[static_cast<unsigned char>(lower(c))] < 0; });
+  const auto more = std::ssize(name) - std::ssize(other);
+  return change * static_cast<int>(std::max(without_partner, without_partner + more));
+}
+
 // Matches "rho" with "fluid/rho" and the reverse.
 bool same_end(std::string_view a, std::string_view b) {
   const auto last = [](std::string_view name) { return name.substr(name.rfind('/') + 1); };
@@ -45,11 +61,11 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
   std::string best;
   if (name.size() > longest) return best;
   int least = change * static_cast<int>(name.size() / 3 + 1) + 1;
+  const Letters letters = letters_of(name);
   for (const std::string& one : names) {
     if (one.size() > longest) continue;
     const int by_end = same_end(name, one) ? change : least;
-    const bool alike = change * std::abs(static_cast<int>(one.size()) - static_cast<int>(name.size())) < least;
-    const int far = alike ? std::min(by_end, changes(name, one)) : by_end;
+    const int far = least_changes(letters, name, one) < least ? std::min(by_end, changes(name, one)) : by_end;
     if (far >= least) continue;
     least = far;
     best = one;

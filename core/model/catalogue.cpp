@@ -49,11 +49,11 @@ Result<std::string> object_name(std::string_view name) {
   if (name.empty() || name == "/") return std::string();
   const std::string_view given = name;
   if (name.starts_with('/')) name.remove_prefix(1);
-  if (name.ends_with('/')) name.remove_suffix(1);
   const auto bad = [&](std::string_view why) {
     return Status(Code::invalid, fmt::format("'{}' cannot be a name: {}", given, why));
   };
   if (name.size() > 1000) return bad("it is over 1000 bytes long");
+  if (name.ends_with('/')) return bad("it has a slash at its end");
   if (name.find('\0') != std::string_view::npos) return bad("it holds a NUL byte");
   for (size_t at = 0; at <= name.size();) {
     const size_t slash = std::min(name.find('/', at), name.size());
@@ -68,9 +68,6 @@ Result<std::string> object_name(std::string_view name) {
 
 Result<std::string> dataset_name(std::string_view name) {
   PENSTOCK_ASSIGN(std::string stored, object_name(name));
-  if (!stored.empty() && name.ends_with('/'))
-    return Status(Code::invalid,
-                  fmt::format("'{}' cannot be the name of a dataset: a slash at the end is a group's", name));
   if (stored.empty()) return Status(Code::invalid, "a dataset needs a name");
   return stored;
 }

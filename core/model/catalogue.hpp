@@ -40,9 +40,9 @@ Dims coordinates(const Dims& shape, int64_t offset);
 std::string describe(const Dataset& dataset);  // "f64 (100, 200)"
 std::string describe(const Dims& dims);        // "(100, 200)", "()" for rank 0
 
-// The name as stored, or why it is not valid: empty parts, ".", "..", NUL, over 1000 bytes, and "_penstock", which
-// belongs to penstock. One leading slash is allowed, as in a path from the root: "/fluid/rho" is "fluid/rho". A
-// trailing slash is for groups only.
+// The name as stored, or why it is not valid: empty parts, ".", "..", NUL, a trailing slash, over 1000 bytes, and
+// "_penstock", which belongs to penstock. One leading slash is allowed, as in a path from the root: "/fluid/rho" is
+// "fluid/rho".
 Result<std::string> dataset_name(std::string_view name);
 Result<std::string> object_name(std::string_view name);  // "" and "/" are the file
 

@@ -82,6 +82,13 @@ void Contents::leave_out(std::string what) {
   if (unread.size() < most) unread.push_back(std::move(what));
 }
 
+std::string Contents::why_unread(std::string_view object) const {
+  const std::string name = fmt::format("'{}' ", object);
+  for (const std::string& what : unread)
+    if (what.starts_with(name)) return what.substr(name.size());
+  return {};
+}
+
 std::vector<std::byte> encode(const Contents& contents) {
   Encoder out;
   out.text(contents.format);

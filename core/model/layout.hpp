@@ -102,6 +102,8 @@ struct Contents {
 
   // Notes that WHAT, "'name' is something", is in the file but not in the catalogue.
   void leave_out(std::string what);
+  // Why OBJECT, which is in the file, is not in the catalogue: "is a dataset of a compound type, ..."; otherwise "".
+  std::string why_unread(std::string_view object) const;
 };
 
 // The name of the K-th block (from 0) of dataset NAME inside a part of a set: NAME, NAME#000001, NAME#000002, ...;

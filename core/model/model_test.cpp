@@ -122,10 +122,11 @@ TEST(Attribute, Numbers) {
 
 TEST(Names, SlashesAreDroppedAndBadNamesAreRefused) {
   for (const char* good : {"rho", "/rho"}) EXPECT_EQ(*dataset_name(good), "rho") << good;
-  for (const char* group : {"g", "/g", "g/", "/g/"}) EXPECT_EQ(*object_name(group), "g") << group;
+  for (const char* group : {"g", "/g"}) EXPECT_EQ(*object_name(group), "g") << group;
   for (const char* bad : {"rho/", "//rho", "rho//", "//"})
     EXPECT_EQ(dataset_name(bad).status().code(), Code::invalid) << bad;
-  for (const char* bad : {"//", "//g", "g//"}) EXPECT_EQ(object_name(bad).status().code(), Code::invalid) << bad;
+  for (const char* bad : {"//", "//g", "g/", "/g/", "g//"})
+    EXPECT_EQ(object_name(bad).status().code(), Code::invalid) << bad;
   EXPECT_EQ(*dataset_name("fluid/rho"), "fluid/rho");
   EXPECT_EQ(*dataset_name("a b/ü.x"), "a b/ü.x");
   EXPECT_EQ(*dataset_name("x/_penstock"), "x/_penstock");

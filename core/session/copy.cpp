@@ -68,12 +68,15 @@ bool is_in(std::string_view name, std::string_view group) {
 }
 
 // The objects of ALL that ONLY names: datasets, or groups of them.
-Result<Catalogue> choose(const Catalogue& all, const std::string& path, std::span<const std::string> only) {
+Result<Catalogue> choose(const Contents& contents, const std::string& path, std::span<const std::string> only) {
+  const Catalogue& all = contents.catalogue;
   std::vector<std::string> wanted;
   for (const std::string& word : only) {
     PENSTOCK_ASSIGN(std::string name, object_name(word));
     const auto there = [&](const Dataset& dataset) { return is_in(dataset.name, name); };
     if (std::ranges::none_of(all.datasets, there)) {
+      if (const std::string why = contents.why_unread(name); !why.empty())
+        return Status(Code::unsupported, fmt::format("'{}' in '{}' cannot be read: it {}", name, path, why));
       constexpr size_t most = 20;
       std::vector<std::string_view> names;
       for (const Dataset& dataset : all.datasets)
@@ -262,7 +265,7 @@ Status File::copy(const Communicator& comm, std::string from, std::string to, st
   }
   Catalogue wanted = was.contents->catalogue;
   if (!only.empty()) {
-    PENSTOCK_ASSIGN(wanted, choose(was.contents->catalogue, was.path, only));
+    PENSTOCK_ASSIGN(wanted, choose(*was.contents, was.path, only));
   }
   file.remember_failure(supply_all(was, state, file, wanted));
   return file.close();

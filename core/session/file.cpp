@@ -5,9 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "core/base/nearest.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/calling.hpp"
 #include "core/comm/library.hpp"
@@ -109,20 +107,6 @@ Status File::supply(std::string_view name, ElementType type, const Decomposition
 }
 
 namespace {
-
-Status no_dataset(const File::State& state, const std::string& name) {
-  std::vector<std::string> names;
-  if (state.contents)
-    for (const Dataset& dataset : state.contents->catalogue.datasets) names.push_back(dataset.name);
-  std::string said = did_you_mean(name, names);
-  if (said.empty() && !names.empty()) {
-    const size_t few = std::min<size_t>(names.size(), 5);
-    said = fmt::format("; there {} {}{}", names.size() == 1 ? "is" : "are",
-                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(few), ", "),
-                       names.size() > few ? fmt::format(" and {} more", names.size() - few) : "");
-  }
-  return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'{}", name, state.path, said)};
-}
 
 // Checks that TYPE and the shape of PART are those of the dataset in the file.
 Status check_get(const File::State& state, const Pending& wanted) {
@@ -284,69 +268,6 @@ Status File::set_conventions(std::string_view convention) {
   return {};
 }
 void File::set_capture_bytes(int64_t bytes) { state_->capture_bytes = bytes; }
-
-std::vector<DatasetInfo> File::datasets() const {
-  std::vector<DatasetInfo> list;
-  if (state_->contents)
-    for (const Dataset& d : state_->contents->catalogue.datasets)
-      list.push_back({d.name, d.type, d.shape, d.unlimited});
-  return list;
-}
-
-Result<DatasetInfo> File::dataset(std::string_view name) const {
-  PENSTOCK_ASSIGN(const std::string stored, dataset_name(name));
-  const Dataset* d = state_->contents ? state_->contents->catalogue.find(stored) : nullptr;
-  if (d == nullptr) return no_dataset(*state_, stored);
-  return DatasetInfo{d->name, d->type, d->shape, d->unlimited};
-}
-
-int64_t File::publications() const { return state_->commits; }
-
-bool File::has(std::string_view object) const {
-  const auto stored = object_name(object);
-  if (!stored.ok() || !state_->contents) return false;
-  const Catalogue& there = state_->contents->catalogue;
-  const std::set<std::string> names{*stored};
-  return stored->empty() || there.find(*stored) != nullptr ||
-         std::ranges::any_of(there.datasets, [&](const Dataset& one) { return is_among(one.name, names); }) ||
-         std::ranges::any_of(there.attributes, [&](const auto& one) { return is_among(one.first, names); });
-}
-
-std::vector<Attribute> File::attributes(std::string_view object) const {
-  std::vector<Attribute> list;
-  const auto stored = object_name(object);
-  if (!stored.ok() || !state_->contents) return list;
-  const auto at = state_->contents->catalogue.attributes.find(*stored);
-  if (at != state_->contents->catalogue.attributes.end())
-    for (const auto& [name, attribute] : at->second) list.push_back(attribute);
-  return list;
-}
-
-Result<Attribute> File::attribute(std::string_view object, std::string_view name) const {
-  const auto stored = object_name(object);
-  std::vector<std::string> names;
-  if (stored.ok() && state_->contents) {
-    const Catalogue& catalogue = state_->contents->catalogue;
-    const auto list = catalogue.attributes.find(*stored);
-    if (list != catalogue.attributes.end()) {
-      if (const auto at = list->second.find(std::string(name)); at != list->second.end()) return at->second;
-      for (const auto& [other, attribute] : list->second) names.push_back(other);
-    }
-    if (list == catalogue.attributes.end() && !has(*stored))
-      return Status(Code::not_found, fmt::format("there is no dataset or group '{}' in '{}'{}", object, state_->path,
-                                                 did_you_mean(*stored, object_names(catalogue))));
-  }
-  return Status(Code::not_found, fmt::format("there is no attribute '{}' of '{}' in '{}'{}", name,
-                                             object.empty() ? "/" : object, state_->path, did_you_mean(name, names)));
-}
-
-std::vector<std::string> File::dimensions(std::string_view dataset) const {
-  const auto stored = dataset_name(dataset);
-  const Dataset* there = stored.ok() && state_->contents ? state_->contents->catalogue.find(*stored) : nullptr;
-  if (there == nullptr) return {};
-  auto names = dimension_names(state_->contents->catalogue, *stored);
-  return names && std::ssize(*names) == there->shape.rank() ? *std::move(names) : DimensionNames();
-}
 
 const std::string& File::path() const { return state_->path; }
 std::string File::plan() const { return state_->plan.text(catalog()); }

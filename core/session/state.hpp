@@ -12,6 +12,7 @@
 
 #include <penstock/file.hpp>
 
+#include "core/comm/calling.hpp"
 #include "core/conventions/conventions.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
@@ -46,6 +47,7 @@ struct File::State {
   ~State();
   Communicator comm;
   Communicator behind_comm;  // for background movements of this file or another; created when needed
+  std::optional<Calling> behind_call;
   std::shared_ptr<TracedStorage> storage;
   Mode mode = Mode::create;
   std::string path;                    // the path that commit publishes, with links resolved
@@ -177,6 +179,10 @@ Result<Contents> check_written(File::State& state, const Catalogue& catalogue, c
 // Collective, after the record is written. If a dataset has a hole, which the library should have filled, compares all
 // data with the checksums.
 Status check_stored(File::State& state, const Contents& contents, const std::string& path);
+
+// The error of asking for dataset NAME, which is not in the catalogue: Code::unsupported if the file has it, but in a
+// form that is not read; else Code::not_found, with the nearest name.
+Status no_dataset(const File::State& state, const std::string& name);
 
 // Collective. Compares the blocks that RESOLVED's claims touch with their checksums, according to the plan's verify.
 Status verify_claims(File::State& state, const Resolved& resolved);

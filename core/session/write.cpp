@@ -283,6 +283,7 @@ Status start(File::State& state, Writing& writing, bool behind) {
   if (behind && state.comm->size() > 1) {
     if (state.behind_comm == nullptr) {
       PENSTOCK_ASSIGN(state.behind_comm, state.comm->duplicate());
+      state.behind_call.emplace(state.behind_comm, "a background commit", state.path);
       state.report.messages -= state.behind_comm->messages_sent();  // of earlier files
       state.report.message_bytes -= state.behind_comm->bytes_sent();
     }

@@ -231,6 +231,9 @@ class File {
   Result<DatasetInfo> dataset(std::string_view name) const;
   // Local. Whether OBJECT is a dataset or a group of the file.
   bool has(std::string_view object) const;
+  // Code::unsupported if the file has dataset or group OBJECT, but in a form that is not read: its type, for example.
+  // Otherwise ok, even if the file does not have it.
+  Status check_readable(std::string_view object) const;
   // Local. The number of commits of this File that published something. While it is the same, so is datasets().
   int64_t publications() const;
   Result<Attribute> attribute(std::string_view object, std::string_view name) const;

@@ -96,6 +96,10 @@ static void files(void) {
   MISTAKE(penstock_attribute_texts(f, "x", "a", 1, NULL));
   MISTAKE(penstock_attribute_texts(f, "x", "a", 1, (const char *[]){NULL}));
   MISTAKE(penstock_attribute_texts(f, "x", "a", -2, (const char *[]){"t"}));
+  MISTAKE(penstock_remove(f, NULL));
+  MISTAKE(penstock_remove(f, "x/"));
+  MISTAKE(penstock_group(f, "g/"));
+  MISTAKE(penstock_attribute(f, "g/", "a", "t"));
   MISTAKE(penstock_capture_bytes(f, -1));
 
   INVALID(penstock_create(world, NULL, NULL, &f));

@@ -111,10 +111,21 @@ static void name_dimensions(void) {
   barrier();
   CHECK_OK(penstock_create(world, in_folder("groups.h5"), NULL, &f));
   if (rank == 0) CHECK_OK(penstock_group(f, "fluid/empty"));
+  CHECK_OK(penstock_attribute(f, "fluid", "about", "groups"));
   CHECK_OK(penstock_close(f));
   CHECK_OK(penstock_reopen(world, in_folder("groups.h5"), NULL, &f));
   CHECK_OK(penstock_attribute(f, "fluid/empty", "kind", "gas"));
   CHECK_OK(penstock_close(f));
+  CHECK_OK(penstock_reopen(world, in_folder("groups.h5"), NULL, &f));
+  if (rank == size - 1) CHECK_OK(penstock_remove(f, "fluid/empty"));
+  CHECK_OK(penstock_close(f));
+  CHECK_OK(penstock_open(world, in_folder("groups.h5"), NULL, &f));
+  CHECK_OK(penstock_attribute_info(f, "fluid", "about", NULL, NULL));
+  CHECK_IS(penstock_attribute_info(f, "fluid/empty", "kind", NULL, NULL), PENSTOCK_NOT_FOUND);
+  CHECK_OK(penstock_close(f));
+  CHECK_OK(penstock_reopen(world, in_folder("groups.h5"), NULL, &f));
+  CHECK_IS(penstock_remove(f, "fluid/empty"), PENSTOCK_NOT_FOUND);
+  CHECK_IS(penstock_close(f), PENSTOCK_NOT_FOUND);
 }
 
 static void look_around(penstock_file *f) {

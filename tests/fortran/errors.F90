@@ -71,7 +71,10 @@ program errors
   call check_status(ierr, PENSTOCK_INVALID, "timeout")
 
   call wrong_reads()
-  if (size_of_world > 1) call waits()
+  if (size_of_world > 1) then
+    call waits(off=.false.)
+    call waits(off=.true.)
+  end if
   call finish()
 
 contains
@@ -163,13 +166,18 @@ contains
   end subroutine
 
   ! The last rank is late; the others are told for whom they wait.
-  subroutine waits()
+  subroutine waits(off)
+    logical, intent(in) :: off
+    times_told = 0
     call penstock_when_waiting(0.2_real64, hear)
+    if (off) call penstock_when_waiting(0.2)
     call penstock_create(world, named("late.h5"), f)
     call penstock_put(f, "a", a * 0)
     if (rank == size_of_world - 1) call doze(1500)
     call penstock_close(f)
-    if (rank == 0) then
+    if (off) then
+      call check(times_told == 0, "nobody is told any more")
+    else if (rank == 0) then
       call check(times_told > 0, "rank 0 is told that it waits")
       if (times_told > 0) call check(index(told, "waiting for rank") > 0 .and. index(told, "late.h5") > 0, told)
     end if

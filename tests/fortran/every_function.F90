@@ -218,6 +218,13 @@ contains
     call penstock_get(f, "series", all_of_it)
     call penstock_close(f)
     call check(all(all_of_it == reshape([1, 2, 0, 0, 0, 0, 7, 8], [2, 4])), "a dataset that grew")
+    call penstock_reopen(world, path, f)
+    if (rank == 0) call penstock_remove(f, "series ")
+    call penstock_put(f, "other", 1)
+    call penstock_close(f)
+    call penstock_open(world, path, f)
+    call check(penstock_count(f) == 1 .and. penstock_name(f, 1) == "other", "a dataset that was removed")
+    call penstock_close(f)
   end subroutine
 
   ! A template's contents in each of three restart files, of which two are kept.

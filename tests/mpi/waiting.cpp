@@ -414,39 +414,65 @@ void is_in_doubt(const std::string& path) {
   check_file(path, 40, 3);
 }
 
-// A rank that comes late, but within the limit: meanwhile the others are told whom they wait for, and how long; ROOT:
-// it is rank 0.
-void is_told(const std::string& path, bool root) {
-  about(root ? "told of rank 0" : "told of the last rank");
-  write_file(path, 40, 1);
+// What this rank is told while BODY runs, to which one rank comes late, but within the limit.
+std::vector<Waiting> told_in(bool late_one, const std::function<void()>& body) {
   std::vector<Waiting> told;
   when_waiting([&](const Waiting& waiting) { told.push_back(waiting); }, 0.5);
   together();
-  const bool late_one = root ? ranks.rank == 0 : ranks.is_odd();
-  {
-    auto file = File::create(fresh(), path);
-    CHECK_OK(file.status(), "create");
-    CHECK_OK(put(*file, 40, 2), "put");
-    told.clear();
-    if (late_one) ::usleep(3000000);
-    CHECK_OK(within(most, [&] { return file->close(); }), "close");
-  }
+  if (late_one) ::usleep(3000000);
+  body();
   when_waiting({});
   together();
+  CHECK(late_one || !told.empty(), "nobody was told");
+  for (const Waiting& one : told) {
+    CHECK(one.seconds >= 0.5 && one.what.find(fmt::format(" for {:g} s", std::round(one.seconds))) != std::string::npos,
+          one.what);
+  }
+  return told;
+}
+
+// The others are told whom they wait for; ROOT: it is rank 0.
+void is_told(const std::string& path, bool root) {
+  about(root ? "told of rank 0" : "told of the last rank");
+  write_file(path, 40, 1);
+  const bool late_one = root ? ranks.rank == 0 : ranks.is_odd();
+  auto file = File::create(fresh(), path);
+  CHECK_OK(file.status(), "create");
+  CHECK_OK(put(*file, 40, 2), "put");
+  const auto told = told_in(late_one, [&] { CHECK_OK(within(most, [&] { return file->close(); }), "close"); });
   if (!late_one) {
     const std::string whom = root ? fmt::format("rank 0 (of {})", ranks.size)
                                   : fmt::format("waiting for {} (of {}) in close of", odd_rank(), ranks.size);
-    CHECK(!told.empty(), "nobody was told");
     CHECK(std::ssize(told) <= 6, fmt::format("told {} times", told.size()));
     bool named = false;
+    for (const Waiting& one : told) CHECK(one.rank == ranks.rank, one.what);
     for (const Waiting& one : told) named = named || one.what.find(whom) != std::string::npos;
     CHECK(named, fmt::format("no '{}' in: {}", whom, told.empty() ? "" : told[0].what));
-    for (const Waiting& one : told) {
-      CHECK(one.rank == ranks.rank && one.seconds >= 0.5, one.what);
-      CHECK(one.what.find(fmt::format(" for {:g} s", std::round(one.seconds))) != std::string::npos, one.what);
-    }
   }
   check_file(path, 40, 2);
+}
+
+// The file is named also where the wait is on a communicator of the library's own.
+void is_told_the_file(const std::string& path) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  const auto check = [&](const std::string& call, const std::function<void()>& body) {
+    about("told of " + call);
+    const std::string name = fmt::format("'{}'", path);
+    for (const Waiting& one : told_in(ranks.is_odd(), body)) CHECK(one.what.find(name) != std::string::npos, one.what);
+  };
+  for (int use = 0; use < 2; ++use) {  // the second finds the communicator of the first
+    Result<Communicator> comm = Communicator();
+    check(use == 0 ? "the first call" : "a later call", [&] { comm = mpi_communicator(copy, path); });
+    if (!CHECK_OK(comm.status(), "a communicator")) return;
+    auto file = File::create(*comm, path);
+    CHECK_OK(file.status(), "create");
+    CHECK_OK(put(*file, 40, 2), "put");
+    CHECK_OK(file->commit_start(), "commit_start");
+    if (use == 0) check("a background commit", [&] { CHECK_OK(file->commit_wait(), "commit_wait"); });
+    CHECK_OK(file->close(), "close");
+  }
+  MPI_Comm_free(&copy);
 }
 
 void limits() {
@@ -474,6 +500,7 @@ int main(int argc, char** argv) {
     comes_in_time(path);
     is_told(path, false);
     is_told(path, true);
+    is_told_the_file(path);
     calls_commit_twice(path);
     closes_instead(path);
     root_closes_instead(path);

@@ -1,5 +1,6 @@
 """test_h5py_habits.py: what users of h5py write, names of dimensions, and what a mistaken call is told."""
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -148,11 +149,22 @@ def test_a_missing_name_has_its_nearest(tmp_path: Path) -> None:
             f.attrs["unit"]
 
 
+@pytest.mark.parametrize(("name", "words"), [("Time", "did you mean 'time'"), ("fluid", "a group of .* 'density'")])
+def test_a_missing_name_is_explained_after_the_file_is_closed(tmp_path: Path, name: str, words: str) -> None:
+    with penstock.create(tmp_path / "a.h5") as f:
+        f["fluid/density"], f["time"] = np.zeros(3), 1.0
+    with pytest.raises(KeyError, match=words) as missing, penstock.open(tmp_path / "a.h5") as f:
+        f[name]
+    again = copy.copy(missing.value)
+    assert again.args == missing.value.args == (str(again),)
+
+
 def test_a_slash_before_a_name_is_as_none(tmp_path: Path) -> None:
     with penstock.create(tmp_path / "a.h5") as f:
         f["/t"] = 1
         f.create_dataset("/g/u", 2, "i4")
         f["/g/u"][...] = 2
+        f.create_group("/g/")
         f.attributes("/g/")["note"] = "mine"
         assert "/t" in f
         assert list(f) == ["g/u", "t"]

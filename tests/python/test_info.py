@@ -100,6 +100,16 @@ def test_what_is_not_read_is_listed_with_the_reason(penstock: Penstock, tmp_path
         assert file["words"][...].tolist() == ["one", "three"]
         for reason in reasons:
             assert any(reason in warning for warning in file.warnings)
+            _, name, why = reason.split("'")
+            told = f"'{name}' in '{path}' cannot be read: it{why}"
+            for ask, word in ((file.__getitem__, name), (file.attributes, f"/{name}")):
+                with pytest.raises(library.Unsupported) as asked:
+                    ask(word)
+                assert told in str(asked.value)
+            assert name not in file
+            assert told in penstock("view", str(path), name).stderr
+            assert told in penstock("convert", str(path), "copy.h5", "--only", name).stderr
+            assert f"not read: {reason}" in penstock("info", str(path), "--only", name).stderr
 
 
 def test_for_a_person(penstock: Penstock, files: dict[str, Path]) -> None:

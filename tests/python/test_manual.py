@@ -45,6 +45,9 @@ def test_every_function_has_a_page_that_says_what_it_does(pages: Path) -> None:
     put = (pages / "man3" / "penstock_put.3").read_text()
     assert "Copies DATA before it returns." in put
     assert ".SH RETURN VALUE" in put
+    assert all(re.fullmatch(r"\w+\.3", page.name) for page in (pages / "man3").iterdir())
+    assert "A function that reports a wait" in (pages / "man3" / "penstock_waiting.3").read_text()
+    assert "reports long waits" in (pages / "man3" / "penstock_when_waiting.3").read_text()
 
 
 def _header() -> str:

@@ -76,6 +76,8 @@ def parse(text: str) -> list[Part]:
 
 
 def _name(declaration: str) -> str:
+    if pointer := re.match(r"typedef [^(;{]*\(\*(\w+)\)\(", declaration):
+        return pointer[1]
     if declaration.startswith("typedef"):
         return declaration.split(";")[-2].rsplit(maxsplit=1)[-1] if "{" not in declaration else declaration.split()[2]
     match = re.search(r"(\w+)\(", declaration)

@@ -1,7 +1,9 @@
 """exceptions.py: what the library raises: one class for each kind of remedy, and Python's own too."""
 
 import re
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 
 class Error(Exception):
@@ -17,10 +19,25 @@ class NotFound(Error, FileNotFoundError):
 
 
 class NotThere(NotFound, KeyError):
-    """No such dataset or attribute in a file that is there."""
+    """No such dataset or attribute in a file that is there.
+
+    The message may be a function: to find the nearest of many names takes long, and many a KeyError is only caught.
+    """
+
+    def __init__(self, message: str | Callable[[], str]) -> None:
+        self._message = message
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        if not isinstance(self._message, str):
+            self._message = self._message()
+        return self._message
+
+    @property
+    def args(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return (str(self),)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args
 
 
 class Exists(Error, FileExistsError):

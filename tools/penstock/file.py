@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, SupportsIndex, overload
 
@@ -36,6 +37,14 @@ _STORAGE = {
     "track_times",
     "track_order",
 }
+
+
+def _why_not(name: str, path: str, names: Collection[str]) -> str:
+    """Why the file at PATH, with datasets NAMES, has none of NAME."""
+    inside = [each.removeprefix(f"{name}/") for each in names if each.startswith(f"{name}/")]
+    if inside:
+        return f"'{name}' is a group of '{path}': f.group('{name}') has {listed(sorted(inside))}"
+    return f"'{path}' has no dataset '{name}'{instead(name, sorted(names))}"
 
 
 def _name(name: Any) -> Any:
@@ -86,9 +95,9 @@ class File(Mapping[str, Dataset]):
         name = _name(name)
         if name in self._put or name in self._there():
             return Dataset(self, name)
-        if any(each.startswith(f"{name}/") for each in self):
-            raise NotThere(f"'{name}' is a group of '{self.path}': f.group('{name}') has {listed(self.group(name))}")
-        raise NotThere(f"'{self.path}' has no dataset '{name}'{instead(str(name), self)}")
+        self._open.check_readable(str(name))
+        names = self._put.union(self._there()) if self._put else self._there()
+        raise NotThere(functools.partial(_why_not, str(name), self.path, names))
 
     def group(self, name: str) -> Group:
         """Those datasets whose names begin with NAME and a slash, by the rest of their names."""
@@ -98,6 +107,7 @@ class File(Mapping[str, Dataset]):
     def _check_object(self, name: str) -> None:
         """Raises NotThere if a reader's file has no such dataset or group. A writer may still put one."""
         if not self._writable and name not in self._there() and not self._open.has(name):
+            self._open.check_readable(name)
             groups = {name[:at] for name in self for at, letter in enumerate(name) if letter == "/"}
             raise NotThere(f"'{self.path}' has no dataset or group '{name}'{did_you_mean(name, [*self, *groups])}")
 
@@ -253,7 +263,7 @@ class File(Mapping[str, Dataset]):
 
     def create_group(self, name: str) -> Group:
         """Local. A group, though nothing be put into it."""
-        self._open.make_group(name)
+        self._open.make_group(_name(name).removesuffix("/"))
         return self.group(name)
 
     def unlimited(self, name: str) -> None:

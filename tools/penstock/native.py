@@ -71,8 +71,8 @@ def _of(comm: Any) -> ModuleType:
     return module
 
 
-def ranks(comm: Any) -> tuple[ModuleType, Any]:
-    """The extension for COMM, and what it calls the ranks. Collective over COMM."""
+def ranks(comm: Any, path: str = "") -> tuple[ModuleType, Any]:
+    """The extension for COMM, and what it calls the ranks. Collective over COMM. PATH: the file they come for."""
     if comm is None:
         module = alone()
         return module, module.alone()
@@ -83,7 +83,7 @@ def ranks(comm: Any) -> tuple[ModuleType, Any]:
             "comm is MPI.COMM_NULL: ranks outside a communicator must not make this call; "
             "leave comm out for a file of one process"
         )
-    return module, module.from_mpi(MPI._addressof(comm))
+    return module, module.from_mpi(MPI._addressof(comm), path)
 
 
 def alone_of(group: Any) -> str:
@@ -155,8 +155,8 @@ def collective(comm: Any, how: str, *rest: Any, **given: Any) -> tuple[ModuleTyp
 
     A rank whose texts are none goes on with empty ones, which are an error on all, so that nobody is left waiting.
     """
-    library, group = ranks(comm)
     texts, wrong = words(**given)
+    library, group = ranks(comm, texts[0] if texts else "")
     if wrong is not None and group.size == 1:
         raise exceptions.own(wrong)
     return library, group, told(wrong, getattr(library, how), group, *texts, *rest)

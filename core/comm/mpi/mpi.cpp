@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/comm/mpi/mpi_communicator.hpp"
 #include "core/comm/mpi/request.hpp"
 #include "core/comm/mpi/reuse.hpp"
@@ -287,7 +289,9 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
 };
 
 // Collective over COMM, which belongs to the caller.
-Status enter(MPI_Comm comm) {
+Status enter(MPI_Comm comm, std::string_view path) {
+  const std::string missing = fmt::format("ranks that have not come to {}, or came with another communicator",
+                                          path.empty() ? "this call" : fmt::format("create or open '{}'", path));
   MPI_Request request = MPI_REQUEST_NULL;
   PENSTOCK_TRY(check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier"));
   Patience patience;
@@ -295,13 +299,13 @@ Status enter(MPI_Comm comm) {
     PENSTOCK_TRY(check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
     if (done) return {};
     sched_yield();
-    PENSTOCK_TRY(patience.idle("ranks that have not come to this call, or came with another communicator"));
+    PENSTOCK_TRY(patience.idle(missing));
   }
 }
 
 }  // namespace
 
-Result<Communicator> mpi_communicator(MPI_Comm comm) {
+Result<Communicator> mpi_communicator(MPI_Comm comm, std::string_view path) {
   if (comm == MPI_COMM_NULL) return serial_communicator();
   int initialised = 0, finalised = 0;
   MPI_Initialized(&initialised);
@@ -315,13 +319,13 @@ Result<Communicator> mpi_communicator(MPI_Comm comm) {
   };
   const auto make_plain = [&]() -> Result<Communicator> {
     MPI_Comm copy = MPI_COMM_NULL;
-    PENSTOCK_TRY(enter(comm));
-    PENSTOCK_TRY(enter(comm));  // same as all_here()
+    PENSTOCK_TRY(enter(comm, path));
+    PENSTOCK_TRY(enter(comm, path));  // same as all_here()
     PENSTOCK_TRY(check_mpi(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup"));
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
     return Communicator(std::make_shared<MpiCommunicator>(copy));
   };
-  return reuse_duplicate(comm, make_plain, make);
+  return reuse_duplicate(comm, path, make_plain, make);
 }
 
 }  // namespace penstock

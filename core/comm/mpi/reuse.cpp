@@ -64,7 +64,7 @@ Kept* kept_with(MPI_Comm comm) {
 
 }  // namespace
 
-Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, const Make& make) {
+Result<Communicator> reuse_duplicate(MPI_Comm comm, std::string_view path, const Make& make_plain, const Make& make) {
   Kept* kept = kept_with(comm);
   if (kept == nullptr) {
     auto first = std::make_unique<Kept>();
@@ -92,7 +92,7 @@ Result<Communicator> reuse_duplicate(MPI_Comm comm, const Make& make_plain, cons
     if (!asking.ok()) return kept->lost = asking.status();
     kept->asking = *std::move(asking);
   }
-  const Calling calling(kept->asking, "creating or opening", {});
+  const Calling calling(kept->asking, "creating or opening", path, false);
   int64_t free[2] = {kept->duplicate.use_count() == 1, !kept->duplicate->spoiled()};
   PENSTOCK_TRY(kept->asking->all_reduce_min(free));
   if (free[0] && free[1]) return kept->duplicate;

@@ -26,6 +26,10 @@ def keep_only(line: lines.Line, patterns: list[str] | None) -> None:
         each for each in found["datasets"] if any(fnmatchcase(each["name"], wanted.strip("/")) for wanted in patterns)
     ]
     if not found["datasets"]:
+        names = tuple(f"'{wanted.strip('/')}' " for wanted in patterns)
+        for reason in found.get("unread", []):
+            if reason.startswith(names):
+                raise UserError(f"'{line['file']}': not read: {reason}", 1)
         raise UserError(f"'{line['file']}' has no dataset like {' or '.join(patterns)}", 1)
     kept = {"", *(each["name"] for each in found["datasets"])}
     found["attributes"] = {name: each for name, each in found["attributes"].items() if name in kept}

@@ -1,5 +1,6 @@
 """view.py: `penstock view` draws a slice or projection of a dataset, or of a snapshot at all its levels."""
 
+import contextlib
 import difflib
 from pathlib import Path
 from typing import Annotated
@@ -68,6 +69,8 @@ def view(
             elif name in levels:
                 picture = snapshot.read(file, str(path), name, wanted)
             else:
+                with contextlib.suppress(KeyError):
+                    file[name]  # the file may have it, and say why it is not read
                 there = [*levels, *([] if levels else list(file))]
                 near = difflib.get_close_matches(name, there, 3) or there[:12]
                 raise UserError(f"{path} has no dataset '{name}'; it has {', '.join(near)}")
