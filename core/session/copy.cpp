@@ -14,9 +14,7 @@ namespace penstock {
 namespace {
 
 // Whether a file can start with another's contents: carried-over data has no blocks of ranks.
-bool carries(const File::State& to) {
-  return to.engine == nullptr && (to.plan.placement == "single" || to.plan.placement == "parts");
-}
+bool carries(const File::State& to) { return to.engine == nullptr && to.placement->keeps(); }
 
 Status check_source_of_copy(const File::State& from, const File::State& to) {
   if (from.engine != nullptr)
@@ -154,7 +152,7 @@ std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, co
 Result<CopiedShare> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
   std::optional<std::vector<Box>> boxes;
   const auto chunk = from.contents->chunks.find(dataset.name);
-  if (chunk != from.contents->chunks.end() && to.plan.placement != "per_rank") {
+  if (chunk != from.contents->chunks.end() && (to.placement == nullptr || !to.placement->own_files())) {
     const int64_t most = std::max<int64_t>(1, to.buffer_bytes() / bytes(dataset.type));
     boxes = tiles_of(dataset.shape, tile_of(dataset.shape, chunk->second, most), *to.comm);
   }
@@ -176,7 +174,6 @@ Status read_elements(const File::State& from, int index, const CopiedShare& shar
   const Dataset& dataset = from.contents->catalogue.datasets[static_cast<size_t>(index)];
   const int64_t size = bytes(dataset.type), end = first + std::ssize(out) / size;
   std::vector<Claim> claims;
-  std::vector<std::byte*> memory;
   std::byte* at = out.data();
   auto k =
       static_cast<size_t>(std::upper_bound(share.begin.begin(), share.begin.end(), first) - share.begin.begin()) - 1;
@@ -187,13 +184,12 @@ Status read_elements(const File::State& from, int index, const CopiedShare& shar
     boxes_of_run(box.count, skip, length, pieces);
     for (Box& piece : pieces) {
       for (int i = 0; i < piece.start.rank(); ++i) piece.start[i] += box.start[i];
-      claims.push_back({index, Selection::of_box(dataset.shape, piece)});
-      memory.push_back(at);
+      claims.push_back({index, Selection::of_box(dataset.shape, piece), at});
       at += elements(piece.count) * size;
     }
     first += length;
   }
-  return read_here(*from.contents, from.described(), claims, memory, from.storage);
+  return read_here(*from.contents, from.described(), claims, from.storage);
 }
 
 Status supply_dataset(const File::State& from, File& to, const Dataset& dataset, CopiedShare share) {

@@ -120,11 +120,7 @@ Status engine_read(File::State& state, const Resolved& resolved) {
     problem.datasets.push_back(static_cast<int>(problem.catalogue.datasets.size()));
     problem.catalogue.datasets.push_back(*state.contents->catalogue.find(dataset.name));
   }
-  for (size_t i = 0; i < resolved.claims.size(); ++i)
-    if (resolved.claims[i].selection.count() > 0)
-      problem.blocks.push_back({resolved.claims[i].dataset, resolved.claims[i].selection, resolved.memory[i]});
-  std::stable_sort(problem.blocks.begin(), problem.blocks.end(),
-                   [](const Block& a, const Block& b) { return a.dataset < b.dataset; });
+  problem.claims = by_dataset(resolved.claims);
   const Status status = guarded([&] { return state.engine->read(problem, state.plan.settings); });
   state.report.hints = outcome.effective;
   state.report.warnings.insert(state.report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());

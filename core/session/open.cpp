@@ -145,17 +145,15 @@ Status set_plan(File::State& state, std::string_view text, std::string_view form
   warn_of_depth(state);
   state.engine = find_engine(state.plan.engine);
   state.format = find_format(state.engine ? state.engine->format() : std::string_view(state.plan.format));
+  state.placement = find_placement(state.plan.placement);
   state.transport = find_transport(state.plan.transport);
   if (state.engine != nullptr) return {};
-  const Plan& p = state.plan;
-  if (state.mode != Mode::read && p.settings.word("parity") == "1" && !state.is_set())
+  if (state.mode != Mode::read && state.plan.settings.word("parity") == "1" && !state.is_set())
     return {Code::unsupported,
             "parity=1 is for sets of files, whose parts it can rebuild; of a single file there is "
             "nothing to rebuild it from: add placement=parts, per_rank or rank_order"};
-  if (state.mode != Mode::read)
-    PENSTOCK_TRY(state.transport->check(p.settings, p.format, p.placement, Direction::write));
-  if (state.mode != Mode::create)
-    PENSTOCK_TRY(state.transport->check(p.settings, p.format, p.placement, Direction::read));
+  if (state.mode != Mode::read) PENSTOCK_TRY(check_transport(state.plan, Direction::write));
+  if (state.mode != Mode::create) PENSTOCK_TRY(check_transport(state.plan, Direction::read));
   return {};
 }
 

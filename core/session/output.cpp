@@ -44,6 +44,55 @@ bool is_generation(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+constexpr int64_t min_direct = 8 << 20;  // below this, direct writes cost more than they save
+
+// The files of a commit, created by this rank in the name of OUTPUT.
+class OurFiles final : public NewFiles {
+ public:
+  OurFiles(const File::State& state, Output& output) : state_(state), output_(output) {}
+
+  std::string whole() const override { return output_.partial; }
+  // The generation in the name keeps it apart from parts of the published file.
+  std::string part(std::string_view label) const override {
+    return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state_.path), stem_of(state_), state_.token,
+                       label.empty() ? "" : ".", label, state_.format->extension());
+  }
+
+  Io wanted(int64_t bytes) const override {
+    const std::string_view word = io_word();
+    if (word != "auto") return parse_io(word);
+    return state_.durable() && bytes >= min_direct ? Io::direct : Io::buffered;
+  }
+
+  Status create(const std::string& path, int64_t bytes, Io& io) override {
+    const bool preallocate = state_.plan.settings.boolean("preallocate");
+    auto file = state_.storage->create(path, bytes, io, preallocate);
+    if (!file.ok() && file.status().code() == Code::unsupported && io_word() == "auto") {
+      io = Io::buffered;
+      file = state_.storage->create(path, bytes, io, preallocate);
+    }
+    if (!file.ok()) return file.status();
+    output_.created.push_back(path);
+    return (*file)->close();
+  }
+
+ private:
+  // "" for transports that do not call the file system themselves.
+  std::string_view io_word() const {
+    const auto found = state_.plan.settings.all().find("io");
+    return found == state_.plan.settings.all().end() ? std::string_view() : found->second;
+  }
+
+  const File::State& state_;
+  Output& output_;
+};
+
+Status create_master(File::State& state, Output& output) {
+  PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
+  output.created.push_back(output.partial);
+  return file->close();
+}
+
 // Does nothing without a generation, as for engines without a format.
 void remove_parts(File::State& state, const std::string& generation) {
   if (!generation.empty()) remove_parts(*state.storage, folder_of(state.path), stem_of(state), generation);
@@ -76,11 +125,6 @@ Status sync_file(Storage& storage, const std::string& path) {
   return file->close();
 }
 
-std::string part_path(const File::State& state, std::string_view label) {
-  return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state.path), stem_of(state), state.token,
-                     label.empty() ? "" : ".", label, state.format->extension());
-}
-
 std::string parity_path(const File::State& state, const std::string& generation) {
   const std::string again =
       generation == fmt::format("{:016x}", state.token) ? "" : fmt::format(".{:016x}", state.token);
@@ -91,10 +135,22 @@ std::string partial_path(const File::State& state) {
   return folder_of(state.path) + partial_name(base_name(state.path), state.token, state.owner);
 }
 
+Status place_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims, Output& output) {
+  output.partial = partial_path(state);
+  if (state.is_set())
+    PENSTOCK_TRY(agree(state.comm, state.comm->rank() == 0 ? create_master(state, output) : Status()));
+  OurFiles files(state, output);
+  const Slots slots = state.placement->rank_order() ? state.transport->slots(state.plan.settings) : Slots();
+  PENSTOCK_ASSIGN(output.placed, state.placement->place({state.comm, state.format, &state.plan.settings, &catalogue,
+                                                         claims, slots, state.supplied, &files}));
+  output.placed.contents.generation = fmt::format("{:016x}", state.token);
+  return {};
+}
+
 // Synced only if needed: if a power loss restores the longer file, its data is complete. Parity knows its length.
 Status cut_parts(File::State& state, const Output& output) {
-  for (const Extent& cut : output.cuts) {
-    const Part& part = output.parts[static_cast<size_t>(cut.part)];
+  for (const Extent& cut : output.placed.cuts) {
+    const Part& part = output.placed.parts[static_cast<size_t>(cut.part)];
     if (cut.length == part.bytes) continue;
     PENSTOCK_TRY(state.storage->truncate(part.path, cut.length));
     if (state.durable() && state.has_parity()) PENSTOCK_TRY(sync_file(*state.storage, part.path));
@@ -104,7 +160,7 @@ Status cut_parts(File::State& state, const Output& output) {
 }
 
 Status write_master(File::State& state, const Output& output) {
-  PENSTOCK_ASSIGN(const auto bytes, state.format->master(output.contents));
+  PENSTOCK_ASSIGN(const auto bytes, state.format->master(output.placed.contents));
   PENSTOCK_ASSIGN(auto file, state.storage->open(output.partial, Io::buffered, true));
   PENSTOCK_TRY(file->write(0, bytes));
   if (state.durable()) PENSTOCK_TRY(file->sync());
@@ -126,7 +182,7 @@ Status publish(File::State& state, Output& output) {
   Ancestors ancestors;
   if (state.is_set() || state.parts_beside) ancestors = ancestors_of(state);
   if (state.is_set()) {
-    output.contents.replaced = ancestors.published;
+    output.placed.contents.replaced = ancestors.published;
     PENSTOCK_TRY(write_master(state, output));
     // The names of the parts are durable before the master that refers to them.
     if (state.durable()) PENSTOCK_TRY(state.storage->sync_directory(state.path));

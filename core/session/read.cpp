@@ -52,24 +52,18 @@ std::vector<Part> parts_of(const Contents& contents, std::span<const int> datase
   return parts;
 }
 
-// The movements that fill MEMORY with SELECTION of dataset INDEX. Elements in no part become zero.
-void add_pieces(const Contents& contents, const std::vector<Part>& parts, int index, const Selection& selection,
-                std::byte* memory, std::vector<Piece>& pieces) {
+// The movements that fill CLAIM of dataset INDEX. Elements in no part become zero.
+void add_pieces(const Contents& contents, const std::vector<Part>& parts, int index, const Claim& claim,
+                std::vector<Piece>& pieces) {
   const auto d = static_cast<size_t>(index);
   const ElementType& type = contents.catalogue.datasets[d].type;
+  add_pieces(contents.blocks[d], parts, type, claim, pieces);
   int64_t stored_elements = 0;
-  for (const StoredBlock& stored : contents.blocks[d]) {
-    stored_elements += stored.where.count();
-    auto common = intersect(selection, stored.where);
-    if (!common) continue;
-    const int64_t address = parts[static_cast<size_t>(stored.part)].virtual_base + stored.base;
-    pieces.push_back({stored.part, address, bytes(type), stored.swapped ? scalar_bytes(type) : 0, *std::move(common),
-                      memory, stored.row_stride});
-  }
+  for (const StoredBlock& stored : contents.blocks[d]) stored_elements += stored.where.count();
   if (stored_elements >= elements(contents.catalogue.datasets[d].shape)) return;  // they tile it
   const int64_t size = bytes(type);
-  const std::vector<std::byte> zeros(static_cast<size_t>(std::min<int64_t>(selection.count() * size, 1 << 20)));
-  const Piece hole{0, 0, size, 0, selection, memory};
+  const std::vector<std::byte> zeros(static_cast<size_t>(std::min<int64_t>(claim.selection.count() * size, 1 << 20)));
+  const Piece hole{0, 0, size, 0, claim.selection, claim.memory};
   SliceCursor cursor(hole, 0, INT64_MAX / 2);
   for (Slice slice; cursor.next(slice);)
     for (int64_t at = 0; at < slice.bytes;) {
@@ -187,14 +181,13 @@ Status transport_read(File::State& state, const Resolved& resolved) {
   for (const Dataset& dataset : resolved.catalogue.datasets) asked.push_back(contents.catalogue.index_of(dataset.name));
   job.parts = parts_of(contents, asked, state.plan.settings.integer("block"));
   Status foreign;
-  for (size_t i = 0; i < resolved.claims.size(); ++i) {
-    const Claim& claim = resolved.claims[i];
+  for (const Claim& claim : resolved.claims) {
     const int index = asked[static_cast<size_t>(claim.dataset)];
     if (!contents.foreign[static_cast<size_t>(index)]) {
-      add_pieces(contents, job.parts, index, claim.selection, resolved.memory[i], job.pieces);
+      add_pieces(contents, job.parts, index, claim, job.pieces);
     } else if (foreign.ok()) {
       PhaseTimer timer(state.report.phases, Phase::read);
-      foreign = read_foreign(contents, state.described(), index, claim.selection, resolved.memory[i],
+      foreign = read_foreign(contents, state.described(), index, claim.selection, claim.memory,
                              std::max<int64_t>(state.buffer_bytes(), 1 << 20));
     }
   }
@@ -277,32 +270,31 @@ Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vecto
 namespace {
 
 Status move_here(Direction direction, const Contents& contents, std::span<const Claim> claims,
-                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
+                 const std::shared_ptr<Storage>& storage) {
   std::vector<int> named;
   for (const Claim& claim : claims)
     if (named.empty() || named.back() != claim.dataset) named.push_back(claim.dataset);
   std::vector<Part> parts = parts_of(contents, named, Job().block);
   std::vector<Piece> pieces;
-  for (size_t i = 0; i < claims.size(); ++i)
-    if (!contents.foreign[static_cast<size_t>(claims[i].dataset)])
-      add_pieces(contents, parts, claims[i].dataset, claims[i].selection, memory[i], pieces);
+  for (const Claim& claim : claims)
+    if (!contents.foreign[static_cast<size_t>(claim.dataset)])
+      add_pieces(contents, parts, claim.dataset, claim, pieces);
   return move_pieces_here(direction, std::move(parts), std::move(pieces), storage);
 }
 
 }  // namespace
 
 Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
-                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
+                 const std::shared_ptr<Storage>& storage) {
   constexpr int64_t most = 16 << 20;
-  for (size_t i = 0; i < claims.size(); ++i)
-    if (contents.foreign[static_cast<size_t>(claims[i].dataset)])
-      PENSTOCK_TRY(read_foreign(contents, path, claims[i].dataset, claims[i].selection, memory[i], most));
-  return move_here(Direction::read, contents, claims, memory, storage);
+  for (const Claim& claim : claims)
+    if (contents.foreign[static_cast<size_t>(claim.dataset)])
+      PENSTOCK_TRY(read_foreign(contents, path, claim.dataset, claim.selection, claim.memory, most));
+  return move_here(Direction::read, contents, claims, storage);
 }
 
-Status write_here(const Contents& contents, std::span<const Claim> claims, std::span<std::byte* const> memory,
-                  const std::shared_ptr<Storage>& storage) {
-  return move_here(Direction::write, contents, claims, memory, storage);
+Status write_here(const Contents& contents, std::span<const Claim> claims, const std::shared_ptr<Storage>& storage) {
+  return move_here(Direction::write, contents, claims, storage);
 }
 
 Status read_pending(File::State& state) {

@@ -18,6 +18,7 @@
 #include "core/placement/placement.hpp"
 #include "core/plan/plan.hpp"
 #include "core/session/definitions.hpp"
+#include "core/session/methods.hpp"
 #include "core/session/pending.hpp"
 #include "core/session/step_trace.hpp"
 #include "core/status/status_page.hpp"
@@ -58,6 +59,7 @@ struct File::State {
   Plan plan;
   const Engine* engine = nullptr;  // or else:
   const Format* format = nullptr;  // also of the engine's files; null for an engine without a format
+  const Placement* placement = nullptr;
   const Transport* transport = nullptr;
 
   std::optional<Contents> contents;  // of the published file
@@ -102,7 +104,7 @@ struct File::State {
   // The file that contents describes.
   const std::string& described() const { return source.empty() ? path : source; }
   // Whether a master is published, with parts beside it.
-  bool is_set() const { return engine == nullptr && (!format->self_contained() || plan.placement != "single"); }
+  bool is_set() const { return penstock::is_set(plan); }
   // Whether commits write a parity file: the plan says so, or the set that is changed has one.
   bool has_parity() const {
     if (!is_set()) return false;
@@ -120,8 +122,6 @@ struct File::State {
 struct Resolved {
   Catalogue catalogue;
   std::vector<Claim> claims;
-  std::vector<std::byte*> memory;  // of each claim; null if it is supplied:
-  std::vector<const Supplier*> supplier;
   std::vector<Sharing> sharing;                  // of each dataset
   std::set<std::string> unlimited;               // as declared by any rank
   std::set<std::string> named, groups, removed;  // as in Definitions
@@ -137,12 +137,11 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path);
 // Collective. Rank 0 reads the header and sends it to all ranks.
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path);
-// Local. Reads CLAIMS of datasets of CONTENTS into MEMORY, on this rank alone, for every kind of storage.
+// Local. Reads CLAIMS of datasets of CONTENTS, on this rank alone, for every kind of storage.
 Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
-                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage);
+                 const std::shared_ptr<Storage>& storage);
 // Local. The reverse, into parts that exist with their full size; does not sync.
-Status write_here(const Contents& contents, std::span<const Claim> claims, std::span<std::byte* const> memory,
-                  const std::shared_ptr<Storage>& storage);
+Status write_here(const Contents& contents, std::span<const Claim> claims, const std::shared_ptr<Storage>& storage);
 
 // Local. Moves PIECES of PARTS on this rank alone; does not sync.
 Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,

@@ -120,9 +120,8 @@ Status follow_convention(const File::State& state, Writing& writing) {
   for (Added& one : writing.added) {
     const int at = insert_dataset(writing.target, writing.resolved.claims, one.dataset);
     if (state.comm->rank() > 0) continue;
-    writing.resolved.claims.push_back({at, Selection::whole(one.dataset.shape)});
-    writing.resolved.memory.push_back(reinterpret_cast<std::byte*>(one.values.data()));
-    writing.resolved.supplier.push_back(nullptr);
+    writing.resolved.claims.push_back(
+        {at, Selection::whole(one.dataset.shape), reinterpret_cast<std::byte*>(one.values.data())});
   }
   return {};
 }
@@ -130,7 +129,7 @@ Status follow_convention(const File::State& state, Writing& writing) {
 // Syncs the parts that this rank wrote.
 Status sync_parts(const File::State& state, const Output& output) {
   if (!state.durable()) return {};
-  for (const Part& part : output.parts) {
+  for (const Part& part : output.placed.parts) {
     PENSTOCK_ASSIGN(auto file, state.storage->open(part.path, Io::buffered, true));
     PENSTOCK_TRY(file->sync());
     PENSTOCK_TRY(file->close());
@@ -143,8 +142,8 @@ Job write_job(const File::State& state, Writing& writing, bool keep) {
   Job job;
   job.comm = writing.comm;
   job.direction = Direction::write;
-  job.parts = output.parts;
-  job.pieces = std::move(output.pieces);
+  job.parts = output.placed.parts;
+  job.pieces = std::move(output.placed.pieces);
   job.keep = keep;
   job.disjoint = !keep && !state.partial;  // as proved for the tiling
   job.sync = state.durable();
@@ -156,13 +155,6 @@ Status sum_now(File::State& state, Writing& writing) {
   return add_up_sums(state, writing);
 }
 
-// For files whose blocks are in the order in which ranks write.
-Status check_supplied(const File::State& state) {
-  if (state.plan.placement != "rank_order") return {};
-  return {Code::unsupported,
-          "placement=rank_order takes what is in memory, not what is supplied in pieces: name another placement"};
-}
-
 // Creates the files, carries over what is kept, and starts the movement.
 Status start_transport(File::State& state, Writing& writing) {
   Target& target = writing.target;
@@ -172,10 +164,8 @@ Status start_transport(File::State& state, Writing& writing) {
     PhaseTimer timer(state.report.phases, Phase::define);
     if (keep) PENSTOCK_TRY(check_keep(state));
     if (keep) PENSTOCK_TRY(check_whole(state));
-    if (state.supplied) PENSTOCK_TRY(check_supplied(state));
-    PENSTOCK_TRY(
-        prepare_output(state, target.catalogue, writing.resolved.claims, writing.resolved.memory, writing.output));
-    writing.output.contents.catalogue = std::move(target.catalogue);
+    PENSTOCK_TRY(place_output(state, target.catalogue, writing.resolved.claims, writing.output));
+    writing.output.placed.contents.catalogue = std::move(target.catalogue);
   }
   if (state.supplied) PENSTOCK_TRY(supply(state, writing));
   if (writing.sums.early) {
@@ -193,7 +183,7 @@ Status start_transport(File::State& state, Writing& writing) {
   writing.job.hints_outcome = &writing.hints_outcome;
   Settings settings = state.plan.settings;
   for (const Parameter& p : state.transport->describe().parameters)
-    if (p.name == "io") PENSTOCK_TRY(settings.set(p, name(writing.output.io)));
+    if (p.name == "io") PENSTOCK_TRY(settings.set(p, name(writing.output.placed.io)));
   PENSTOCK_ASSIGN(auto transfer, begin_transfer(state, writing.job, settings));
   writing.communicates = transfer->communicates();
   writing.mover = std::make_unique<Mover>(std::move(transfer));
@@ -214,16 +204,10 @@ Status start_engine(File::State& state, Writing& writing) {
   problem.phases = &writing.phases;
   problem.hints_outcome = &writing.hints_outcome;
   problem.supplied = &writing.supplied;
-  writing.output.contents.catalogue = problem.catalogue;
+  writing.output.placed.contents.catalogue = problem.catalogue;
   if (state.supplied && writing.sums.wanted) PENSTOCK_TRY(supply(state, writing));
   PENSTOCK_TRY(sum_now(state, writing));
-  const Resolved& resolved = writing.resolved;
-  for (size_t i = 0; i < resolved.claims.size(); ++i)
-    if (resolved.claims[i].selection.count() > 0)
-      problem.blocks.push_back(
-          {resolved.claims[i].dataset, resolved.claims[i].selection, resolved.memory[i], resolved.supplier[i]});
-  std::stable_sort(problem.blocks.begin(), problem.blocks.end(),
-                   [](const Block& a, const Block& b) { return a.dataset < b.dataset; });
+  problem.claims = by_dataset(writing.resolved.claims);
   int64_t total = 0;
   for (size_t d = 0; d < problem.catalogue.datasets.size(); ++d) {
     problem.datasets.push_back(static_cast<int>(d));
@@ -310,21 +294,23 @@ Status publish_engine(File::State& state, Writing& writing) {
   PENSTOCK_TRY(agree(state.comm, root ? guarded([&] { return place_record(state, writing); }) : Status()));
   PENSTOCK_TRY(check_stored(state, contents, writing.output.partial));
   PENSTOCK_TRY(publish_together(state.comm, [&] { return publish(state, writing.output); }));
-  writing.output.contents = std::move(contents);
+  writing.output.placed.contents = std::move(contents);
   return {};
 }
 
 // Rank 0. Blocks in slots are where the file pointer happened to be.
-Status place_slots(Writing& writing) {
+Status place_slots(const File::State& state, Writing& writing) {
   Output& output = writing.output;
-  if (output.in_slot.empty()) return {};
+  if (output.placed.in_slot.empty()) return {};
   const std::vector<int64_t> order = writing.mover->slot_order();
-  if (order.size() != output.in_slot.size())
-    return {Code::io, fmt::format("{} blocks were written, {} are in the file", output.in_slot.size(), order.size())};
-  const int64_t slot = output.slots.header + output.slots.payload;
+  if (order.size() != output.placed.in_slot.size())
+    return {Code::io,
+            fmt::format("{} blocks were written, {} are in the file", output.placed.in_slot.size(), order.size())};
+  const Slots slots = state.transport->slots(state.plan.settings);
+  const int64_t slot = slots.header + slots.payload;
   for (size_t s = 0; s < order.size(); ++s) {
-    const auto [dataset, block] = output.in_slot[static_cast<size_t>(order[s])];
-    output.contents.blocks[dataset][block].base = static_cast<int64_t>(s) * slot + output.slots.header;
+    const auto [dataset, block] = output.placed.in_slot[static_cast<size_t>(order[s])];
+    output.placed.contents.blocks[dataset][block].base = static_cast<int64_t>(s) * slot + slots.header;
   }
   return {};
 }
@@ -369,10 +355,10 @@ Status finish(File::State& state, Writing& writing) {
   if (state.engine != nullptr) return publish_engine(state, writing);
   PhaseTimer timer(report.phases, Phase::commit);
   if (!writing.sums.early) PENSTOCK_TRY(add_up_sums(state, writing));
-  // If all parts are shared, only rank 0 has work left.
-  const bool by_root = (state.plan.placement == "single" || state.plan.placement == "parts") && !state.has_parity();
+  // Only rank 0 has work left on files that all ranks share.
+  const bool by_root = !state.placement->own_files() && !state.has_parity();
   const auto complete = [&] {
-    PENSTOCK_TRY(place_slots(writing));
+    PENSTOCK_TRY(place_slots(state, writing));
     return cut_parts(state, writing.output);
   };
   if (!by_root) PENSTOCK_TRY(agree(state.comm, complete()));
@@ -386,7 +372,7 @@ Status finish(File::State& state, Writing& writing) {
 
 // After a publication: prepares the state for the next commit.
 void settle(File::State& state, Writing& writing) {
-  state.contents = std::move(writing.output.contents);
+  state.contents = std::move(writing.output.placed.contents);
   take_record_apart(*state.contents);
   state.checking.reset();
   const bool plain = state.engine == nullptr && !state.is_set();  // all ranks know all of it

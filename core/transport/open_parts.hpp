@@ -47,12 +47,6 @@ class OpenParts {
   std::map<std::string, StorageFilePtr> files_;
 };
 
-// The values of the parameter "io" of every transport.
-inline Io parse_io(std::string_view word) {
-  if (word == "auto") return Io::automatic;
-  return word == "direct" ? Io::direct : word == "mmap" ? Io::mmap : Io::buffered;
-}
-
 inline constexpr Parameter queue_depth{"queue_depth", Parameter::Type::integer, "1", "1",
                                        "requests under way at once in a long write or read, where io_uring is found"};
 
