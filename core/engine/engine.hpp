@@ -48,7 +48,8 @@ class Engine {
   virtual const Descriptor& describe() const = 0;
   // The format whose reader describes this engine's files; "" if only contents() can.
   virtual std::string_view format() const = 0;
-  virtual std::string_view extension() const = 0;  // "h5"
+  virtual std::string_view extension() const = 0;             // "h5"
+  virtual std::string_view convention() const { return {}; }  // as in Format
   // Local. ok, or why this engine does not support CATALOGUE with SETTINGS, naming the dataset or attribute.
   virtual Status check(const Catalogue& catalogue, const Settings& settings) const = 0;
   // Creates the file or folder, writes everything and closes it.

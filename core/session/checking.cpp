@@ -12,6 +12,7 @@
 #include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"
 #include "core/session/files.hpp"
+#include "core/session/here.hpp"
 #include "core/session/record.hpp"
 #include "core/session/state.hpp"
 

@@ -6,6 +6,8 @@
 #include <system_error>
 
 #include "core/base/crc64.hpp"
+#include "core/session/here.hpp"
+#include "core/session/method.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/record.hpp"
 #include "core/session/writing.hpp"
@@ -124,7 +126,7 @@ int64_t nanoseconds_now() {
 
 Status plan_sums(File::State& state, Writing& writing) {
   CommitSums& sums = writing.sums;
-  const bool readable = state.engine == nullptr || !state.engine->format().empty();
+  const bool readable = !state.method->facts().folders;
   sums.wanted = readable && state.plan.settings.word("checksums") != "none";
   if (!sums.wanted) return {};
   sums.datasets = writing.target.catalogue.datasets;
@@ -133,7 +135,7 @@ Status plan_sums(File::State& state, Writing& writing) {
   PENSTOCK_TRY(find_summed(state, writing, sums));
   int64_t total = 0;
   for (const Dataset& dataset : sums.datasets) total += bytes(dataset);
-  sums.early = state.engine != nullptr || sums_come_first(total, state.comm->size());
+  sums.early = state.method->facts().at_once || sums_come_first(total, state.comm->size());
   sums.in_file = !state.is_set();
   if (sums.in_file) add_record(state, writing, sums);
   return {};
@@ -173,6 +175,11 @@ Status add_up_sums(File::State& state, Writing& writing) {
       std::ranges::any_of(writing.output.placed.heads, [](const auto& head) { return head.bytes > 0; }))
     contents.heads = std::move(writing.output.placed.heads);
   return {};
+}
+
+Status sum_now(File::State& state, Writing& writing) {
+  start_sums(state, writing, false);
+  return add_up_sums(state, writing);
 }
 
 Status place_record(File::State& state, Writing& writing) {

@@ -7,19 +7,21 @@
 #include <fmt/ranges.h>
 
 #include "core/comm/calling.hpp"
+#include "core/format/format.hpp"
 #include "core/model/boxes.hpp"
-#include "core/session/state.hpp"
+#include "core/session/here.hpp"
+#include "core/session/method.hpp"
 
 namespace penstock {
 namespace {
 
 // Whether a file can start with another's contents: carried-over data has no blocks of ranks.
-bool carries(const File::State& to) { return to.engine == nullptr && to.placement->keeps(); }
+bool carries(const File::State& to) { return to.method->check_keep().ok(); }
 
 Status check_source_of_copy(const File::State& from, const File::State& to) {
-  if (from.engine != nullptr)
+  if (find_format(from.contents->format) == nullptr)
     return {Code::unsupported,
-            fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.path, from.plan.engine)};
+            fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.path, from.contents->format)};
   if (to.path == from.path)
     return {Code::invalid, fmt::format("'{}' would be copied onto itself: name another file", to.path)};
   return {};
@@ -34,16 +36,9 @@ Status check_whole_copy(const File::State& from) {
 
 Status check_clone(const File::State& from, const File::State& to) {
   PENSTOCK_TRY(check_whole_copy(from));
-  if (to.engine != nullptr)
-    return {Code::unsupported, fmt::format("engine '{}' cannot make a clone: name a transport", to.plan.engine)};
   const bool holds = std::ranges::any_of(from.contents->catalogue.datasets,
                                          [](const Dataset& dataset) { return elements(dataset.shape) > 0; });
-  if (holds && !carries(to))
-    return {Code::unsupported,
-            fmt::format("a clone of '{}' cannot have placement={}, where blocks of ranks make up the files: name "
-                        "placement=single or parts",
-                        from.path, to.plan.placement)};
-  return {};
+  return holds ? to.method->check_keep().in(fmt::format("cloning '{}'", from.path)) : Status();
 }
 
 // Keeps FROM open, so that its replacement or change is detected.
@@ -152,7 +147,7 @@ std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, co
 Result<CopiedShare> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
   std::optional<std::vector<Box>> boxes;
   const auto chunk = from.contents->chunks.find(dataset.name);
-  if (chunk != from.contents->chunks.end() && (to.placement == nullptr || !to.placement->own_files())) {
+  if (chunk != from.contents->chunks.end() && !to.method->facts().own_files) {
     const int64_t most = std::max<int64_t>(1, to.buffer_bytes() / bytes(dataset.type));
     boxes = tiles_of(dataset.shape, tile_of(dataset.shape, chunk->second, most), *to.comm);
   }

@@ -8,6 +8,8 @@
 
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
+#include "core/session/here.hpp"
+#include "core/session/method.hpp"
 
 namespace penstock {
 namespace {
@@ -97,11 +99,8 @@ Status carry(File::State& state, const std::vector<int64_t>& kept, const Output&
   return move_load(state, output, load, buffer);
 }
 
-Status check_keep(const File::State& state) {
-  if (!state.placement->keeps())
-    return {Code::unsupported,
-            fmt::format("with placement={} a file is written anew: change or copy it with placement=single or parts",
-                        state.plan.placement)};
+Status check_carry(const File::State& state) {
+  PENSTOCK_TRY(state.method->check_keep());
   const bool was_set = state.contents->parts.size() != 1 || state.contents->parts[0] != state.path;
   if (state.source.empty() && was_set != state.is_set())
     return {Code::unsupported, was_set ? "a set of files stays one when it is reopened: name parts=M in the plan, or "

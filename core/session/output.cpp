@@ -7,8 +7,9 @@
 
 #include "core/base/guarded.hpp"
 #include "core/comm/share.hpp"
+#include "core/format/format.hpp"
 #include "core/mesh/xdmf.hpp"
-
+#include "core/session/method.hpp"
 #include "core/session/restart.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
@@ -22,10 +23,10 @@ std::string base_name(const std::string& path) { return path.substr(folder_of(pa
 // "heat.raw.json".
 std::string stem_of(const File::State& state) {
   const std::string name = base_name(state.path);
-  const std::string end = fmt::format(".{}", state.format->master_extension());
-  return state.format->master_extension() != state.format->extension() && name.ends_with(end)
-             ? name.substr(0, name.size() - end.size())
-             : name;
+  const MethodFacts& method = state.method->facts();
+  const std::string end = fmt::format(".{}", method.master_extension);
+  return method.master_extension != method.extension && name.ends_with(end) ? name.substr(0, name.size() - end.size())
+                                                                            : name;
 }
 
 // The generations of the set at the target, and of the set that it replaced; empty if there is none.
@@ -34,63 +35,15 @@ struct Ancestors {
 };
 
 Ancestors ancestors_of(File::State& state) {
-  if (state.format == nullptr || !state.storage->stat(state.path).ok()) return {};
-  auto contents = state.format->read(state.path);
+  const Format* format = find_format(state.method->facts().format);
+  if (format == nullptr || !state.storage->stat(state.path).ok()) return {};
+  auto contents = format->read(state.path);
   if (!contents.ok()) return {};
   return {std::move(contents->generation), std::move(contents->replaced)};
 }
 
 bool is_generation(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-constexpr int64_t min_direct = 8 << 20;  // below this, direct writes cost more than they save
-
-// The files of a commit, created by this rank in the name of OUTPUT.
-class OurFiles final : public NewFiles {
- public:
-  OurFiles(const File::State& state, Output& output) : state_(state), output_(output) {}
-
-  std::string whole() const override { return output_.partial; }
-  // The generation in the name keeps it apart from parts of the published file.
-  std::string part(std::string_view label) const override {
-    return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state_.path), stem_of(state_), state_.token,
-                       label.empty() ? "" : ".", label, state_.format->extension());
-  }
-
-  Io wanted(int64_t bytes) const override {
-    const std::string_view word = io_word();
-    if (word != "auto") return parse_io(word);
-    return state_.durable() && bytes >= min_direct ? Io::direct : Io::buffered;
-  }
-
-  Status create(const std::string& path, int64_t bytes, Io& io) override {
-    const bool preallocate = state_.plan.settings.boolean("preallocate");
-    auto file = state_.storage->create(path, bytes, io, preallocate);
-    if (!file.ok() && file.status().code() == Code::unsupported && io_word() == "auto") {
-      io = Io::buffered;
-      file = state_.storage->create(path, bytes, io, preallocate);
-    }
-    if (!file.ok()) return file.status();
-    output_.created.push_back(path);
-    return (*file)->close();
-  }
-
- private:
-  // "" for transports that do not call the file system themselves.
-  std::string_view io_word() const {
-    const auto found = state_.plan.settings.all().find("io");
-    return found == state_.plan.settings.all().end() ? std::string_view() : found->second;
-  }
-
-  const File::State& state_;
-  Output& output_;
-};
-
-Status create_master(File::State& state, Output& output) {
-  PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
-  output.created.push_back(output.partial);
-  return file->close();
 }
 
 // Does nothing without a generation, as for engines without a format.
@@ -125,6 +78,11 @@ Status sync_file(Storage& storage, const std::string& path) {
   return file->close();
 }
 
+std::string part_path(const File::State& state, std::string_view label) {
+  return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state.path), stem_of(state), state.token,
+                     label.empty() ? "" : ".", label, state.method->facts().extension);
+}
+
 std::string parity_path(const File::State& state, const std::string& generation) {
   const std::string again =
       generation == fmt::format("{:016x}", state.token) ? "" : fmt::format(".{:016x}", state.token);
@@ -133,18 +91,6 @@ std::string parity_path(const File::State& state, const std::string& generation)
 
 std::string partial_path(const File::State& state) {
   return folder_of(state.path) + partial_name(base_name(state.path), state.token, state.owner);
-}
-
-Status place_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims, Output& output) {
-  output.partial = partial_path(state);
-  if (state.is_set())
-    PENSTOCK_TRY(agree(state.comm, state.comm->rank() == 0 ? create_master(state, output) : Status()));
-  OurFiles files(state, output);
-  const Slots slots = state.placement->rank_order() ? state.transport->slots(state.plan.settings) : Slots();
-  PENSTOCK_ASSIGN(output.placed, state.placement->place({state.comm, state.format, &state.plan.settings, &catalogue,
-                                                         claims, slots, state.supplied, &files}));
-  output.placed.contents.generation = fmt::format("{:016x}", state.token);
-  return {};
 }
 
 // Synced only if needed: if a power loss restores the longer file, its data is complete. Parity knows its length.
@@ -160,7 +106,7 @@ Status cut_parts(File::State& state, const Output& output) {
 }
 
 Status write_master(File::State& state, const Output& output) {
-  PENSTOCK_ASSIGN(const auto bytes, state.format->master(output.placed.contents));
+  PENSTOCK_ASSIGN(const auto bytes, find_format(state.method->facts().format)->master(output.placed.contents));
   PENSTOCK_ASSIGN(auto file, state.storage->open(output.partial, Io::buffered, true));
   PENSTOCK_TRY(file->write(0, bytes));
   if (state.durable()) PENSTOCK_TRY(file->sync());
@@ -207,10 +153,9 @@ std::string xdmf_path(const File::State& state) {
 
 Status describe_meshes(File::State& state, const Catalogue& catalogue, Output& output) {
   if (!state.xdmf) return {};
-  const std::string_view format = state.engine != nullptr ? state.engine->format() : state.format->describe().name;
-  if (format != "hdf5")
+  if (state.method->facts().format != "hdf5")
     return {Code::unsupported, fmt::format("XDMF refers to HDF5 files, but '{}' is written by '{}'", state.path,
-                                           state.engine != nullptr ? state.plan.engine : state.plan.format)};
+                                           state.method->facts().writer)};
   if (state.restart) return {Code::unsupported, "restart files change their names: they have no XDMF beside"};
   return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
                  PENSTOCK_ASSIGN(const auto grids, grids_of(catalogue));
@@ -222,7 +167,7 @@ Status describe_meshes(File::State& state, const Catalogue& catalogue, Output& o
 void remove_created(File::State& state, const Output& output) {
   // The first error counts. The file that marks the owner of the parts is removed last.
   for (auto path = output.created.rbegin(); path != output.created.rend(); ++path)
-    (void)(state.engine != nullptr ? state.storage->remove_tree(*path) : state.storage->remove(*path));
+    (void)(state.method->facts().folders ? state.storage->remove_tree(*path) : state.storage->remove(*path));
 }
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/placement/placement.hpp"
 #include "core/session/state.hpp"
 
 namespace penstock {
@@ -16,6 +17,8 @@ struct Output {
   std::string partial;
 };
 
+// The path of a part of a set. The generation keeps it apart from parts of the published file.
+std::string part_path(const File::State& state, std::string_view label);
 // The path of the parity file beside the parts of GENERATION: made with them, or later by this file.
 std::string parity_path(const File::State& state, const std::string& generation);
 // Local. For a file that nobody has open.
@@ -24,9 +27,6 @@ Status sync_file(Storage& storage, const std::string& path);
 std::string partial_path(const File::State& state);
 // Collective. Names partial files after rank 0's process, also in a file that was opened for reading.
 Status own_partial_files(File::State& state);
-// Collective. Places CATALOGUE and CLAIMS according to the plan, and creates the files with their full size. After a
-// failure OUTPUT.created lists the files to remove.
-Status place_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims, Output& output);
 // Local, after all ranks have written. Cuts parts to their exact length; gives all files the permissions of ordinary
 // new files.
 Status cut_parts(File::State& state, const Output& output);

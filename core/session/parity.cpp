@@ -114,7 +114,7 @@ class Combiner {
 // The parts of the set that this rank reads back: its own files, or a share of those known to all ranks.
 std::vector<Source> parts_to_read(const File::State& state, const Output& output) {
   std::vector<Source> mine;
-  const bool own = state.placement->own_files();
+  const bool own = state.method->facts().own_files;
   const int rank = state.comm->rank(), ranks = state.comm->size();
   for (size_t p = 0; p < output.placed.parts.size(); ++p)
     if (own || reader_of(p, output.placed.parts.size(), ranks) == rank) mine.push_back({output.placed.parts[p].path});

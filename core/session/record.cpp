@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/session/here.hpp"
 #include "core/session/state.hpp"
 
 namespace penstock {

@@ -9,6 +9,7 @@
 #include "core/comm/calling.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
+#include "core/session/here.hpp"
 #include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <limits>
 
+#include "core/session/here.hpp"
 #include "core/session/state.hpp"
 #include "core/session/testing.hpp"
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/comm/calling.hpp"
+#include "core/session/here.hpp"
 #include "core/session/node_cache.hpp"
 #include "core/session/state.hpp"
 

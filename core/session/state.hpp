@@ -12,10 +12,10 @@
 
 #include <penstock/file.hpp>
 
+#include "core/base/hints.hpp"
 #include "core/conventions/conventions.hpp"
-#include "core/engine/engine.hpp"
-#include "core/format/format.hpp"
-#include "core/placement/placement.hpp"
+#include "core/model/claim.hpp"
+#include "core/model/layout.hpp"
 #include "core/plan/plan.hpp"
 #include "core/session/definitions.hpp"
 #include "core/session/methods.hpp"
@@ -23,10 +23,10 @@
 #include "core/session/step_trace.hpp"
 #include "core/status/status_page.hpp"
 #include "core/storage/storage.hpp"
-#include "core/transport/transport.hpp"
 
 namespace penstock {
 
+class Method;
 struct Writing;
 struct Checking;
 
@@ -57,10 +57,7 @@ struct File::State {
   uint64_t token = 0;                  // random, the same on all ranks: for partial names, generations and proofs
   std::string owner;                   // of partial files, in the form used in names: rank 0's process
   Plan plan;
-  const Engine* engine = nullptr;  // or else:
-  const Format* format = nullptr;  // also of the engine's files; null for an engine without a format
-  const Placement* placement = nullptr;
-  const Transport* transport = nullptr;
+  std::unique_ptr<const Method> method;  // of PLAN
 
   std::optional<Contents> contents;  // of the published file
   bool stale = false;                // published after contents was read: only its catalogue is current
@@ -113,7 +110,8 @@ struct File::State {
   // The size of the session's own buffer, through which data moves in pieces.
   int64_t buffer_bytes() const {
     constexpr int64_t most = 16 << 20;
-    return engine != nullptr ? most : std::min(most, plan.settings.integer("memory_bytes") / 4);
+    const int64_t memory = plan.settings.integer("memory_bytes");  // 0 for an engine
+    return memory == 0 ? most : std::min(most, memory / 4);
   }
   bool durable() const { return plan.settings.word("durability") == "full"; }
 };
@@ -137,16 +135,6 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path);
 // Collective. Rank 0 reads the header and sends it to all ranks.
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path);
-// Local. Reads CLAIMS of datasets of CONTENTS, on this rank alone, for every kind of storage.
-Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
-                 const std::shared_ptr<Storage>& storage);
-// Local. The reverse, into parts that exist with their full size; does not sync.
-Status write_here(const Contents& contents, std::span<const Claim> claims, const std::shared_ptr<Storage>& storage);
-
-// Local. Moves PIECES of PARTS on this rank alone; does not sync.
-Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
-                        const std::shared_ptr<Storage>& storage);
-
 // Local, for rank 0. Keeps the file at the target's path, which the state's contents describe, open.
 Status hold(File::State& state);
 // Collective. Code::mismatch if another process replaced the file at the target's path.
@@ -159,23 +147,6 @@ Result<std::string> plan_of_new(const Communicator& comm, const std::string& pat
 std::string published_path(std::string path, const File::State& state);
 // Collective. Reads again what this file's last commit published, unless that was done already.
 Status refresh(File::State& state);
-
-// Collective. Starts moving JOB's pieces by the state's transport with SETTINGS. The session completes JOB except for
-// the state's report and the communicator. Same status on all ranks.
-Result<std::unique_ptr<Transfer>> begin_transfer(File::State& state, Job& job, const Settings& settings);
-
-// Collective. Whether the state's engine can write CATALOGUE to PATH. Same status on all ranks.
-Status check_engine(File::State& state, const Catalogue& catalogue, const std::string& path, int64_t bytes);
-// Collective inside the engine's library; returns this rank's own status.
-Status engine_write(File::State& state, Problem problem);
-// Collective. Fills the claims of RESOLVED.
-Status engine_read(File::State& state, const Resolved& resolved);
-// Collective. Reads the file that an engine wrote to PATH, and checks that it is complete and has the intended
-// contents.
-Result<Contents> check_written(File::State& state, const Catalogue& catalogue, const std::string& path);
-// Collective, after the record is written. If a dataset has a hole, which the library should have filled, compares all
-// data with the checksums.
-Status check_stored(File::State& state, const Contents& contents, const std::string& path);
 
 // Collective. Compares the blocks that RESOLVED's claims touch with their checksums, according to the plan's verify.
 Status verify_claims(File::State& state, const Resolved& resolved);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/guarded.hpp"
-#include "core/session/methods.hpp"
+#include "core/session/here.hpp"
 
 namespace penstock {
 namespace {
@@ -72,7 +72,7 @@ class Supplying {
     CommitSums& sums = writing_.sums;
     const size_t d = index();
     if (sums.wanted && sums.summed[d]) add_to_sums(selection, buffer_.data(), element_bytes(), sums.cuts[d], sums.sums);
-    return state_.engine != nullptr ? Status() : store(selection);
+    return store(selection);
   }
 
   Status store(const Selection& selection) {
@@ -81,6 +81,7 @@ class Supplying {
     const Claim window{claim().dataset, selection, buffer_.data()};
     for (const auto& [number, block] : placed.supplied)
       if (number == claim_) add_pieces(std::span(&block, 1), placed.parts, dataset().type, window, pieces);
+    if (pieces.empty()) return {};  // an engine asks the supplier itself
     return move_pieces_here(Direction::write, placed.parts, std::move(pieces), state_.storage);
   }
 

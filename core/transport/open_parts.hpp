@@ -51,8 +51,8 @@ inline constexpr Parameter queue_depth{"queue_depth", Parameter::Type::integer, 
                                        "requests under way at once in a long write or read, where io_uring is found"};
 
 // For transports with both parameters.
-inline IoMode io_mode(const Settings& settings) {
-  return {parse_io(settings.word("io")), settings.integer("queue_depth")};
+inline IoMode io_mode(const Job& job, const Settings& settings) {
+  return {job.io.value_or(parse_io(settings.word("io"))), settings.integer("queue_depth")};
 }
 
 }  // namespace penstock
