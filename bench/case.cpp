@@ -87,9 +87,8 @@ Result<Method> make_method(const std::string& label, Regime regime) {
   if (!plan) return plan.status().in(fmt::format("method '{}'", label));
   if (plan->engine.empty()) {
     const Format& format = *find_format(plan->format);
-    const bool set = !format.self_contained() || plan->placement != "single";
     method.format = plan->format;
-    method.extension = set ? format.master_extension() : format.extension();
+    method.extension = is_set(*plan) ? format.master_extension() : format.extension();
   } else {
     method.format = find_engine(plan->engine)->format();
     method.extension = find_engine(plan->engine)->extension();

@@ -49,7 +49,7 @@ Status check(const CountRequest& request) {
   PENSTOCK_ASSIGN(const Plan plan, parse_plan(method.plan, "hdf5", catalog()));
   if (plan.transport != "two_phase")
     return invalid(fmt::format("--count-only counts FORMAT/two_phase, not '{}'", method.label));
-  if (plan.placement != "single" || !find_format(plan.format)->self_contained())
+  if (is_set(plan))
     return invalid(fmt::format("--count-only counts single files, which '{}' does not write", method.label));
   return {};
 }

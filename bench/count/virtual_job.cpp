@@ -1,4 +1,4 @@
-// VirtualJob: the work of core/session/prepare_shared.cpp for a single file, for any rank.
+// VirtualJob: the work of core/placement/shared.cpp for a single file, for any rank.
 #include "bench/count/virtual_job.hpp"
 
 #include <algorithm>
@@ -24,18 +24,13 @@ Result<VirtualJob> VirtualJob::make(const Workload& workload, const Format& form
 Result<std::vector<penstock::Piece>> VirtualJob::pieces(int rank) const {
   std::vector<penstock::Piece> list;
   if (rank == 0)
-    for (const Layout::Metadata& block : layout_.metadata) {
-      const Dims shape{static_cast<int64_t>(block.bytes.size())};
-      list.push_back({0, block.offset, 1, 0, Selection::whole(shape)});
-    }
+    for (const Layout::Metadata& block : layout_.metadata) list.push_back(piece_of(block, parts_, 0));
   const std::vector<Field>& fields = workload_->fields();
   for (size_t i = 0; i < fields.size(); ++i) {
     PENSTOCK_ASSIGN(const Decomposition part, workload_->part(static_cast<int>(i), rank, shape_.ranks));
-    const Layout::Place& place = layout_.places[i];
     const Pending pending{fields[i].name, fields[i].type, part, {}};
     for (Selection& selection : selections(pending, fields[i].shape, {0, rank}))
-      list.push_back({0, place.base, penstock::bytes(fields[i].type), place.swapped ? scalar_bytes(fields[i].type) : 0,
-                      std::move(selection), nullptr, place.row_stride});
+      list.push_back(piece_of(layout_.blocks[i], parts_, fields[i].type, std::move(selection), nullptr));
   }
   return list;
 }

@@ -1,9 +1,17 @@
 // Engine: functions common to engines, and the replacement for engines that are not built.
 #include "core/engine/engine.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace penstock {
+
+std::vector<Claim> by_dataset(std::vector<Claim> claims) {
+  std::erase_if(claims, [](const Claim& claim) { return claim.selection.count() == 0; });
+  std::ranges::stable_sort(claims, {}, &Claim::dataset);
+  return claims;
+}
 
 bool Engine::recognises(const std::string&) const { return false; }
 

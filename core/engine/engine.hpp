@@ -10,10 +10,10 @@
 #include <penstock/communicator.hpp>
 #include <penstock/phase.hpp>
 #include <penstock/status.hpp>
-#include <penstock/supplier.hpp>
 
 #include "core/base/hints.hpp"
 #include "core/model/catalogue.hpp"
+#include "core/model/claim.hpp"
 #include "core/model/descriptor.hpp"
 #include "core/model/layout.hpp"
 #include "core/model/selection.hpp"
@@ -21,28 +21,23 @@
 
 namespace penstock {
 
-// Some elements of one dataset, in this rank's memory or from a supplier.
-struct Block {
-  int dataset = 0;  // index into Problem::catalogue
-  Selection selection;
-  std::byte* memory = nullptr;         // read-only when writing
-  const Supplier* supplier = nullptr;  // writing: replaces memory; counts in its order
-};
-
-// One file to write or read. Everything except BLOCKS and the pointers is the same on all ranks.
+// One file to write or read. Everything except CLAIMS and the pointers is the same on all ranks.
 struct Problem {
   Communicator comm;
   std::string path;           // when writing, nothing exists there yet
   Catalogue catalogue;        // of the whole file; for reading: the requested datasets, without attributes
-  std::vector<int> datasets;  // those with blocks on some rank, ascending
-  std::vector<Block> blocks;  // of this rank, ordered by dataset; none is empty
-  bool partial = false;       // writing: elements without a block must read as zero
+  std::vector<int> datasets;  // those with claims on some rank, ascending
+  std::vector<Claim> claims;  // of this rank, ordered by dataset; none is empty
+  bool partial = false;       // writing: elements without a claim must read as zero
   bool sync = true;           // writing: the library's own flush before close; the session also syncs the file
   Hints hints;                // for MPI-IO
   PhaseTimes* phases = nullptr;
   HintsOutcome* hints_outcome = nullptr;
   Status* supplied = nullptr;  // writing: the first failure of a supplier on this rank; the file then has other bytes
 };
+
+// CLAIMS as a problem wants them: ordered by dataset, without empty ones.
+std::vector<Claim> by_dataset(std::vector<Claim> claims);
 
 // Functions are collective over Problem::comm unless marked local. Each returns this rank's own status; the session
 // agrees. Collective calls inside a third-party library have no timeout: a rank that fails still takes part in them,
@@ -53,12 +48,13 @@ class Engine {
   virtual const Descriptor& describe() const = 0;
   // The format whose reader describes this engine's files; "" if only contents() can.
   virtual std::string_view format() const = 0;
-  virtual std::string_view extension() const = 0;  // "h5"
+  virtual std::string_view extension() const = 0;             // "h5"
+  virtual std::string_view convention() const { return {}; }  // as in Format
   // Local. ok, or why this engine does not support CATALOGUE with SETTINGS, naming the dataset or attribute.
   virtual Status check(const Catalogue& catalogue, const Settings& settings) const = 0;
   // Creates the file or folder, writes everything and closes it.
   virtual Status write(const Problem& problem, const Settings& settings) const = 0;
-  // Fills the blocks.
+  // Fills the claims.
   virtual Status read(const Problem& problem, const Settings& settings) const = 0;
   // Local. For engines without a format: whether PATH belongs to the engine, and its contents (no blocks; all foreign).
   virtual bool recognises(const std::string& path) const;

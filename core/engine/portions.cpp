@@ -25,23 +25,23 @@ Selection part_of(const Selection& whole, const Box& box) {
   return Selection::of_box(whole.shape(), box, Memory{offset, whole.stride()});
 }
 
-void cut_boxes(const Block& block, int64_t element_bytes, const PortionLimits& limits, std::vector<Portion>& out) {
-  const bool dense = block.supplier == nullptr && is_dense(block.selection);
-  const bool direct = dense || (block.supplier == nullptr && limits.takes != nullptr && limits.takes(block.selection));
+void cut_boxes(const Claim& claim, int64_t element_bytes, const PortionLimits& limits, std::vector<Portion>& out) {
+  const bool dense = claim.supplier == nullptr && is_dense(claim.selection);
+  const bool direct = dense || (claim.supplier == nullptr && limits.takes != nullptr && limits.takes(claim.selection));
   std::vector<Box> boxes;
-  cut_box(block.selection.box(), (direct ? limits.direct_bytes : limits.staged_bytes) / element_bytes, boxes);
+  cut_box(claim.selection.box(), (direct ? limits.direct_bytes : limits.staged_bytes) / element_bytes, boxes);
   for (const Box& box : boxes) {
     Portion portion;
-    portion.selection = part_of(block.selection, box);
+    portion.selection = part_of(claim.selection, box);
     portion.count = elements(box.count);
-    portion.memory = block.memory;
-    portion.supplier = block.supplier;
-    if (dense) portion.packed = block.memory + portion.selection.memory_offset() * element_bytes;
+    portion.memory = claim.memory;
+    portion.supplier = claim.supplier;
+    if (dense) portion.packed = claim.memory + portion.selection.memory_offset() * element_bytes;
     out.push_back(std::move(portion));
   }
 }
 
-void cut_runs(const Block& block, int64_t element_bytes, const PortionLimits& limits, std::vector<Portion>& out) {
+void cut_runs(const Claim& claim, int64_t element_bytes, const PortionLimits& limits, std::vector<Portion>& out) {
   const int64_t most = std::max<int64_t>(1, limits.staged_bytes / element_bytes);
   std::vector<Box> boxes;
   Portion portion;
@@ -53,23 +53,23 @@ void cut_runs(const Block& block, int64_t element_bytes, const PortionLimits& li
     portion.count = 0;
     boxes.clear();
   };
-  for (const MemoryRun& run : block.selection.runs())
+  for (const MemoryRun& run : claim.selection.runs())
     for (int64_t done = 0; done < run.length;) {
       if (portion.count == most || static_cast<int64_t>(boxes.size()) >= limits.boxes) close(run.offset + done);
       if (portion.count == 0) {
-        portion = {block.selection, run.offset + done, 0, 0, block.memory, nullptr, block.supplier};
-        if (block.supplier == nullptr) portion.packed = block.memory + (run.memory + done) * element_bytes;
+        portion = {claim.selection, run.offset + done, 0, 0, claim.memory, nullptr, claim.supplier};
+        if (claim.supplier == nullptr) portion.packed = claim.memory + (run.memory + done) * element_bytes;
         next_memory = run.memory + done;
       }
       int64_t length = std::min(run.length - done, most - portion.count);
       if (run.memory + done != next_memory) portion.packed = nullptr;
-      boxes_of_run(block.selection.shape(), run.offset + done, length, boxes);
+      boxes_of_run(claim.selection.shape(), run.offset + done, length, boxes);
       if (limits.boxes == 1) length = elements(boxes.front().count);
       next_memory = run.memory + done + length;
       portion.count += length;
       done += length;
     }
-  close(block.selection.last());
+  close(claim.selection.last());
 }
 
 template <typename T>
@@ -108,14 +108,14 @@ Status copy_supplied(const Portion& portion, int64_t element_bytes, std::byte* b
 
 std::vector<Portion> portions_of(const Problem& problem, int index, const PortionLimits& limits) {
   const int64_t size = bytes(problem.catalogue.datasets[static_cast<size_t>(index)].type);
-  const auto [first, last] = std::equal_range(problem.blocks.begin(), problem.blocks.end(), Block{index, {}, nullptr},
-                                              [](const Block& a, const Block& b) { return a.dataset < b.dataset; });
+  const auto [first, last] = std::equal_range(problem.claims.begin(), problem.claims.end(), Claim{index, {}},
+                                              [](const Claim& a, const Claim& b) { return a.dataset < b.dataset; });
   std::vector<Portion> portions;
-  for (auto block = first; block != last; ++block)
-    if (block->selection.is_box())
-      cut_boxes(*block, size, limits, portions);
+  for (auto claim = first; claim != last; ++claim)
+    if (claim->selection.is_box())
+      cut_boxes(*claim, size, limits, portions);
     else
-      cut_runs(*block, size, limits, portions);
+      cut_runs(*claim, size, limits, portions);
   for (Portion& portion : portions) portion.supplied = problem.supplied;
   return portions;
 }
@@ -170,14 +170,14 @@ Result<std::vector<int64_t>> rounds_of(const Problem& problem, const PortionLimi
 Result<std::vector<Dims>> largest_blocks(const Problem& problem) {
   const int ranks = problem.comm->size();
   std::vector<int64_t> extents(problem.datasets.size() * max_rank, 1);
-  for (const Block& block : problem.blocks) {
+  for (const Claim& claim : problem.claims) {
     const auto at = static_cast<size_t>(
-        std::lower_bound(problem.datasets.begin(), problem.datasets.end(), block.dataset) - problem.datasets.begin());
-    const Dims& shape = block.selection.shape();
+        std::lower_bound(problem.datasets.begin(), problem.datasets.end(), claim.dataset) - problem.datasets.begin());
+    const Dims& shape = claim.selection.shape();
     for (int i = 0; i < shape.rank(); ++i) {
       const int64_t share = i == 0 ? (shape[0] + ranks - 1) / ranks : shape[i];
       int64_t& extent = extents[at * max_rank + static_cast<size_t>(i)];
-      extent = std::max(extent, block.selection.is_box() ? block.selection.box().count[i] : share);
+      extent = std::max(extent, claim.selection.is_box() ? claim.selection.box().count[i] : share);
     }
   }
   PENSTOCK_TRY(problem.comm->all_reduce_max(extents));

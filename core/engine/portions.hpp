@@ -1,4 +1,4 @@
-// Portions: divides a rank's blocks into portions for single calls of an engine's library.
+// Portions: divides a rank's claims into portions for single calls of an engine's library.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Portion {
   int64_t begin = 0;
   int64_t end = INT64_MAX;
   int64_t count = 0;                   // elements
-  std::byte* memory = nullptr;         // same as in the block
+  std::byte* memory = nullptr;         // same as in the claim
   std::byte* packed = nullptr;         // the elements in file order if contiguous; else null
   const Supplier* supplier = nullptr;  // instead of memory
   Status* supplied = nullptr;          // of the problem
@@ -29,7 +29,7 @@ struct PortionLimits {
   bool (*takes)(const Selection&) = nullptr;  // boxes with gaps in memory that the library accepts
 };
 
-// This rank's portions of dataset INDEX of PROBLEM's catalogue, in the order of its blocks.
+// This rank's portions of dataset INDEX of PROBLEM's catalogue, in the order of its claims.
 std::vector<Portion> portions_of(const Problem& problem, int index, const PortionLimits& limits);
 // The boxes of the dataset that PORTION covers, in ascending order.
 std::vector<Box> boxes_of(const Portion& portion);

@@ -21,6 +21,10 @@ class Format {
   virtual const Descriptor& describe() const = 0;
   // True if a single part is the whole file; false if a master beside the part is always needed.
   virtual bool self_contained() const = 0;
+  // Whether numbers are stored in big-endian order.
+  virtual bool big_endian() const { return false; }
+  // The convention that its files can follow: "CF", "openPMD"; "" for none.
+  virtual std::string_view convention() const { return {}; }
   // The extension of its file names, without the dot: of files and parts ("h5"), and of the master of a set, which is
   // the JSON index ("json") or a file of the format.
   virtual std::string_view extension() const = 0;

@@ -62,7 +62,7 @@ inline void write_layout(const std::string& path, const Layout& layout, const st
   ASSERT_EQ(::ftruncate(fd, layout.end), 0);
   if (fill) pwrite_all(fd, 0, std::vector<std::byte>(static_cast<size_t>(layout.end), std::byte{0xA5}));
   for (const auto& metadata : layout.metadata) pwrite_all(fd, metadata.offset, metadata.bytes);
-  for (size_t i = 0; i < data.size(); ++i) pwrite_all(fd, layout.places[i].base, data[i]);
+  for (size_t i = 0; i < data.size(); ++i) pwrite_all(fd, layout.blocks[i].base, data[i]);
   ::close(fd);
 }
 
@@ -95,7 +95,7 @@ inline void expect_apart(const Catalogue& catalogue, const Layout& layout) {
     ranges.emplace_back(metadata.offset, metadata.offset + static_cast<int64_t>(metadata.bytes.size()));
   for (size_t i = 0; i < catalogue.datasets.size(); ++i)
     if (const int64_t size = bytes(catalogue.datasets[i]); size > 0)
-      ranges.emplace_back(layout.places[i].base, layout.places[i].base + size);
+      ranges.emplace_back(layout.blocks[i].base, layout.blocks[i].base + size);
   std::sort(ranges.begin(), ranges.end());
   for (size_t i = 1; i < ranges.size(); ++i) ASSERT_LE(ranges[i - 1].second, ranges[i].first);
   if (!ranges.empty()) {

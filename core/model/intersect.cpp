@@ -33,6 +33,7 @@ void append(std::vector<MemoryRun>& runs, int64_t offset, int64_t memory, int64_
 
 std::optional<Selection> intersect(const Selection& a, const Selection& b) {
   if (a.count() == 0 || b.count() == 0) return std::nullopt;
+  if (b.is_box() && b.count() == elements(b.shape())) return a;  // B is the whole dataset
   if (a.is_box() && b.is_box()) return intersect_boxes(a, b);
   const int64_t begin = std::max(a.first(), b.first()), end = std::min(a.last(), b.last());
   if (begin >= end) return std::nullopt;

@@ -21,19 +21,26 @@ struct Extent {
   int64_t length = 0;
 };
 
-// The layout of one part, in the order of its catalogue.
+// A stored block of a dataset: its elements, in row-major order of WHERE's packed shape, from byte BASE of part PART.
+struct StoredBlock {
+  int32_t part = 0;
+  int64_t base = 0;      // undefined if the block has no bytes
+  bool swapped = false;  // stored in the opposite of native byte order
+  Selection where;       // in the dataset's shape; memory is not used
+  // Distance in bytes between rows of the first dimension, if other datasets lie between them; 0: packed.
+  int64_t row_stride = 0;
+};
+
+// Bytes from BLOCK's base to one past its last byte; 0 if it has no elements.
+int64_t span_bytes(const StoredBlock& block, int64_t element_bytes);
+
+// The layout of one part.
 struct Layout {
-  struct Place {
-    int64_t base = 0;      // byte of element 0; undefined if the dataset has no bytes
-    bool swapped = false;  // stored in the opposite of native byte order
-    // Distance in bytes between rows of the first dimension, if other datasets lie between them; 0: packed.
-    int64_t row_stride = 0;
-  };
   struct Metadata {
     int64_t offset = 0;
     std::vector<std::byte> bytes;
   };
-  std::vector<Place> places;
+  std::vector<StoredBlock> blocks;  // the whole of each dataset, in the order of the catalogue
   std::vector<Metadata> metadata;
   int64_t end = 0;     // size of the part; a writer may round it up to its block
   bool exact = false;  // other tools reject a longer part: it is cut to END after writing
@@ -43,18 +50,6 @@ struct Layout {
 struct Alignment {
   int64_t block = 4096;
 };
-
-// A stored block of a dataset: its elements (by global offset) are packed from BASE in part PART.
-struct StoredBlock {
-  int32_t part = 0;
-  int64_t base = 0;
-  bool swapped = false;
-  Selection where;         // memory is not used
-  int64_t row_stride = 0;  // same as in Layout::Place, for the first dimension of WHERE's packed shape
-};
-
-// Bytes from BLOCK's base to one past its last byte; 0 if it has no elements.
-int64_t span_bytes(const StoredBlock& block, int64_t element_bytes);
 
 // The checksum of a file or of its beginning.
 struct FileSum {

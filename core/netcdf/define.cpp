@@ -158,8 +158,9 @@ Result<Defined> define(const Catalogue& catalogue, const Alignment& alignment) {
     const ElementType& type = catalogue.datasets[i].type;
     const int64_t rows = std::max<int64_t>(1, out.header.records);
     const bool apart = variable.record && bytes(catalogue.datasets[i]) / rows != record;
-    out.layout.places.push_back(
-        {variable.begin, scalar_bytes(type) > 1 && std::endian::native == std::endian::little, apart ? record : 0});
+    out.layout.blocks.push_back({0, variable.begin,
+                                 scalar_bytes(type) > 1 && std::endian::native == std::endian::little,
+                                 Selection::whole(catalogue.datasets[i].shape), apart ? record : 0});
   }
   out.layout.exact = true;
   out.layout.metadata.push_back({0, encode_header(out.header)});

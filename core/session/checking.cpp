@@ -12,6 +12,7 @@
 #include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"
 #include "core/session/files.hpp"
+#include "core/session/here.hpp"
 #include "core/session/record.hpp"
 #include "core/session/state.hpp"
 
@@ -85,19 +86,17 @@ class Reader {
   void flush() {
     if (blocks_.empty()) return;
     std::vector<Claim> claims;
-    std::vector<std::byte*> memory;
     buffer_.resize(static_cast<size_t>(bytes_));
     std::byte* at = buffer_.data();
     for (const BlockId& block : blocks_) {
       const BlockCut& cut = state_.checking->cuts[block.dataset];
       const int64_t size = bytes_of(state_, block);
-      claims.push_back(claim(block, block.index * cut.elements, size / bytes(dataset_of(state_, block).type)));
-      memory.push_back(at);
+      claims.push_back(claim(block, block.index * cut.elements, size / bytes(dataset_of(state_, block).type), at));
       at += size;
     }
-    if (const Status status = read(claims, memory); status.ok()) {
+    if (const Status status = read(claims); status.ok()) {
       for (size_t i = 0; i < blocks_.size(); ++i)
-        compare(blocks_[i], crc64({memory[i], static_cast<size_t>(bytes_of(state_, blocks_[i]))}));
+        compare(blocks_[i], crc64({claims[i].memory, static_cast<size_t>(bytes_of(state_, blocks_[i]))}));
     } else if (blocks_.size() == 1) {
       findings_.push_back({blocks_[0], status.message()});
     } else {  // find out which of them cannot be read
@@ -108,14 +107,15 @@ class Reader {
   }
 
  private:
-  Claim claim(const BlockId& block, int64_t first, int64_t count) const {
+  Claim claim(const BlockId& block, int64_t first, int64_t count, std::byte* memory) const {
     const Run run{first, count};
-    return {static_cast<int>(block.dataset), Selection::of_runs(dataset_of(state_, block).shape, std::span(&run, 1))};
+    return {static_cast<int>(block.dataset), Selection::of_runs(dataset_of(state_, block).shape, std::span(&run, 1)),
+            memory};
   }
 
-  Status read(std::span<const Claim> claims, std::span<std::byte* const> memory) {
+  Status read(std::span<const Claim> claims) {
     state_.comm->working(0);
-    return read_here(*state_.contents, state_.path, claims, memory, state_.storage);
+    return read_here(*state_.contents, state_.path, claims, state_.storage);
   }
 
   void check_long(const BlockId& block) {
@@ -126,9 +126,8 @@ class Reader {
     for (const int64_t end = at + bytes_of(state_, block) / size; at < end; at += most) {
       const int64_t count = std::min(most, end - at);
       buffer_.resize(static_cast<size_t>(count * size));
-      const Claim piece = claim(block, at, count);
-      std::byte* memory = buffer_.data();
-      if (const Status status = read(std::span(&piece, 1), std::span(&memory, 1)); !status.ok()) {
+      const Claim piece = claim(block, at, count, buffer_.data());
+      if (const Status status = read(std::span(&piece, 1)); !status.ok()) {
         findings_.push_back({block, status.message()});
         return;
       }

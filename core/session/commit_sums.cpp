@@ -6,6 +6,8 @@
 #include <system_error>
 
 #include "core/base/crc64.hpp"
+#include "core/session/here.hpp"
+#include "core/session/method.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/record.hpp"
 #include "core/session/writing.hpp"
@@ -67,17 +69,14 @@ void add_record(File::State& state, Writing& writing, CommitSums& sums) {
   sums.anew.insert(sums.anew.begin() + at, true);
   if (state.comm->rank() > 0) return;
   sums.words.resize(static_cast<size_t>(shape[0]));
-  writing.resolved.claims.push_back({at, Selection::whole(shape)});
-  writing.resolved.memory.push_back(reinterpret_cast<std::byte*>(sums.words.data()));
-  writing.resolved.supplier.push_back(nullptr);
+  writing.resolved.claims.push_back({at, Selection::whole(shape), reinterpret_cast<std::byte*>(sums.words.data())});
 }
 
 void sum_claims(const Resolved& resolved, CommitSums& sums) {
-  for (size_t i = 0; i < resolved.claims.size(); ++i) {
-    const auto d = static_cast<size_t>(resolved.claims[i].dataset);
-    if (sums.summed[d] && resolved.supplier[i] == nullptr)
-      add_to_sums(resolved.claims[i].selection, resolved.memory[i], bytes(sums.datasets[d].type), sums.cuts[d],
-                  sums.sums);
+  for (const Claim& claim : resolved.claims) {
+    const auto d = static_cast<size_t>(claim.dataset);
+    if (sums.summed[d] && claim.supplier == nullptr)
+      add_to_sums(claim.selection, claim.memory, bytes(sums.datasets[d].type), sums.cuts[d], sums.sums);
   }
 }
 
@@ -97,9 +96,9 @@ void add_published(const Record::Sums& old, const Dataset& dataset, const BlockC
 Record make_record(const File::State& state, const Output& output, CommitSums& sums) {
   Record record;
   record.committed_at = sums.committed_at;
-  if (sums.in_file && !output.heads.empty()) {
-    record.metadata_bytes = output.heads[0].bytes;
-    record.metadata_sum = output.heads[0].sum;
+  if (sums.in_file && !output.placed.heads.empty()) {
+    record.metadata_bytes = output.placed.heads[0].bytes;
+    record.metadata_sum = output.placed.heads[0].sum;
   }
   for (size_t d = 0; d < sums.datasets.size(); ++d) {
     const Dataset& dataset = sums.datasets[d];
@@ -127,7 +126,7 @@ int64_t nanoseconds_now() {
 
 Status plan_sums(File::State& state, Writing& writing) {
   CommitSums& sums = writing.sums;
-  const bool readable = state.engine == nullptr || !state.engine->format().empty();
+  const bool readable = !state.method->facts().folders;
   sums.wanted = readable && state.plan.settings.word("checksums") != "none";
   if (!sums.wanted) return {};
   sums.datasets = writing.target.catalogue.datasets;
@@ -136,7 +135,7 @@ Status plan_sums(File::State& state, Writing& writing) {
   PENSTOCK_TRY(find_summed(state, writing, sums));
   int64_t total = 0;
   for (const Dataset& dataset : sums.datasets) total += bytes(dataset);
-  sums.early = state.engine != nullptr || sums_come_first(total, state.comm->size());
+  sums.early = state.method->facts().at_once || sums_come_first(total, state.comm->size());
   sums.in_file = !state.is_set();
   if (sums.in_file) add_record(state, writing, sums);
   return {};
@@ -169,22 +168,28 @@ Status add_up_sums(File::State& state, Writing& writing) {
     std::ranges::copy(words, sums.words.begin());
     return {};
   }
-  Contents& contents = writing.output.contents;
+  Contents& contents = writing.output.placed.contents;
   contents.record = std::move(words);
   // Parity has sums of whole files.
-  if (!state.has_parity() && std::ranges::any_of(writing.output.heads, [](const auto& head) { return head.bytes > 0; }))
-    contents.heads = std::move(writing.output.heads);
+  if (!state.has_parity() &&
+      std::ranges::any_of(writing.output.placed.heads, [](const auto& head) { return head.bytes > 0; }))
+    contents.heads = std::move(writing.output.placed.heads);
   return {};
+}
+
+Status sum_now(File::State& state, Writing& writing) {
+  start_sums(state, writing, false);
+  return add_up_sums(state, writing);
 }
 
 Status place_record(File::State& state, Writing& writing) {
   CommitSums& sums = writing.sums;
   if (!sums.wanted || !sums.in_file) return {};
-  const Contents& contents = writing.output.contents;
+  const Contents& contents = writing.output.placed.contents;
   if (!sums.early) {
-    const Claim claim{contents.catalogue.index_of(record_name), Selection::whole(Dims{std::ssize(sums.words)})};
-    std::byte* memory = reinterpret_cast<std::byte*>(sums.words.data());
-    PENSTOCK_TRY(write_here(contents, std::span(&claim, 1), std::span(&memory, 1), state.storage));
+    const Claim claim{contents.catalogue.index_of(record_name), Selection::whole(Dims{std::ssize(sums.words)}),
+                      reinterpret_cast<std::byte*>(sums.words.data())};
+    PENSTOCK_TRY(write_here(contents, std::span(&claim, 1), state.storage));
     if (state.durable()) {
       PENSTOCK_ASSIGN(auto file, state.storage->open(writing.output.partial, Io::buffered, true));
       PENSTOCK_TRY(file->sync());

@@ -42,6 +42,8 @@ struct CommitSums {
 Status plan_sums(File::State& state, Writing& writing);
 // Local. Starts summing, in a thread if BEHIND and threads are allowed. The claims' memory must live until wait().
 void start_sums(File::State& state, Writing& writing, bool behind);
+// Collective. Both steps at once, before the data moves.
+Status sum_now(File::State& state, Writing& writing);
 // Collective. Adds up all ranks' sums; rank 0 then has the record.
 Status add_up_sums(File::State& state, Writing& writing);
 // Rank 0, after all data is written: writes the part of the record that is not in place yet.

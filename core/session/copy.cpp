@@ -7,21 +7,21 @@
 #include <fmt/ranges.h>
 
 #include "core/comm/calling.hpp"
+#include "core/format/format.hpp"
 #include "core/model/boxes.hpp"
-#include "core/session/state.hpp"
+#include "core/session/here.hpp"
+#include "core/session/method.hpp"
 
 namespace penstock {
 namespace {
 
 // Whether a file can start with another's contents: carried-over data has no blocks of ranks.
-bool carries(const File::State& to) {
-  return to.engine == nullptr && (to.plan.placement == "single" || to.plan.placement == "parts");
-}
+bool carries(const File::State& to) { return to.method->check_keep().ok(); }
 
 Status check_source_of_copy(const File::State& from, const File::State& to) {
-  if (from.engine != nullptr)
+  if (find_format(from.contents->format) == nullptr)
     return {Code::unsupported,
-            fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.path, from.plan.engine)};
+            fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.path, from.contents->format)};
   if (to.path == from.path)
     return {Code::invalid, fmt::format("'{}' would be copied onto itself: name another file", to.path)};
   return {};
@@ -36,16 +36,9 @@ Status check_whole_copy(const File::State& from) {
 
 Status check_clone(const File::State& from, const File::State& to) {
   PENSTOCK_TRY(check_whole_copy(from));
-  if (to.engine != nullptr)
-    return {Code::unsupported, fmt::format("engine '{}' cannot make a clone: name a transport", to.plan.engine)};
   const bool holds = std::ranges::any_of(from.contents->catalogue.datasets,
                                          [](const Dataset& dataset) { return elements(dataset.shape) > 0; });
-  if (holds && !carries(to))
-    return {Code::unsupported,
-            fmt::format("a clone of '{}' cannot have placement={}, where blocks of ranks make up the files: name "
-                        "placement=single or parts",
-                        from.path, to.plan.placement)};
-  return {};
+  return holds ? to.method->check_keep().in(fmt::format("cloning '{}'", from.path)) : Status();
 }
 
 // Keeps FROM open, so that its replacement or change is detected.
@@ -157,7 +150,7 @@ std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, co
 Result<CopiedShare> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
   std::optional<std::vector<Box>> boxes;
   const auto chunk = from.contents->chunks.find(dataset.name);
-  if (chunk != from.contents->chunks.end() && to.plan.placement != "per_rank") {
+  if (chunk != from.contents->chunks.end() && !to.method->facts().own_files) {
     const int64_t most = std::max<int64_t>(1, to.buffer_bytes() / bytes(dataset.type));
     boxes = tiles_of(dataset.shape, tile_of(dataset.shape, chunk->second, most), *to.comm);
   }
@@ -179,7 +172,6 @@ Status read_elements(const File::State& from, int index, const CopiedShare& shar
   const Dataset& dataset = from.contents->catalogue.datasets[static_cast<size_t>(index)];
   const int64_t size = bytes(dataset.type), end = first + std::ssize(out) / size;
   std::vector<Claim> claims;
-  std::vector<std::byte*> memory;
   std::byte* at = out.data();
   auto k =
       static_cast<size_t>(std::upper_bound(share.begin.begin(), share.begin.end(), first) - share.begin.begin()) - 1;
@@ -190,13 +182,12 @@ Status read_elements(const File::State& from, int index, const CopiedShare& shar
     boxes_of_run(box.count, skip, length, pieces);
     for (Box& piece : pieces) {
       for (int i = 0; i < piece.start.rank(); ++i) piece.start[i] += box.start[i];
-      claims.push_back({index, Selection::of_box(dataset.shape, piece)});
-      memory.push_back(at);
+      claims.push_back({index, Selection::of_box(dataset.shape, piece), at});
       at += elements(piece.count) * size;
     }
     first += length;
   }
-  return read_here(*from.contents, from.described(), claims, memory, from.storage);
+  return read_here(*from.contents, from.described(), claims, from.storage);
 }
 
 Status supply_dataset(const File::State& from, File& to, const Dataset& dataset, CopiedShare share) {

@@ -8,6 +8,8 @@
 
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
+#include "core/session/here.hpp"
+#include "core/session/method.hpp"
 
 namespace penstock {
 namespace {
@@ -37,10 +39,9 @@ struct Load {
 Status move_load(File::State& state, const Output& output, Load& load, std::vector<std::byte>& buffer) {
   buffer.resize(static_cast<size_t>(load.bytes));
   state.report.memory_peak = std::max(state.report.memory_peak, load.bytes);
-  std::vector<std::byte*> memory;
-  for (const int64_t at : load.at) memory.push_back(buffer.data() + at);
-  PENSTOCK_TRY(read_here(*state.contents, state.described(), load.from, memory, state.storage));
-  PENSTOCK_TRY(write_here(output.contents, load.to, memory, state.storage));
+  for (size_t i = 0; i < load.at.size(); ++i) load.from[i].memory = load.to[i].memory = buffer.data() + load.at[i];
+  PENSTOCK_TRY(read_here(*state.contents, state.described(), load.from, state.storage));
+  PENSTOCK_TRY(write_here(output.placed.contents, load.to, state.storage));
   load = {};
   return {};
 }
@@ -78,7 +79,7 @@ Status carry(File::State& state, const std::vector<int64_t>& kept, const Output&
   Load load;
   for (size_t d = 0; d < kept.size(); ++d) {
     if (kept[d] == 0) continue;
-    const Dataset& dataset = output.contents.catalogue.datasets[d];
+    const Dataset& dataset = output.placed.contents.catalogue.datasets[d];
     const int old = state.contents->catalogue.index_of(dataset.name);
     const auto share = [&](int rank) {
       return static_cast<int64_t>(static_cast<__int128>(kept[d]) * rank / state.comm->size());
@@ -98,12 +99,8 @@ Status carry(File::State& state, const std::vector<int64_t>& kept, const Output&
   return move_load(state, output, load, buffer);
 }
 
-Status check_keep(const File::State& state) {
-  const std::string& placement = state.plan.placement;
-  if (placement != "single" && placement != "parts")
-    return {Code::unsupported,
-            fmt::format("with placement={} a file is written anew: change or copy it with placement=single or parts",
-                        placement)};
+Status check_carry(const File::State& state) {
+  PENSTOCK_TRY(state.method->check_keep());
   const bool was_set = state.contents->parts.size() != 1 || state.contents->parts[0] != state.path;
   if (state.source.empty() && was_set != state.is_set())
     return {Code::unsupported, was_set ? "a set of files stays one when it is reopened: name parts=M in the plan, or "

@@ -13,7 +13,7 @@ Status add_old(const Catalogue& old, Target& target, std::vector<Claim>& claims)
 
 // Local. Rejects placements made of ranks' blocks, since carried-over data has none; and a change between set and
 // single file, which would leave parts behind.
-Status check_keep(const File::State& state);
+Status check_carry(const File::State& state);
 
 // Collective. Rejects a damaged set: new sums and parity would cover damaged data, and the old ones would be lost.
 Status check_whole(File::State& state);

@@ -58,7 +58,7 @@ const Catalog& catalog() {
   static const Catalog all = [] {
     Catalog c;
     for (const Format* format : formats()) c.formats.push_back(&format->describe());
-    for (const Descriptor* placement : placements()) c.placements.push_back(placement);
+    for (const Placement* placement : placements()) c.placements.push_back(&placement->describe());
     for (const Transport* transport : transports()) c.transports.push_back(&transport->describe());
     for (const Engine* engine : engines()) c.engines.push_back(&engine->describe());
     c.common = &common;
@@ -109,6 +109,21 @@ std::string known_extensions_text() {
   return text;
 }
 
+bool is_set(const Plan& plan) {
+  return plan.engine.empty() &&
+         !(find_format(plan.format)->self_contained() && find_placement(plan.placement)->one_file());
+}
+
+Status check_transport(const Plan& plan, Direction direction) {
+  const Transport* transport = find_transport(plan.transport);
+  if (transport == nullptr) return {};
+  const Format& format = *find_format(plan.format);
+  return transport->check(
+      plan.settings,
+      {plan.format, format.big_endian(), !format.self_contained(), find_placement(plan.placement)->rank_order()},
+      direction);
+}
+
 namespace {
 
 std::vector<std::string_view> words(std::string_view choices) {
@@ -124,9 +139,7 @@ std::vector<std::string_view> words(std::string_view choices) {
 std::string refusal(const std::string& text) {
   const auto plan = parse_plan(text, "raw", catalog());
   if (!plan) return plan.status().message();
-  const Transport* transport = find_transport(plan->transport);
-  if (transport == nullptr) return {};
-  const Status status = transport->check(plan->settings, plan->format, plan->placement, Direction::write);
+  const Status status = check_transport(*plan, Direction::write);
   return status.ok() ? std::string() : status.message();
 }
 

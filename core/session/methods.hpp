@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/direction.hpp"
 #include "core/plan/plan.hpp"
 
 namespace penstock {
@@ -14,6 +15,11 @@ const Catalog& catalog();
 std::string_view format_of_path(std::string_view path);
 // "hdf5 is .h5 .hdf5, netcdf is .nc"
 std::string known_extensions_text();
+
+// Whether files of PLAN are sets: a master, with parts beside it.
+bool is_set(const Plan& plan);
+// ok, or why the transport of PLAN cannot move data in DIRECTION.
+Status check_transport(const Plan& plan, Direction direction);
 
 // One method of writing a file, with its own name in listings and comparisons.
 struct MethodRow {

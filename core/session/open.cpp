@@ -11,8 +11,10 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/comm/calling.hpp"
+#include "core/engine/engine.hpp"
+#include "core/format/format.hpp"
 #include "core/plan/override.hpp"
-#include "core/session/methods.hpp"
+#include "core/session/method.hpp"
 #include "core/session/state.hpp"
 #include "core/session/striping.hpp"
 #include "core/storage/owner.hpp"
@@ -124,7 +126,7 @@ Status choose_plan(Opening& opening, bool as_said = false) {
 
 // The plan takes precedence over rank 0's environment; methods without MPI-IO use neither.
 void set_hints(File::State& state, const Opening& agreed) {
-  if (!(state.engine != nullptr ? state.engine->describe() : state.transport->describe()).hints) return;
+  if (!state.method->facts().hints) return;
   state.hints = state.plan.hints;
   state.hints.insert(agreed.hints.begin(), agreed.hints.end());
 }
@@ -143,19 +145,11 @@ Status set_plan(File::State& state, std::string_view text, std::string_view form
   state.warnings = environment_warnings(state.plan.environment, process_environment());
   if (std::string wrong = timeout_warning(); !wrong.empty()) state.warnings.push_back(std::move(wrong));
   warn_of_depth(state);
-  state.engine = find_engine(state.plan.engine);
-  state.format = find_format(state.engine ? state.engine->format() : std::string_view(state.plan.format));
-  state.transport = find_transport(state.plan.transport);
-  if (state.engine != nullptr) return {};
-  const Plan& p = state.plan;
-  if (state.mode != Mode::read && p.settings.word("parity") == "1" && !state.is_set())
+  if (state.mode != Mode::read && state.plan.settings.word("parity") == "1" && !state.is_set())
     return {Code::unsupported,
             "parity=1 is for sets of files, whose parts it can rebuild; of a single file there is "
             "nothing to rebuild it from: add placement=parts, per_rank or rank_order"};
-  if (state.mode != Mode::read)
-    PENSTOCK_TRY(state.transport->check(p.settings, p.format, p.placement, Direction::write));
-  if (state.mode != Mode::create)
-    PENSTOCK_TRY(state.transport->check(p.settings, p.format, p.placement, Direction::read));
+  PENSTOCK_ASSIGN(state.method, make_method(state.plan, state.mode));
   return {};
 }
 
@@ -177,11 +171,6 @@ Status set_plan_of_new(File::State& state, const Opening& opening, const std::st
                   context, known_extensions_text())};
 }
 
-// Only the engine that owns a folder may replace it.
-bool may_replace(const Engine* engine, const std::string& path) {
-  return engine != nullptr && engine->recognises(path);
-}
-
 Status note_occupant(File::State& state, const std::string& path) {
   PENSTOCK_ASSIGN(state.occupant, occupant(*state.storage, path));
   return {};
@@ -190,8 +179,8 @@ Status note_occupant(File::State& state, const std::string& path) {
 }  // namespace
 
 std::string published_path(std::string path, const File::State& state) {
-  if (!state.is_set() || state.format->master_extension() == state.format->extension()) return path;
-  const std::string_view master = state.format->master_extension();
+  const auto [extension, master] = std::pair(state.method->facts().extension, state.method->facts().master_extension);
+  if (!state.is_set() || master == extension) return path;
   return path.ends_with(fmt::format(".{}", master)) ? path : fmt::format("{}.{}", path, master);
 }
 
@@ -238,7 +227,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
     if (opening.status.ok()) opening.status = set_plan_of_new(*state, opening, path);
     if (opening.status.ok()) {
       opening.path = resolve_link(published_path(path, *state));
-      opening.status = check_target(*state->storage, opening.path, may_replace(state->engine, opening.path));
+      opening.status = check_target(*state->storage, opening.path, state->method->may_replace(opening.path));
       opening.ground = find_ground(opening.path);
       if (opening.status.ok()) opening.status = note_occupant(*state, opening.path);
       if (opening.status.ok()) look_beside(*state, opening);
@@ -259,18 +248,12 @@ namespace {
 // Checks that the plan can read, or change, the recognised format.
 Status check_reader(const File::State& state, Mode mode) {
   const std::string& there = state.contents->format;
-  const std::string_view wanted = state.engine == nullptr          ? std::string_view(state.plan.format)
-                                  : state.engine->format().empty() ? state.engine->describe().name
-                                                                   : state.engine->format();
-  if (mode == Mode::change && state.engine != nullptr)
-    return {Code::unsupported,
-            fmt::format("engine '{}' writes files anew: reopen '{}' with a transport", state.plan.engine, state.path)};
-  if ((mode == Mode::change || state.engine != nullptr) && wanted != there)
-    return {Code::mismatch, fmt::format("'{}' is {}, the plan says {}: {}", state.path, there, wanted,
-                                        mode == Mode::change ? "reopen keeps the format" : "name another plan")};
-  if (state.engine == nullptr && find_format(there) == nullptr)
-    return {Code::unsupported, fmt::format("only engine '{}' reads '{}': name it as the plan", there, state.path)};
-  return {};
+  const std::string where = fmt::format("'{}'", state.path);
+  if (mode == Mode::change && state.method->facts().at_once) return state.method->check_keep().in(where);
+  if (mode == Mode::change && state.method->facts().format != there)
+    return {Code::mismatch, fmt::format("{} is {}, the plan says {}: reopen keeps the format", where, there,
+                                        state.method->facts().format)};
+  return state.method->check_format(there).in(where);
 }
 
 // Lost parts of a set are an error, unless the reader asked for zeros instead; then a warning.

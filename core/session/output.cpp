@@ -7,8 +7,9 @@
 
 #include "core/base/guarded.hpp"
 #include "core/comm/share.hpp"
+#include "core/format/format.hpp"
 #include "core/mesh/xdmf.hpp"
-
+#include "core/session/method.hpp"
 #include "core/session/restart.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
@@ -22,10 +23,10 @@ std::string base_name(const std::string& path) { return path.substr(folder_of(pa
 // "heat.raw.json".
 std::string stem_of(const File::State& state) {
   const std::string name = base_name(state.path);
-  const std::string end = fmt::format(".{}", state.format->master_extension());
-  return state.format->master_extension() != state.format->extension() && name.ends_with(end)
-             ? name.substr(0, name.size() - end.size())
-             : name;
+  const MethodFacts& method = state.method->facts();
+  const std::string end = fmt::format(".{}", method.master_extension);
+  return method.master_extension != method.extension && name.ends_with(end) ? name.substr(0, name.size() - end.size())
+                                                                            : name;
 }
 
 // The generations of the set at the target, and of the set that it replaced; empty if there is none.
@@ -34,8 +35,9 @@ struct Ancestors {
 };
 
 Ancestors ancestors_of(File::State& state) {
-  if (state.format == nullptr || !state.storage->stat(state.path).ok()) return {};
-  auto contents = state.format->read(state.path);
+  const Format* format = find_format(state.method->facts().format);
+  if (format == nullptr || !state.storage->stat(state.path).ok()) return {};
+  auto contents = format->read(state.path);
   if (!contents.ok()) return {};
   return {std::move(contents->generation), std::move(contents->replaced)};
 }
@@ -78,7 +80,7 @@ Status sync_file(Storage& storage, const std::string& path) {
 
 std::string part_path(const File::State& state, std::string_view label) {
   return fmt::format("{}{}.g{:016x}{}{}.{}", folder_of(state.path), stem_of(state), state.token,
-                     label.empty() ? "" : ".", label, state.format->extension());
+                     label.empty() ? "" : ".", label, state.method->facts().extension);
 }
 
 std::string parity_path(const File::State& state, const std::string& generation) {
@@ -93,8 +95,8 @@ std::string partial_path(const File::State& state) {
 
 // Synced only if needed: if a power loss restores the longer file, its data is complete. Parity knows its length.
 Status cut_parts(File::State& state, const Output& output) {
-  for (const Extent& cut : output.cuts) {
-    const Part& part = output.parts[static_cast<size_t>(cut.part)];
+  for (const Extent& cut : output.placed.cuts) {
+    const Part& part = output.placed.parts[static_cast<size_t>(cut.part)];
     if (cut.length == part.bytes) continue;
     PENSTOCK_TRY(state.storage->truncate(part.path, cut.length));
     if (state.durable() && state.has_parity()) PENSTOCK_TRY(sync_file(*state.storage, part.path));
@@ -104,7 +106,7 @@ Status cut_parts(File::State& state, const Output& output) {
 }
 
 Status write_master(File::State& state, const Output& output) {
-  PENSTOCK_ASSIGN(const auto bytes, state.format->master(output.contents));
+  PENSTOCK_ASSIGN(const auto bytes, find_format(state.method->facts().format)->master(output.placed.contents));
   PENSTOCK_ASSIGN(auto file, state.storage->open(output.partial, Io::buffered, true));
   PENSTOCK_TRY(file->write(0, bytes));
   if (state.durable()) PENSTOCK_TRY(file->sync());
@@ -126,7 +128,7 @@ Status publish(File::State& state, Output& output) {
   Ancestors ancestors;
   if (state.is_set() || state.parts_beside) ancestors = ancestors_of(state);
   if (state.is_set()) {
-    output.contents.replaced = ancestors.published;
+    output.placed.contents.replaced = ancestors.published;
     PENSTOCK_TRY(write_master(state, output));
     // The names of the parts are durable before the master that refers to them.
     if (state.durable()) PENSTOCK_TRY(state.storage->sync_directory(state.path));
@@ -151,10 +153,9 @@ std::string xdmf_path(const File::State& state) {
 
 Status describe_meshes(File::State& state, const Catalogue& catalogue, Output& output) {
   if (!state.xdmf) return {};
-  const std::string_view format = state.engine != nullptr ? state.engine->format() : state.format->describe().name;
-  if (format != "hdf5")
+  if (state.method->facts().format != "hdf5")
     return {Code::unsupported, fmt::format("XDMF refers to HDF5 files, but '{}' is written by '{}'", state.path,
-                                           state.engine != nullptr ? state.plan.engine : state.plan.format)};
+                                           state.method->facts().writer)};
   if (state.restart) return {Code::unsupported, "restart files change their names: they have no XDMF beside"};
   return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
                  PENSTOCK_ASSIGN(const auto grids, grids_of(catalogue));
@@ -166,7 +167,7 @@ Status describe_meshes(File::State& state, const Catalogue& catalogue, Output& o
 void remove_created(File::State& state, const Output& output) {
   // The first error counts. The file that marks the owner of the parts is removed last.
   for (auto path = output.created.rbegin(); path != output.created.rend(); ++path)
-    (void)(state.engine != nullptr ? state.storage->remove_tree(*path) : state.storage->remove(*path));
+    (void)(state.method->facts().folders ? state.storage->remove_tree(*path) : state.storage->remove(*path));
 }
 
 }  // namespace penstock

@@ -4,29 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "core/placement/placement.hpp"
 #include "core/session/state.hpp"
 
 namespace penstock {
 
 struct Output {
-  std::vector<Part> parts;                 // with pieces of this rank
-  std::vector<Piece> pieces;               // of this rank, metadata included
-  std::vector<Layout::Metadata> metadata;  // keeps the bytes of metadata pieces
-  std::vector<FileSum> heads;              // rank 0: of each part of the contents, its metadata
-  int64_t virtual_bytes = 0;
-  Io io = Io::buffered;
-  std::vector<Extent> cuts;                         // parts of this rank to be cut to a length, by index
-  std::vector<std::string> created;                 // by this rank; removed if the commit fails
-  Contents contents;                                // complete on rank 0; for a single file on all ranks
-  Slots slots;                                      // of the only part, if the transport has slots
-  std::vector<std::pair<size_t, StoredBlock>> own;  // per_rank: the place among PARTS of each supplied claim
-  std::vector<std::pair<size_t, size_t>> in_slot;   // rank 0: the dataset and block in contents requested for each slot
-  std::string xdmf;                                 // rank 0: the text of the XDMF file; "" if not requested
+  Placed placed;
+  std::vector<std::string> created;  // by this rank; removed if the commit fails
+  std::string xdmf;                  // rank 0: the text of the XDMF file; "" if not requested
   // The file that rank 0 renames to the target. For a set it is created empty before any part, to mark the owner.
   std::string partial;
 };
 
-// The path of a part of a set. It contains the generation, so that it differs from parts of the published file.
+// The path of a part of a set. The generation keeps it apart from parts of the published file.
 std::string part_path(const File::State& state, std::string_view label);
 // The path of the parity file beside the parts of GENERATION: made with them, or later by this file.
 std::string parity_path(const File::State& state, const std::string& generation);
@@ -36,10 +27,6 @@ Status sync_file(Storage& storage, const std::string& path);
 std::string partial_path(const File::State& state);
 // Collective. Names partial files after rank 0's process, also in a file that was opened for reading.
 Status own_partial_files(File::State& state);
-// Collective. Lays out CATALOGUE according to the plan and creates the files with their full size. MEMORY[i] belongs to
-// CLAIMS[i]. After a failure OUTPUT.created lists the files to remove.
-Status prepare_output(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
-                      std::span<std::byte* const> memory, Output& output);
 // Local, after all ranks have written. Cuts parts to their exact length; gives all files the permissions of ordinary
 // new files.
 Status cut_parts(File::State& state, const Output& output);

@@ -114,10 +114,10 @@ class Combiner {
 // The parts of the set that this rank reads back: its own files, or a share of those known to all ranks.
 std::vector<Source> parts_to_read(const File::State& state, const Output& output) {
   std::vector<Source> mine;
-  const bool own = state.plan.placement == "per_rank";
+  const bool own = state.method->facts().own_files;
   const int rank = state.comm->rank(), ranks = state.comm->size();
-  for (size_t p = 0; p < output.parts.size(); ++p)
-    if (own || reader_of(p, output.parts.size(), ranks) == rank) mine.push_back({output.parts[p].path});
+  for (size_t p = 0; p < output.placed.parts.size(); ++p)
+    if (own || reader_of(p, output.placed.parts.size(), ranks) == rank) mine.push_back({output.placed.parts[p].path});
   return mine;
 }
 
@@ -186,9 +186,9 @@ Status make_parity(File::State& state, std::vector<Source> mine, const std::stri
 
 Status write_parity(File::State& state, Output& output) {
   if (!state.has_parity()) return {};
-  const Io io = output.io == Io::direct ? Io::direct : Io::buffered;
+  const Io io = output.placed.io == Io::direct ? Io::direct : Io::buffered;
   return make_parity(state, parts_to_read(state, output), parity_path(state, fmt::format("{:016x}", state.token)), io,
-                     output.created, output.contents);
+                     output.created, output.placed.contents);
 }
 
 }  // namespace penstock

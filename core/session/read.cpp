@@ -1,4 +1,4 @@
-// Reading: fetches the ranks' requests in one planned movement; and reads of a single rank.
+// Reading: finds out what is in a file, and fetches the ranks' requests in one planned movement.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/units.hpp"
-#include "core/model/boxes.hpp"
 #include "core/model/checksums.hpp"
-#include "core/session/methods.hpp"
+#include "core/session/method.hpp"
 #include "core/session/state.hpp"
 #include "core/transport/move.hpp"
 
@@ -31,78 +29,6 @@ Result<Contents> unpack_contents(std::span<const std::byte> bytes) {
   std::string message = in.text();
   if (code != Code::ok) return Status(code, std::move(message));
   return decode_contents(in.list<std::byte>());
-}
-
-// The parts that DATASETS use, each with a place in the virtual address space. Ranks with the same datasets compute the
-// same parts. The time does not grow with other datasets.
-std::vector<Part> parts_of(const Contents& contents, std::span<const int> datasets, int64_t block) {
-  std::vector<Part> parts;
-  for (const std::string& path : contents.parts) parts.push_back({path, 0, 0});
-  for (const int d : datasets)
-    for (const StoredBlock& stored : contents.blocks[static_cast<size_t>(d)]) {
-      const ElementType& type = contents.catalogue.datasets[static_cast<size_t>(d)].type;
-      int64_t& size = parts[static_cast<size_t>(stored.part)].bytes;
-      size = std::max(size, stored.base + span_bytes(stored, bytes(type)));
-    }
-  int64_t base = 0;
-  for (Part& part : parts) {
-    part.virtual_base = base;
-    base += round_up(part.bytes, block);
-  }
-  return parts;
-}
-
-// The movements that fill MEMORY with SELECTION of dataset INDEX. Elements in no part become zero.
-void add_pieces(const Contents& contents, const std::vector<Part>& parts, int index, const Selection& selection,
-                std::byte* memory, std::vector<Piece>& pieces) {
-  const auto d = static_cast<size_t>(index);
-  const ElementType& type = contents.catalogue.datasets[d].type;
-  int64_t stored_elements = 0;
-  for (const StoredBlock& stored : contents.blocks[d]) {
-    stored_elements += stored.where.count();
-    auto common = intersect(selection, stored.where);
-    if (!common) continue;
-    const int64_t address = parts[static_cast<size_t>(stored.part)].virtual_base + stored.base;
-    pieces.push_back({stored.part, address, bytes(type), stored.swapped ? scalar_bytes(type) : 0, *std::move(common),
-                      memory, stored.row_stride});
-  }
-  if (stored_elements >= elements(contents.catalogue.datasets[d].shape)) return;  // they tile it
-  const int64_t size = bytes(type);
-  const std::vector<std::byte> zeros(static_cast<size_t>(std::min<int64_t>(selection.count() * size, 1 << 20)));
-  const Piece hole{0, 0, size, 0, selection, memory};
-  SliceCursor cursor(hole, 0, INT64_MAX / 2);
-  for (Slice slice; cursor.next(slice);)
-    for (int64_t at = 0; at < slice.bytes;) {
-      Slice part = slice;
-      part.skip = slice.skip + at;
-      part.bytes = std::min<int64_t>(slice.bytes - at, static_cast<int64_t>(zeros.size()));
-      copy_slice(hole, part, const_cast<std::byte*>(zeros.data()), Direction::read);
-      at += part.bytes;
-    }
-}
-
-// At most about MOST bytes at once; each time the library opens the file again.
-Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection,
-                    std::byte* memory, int64_t most) {
-  const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(index)];
-  const Format* format = find_format(contents.format);
-  std::vector<Box> whole, boxes;
-  if (selection.is_box())
-    whole.push_back(selection.box());
-  else
-    for (const MemoryRun& run : selection.runs()) boxes_of_run(dataset.shape, run.offset, run.length, whole);
-  for (const Box& box : whole)
-    if (elements(box.count) > 0) cut_box(box, std::max<int64_t>(1, most / bytes(dataset.type)), boxes);
-  std::vector<std::byte> buffer;
-  for (const Box& box : boxes) {
-    buffer.resize(static_cast<size_t>(elements(box.count) * bytes(dataset.type)));
-    PENSTOCK_TRY(format->read_foreign(path, dataset, box, buffer));
-    const auto common = intersect(selection, Selection::of_box(dataset.shape, box));
-    if (!common) continue;
-    const Piece piece{0, 0, bytes(dataset.type), 0, *common, memory};
-    copy_window(piece, {0, std::ssize(buffer)}, buffer.data(), Direction::read);
-  }
-  return {};
 }
 
 Status check_claim(const Contents& contents, const Dataset& wanted, Sharing sharing) {
@@ -177,45 +103,6 @@ Status broadcast_replicas(File::State& state, const Resolved& resolved) {
   return {};
 }
 
-// Plain data in parts moves by the transport; each rank reads the rest through the format's library.
-Status transport_read(File::State& state, const Resolved& resolved) {
-  const Contents& contents = *state.contents;
-  Job job;
-  job.direction = Direction::read;
-  job.comm = state.comm;
-  std::vector<int> asked;
-  for (const Dataset& dataset : resolved.catalogue.datasets) asked.push_back(contents.catalogue.index_of(dataset.name));
-  job.parts = parts_of(contents, asked, state.plan.settings.integer("block"));
-  Status foreign;
-  for (size_t i = 0; i < resolved.claims.size(); ++i) {
-    const Claim& claim = resolved.claims[i];
-    const int index = asked[static_cast<size_t>(claim.dataset)];
-    if (!contents.foreign[static_cast<size_t>(index)]) {
-      add_pieces(contents, job.parts, index, claim.selection, resolved.memory[i], job.pieces);
-    } else if (foreign.ok()) {
-      PhaseTimer timer(state.report.phases, Phase::read);
-      foreign = read_foreign(contents, state.described(), index, claim.selection, resolved.memory[i],
-                             std::max<int64_t>(state.buffer_bytes(), 1 << 20));
-    }
-  }
-  job.phases = &state.report.phases;
-  HintsOutcome outcome;
-  job.hints_outcome = &outcome;
-  PENSTOCK_ASSIGN(const auto transfer, begin_transfer(state, job, state.plan.settings));
-  const Status status = transfer->finish();
-  state.report.statistics = transfer->statistics();
-  state.report.hints = outcome.effective;
-  state.report.warnings.insert(state.report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
-  state.report.memory_peak = std::max(state.report.memory_peak, transfer->memory_peak());
-  state.report.writers = transfer->touched_files() ? 1 : 0;
-  PENSTOCK_TRY(agree(state.comm, status));
-  return agree(state.comm, foreign);
-}
-
-}  // namespace
-
-namespace {
-
 // The format of a file of BYTES bytes that begins with HEAD; null if none recognises it.
 Result<const Format*> recognise(StorageFile& file, std::span<const std::byte> head, int64_t bytes) {
   for (const Format* format : formats())
@@ -259,53 +146,6 @@ Result<Contents> read_contents(const Communicator& comm, Storage& storage, const
   return unpack_contents(bytes);
 }
 
-Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
-                        const std::shared_ptr<Storage>& storage) {
-  PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", "raw", catalog()));
-  Job job;
-  PhaseTimes phases;
-  job.direction = direction;
-  job.comm = serial_communicator();
-  job.storage = storage;
-  job.sync = false;
-  job.parts = std::move(parts);
-  job.pieces = std::move(pieces);
-  job.phases = &phases;
-  PENSTOCK_ASSIGN(const auto transfer, find_transport("independent")->begin(job, plan.settings));
-  return transfer->finish();
-}
-
-namespace {
-
-Status move_here(Direction direction, const Contents& contents, std::span<const Claim> claims,
-                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
-  std::vector<int> named;
-  for (const Claim& claim : claims)
-    if (named.empty() || named.back() != claim.dataset) named.push_back(claim.dataset);
-  std::vector<Part> parts = parts_of(contents, named, Job().block);
-  std::vector<Piece> pieces;
-  for (size_t i = 0; i < claims.size(); ++i)
-    if (!contents.foreign[static_cast<size_t>(claims[i].dataset)])
-      add_pieces(contents, parts, claims[i].dataset, claims[i].selection, memory[i], pieces);
-  return move_pieces_here(direction, std::move(parts), std::move(pieces), storage);
-}
-
-}  // namespace
-
-Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
-                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage) {
-  constexpr int64_t most = 16 << 20;
-  for (size_t i = 0; i < claims.size(); ++i)
-    if (contents.foreign[static_cast<size_t>(claims[i].dataset)])
-      PENSTOCK_TRY(read_foreign(contents, path, claims[i].dataset, claims[i].selection, memory[i], most));
-  return move_here(Direction::read, contents, claims, memory, storage);
-}
-
-Status write_here(const Contents& contents, std::span<const Claim> claims, std::span<std::byte* const> memory,
-                  const std::shared_ptr<Storage>& storage) {
-  return move_here(Direction::write, contents, claims, memory, storage);
-}
-
 Status read_pending(File::State& state) {
   Resolved resolved;
   {
@@ -321,7 +161,7 @@ Status read_pending(File::State& state) {
       PENSTOCK_TRY(check_claim(*state.contents, resolved.catalogue.datasets[d], resolved.sharing[d]));
   }
   PENSTOCK_TRY(verify_claims(state, resolved));
-  PENSTOCK_TRY(state.engine != nullptr ? engine_read(state, resolved) : transport_read(state, resolved));
+  PENSTOCK_TRY(state.method->read(state, resolved));
   PENSTOCK_TRY(broadcast_replicas(state, resolved));
   for (const Pending& get : state.gets) finish_widening(get);
   state.gets.clear();

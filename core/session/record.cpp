@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/session/here.hpp"
 #include "core/session/state.hpp"
 
 namespace penstock {
@@ -24,9 +25,8 @@ Result<Record> load_record(const Contents& contents, const std::string& path, co
   alone.blocks = {contents.record_blocks};
   alone.foreign = {contents.record_foreign};
   std::vector<uint64_t> words(static_cast<size_t>(contents.record_words));
-  const Claim claim{0, Selection::whole(dataset.shape)};
-  std::byte* memory = reinterpret_cast<std::byte*>(words.data());
-  PENSTOCK_TRY(read_here(alone, path, std::span(&claim, 1), std::span(&memory, 1), storage));
+  const Claim claim{0, Selection::whole(dataset.shape), reinterpret_cast<std::byte*>(words.data())};
+  PENSTOCK_TRY(read_here(alone, path, std::span(&claim, 1), storage));
   auto record = decode_record(words);
   return record.ok() ? std::move(record) : record.status().in(where);
 }

@@ -136,11 +136,8 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
     }
     if (p.part.form() == Decomposition::Form::replicated)
       if (out.speaker[p.name] != state.comm->rank() || !spoken.insert(p.name).second) continue;
-    for (Selection& selection : selections(p, out.catalogue.datasets[static_cast<size_t>(index)].shape, start)) {
-      out.claims.push_back({index, std::move(selection)});
-      out.memory.push_back(p.data);
-      out.supplier.push_back(p.supplier ? &p.supplier : nullptr);
-    }
+    for (Selection& selection : selections(p, out.catalogue.datasets[static_cast<size_t>(index)].shape, start))
+      out.claims.push_back({index, std::move(selection), p.data, p.supplier ? &p.supplier : nullptr});
   }
   return out;
 }

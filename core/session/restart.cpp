@@ -67,7 +67,7 @@ Result<Restart> look(const File::State& state, const std::string& pattern, int64
   restart.prefix = own + restart.prefix.substr(given.size());
   const std::string last = published_path(restart.suffix, state);
   restart.suffix = last;
-  if (state.engine != nullptr && state.engine->format().empty())
+  if (state.method->facts().folders)
     return Status(
         Code::unsupported,
         fmt::format("engine '{}' makes folders, which are no restart files: name another plan", state.plan.engine));

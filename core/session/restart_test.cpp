@@ -81,10 +81,14 @@ TEST_P(Restarts, AFolderThatCannotBeReadIsNotOneWithoutFiles) {
   fs::permissions(closed, fs::perms::none);
   fs::permissions(folder_, fs::perms::all);
   const bool root = ::geteuid() == 0;
-  if (root) ASSERT_EQ(::seteuid(65534), 0);
+  if (root) {
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
   const Status listing = File::open_latest(comm_, closed + "/restart*").status();
   const Status one = File::open_latest(comm_, closed + "/restart0.h5").status();
-  if (root) ASSERT_EQ(::seteuid(0), 0);
+  if (root) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
   fs::permissions(closed, fs::perms::owner_all);
   for (const Status& status : {listing, one}) {
     EXPECT_EQ(status.code(), Code::denied) << status.message();

@@ -9,6 +9,7 @@
 #include "core/comm/calling.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
+#include "core/session/here.hpp"
 #include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
 
@@ -31,11 +32,10 @@ Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t 
   for (const int64_t end = at + block_bytes(dataset, cut, index) / size; at < end; at += most) {
     const Run run{at, std::min(most, end - at)};
     buffer.resize(static_cast<size_t>(run.length * size));
-    const Claim claim{static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1))};
-    std::byte* memory = buffer.data();
+    const Claim claim{static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1)), buffer.data()};
     state.comm->working(0);
     PENSTOCK_TRY(read_here(contents, contents.parts.empty() ? state.path : contents.parts[0], std::span(&claim, 1),
-                           std::span(&memory, 1), state.storage));
+                           state.storage));
     sum = crc64(buffer, sum);
   }
   return sum;
@@ -156,9 +156,8 @@ Status write_record(File::State& state, const std::string& path, Record record, 
   alone.parts = {path};
   alone.blocks = {contents.record_blocks};
   alone.foreign = {false};
-  const Claim claim{0, Selection::whole(Dims{contents.record_words})};
-  std::byte* memory = reinterpret_cast<std::byte*>(words.data());
-  PENSTOCK_TRY(write_here(alone, std::span(&claim, 1), std::span(&memory, 1), state.storage));
+  const Claim claim{0, Selection::whole(Dims{contents.record_words}), reinterpret_cast<std::byte*>(words.data())};
+  PENSTOCK_TRY(write_here(alone, std::span(&claim, 1), state.storage));
   PENSTOCK_TRY(sync_file(*state.storage, path));
   PENSTOCK_TRY(state.storage->permit_like(path, state.path));
   (void)state.storage->set_time(path, record.committed_at);
@@ -223,16 +222,16 @@ Status seal_set(File::State& state, const Record& old, Output& output, Sealed& s
                      })));
   PENSTOCK_TRY(sync_parts(state));
   PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(state, *state.contents));
-  output.contents = *state.contents;
-  output.contents.record = encode(make_record(output.contents, sums, old, INT64_MAX, sealed.unchecked));
-  PENSTOCK_ASSIGN(output.contents.heads, sum_heads(state));
+  output.placed.contents = *state.contents;
+  output.placed.contents.record = encode(make_record(output.placed.contents, sums, old, INT64_MAX, sealed.unchecked));
+  PENSTOCK_ASSIGN(output.placed.contents.heads, sum_heads(state));
   if (state.contents->parity) {
     std::vector<Source> mine;
     const auto& parts = state.contents->parts;
     for (size_t p = 0; p < parts.size(); ++p)
       if (reader_of(p, parts.size(), state.comm->size()) == state.comm->rank()) mine.push_back({parts[p]});
     PENSTOCK_TRY(make_parity(state, std::move(mine), parity_path(state, state.contents->generation), Io::buffered,
-                             output.created, output.contents));
+                             output.created, output.placed.contents));
   }
   return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
                  PENSTOCK_TRY(write_master(state, output));

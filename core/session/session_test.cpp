@@ -3,6 +3,7 @@
 #include <fstream>
 #include <limits>
 
+#include "core/session/here.hpp"
 #include "core/session/state.hpp"
 #include "core/session/testing.hpp"
 
@@ -492,9 +493,8 @@ TEST_P(Session, ReadingLooksAtNoOtherDataset) {
   ASSERT_TRUE(contents.ok()) << contents.status().message();
   contents->blocks[1][0].part = std::numeric_limits<int32_t>::max();
   std::vector<double> read(12);
-  const Claim claim{0, Selection::whole(Dims{12})};
-  std::byte* memory = reinterpret_cast<std::byte*>(read.data());
-  ASSERT_TRUE(read_here(*contents, path_, std::span(&claim, 1), std::span(&memory, 1), storage).ok());
+  const Claim claim{0, Selection::whole(Dims{12}), reinterpret_cast<std::byte*>(read.data())};
+  ASSERT_TRUE(read_here(*contents, path_, std::span(&claim, 1), storage).ok());
   EXPECT_EQ(read, data);
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/comm/calling.hpp"
+#include "core/session/here.hpp"
 #include "core/session/node_cache.hpp"
 #include "core/session/state.hpp"
 
@@ -48,20 +49,17 @@ Result<std::vector<CachedFile>> measured(const Communicator& comm, Storage& stor
   return files;
 }
 
-// The elements of PART: one claim for each box or for all runs, and the start of each in DATA.
-Status claims_of(const Decomposition& part, int dataset, int64_t size, std::byte* data, std::vector<Claim>& claims,
-                 std::vector<std::byte*>& memory) {
+// The elements of PART: one claim for each box or for all runs, in DATA.
+Status claims_of(const Decomposition& part, int dataset, int64_t size, std::byte* data, std::vector<Claim>& claims) {
   switch (part.form()) {
     case Decomposition::Form::boxes:
       for (const Box& box : part.box_list()) {
-        claims.push_back({dataset, Selection::of_box(part.shape(), box)});
-        memory.push_back(data);
+        claims.push_back({dataset, Selection::of_box(part.shape(), box), data});
         data += elements(box.count) * size;
       }
       return {};
     case Decomposition::Form::runs:
-      claims.push_back({dataset, Selection::of_runs(part.shape(), part.run_list())});
-      memory.push_back(data);
+      claims.push_back({dataset, Selection::of_runs(part.shape(), part.run_list()), data});
       return {};
     default:
       return {Code::invalid,
@@ -107,9 +105,8 @@ Status SharedReader::get(std::string_view name, ElementType type, const Decompos
     return in(Status(Code::mismatch, fmt::format("it is {}, not {} {}", describe(dataset), penstock::name(type),
                                                  describe(part.shape()))));
   std::vector<Claim> claims;
-  std::vector<std::byte*> memory;
-  PENSTOCK_TRY(in(claims_of(part, index, bytes(type), static_cast<std::byte*>(data), claims, memory)));
-  return in(read_here(contents, state_->path, claims, memory, state_->storage));
+  PENSTOCK_TRY(in(claims_of(part, index, bytes(type), static_cast<std::byte*>(data), claims)));
+  return in(read_here(contents, state_->path, claims, state_->storage));
 }
 
 int64_t SharedReader::fetched_bytes() const { return state_->cache->fetched_bytes(); }

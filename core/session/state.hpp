@@ -12,21 +12,22 @@
 
 #include <penstock/file.hpp>
 
+#include "core/base/hints.hpp"
 #include "core/comm/calling.hpp"
 #include "core/conventions/conventions.hpp"
-#include "core/engine/engine.hpp"
-#include "core/format/format.hpp"
-#include "core/placement/placement.hpp"
+#include "core/model/claim.hpp"
+#include "core/model/layout.hpp"
 #include "core/plan/plan.hpp"
 #include "core/session/definitions.hpp"
+#include "core/session/methods.hpp"
 #include "core/session/pending.hpp"
 #include "core/session/step_trace.hpp"
 #include "core/status/status_page.hpp"
 #include "core/storage/storage.hpp"
-#include "core/transport/transport.hpp"
 
 namespace penstock {
 
+class Method;
 struct Writing;
 struct Checking;
 
@@ -58,9 +59,7 @@ struct File::State {
   uint64_t token = 0;                  // random, the same on all ranks: for partial names, generations and proofs
   std::string owner;                   // of partial files, in the form used in names: rank 0's process
   Plan plan;
-  const Engine* engine = nullptr;  // or else:
-  const Format* format = nullptr;  // also of the engine's files; null for an engine without a format
-  const Transport* transport = nullptr;
+  std::unique_ptr<const Method> method;  // of PLAN
 
   std::optional<Contents> contents;  // of the published file
   bool stale = false;                // published after contents was read: only its catalogue is current
@@ -104,7 +103,7 @@ struct File::State {
   // The file that contents describes.
   const std::string& described() const { return source.empty() ? path : source; }
   // Whether a master is published, with parts beside it.
-  bool is_set() const { return engine == nullptr && (!format->self_contained() || plan.placement != "single"); }
+  bool is_set() const { return penstock::is_set(plan); }
   // Whether commits write a parity file: the plan says so, or the set that is changed has one.
   bool has_parity() const {
     if (!is_set()) return false;
@@ -113,7 +112,8 @@ struct File::State {
   // The size of the session's own buffer, through which data moves in pieces.
   int64_t buffer_bytes() const {
     constexpr int64_t most = 16 << 20;
-    return engine != nullptr ? most : std::min(most, plan.settings.integer("memory_bytes") / 4);
+    const int64_t memory = plan.settings.integer("memory_bytes");  // 0 for an engine
+    return memory == 0 ? most : std::min(most, memory / 4);
   }
   bool durable() const { return plan.settings.word("durability") == "full"; }
 };
@@ -122,8 +122,6 @@ struct File::State {
 struct Resolved {
   Catalogue catalogue;
   std::vector<Claim> claims;
-  std::vector<std::byte*> memory;  // of each claim; null if it is supplied:
-  std::vector<const Supplier*> supplier;
   std::vector<Sharing> sharing;                  // of each dataset
   std::set<std::string> unlimited;               // as declared by any rank
   std::set<std::string> named, groups, removed;  // as in Definitions
@@ -139,17 +137,6 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path);
 // Collective. Rank 0 reads the header and sends it to all ranks.
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path);
-// Local. Reads CLAIMS of datasets of CONTENTS into MEMORY, on this rank alone, for every kind of storage.
-Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
-                 std::span<std::byte* const> memory, const std::shared_ptr<Storage>& storage);
-// Local. The reverse, into parts that exist with their full size; does not sync.
-Status write_here(const Contents& contents, std::span<const Claim> claims, std::span<std::byte* const> memory,
-                  const std::shared_ptr<Storage>& storage);
-
-// Local. Moves PIECES of PARTS on this rank alone; does not sync.
-Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
-                        const std::shared_ptr<Storage>& storage);
-
 // Local, for rank 0. Keeps the file at the target's path, which the state's contents describe, open.
 Status hold(File::State& state);
 // Collective. Code::mismatch if another process replaced the file at the target's path.
@@ -162,23 +149,6 @@ Result<std::string> plan_of_new(const Communicator& comm, const std::string& pat
 std::string published_path(std::string path, const File::State& state);
 // Collective. Reads again what this file's last commit published, unless that was done already.
 Status refresh(File::State& state);
-
-// Collective. Starts moving JOB's pieces by the state's transport with SETTINGS. The session completes JOB except for
-// the state's report and the communicator. Same status on all ranks.
-Result<std::unique_ptr<Transfer>> begin_transfer(File::State& state, Job& job, const Settings& settings);
-
-// Collective. Whether the state's engine can write CATALOGUE to PATH. Same status on all ranks.
-Status check_engine(File::State& state, const Catalogue& catalogue, const std::string& path, int64_t bytes);
-// Collective inside the engine's library; returns this rank's own status.
-Status engine_write(File::State& state, Problem problem);
-// Collective. Fills the claims of RESOLVED.
-Status engine_read(File::State& state, const Resolved& resolved);
-// Collective. Reads the file that an engine wrote to PATH, and checks that it is complete and has the intended
-// contents.
-Result<Contents> check_written(File::State& state, const Catalogue& catalogue, const std::string& path);
-// Collective, after the record is written. If a dataset has a hole, which the library should have filled, compares all
-// data with the checksums.
-Status check_stored(File::State& state, const Contents& contents, const std::string& path);
 
 // The error of asking for dataset NAME, which is not in the catalogue: Code::unsupported if the file has it, but in a
 // form that is not read; else Code::not_found, with the nearest name.

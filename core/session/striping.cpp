@@ -17,7 +17,7 @@ Ground find_ground(const std::string& path) {
 
 Status set_striping(File::State& state, const Ground& ground) {
   state.filesystem = ground.text;
-  if (state.engine != nullptr) return {};  // its hints set stripes
+  if (!state.plan.settings.all().contains("stripe_count")) return {};  // an engine's hints set stripes
   const Striping striping{state.plan.settings.integer("stripe_count"), state.plan.settings.integer("stripe_bytes"),
                           state.plan.settings.integer("stripe_offset")};
   if (striping.count == 0 && striping.bytes == 0 && striping.offset < 0) return {};

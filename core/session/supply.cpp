@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/guarded.hpp"
-#include "core/session/methods.hpp"
+#include "core/session/here.hpp"
 
 namespace penstock {
 namespace {
@@ -48,11 +48,9 @@ class Supplying {
   Supplying(File::State& state, Writing& writing) : state_(state), writing_(writing) {}
 
   Status run() {
-    const Resolved& resolved = writing_.resolved;
-    for (claim_ = 0; claim_ < resolved.claims.size(); ++claim_) {
-      if (resolved.supplier[claim_] == nullptr) continue;
-      const Claim& claim = resolved.claims[claim_];
-      PENSTOCK_TRY(for_each_window(claim.selection, std::max<int64_t>(1, state_.buffer_bytes() / element_bytes()),
+    for (claim_ = 0; claim_ < writing_.resolved.claims.size(); ++claim_) {
+      if (claim().supplier == nullptr) continue;
+      PENSTOCK_TRY(for_each_window(claim().selection, std::max<int64_t>(1, state_.buffer_bytes() / element_bytes()),
                                    [this](Window& window) { return take(window); })
                        .in(fmt::format("supplying '{}'", dataset().name)));
     }
@@ -60,42 +58,31 @@ class Supplying {
   }
 
  private:
-  const Dataset& dataset() const {
-    return writing_.output.contents.catalogue.datasets[static_cast<size_t>(writing_.resolved.claims[claim_].dataset)];
-  }
+  const Claim& claim() const { return writing_.resolved.claims[claim_]; }
+  size_t index() const { return static_cast<size_t>(claim().dataset); }
+  const Dataset& dataset() const { return writing_.output.placed.contents.catalogue.datasets[index()]; }
   int64_t element_bytes() const { return bytes(dataset().type); }
 
   Status take(Window& window) {
     buffer_.resize(static_cast<size_t>(window.count * element_bytes()));
     state_.report.memory_peak = std::max(state_.report.memory_peak, std::ssize(buffer_));
-    PENSTOCK_TRY((*writing_.resolved.supplier[claim_])(window.first, buffer_));
+    PENSTOCK_TRY((*claim().supplier)(window.first, buffer_));
     state_.comm->working(0);
     const Selection selection = Selection::of_memory_runs(dataset().shape, std::move(window.runs));
     CommitSums& sums = writing_.sums;
-    const auto d = static_cast<size_t>(writing_.resolved.claims[claim_].dataset);
+    const size_t d = index();
     if (sums.wanted && sums.summed[d]) add_to_sums(selection, buffer_.data(), element_bytes(), sums.cuts[d], sums.sums);
-    return state_.engine != nullptr ? Status() : store(selection);
+    return store(selection);
   }
 
   Status store(const Selection& selection) {
-    Output& output = writing_.output;
+    const Placed& placed = writing_.output.placed;
     std::vector<Piece> pieces;
-    const auto add = [&](const StoredBlock& block) {
-      auto common = intersect(selection, block.where);
-      if (!common) return;
-      const int64_t address = output.parts[static_cast<size_t>(block.part)].virtual_base + block.base;
-      pieces.push_back({block.part, address, element_bytes(), block.swapped ? scalar_bytes(dataset().type) : 0,
-                        *std::move(common), buffer_.data(), block.row_stride});
-    };
-    if (state_.plan.placement == "per_rank") {
-      for (const auto& [claim, block] : output.own)
-        if (claim == claim_) add(block);
-    } else {
-      for (const StoredBlock& block :
-           output.contents.blocks[static_cast<size_t>(writing_.resolved.claims[claim_].dataset)])
-        add(block);
-    }
-    return move_pieces_here(Direction::write, output.parts, std::move(pieces), state_.storage);
+    const Claim window{claim().dataset, selection, buffer_.data()};
+    for (const auto& [number, block] : placed.supplied)
+      if (number == claim_) add_pieces(std::span(&block, 1), placed.parts, dataset().type, window, pieces);
+    if (pieces.empty()) return {};  // an engine asks the supplier itself
+    return move_pieces_here(Direction::write, placed.parts, std::move(pieces), state_.storage);
   }
 
   File::State& state_;
@@ -107,7 +94,6 @@ class Supplying {
 }  // namespace
 
 Status supply(File::State& state, Writing& writing) {
-  std::erase_if(writing.output.pieces, [](const Piece& piece) { return piece.memory == nullptr; });
   PhaseTimer timer(state.report.phases, Phase::write);
   return agree(state.comm, guarded([&] { return Supplying(state, writing).run(); }));
 }

@@ -14,11 +14,9 @@
 #include "core/model/dimension_scales.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
-#include "core/session/keep.hpp"
-#include "core/session/parity.hpp"
+#include "core/session/method.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/state.hpp"
-#include "core/session/supply.hpp"
 #include "core/session/writing.hpp"
 
 namespace penstock {
@@ -86,23 +84,17 @@ Result<Target> target_of(const File::State& state, Resolved& resolved) {
   return target;
 }
 
-Status check_catalogue(const File::State& state, const Catalogue& catalogue) {
-  PENSTOCK_TRY(check_names(catalogue));
-  return state.engine != nullptr ? state.engine->check(catalogue, state.plan.settings) : state.format->check(catalogue);
-}
-
 Status check_convention(const File::State& state) {
+  const MethodFacts& method = state.method->facts();
   const bool cf = state.convention == Convention::cf;
-  const std::string_view format = state.engine != nullptr ? state.engine->format() : state.format->describe().name;
-  const std::string& writer = state.engine != nullptr ? state.plan.engine : state.plan.format;
-  if (cf && format != "netcdf")
+  if (cf && method.convention != "CF")
     return {Code::unsupported,
             fmt::format("CF needs the names of dimensions that format netcdf and engine pnetcdf write, but "
                         "'{}' is written by '{}'",
-                        state.path, writer)};
-  if (!cf && (format != "hdf5" || writer == "netcdf4"))
+                        state.path, method.writer)};
+  if (!cf && method.convention != "openPMD")
     return {Code::unsupported,
-            fmt::format("openPMD is written as HDF5, but '{}' is written by '{}'", state.path, writer)};
+            fmt::format("openPMD is written as HDF5, but '{}' is written by '{}'", state.path, method.writer)};
   if (state.is_set())
     return {Code::unsupported,
             fmt::format("readers of {} open one file, but '{}' would be a set of files: write it with "
@@ -120,122 +112,9 @@ Status follow_convention(const File::State& state, Writing& writing) {
   for (Added& one : writing.added) {
     const int at = insert_dataset(writing.target, writing.resolved.claims, one.dataset);
     if (state.comm->rank() > 0) continue;
-    writing.resolved.claims.push_back({at, Selection::whole(one.dataset.shape)});
-    writing.resolved.memory.push_back(reinterpret_cast<std::byte*>(one.values.data()));
-    writing.resolved.supplier.push_back(nullptr);
+    writing.resolved.claims.push_back(
+        {at, Selection::whole(one.dataset.shape), reinterpret_cast<std::byte*>(one.values.data())});
   }
-  return {};
-}
-
-// Syncs the parts that this rank wrote.
-Status sync_parts(const File::State& state, const Output& output) {
-  if (!state.durable()) return {};
-  for (const Part& part : output.parts) {
-    PENSTOCK_ASSIGN(auto file, state.storage->open(part.path, Io::buffered, true));
-    PENSTOCK_TRY(file->sync());
-    PENSTOCK_TRY(file->close());
-  }
-  return {};
-}
-
-Job write_job(const File::State& state, Writing& writing, bool keep) {
-  Output& output = writing.output;
-  Job job;
-  job.comm = writing.comm;
-  job.direction = Direction::write;
-  job.parts = output.parts;
-  job.pieces = std::move(output.pieces);
-  job.keep = keep;
-  job.disjoint = !keep && !state.partial;  // as proved for the tiling
-  job.sync = state.durable();
-  return job;
-}
-
-Status sum_now(File::State& state, Writing& writing) {
-  start_sums(state, writing, false);
-  return add_up_sums(state, writing);
-}
-
-// For files whose blocks are in the order in which ranks write.
-Status check_supplied(const File::State& state) {
-  if (state.plan.placement != "rank_order") return {};
-  return {Code::unsupported,
-          "placement=rank_order takes what is in memory, not what is supplied in pieces: name another placement"};
-}
-
-// Creates the files, carries over what is kept, and starts the movement.
-Status start_transport(File::State& state, Writing& writing) {
-  Target& target = writing.target;
-  const bool keep =
-      state.contents && std::any_of(target.kept.begin(), target.kept.end(), [](int64_t n) { return n > 0; });
-  {
-    PhaseTimer timer(state.report.phases, Phase::define);
-    if (keep) PENSTOCK_TRY(check_keep(state));
-    if (keep) PENSTOCK_TRY(check_whole(state));
-    if (state.supplied) PENSTOCK_TRY(check_supplied(state));
-    PENSTOCK_TRY(
-        prepare_output(state, target.catalogue, writing.resolved.claims, writing.resolved.memory, writing.output));
-    writing.output.contents.catalogue = std::move(target.catalogue);
-  }
-  if (state.supplied) PENSTOCK_TRY(supply(state, writing));
-  if (writing.sums.early) {
-    PhaseTimer timer(state.report.phases, Phase::define);
-    PENSTOCK_TRY(sum_now(state, writing));
-  }
-  if (keep) {
-    PhaseTimer timer(state.report.phases, Phase::write);
-    PENSTOCK_TRY(agree(state.comm, guarded([&] { return carry(state, target.kept, writing.output); })));
-  }
-  if (keep || state.supplied)
-    PENSTOCK_TRY(agree(state.comm, guarded([&] { return sync_parts(state, writing.output); })));
-  writing.job = write_job(state, writing, keep || state.supplied);
-  writing.job.phases = &writing.phases;
-  writing.job.hints_outcome = &writing.hints_outcome;
-  Settings settings = state.plan.settings;
-  for (const Parameter& p : state.transport->describe().parameters)
-    if (p.name == "io") PENSTOCK_TRY(settings.set(p, name(writing.output.io)));
-  PENSTOCK_ASSIGN(auto transfer, begin_transfer(state, writing.job, settings));
-  writing.communicates = transfer->communicates();
-  writing.mover = std::make_unique<Mover>(std::move(transfer));
-  return {};
-}
-
-Status start_engine(File::State& state, Writing& writing) {
-  if (state.contents)
-    return {Code::unsupported,
-            fmt::format("engine '{}' writes files anew: it cannot commit twice to one file", state.plan.engine)};
-  Problem problem;
-  problem.path = writing.output.partial = partial_path(state);
-  problem.catalogue = writing.target.catalogue;
-  problem.comm = writing.comm;
-  problem.partial = state.partial;
-  problem.sync = state.durable();
-  problem.hints = state.hints;
-  problem.phases = &writing.phases;
-  problem.hints_outcome = &writing.hints_outcome;
-  problem.supplied = &writing.supplied;
-  writing.output.contents.catalogue = problem.catalogue;
-  if (state.supplied && writing.sums.wanted) PENSTOCK_TRY(supply(state, writing));
-  PENSTOCK_TRY(sum_now(state, writing));
-  const Resolved& resolved = writing.resolved;
-  for (size_t i = 0; i < resolved.claims.size(); ++i)
-    if (resolved.claims[i].selection.count() > 0)
-      problem.blocks.push_back(
-          {resolved.claims[i].dataset, resolved.claims[i].selection, resolved.memory[i], resolved.supplier[i]});
-  std::stable_sort(problem.blocks.begin(), problem.blocks.end(),
-                   [](const Block& a, const Block& b) { return a.dataset < b.dataset; });
-  int64_t total = 0;
-  for (size_t d = 0; d < problem.catalogue.datasets.size(); ++d) {
-    problem.datasets.push_back(static_cast<int>(d));
-    total += bytes(problem.catalogue.datasets[d]);
-  }
-  PENSTOCK_TRY(check_engine(state, problem.catalogue, problem.path, total));
-  if (state.comm->rank() == 0) writing.output.created.push_back(problem.path);
-  writing.communicates = true;
-  writing.mover = std::make_unique<Mover>([&state, &writing, problem = std::move(problem)]() mutable {
-    PENSTOCK_TRY(engine_write(state, std::move(problem)));
-    return writing.supplied;
-  });
   return {};
 }
 
@@ -261,7 +140,8 @@ Status define(File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, std::move(agreed), Direction::write));
   PENSTOCK_ASSIGN(writing.target, target_of(state, writing.resolved));
   PENSTOCK_TRY(follow_convention(state, writing));
-  PENSTOCK_TRY(check_catalogue(state, writing.target.catalogue));
+  PENSTOCK_TRY(check_names(writing.target.catalogue));
+  PENSTOCK_TRY(state.method->check(writing.target.catalogue));
   PENSTOCK_TRY(describe_meshes(state, writing.target.catalogue, writing.output));
   if (!state.partial)
     PENSTOCK_TRY(prove_tiling(state.comm, writing.target.catalogue, writing.resolved.claims, writing.target.kept,
@@ -289,7 +169,7 @@ Status start(File::State& state, Writing& writing, bool behind) {
     }
     writing.comm = state.behind_comm;
   }
-  PENSTOCK_TRY(state.engine != nullptr ? start_engine(state, writing) : start_transport(state, writing));
+  PENSTOCK_TRY(state.method->begin(state, writing));
   if (!writing.sums.early) start_sums(state, writing, true);
   take_pending(state, writing);
   if (writing.mover->detaches()) {
@@ -301,32 +181,6 @@ Status start(File::State& state, Writing& writing, bool behind) {
   }
   if (!behind || !state.comm->threads_allowed()) return {};
   if (!writing.communicates || state.comm->threads_may_communicate()) writing.mover->go_behind();
-  return {};
-}
-
-Status publish_engine(File::State& state, Writing& writing) {
-  PENSTOCK_ASSIGN(Contents contents, check_written(state, writing.target.catalogue, writing.output.partial));
-  PhaseTimer timer(state.report.phases, Phase::commit);
-  const bool root = state.comm->rank() == 0;
-  PENSTOCK_TRY(agree(state.comm, root ? guarded([&] { return place_record(state, writing); }) : Status()));
-  PENSTOCK_TRY(check_stored(state, contents, writing.output.partial));
-  PENSTOCK_TRY(publish_together(state.comm, [&] { return publish(state, writing.output); }));
-  writing.output.contents = std::move(contents);
-  return {};
-}
-
-// Rank 0. Blocks in slots are where the file pointer happened to be.
-Status place_slots(Writing& writing) {
-  Output& output = writing.output;
-  if (output.in_slot.empty()) return {};
-  const std::vector<int64_t> order = writing.mover->slot_order();
-  if (order.size() != output.in_slot.size())
-    return {Code::io, fmt::format("{} blocks were written, {} are in the file", output.in_slot.size(), order.size())};
-  const int64_t slot = output.slots.header + output.slots.payload;
-  for (size_t s = 0; s < order.size(); ++s) {
-    const auto [dataset, block] = output.in_slot[static_cast<size_t>(order[s])];
-    output.contents.blocks[dataset][block].base = static_cast<int64_t>(s) * slot + output.slots.header;
-  }
   return {};
 }
 
@@ -367,32 +221,17 @@ Status finish(File::State& state, Writing& writing) {
     const Untimed foreign(state.comm, writing.mover->is_foreign());
     PENSTOCK_TRY(agree(state.comm, moved));
   }
-  if (state.engine != nullptr) return publish_engine(state, writing);
   PhaseTimer timer(report.phases, Phase::commit);
-  if (!writing.sums.early) PENSTOCK_TRY(add_up_sums(state, writing));
-  // If all parts are shared, only rank 0 has work left.
-  const bool by_root = (state.plan.placement == "single" || state.plan.placement == "parts") && !state.has_parity();
-  const auto complete = [&] {
-    PENSTOCK_TRY(place_slots(writing));
-    return cut_parts(state, writing.output);
-  };
-  if (!by_root) PENSTOCK_TRY(agree(state.comm, complete()));
-  PENSTOCK_TRY(write_parity(state, writing.output));
-  return publish_together(state.comm, [&] {
-    if (by_root) PENSTOCK_TRY(complete());
-    PENSTOCK_TRY(place_record(state, writing));
-    return publish(state, writing.output);
-  });
+  return state.method->complete(state, writing);
 }
 
 // After a publication: prepares the state for the next commit.
 void settle(File::State& state, Writing& writing) {
-  state.contents = std::move(writing.output.contents);
+  state.contents = std::move(writing.output.placed.contents);
   take_record_apart(*state.contents);
   state.checking.reset();
-  const bool plain = state.engine == nullptr && !state.is_set();  // all ranks know all of it
-  state.stale = !plain;
-  if (plain) state.contents->parts = {state.path};
+  state.stale = !writing.known;
+  if (writing.known) state.contents->parts = {state.path};
   (void)hold(state);  // if this fails, the next commit reports that the file was replaced
   state.storage->let_go();
   state.source.clear();

@@ -32,6 +32,7 @@ struct Writing {
   HintsOutcome hints_outcome;
   Communicator comm;  // of the data movement
   bool communicates = false;
+  bool known = false;  // the contents that complete() leaves, to all ranks
   double started_at = 0;
   CommitSums sums;
   Status supplied;               // of an engine's suppliers, on this rank

@@ -24,16 +24,6 @@
 
 namespace penstock {
 
-std::string_view name(Io io) {
-  switch (io) {
-    case Io::buffered: return "buffered";
-    case Io::direct: return "direct";
-    case Io::mmap: return "mmap";
-    case Io::automatic: return "auto";
-  }
-  return "unknown";
-}
-
 bool same_file(const FileStat& a, const FileStat& b) {
   return a.device == b.device && a.inode == b.inode && (a.born == b.born || a.born == 0 || b.born == 0);
 }

@@ -12,12 +12,9 @@
 
 #include <penstock/status.hpp>
 
-namespace penstock {
+#include "core/base/io.hpp"
 
-// automatic, for reading: data in the page cache is read from there; large other ranges are read directly if the file
-// system supports that.
-enum class Io : uint8_t { buffered, direct, mmap, automatic };
-std::string_view name(Io io);
+namespace penstock {
 
 // Buffers with this alignment may be written directly; same for offsets and lengths.
 inline constexpr int64_t direct_alignment = 4096;

@@ -47,18 +47,12 @@ class OpenParts {
   std::map<std::string, StorageFilePtr> files_;
 };
 
-// The values of the parameter "io" of every transport.
-inline Io parse_io(std::string_view word) {
-  if (word == "auto") return Io::automatic;
-  return word == "direct" ? Io::direct : word == "mmap" ? Io::mmap : Io::buffered;
-}
-
 inline constexpr Parameter queue_depth{"queue_depth", Parameter::Type::integer, "1", "1",
                                        "requests under way at once in a long write or read, where io_uring is found"};
 
 // For transports with both parameters.
-inline IoMode io_mode(const Settings& settings) {
-  return {parse_io(settings.word("io")), settings.integer("queue_depth")};
+inline IoMode io_mode(const Job& job, const Settings& settings) {
+  return {job.io.value_or(parse_io(settings.word("io"))), settings.integer("queue_depth")};
 }
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,31 +17,11 @@
 #include "core/base/hints.hpp"
 #include "core/model/descriptor.hpp"
 #include "core/model/direction.hpp"
-#include "core/model/selection.hpp"
+#include "core/model/piece.hpp"
 #include "core/model/settings.hpp"
 #include "core/storage/storage.hpp"
 
 namespace penstock {
-
-// A file of the job. All files of all ranks form one virtual address space, which is divided into the domains of
-// writers. The caller has created them with their full size.
-struct Part {
-  std::string path;
-  int64_t bytes = 0;         // a multiple of Job::block
-  int64_t virtual_base = 0;  // same, and equal on all ranks that know the part
-};
-
-// Elements of this rank in row-major order of SELECTION's shape from virtual ADDRESS on, inside one part: packed, or
-// with ROW_STRIDE bytes between rows of the first dimension.
-struct Piece {
-  int32_t part = 0;  // index into Job::parts
-  int64_t address = 0;
-  int64_t element_bytes = 1;
-  int64_t swap_bytes = 0;  // unit of byte reversal; 0: none
-  Selection selection;
-  std::byte* memory = nullptr;  // read-only when writing
-  int64_t row_stride = 0;       // 0: packed; else at least the size of a row
-};
 
 // Everything that one movement needs; it outlives the Transfer.
 struct Job {
@@ -53,6 +34,7 @@ struct Job {
   bool keep = false;          // writing: keep bytes between the pieces (else they become zero)
   bool disjoint = false;      // no two pieces of the job, on any rank, share a byte
   bool sync = true;           // writing: the data is durable before finish returns
+  std::optional<Io> io;       // how files were created; else as the settings say
   Hints hints;                // for MPI-IO
   PhaseTimes* phases = nullptr;
   HintsOutcome* hints_outcome = nullptr;
@@ -90,21 +72,20 @@ class Transfer {
   virtual std::vector<int64_t> slot_order() const { return {}; }
 };
 
-// Fixed places for blocks whose order is only known after writing (shared file pointers). Each slot has HEADER bytes
-// for the transport and room for PAYLOAD bytes of one block.
-struct Slots {
-  int64_t header = 0;
-  int64_t payload = 0;  // 0: no slots
+// What is known of a file before it is laid out.
+struct FileKind {
+  std::string_view format;  // its name, for messages
+  bool big_endian = false;  // its numbers
+  bool gaps = false;        // the transport may put bytes of its own between blocks
+  bool rank_order = false;  // the blocks of each rank lie together, in the order of ranks
 };
 
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual const Descriptor& describe() const = 0;
-  // Local. ok, or why it cannot move data in DIRECTION with SETTINGS, FORMAT and PLACEMENT, naming the parameter.
-  virtual Status check(const Settings&, std::string_view /*format*/, std::string_view /*placement*/, Direction) const {
-    return {};
-  }
+  // Local. ok, or why it cannot move data in DIRECTION with SETTINGS, naming the parameter.
+  virtual Status check(const Settings&, const FileKind&, Direction) const { return {}; }
   // For writing with placement rank_order only: blocks are divided to fit into slots, one after another from byte 0 of
   // the part; each piece is at the payload of its slot.
   virtual Slots slots(const Settings&) const { return {}; }

@@ -64,10 +64,8 @@ std::string small_buffer(const Descriptor& transport, std::string_view but_for) 
 bool possible(const std::string& plan) {
   const auto parsed = parse_plan(plan, "raw", catalog());
   if (!parsed) return false;
-  const Transport* transport = find_transport(parsed->transport);
-  return transport != nullptr &&
-         transport->check(parsed->settings, parsed->format, parsed->placement, Direction::write).ok() &&
-         transport->check(parsed->settings, parsed->format, parsed->placement, Direction::read).ok();
+  return find_transport(parsed->transport) != nullptr && check_transport(*parsed, Direction::write).ok() &&
+         check_transport(*parsed, Direction::read).ok();
 }
 
 // Parameters of engines that only do something together. MAY_REFUSE: with libraries that have the filter, or the call.

@@ -252,6 +252,7 @@ class Phdf5 final : public Engine {
   }
   std::string_view format() const override { return "hdf5"; }
   std::string_view extension() const override { return "h5"; }
+  std::string_view convention() const override { return "openPMD"; }
 
   Status check(const Catalogue& catalogue, const Settings& settings) const override {
     const hdf5::QuietErrors quiet;

@@ -138,6 +138,7 @@ class Pnetcdf final : public Engine {
   }
   std::string_view format() const override { return "netcdf"; }
   std::string_view extension() const override { return "nc"; }
+  std::string_view convention() const override { return "CF"; }
   Status check(const Catalogue& catalogue, const Settings&) const override {
     PENSTOCK_TRY(check_names(catalogue));
     return netcdf::define(catalogue, Alignment{1}).status();

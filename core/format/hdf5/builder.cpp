@@ -149,7 +149,7 @@ Status Builder::allocate(const Dataset& dataset, DatasetHandle& handle) {
   return {};
 }
 
-Status Builder::find_chunks(const Dataset& dataset, hid_t handle, Layout::Place& place) const {
+Status Builder::find_chunks(const Dataset& dataset, hid_t handle, int64_t& base) const {
   const Space space(H5Dget_space(handle));
   hsize_t count = 0;
   if (!space.ok() || H5Dget_num_chunks(handle, space, &count) < 0)
@@ -170,21 +170,21 @@ Status Builder::find_chunks(const Dataset& dataset, hid_t handle, Layout::Place&
     if (offset[0] != i * static_cast<hsize_t>(rows) || address != first + i * chunk_bytes || size != chunk_bytes)
       return {Code::unsupported, "its chunks do not lie one behind another, as a dataset that can grow needs them"};
   }
-  place.base = static_cast<int64_t>(first);
+  base = static_cast<int64_t>(first);
   return {};
 }
 
-Status Builder::make_storage(const Dataset& dataset, DatasetHandle& handle, Layout::Place& place) {
+Status Builder::make_storage(const Dataset& dataset, DatasetHandle& handle, int64_t& base) {
   if (bytes(dataset) == 0) return {};
-  if (dataset.unlimited) return find_chunks(dataset, handle, place);
+  if (dataset.unlimited) return find_chunks(dataset, handle, base);
   const haddr_t address = H5Dget_offset(handle);
   if (address == HADDR_UNDEF) return library_error(Code::internal, "HDF5 did not allocate it");
-  place.base = static_cast<int64_t>(address);
+  base = static_cast<int64_t>(address);
   return {};
 }
 
 Status Builder::make_datasets() {
-  places_.assign(catalogue_.datasets.size(), {-1, false});
+  bases_.assign(catalogue_.datasets.size(), -1);
   std::vector<bool> deferred(catalogue_.datasets.size(), false);
   for (const bool first : {true, false}) {
     if (!first) PENSTOCK_TRY(write_scales(file_, scales_));
@@ -207,7 +207,7 @@ Status Builder::make_datasets() {
         if (!made.ok()) return made.status().in("dataset '" + dataset.name + "'");
         handle = *std::move(made);
       }
-      PENSTOCK_TRY(make_storage(dataset, handle, places_[i]).in("dataset '" + dataset.name + "'"));
+      PENSTOCK_TRY(make_storage(dataset, handle, bases_[i]).in("dataset '" + dataset.name + "'"));
       if (!handle.close()) return library_error(Code::internal, "closing dataset '" + dataset.name + "'");
     }
   }

@@ -29,8 +29,8 @@ class Builder {
   Status make_groups();
   // Creates datasets with allocated storage and attributes. REQUIRES: make_groups().
   Status make_datasets();
-  // The locations of the datasets, after make_datasets(); base is -1 for datasets without bytes.
-  const std::vector<Layout::Place>& places() const { return places_; }
+  // The first byte of each dataset, after make_datasets(); -1 for datasets without bytes.
+  const std::vector<int64_t>& bases() const { return bases_; }
 
   // An open group or the root, created by make_groups(). For masters, which create their datasets themselves.
   Result<Group> group_of(const std::string& dataset_name) const;
@@ -41,10 +41,10 @@ class Builder {
   Status make_group(const std::string& name);
   // Creation properties of datasets that cannot grow, with LATE or early allocation.
   Result<hid_t> plain_creation(bool late);
-  Status make_storage(const Dataset& dataset, DatasetHandle& handle, Layout::Place& place);
+  Status make_storage(const Dataset& dataset, DatasetHandle& handle, int64_t& base);
   Result<DatasetHandle> make_dataset(const Dataset& dataset, bool deferred);
   Status allocate(const Dataset& dataset, DatasetHandle& handle);
-  Status find_chunks(const Dataset& dataset, hid_t handle, Layout::Place& place) const;
+  Status find_chunks(const Dataset& dataset, hid_t handle, int64_t& base) const;
 
   hid_t file_;
   const Catalogue& catalogue_;
@@ -52,7 +52,7 @@ class Builder {
   int64_t block_;
   Shared shared_;
   Properties plain_[2];  // late or not
-  std::vector<Layout::Place> places_;
+  std::vector<int64_t> bases_;
   // The group of the last dataset stays open, since datasets with neighbouring names share it.
   std::string last_name_ = "/";
   Group last_group_;

@@ -20,6 +20,7 @@ class Hdf5 final : public Format {
   }
 
   bool self_contained() const override { return true; }
+  std::string_view convention() const override { return "openPMD"; }
   std::string_view extension() const override { return "h5"; }
   std::string_view master_extension() const override { return "h5"; }
 

@@ -37,8 +37,9 @@ Status check_size_limit(const Catalogue& catalogue, const Attempt& attempt) {
   return {};
 }
 
-Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const DimensionScales& scales,
-                                         const Attempt& attempt, PrivateFile& image) {
+// The first byte of each dataset.
+Result<std::vector<int64_t>> build(const Catalogue& catalogue, const DimensionScales& scales, const Attempt& attempt,
+                                   PrivateFile& image) {
   PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V18, image.named()));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
   const bool ok =
@@ -51,17 +52,17 @@ Result<std::vector<Layout::Place>> build(const Catalogue& catalogue, const Dimen
   File file(H5Fcreate(image.path().c_str(), create_truncating, creation, access));
   if (!file.ok()) return library_error(Code::io, "making an HDF5 image in '" + image.path() + "'");
   image.unlink_name();
-  std::vector<Layout::Place> places;
+  std::vector<int64_t> bases;
   {
     Builder builder(file, catalogue, scales, attempt.block);
     PENSTOCK_TRY(builder.make_groups());
     PENSTOCK_TRY(builder.make_datasets());
-    places = builder.places();
+    bases = builder.bases();
   }
   if (!file.close())
     return library_error(Code::no_space,
                          "writing an HDF5 image of " + std::to_string(attempt.metadata_bytes) + " bytes");
-  return places;
+  return bases;
 }
 
 // The head up to the first data, or up to the last possible metadata, so that a large block does not add large zeros.
@@ -97,17 +98,15 @@ Result<Layout> image_layout(const Catalogue& given, const Alignment& alignment) 
   for (int tries = 0; tries < 12; ++tries, attempt.metadata_bytes *= 2) {
     PENSTOCK_ASSIGN(PrivateFile image, PrivateFile::make());
     Layout layout;
-    PENSTOCK_ASSIGN(layout.places, build(catalogue, scales, attempt, image));
+    PENSTOCK_ASSIGN(const std::vector<int64_t> bases, build(catalogue, scales, attempt, image));
     PENSTOCK_ASSIGN(layout.end, image.size());
     int64_t first_data = layout.end;
-    for (size_t i = 0; i < layout.places.size(); ++i) {
-      Layout::Place& place = layout.places[i];
-      if (place.base < 0) {
-        place.base = 0;
-        continue;
-      }
-      first_data = std::min(first_data, place.base);
-      layout.end = std::max(layout.end, place.base + bytes(catalogue.datasets[i]));
+    for (size_t i = 0; i < bases.size(); ++i) {
+      const Dataset& dataset = catalogue.datasets[i];
+      layout.blocks.push_back({0, std::max<int64_t>(0, bases[i]), false, Selection::whole(dataset.shape)});
+      if (bases[i] < 0) continue;
+      first_data = std::min(first_data, bases[i]);
+      layout.end = std::max(layout.end, bases[i] + bytes(dataset));
     }
     // Data was never written: nonzero bytes from the first dataset on are metadata that did not fit.
     PENSTOCK_ASSIGN(const int64_t stray, image.end_of_nonzero(first_data, layout.end));

@@ -73,7 +73,7 @@ void expect_contents(const std::string& path, const Catalogue& catalogue, const 
       continue;
     }
     ASSERT_EQ(contents->blocks[i].size(), 1u) << dataset.name;
-    EXPECT_EQ(contents->blocks[i][0].base, layout.places[i].base) << dataset.name;
+    EXPECT_EQ(contents->blocks[i][0].base, layout.blocks[i].base) << dataset.name;
     EXPECT_EQ(contents->blocks[i][0].where.count(), elements(dataset.shape)) << dataset.name;
     EXPECT_FALSE(contents->blocks[i][0].swapped);
   }
@@ -87,7 +87,7 @@ void round_trip(const Catalogue& catalogue, int64_t block, Layout* made = nullpt
   expect_apart(catalogue, *layout);
   for (size_t i = 0; i < catalogue.datasets.size(); ++i)
     if (bytes(catalogue.datasets[i]) > 0) {
-      EXPECT_GE(layout->places[i].base, static_cast<int64_t>(layout->metadata[0].bytes.size()));
+      EXPECT_GE(layout->blocks[i].base, static_cast<int64_t>(layout->metadata[0].bytes.size()));
     }
   const auto data = data_of(catalogue);
   const std::string path = scratch.path("file.h5");
@@ -103,9 +103,9 @@ TEST(Hdf5Image, ThousandMixedDatasetsKeepTheirDataAtEveryAlignment) {
     Layout layout;
     round_trip(mixed(1000), block, &layout);
     const Catalogue catalogue = mixed(1000);
-    for (size_t i = 0; i < catalogue.datasets.size() && !layout.places.empty(); ++i)
+    for (size_t i = 0; i < catalogue.datasets.size() && !layout.blocks.empty(); ++i)
       if (bytes(catalogue.datasets[i]) >= block) {
-        EXPECT_EQ(layout.places[i].base % block, 0) << catalogue.datasets[i].name;
+        EXPECT_EQ(layout.blocks[i].base % block, 0) << catalogue.datasets[i].name;
       }
   }
 }
@@ -264,7 +264,7 @@ TEST(Hdf5Image, MoreThanFourGiBInOneDataset) {
   const int fd = ::open(path.c_str(), O_RDWR);
   const double value = 42.5;
   const int64_t last = 1000003LL * 1031 - 1;
-  pwrite_all(fd, layout->places[1].base + last * 8, std::as_bytes(std::span(&value, 1)));
+  pwrite_all(fd, layout->blocks[1].base + last * 8, std::as_bytes(std::span(&value, 1)));
   ::close(fd);
   double read = 0;
   const Status status = hdf5_format().read_foreign(path, catalogue.datasets[1], {Dims{1000002, 1030}, Dims{1, 1}},

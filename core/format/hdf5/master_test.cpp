@@ -91,7 +91,7 @@ class Set {
       }
       const auto layout = hdf5_format().layout(catalogue, {512});
       ASSERT_TRUE(layout.ok()) << layout.status().message();
-      for (size_t i = 0; i < locals.size(); ++i) locals[i].block->base = layout->places[i].base;
+      for (size_t i = 0; i < locals.size(); ++i) locals[i].block->base = layout->blocks[i].base;
       write_layout(contents_.parts[static_cast<size_t>(part)], *layout, data, true);
     }
   }

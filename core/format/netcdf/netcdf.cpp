@@ -19,6 +19,8 @@ class Netcdf final : public Format {
   }
 
   bool self_contained() const override { return true; }
+  std::string_view convention() const override { return "CF"; }
+  bool big_endian() const override { return true; }
   std::string_view extension() const override { return "nc"; }
   std::string_view master_extension() const override { return "json"; }
 

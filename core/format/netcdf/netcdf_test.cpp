@@ -74,7 +74,7 @@ void write(const std::string& path, const Made& made, int64_t block) {
   const int fd = ::open(path.c_str(), O_RDWR);
   for (size_t i = 0; i < made.data.size(); ++i) {
     const Dataset& dataset = made.catalogue.datasets[i];
-    const Layout::Place& place = layout->places[i];
+    const StoredBlock& place = layout->blocks[i];
     const auto stored = place.swapped ? swapped(made.data[i], scalar_bytes(dataset.type)) : made.data[i];
     for_rows(place.base, place.row_stride, dataset, [&](int64_t offset, int64_t at, int64_t size) {
       pwrite_all(fd, offset, std::span(stored).subspan(static_cast<size_t>(at), static_cast<size_t>(size)));
@@ -267,15 +267,15 @@ TEST(Netcdf, OffsetsBeyondFourGigabytes) {
                                             {"s", {Kind::i16}, {large / 800}, true}});
   const auto layout = netcdf_format().layout(catalogue, {});
   ASSERT_TRUE(layout.ok());
-  EXPECT_EQ(layout->places[1].base % 4096, 0);
-  EXPECT_GT(layout->places[2].base, int64_t{6} << 30);
-  EXPECT_EQ(layout->places[3].row_stride, 804);
+  EXPECT_EQ(layout->blocks[1].base % 4096, 0);
+  EXPECT_GT(layout->blocks[2].base, int64_t{6} << 30);
+  EXPECT_EQ(layout->blocks[3].row_stride, 804);
   const Scratch scratch;
   write_layout(scratch.path("f.nc"), *layout, {}, false);  // sparse
   const auto contents = netcdf_format().read(scratch.path("f.nc"));
   ASSERT_TRUE(contents.ok()) << contents.status().message();
   EXPECT_EQ(contents->catalogue.datasets, catalogue.datasets);
-  EXPECT_EQ(contents->blocks[4][0].base, layout->places[4].base);
+  EXPECT_EQ(contents->blocks[4][0].base, layout->blocks[4].base);
   const Catalogue huge =
       catalogue_of({{"a", {Kind::i8}, {INT64_MAX / 2}, false}, {"b", {Kind::i8}, {INT64_MAX / 2 + 1}, false}});
   EXPECT_EQ(netcdf_format().layout(huge, {}).status().code(), Code::invalid);

@@ -32,16 +32,16 @@ class Raw final : public Format {
     Layout layout;
     for (const Dataset& dataset : catalogue.datasets) {
       const int64_t size = bytes(dataset);
-      Layout::Place place;
+      StoredBlock block{0, 0, false, Selection::whole(dataset.shape)};
       if (size > 0) {
         const int64_t unit = size >= alignment.block ? alignment.block : natural_alignment(dataset.type);
-        place.base = round_up(layout.end, unit);
-        if (size > largest_offset - place.base)
+        block.base = round_up(layout.end, unit);
+        if (size > largest_offset - block.base)
           return Status(Code::invalid,
                         "up to dataset '" + dataset.name + "' there are more bytes than 63 bits can address");
-        layout.end = place.base + size;
+        layout.end = block.base + size;
       }
-      layout.places.push_back(place);
+      layout.blocks.push_back(std::move(block));
     }
     return layout;
   }

@@ -34,7 +34,7 @@ Contents set_of(const Catalogue& catalogue, const Layout& layout, const std::str
     contents.foreign.push_back(false);
     if (bytes(catalogue.datasets[i]) > 0)
       contents.blocks.back().push_back(
-          {0, layout.places[i].base, false, Selection::whole(catalogue.datasets[i].shape)});
+          {0, layout.blocks[i].base, false, Selection::whole(catalogue.datasets[i].shape)});
   }
   return contents;
 }
@@ -47,7 +47,7 @@ TEST(Raw, LargeOnBlocksSmallPacked) {
     EXPECT_TRUE(layout->metadata.empty());
     expect_apart(catalogue, *layout);
     for (size_t i = 0; i < catalogue.datasets.size(); ++i)
-      EXPECT_EQ(layout->places[i].base % (bytes(catalogue.datasets[i]) >= block ? block : 8), 0);
+      EXPECT_EQ(layout->blocks[i].base % (bytes(catalogue.datasets[i]) >= block ? block : 8), 0);
   }
 }
 

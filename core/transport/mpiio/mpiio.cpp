@@ -17,9 +17,8 @@ class MpiIo : public Transport {
  public:
   const Descriptor& describe() const override { return descriptor_; }
 
-  Status check(const Settings& settings, std::string_view format, std::string_view placement,
-               Direction direction) const override {
-    return mpiio::check_options(Options(settings), format, placement, direction);
+  Status check(const Settings& settings, const FileKind& file, Direction direction) const override {
+    return mpiio::check_options(Options(settings), file, direction);
   }
 
   Slots slots(const Settings& settings) const override {

@@ -51,7 +51,7 @@ Options::Options(const Settings& settings)
   datatype = level == "2" || level == "3";
 }
 
-Status check_options(const Options& o, std::string_view format, std::string_view placement, Direction direction) {
+Status check_options(const Options& o, const FileKind& file, Direction direction) {
   const bool writing = direction == Direction::write;
   if (o.synchronism == Synchronism::split && !o.collective)
     return refuse("the MPI standard has no split independent access: synchronism=split needs coordination=collective");
@@ -63,16 +63,16 @@ Status check_options(const Options& o, std::string_view format, std::string_view
     return refuse("puts=apart is of accesses with addresses: positioning=explicit or individual, not shared");
   if (o.shared() && o.datarep != "native")
     return refuse(fmt::format("positioning=shared has datarep=native only, not {}", o.datarep));
-  if (o.shared() && writing && placement != "rank_order")
+  if (o.shared() && writing && !file.rank_order)
     return refuse("positioning=shared needs layout=chunks: a shared pointer writes in the order of ranks");
-  if (o.records() && format != "raw")
+  if (o.records() && !file.gaps)
     return refuse(
         fmt::format("positioning=shared,coordination=independent puts a header before every block, which format {} has "
                     "no room for: use format raw",
-                    format));
-  if (o.portable() && format != "netcdf")
+                    file.format));
+  if (o.portable() && !file.big_endian)
     return refuse(fmt::format(
-        "datarep=external32 stores big-endian numbers, which format {} does not: use format netcdf", format));
+        "datarep=external32 stores big-endian numbers, which format {} does not: use format netcdf", file.format));
   return {};
 }
 

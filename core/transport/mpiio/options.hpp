@@ -7,8 +7,8 @@
 
 #include <penstock/status.hpp>
 
-#include "core/model/direction.hpp"
 #include "core/model/settings.hpp"
+#include "core/transport/transport.hpp"
 
 namespace penstock::mpiio {
 
@@ -38,6 +38,6 @@ struct Options {
 
 // Code::unsupported, naming the parameter, for combinations that the standard does not define, or that do not work with
 // this format or placement.
-Status check_options(const Options& options, std::string_view format, std::string_view placement, Direction direction);
+Status check_options(const Options& options, const FileKind& file, Direction direction);
 
 }  // namespace penstock::mpiio

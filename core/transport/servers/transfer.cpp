@@ -85,7 +85,7 @@ Status ServersTransfer::begin() {
   const bool syncs = job_.sync && !reading();
   const std::string& scratch = settings_.word("scratch");
   const int64_t flags = (reading() ? job_reads : 0) | (syncs ? job_syncs : 0) |
-                        (parse_io(settings_.word("io")) == Io::direct ? job_direct : 0);
+                        (job_.io.value_or(parse_io(settings_.word("io"))) == Io::direct ? job_direct : 0);
   tell_all({.kind = ServerMessage::Kind::job,
             .a = total / servers,
             .b = flags,

@@ -60,7 +60,7 @@ class TwoPhaseTransfer : public Transfer {
         writer_(domains.writer_of(rank_)),
         rounds_(domains.rounds()),
         kept_(job.comm->attachments().get<NodeMemory>()),
-        staging_(job, domains_, plan_, io_mode(settings), [this] { wake(); }),
+        staging_(job, domains_, plan_, io_mode(job, settings), [this] { wake(); }),
         budget_(share_of_memory(settings)),
         mailbox_(job.comm, *job.phases, budget_) {}
 

@@ -1,9 +1,11 @@
-// Tests of placement: the files of one rank contain exactly its claims, with unique names.
-#include "core/placement/placement.hpp"
+// Tests of the division of claims: the files of one rank contain exactly its claims, with unique names.
+#include "core/placement/claims.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
+
+#include "core/model/layout.hpp"
 
 namespace penstock {
 namespace {

@@ -1,0 +1,21 @@
+// Claim: elements of one dataset that a rank writes or reads, and where they are in its memory.
+#pragma once
+
+#include <cstddef>
+
+#include <penstock/supplier.hpp>
+
+#include "core/model/selection.hpp"
+
+namespace penstock {
+
+struct Claim {
+  int dataset = 0;      // index into a catalogue
+  Selection selection;  // in the dataset's shape
+  // The memory that SELECTION describes; read-only when writing. Or, when writing, the function that supplies the
+  // elements instead, counted in its own order. Neither for a block of a file.
+  std::byte* memory = nullptr;
+  const Supplier* supplier = nullptr;
+};
+
+}  // namespace penstock

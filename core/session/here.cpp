@@ -1,0 +1,122 @@
+// Here: movements of one rank alone, and the pieces that reading asks for.
+#include "core/session/here.hpp"
+
+#include <algorithm>
+
+#include "core/base/units.hpp"
+#include "core/format/format.hpp"
+#include "core/model/boxes.hpp"
+#include "core/session/methods.hpp"
+#include "core/transport/move.hpp"
+
+namespace penstock {
+
+std::vector<Part> parts_of(const Contents& contents, std::span<const int> datasets, int64_t block) {
+  std::vector<Part> parts;
+  for (const std::string& path : contents.parts) parts.push_back({path, 0, 0});
+  for (const int d : datasets)
+    for (const StoredBlock& stored : contents.blocks[static_cast<size_t>(d)]) {
+      const ElementType& type = contents.catalogue.datasets[static_cast<size_t>(d)].type;
+      int64_t& size = parts[static_cast<size_t>(stored.part)].bytes;
+      size = std::max(size, stored.base + span_bytes(stored, bytes(type)));
+    }
+  int64_t base = 0;
+  for (Part& part : parts) {
+    part.virtual_base = base;
+    base += round_up(part.bytes, block);
+  }
+  return parts;
+}
+
+void add_pieces(const Contents& contents, const std::vector<Part>& parts, int index, const Claim& claim,
+                std::vector<Piece>& pieces) {
+  const auto d = static_cast<size_t>(index);
+  const ElementType& type = contents.catalogue.datasets[d].type;
+  add_pieces(contents.blocks[d], parts, type, claim, pieces);
+  int64_t stored_elements = 0;
+  for (const StoredBlock& stored : contents.blocks[d]) stored_elements += stored.where.count();
+  if (stored_elements >= elements(contents.catalogue.datasets[d].shape)) return;  // they tile it
+  const int64_t size = bytes(type);
+  const std::vector<std::byte> zeros(static_cast<size_t>(std::min<int64_t>(claim.selection.count() * size, 1 << 20)));
+  const Piece hole{0, 0, size, 0, claim.selection, claim.memory};
+  SliceCursor cursor(hole, 0, INT64_MAX / 2);
+  for (Slice slice; cursor.next(slice);)
+    for (int64_t at = 0; at < slice.bytes;) {
+      Slice part = slice;
+      part.skip = slice.skip + at;
+      part.bytes = std::min<int64_t>(slice.bytes - at, static_cast<int64_t>(zeros.size()));
+      copy_slice(hole, part, const_cast<std::byte*>(zeros.data()), Direction::read);
+      at += part.bytes;
+    }
+}
+
+Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection,
+                    std::byte* memory, int64_t most) {
+  const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(index)];
+  const Format* format = find_format(contents.format);
+  std::vector<Box> whole, boxes;
+  if (selection.is_box())
+    whole.push_back(selection.box());
+  else
+    for (const MemoryRun& run : selection.runs()) boxes_of_run(dataset.shape, run.offset, run.length, whole);
+  for (const Box& box : whole)
+    if (elements(box.count) > 0) cut_box(box, std::max<int64_t>(1, most / bytes(dataset.type)), boxes);
+  std::vector<std::byte> buffer;
+  for (const Box& box : boxes) {
+    buffer.resize(static_cast<size_t>(elements(box.count) * bytes(dataset.type)));
+    PENSTOCK_TRY(format->read_foreign(path, dataset, box, buffer));
+    const auto common = intersect(selection, Selection::of_box(dataset.shape, box));
+    if (!common) continue;
+    const Piece piece{0, 0, bytes(dataset.type), 0, *common, memory};
+    copy_window(piece, {0, std::ssize(buffer)}, buffer.data(), Direction::read);
+  }
+  return {};
+}
+
+Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
+                        const std::shared_ptr<Storage>& storage) {
+  PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", "raw", catalog()));
+  Job job;
+  PhaseTimes phases;
+  job.direction = direction;
+  job.comm = serial_communicator();
+  job.storage = storage;
+  job.sync = false;
+  job.parts = std::move(parts);
+  job.pieces = std::move(pieces);
+  job.phases = &phases;
+  PENSTOCK_ASSIGN(const auto transfer, find_transport("independent")->begin(job, plan.settings));
+  return transfer->finish();
+}
+
+namespace {
+
+Status move_here(Direction direction, const Contents& contents, std::span<const Claim> claims,
+                 const std::shared_ptr<Storage>& storage) {
+  std::vector<int> named;
+  for (const Claim& claim : claims)
+    if (named.empty() || named.back() != claim.dataset) named.push_back(claim.dataset);
+  std::vector<Part> parts = parts_of(contents, named, Job().block);
+  std::vector<Piece> pieces;
+  for (const Claim& claim : claims)
+    if (!contents.foreign[static_cast<size_t>(claim.dataset)])
+      add_pieces(contents, parts, claim.dataset, claim, pieces);
+  return move_pieces_here(direction, std::move(parts), std::move(pieces), storage);
+}
+
+}  // namespace
+
+Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
+                 const std::shared_ptr<Storage>& storage) {
+  constexpr int64_t most = 16 << 20;
+  for (const Claim& claim : claims)
+    if (contents.foreign[static_cast<size_t>(claim.dataset)])
+      PENSTOCK_TRY(read_foreign(contents, path, claim.dataset, claim.selection, claim.memory, most));
+  return move_here(Direction::read, contents, claims, storage);
+}
+
+Status write_here(const Contents& contents, std::span<const Claim> claims, const std::shared_ptr<Storage>& storage) {
+  return move_here(Direction::write, contents, claims, storage);
+}
+
+}  // namespace penstock

@@ -1,0 +1,61 @@
+// Method: how a plan brings a file to disk and back: by a format, a placement and a transport, or by an engine.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/session/methods.hpp"
+#include "core/session/state.hpp"
+
+namespace penstock {
+
+// What the session must know of a method; all of it plain.
+struct MethodFacts {
+  std::string_view format;                       // of the files; the engine's name if only it reads them
+  std::string_view writer;                       // the format's or the engine's name, for messages
+  std::string_view extension, master_extension;  // as in Format
+  std::string_view convention;                   // that the files can follow: "CF", "openPMD"; "" for none
+  bool hints = false;                            // are passed to MPI-IO
+  bool set = false;                              // a master is published, with parts beside it
+  bool folders = false;                          // what is published is a folder
+  bool own_files = false;                        // each rank has files of its own
+  bool at_once = false;                          // all is written in one call, so that checksums come first
+};
+
+// Functions with a state are collective.
+class Method {
+ public:
+  explicit Method(const MethodFacts& facts) : facts_(facts) {}
+  virtual ~Method() = default;
+  const MethodFacts& facts() const { return facts_; }
+
+  // Local. Whether PATH, which is no regular file, may be replaced.
+  virtual bool may_replace(const std::string& /*path*/) const { return false; }
+  // Local. ok, or why CATALOGUE cannot be written.
+  virtual Status check(const Catalogue& catalogue) const = 0;
+  // Local. ok, or why a commit cannot carry over what is in a published file.
+  virtual Status check_keep() const = 0;
+  // Local. ok, or why files of FORMAT cannot be read.
+  virtual Status check_format(std::string_view format) const = 0;
+
+  // Places and creates the files, and starts the movement.
+  virtual Status begin(File::State& state, Writing& writing) const = 0;
+  // After the movement: completes the files and publishes them. Afterwards all ranks know the contents if WRITING's
+  // known is set.
+  virtual Status complete(File::State& state, Writing& writing) const = 0;
+  // Fills the claims of RESOLVED.
+  virtual Status read(File::State& state, const Resolved& resolved) const = 0;
+
+ private:
+  MethodFacts facts_;
+};
+
+// PLAN must outlive the method. Errors: the transport cannot move data in some direction of MODE.
+Result<std::unique_ptr<Method>> make_method(const Plan& plan, Mode mode);
+
+// The two kinds.
+std::unique_ptr<Method> own_method(const Plan& plan);
+std::unique_ptr<Method> engine_method(const Plan& plan, const Engine& engine);
+
+}  // namespace penstock
