@@ -10,6 +10,8 @@
 
 namespace penstock {
 
+class Engine;
+
 // What the session must know of a method; all of it plain.
 struct MethodFacts {
   std::string_view format;                       // of the files; the engine's name if only it reads them
