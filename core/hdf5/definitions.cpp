@@ -127,12 +127,11 @@ Status check_attribute(const std::string& object, const Attribute& attribute) {
   return {};
 }
 
-Status check_name(std::string name, const Dataset& dataset, const std::string& path) {
+Status check_name(std::string name, const std::string& path) {
   namespace fs = std::filesystem;
   if (name.starts_with("./")) name.erase(0, 2);
   const auto refused = [&](const std::string& why) {
-    return Status(Code::unsupported,
-                  "dataset '" + dataset.name + "' lies in '" + name + "', " + why + ", where penstock does not look");
+    return Status(Code::unsupported, "its values are in '" + name + "', " + why + ", where penstock does not look");
   };
   if (name.empty() || name == ".." || name.find('/') != std::string::npos)
     return refused("outside the folder of its file");
@@ -147,25 +146,25 @@ Status check_name(std::string name, const Dataset& dataset, const std::string& p
   return {};
 }
 
-Status check_external(hid_t creation, const Dataset& dataset, const std::string& path) {
+Status check_external(hid_t creation, const std::string& path) {
   for (int i = 0; i < H5Pget_external_count(creation); ++i) {
     char name[4097] = {};
     off_t offset = 0;
     hsize_t size = 0;
     if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0)
       return library_error(Code::damaged, "reading external files' names");
-    PENSTOCK_TRY(check_name(name, dataset, path));
+    PENSTOCK_TRY(check_name(name, path));
   }
   return {};
 }
 
-Status check_virtual(hid_t creation, const Dataset& dataset, const std::string& path) {
+Status check_virtual(hid_t creation, const std::string& path) {
   if (H5Pget_layout(creation) != H5D_VIRTUAL) return {};
   size_t count = 0;
   if (H5Pget_virtual_count(creation, &count) < 0) return library_error(Code::damaged, "counting virtual sources");
   for (size_t i = 0; i < count; ++i) {
     PENSTOCK_ASSIGN(std::string name, virtual_source(creation, i));
-    PENSTOCK_TRY(check_name(std::move(name), dataset, path));
+    PENSTOCK_TRY(check_name(std::move(name), path));
   }
   return {};
 }
@@ -228,9 +227,9 @@ Space dataset_space(const Dims& shape, bool unlimited) {
   return Space(H5Screate_simple(shape.rank(), extents, most));
 }
 
-Status check_inside(hid_t creation, const Dataset& dataset, const std::string& path) {
-  PENSTOCK_TRY(check_external(creation, dataset, path));
-  return check_virtual(creation, dataset, path);
+Status check_inside(hid_t creation, const std::string& path) {
+  PENSTOCK_TRY(check_external(creation, path));
+  return check_virtual(creation, path);
 }
 
 Status check_sources(hid_t creation, const std::string& path) {

@@ -28,7 +28,7 @@ Result<Properties> link_creation(const std::string& name);
 Space dataset_space(const Dims& shape, bool unlimited);
 // Whether the storage that CREATION describes stays in the folder of the file at PATH. External and virtual storage
 // name other files; a hostile file might name any file on the machine, or a pipe that would block the library.
-Status check_inside(hid_t creation, const Dataset& dataset, const std::string& path);
+Status check_inside(hid_t creation, const std::string& path);
 // Code::unsupported if the storage that CREATION describes needs a filter that the library does not have, or another
 // file that does not exist.
 Status check_sources(hid_t creation, const std::string& path);

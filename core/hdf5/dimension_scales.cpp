@@ -146,16 +146,17 @@ Catalogue with_scales(const Catalogue& catalogue, const DimensionScales& scales)
 
 Status check_scales(const Catalogue& catalogue) {
   const DimensionScales scales = scales_of(catalogue);
-  const auto check = [&](const std::string& dataset, const std::string& name) -> Status {
-    const auto* attributes = attributes_of(catalogue, dataset);
+  const auto check = [&](const std::string& object, const std::string& name, std::string_view also) -> Status {
+    const auto* attributes = attributes_of(catalogue, object);
     if (attributes == nullptr || !attributes->contains(name)) return {};
     return {Code::invalid, fmt::format("attribute '{}' of '{}': HDF5 uses that name for dimension scales: "
-                                       "choose another name for the attribute, or for the dimension",
-                                       name, dataset)};
+                                       "choose another name for the attribute{}",
+                                       name, object, also)};
   };
-  for (const auto& [dataset, of] : scales.of) PENSTOCK_TRY(check(dataset, "DIMENSION_LIST"));
+  for (const auto& [object, attributes] : catalogue.attributes)  // of anything: readers of netCDF-4 crash on a text
+    for (const char* name : {"DIMENSION_LIST", "REFERENCE_LIST"}) PENSTOCK_TRY(check(object, name, ""));
   for (const DimensionScale& scale : scales.list)
-    for (const char* name : {"CLASS", "NAME", "REFERENCE_LIST"}) PENSTOCK_TRY(check(scale.name, name));
+    for (const char* name : {"CLASS", "NAME"}) PENSTOCK_TRY(check(scale.name, name, ", or for the dimension"));
   return {};
 }
 

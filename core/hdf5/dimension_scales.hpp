@@ -11,7 +11,7 @@ namespace penstock::hdf5 {
 // netCDF-4's mark of a scale that is not a dataset of the user.
 inline constexpr std::string_view dimension_only_name = "This is a netCDF dimension but not a netCDF variable.";
 
-// Code::invalid if a scale of CATALOGUE, or a dataset with scales, has an attribute whose name HDF5 needs for them.
+// Code::invalid if an attribute in CATALOGUE has a name that HDF5 needs for dimension scales.
 Status check_scales(const Catalogue& catalogue);
 
 // Writes SCALES in FILE, which contains the datasets. In a parallel file all ranks make the same call.

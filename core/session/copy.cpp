@@ -193,11 +193,12 @@ Status read_elements(const File::State& from, int index, const CopiedShare& shar
 Status supply_dataset(const File::State& from, File& to, const Dataset& dataset, CopiedShare share) {
   const int index = from.contents->catalogue.index_of(dataset.name);
   PENSTOCK_ASSIGN(const Decomposition part, Decomposition::boxes(dataset.shape, share.boxes));
-  PENSTOCK_TRY(
-      to.supply(dataset.name, dataset.type, part,
-                [&from, index, share = std::move(share)](int64_t first, std::span<std::byte> out) {
-                  return read_elements(from, index, share, first, out).in(fmt::format("reading '{}'", from.path));
-                }));
+  PENSTOCK_TRY(to.supply(dataset.name, dataset.type, part,
+                         [&from, index, share = std::move(share)](int64_t first, std::span<std::byte> out) {
+                           const Status read = read_elements(from, index, share, first, out);
+                           const std::string name = fmt::format("'{}'", from.path);
+                           return read.message().find(name) == std::string::npos ? read.in("reading " + name) : read;
+                         }));
   return dataset.unlimited ? to.set_unlimited(dataset.name) : Status();
 }
 

@@ -81,6 +81,21 @@ def test_what_a_copy_would_lose_is_named(tmp_path: Path) -> None:
         penstock.copy(path, tmp_path / "copy.h5")
 
 
+def test_a_copy_that_fails_in_reading_names_the_file_once(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "other.h5"
+    path.parent.mkdir()
+    (tmp_path / "away.bin").write_bytes(bytes(10))
+    with h5py.File(path, "w") as other:
+        other.create_dataset("away", (10,), "u1", external=[("../away.bin", 0, 10)])
+    with pytest.raises(penstock.Unsupported) as refused:
+        penstock.copy(path, tmp_path / "copy.h5")
+    said = str(refused.value)
+    assert said.endswith(
+        "its values are in '../away.bin', outside the folder of its file, where penstock does not look"
+    )
+    assert said.count(str(path)) == 1
+
+
 @pytest.mark.parametrize("of_dataset", [True, False])
 def test_a_copy_that_would_round_is_refused(tmp_path: Path, of_dataset: bool) -> None:
     path = tmp_path / "long.h5"

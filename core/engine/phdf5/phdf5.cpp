@@ -196,7 +196,7 @@ Result<OpenDataset> open_dataset(const Problem& problem, const File& file, int i
   const Properties creation(H5Dget_create_plist(one.handle));
   const Type type(H5Dget_type(one.handle));
   if (!creation.ok() || !type.ok()) return library_error(Code::damaged, "reading its definition");
-  PENSTOCK_TRY(hdf5::check_inside(creation, dataset, problem.path));
+  PENSTOCK_TRY(hdf5::check_inside(creation, problem.path));
   if (H5Tget_class(type) == H5T_ARRAY)
     return Status(Code::unsupported, "its elements are of an array type: read it with a transport");
   const auto match = hdf5::match_type(type);

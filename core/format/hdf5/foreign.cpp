@@ -113,7 +113,7 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
   const bool strings = match && match->variable_text && dataset.type.kind == Kind::text && inner.empty();
   if (!match || (match->variable_text ? !strings : match->type != dataset.type))
     return {Code::mismatch, "it is not of type " + name(dataset.type)};
-  PENSTOCK_TRY(check_inside(creation, dataset, path));
+  PENSTOCK_TRY(check_inside(creation, path));
   const int outer = dataset.shape.rank() - inner.rank(), rank = H5Sget_simple_extent_ndims(space);
   const bool folded = outer == 3 && rank == 2;  // ESIO's layout 2
   const Dims last = outer < 0 ? Dims{} : Dims(std::span(dataset.shape.begin() + outer, dataset.shape.end()));

@@ -223,7 +223,8 @@ class Walker {
   Result<std::string> measure_strings(hid_t object, hid_t stored, const Dataset& dataset, ElementType& type) const {
     const Properties creation(H5Dget_create_plist(object));
     if (!creation.ok()) return library_error(Code::damaged, "reading its definition");
-    if (const Status inside = check_inside(creation, dataset, path_); !inside.ok()) return inside.message();
+    if (const Status inside = check_inside(creation, path_); !inside.ok())
+      return "a dataset that cannot be read: " + inside.message();
     const int64_t count = elements(dataset.shape);
     if (count < 0 || count > most_strings)
       return std::string("a dataset of more strings of variable length than are looked through, 2^24");
