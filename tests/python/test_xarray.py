@@ -87,11 +87,12 @@ def test_groups_and_files_of_others(tmp_path: Path) -> None:
         assert fluid["same"].dims == ("dim_2", "dim_2_2")
 
 
+@pytest.mark.parametrize("placement", [each for each in SETS if "per_rank" not in each])  # the file is changed
 @pytest.mark.parametrize("engine", ["h5netcdf", "netcdf4"])
-def test_other_readers_know_the_dimensions_of_hdf5_files(tmp_path: Path, engine: str) -> None:
-    path = tmp_path / "weather.h5"
-    weather().drop_vars("wet").penstock.to_file(path)
-    with penstock.reopen(path) as file:  # kept, and new ones
+def test_other_readers_know_the_dimensions_of_hdf5_files(tmp_path: Path, engine: str, placement: str) -> None:
+    path, plan = tmp_path / "weather.h5", f"hdf5/two_phase{placement}"
+    weather().drop_vars("wet").penstock.to_file(path, plan=plan)
+    with penstock.reopen(path, plan=plan) as file:  # kept, and new ones
         file["more"] = penstock.block(np.zeros((4, 2)), (4, 2), (0, 0), dimensions=["lat", "corner"])
         file["names"] = ["Ünal", "b", ""]
     with xr.open_dataset(path, engine=engine) as opened:

@@ -12,6 +12,7 @@
 #include "core/format/regular_file.hpp"
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
+#include "core/hdf5/meaning.hpp"
 #include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
@@ -51,7 +52,7 @@ class MasterBuilder {
   Status add(const Dataset& dataset, const std::vector<StoredBlock>& blocks) {
     const Properties creation(H5Pcreate(H5P_DATASET_CREATE));
     const Space space = dataset_space(dataset.shape, false);
-    PENSTOCK_ASSIGN(const Type type, library_type(dataset.type));
+    PENSTOCK_ASSIGN(const Type type, library_type(dataset.type, is_utf8(visible_, dataset.name)));
     PENSTOCK_ASSIGN(const Properties links, link_creation(dataset.name));
     PENSTOCK_ASSIGN(const Group group, builder_.group_of(dataset.name));
     if (!creation.ok() || !space.ok() || !set_object(creation)) return library_error(Code::internal, "setting it up");
