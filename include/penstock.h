@@ -211,7 +211,7 @@ void penstock_free(penstock_decomposition *d);
  * D may be freed as soon as the call returns. */
 
 /* Puts a block of dataset NAME. Copies DATA before it returns. NAME may contain groups, as in "fluid/rho". A leading
- * slash makes no difference; a trailing slash is not allowed, also in names of groups. MEMORY: the layout of DATA, or
+ * slash makes no difference; a trailing slash is not allowed, not even for groups. MEMORY: the layout of DATA, or
  * NULL. */
 penstock_status penstock_put(penstock_file *file, const char *name, penstock_type type, const penstock_decomposition *d,
                              const void *data, const penstock_memory *memory);

@@ -475,7 +475,7 @@ penstock_status penstock_set_timeout(double seconds) {
 
 penstock_status penstock_when_waiting(double seconds, penstock_waiting tell, void* context) {
   return border([&]() -> Status {
-    if (!(seconds > 0)) return {Code::invalid, fmt::format("{} s is no time to wait: give more than 0", seconds)};
+    if (!(seconds > 0)) return {Code::invalid, fmt::format("{} s is not a time to wait: give more than 0", seconds)};
     if (tell == nullptr)
       penstock::when_waiting({});
     else

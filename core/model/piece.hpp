@@ -48,7 +48,7 @@ Piece piece_of(const StoredBlock& block, std::span<const Part> parts, const Elem
 void add_pieces(std::span<const StoredBlock> blocks, std::span<const Part> parts, const ElementType& type,
                 const Claim& claim, std::vector<Piece>& pieces);
 
-// BYTES at OFFSET of part number PART.
+// The bytes of METADATA in part number PART. METADATA must outlive the piece.
 Piece piece_of(const Layout::Metadata& metadata, std::span<const Part> parts, int32_t part);
 
 }  // namespace penstock

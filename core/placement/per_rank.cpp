@@ -37,7 +37,7 @@ Status place_own(const Placing& placing, Placed& placed, Encoder& index) {
       index.value(block.swapped);
       block.where.encode(index);
       if (claim.supplier != nullptr)
-        placed.supplied.emplace_back(c, std::move(block));
+        placed.supplied[c].push_back(std::move(block));
       else
         placed.pieces.push_back(
             piece_of(block, placed.parts, placing.type(claim), in_packed(claim.selection), claim.memory));

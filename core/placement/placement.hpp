@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,7 +59,7 @@ struct Placed {
   Io io = Io::buffered;
   Contents contents;  // without catalogue and names of the commit. Complete on rank 0; for shared files on all ranks
   // Where each supplied claim, by its number, has elements: among PARTS.
-  std::vector<std::pair<size_t, StoredBlock>> supplied;
+  std::map<size_t, std::vector<StoredBlock>> supplied;
   std::vector<std::pair<size_t, size_t>> in_slot;  // rank 0: the dataset and block in contents meant for each slot
 };
 

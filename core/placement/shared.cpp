@@ -14,11 +14,10 @@ void add_claims(const Placing& placing, Placed& placed) {
   for (size_t i = 0; i < placing.claims.size(); ++i) {
     const Claim& claim = placing.claims[i];
     const std::vector<StoredBlock>& blocks = placed.contents.blocks[static_cast<size_t>(claim.dataset)];
-    if (claim.supplier == nullptr) {
+    if (claim.supplier == nullptr)
       add_pieces(blocks, placed.parts, placing.type(claim), claim, placed.pieces);
-      continue;
-    }
-    for (const StoredBlock& block : blocks) placed.supplied.emplace_back(i, block);
+    else
+      placed.supplied[i] = blocks;
   }
 }
 

@@ -19,7 +19,6 @@ struct MethodFacts {
   std::string_view extension, master_extension;  // as in Format
   std::string_view convention;                   // that the files can follow: "CF", "openPMD"; "" for none
   bool hints = false;                            // are passed to MPI-IO
-  bool set = false;                              // a master is published, with parts beside it
   bool folders = false;                          // what is published is a folder
   bool own_files = false;                        // each rank has files of its own
   bool at_once = false;                          // all is written in one call, so that checksums come first

@@ -26,7 +26,6 @@ class OwnMethod final : public Method {
                 .master_extension = format.master_extension(),
                 .convention = format.convention(),
                 .hints = transport.describe().hints,
-                .set = penstock::is_set(plan),
                 .own_files = placement.own_files()}),
         plan_(plan),
         format_(format),
@@ -158,7 +157,7 @@ Job write_job(const File::State& state, Writing& writing, bool keep) {
 // Creates the files, carries over what is kept, and starts the movement.
 Status OwnMethod::begin(File::State& state, Writing& writing) const {
   Target& target = writing.target;
-  writing.known = !facts().set;
+  writing.known = !state.is_set();
   const bool keep =
       state.contents && std::any_of(target.kept.begin(), target.kept.end(), [](int64_t n) { return n > 0; });
   {

@@ -47,8 +47,8 @@ struct File::State {
   State();
   ~State();
   Communicator comm;
-  Communicator behind_comm;  // for background movements of this file or another; created when needed
-  std::optional<Calling> behind_call;
+  Communicator behind_comm;            // for background movements of this file or another; created when needed
+  std::optional<Calling> behind_call;  // names the file on it
   std::shared_ptr<TracedStorage> storage;
   Mode mode = Mode::create;
   std::string path;                    // the path that commit publishes, with links resolved

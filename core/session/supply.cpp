@@ -79,9 +79,9 @@ class Supplying {
     const Placed& placed = writing_.output.placed;
     std::vector<Piece> pieces;
     const Claim window{claim().dataset, selection, buffer_.data()};
-    for (const auto& [number, block] : placed.supplied)
-      if (number == claim_) add_pieces(std::span(&block, 1), placed.parts, dataset().type, window, pieces);
-    if (pieces.empty()) return {};  // an engine asks the supplier itself
+    const auto blocks = placed.supplied.find(claim_);
+    if (blocks == placed.supplied.end()) return {};  // an engine asks the supplier itself
+    add_pieces(blocks->second, placed.parts, dataset().type, window, pieces);
     return move_pieces_here(Direction::write, placed.parts, std::move(pieces), state_.storage);
   }
 

@@ -30,6 +30,21 @@ inline std::vector<double> numbers(int64_t n, double first = 0) {
 }
 
 // All combinations of format, transport and placement.
+inline const std::vector<std::string> methods{"hdf5/two_phase",
+                                              "hdf5/independent",
+                                              "raw/two_phase",
+                                              "raw/independent",
+                                              "hdf5/independent:placement=per_rank",
+                                              "raw/two_phase:placement=per_rank",
+                                              "netcdf/two_phase",
+                                              "netcdf/two_phase:placement=per_rank"};
+inline std::string name_of_method(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return name;
+}
+
+// A file that is written by one of them.
 class Session : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {

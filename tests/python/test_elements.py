@@ -107,10 +107,10 @@ def test_a_data_array_gives_its_dims_and_attributes(tmp_path: Path) -> None:
 
 
 MISTAKES = [
-    ([1, "x"], "'v': a list of texts and others"),
-    ([["a"], [b"b"]], "'v': a list of texts and others"),
-    ("\ud800", r"'v': UTF-8 has no '\\ud800'"),
-    (["a", "b\ud800"], r"'v': UTF-8 has no '\\ud800'"),
+    ([1, "x"], "'v': the list mixes texts with other values"),
+    ([["a"], [b"b"]], "'v': the list mixes texts with other values"),
+    ("\ud800", r"'v': '\\ud800' is half of a UTF-16 pair"),
+    (["a", "b\ud800"], r"'v': '\\ud800' is half of a UTF-16 pair"),
     (np.zeros((1,) * 9), "'v': 9 dimensions"),
     (penstock.block(np.zeros(3), (3, 1), (0, 0)), "'v': the array has 1 dimensions"),
 ]

@@ -30,7 +30,7 @@ FILES = {
 }
 
 OTHERS = [
-    ("catalogue good.h5", "'good.h5': it is no folder"),
+    ("catalogue good.h5", "'good.h5': it is not a folder"),
     ("catalogue folder --database foreign.h5", "file is not a database: name another with --database FILE"),
     ("catalogue folder --database other.db", "the database of something else: name another with --database FILE"),
     ("streams good.h5", "it is no container of streams"),
@@ -43,7 +43,7 @@ OTHERS = [
     ("view good.h5 t -o nowhere/v.png", "cannot write 'nowhere/v.png': No such file or directory"),
     ("view good.h5 t -o /dev/full", "cannot write '/dev/full': No space left on device"),
     ("picture good.h5 t -o /dev/full", "cannot write '/dev/full': No space left on device"),
-    ("picture good.h5 t -o p.xyz", "p.xyz: no picture ends in .xyz: .png, .jpg, .svg and .pdf do"),
+    ("picture good.h5 t -o p.xyz", "p.xyz: pictures cannot be written as .xyz: use .png, .jpg, .svg or .pdf"),
     ("picture good.h5 nothing", "good.h5 has no dataset 'nothing'"),
     ("picture other.json", "other.json: its schema is None"),
     ("report foreign.h5", r"foreign.h5: neither a record of penstock bench, .* standard output$"),
@@ -89,9 +89,9 @@ COMMANDS = [
 ]
 MADE = ["convert good.h5 {}", "view good.h5 -o {}", "report other.json -o {}", "bench block2d --json {}"]
 VALUES = [
-    ("diff good.h5 good.h5 --rtol x", "'--rtol': 'x' is no number"),
+    ("diff good.h5 good.h5 --rtol x", "'--rtol': 'x' is not a number"),
     ("diff good.h5 good.h5 --rtol -1", "'--rtol': -1 must be at least 0"),
-    ("view good.h5 --size 1.5", "'--size': '1.5' is no whole number"),
+    ("view good.h5 --size 1.5", "'--size': '1.5' is not a whole number"),
     ("info good.h5 --mpi x", "'--mpi': 'x' is not one of 'openmpi', 'mpich', 'serial'"),
 ]
 

@@ -76,7 +76,7 @@ def test_parquet_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.Monkey
         ("{", "neither a record of penstock bench, nor IOR's JSON, nor h5bench's CSV or standard output"),
         ("[1]", "neither a record of penstock bench"),
         ('{"schema": "penstock.other/1"}', "its schema is 'penstock.other/1'"),
-        ('{"schema": "penstock.bench/1", "results": ["\\ud800"]}', r"it has '\ud800', a half of a letter"),
+        ('{"schema": "penstock.bench/1", "results": ["\\ud800"]}', r"it has '\ud800', which is half of a UTF-16 pair"),
         ('{"schema": "penstock.bench/1"}', "not a whole penstock.bench/1 record: KeyError"),
         ('{"tests": [{}]}', "not a whole JSON summary of IOR"),
         ("metric, value, unit\noperation, write, \n", "not whole results of h5bench"),

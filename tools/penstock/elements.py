@@ -112,7 +112,7 @@ def rectangular(value: Any, name: str, dtype: Any = None) -> Array:
     try:
         array = np.asarray(value, dtype)
         if dtype is None and isinstance(value, list | tuple) and not _is_uniform(value, array):
-            raise TypeError(f"'{name}': a list of texts and others has no type: make all of them texts, or numbers")
+            raise TypeError(f"'{name}': the list mixes texts with other values: make all of them texts, or all numbers")
         return array
     except ValueError as error:
         if "inhomogeneous" not in str(error):
@@ -141,7 +141,7 @@ def utf8(text: str, name: str) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"'{name}': UTF-8 has no {error.object[error.start]!r}, a half of a letter in UTF-16"
+            f"'{name}': {error.object[error.start]!r} is half of a UTF-16 pair, which UTF-8 cannot hold"
         ) from None
 
 

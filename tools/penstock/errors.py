@@ -21,10 +21,10 @@ def must_be_there(*paths: Path) -> None:
         except (FileNotFoundError, NotADirectoryError):
             raise UserError(f"'{path}': {MISSING}") from None
         except OSError:
-            pass  # who reads it says why it cannot
+            pass  # the reader will say why it cannot be read
 
 
 def must_be_folder(path: Path) -> None:
     must_be_there(path)
     if not path.is_dir():
-        raise UserError(f"'{path}': it is no folder")
+        raise UserError(f"'{path}': it is not a folder")

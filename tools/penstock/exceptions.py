@@ -21,7 +21,7 @@ class NotFound(Error, FileNotFoundError):
 class NotThere(NotFound, KeyError):
     """No such dataset or attribute in a file that is there.
 
-    The message may be a function: to find the nearest of many names takes long, and many a KeyError is only caught.
+    The message may be a function: finding the nearest of many names is slow, and most KeyErrors are only caught.
     """
 
     def __init__(self, message: str | Callable[[], str]) -> None:

@@ -1,4 +1,4 @@
-"""whole.py: what is done to a whole file at once: copy, verify, repair, seal; and what holds for all waiting."""
+"""whole.py: what is done to a whole file at once: copy, verify, repair, seal; and settings of waits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def set_timeout(seconds: float) -> None:
 
 
 def when_waiting(function: Callable[[str, float], object] | None, seconds: float = 10) -> None:
-    """Local. Has FUNCTION called where this rank waits and nothing has moved for SECONDS; None: nothing.
+    """Local. Calls FUNCTION while this rank waits, when nothing has moved for SECONDS; None turns this off.
 
     It gets what the rank waits for, as a text, and the seconds without movement; again after twice that time, and so
     on. It must not use penstock. All ranks set one, since ranks ask each other where they wait.
@@ -56,5 +56,5 @@ def when_waiting(function: Callable[[str, float], object] | None, seconds: float
 
 @functools.cache
 def _silent_at_the_end() -> None:
-    """Threads of the library may wait until the process ends, when there is no Python any more."""
+    """Threads of the library may still wait at exit, when Python is gone."""
     atexit.register(when_waiting, None)

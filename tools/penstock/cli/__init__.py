@@ -113,7 +113,7 @@ def _plain(wrong: dict[str, Any]) -> str:
             return f"{wrong['input']} must be {words} {limits[limit]:g}"
     for kind, words in (("float", "number"), ("int", "whole number")):
         if wrong["type"].startswith(f"{kind}_"):
-            return f"'{wrong['input']}' is no {words}"
+            return f"'{wrong['input']}' is not a {words}"
     return str(wrong["msg"]).removeprefix("Value error, ")
 
 

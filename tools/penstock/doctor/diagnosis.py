@@ -50,7 +50,7 @@ class Diagnosis:
 
     @property
     def first(self) -> Finding | None:
-        """Of these, the first whose time is that of I/O and is lost. None where ranks only come late, for one."""
+        """The first finding whose time is lost in I/O itself. None, for example, if ranks only come late."""
         return next((one for one in self.worth if one.calls and one.rule not in COULD_BE), None)
 
     @property

@@ -134,7 +134,7 @@ def open_record(path: Path, writable: bool) -> sqlite3.Connection:
     if not writable:
         must_be_there(path)
         if not path.is_file():
-            raise UserError(f"'{path}': it is no regular file")
+            raise UserError(f"'{path}': it is not a regular file")
     try:
         sql = _connect(path, writable)
         version, application = (

@@ -30,7 +30,7 @@ def read(path: Path, schema: str) -> dict[str, Any]:
 def damage(error: ValueError | RecursionError) -> str:
     """Where JSON is damaged that could not be read for ERROR; "" where there is none."""
     if isinstance(error, UnicodeEncodeError):
-        return f"; it has {error.object[error.start]!r}, a half of a letter in UTF-16"
+        return f"; it has {error.object[error.start]!r}, which is half of a UTF-16 pair"
     if not isinstance(error, json.JSONDecodeError) or not error.doc.lstrip().startswith("{"):
         return ""
     return f"; it begins as JSON, and is damaged or cut in line {error.lineno}"

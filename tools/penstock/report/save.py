@@ -11,6 +11,6 @@ def save(figure: Figure, target: Path, dpi: float) -> None:
     drawn = io.BytesIO()
     kind = target.suffix[1:].lower() or "png"
     if kind not in figure.canvas.get_supported_filetypes():
-        raise ValueError(f"no picture ends in .{kind}: .png, .jpg, .svg and .pdf do")
+        raise ValueError(f"pictures cannot be written as .{kind}: use .png, .jpg, .svg or .pdf")
     figure.savefig(drawn, dpi=dpi, format=kind)
     target.write_bytes(drawn.getvalue())

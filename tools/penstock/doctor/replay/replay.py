@@ -23,7 +23,7 @@ from penstock.leftovers.mounts import kind_of
 
 Listen = Callable[[str, int, int], None]
 SHORTEST = 1e-3  # seconds
-LACKS = "the MPI library moved here only what it was given, not more as in the log: this shows nothing of the finding"
+LACKS = "here the MPI library moved only what it was given, not more as in the log: this says nothing about the finding"
 LEAST_GAIN = 0.2  # that is not given up for noise
 A_FEW = 4  # findings
 DISK_PARTS = 6  # ways of a finding that may lie on disk at once, with room to spare

@@ -123,8 +123,8 @@ def _again(mpi: Use, i: int) -> float:
 
 
 def hdf5_views(facts: Facts) -> Iterator[Finding]:
-    """M6: HDF5 sets a file view before each collective access and takes it back after it. Of small accesses the time of
-    all three calls is that of ranks which wait for each other, not of data.
+    """M6: HDF5 sets a file view before each collective access and resets it afterwards. If the accesses are small, the
+    time of all three calls is ranks waiting for each other, not data.
     """
     mpi, n = facts.mpi, facts.ranks
     calls = mpi.collective_calls
@@ -173,12 +173,12 @@ def hdf5_views(facts: Facts) -> Iterator[Finding]:
 
 def _how_known(facts: Facts) -> str:
     if _pairs(facts):
-        return "s of the mean rank: twice those that are taken back, before which nobody is late"
+        return "s of the mean rank: twice the second view of each access, to which nobody comes late"
     return "s of the mean rank, their part by number"
 
 
 def _pairs(facts: Facts) -> list[float]:
-    """By function of HDF5 that sets views and takes them back, twice the seconds of the mean rank of the shorter: the
+    """By function of HDF5 that sets and resets views, twice the seconds of the mean rank of the shorter: the
     ranks leave the access between them together, while one may come late to the first.
     """
     by_caller: dict[str, list[float]] = {}
