@@ -54,7 +54,8 @@ void tell_python(const Waiting& waiting) {
 }
 
 void when_waiting_python(nb::object function, double seconds) {
-  if (!(seconds > 0)) throw Failure{{Code::invalid, fmt::format("{} s is not a time to wait: give more than 0", seconds)}};
+  if (!(seconds > 0))
+    throw Failure{{Code::invalid, fmt::format("{} s is not a time to wait: give more than 0", seconds)}};
   if (tells) throw Failure{{Code::invalid, "a function of when_waiting calls penstock, which waits for it to return"}};
   const bool none = function.is_none();
   teller() = none ? nb::object() : std::move(function);
