@@ -70,7 +70,7 @@ def test_all_findings_are_played_within_the_budget_and_often_enough(
         for shown in of_sieving:  # of which nothing was moved here
             assert shown is not None
             assert shown.outcome == UNDECIDED
-            assert shown.note.endswith("this shows nothing of the finding")
+            assert shown.note.endswith("this says nothing about the finding")
 
 
 def test_the_progress_of_a_replay_fits_into_80_columns() -> None:

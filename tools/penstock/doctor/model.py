@@ -93,7 +93,7 @@ class Model:
     @property
     def basis(self) -> str:
         if len({scale.variables["ranks"] for scale in self.scales}) > 1:
-            return "straight lines through the runs' times, rough far beyond them; what falls stays at the largest run's"
+            return "straight lines through the runs' times, rough far beyond them; falling times stay where they are"
         return "one run alone: as if servers were the limit and each rank kept its share of data and calls"
 
 
