@@ -9,8 +9,8 @@
 #include "core/base/units.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
+#include "core/methods/methods.hpp"
 #include "core/plan/plan.hpp"
-#include "core/session/methods.hpp"
 
 namespace penstock::bench {
 

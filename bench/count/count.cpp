@@ -5,8 +5,8 @@
 #include <cmath>
 #include <memory>
 
+#include "core/methods/methods.hpp"
 #include "core/plan/plan.hpp"
-#include "core/session/methods.hpp"
 
 namespace penstock::bench {
 

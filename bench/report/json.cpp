@@ -9,8 +9,8 @@
 #include "bench/report/record.hpp"
 #include "bench/workload/element.hpp"
 #include "bench/workload/numbering.hpp"
+#include "core/methods/methods.hpp"
 #include "core/plan/plan.hpp"
-#include "core/session/methods.hpp"
 
 namespace penstock::bench {
 

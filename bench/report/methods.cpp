@@ -1,7 +1,7 @@
 // Methods as JSON ("penstock.methods/1"): the methods of this build, for `penstock methods`.
 #include "bench/report/methods.hpp"
 
-#include "core/session/methods.hpp"
+#include "core/methods/methods.hpp"
 
 namespace penstock::bench {
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "core/access/recognise.hpp"
 #include "core/base/guarded.hpp"
 #include "core/format/regular_file.hpp"
-#include "core/session/state.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 

@@ -7,14 +7,15 @@
 
 #include <fmt/format.h>
 
+#include "core/access/recognise.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"
 #include "core/mesh/xdmf.hpp"
 #include "core/series/index.hpp"
 #include "core/series/schedule.hpp"
+#include "core/session/open.hpp"
 #include "core/session/remove.hpp"
-#include "core/session/state.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 

@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "core/access/here.hpp"
+#include "core/access/record.hpp"
 #include "core/base/crc64.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"
 #include "core/session/files.hpp"
-#include "core/session/here.hpp"
-#include "core/session/record.hpp"
 #include "core/session/state.hpp"
 
 namespace penstock {

@@ -5,11 +5,11 @@
 #include <chrono>
 #include <system_error>
 
+#include "core/access/here.hpp"
+#include "core/access/record.hpp"
 #include "core/base/crc64.hpp"
-#include "core/session/here.hpp"
 #include "core/session/method.hpp"
 #include "core/session/proof.hpp"
-#include "core/session/record.hpp"
 #include "core/session/writing.hpp"
 
 namespace penstock {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/access/here.hpp"
 #include "core/comm/calling.hpp"
 #include "core/format/format.hpp"
 #include "core/model/boxes.hpp"
-#include "core/session/here.hpp"
 #include "core/session/method.hpp"
 
 namespace penstock {

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "core/access/here.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
-#include "core/session/here.hpp"
 #include "core/session/method.hpp"
 
 namespace penstock {

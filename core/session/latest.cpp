@@ -12,9 +12,9 @@
 
 #include <penstock/file.hpp>
 
+#include "core/access/record.hpp"
 #include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"
-#include "core/session/record.hpp"
 #include "core/session/state.hpp"
 
 namespace penstock {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/session/methods.hpp"
+#include "core/methods/methods.hpp"
 #include "core/session/state.hpp"
 
 namespace penstock {

@@ -1,11 +1,12 @@
 // Opening: data that the ranks share before a file is created, read or changed.
-#include <penstock/file.hpp>
+#include "core/session/open.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <penstock/file.hpp>
 #include <penstock/timeout.hpp>
 
 #include "core/base/crc64.hpp"

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "core/access/here.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/format/format.hpp"
 #include "core/session/files.hpp"
-#include "core/session/here.hpp"
 #include "core/session/keep.hpp"
 #include "core/session/method.hpp"
 #include "core/session/parity.hpp"

@@ -9,6 +9,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/session/method.hpp"
 
 namespace penstock {
 namespace {

@@ -15,22 +15,6 @@
 namespace penstock {
 namespace {
 
-std::vector<std::byte> pack(const Result<Contents>& contents) {
-  Encoder out;
-  out.value(contents.status().code());
-  out.text(contents.status().message());
-  if (contents.ok()) out.list(std::span<const std::byte>(encode(*contents)));
-  return out.take();
-}
-
-Result<Contents> unpack_contents(std::span<const std::byte> bytes) {
-  Decoder in(bytes);
-  const auto code = in.value<Code>();
-  std::string message = in.text();
-  if (code != Code::ok) return Status(code, std::move(message));
-  return decode_contents(in.list<std::byte>());
-}
-
 Status check_claim(const Contents& contents, const Dataset& wanted, Sharing sharing) {
   const Dataset* there = contents.catalogue.find(wanted.name);
   if (there == nullptr) return {Code::not_found, fmt::format("there is no dataset '{}'", wanted.name)};
@@ -103,48 +87,7 @@ Status broadcast_replicas(File::State& state, const Resolved& resolved) {
   return {};
 }
 
-// The format of a file of BYTES bytes that begins with HEAD; null if none recognises it.
-Result<const Format*> recognise(StorageFile& file, std::span<const std::byte> head, int64_t bytes) {
-  for (const Format* format : formats())
-    if (format->recognises(head)) return format;
-  std::array<std::byte, 8> later;
-  for (int64_t at = 512; at <= bytes - std::ssize(later); at *= 2) {
-    PENSTOCK_TRY(file.read(at, later));
-    for (const Format* format : formats())
-      if (format->may_begin_later() && format->recognises(later)) return format;
-  }
-  return nullptr;
-}
-
 }  // namespace
-
-Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
-  if (const Engine* engine = recognising_engine(path)) return engine->contents(path);
-  PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
-  if (info.directory) return Status(Code::invalid, fmt::format("'{}' is a folder, not a file", path));
-  if (!info.regular) return Status(Code::invalid, fmt::format("'{}' is no regular file", path));
-  if (info.bytes == 0) return Status(Code::damaged, fmt::format("'{}' is empty (0 bytes)", path));
-  std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(512, info.bytes)));
-  PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, false));
-  PENSTOCK_TRY(file->read(0, head));
-  PENSTOCK_ASSIGN(const Format* format, recognise(*file, head, info.bytes));
-  PENSTOCK_TRY(file->close());
-  if (format == nullptr)
-    return Status(
-        Code::damaged,
-        fmt::format("'{}' is no file that penstock can read: neither HDF5, nor classic netCDF, nor the index of a set",
-                    path));
-  PENSTOCK_ASSIGN(Contents contents, format->read(path));
-  take_record_apart(contents);
-  return contents;
-}
-
-Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path) {
-  std::vector<std::byte> bytes;
-  if (comm->rank() == 0) bytes = pack(recognise_and_read(storage, path));
-  PENSTOCK_TRY(comm->broadcast(bytes, 0));
-  return unpack_contents(bytes);
-}
 
 Status read_pending(File::State& state) {
   Resolved resolved;

@@ -2,7 +2,7 @@
 #include <fstream>
 #include <limits>
 
-#include "core/session/here.hpp"
+#include "core/access/here.hpp"
 #include "core/session/state.hpp"
 #include "core/session/testing.hpp"
 

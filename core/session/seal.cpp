@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "core/access/here.hpp"
 #include "core/base/crc64.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/session/checking.hpp"
 #include "core/session/files.hpp"
-#include "core/session/here.hpp"
 #include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <fstream>
 
-#include "core/session/methods.hpp"
+#include "core/methods/methods.hpp"
 #include "core/session/testing.hpp"
 #include "core/storage/refused_call.hpp"
 

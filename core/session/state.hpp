@@ -12,14 +12,15 @@
 
 #include <penstock/file.hpp>
 
+#include "core/access/recognise.hpp"
 #include "core/base/hints.hpp"
 #include "core/comm/calling.hpp"
 #include "core/conventions/conventions.hpp"
+#include "core/methods/methods.hpp"
 #include "core/model/claim.hpp"
 #include "core/model/layout.hpp"
 #include "core/plan/plan.hpp"
 #include "core/session/definitions.hpp"
-#include "core/session/methods.hpp"
 #include "core/session/pending.hpp"
 #include "core/session/step_trace.hpp"
 #include "core/status/status_page.hpp"
@@ -133,18 +134,12 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
 // The definitions in PENDING as this rank sees them, without attributes.
 Result<Definitions> local_definitions(const File::State& state, const std::vector<Pending>& pending);
 
-// Local. The contents of the file or set at PATH, read by the format or engine that recognises it.
-Result<Contents> recognise_and_read(Storage& storage, const std::string& path);
-// Collective. Rank 0 reads the header and sends it to all ranks.
-Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path);
 // Local, for rank 0. Keeps the file at the target's path, which the state's contents describe, open.
 Status hold(File::State& state);
 // Collective. Code::mismatch if another process replaced the file at the target's path.
 Status check_held(File::State& state);
 // Collective. Code::mismatch if the source of a copy was changed or replaced in the meantime.
 Status check_source(File::State& state);
-// Local, for rank 0. The text of the plan with which File::create would make PATH, or its error.
-Result<std::string> plan_of_new(const Communicator& comm, const std::string& path, std::string_view plan);
 // PATH, or PATH with the format's extension if the master of a set is not a file of the format.
 std::string published_path(std::string path, const File::State& state);
 // Collective. Reads again what this file's last commit published, unless that was done already.

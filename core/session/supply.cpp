@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/access/here.hpp"
 #include "core/base/guarded.hpp"
-#include "core/session/here.hpp"
 
 namespace penstock {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "core/session/record.hpp"
-#include "core/session/state.hpp"
+#include "core/access/recognise.hpp"
+#include "core/access/record.hpp"
 #include "core/storage/target.hpp"
 #include "programs/program.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
+#include "core/methods/methods.hpp"
 #include "core/plan/plan.hpp"
-#include "core/session/methods.hpp"
 #include "core/transport/transport.hpp"
 
 namespace penstock::test {

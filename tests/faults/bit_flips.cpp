@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 #include <penstock/file.hpp>
 
-#include "core/session/record.hpp"
-#include "core/session/state.hpp"
+#include "core/access/recognise.hpp"
+#include "core/access/record.hpp"
 #include "tests/harness/slice.hpp"
 #include "tests/harness/values.hpp"
 

@@ -10,12 +10,12 @@
 
 #include "core/base/units.hpp"
 #include "core/base/utf8.hpp"
+#include "core/methods/methods.hpp"
 #include "core/model/catalogue.hpp"
 #include "core/netcdf/note.hpp"
 #include "core/plan/hints.hpp"
 #include "core/plan/override.hpp"
 #include "core/plan/plan.hpp"
-#include "core/session/methods.hpp"
 #include "core/storage/filesystem.hpp"
 #include "core/storage/lustre.hpp"
 #include "core/storage/owner.hpp"

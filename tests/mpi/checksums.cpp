@@ -9,7 +9,7 @@
 #include <penstock/config.h>
 #include <penstock/file.hpp>
 
-#include "core/session/methods.hpp"
+#include "core/methods/methods.hpp"
 #include "tests/harness/slice.hpp"
 #include "tests/harness/values.hpp"
 #include "tests/harness/world.hpp"

@@ -3,7 +3,7 @@
 #include <penstock/file.hpp>
 
 #include "bench/count/costs.hpp"
-#include "core/session/methods.hpp"
+#include "core/methods/methods.hpp"
 #include "tests/harness/world.hpp"
 
 namespace penstock::test {

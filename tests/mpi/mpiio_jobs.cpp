@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/session/methods.hpp"
+#include "core/methods/methods.hpp"
 
 namespace penstock::test {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/session/methods.hpp"
+#include "core/methods/methods.hpp"
 #include "core/transport/transport.hpp"
 #include "tests/harness/world.hpp"
 

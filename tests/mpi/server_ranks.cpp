@@ -8,8 +8,8 @@
 #include <penstock/file.hpp>
 #include <penstock/mpi.hpp>
 
+#include "core/methods/methods.hpp"
 #include "core/plan/plan.hpp"
-#include "core/session/methods.hpp"
 #include "core/transport/transport.hpp"
 #include "tests/harness/slice.hpp"
 #include "tests/harness/world.hpp"

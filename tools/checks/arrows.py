@@ -36,7 +36,7 @@ PUBLIC = {
     "penstock/stream.hpp": "core/container",
     "penstock/provenance.hpp": "core/series",
     "penstock/series.hpp": "core/series",
-    "penstock/shared_reader.hpp": "core/session",
+    "penstock/shared_reader.hpp": "core/access",
 }
 GENERATED = {"penstock/config.h"}
 

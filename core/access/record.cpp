@@ -1,10 +1,9 @@
 // Record: reads it from its dataset, or from the index of a set.
-#include "core/session/record.hpp"
+#include "core/access/record.hpp"
 
 #include <fmt/format.h>
 
-#include "core/session/here.hpp"
-#include "core/session/state.hpp"
+#include "core/access/here.hpp"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // NodeCache: a slot for each requested block, while slots last. A block never leaves its slot, so readers need no lock:
 // a block is absent, being fetched by one rank, in its slot, or uncached for the rest of the time.
-#include "core/session/node_cache.hpp"
+#include "core/access/node_cache.hpp"
 
 #include <algorithm>
 #include <cstring>

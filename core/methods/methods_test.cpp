@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/format/format.hpp"
-#include "core/session/methods.hpp"
+#include "core/methods/methods.hpp"
 
 namespace penstock {
 namespace {

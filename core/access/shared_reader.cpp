@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "core/access/here.hpp"
+#include "core/access/node_cache.hpp"
+#include "core/access/recognise.hpp"
 #include "core/comm/calling.hpp"
-#include "core/session/here.hpp"
-#include "core/session/node_cache.hpp"
-#include "core/session/state.hpp"
 
 namespace penstock {
 

@@ -1,12 +1,12 @@
 // Here: movements of one rank alone, and the pieces that reading asks for.
-#include "core/session/here.hpp"
+#include "core/access/here.hpp"
 
 #include <algorithm>
 
 #include "core/base/units.hpp"
 #include "core/format/format.hpp"
+#include "core/methods/methods.hpp"
 #include "core/model/boxes.hpp"
-#include "core/session/methods.hpp"
 #include "core/transport/move.hpp"
 
 namespace penstock {

@@ -1,5 +1,5 @@
 // Methods: descriptors of formats, placements, transports and engines, and their combinations.
-#include "core/session/methods.hpp"
+#include "core/methods/methods.hpp"
 
 #include <algorithm>
 #include <cctype>

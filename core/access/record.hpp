@@ -1,4 +1,4 @@
-// Record: finds the checksums in a file for the session.
+// Record: finds the checksums in a file.
 #pragma once
 
 #include <memory>
