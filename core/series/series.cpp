@@ -12,10 +12,10 @@
 #include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"
 #include "core/mesh/xdmf.hpp"
+#include "core/publication/remove.hpp"
 #include "core/series/index.hpp"
 #include "core/series/schedule.hpp"
 #include "core/session/open.hpp"
-#include "core/session/remove.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 

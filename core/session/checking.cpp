@@ -46,8 +46,8 @@ size_t number_of(const Checking& checking, const BlockId& block) {
 // Collective. The record, on all ranks. If there is none: an empty one with OR_NONE, otherwise an error.
 Status load_checking(File::State& state, bool or_none = false) {
   if (state.checking) return {};
-  const auto message = from_rank_0(state.comm, [&](Encoder& out) -> Status {
-    auto record = load_record(*state.contents, state.described(), state.storage);
+  const auto message = from_rank_0(state.target.comm, [&](Encoder& out) -> Status {
+    auto record = load_record(*state.contents, state.described(), state.target.storage);
     if (record.status().code() == Code::not_found && or_none) record = Record{};
     PENSTOCK_TRY(record.status());
     out.list(std::span<const uint64_t>(encode(*record)));
@@ -114,8 +114,8 @@ class Reader {
   }
 
   Status read(std::span<const Claim> claims) {
-    state_.comm->working(0);
-    return read_here(*state_.contents, state_.path, claims, state_.storage);
+    state_.target.comm->working(0);
+    return read_here(*state_.contents, state_.target.path, claims, state_.target.storage);
   }
 
   void check_long(const BlockId& block) {
@@ -153,7 +153,7 @@ Result<std::vector<Finding>> find_damaged(File::State& state, std::span<const Bl
                                           const std::function<void(double)>& progress) {
   __int128 total = 0, before = 0;
   for (const BlockId& block : list) total += bytes_of(state, block);
-  const int rank = state.comm->rank(), ranks = state.comm->size();
+  const int rank = state.target.comm->rank(), ranks = state.target.comm->size();
   std::vector<Finding> mine;
   Reader reader(state, mine);
   const Status read = guarded([&]() -> Status {
@@ -167,13 +167,13 @@ Result<std::vector<Finding>> find_damaged(File::State& state, std::span<const Bl
     reader.flush();
     return {};
   });
-  PENSTOCK_TRY(agree(state.comm, read));
+  PENSTOCK_TRY(agree(state.target.comm, read));
   Encoder out;
   for (const Finding& finding : mine) {
     out.value(finding.block);
     out.text(finding.why);
   }
-  PENSTOCK_ASSIGN(const auto message, from_all_ranks(state.comm, out.take()));
+  PENSTOCK_ASSIGN(const auto message, from_all_ranks(state.target.comm, out.take()));
   std::vector<Finding> found;
   for (Decoder in(message); !in.done();) {
     const auto block = in.value<BlockId>();
@@ -211,10 +211,10 @@ std::vector<Damage> damages_of(const File::State& state, std::span<const Finding
 Result<bool> metadata_agree(File::State& state, const Record& record) {
   if (state.contents->altered) return false;
   if (record.metadata_bytes <= 0) return true;
-  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.described()));
+  PENSTOCK_ASSIGN(const FileStat info, state.target.storage->stat(state.described()));
   if (record.metadata_bytes > info.bytes) return false;
   std::vector<std::byte> bytes(static_cast<size_t>(record.metadata_bytes));
-  PENSTOCK_ASSIGN(auto file, state.storage->open(state.described(), Io::buffered, false));
+  PENSTOCK_ASSIGN(auto file, state.target.storage->open(state.described(), Io::buffered, false));
   PENSTOCK_TRY(file->read(0, bytes));
   return crc64(bytes) == record.metadata_sum;
 }
@@ -229,8 +229,8 @@ bool is_single(const File::State& state) {
 Result<std::vector<int64_t>> find_written(File::State& state, const Record& record) {
   const Contents& contents = *state.contents;
   std::vector<int64_t> written(contents.parts.size() + 1);
-  const Status status = state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-    PENSTOCK_ASSIGN(const FileStat published, state.storage->stat(state.described()));
+  const Status status = state.target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+    PENSTOCK_ASSIGN(const FileStat published, state.target.storage->stat(state.described()));
     if (is_single(state)) {
       int64_t unit = 1;
       while (unit < 1'000'000'000 && published.changed_at % (unit * 10) == 0) unit *= 10;
@@ -238,13 +238,13 @@ Result<std::vector<int64_t>> find_written(File::State& state, const Record& reco
       return {};
     }
     for (size_t i = 0; i < contents.parts.size() + (contents.parity ? 1 : 0); ++i) {
-      const auto info = state.storage->stat(path_of(contents, static_cast<int32_t>(i)));
+      const auto info = state.target.storage->stat(path_of(contents, static_cast<int32_t>(i)));
       written[i] = info.ok() && info->changed_at > published.changed_at;
     }
     return {};
   });
-  PENSTOCK_TRY(agree(state.comm, status));
-  PENSTOCK_TRY(state.comm->all_reduce_max(written));
+  PENSTOCK_TRY(agree(state.target.comm, status));
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(written));
   return written;
 }
 
@@ -297,8 +297,8 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
   State& state = *state_;
   if (state.closed) return Status(Code::invalid, "the file is closed");
   if (!state.contents) return Status(Code::invalid, "nothing was committed yet that could be verified");
-  const Calling calling(state.comm, "verify", state.path);
-  PENSTOCK_TRY(state.comm->barrier());  // a reduction detects ranks in other calls
+  const Calling calling(state.target.comm, "verify", state.target.path);
+  PENSTOCK_TRY(state.target.comm->barrier());  // a reduction detects ranks in other calls
   PENSTOCK_TRY(refresh(state));
   PENSTOCK_TRY(load_checking(state, state.contents->parity.has_value()));
   const Checking& checking = *state.checking;
@@ -321,20 +321,20 @@ Result<Verification> File::verify(const std::function<void(double)>& progress) {
   PENSTOCK_ASSIGN(const auto written, find_written(state, checking.record));
   Status status;
   int64_t differ = 0, committed_at = checking.record.committed_at;
-  if (state.comm->rank() == 0) {
+  if (state.target.comm->rank() == 0) {
     status = guarded([&]() -> Status {
       PENSTOCK_ASSIGN(const bool agrees, metadata_agree(state, checking.record));
       differ = !agrees;
       if (committed_at != 0) return {};
       PENSTOCK_ASSIGN(const FileStat index,
-                      state.storage->stat(state.described()));  // of a set without checksums of data
+                      state.target.storage->stat(state.described()));  // of a set without checksums of data
       committed_at = index.changed_at;
       return {};
     });
   }
-  PENSTOCK_TRY(agree(state.comm, status));
-  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&differ, 1)));
-  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&committed_at, 1)));
+  PENSTOCK_TRY(agree(state.target.comm, status));
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&differ, 1)));
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&committed_at, 1)));
   result.committed_at = committed_at;
   result.metadata_differ = differ != 0;
   const auto parts = std::span(written).first(state.contents->parts.size());
@@ -374,7 +374,7 @@ Status verify_claims(File::State& state, const Resolved& resolved) {
       if (claim.selection.rank_of((i + 1) * cut->elements) > claim.selection.rank_of(i * cut->elements))
         touched[first + static_cast<size_t>(i)] = 1;
   }
-  if (!touched.empty()) PENSTOCK_TRY(state.comm->all_reduce_max(touched));
+  if (!touched.empty()) PENSTOCK_TRY(state.target.comm->all_reduce_max(touched));
   std::vector<BlockId> list;
   for (size_t n = 0; n < blocks.size(); ++n)
     if (touched[n] != 0 && !(when == "first" && checking.good[number_of(checking, blocks[n])]))
@@ -383,7 +383,7 @@ Status verify_claims(File::State& state, const Resolved& resolved) {
   Verification result;
   result.damages = damages_of(state, found);
   result.modified = true;  // as far as known here
-  return result.verdict(state.path);
+  return result.verdict(state.target.path);
 }
 
 }  // namespace penstock

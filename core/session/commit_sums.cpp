@@ -33,7 +33,7 @@ Status find_summed(File::State& state, Writing& writing, CommitSums& sums) {
   if (!keeps && !state.partial) return {};
 
   const auto find = [&](std::span<const int64_t> from) {
-    return find_tiled(state.comm, writing.target.catalogue, writing.resolved.claims, from, state.token);
+    return find_tiled(state.target.comm, writing.target.catalogue, writing.resolved.claims, from, state.target.token);
   };
   PENSTOCK_ASSIGN(const std::vector<bool> whole, find(std::vector<int64_t>(count)));
   sums.summed = whole;
@@ -43,13 +43,14 @@ Status find_summed(File::State& state, Writing& writing, CommitSums& sums) {
   for (const Claim& claim : writing.resolved.claims)
     if (claim.selection.count() > 0 && claim.selection.first() < kept[static_cast<size_t>(claim.dataset)])
       unknown[static_cast<size_t>(claim.dataset)] = 1;
-  if (state.comm->rank() == 0) {
-    auto record = load_record(*state.contents, state.source.empty() ? state.path : state.source, state.storage);
+  if (state.target.comm->rank() == 0) {
+    auto record =
+        load_record(*state.contents, state.source.empty() ? state.target.path : state.source, state.target.storage);
     if (record.ok()) sums.published = *std::move(record);
     for (size_t d = 0; d < count; ++d)
       if (kept[d] > 0 && !published_sums(state, sums.published, sums.datasets[d], sums.cuts[d])) unknown[d] = 1;
   }
-  PENSTOCK_TRY(state.comm->all_reduce_max(unknown));
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(unknown));
   for (size_t d = 0; d < count; ++d) {
     if (kept[d] == 0 || whole[d]) continue;
     sums.anew[d] = false;
@@ -67,7 +68,7 @@ void add_record(File::State& state, Writing& writing, CommitSums& sums) {
   sums.cuts.insert(sums.cuts.begin() + at, {1, 0, 0});
   sums.summed.insert(sums.summed.begin() + at, false);
   sums.anew.insert(sums.anew.begin() + at, true);
-  if (state.comm->rank() > 0) return;
+  if (state.target.comm->rank() > 0) return;
   sums.words.resize(static_cast<size_t>(shape[0]));
   writing.resolved.claims.push_back({at, Selection::whole(shape), reinterpret_cast<std::byte*>(sums.words.data())});
 }
@@ -126,7 +127,7 @@ int64_t nanoseconds_now() {
 
 Status plan_sums(File::State& state, Writing& writing) {
   CommitSums& sums = writing.sums;
-  const bool readable = !state.method->facts().folders;
+  const bool readable = !state.target.method.folders;
   sums.wanted = readable && state.plan.settings.word("checksums") != "none";
   if (!sums.wanted) return {};
   sums.datasets = writing.target.catalogue.datasets;
@@ -135,8 +136,8 @@ Status plan_sums(File::State& state, Writing& writing) {
   PENSTOCK_TRY(find_summed(state, writing, sums));
   int64_t total = 0;
   for (const Dataset& dataset : sums.datasets) total += bytes(dataset);
-  sums.early = state.method->facts().at_once || sums_come_first(total, state.comm->size());
-  sums.in_file = !state.is_set();
+  sums.early = state.target.method.at_once || sums_come_first(total, state.target.comm->size());
+  sums.in_file = !state.target.set;
   if (sums.in_file) add_record(state, writing, sums);
   return {};
 }
@@ -145,7 +146,7 @@ void start_sums(File::State& state, Writing& writing, bool behind) {
   CommitSums& sums = writing.sums;
   if (!sums.wanted) return;
   const auto sum = [&resolved = writing.resolved, &sums] { sum_claims(resolved, sums); };
-  if (behind && state.comm->threads_allowed()) {
+  if (behind && state.target.comm->threads_allowed()) {
     try {
       sums.thread = std::thread(sum);
       return;
@@ -160,8 +161,9 @@ Status add_up_sums(File::State& state, Writing& writing) {
   if (!sums.wanted) return {};
   sums.wait();
   if (!sums.sums.empty())
-    PENSTOCK_TRY(state.comm->all_reduce_xor(std::span(reinterpret_cast<int64_t*>(sums.sums.data()), sums.sums.size())));
-  if (state.comm->rank() > 0) return {};
+    PENSTOCK_TRY(
+        state.target.comm->all_reduce_xor(std::span(reinterpret_cast<int64_t*>(sums.sums.data()), sums.sums.size())));
+  if (state.target.comm->rank() > 0) return {};
   sums.committed_at = nanoseconds_now();
   std::vector<uint64_t> words = encode(make_record(state, writing.output, sums));
   if (sums.in_file) {
@@ -171,7 +173,7 @@ Status add_up_sums(File::State& state, Writing& writing) {
   Contents& contents = writing.output.placed.contents;
   contents.record = std::move(words);
   // Parity has sums of whole files.
-  if (!state.has_parity() &&
+  if (!state.target.parity &&
       std::ranges::any_of(writing.output.placed.heads, [](const auto& head) { return head.bytes > 0; }))
     contents.heads = std::move(writing.output.placed.heads);
   return {};
@@ -189,15 +191,15 @@ Status place_record(File::State& state, Writing& writing) {
   if (!sums.early) {
     const Claim claim{contents.catalogue.index_of(record_name), Selection::whole(Dims{std::ssize(sums.words)}),
                       reinterpret_cast<std::byte*>(sums.words.data())};
-    PENSTOCK_TRY(write_here(contents, std::span(&claim, 1), state.storage));
-    if (state.durable()) {
-      PENSTOCK_ASSIGN(auto file, state.storage->open(writing.output.partial, Io::buffered, true));
+    PENSTOCK_TRY(write_here(contents, std::span(&claim, 1), state.target.storage));
+    if (state.target.durable) {
+      PENSTOCK_ASSIGN(auto file, state.target.storage->open(writing.output.partial, Io::buffered, true));
       PENSTOCK_TRY(file->sync());
       PENSTOCK_TRY(file->close());
     }
   }
   // If a file system cannot, later findings cannot be distinguished from edits of other tools: not an error.
-  (void)state.storage->set_time(writing.output.partial, sums.committed_at);
+  (void)state.target.storage->set_time(writing.output.partial, sums.committed_at);
   return {};
 }
 

@@ -21,9 +21,9 @@ bool carries(const File::State& to) { return to.method->check_keep().ok(); }
 Status check_source_of_copy(const File::State& from, const File::State& to) {
   if (find_format(from.contents->format) == nullptr)
     return {Code::unsupported,
-            fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.path, from.contents->format)};
-  if (to.path == from.path)
-    return {Code::invalid, fmt::format("'{}' would be copied onto itself: name another file", to.path)};
+            fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.target.path, from.contents->format)};
+  if (to.target.path == from.target.path)
+    return {Code::invalid, fmt::format("'{}' would be copied onto itself: name another file", to.target.path)};
   return {};
 }
 
@@ -31,29 +31,29 @@ Status check_whole_copy(const File::State& from) {
   if (from.contents->left_out.empty()) return {};
   return {Code::unsupported, fmt::format("'{}' cannot be copied without loss: {}; name what to copy, where that is "
                                          "enough: 'penstock convert --only NAME'",
-                                         from.path, from.contents->left_out)};
+                                         from.target.path, from.contents->left_out)};
 }
 
 Status check_clone(const File::State& from, const File::State& to) {
   PENSTOCK_TRY(check_whole_copy(from));
   const bool holds = std::ranges::any_of(from.contents->catalogue.datasets,
                                          [](const Dataset& dataset) { return elements(dataset.shape) > 0; });
-  return holds ? to.method->check_keep().in(fmt::format("cloning '{}'", from.path)) : Status();
+  return holds ? to.method->check_keep().in(fmt::format("cloning '{}'", from.target.path)) : Status();
 }
 
 // Keeps FROM open, so that its replacement or change is detected.
 Status hold_source(const File::State& from, File::State& state) {
-  state.source = from.path;
+  state.source = from.target.path;
   Status status;
-  if (state.comm->rank() == 0) {
+  if (state.target.comm->rank() == 0) {
     const auto hold = [&]() -> Status {
-      PENSTOCK_ASSIGN(state.source_held, state.storage->open(state.source, Io::buffered, false));
-      PENSTOCK_ASSIGN(state.source_was, state.storage->stat(state.source));
+      PENSTOCK_ASSIGN(state.source_held, state.target.storage->open(state.source, Io::buffered, false));
+      PENSTOCK_ASSIGN(state.source_was, state.target.storage->stat(state.source));
       return {};
     };
     status = hold();
   }
-  return agree(state.comm, status);
+  return agree(state.target.comm, status);
 }
 
 bool is_in(std::string_view name, std::string_view group) {
@@ -150,12 +150,12 @@ std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, co
 Result<CopiedShare> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
   std::optional<std::vector<Box>> boxes;
   const auto chunk = from.contents->chunks.find(dataset.name);
-  if (chunk != from.contents->chunks.end() && !to.method->facts().own_files) {
-    const int64_t most = std::max<int64_t>(1, to.buffer_bytes() / bytes(dataset.type));
-    boxes = tiles_of(dataset.shape, tile_of(dataset.shape, chunk->second, most), *to.comm);
+  if (chunk != from.contents->chunks.end() && !to.target.method.own_files) {
+    const int64_t most = std::max<int64_t>(1, to.target.buffer_bytes / bytes(dataset.type));
+    boxes = tiles_of(dataset.shape, tile_of(dataset.shape, chunk->second, most), *to.target.comm);
   }
   if (!boxes) {
-    PENSTOCK_ASSIGN(boxes, slab_of(dataset.shape, *to.comm));
+    PENSTOCK_ASSIGN(boxes, slab_of(dataset.shape, *to.target.comm));
   }
   CopiedShare share{*std::move(boxes), {}};
   int64_t begin = 0;
@@ -187,7 +187,7 @@ Status read_elements(const File::State& from, int index, const CopiedShare& shar
     }
     first += length;
   }
-  return read_here(*from.contents, from.described(), claims, from.storage);
+  return read_here(*from.contents, from.described(), claims, from.target.storage);
 }
 
 Status supply_dataset(const File::State& from, File& to, const Dataset& dataset, CopiedShare share) {
@@ -196,7 +196,7 @@ Status supply_dataset(const File::State& from, File& to, const Dataset& dataset,
   PENSTOCK_TRY(to.supply(dataset.name, dataset.type, part,
                          [&from, index, share = std::move(share)](int64_t first, std::span<std::byte> out) {
                            const Status read = read_elements(from, index, share, first, out);
-                           const std::string name = fmt::format("'{}'", from.path);
+                           const std::string name = fmt::format("'{}'", from.target.path);
                            return read.message().find(name) == std::string::npos ? read.in("reading " + name) : read;
                          }));
   return dataset.unlimited ? to.set_unlimited(dataset.name) : Status();
@@ -219,14 +219,14 @@ Status supply_all(const File::State& from, const File::State& state, File& to, c
 Status check_source(File::State& state) {
   if (state.source.empty()) return {};
   Status status;
-  if (state.comm->rank() == 0) {
-    const auto now = state.storage->stat(state.source);
+  if (state.target.comm->rank() == 0) {
+    const auto now = state.target.storage->stat(state.source);
     if (!now.ok() || !same_file(*now, *state.source_was) || now->changed_at != state.source_was->changed_at ||
         now->bytes != state.source_was->bytes)
       status = {Code::mismatch,
                 fmt::format("'{}' was changed or replaced since the copy was begun: begin it again", state.source)};
   }
-  return agree(state.comm, status);
+  return agree(state.target.comm, status);
 }
 
 Result<File> File::clone(const Communicator& comm, std::string from, std::string to, std::string_view plan) {
@@ -257,7 +257,7 @@ Status File::copy(const Communicator& comm, std::string from, std::string to, st
   }
   Catalogue wanted = was.contents->catalogue;
   if (!only.empty()) {
-    PENSTOCK_ASSIGN(wanted, choose(*was.contents, was.path, only));
+    PENSTOCK_ASSIGN(wanted, choose(*was.contents, was.target.path, only));
   }
   file.remember_failure(supply_all(was, state, file, wanted));
   return file.close();

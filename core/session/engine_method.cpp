@@ -125,20 +125,20 @@ class EngineMethod final : public Method {
 
 Status EngineMethod::check_before(File::State& state, const Catalogue& catalogue, const std::string& path,
                                   int64_t bytes) const {
-  PENSTOCK_TRY(agree(state.comm, guarded([&] { return engine_.check(catalogue, settings_); })));
-  return agree(state.comm, state.comm->rank() == 0 ? check_space(path, bytes) : Status());
+  PENSTOCK_TRY(agree(state.target.comm, guarded([&] { return engine_.check(catalogue, settings_); })));
+  return agree(state.target.comm, state.target.comm->rank() == 0 ? check_space(path, bytes) : Status());
 }
 
 Status EngineMethod::write(File::State& state, Problem problem) const {
   PENSTOCK_TRY(guarded([&] { return engine_.write(problem, settings_); }));
-  if (!state.durable()) return {};
+  if (!state.target.durable) return {};
   PhaseTimer timer(*problem.phases, Phase::sync);
-  return sync_written(*state.storage, problem.path);
+  return sync_written(*state.target.storage, problem.path);
 }
 
 Result<Contents> EngineMethod::check_written(File::State& state, const Catalogue& catalogue,
                                              const std::string& path) const {
-  PENSTOCK_ASSIGN(Contents contents, read_contents(state.comm, *state.storage, path));
+  PENSTOCK_ASSIGN(Contents contents, read_contents(state.target.comm, *state.target.storage, path));
   PENSTOCK_TRY(same_catalogue(catalogue, contents.catalogue, facts().writer));
   return contents;
 }
@@ -146,10 +146,10 @@ Result<Contents> EngineMethod::check_written(File::State& state, const Catalogue
 Status EngineMethod::check_stored(File::State& state, const Contents& contents, const std::string& path) const {
   if (state.partial) return {};
   std::string dataset;
-  int64_t hole = state.comm->rank() == 0 ? find_hole(contents, dataset) : -1;
-  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&hole, 1)));
+  int64_t hole = state.target.comm->rank() == 0 ? find_hole(contents, dataset) : -1;
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&hole, 1)));
   if (hole < 0) return {};
-  PENSTOCK_ASSIGN(File file, File::open_to_check(state.comm, path));
+  PENSTOCK_ASSIGN(File file, File::open_to_check(state.target.comm, path));
   const auto found = file.verify();
   (void)file.close();
   const std::string text = fmt::format("engine '{}' reported success, but nothing was stored at byte {} of '{}'",
@@ -164,11 +164,11 @@ Status EngineMethod::check_stored(File::State& state, const Contents& contents, 
 Status EngineMethod::begin(File::State& state, Writing& writing) const {
   if (state.contents) PENSTOCK_TRY(check_keep());
   Problem problem;
-  problem.path = writing.output.partial = partial_path(state);
+  problem.path = writing.output.partial = partial_path(state.target);
   problem.catalogue = writing.target.catalogue;
   problem.comm = writing.comm;
   problem.partial = state.partial;
-  problem.sync = state.durable();
+  problem.sync = state.target.durable;
   problem.hints = state.hints;
   problem.phases = &writing.phases;
   problem.hints_outcome = &writing.hints_outcome;
@@ -183,7 +183,7 @@ Status EngineMethod::begin(File::State& state, Writing& writing) const {
     total += bytes(problem.catalogue.datasets[d]);
   }
   PENSTOCK_TRY(check_before(state, problem.catalogue, problem.path, total));
-  if (state.comm->rank() == 0) writing.output.created.push_back(problem.path);
+  if (state.target.comm->rank() == 0) writing.output.created.push_back(problem.path);
   writing.communicates = true;
   writing.mover = std::make_unique<Mover>([this, &state, &writing, problem = std::move(problem)]() mutable {
     PENSTOCK_TRY(write(state, std::move(problem)));
@@ -194,18 +194,19 @@ Status EngineMethod::begin(File::State& state, Writing& writing) const {
 
 Status EngineMethod::complete(File::State& state, Writing& writing) const {
   PENSTOCK_ASSIGN(Contents contents, check_written(state, writing.target.catalogue, writing.output.partial));
-  const bool root = state.comm->rank() == 0;
-  PENSTOCK_TRY(agree(state.comm, root ? guarded([&] { return place_record(state, writing); }) : Status()));
+  const bool root = state.target.comm->rank() == 0;
+  PENSTOCK_TRY(agree(state.target.comm, root ? guarded([&] { return place_record(state, writing); }) : Status()));
   PENSTOCK_TRY(check_stored(state, contents, writing.output.partial));
-  PENSTOCK_TRY(publish_together(state.comm, [&] { return publish(state, writing.output); }));
+  PENSTOCK_TRY(publish_together(state.target.comm,
+                                [&] { return publish(state.target, writing.output, state.report.warnings); }));
   writing.output.placed.contents = std::move(contents);
   return {};
 }
 
 Status EngineMethod::read(File::State& state, const Resolved& resolved) const {
   Problem problem;
-  problem.comm = state.comm;
-  problem.path = state.path;
+  problem.comm = state.target.comm;
+  problem.path = state.target.path;
   problem.hints = state.hints;
   problem.phases = &state.report.phases;
   HintsOutcome outcome;
@@ -219,7 +220,7 @@ Status EngineMethod::read(File::State& state, const Resolved& resolved) const {
   state.report.hints = outcome.effective;
   state.report.warnings.insert(state.report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
   state.report.writers = 1;
-  return agree(state.comm, status);
+  return agree(state.target.comm, status);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "core/methods/methods.hpp"
 #include "core/model/dimension_names.hpp"
 #include "core/model/widen.hpp"
-#include "core/session/output.hpp"
+#include "core/publication/output.hpp"
 #include "core/session/state.hpp"
 #include "core/storage/owner.hpp"
 #include "core/trace/trace.hpp"
@@ -48,7 +48,7 @@ Status check_usable(const File::State& state) {
 
 Status check_writable(const File::State& state) {
   if (state.mode != Mode::read) return {};
-  return {Code::invalid, fmt::format("'{}' was opened to read: use reopen to change it", state.path)};
+  return {Code::invalid, fmt::format("'{}' was opened to read: use reopen to change it", state.target.path)};
 }
 
 }  // namespace
@@ -115,18 +115,18 @@ Status check_get(const File::State& state, const Pending& wanted) {
   const Dataset* there = state.contents->catalogue.find(wanted.name);
   if (there == nullptr) return no_dataset(state, wanted.name);
   if (there->type != wanted.type)
-    return {
-        Code::mismatch,
-        fmt::format(
-            "'{}' is {} in '{}', but {} is asked for{}", wanted.name, describe(*there), state.path, name(wanted.type),
-            widens(there->type, wanted.type) ? ": it is widened where that is asked for (docs/precision.md)" : "")};
+    return {Code::mismatch,
+            fmt::format(
+                "'{}' is {} in '{}', but {} is asked for{}", wanted.name, describe(*there), state.target.path,
+                name(wanted.type),
+                widens(there->type, wanted.type) ? ": it is widened where that is asked for (docs/precision.md)" : "")};
   Dims stored = there->shape;
   const auto form = wanted.part.form();
   const bool rows = form == Decomposition::Form::ragged || form == Decomposition::Form::per_rank;
   if (rows && stored.rank() > 0) stored = Dims(std::span(stored.begin() + 1, stored.end()));
   if (!(stored == wanted.part.shape()) || (rows && there->shape.rank() == 0))
     return {Code::mismatch, fmt::format("'{}' is {} in '{}', but {} {} is asked for", wanted.name, describe(*there),
-                                        state.path, rows ? "rows of" : "shape", describe(wanted.part.shape()))};
+                                        state.target.path, rows ? "rows of" : "shape", describe(wanted.part.shape()))};
   return {};
 }
 
@@ -151,7 +151,7 @@ Status File::get_widened(std::string_view name, ElementType type, const Decompos
     if (!widens(there->type, type))
       return state.remember(
           {Code::mismatch, fmt::format("'{}' is {} in '{}', and {} does not hold all of its values", pending->name,
-                                       describe(*there), state.path, penstock::name(type))});
+                                       describe(*there), state.target.path, penstock::name(type))});
     PENSTOCK_TRY(state.remember(read_as(*pending, there->type).in(fmt::format("'{}'", pending->name))));
   }
   PENSTOCK_TRY(state.remember(check_get(state, *pending)));
@@ -204,8 +204,8 @@ Status File::remove(std::string_view name) {
   for (auto* names : {&state.unlimited, &state.named, &state.groups}) found += std::erase_if(*names, goes);
   if (has(*stored) && state.removed.insert(*stored).second) ++found;
   if (found > 0) return {};
-  return state.remember(
-      {Code::not_found, fmt::format("'{}' has no dataset or group '{}' that could be removed", state.path, *stored)});
+  return state.remember({Code::not_found, fmt::format("'{}' has no dataset or group '{}' that could be removed",
+                                                      state.target.path, *stored)});
 }
 
 Status File::check_dimensions(std::string_view dataset, std::span<const std::string> names) {
@@ -269,10 +269,10 @@ Status File::set_conventions(std::string_view convention) {
 }
 void File::set_capture_bytes(int64_t bytes) { state_->capture_bytes = bytes; }
 
-const std::string& File::path() const { return state_->path; }
+const std::string& File::path() const { return state_->target.path; }
 std::string File::plan() const { return state_->plan.text(catalog()); }
 const Report& File::report() const { return state_->report; }
-const Communicator& File::communicator() const { return state_->comm; }
+const Communicator& File::communicator() const { return state_->target.comm; }
 void File::when_closed(std::function<Status(const File&, double)> then) { state_->then = std::move(then); }
 
 namespace {
@@ -296,7 +296,7 @@ Result<Work> agree_work(const File::State& state) {
                     state.xdmf,
                     static_cast<int64_t>(state.convention),
                     !state.refused.ok()};
-  PENSTOCK_TRY(state.comm->all_reduce_max(any));
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(any));
   return Work{
       any[0] != 0, any[1] != 0, any[2] != 0, any[3] != 0, any[4] != 0, any[6] != 0, static_cast<Convention>(any[5])};
 }
@@ -309,21 +309,21 @@ int64_t pending_bytes(const std::vector<Pending>& pending) {
 
 // Adds the difference of this rank's file and message counts between two moments.
 void count(File::State& state, int sign) {
-  const StorageCounts counts = state.storage->counts();
+  const StorageCounts counts = state.target.storage->counts();
   Report& report = state.report;
   report.file_calls += sign * (counts.writes + counts.reads);
   report.file_bytes += sign * (counts.write_bytes + counts.read_bytes);
   report.metadata_calls += sign * counts.metadata;
-  report.messages += sign * state.comm->messages_sent();
-  report.message_bytes += sign * state.comm->bytes_sent();
+  report.messages += sign * state.target.comm->messages_sent();
+  report.message_bytes += sign * state.target.comm->bytes_sent();
   if (state.behind_comm == nullptr) return;
   report.messages += sign * state.behind_comm->messages_sent();
   report.message_bytes += sign * state.behind_comm->bytes_sent();
 }
 
 void show_step(File::State& state, bool writes) {
-  state.shown.begin({writes, state.path, state.report.plan, state.token, state.comm->rank(), state.comm->size(),
-                     state.commits, state.report.bytes});
+  state.shown.begin({writes, state.target.path, state.report.plan, state.target.token, state.target.comm->rank(),
+                     state.target.comm->size(), state.commits, state.report.bytes});
 }
 
 Status finish_work(File::State& state) {
@@ -340,7 +340,7 @@ Status start_work(File::State& state, bool behind) {
   PENSTOCK_TRY(finish_work(state));
   PENSTOCK_ASSIGN(const Work work, agree_work(state));
   state.harmless = work.refused || (state.forgetful && !work.write);
-  if (work.refused) return agree(state.comm, state.refused);
+  if (work.refused) return agree(state.target.comm, state.refused);
   if (!work.write && !work.read) return {};
   state.partial = work.partial;
   state.supplied = work.supplied;
@@ -368,15 +368,15 @@ Status start_work(File::State& state, bool behind) {
 // the same on all ranks, whatever they were doing.
 Status conclude(File::State& state, const Status& status) {
   if (status.ok()) return state.outcome = status;
-  const std::string name = fmt::format("'{}'", state.path);
-  std::string message = by_its_name(status, partial_path(state), state.path).message();
+  const std::string name = fmt::format("'{}'", state.target.path);
+  std::string message = by_its_name(status, partial_path(state.target), state.target.path).message();
   if (message.find(name) == std::string::npos) message = fmt::format("{}: {}", name, message);
   const int ranks = program_size();
   const Code code = status.code();
-  if (state.comm->size() < ranks && state.comm->server_ranks() == nullptr &&
+  if (state.target.comm->size() < ranks && state.target.comm->server_ranks() == nullptr &&
       (code == Code::incomplete || code == Code::overlap || code == Code::mismatch || code == Code::exists))
     message += fmt::format("; the file's communicator has {} of the program's {} ranks: is that meant?",
-                           state.comm->size(), ranks);
+                           state.target.comm->size(), ranks);
   Status named(code, std::move(message));
   if (!state.harmless || code == Code::timeout || code == Code::in_doubt) state.outcome = named;
   return named;
@@ -400,7 +400,7 @@ class CommitTimer {
 Status File::commit() {
   State& state = *state_;
   PENSTOCK_TRY(check_usable(state));
-  const Calling calling(state.comm, "commit", state.path);
+  const Calling calling(state.target.comm, "commit", state.target.path);
   const CommitTimer timer(state);
   const Status started = start_work(state, false);
   if (started.ok() && handed_over(state)) return {};  // servers continue by themselves
@@ -409,7 +409,7 @@ Status File::commit() {
 
 Status File::commit_start() {
   PENSTOCK_TRY(check_usable(*state_));
-  const Calling calling(state_->comm, "commit_start", state_->path);
+  const Calling calling(state_->target.comm, "commit_start", state_->target.path);
   const CommitTimer timer(*state_);
   return conclude(*state_, start_work(*state_, true));
 }
@@ -423,7 +423,7 @@ Result<bool> File::commit_test() {
 
 Status File::commit_wait() {
   PENSTOCK_TRY(check_usable(*state_));
-  const Calling calling(state_->comm, "commit_wait", state_->path);
+  const Calling calling(state_->target.comm, "commit_wait", state_->target.path);
   const CommitTimer timer(*state_);
   return conclude(*state_, finish_work(*state_));
 }
@@ -431,7 +431,7 @@ Status File::commit_wait() {
 Status File::close() {
   State& state = *state_;
   if (state.closed) return {Code::invalid, "the file is closed already"};
-  const Calling calling(state.comm, "close", state.path);
+  const Calling calling(state.target.comm, "close", state.target.path);
   Status status = commit();
   if (status.ok()) status = commit_wait();
   if (Trace* trace = Trace::current()) trace->flush();

@@ -16,7 +16,7 @@ namespace {
 
 // Whether the first bytes of the file at PATH, as many as MEANT covers, have the sum MEANT.
 Result<std::string> compare(const File::State& state, const std::string& path, const FileSum& meant, const char* what) {
-  PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::automatic, false));
+  PENSTOCK_ASSIGN(auto file, state.target.storage->open(path, Io::automatic, false));
   const auto sum = sum_of_file(state, *file, meant.bytes);
   if (!sum.ok()) return "it cannot be read: " + sum.status().message();
   return *sum == meant.sum ? "" : std::string(what);
@@ -24,7 +24,7 @@ Result<std::string> compare(const File::State& state, const std::string& path, c
 
 // What is wrong with the file at PATH; "" if nothing. An error status means that the state is unknown.
 Result<std::string> look_at(const File::State& state, const std::string& path, const FileSum& meant) {
-  Storage& storage = *state.storage;
+  Storage& storage = *state.target.storage;
   if (const Status inside = check_link(path); !inside.ok()) return inside.message();
   const auto info = storage.stat(path);
   if (info.status().code() == Code::not_found) return std::string("it is missing");
@@ -36,7 +36,7 @@ Result<std::string> look_at(const File::State& state, const std::string& path, c
 
 // Same for its head alone. The data after it is known to exist.
 Result<std::string> look_at_head(const File::State& state, const std::string& path, const FileSum& meant) {
-  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(path));
+  PENSTOCK_ASSIGN(const FileStat info, state.target.storage->stat(path));
   if (info.bytes < meant.bytes) return fmt::format("it has {} bytes, which its header alone had", info.bytes);
   return compare(state, path, meant, "its header before the data is not what was committed");
 }
@@ -58,7 +58,7 @@ Result<uint64_t> sum_of_file(const File::State& state, StorageFile& file, int64_
   uint64_t sum = 0;
   for (int64_t at = 0; at < bytes; at += window) {
     const std::span<std::byte> piece(buffer.data(), static_cast<size_t>(std::min(window, bytes - at)));
-    state.comm->working(0);
+    state.target.comm->working(0);
     PENSTOCK_TRY(file.read(at, piece));
     sum = crc64(piece, sum);
   }
@@ -81,7 +81,7 @@ Result<std::vector<WrongFile>> find_wrong_files(File::State& state) {
   Encoder out;
   const Status status = guarded([&]() -> Status {
     for (size_t i = 0; i < count; ++i) {
-      if (reader_of(i, count, state.comm->size()) != state.comm->rank()) continue;
+      if (reader_of(i, count, state.target.comm->size()) != state.target.comm->rank()) continue;
       PENSTOCK_ASSIGN(const std::string why, look_at(state, i));
       if (why.empty()) continue;
       out.value(static_cast<int32_t>(i));
@@ -89,8 +89,8 @@ Result<std::vector<WrongFile>> find_wrong_files(File::State& state) {
     }
     return {};
   });
-  PENSTOCK_TRY(agree(state.comm, status));
-  PENSTOCK_ASSIGN(const auto message, from_all_ranks(state.comm, out.take()));
+  PENSTOCK_TRY(agree(state.target.comm, status));
+  PENSTOCK_ASSIGN(const auto message, from_all_ranks(state.target.comm, out.take()));
   std::vector<WrongFile> wrong;
   for (Decoder in(message); !in.done();) {
     const auto file = in.value<int32_t>();

@@ -17,9 +17,9 @@ namespace {
 // Code::unsupported if the file has OBJECT, or attribute "OBJECT@NAME", in a form that is not read.
 Status unread_in(const File::State& state, std::string_view object) {
   const std::string why = state.contents ? state.contents->why_unread(object) : "";
-  return why.empty()
-             ? Status()
-             : Status(Code::unsupported, fmt::format("'{}' in '{}' cannot be read: it {}", object, state.path, why));
+  return why.empty() ? Status()
+                     : Status(Code::unsupported,
+                              fmt::format("'{}' in '{}' cannot be read: it {}", object, state.target.path, why));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ Status no_dataset(const File::State& state, const std::string& name) {
                        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(few), ", "),
                        names.size() > few ? fmt::format(" and {} more", names.size() - few) : "");
   }
-  return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'{}", name, state.path, said)};
+  return {Code::not_found, fmt::format("there is no dataset '{}' in '{}'{}", name, state.target.path, said)};
 }
 
 std::vector<DatasetInfo> File::datasets() const {
@@ -95,12 +95,13 @@ Result<Attribute> File::attribute(std::string_view object, std::string_view name
       PENSTOCK_TRY(unread_in(*state_, fmt::format("{}@{}", *stored, one)));
     if (list == catalogue.attributes.end() && !has(*stored)) {
       PENSTOCK_TRY(unread_in(*state_, *stored));
-      return Status(Code::not_found, fmt::format("there is no dataset or group '{}' in '{}'{}", object, state_->path,
-                                                 did_you_mean(*stored, object_names(catalogue))));
+      return Status(Code::not_found, fmt::format("there is no dataset or group '{}' in '{}'{}", object,
+                                                 state_->target.path, did_you_mean(*stored, object_names(catalogue))));
     }
   }
-  return Status(Code::not_found, fmt::format("there is no attribute '{}' of '{}' in '{}'{}", name,
-                                             object.empty() ? "/" : object, state_->path, did_you_mean(name, names)));
+  return Status(Code::not_found,
+                fmt::format("there is no attribute '{}' of '{}' in '{}'{}", name, object.empty() ? "/" : object,
+                            state_->target.path, did_you_mean(name, names)));
 }
 
 std::vector<std::string> File::dimensions(std::string_view dataset) const {

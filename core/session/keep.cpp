@@ -40,15 +40,15 @@ Status move_load(File::State& state, const Output& output, Load& load, std::vect
   buffer.resize(static_cast<size_t>(load.bytes));
   state.report.memory_peak = std::max(state.report.memory_peak, load.bytes);
   for (size_t i = 0; i < load.at.size(); ++i) load.from[i].memory = load.to[i].memory = buffer.data() + load.at[i];
-  PENSTOCK_TRY(read_here(*state.contents, state.described(), load.from, state.storage));
-  PENSTOCK_TRY(write_here(output.placed.contents, load.to, state.storage));
+  PENSTOCK_TRY(read_here(*state.contents, state.described(), load.from, state.target.storage));
+  PENSTOCK_TRY(write_here(output.placed.contents, load.to, state.target.storage));
   load = {};
   return {};
 }
 
 }  // namespace
 
-Status add_old(const Catalogue& old, Target& target, std::vector<Claim>& claims) {
+Status add_old(const Catalogue& old, NewContents& target, std::vector<Claim>& claims) {
   std::vector<Dataset> put = std::exchange(target.catalogue.datasets, {});
   std::vector<int> index;  // in the target, of each dataset that was put
   auto from = old.datasets.begin();
@@ -74,7 +74,7 @@ Status add_old(const Catalogue& old, Target& target, std::vector<Claim>& claims)
 }
 
 Status carry(File::State& state, const std::vector<int64_t>& kept, const Output& output) {
-  const int64_t carry_bytes = state.buffer_bytes() / 2;
+  const int64_t carry_bytes = state.target.buffer_bytes / 2;
   std::vector<std::byte> buffer;
   Load load;
   for (size_t d = 0; d < kept.size(); ++d) {
@@ -82,11 +82,12 @@ Status carry(File::State& state, const std::vector<int64_t>& kept, const Output&
     const Dataset& dataset = output.placed.contents.catalogue.datasets[d];
     const int old = state.contents->catalogue.index_of(dataset.name);
     const auto share = [&](int rank) {
-      return static_cast<int64_t>(static_cast<__int128>(kept[d]) * rank / state.comm->size());
+      return static_cast<int64_t>(static_cast<__int128>(kept[d]) * rank / state.target.comm->size());
     };
     const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, carry_bytes / size);
     const Dims& shape = state.contents->catalogue.datasets[static_cast<size_t>(old)].shape;
-    for (int64_t at = share(state.comm->rank()), end = share(state.comm->rank() + 1); at < end; at += most) {
+    for (int64_t at = share(state.target.comm->rank()), end = share(state.target.comm->rank() + 1); at < end;
+         at += most) {
       const Run run{at, std::min(most, end - at)};
       if (load.bytes + run.length * size > carry_bytes || load.at.size() == most_carried)
         PENSTOCK_TRY(move_load(state, output, load, buffer));
@@ -101,8 +102,8 @@ Status carry(File::State& state, const std::vector<int64_t>& kept, const Output&
 
 Status check_carry(const File::State& state) {
   PENSTOCK_TRY(state.method->check_keep());
-  const bool was_set = state.contents->parts.size() != 1 || state.contents->parts[0] != state.path;
-  if (state.source.empty() && was_set != state.is_set())
+  const bool was_set = state.contents->parts.size() != 1 || state.contents->parts[0] != state.target.path;
+  if (state.source.empty() && was_set != state.target.set)
     return {Code::unsupported, was_set ? "a set of files stays one when it is reopened: name parts=M in the plan, or "
                                          "make one file of it with 'penstock convert'"
                                        : "a single file stays one when it is reopened: copy it to make a set of it"};

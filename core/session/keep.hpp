@@ -9,7 +9,7 @@
 namespace penstock {
 
 // Local. Inserts the datasets of OLD into those of TARGET; both are sorted. CLAIMS keep referring to theirs.
-Status add_old(const Catalogue& old, Target& target, std::vector<Claim>& claims);
+Status add_old(const Catalogue& old, NewContents& target, std::vector<Claim>& claims);
 
 // Local. Rejects placements made of ranks' blocks, since carried-over data has none; and a change between set and
 // single file, which would leave parts behind.

@@ -96,9 +96,9 @@ int64_t default_capture_bytes(const Communicator& comm) {
 
 std::unique_ptr<File::State> new_state(const Communicator& comm, Mode mode) {
   auto state = std::make_unique<File::State>();
-  state->comm = comm;
+  state->target.comm = comm;
   state->mode = mode;
-  state->storage = std::make_shared<TracedStorage>(posix_storage({}, comm->threads_allowed()));
+  state->target.storage = std::make_shared<TracedStorage>(posix_storage({}, comm->threads_allowed()));
   state->capture_bytes = default_capture_bytes(comm);
   return state;
 }
@@ -106,13 +106,13 @@ std::unique_ptr<File::State> new_state(const Communicator& comm, Mode mode) {
 // For a file that will be written.
 void look_beside(File::State& state, Opening& opening) {
   opening.owner = text(this_process());
-  Beside beside = look_beside(*state.storage, opening.path);
+  Beside beside = look_beside(*state.target.storage, opening.path);
   opening.others = std::move(beside.others);
-  state.parts_beside = beside.parts;
+  state.target.parts_beside = beside.parts;
 }
 
 void set_partial_files(File::State& state, const Opening& agreed) {
-  state.owner = agreed.owner;
+  state.target.owner = agreed.owner;
   if (!agreed.others.empty()) state.warnings.push_back(agreed.others);
 }
 
@@ -127,7 +127,7 @@ Status choose_plan(Opening& opening, bool as_said = false) {
 
 // The plan takes precedence over rank 0's environment; methods without MPI-IO use neither.
 void set_hints(File::State& state, const Opening& agreed) {
-  if (!state.method->facts().hints) return;
+  if (!state.target.method.hints) return;
   state.hints = state.plan.hints;
   state.hints.insert(agreed.hints.begin(), agreed.hints.end());
 }
@@ -141,16 +141,32 @@ void warn_of_depth(File::State& state) {
                   settings.integer("queue_depth")));
 }
 
+// The size of the session's own buffer.
+int64_t buffer_bytes(const Settings& settings) {
+  constexpr int64_t most = 16 << 20;
+  const int64_t memory = settings.integer("memory_bytes");  // 0 for an engine
+  return memory == 0 ? most : std::min(most, memory / 4);
+}
+
 Status set_plan(File::State& state, std::string_view text, std::string_view format) {
   PENSTOCK_ASSIGN(state.plan, parse_plan(text, format, catalog()));
   state.warnings = environment_warnings(state.plan.environment, process_environment());
   if (std::string wrong = timeout_warning(); !wrong.empty()) state.warnings.push_back(std::move(wrong));
   warn_of_depth(state);
-  if (state.mode != Mode::read && state.plan.settings.word("parity") == "1" && !state.is_set())
+  Target& target = state.target;
+  const Settings& settings = state.plan.settings;
+  target.set = is_set(state.plan);
+  target.durable = settings.word("durability") == "full";
+  target.preallocate = settings.boolean("preallocate");
+  target.parity =
+      target.set && (settings.word("parity") == "1" || (state.mode == Mode::change && state.contents->parity));
+  target.buffer_bytes = buffer_bytes(settings);
+  if (state.mode != Mode::read && settings.word("parity") == "1" && !target.set)
     return {Code::unsupported,
             "parity=1 is for sets of files, whose parts it can rebuild; of a single file there is "
             "nothing to rebuild it from: add placement=parts, per_rank or rank_order"};
   PENSTOCK_ASSIGN(state.method, make_method(state.plan, state.mode));
+  target.method = state.method->facts();
   return {};
 }
 
@@ -173,42 +189,18 @@ Status set_plan_of_new(File::State& state, const Opening& opening, const std::st
 }
 
 Status note_occupant(File::State& state, const std::string& path) {
-  PENSTOCK_ASSIGN(state.occupant, occupant(*state.storage, path));
+  PENSTOCK_ASSIGN(state.target.occupant, occupant(*state.target.storage, path));
   return {};
 }
 
 }  // namespace
 
-std::string published_path(std::string path, const File::State& state) {
-  const auto [extension, master] = std::pair(state.method->facts().extension, state.method->facts().master_extension);
-  if (!state.is_set() || master == extension) return path;
-  return path.ends_with(fmt::format(".{}", master)) ? path : fmt::format("{}.{}", path, master);
-}
-
-Status hold(File::State& state) {
-  if (state.comm->rank() != 0) return {};
-  PENSTOCK_ASSIGN(state.held, state.storage->open(state.path, Io::buffered, false));
-  if (state.occupant) return {};
-  PENSTOCK_ASSIGN(state.occupant, occupant(*state.storage, state.path));
-  return {};
-}
-
-Status check_held(File::State& state) {
-  Status status;
-  if (state.comm->rank() == 0 && state.occupant) {
-    const auto now = state.storage->stat(state.path);
-    if (!now.ok() || !same_file(*now, *state.occupant))
-      status = {Code::mismatch, "somebody replaced the file since it was opened: open it again"};
-  }
-  return agree(state.comm, status);
-}
-
 Status refresh(File::State& state) {
   if (!state.stale) return {};
-  PENSTOCK_TRY(check_held(state));
-  PENSTOCK_ASSIGN(state.contents, read_contents(state.comm, *state.storage, state.path));
+  PENSTOCK_TRY(check_held(state.target));
+  PENSTOCK_ASSIGN(state.contents, read_contents(state.target.comm, *state.target.storage, state.target.path));
   state.stale = false;
-  return agree(state.comm, hold(state));
+  return agree(state.target.comm, hold(state.target));
 }
 
 Result<std::string> plan_of_new(const Communicator& comm, const std::string& path, std::string_view plan) {
@@ -227,8 +219,8 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
     opening.status = choose_plan(opening);
     if (opening.status.ok()) opening.status = set_plan_of_new(*state, opening, path);
     if (opening.status.ok()) {
-      opening.path = resolve_link(published_path(path, *state));
-      opening.status = check_target(*state->storage, opening.path, state->method->may_replace(opening.path));
+      opening.path = resolve_link(published_path(path, state->target));
+      opening.status = check_target(*state->target.storage, opening.path, state->method->may_replace(opening.path));
       opening.ground = find_ground(opening.path);
       if (opening.status.ok()) opening.status = note_occupant(*state, opening.path);
       if (opening.status.ok()) look_beside(*state, opening);
@@ -236,8 +228,8 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
   PENSTOCK_TRY(set_plan_of_new(*state, agreed, path));
-  state->path = agreed.path;
-  state->token = agreed.token;
+  state->target.path = agreed.path;
+  state->target.token = agreed.token;
   set_partial_files(*state, agreed);
   set_hints(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.ground));
@@ -249,11 +241,11 @@ namespace {
 // Checks that the plan can read, or change, the recognised format.
 Status check_reader(const File::State& state, Mode mode) {
   const std::string& there = state.contents->format;
-  const std::string where = fmt::format("'{}'", state.path);
-  if (mode == Mode::change && state.method->facts().at_once) return state.method->check_keep().in(where);
-  if (mode == Mode::change && state.method->facts().format != there)
+  const std::string where = fmt::format("'{}'", state.target.path);
+  if (mode == Mode::change && state.target.method.at_once) return state.method->check_keep().in(where);
+  if (mode == Mode::change && state.target.method.format != there)
     return {Code::mismatch, fmt::format("{} is {}, the plan says {}: reopen keeps the format", where, there,
-                                        state.method->facts().format)};
+                                        state.target.method.format)};
   return state.method->check_format(there).in(where);
 }
 
@@ -280,10 +272,10 @@ Status check_lost(File::State& state, Mode mode) {
   if (count > most) told += fmt::format(", ... ({} pieces in all)", count);
   const std::string others = lost.size() > 1 ? fmt::format(" (and {} parts more)", lost.size() - 1) : "";
   const std::string remedy = state.contents->parity && lost.size() == 1
-                                 ? fmt::format("it can be rebuilt: 'penstock verify --repair {}'", state.path)
+                                 ? fmt::format("it can be rebuilt: 'penstock verify --repair {}'", state.target.path)
                                  : "lost_parts=zeros in the plan reads the rest";
-  return {lost[0].why.code(),
-          fmt::format("'{}' has lost a part{}: {}{}; {}", state.path, others, lost[0].why.message(), told, remedy)};
+  return {lost[0].why.code(), fmt::format("'{}' has lost a part{}: {}{}; {}", state.target.path, others,
+                                          lost[0].why.message(), told, remedy)};
 }
 
 void warn_of_unread(File::State& state) {
@@ -304,35 +296,37 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   if (comm->rank() == 0) {
     opening.status = choose_plan(opening, as_said);
     if (path.empty()) opening.status = {Code::invalid, "the path is empty"};
-    if (!state->storage->stat(path).ok() && state->storage->stat(path + ".json").ok()) opening.path = path + ".json";
+    if (!state->target.storage->stat(path).ok() && state->target.storage->stat(path + ".json").ok())
+      opening.path = path + ".json";
     opening.path = resolve_link(opening.path);  // the parts of a set are beside the file, not beside the link
     opening.ground = find_ground(opening.path);
     if (mode == Mode::change && opening.status.ok())
-      opening.status = check_target(*state->storage, opening.path, recognising_engine(opening.path) != nullptr);
+      opening.status = check_target(*state->target.storage, opening.path, recognising_engine(opening.path) != nullptr);
     if (mode == Mode::change && opening.status.ok()) look_beside(*state, opening);
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
-  state->path = agreed.path;
-  state->token = agreed.token;
-  PENSTOCK_ASSIGN(state->contents, read_contents(comm, *state->storage, state->path));
+  state->target.path = agreed.path;
+  state->target.token = agreed.token;
+  PENSTOCK_ASSIGN(state->contents, read_contents(comm, *state->target.storage, state->target.path));
   // Files that only an engine can read use that engine, unless the plan says otherwise.
   const bool by_engine = agreed.chosen.empty() && find_format(state->contents->format) == nullptr;
   PENSTOCK_TRY(set_plan(*state, by_engine ? state->contents->format : agreed.chosen, state->contents->format)
-                   .in(agreed.chosen.empty() ? fmt::format("opening '{}'", state->path)
-                                             : fmt::format("opening '{}' with plan '{}'", state->path, agreed.chosen)));
+                   .in(agreed.chosen.empty()
+                           ? fmt::format("opening '{}'", state->target.path)
+                           : fmt::format("opening '{}' with plan '{}'", state->target.path, agreed.chosen)));
   PENSTOCK_TRY(check_reader(*state, mode));
   PENSTOCK_TRY(check_lost(*state, mode));
   warn_of_unread(*state);
   set_partial_files(*state, agreed);
   set_hints(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.ground));
-  PENSTOCK_TRY(agree(comm, hold(*state)));
+  PENSTOCK_TRY(agree(comm, hold(state->target)));
   if (mode == Mode::change && !state->contents->left_out.empty())
-    return Status(Code::unsupported,
-                  fmt::format("'{}' cannot be changed without loss: {}", state->path, state->contents->left_out));
+    return Status(Code::unsupported, fmt::format("'{}' cannot be changed without loss: {}", state->target.path,
+                                                 state->contents->left_out));
   if (mode == Mode::change && !state->contents->converted.empty())
     return Status(Code::unsupported, fmt::format("'{}' cannot be changed in place: {}; copy it, and change the copy",
-                                                 state->path, state->contents->converted));
+                                                 state->target.path, state->contents->converted));
   state->published = true;
   return state;
 }

@@ -69,20 +69,20 @@ class OurFiles final : public NewFiles {
   OurFiles(const File::State& state, Output& output) : state_(state), output_(output) {}
 
   std::string whole() const override { return output_.partial; }
-  std::string part(std::string_view label) const override { return part_path(state_, label); }
+  std::string part(std::string_view label) const override { return part_path(state_.target, label); }
 
   Io wanted(int64_t bytes) const override {
     const std::string_view word = io_word();
     if (word != "auto") return parse_io(word);
-    return state_.durable() && bytes >= min_direct ? Io::direct : Io::buffered;
+    return state_.target.durable && bytes >= min_direct ? Io::direct : Io::buffered;
   }
 
   Status create(const std::string& path, int64_t bytes, Io& io) override {
     const bool preallocate = state_.plan.settings.boolean("preallocate");
-    auto file = state_.storage->create(path, bytes, io, preallocate);
+    auto file = state_.target.storage->create(path, bytes, io, preallocate);
     if (!file.ok() && file.status().code() == Code::unsupported && io_word() == "auto") {
       io = Io::buffered;
-      file = state_.storage->create(path, bytes, io, preallocate);
+      file = state_.target.storage->create(path, bytes, io, preallocate);
     }
     if (!file.ok()) return file.status();
     output_.created.push_back(path);
@@ -101,7 +101,7 @@ class OurFiles final : public NewFiles {
 };
 
 Status create_master(File::State& state, Output& output) {
-  PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
+  PENSTOCK_ASSIGN(auto file, state.target.storage->create(output.partial, 0, Io::buffered, false));
   output.created.push_back(output.partial);
   return file->close();
 }
@@ -109,31 +109,31 @@ Status create_master(File::State& state, Output& output) {
 // Collective. Places CATALOGUE and CLAIMS, and creates the files. After a failure OUTPUT.created lists those to remove.
 Status OwnMethod::place(File::State& state, const Catalogue& catalogue, std::span<const Claim> claims,
                         Output& output) const {
-  output.partial = partial_path(state);
-  if (state.is_set())
-    PENSTOCK_TRY(agree(state.comm, state.comm->rank() == 0 ? create_master(state, output) : Status()));
+  output.partial = partial_path(state.target);
+  if (state.target.set)
+    PENSTOCK_TRY(agree(state.target.comm, state.target.comm->rank() == 0 ? create_master(state, output) : Status()));
   OurFiles files(state, output);
   const Slots slots = placement_.rank_order() ? transport_.slots(plan_.settings) : Slots();
-  PENSTOCK_ASSIGN(output.placed, placement_.place({state.comm, &format_, &plan_.settings, &catalogue, claims, slots,
-                                                   state.supplied, &files}));
-  output.placed.contents.generation = fmt::format("{:016x}", state.token);
+  PENSTOCK_ASSIGN(output.placed, placement_.place({state.target.comm, &format_, &plan_.settings, &catalogue, claims,
+                                                   slots, state.supplied, &files}));
+  output.placed.contents.generation = fmt::format("{:016x}", state.target.token);
   return {};
 }
 
 Result<std::unique_ptr<Transfer>> OwnMethod::begin_transfer(File::State& state, Job& job) const {
-  job.storage = state.storage;
+  job.storage = state.target.storage;
   job.hints = state.hints;
   job.block = plan_.settings.integer("block");
   auto transfer = transport_.begin(job, plan_.settings);
-  PENSTOCK_TRY(agree(state.comm, transfer.status()));
+  PENSTOCK_TRY(agree(state.target.comm, transfer.status()));
   return transfer;
 }
 
 // Syncs the parts that this rank wrote.
 Status sync_parts(const File::State& state, const Output& output) {
-  if (!state.durable()) return {};
+  if (!state.target.durable) return {};
   for (const Part& part : output.placed.parts) {
-    PENSTOCK_ASSIGN(auto file, state.storage->open(part.path, Io::buffered, true));
+    PENSTOCK_ASSIGN(auto file, state.target.storage->open(part.path, Io::buffered, true));
     PENSTOCK_TRY(file->sync());
     PENSTOCK_TRY(file->close());
   }
@@ -149,15 +149,15 @@ Job write_job(const File::State& state, Writing& writing, bool keep) {
   job.pieces = std::move(output.placed.pieces);
   job.keep = keep;
   job.disjoint = !keep && !state.partial;  // as proved for the tiling
-  job.sync = state.durable();
+  job.sync = state.target.durable;
   job.io = output.placed.io;
   return job;
 }
 
 // Creates the files, carries over what is kept, and starts the movement.
 Status OwnMethod::begin(File::State& state, Writing& writing) const {
-  Target& target = writing.target;
-  writing.known = !state.is_set();
+  NewContents& target = writing.target;
+  writing.known = !state.target.set;
   const bool keep =
       state.contents && std::any_of(target.kept.begin(), target.kept.end(), [](int64_t n) { return n > 0; });
   {
@@ -174,10 +174,10 @@ Status OwnMethod::begin(File::State& state, Writing& writing) const {
   }
   if (keep) {
     PhaseTimer timer(state.report.phases, Phase::write);
-    PENSTOCK_TRY(agree(state.comm, guarded([&] { return carry(state, target.kept, writing.output); })));
+    PENSTOCK_TRY(agree(state.target.comm, guarded([&] { return carry(state, target.kept, writing.output); })));
   }
   if (keep || state.supplied)
-    PENSTOCK_TRY(agree(state.comm, guarded([&] { return sync_parts(state, writing.output); })));
+    PENSTOCK_TRY(agree(state.target.comm, guarded([&] { return sync_parts(state, writing.output); })));
   writing.job = write_job(state, writing, keep || state.supplied);
   writing.job.phases = &writing.phases;
   writing.job.hints_outcome = &writing.hints_outcome;
@@ -206,17 +206,17 @@ Status place_slots(const Slots& slots, Writing& writing) {
 Status OwnMethod::complete(File::State& state, Writing& writing) const {
   if (!writing.sums.early) PENSTOCK_TRY(add_up_sums(state, writing));
   // Only rank 0 has work left on files that all ranks share.
-  const bool by_root = !placement_.own_files() && !state.has_parity();
+  const bool by_root = !placement_.own_files() && !state.target.parity;
   const auto finish = [&] {
     PENSTOCK_TRY(place_slots(transport_.slots(plan_.settings), writing));
-    return cut_parts(state, writing.output);
+    return cut_parts(state.target, writing.output);
   };
-  if (!by_root) PENSTOCK_TRY(agree(state.comm, finish()));
+  if (!by_root) PENSTOCK_TRY(agree(state.target.comm, finish()));
   PENSTOCK_TRY(write_parity(state, writing.output));
-  return publish_together(state.comm, [&] {
+  return publish_together(state.target.comm, [&] {
     if (by_root) PENSTOCK_TRY(finish());
     PENSTOCK_TRY(place_record(state, writing));
-    return publish(state, writing.output);
+    return publish(state.target, writing.output, state.report.warnings);
   });
 }
 
@@ -225,7 +225,7 @@ Status OwnMethod::read(File::State& state, const Resolved& resolved) const {
   const Contents& contents = *state.contents;
   Job job;
   job.direction = Direction::read;
-  job.comm = state.comm;
+  job.comm = state.target.comm;
   std::vector<int> asked;
   for (const Dataset& dataset : resolved.catalogue.datasets) asked.push_back(contents.catalogue.index_of(dataset.name));
   job.parts = parts_of(contents, asked, state.plan.settings.integer("block"));
@@ -237,7 +237,7 @@ Status OwnMethod::read(File::State& state, const Resolved& resolved) const {
     } else if (foreign.ok()) {
       PhaseTimer timer(state.report.phases, Phase::read);
       foreign = read_foreign(contents, state.described(), index, claim.selection, claim.memory,
-                             std::max<int64_t>(state.buffer_bytes(), 1 << 20));
+                             std::max<int64_t>(state.target.buffer_bytes, 1 << 20));
     }
   }
   job.phases = &state.report.phases;
@@ -250,8 +250,8 @@ Status OwnMethod::read(File::State& state, const Resolved& resolved) const {
   state.report.warnings.insert(state.report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
   state.report.memory_peak = std::max(state.report.memory_peak, transfer->memory_peak());
   state.report.writers = transfer->touched_files() ? 1 : 0;
-  PENSTOCK_TRY(agree(state.comm, status));
-  return agree(state.comm, foreign);
+  PENSTOCK_TRY(agree(state.target.comm, status));
+  return agree(state.target.comm, foreign);
 }
 
 }  // namespace

@@ -115,8 +115,8 @@ class Combiner {
 // The parts of the set that this rank reads back: its own files, or a share of those known to all ranks.
 std::vector<Source> parts_to_read(const File::State& state, const Output& output) {
   std::vector<Source> mine;
-  const bool own = state.method->facts().own_files;
-  const int rank = state.comm->rank(), ranks = state.comm->size();
+  const bool own = state.target.method.own_files;
+  const int rank = state.target.comm->rank(), ranks = state.target.comm->size();
   for (size_t p = 0; p < output.placed.parts.size(); ++p)
     if (own || reader_of(p, output.placed.parts.size(), ranks) == rank) mine.push_back({output.placed.parts[p].path});
   return mine;
@@ -125,7 +125,7 @@ std::vector<Source> parts_to_read(const File::State& state, const Output& output
 }  // namespace
 
 int64_t combine_window(const File::State& state) {
-  const int64_t most = std::min(most_window, state.buffer_bytes());
+  const int64_t most = std::min(most_window, state.target.buffer_bytes);
   return std::max(direct_alignment, most / direct_alignment * direct_alignment);
 }
 
@@ -150,29 +150,30 @@ Status make_parity(File::State& state, std::vector<Source> mine, const std::stri
   Status status;
   int64_t longest = 0;
   for (Source& source : mine) {
-    const auto info = state.storage->stat(source.path);
+    const auto info = state.target.storage->stat(source.path);
     if (!info.ok() && status.ok()) status = info.status();
     if (info.ok()) source.bytes = info->bytes;
     longest = std::max(longest, source.bytes);
   }
-  PENSTOCK_TRY(agree(state.comm, status));
-  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&longest, 1)));
-  if (state.comm->rank() == 0) {
+  PENSTOCK_TRY(agree(state.target.comm, status));
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&longest, 1)));
+  if (state.target.comm->rank() == 0) {
     const bool preallocate = state.plan.settings.boolean("preallocate");
-    auto file = state.storage->create(path, longest, Io::buffered, preallocate);
+    auto file = state.target.storage->create(path, longest, Io::buffered, preallocate);
     if (file.ok()) created.push_back(path);
     status = file.ok() ? (*file)->close() : file.status();
-    if (status.ok()) status = state.storage->permit(path);
+    if (status.ok()) status = state.target.storage->permit(path);
   }
-  PENSTOCK_TRY(agree(state.comm, status));
+  PENSTOCK_TRY(agree(state.target.comm, status));
   const int64_t window = combine_window(state);
   state.report.memory_peak = std::max(state.report.memory_peak, 2 * window);
-  PENSTOCK_TRY(combine(state.comm, *state.storage, mine, {path, longest, io, state.durable()}, window));
+  PENSTOCK_TRY(
+      combine(state.target.comm, *state.target.storage, mine, {path, longest, io, state.target.durable}, window));
 
   Encoder out;
   for (const Source& source : mine) out.value(FileSum{source.bytes, source.sum});
-  PENSTOCK_ASSIGN(const auto all, state.comm->gather(out.take(), 0));
-  if (state.comm->rank() == 0) {
+  PENSTOCK_ASSIGN(const auto all, state.target.comm->gather(out.take(), 0));
+  if (state.target.comm->rank() == 0) {
     Parity parity{path, {longest, 0}, {}};
     for (const auto& one : all)
       for (Decoder in(one); !in.done();) parity.parts.push_back(in.value<FileSum>());
@@ -182,14 +183,15 @@ Status make_parity(File::State& state, std::vector<Source> mine, const std::stri
                 fmt::format("the parity of {} files was made of {}", contents.parts.size(), parity.parts.size())};
     contents.parity = std::move(parity);
   }
-  return agree(state.comm, status);
+  return agree(state.target.comm, status);
 }
 
 Status write_parity(File::State& state, Output& output) {
-  if (!state.has_parity()) return {};
+  if (!state.target.parity) return {};
   const Io io = output.placed.io == Io::direct ? Io::direct : Io::buffered;
-  return make_parity(state, parts_to_read(state, output), parity_path(state, fmt::format("{:016x}", state.token)), io,
-                     output.created, output.placed.contents);
+  return make_parity(state, parts_to_read(state, output),
+                     parity_path(state.target, fmt::format("{:016x}", state.target.token)), io, output.created,
+                     output.placed.contents);
 }
 
 }  // namespace penstock

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/session/output.hpp"
+#include "core/publication/output.hpp"
 #include "core/session/state.hpp"
 
 namespace penstock {

@@ -50,11 +50,11 @@ void move_shares(std::span<const Share> shares, std::byte* bytes, Direction dire
 // Of BYTES in total.
 Status broadcast_shares(File::State& state, std::span<const Share> shares, int64_t bytes, int speaker) {
   std::vector<std::byte> buffer;
-  if (state.comm->rank() == speaker) {
+  if (state.target.comm->rank() == speaker) {
     buffer.resize(static_cast<size_t>(bytes));
     move_shares(shares, buffer.data(), Direction::write);
   }
-  PENSTOCK_TRY(state.comm->broadcast(buffer, speaker));
+  PENSTOCK_TRY(state.target.comm->broadcast(buffer, speaker));
   move_shares(shares, buffer.data(), Direction::read);
   state.report.memory_peak = std::max(state.report.memory_peak, bytes);
   return {};
@@ -67,7 +67,7 @@ Status broadcast_replicas(File::State& state, const Resolved& resolved) {
   std::map<int, std::vector<Share>> of_speaker;
   for (const auto& [name, speaker] : resolved.speaker)
     of_speaker[speaker].push_back({resolved.catalogue.find(name), requests[name], {}});
-  const int64_t most = state.buffer_bytes();
+  const int64_t most = state.target.buffer_bytes;
   for (auto& [speaker, datasets] : of_speaker) {
     std::vector<Share> shares;
     int64_t sum = 0;
@@ -95,10 +95,10 @@ Status read_pending(File::State& state) {
     PhaseTimer timer(state.report.phases, Phase::define);
     PENSTOCK_TRY(refresh(state));
     // The parts of a set do not change when another index replaces it.
-    if (state.contents->parts == std::vector{state.path}) PENSTOCK_TRY(check_held(state));
+    if (state.contents->parts == std::vector{state.target.path}) PENSTOCK_TRY(check_held(state.target));
     PENSTOCK_TRY(check_source(state));
     auto mine = state.misuse.ok() ? local_definitions(state, state.gets) : Result<Definitions>(state.misuse);
-    PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));
+    PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.target.comm, std::move(mine)));
     PENSTOCK_ASSIGN(resolved, resolve(state, state.gets, std::move(agreed), Direction::read));
     for (size_t d = 0; d < resolved.sharing.size(); ++d)
       PENSTOCK_TRY(check_claim(*state.contents, resolved.catalogue.datasets[d], resolved.sharing[d]));

@@ -5,8 +5,8 @@
 
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
+#include "core/publication/output.hpp"
 #include "core/session/files.hpp"
-#include "core/session/output.hpp"
 #include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
@@ -38,12 +38,12 @@ Status too_many(const File::State& state, const std::vector<WrongFile>& wrong) {
   return {Code::damaged,
           fmt::format("'{}': {} of its {} files are missing or damaged, parity can rebuild one: {}; in them {}; "
                       "bring back all but one of them, or read the rest with lost_parts=zeros",
-                      state.path, wrong.size(), contents.parts.size() + 1, files, elements)};
+                      state.target.path, wrong.size(), contents.parts.size() + 1, files, elements)};
 }
 
 // Rank 0. Whether the file written to PATH has the intended contents.
 Status check_rebuilt(File::State& state, const std::string& path, const FileSum& meant) {
-  PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::automatic, false));
+  PENSTOCK_ASSIGN(auto file, state.target.storage->open(path, Io::automatic, false));
   PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(state, *file, meant.bytes));
   if (sum == meant.sum) return {};
   return {Code::damaged,
@@ -56,21 +56,22 @@ Status rebuild(File::State& state, int32_t file, const std::string& path) {
   const Contents& contents = *state.contents;
   const FileSum& meant = sum_of(contents, file);
   Status status;
-  if (state.comm->rank() == 0) {
-    auto made = state.storage->create(path, meant.bytes, Io::buffered, true);
+  if (state.target.comm->rank() == 0) {
+    auto made = state.target.storage->create(path, meant.bytes, Io::buffered, true);
     status = made.ok() ? (*made)->close() : made.status();
   }
-  PENSTOCK_TRY(agree(state.comm, status));
+  PENSTOCK_TRY(agree(state.target.comm, status));
   std::vector<Source> sources;
   const size_t count = contents.parts.size() + 1;
   for (size_t i = 0; i < count; ++i)
-    if (static_cast<int32_t>(i) != file && reader_of(i, count, state.comm->size()) == state.comm->rank())
+    if (static_cast<int32_t>(i) != file && reader_of(i, count, state.target.comm->size()) == state.target.comm->rank())
       sources.push_back({path_of(contents, static_cast<int32_t>(i)), sum_of(contents, static_cast<int32_t>(i)).bytes});
   const Combined target{path, meant.bytes, Io::buffered, true};
-  PENSTOCK_TRY(combine(state.comm, *state.storage, sources, target, combine_window(state)));
-  PENSTOCK_TRY(agree(state.comm,
-                     state.comm->rank() == 0 ? guarded([&] { return check_rebuilt(state, path, meant); }) : Status()));
-  return check_held(state);
+  PENSTOCK_TRY(combine(state.target.comm, *state.target.storage, sources, target, combine_window(state)));
+  PENSTOCK_TRY(agree(state.target.comm, state.target.comm->rank() == 0
+                                            ? guarded([&] { return check_rebuilt(state, path, meant); })
+                                            : Status()));
+  return check_held(state.target);
 }
 
 // Part of the names of all files of a set.
@@ -79,7 +80,7 @@ std::string generation_mark(const Contents& contents) { return ".g" + contents.g
 // "heat.h5.before-TOKEN.part000003.h5": not a part of any set, so that neither commits nor penstock clean remove it.
 std::string kept_path(const File::State& state, const std::string& path) {
   const std::string mark = generation_mark(*state.contents);
-  const std::string before = fmt::format(".before-{:016x}.", state.token);
+  const std::string before = fmt::format(".before-{:016x}.", state.target.token);
   const size_t at = path.rfind(mark);
   return at == std::string::npos ? path + before : path.substr(0, at) + before + path.substr(at + mark.size());
 }
@@ -100,11 +101,11 @@ Status check_place(Storage& storage, const Contents& contents, const std::string
 // Collective. A file newer than the index was changed after the commit, perhaps on purpose.
 Result<bool> is_newer(const File::State& state, const std::string& path) {
   int64_t newer = 0;
-  if (state.comm->rank() == 0) {
-    const auto committed = state.storage->stat(state.path), there = state.storage->stat(path);
+  if (state.target.comm->rank() == 0) {
+    const auto committed = state.target.storage->stat(state.target.path), there = state.target.storage->stat(path);
     newer = committed.ok() && there.ok() && there->changed_at > committed->changed_at;
   }
-  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&newer, 1)));
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&newer, 1)));
   return newer != 0;
 }
 
@@ -138,24 +139,25 @@ Result<Repair> repair_set(File::State& state) {
   result.files = std::ssize(contents.parts) + 1;
   if (wrong.empty()) return result;
   if (wrong.size() > 1) return too_many(state, wrong);
-  PENSTOCK_TRY(own_partial_files(state));
+  PENSTOCK_TRY(own_partial_files(state.target));
   const std::string& path = path_of(contents, wrong[0].file);
   const std::string made =
-      folder_of(path) + partial_name(path.substr(folder_of(path).size()), state.token, state.owner);
-  Status status = agree(state.comm, state.comm->rank() == 0 ? check_place(*state.storage, contents, path) : Status());
+      folder_of(path) + partial_name(path.substr(folder_of(path).size()), state.target.token, state.target.owner);
+  Status status = agree(state.target.comm,
+                        state.target.comm->rank() == 0 ? check_place(*state.target.storage, contents, path) : Status());
   if (status.ok()) status = rebuild(state, wrong[0].file, made);
   if (status.ok()) {
     PENSTOCK_ASSIGN(const bool newer, is_newer(state, path));
     if (newer) result.kept = kept_path(state, path);
-    status =
-        publish_together(state.comm, [&] { return put_back(*state.storage, made, path, state.path, result.kept); });
+    status = publish_together(
+        state.target.comm, [&] { return put_back(*state.target.storage, made, path, state.target.path, result.kept); });
   }
   if (!status.ok()) {
-    if (state.comm->rank() == 0) (void)state.storage->remove(made);
-    all_cleaned(state.comm, status);
+    if (state.target.comm->rank() == 0) (void)state.target.storage->remove(made);
+    all_cleaned(state.target.comm, status);
     return status.in(fmt::format("rebuilding '{}'", path));
   }
-  state.storage->let_go();
+  state.target.storage->let_go();
   result.rebuilt = path;
   result.why = wrong[0].why;
   result.bytes = sum_of(contents, wrong[0].file).bytes;

@@ -34,8 +34,8 @@ Result<RowCounts> count_rows(const File::State& state, const std::vector<Pending
   for (const Pending& p : pending)
     if (const auto at = rows.index.find(p.name); at != rows.index.end()) rows.total[at->second] += p.part.rows();
   rows.before = rows.total;
-  PENSTOCK_TRY(state.comm->exclusive_sum(rows.before));
-  PENSTOCK_TRY(state.comm->all_reduce_sum(rows.total));
+  PENSTOCK_TRY(state.target.comm->exclusive_sum(rows.before));
+  PENSTOCK_TRY(state.target.comm->all_reduce_sum(rows.total));
   return rows;
 }
 
@@ -54,17 +54,17 @@ Status compare_replicas(const File::State& state, const std::vector<Pending>& pe
     int64_t* mine = values.data() + 3 * at->second;
     mine[0] = std::max(mine[0], digest);
     mine[1] = std::max(mine[1], -digest);
-    mine[2] = -state.comm->rank();
+    mine[2] = -state.target.comm->rank();
   }
   const std::vector<int64_t> own = values;
-  PENSTOCK_TRY(state.comm->all_reduce_max(values));
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(values));
   for (const auto& [name, i] : index) {
     speaker[name] = static_cast<int>(-values[3 * i + 2]);
     if (values[3 * i] == -values[3 * i + 1]) continue;
     // Names a pair: all compare with the speaker's digest.
     std::vector<std::byte> bytes(sizeof(int64_t));
     std::memcpy(bytes.data(), &own[3 * i], sizeof(int64_t));
-    PENSTOCK_TRY(state.comm->broadcast(bytes, speaker[name]));
+    PENSTOCK_TRY(state.target.comm->broadcast(bytes, speaker[name]));
     int64_t measure = 0;
     std::memcpy(&measure, bytes.data(), sizeof measure);
     const bool differs = own[3 * i] != INT64_MIN && own[3 * i] != measure;
@@ -77,7 +77,7 @@ Status compare_replicas(const File::State& state, const std::vector<Pending>& pe
       mine = {Code::mismatch, fmt::format("replicated dataset '{}' has other values here than on rank {}: "
                                           "give it alike on all ranks, or partition it",
                                           name, speaker[name])};
-    PENSTOCK_TRY(agree(state.comm, mine));
+    PENSTOCK_TRY(agree(state.target.comm, mine));
   }
   return {};
 }
@@ -93,7 +93,7 @@ Dims final_shape(const Definition& definition, const std::string& name, const Ro
 
 Result<Definitions> local_definitions(const File::State& state, const std::vector<Pending>& pending) {
   Definitions mine;
-  const int rank = state.comm->rank();
+  const int rank = state.target.comm->rank();
   for (const Pending& p : pending) {
     const bool stays = state.contents && !is_among(p.name, state.removed);
     const Dataset* there = stays ? state.contents->catalogue.find(p.name) : nullptr;
@@ -113,7 +113,7 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
   PENSTOCK_TRY(compare_replicas(state, pending, agreed, direction, out.speaker));
   out.catalogue.datasets.reserve(agreed.datasets.size());
   for (const auto& [name, definition] : agreed.datasets) {
-    const Dims shape = final_shape(definition, name, rows, state.comm->size());
+    const Dims shape = final_shape(definition, name, rows, state.target.comm->size());
     if (const Status legal = check_shape(definition.type, shape); !legal.ok())
       return legal.in(fmt::format("'{}'", name));
     out.catalogue.datasets.push_back(
@@ -129,13 +129,13 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
   std::set<std::string> spoken;
   for (Pending& p : pending) {
     const int index = out.catalogue.index_of(p.name);
-    RowStart start{0, state.comm->rank()};
+    RowStart start{0, state.target.comm->rank()};
     if (const auto at = rows.index.find(p.name); at != rows.index.end()) {
       start.ragged = rows.before[at->second];
       rows.before[at->second] += p.part.rows();
     }
     if (p.part.form() == Decomposition::Form::replicated)
-      if (out.speaker[p.name] != state.comm->rank() || !spoken.insert(p.name).second) continue;
+      if (out.speaker[p.name] != state.target.comm->rank() || !spoken.insert(p.name).second) continue;
     for (Selection& selection : selections(p, out.catalogue.datasets[static_cast<size_t>(index)].shape, start))
       out.claims.push_back({index, std::move(selection), p.data, p.supplier ? &p.supplier : nullptr});
   }

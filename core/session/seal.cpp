@@ -25,7 +25,7 @@ struct RenewedSums {
 // Local. The sum of one block of dataset D, read in pieces.
 Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t d, const BlockCut& cut, int64_t index) {
   const Dataset& dataset = contents.catalogue.datasets[d];
-  const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, state.buffer_bytes() / size);
+  const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, state.target.buffer_bytes / size);
   int64_t at = index * cut.elements;
   uint64_t sum = 0;
   std::vector<std::byte> buffer;
@@ -33,9 +33,9 @@ Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t 
     const Run run{at, std::min(most, end - at)};
     buffer.resize(static_cast<size_t>(run.length * size));
     const Claim claim{static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1)), buffer.data()};
-    state.comm->working(0);
-    PENSTOCK_TRY(read_here(contents, contents.parts.empty() ? state.path : contents.parts[0], std::span(&claim, 1),
-                           state.storage));
+    state.target.comm->working(0);
+    PENSTOCK_TRY(read_here(contents, contents.parts.empty() ? state.target.path : contents.parts[0],
+                           std::span(&claim, 1), state.target.storage));
     sum = crc64(buffer, sum);
   }
   return sum;
@@ -49,17 +49,18 @@ Result<RenewedSums> sum_all(File::State& state, const Contents& contents) {
   const Status status = guarded([&]() -> Status {
     for (size_t d = 0; d < sums.cuts.size(); ++d)
       for (int64_t i = 0; i < sums.cuts[d].count; ++i) {
-        if (reader_of(static_cast<size_t>(number++), sums.blocks.size(), state.comm->size()) != state.comm->rank())
+        if (reader_of(static_cast<size_t>(number++), sums.blocks.size(), state.target.comm->size()) !=
+            state.target.comm->rank())
           continue;
         PENSTOCK_ASSIGN(sums.blocks[static_cast<size_t>(sums.cuts[d].first + i)],
                         sum_block(state, contents, d, sums.cuts[d], i));
       }
     return {};
   });
-  PENSTOCK_TRY(agree(state.comm, status));
+  PENSTOCK_TRY(agree(state.target.comm, status));
   if (!sums.blocks.empty())
-    PENSTOCK_TRY(
-        state.comm->all_reduce_xor(std::span(reinterpret_cast<int64_t*>(sums.blocks.data()), sums.blocks.size())));
+    PENSTOCK_TRY(state.target.comm->all_reduce_xor(
+        std::span(reinterpret_cast<int64_t*>(sums.blocks.data()), sums.blocks.size())));
   return sums;
 }
 
@@ -68,16 +69,17 @@ Result<std::vector<FileSum>> sum_heads(File::State& state) {
   const auto& parts = state.contents->parts;
   std::vector<FileSum> heads = state.contents->heads;
   std::vector<int64_t> sums(heads.size());
-  PENSTOCK_TRY(agree(state.comm, guarded([&]() -> Status {
+  PENSTOCK_TRY(agree(state.target.comm, guarded([&]() -> Status {
                        for (size_t p = 0; p < heads.size(); ++p) {
-                         if (reader_of(p, parts.size(), state.comm->size()) != state.comm->rank()) continue;
-                         PENSTOCK_ASSIGN(auto file, state.storage->open(parts[p], Io::automatic, false));
+                         if (reader_of(p, parts.size(), state.target.comm->size()) != state.target.comm->rank())
+                           continue;
+                         PENSTOCK_ASSIGN(auto file, state.target.storage->open(parts[p], Io::automatic, false));
                          PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(state, *file, heads[p].bytes));
                          sums[p] = static_cast<int64_t>(sum);
                        }
                        return {};
                      })));
-  if (!sums.empty()) PENSTOCK_TRY(state.comm->all_reduce_xor(sums));
+  if (!sums.empty()) PENSTOCK_TRY(state.target.comm->all_reduce_xor(sums));
   for (size_t p = 0; p < heads.size(); ++p) heads[p].sum = static_cast<uint64_t>(sums[p]);
   return heads;
 }
@@ -123,11 +125,11 @@ Status clone(File::State& state, const std::string& to, int64_t size) {
   const int64_t window = combine_window(state);
   return guarded([&]() -> Status {
     std::vector<std::byte> buffer(static_cast<size_t>(std::min(window, size)));
-    PENSTOCK_ASSIGN(auto in, state.storage->open(state.path, Io::automatic, false));
-    PENSTOCK_ASSIGN(auto out, state.storage->open(to, Io::buffered, true));
-    for (int64_t at = window * state.comm->rank(); at < size; at += window * state.comm->size()) {
+    PENSTOCK_ASSIGN(auto in, state.target.storage->open(state.target.path, Io::automatic, false));
+    PENSTOCK_ASSIGN(auto out, state.target.storage->open(to, Io::buffered, true));
+    for (int64_t at = window * state.target.comm->rank(); at < size; at += window * state.target.comm->size()) {
       const std::span<std::byte> piece(buffer.data(), static_cast<size_t>(std::min(window, size - at)));
-      state.comm->working(0);
+      state.target.comm->working(0);
       PENSTOCK_TRY(in->read(at, piece));
       PENSTOCK_TRY(out->write(at, piece));
     }
@@ -140,10 +142,10 @@ Status clone(File::State& state, const std::string& to, int64_t size) {
 // wrote to it since.
 Status write_record(File::State& state, const std::string& path, Record record, const Record& old) {
   const Contents& contents = *state.contents;
-  PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(path));
+  PENSTOCK_ASSIGN(const FileStat info, state.target.storage->stat(path));
   if (old.metadata_bytes > 0 && old.metadata_bytes <= info.bytes) {
     std::vector<std::byte> head(static_cast<size_t>(old.metadata_bytes));
-    PENSTOCK_ASSIGN(auto file, state.storage->open(path, Io::buffered, false));
+    PENSTOCK_ASSIGN(auto file, state.target.storage->open(path, Io::buffered, false));
     PENSTOCK_TRY(file->read(0, head));
     record.metadata_bytes = old.metadata_bytes;
     record.metadata_sum = crc64(head);
@@ -157,10 +159,10 @@ Status write_record(File::State& state, const std::string& path, Record record, 
   alone.blocks = {contents.record_blocks};
   alone.foreign = {false};
   const Claim claim{0, Selection::whole(Dims{contents.record_words}), reinterpret_cast<std::byte*>(words.data())};
-  PENSTOCK_TRY(write_here(alone, std::span(&claim, 1), state.storage));
-  PENSTOCK_TRY(sync_file(*state.storage, path));
-  PENSTOCK_TRY(state.storage->permit_like(path, state.path));
-  (void)state.storage->set_time(path, record.committed_at);
+  PENSTOCK_TRY(write_here(alone, std::span(&claim, 1), state.target.storage));
+  PENSTOCK_TRY(sync_file(*state.target.storage, path));
+  PENSTOCK_TRY(state.target.storage->permit_like(path, state.target.path));
+  (void)state.target.storage->set_time(path, record.committed_at);
   return {};
 }
 
@@ -170,26 +172,26 @@ Status seal_single(File::State& state, const Record& old, Output& output, Sealed
     return {Code::unsupported, "its record of checksums is stored in a way in which only another library can write it"};
   int64_t size = 0, changed_at = 0;
   Status status;
-  if (state.comm->rank() == 0) {
+  if (state.target.comm->rank() == 0) {
     status = guarded([&]() -> Status {
-      PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
+      PENSTOCK_ASSIGN(const FileStat info, state.target.storage->stat(state.target.path));
       changed_at = info.changed_at;
-      PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, info.bytes, Io::buffered, true));
+      PENSTOCK_ASSIGN(auto file, state.target.storage->create(output.partial, info.bytes, Io::buffered, true));
       output.created.push_back(output.partial);
       size = info.bytes;
       return file->close();
     });
   }
-  PENSTOCK_TRY(agree(state.comm, status));
-  PENSTOCK_TRY(state.comm->all_reduce_max(std::span(&size, 1)));
-  PENSTOCK_TRY(agree(state.comm, clone(state, output.partial, size)));
+  PENSTOCK_TRY(agree(state.target.comm, status));
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&size, 1)));
+  PENSTOCK_TRY(agree(state.target.comm, clone(state, output.partial, size)));
   Contents cloned = *state.contents;
   cloned.parts = {output.partial};
   PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(state, cloned));
   const Record record = make_record(cloned, sums, old, state.contents->record_words, sealed.unchecked);
-  return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+  return agree(state.target.comm, state.target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
                  PENSTOCK_TRY(write_record(state, output.partial, record, old));
-                 PENSTOCK_ASSIGN(const FileStat info, state.storage->stat(state.path));
+                 PENSTOCK_ASSIGN(const FileStat info, state.target.storage->stat(state.target.path));
                  if (info.bytes == size && info.changed_at == changed_at) return {};
                  return {Code::mismatch,
                          "somebody wrote to it while it was being sealed, which would be lost: seal it "
@@ -200,11 +202,11 @@ Status seal_single(File::State& state, const Record& old, Output& output, Sealed
 // Collective. Makes the data durable before its new sums are.
 Status sync_parts(File::State& state) {
   const auto& parts = state.contents->parts;
-  return agree(state.comm, guarded([&]() -> Status {
+  return agree(state.target.comm, guarded([&]() -> Status {
                  for (size_t p = 0; p < parts.size(); ++p) {
-                   if (reader_of(p, parts.size(), state.comm->size()) != state.comm->rank()) continue;
-                   state.comm->working(0);
-                   PENSTOCK_ASSIGN(auto file, state.storage->open(parts[p], Io::buffered, false));
+                   if (reader_of(p, parts.size(), state.target.comm->size()) != state.target.comm->rank()) continue;
+                   state.target.comm->working(0);
+                   PENSTOCK_ASSIGN(auto file, state.target.storage->open(parts[p], Io::buffered, false));
                    PENSTOCK_TRY(file->sync());
                    PENSTOCK_TRY(file->close());
                  }
@@ -215,8 +217,8 @@ Status sync_parts(File::State& state) {
 // Same for a set: the parts stay and get a new index. The future index file is created first, to mark the owner of the
 // parity file.
 Status seal_set(File::State& state, const Record& old, Output& output, Sealed& sealed) {
-  PENSTOCK_TRY(agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                       PENSTOCK_ASSIGN(auto file, state.storage->create(output.partial, 0, Io::buffered, false));
+  PENSTOCK_TRY(agree(state.target.comm, state.target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+                       PENSTOCK_ASSIGN(auto file, state.target.storage->create(output.partial, 0, Io::buffered, false));
                        output.created.push_back(output.partial);
                        return file->close();
                      })));
@@ -229,32 +231,34 @@ Status seal_set(File::State& state, const Record& old, Output& output, Sealed& s
     std::vector<Source> mine;
     const auto& parts = state.contents->parts;
     for (size_t p = 0; p < parts.size(); ++p)
-      if (reader_of(p, parts.size(), state.comm->size()) == state.comm->rank()) mine.push_back({parts[p]});
-    PENSTOCK_TRY(make_parity(state, std::move(mine), parity_path(state, state.contents->generation), Io::buffered,
-                             output.created, output.placed.contents));
+      if (reader_of(p, parts.size(), state.target.comm->size()) == state.target.comm->rank())
+        mine.push_back({parts[p]});
+    PENSTOCK_TRY(make_parity(state, std::move(mine), parity_path(state.target, state.contents->generation),
+                             Io::buffered, output.created, output.placed.contents));
   }
-  return agree(state.comm, state.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                 PENSTOCK_TRY(write_master(state, output));
+  return agree(state.target.comm, state.target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+                 PENSTOCK_TRY(write_master(state.target, output));
                  for (const std::string& path : output.created)
-                   PENSTOCK_TRY(state.storage->permit_like(path, state.path));
-                 return state.storage->sync_directory(state.path);
+                   PENSTOCK_TRY(state.target.storage->permit_like(path, state.target.path));
+                 return state.target.storage->sync_directory(state.target.path);
                }));
 }
 
 Status renew(File::State& state, const Record& old, Sealed& sealed) {
-  PENSTOCK_TRY(own_partial_files(state));
+  PENSTOCK_TRY(own_partial_files(state.target));
   Output output;
-  output.partial = partial_path(state);
-  const bool single = state.contents->parts.size() == 1 && state.contents->parts[0] == state.path;
+  output.partial = partial_path(state.target);
+  const bool single = state.contents->parts.size() == 1 && state.contents->parts[0] == state.target.path;
   Status status = single ? seal_single(state, old, output, sealed) : seal_set(state, old, output, sealed);
-  if (status.ok()) status = publish_together(state.comm, [&] { return put_in_target(state, output); });
+  if (status.ok()) status = publish_together(state.target.comm, [&] { return put_in_target(state.target, output); });
   if (!status.ok()) {
-    if (status.code() != Code::in_doubt) remove_created(state, output);
-    all_cleaned(state.comm, status);
+    if (status.code() != Code::in_doubt) remove_created(state.target, output);
+    all_cleaned(state.target.comm, status);
     return status;
   }
-  if (state.comm->rank() == 0 && state.contents->parity) (void)state.storage->remove(state.contents->parity->path);
-  state.storage->let_go();
+  if (state.target.comm->rank() == 0 && state.contents->parity)
+    (void)state.target.storage->remove(state.contents->parity->path);
+  state.target.storage->let_go();
   return {};
 }
 
@@ -267,7 +271,7 @@ Result<Sealed> File::seal(const Communicator& comm, const std::string& path, boo
   int64_t all_force = force;
   PENSTOCK_TRY(comm->all_reduce_min(std::span(&all_force, 1)));
   force = all_force != 0;  // one rank without force is enough
-  const std::string context = fmt::format("sealing '{}'", state.path);
+  const std::string context = fmt::format("sealing '{}'", state.target.path);
   const auto found = file.verify();
   const bool unreadable = found.status().code() == Code::damaged;
   if (!found.ok() && !(unreadable && force))

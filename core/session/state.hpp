@@ -20,6 +20,7 @@
 #include "core/model/claim.hpp"
 #include "core/model/layout.hpp"
 #include "core/plan/plan.hpp"
+#include "core/publication/target.hpp"
 #include "core/session/definitions.hpp"
 #include "core/session/pending.hpp"
 #include "core/session/step_trace.hpp"
@@ -32,42 +33,23 @@ class Method;
 struct Writing;
 struct Checking;
 
-// The names of restart files: PREFIX, an index, SUFFIX. The newest has index 0; RETAIN are kept.
-struct Restart {
-  std::string prefix, suffix;  // with the folder
-  int digits = 1;              // minimum number of digits of an index
-  int64_t retain = 1;
-  std::string path(int64_t index) const;
-  // Whether PATH is one of these names, with any index.
-  bool has(const std::string& path) const;
-};
-
 enum class Mode : uint8_t { create, read, change };
 
 struct File::State {
   State();
   ~State();
-  Communicator comm;
+  Target target;
   Communicator behind_comm;            // for background movements of this file or another; created when needed
   std::optional<Calling> behind_call;  // names the file on it
-  std::shared_ptr<TracedStorage> storage;
   Mode mode = Mode::create;
-  std::string path;                    // the path that commit publishes, with links resolved
   std::string source;                  // the file that contents describes, if another: a copy in progress
   std::optional<FileStat> source_was;  // rank 0: that file when contents was read
   StorageFilePtr source_held;          // open, so that its inode number is not reused
-  std::optional<Restart> restart;      // if set, the next commit is published as one of these
-  uint64_t token = 0;                  // random, the same on all ranks: for partial names, generations and proofs
-  std::string owner;                   // of partial files, in the form used in names: rank 0's process
   Plan plan;
   std::unique_ptr<const Method> method;  // of PLAN
 
   std::optional<Contents> contents;  // of the published file
   bool stale = false;                // published after contents was read: only its catalogue is current
-  // Rank 0: the file at the path as far as this file knows, first at create or open; empty if there is none. It serves
-  // to detect a replacement by another process. A published file stays open, so that its inode number is not reused.
-  std::optional<FileStat> occupant;
-  StorageFilePtr held;
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
   std::set<std::string> unlimited, named, groups, removed;  // same as in Definitions
@@ -85,7 +67,6 @@ struct File::State {
   Status outcome;          // of a failed commit
   bool published = false;
   bool closed = false;
-  bool parts_beside = false;           // rank 0: there were parts at create, possibly of a set at the path
   Hints hints;                         // for MPI-IO
   std::string filesystem;              // of the target
   std::vector<std::string> warnings;   // of every commit's report
@@ -102,21 +83,7 @@ struct File::State {
     return status;
   }
   // The file that contents describes.
-  const std::string& described() const { return source.empty() ? path : source; }
-  // Whether a master is published, with parts beside it.
-  bool is_set() const { return penstock::is_set(plan); }
-  // Whether commits write a parity file: the plan says so, or the set that is changed has one.
-  bool has_parity() const {
-    if (!is_set()) return false;
-    return plan.settings.word("parity") == "1" || (mode == Mode::change && contents && contents->parity);
-  }
-  // The size of the session's own buffer, through which data moves in pieces.
-  int64_t buffer_bytes() const {
-    constexpr int64_t most = 16 << 20;
-    const int64_t memory = plan.settings.integer("memory_bytes");  // 0 for an engine
-    return memory == 0 ? most : std::min(most, memory / 4);
-  }
-  bool durable() const { return plan.settings.word("durability") == "full"; }
+  const std::string& described() const { return source.empty() ? target.path : source; }
 };
 
 // The result of the ranks' agreement on pending blocks: the same catalogue on all ranks, and this rank's part of it.
@@ -134,14 +101,8 @@ Result<Resolved> resolve(File::State& state, std::vector<Pending>& pending, Defi
 // The definitions in PENDING as this rank sees them, without attributes.
 Result<Definitions> local_definitions(const File::State& state, const std::vector<Pending>& pending);
 
-// Local, for rank 0. Keeps the file at the target's path, which the state's contents describe, open.
-Status hold(File::State& state);
-// Collective. Code::mismatch if another process replaced the file at the target's path.
-Status check_held(File::State& state);
 // Collective. Code::mismatch if the source of a copy was changed or replaced in the meantime.
 Status check_source(File::State& state);
-// PATH, or PATH with the format's extension if the master of a set is not a file of the format.
-std::string published_path(std::string path, const File::State& state);
 // Collective. Reads again what this file's last commit published, unless that was done already.
 Status refresh(File::State& state);
 

@@ -36,7 +36,7 @@ nlohmann::json phases(const PhaseTimes& times) {
 void begin_step(File::State& state, bool writes) {
   Trace* trace = Trace::current();
   if (trace == nullptr) return;
-  state.step = {trace->time(), writes, state.token, names(writes ? state.puts : state.gets)};
+  state.step = {trace->time(), writes, state.target.token, names(writes ? state.puts : state.gets)};
 }
 
 void end_step(File::State& state, const Status& status) {
@@ -45,17 +45,17 @@ void end_step(File::State& state, const Status& status) {
   const StepTrace step = std::exchange(state.step, {});
   Report& report = state.report;
   const int64_t end = trace->time();
-  const nlohmann::json json = {{"path", trace->path_number(state.path)},
+  const nlohmann::json json = {{"path", trace->path_number(state.target.path)},
                                {"operation", step.writes ? "write" : "read"},
                                {"token", fmt::format("{:016x}", step.token)},
                                {"plan", report.plan},
                                {"start", step.start},
                                {"end", end},
                                {"commit", state.commits},
-                               {"rank", state.comm->rank()},
-                               {"ranks", state.comm->size()},
-                               {"node_rank", state.comm->node_rank()},
-                               {"node_size", state.comm->node_size()},
+                               {"rank", state.target.comm->rank()},
+                               {"ranks", state.target.comm->size()},
+                               {"node_rank", state.target.comm->node_rank()},
+                               {"node_size", state.target.comm->node_size()},
                                {"phases", phases(report.phases)},
                                {"behind", report.behind_seconds},
                                {"bytes", report.bytes},

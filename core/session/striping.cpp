@@ -23,14 +23,15 @@ Status set_striping(File::State& state, const Ground& ground) {
   if (striping.count == 0 && striping.bytes == 0 && striping.offset < 0) return {};
   PENSTOCK_TRY(check_striping(striping));
   if (!ground.has_stripes) {
-    state.warnings.push_back(fmt::format(
-        "stripe_count={}, stripe_bytes={}, stripe_offset={} are not applicable: '{}' is on {}", striping.count,
-        striping.bytes, striping.offset, state.path, ground.text.empty() ? "an unknown file system" : ground.text));
+    state.warnings.push_back(
+        fmt::format("stripe_count={}, stripe_bytes={}, stripe_offset={} are not applicable: '{}' is on {}",
+                    striping.count, striping.bytes, striping.offset, state.target.path,
+                    ground.text.empty() ? "an unknown file system" : ground.text));
     return {};
   }
-  state.storage = std::make_shared<TracedStorage>(
+  state.target.storage = std::make_shared<TracedStorage>(
       posix_storage([striping](const std::string& path) { return create_striped(path, striping, *system_calls()); },
-                    state.comm->threads_allowed()));
+                    state.target.comm->threads_allowed()));
   return {};
 }
 

@@ -50,7 +50,8 @@ class Supplying {
   Status run() {
     for (claim_ = 0; claim_ < writing_.resolved.claims.size(); ++claim_) {
       if (claim().supplier == nullptr) continue;
-      PENSTOCK_TRY(for_each_window(claim().selection, std::max<int64_t>(1, state_.buffer_bytes() / element_bytes()),
+      PENSTOCK_TRY(for_each_window(claim().selection,
+                                   std::max<int64_t>(1, state_.target.buffer_bytes / element_bytes()),
                                    [this](Window& window) { return take(window); })
                        .in(fmt::format("supplying '{}'", dataset().name)));
     }
@@ -67,7 +68,7 @@ class Supplying {
     buffer_.resize(static_cast<size_t>(window.count * element_bytes()));
     state_.report.memory_peak = std::max(state_.report.memory_peak, std::ssize(buffer_));
     PENSTOCK_TRY((*claim().supplier)(window.first, buffer_));
-    state_.comm->working(0);
+    state_.target.comm->working(0);
     const Selection selection = Selection::of_memory_runs(dataset().shape, std::move(window.runs));
     CommitSums& sums = writing_.sums;
     const size_t d = index();
@@ -82,7 +83,7 @@ class Supplying {
     const auto blocks = placed.supplied.find(claim_);
     if (blocks == placed.supplied.end()) return {};  // an engine asks the supplier itself
     add_pieces(blocks->second, placed.parts, dataset().type, window, pieces);
-    return move_pieces_here(Direction::write, placed.parts, std::move(pieces), state_.storage);
+    return move_pieces_here(Direction::write, placed.parts, std::move(pieces), state_.target.storage);
   }
 
   File::State& state_;
@@ -95,7 +96,7 @@ class Supplying {
 
 Status supply(File::State& state, Writing& writing) {
   PhaseTimer timer(state.report.phases, Phase::write);
-  return agree(state.comm, guarded([&] { return Supplying(state, writing).run(); }));
+  return agree(state.target.comm, guarded([&] { return Supplying(state, writing).run(); }));
 }
 
 }  // namespace penstock

@@ -54,8 +54,8 @@ Status check_objects(const Catalogue& catalogue, const std::set<std::string>& gr
 }
 
 // RESOLVED keeps its claims, which are renumbered for the target's datasets.
-Result<Target> target_of(const File::State& state, Resolved& resolved) {
-  Target target{std::move(resolved.catalogue), {}};
+Result<NewContents> target_of(const File::State& state, Resolved& resolved) {
+  NewContents target{std::move(resolved.catalogue), {}};
   std::vector<std::string> objects;
   for (const auto& [object, attributes] : target.catalogue.attributes) objects.push_back(object);
   if (state.contents)
@@ -85,21 +85,21 @@ Result<Target> target_of(const File::State& state, Resolved& resolved) {
 }
 
 Status check_convention(const File::State& state) {
-  const MethodFacts& method = state.method->facts();
+  const MethodFacts& method = state.target.method;
   const bool cf = state.convention == Convention::cf;
   if (cf && method.convention != "CF")
     return {Code::unsupported,
             fmt::format("CF needs the names of dimensions that format netcdf and engine pnetcdf write, but "
                         "'{}' is written by '{}'",
-                        state.path, method.writer)};
+                        state.target.path, method.writer)};
   if (!cf && method.convention != "openPMD")
     return {Code::unsupported,
-            fmt::format("openPMD is written as HDF5, but '{}' is written by '{}'", state.path, method.writer)};
-  if (state.is_set())
+            fmt::format("openPMD is written as HDF5, but '{}' is written by '{}'", state.target.path, method.writer)};
+  if (state.target.set)
     return {Code::unsupported,
             fmt::format("readers of {} open one file, but '{}' would be a set of files: write it with "
                         "placement=single",
-                        cf ? "CF" : "openPMD", state.path)};
+                        cf ? "CF" : "openPMD", state.target.path)};
   return {};
 }
 
@@ -111,7 +111,7 @@ Status follow_convention(const File::State& state, Writing& writing) {
   PENSTOCK_ASSIGN(writing.added, follow_cf(catalogue));
   for (Added& one : writing.added) {
     const int at = insert_dataset(writing.target, writing.resolved.claims, one.dataset);
-    if (state.comm->rank() > 0) continue;
+    if (state.target.comm->rank() > 0) continue;
     writing.resolved.claims.push_back(
         {at, Selection::whole(one.dataset.shape), reinterpret_cast<std::byte*>(one.values.data())});
   }
@@ -131,21 +131,21 @@ void take_pending(File::State& state, Writing& writing) {
 
 Status define(File::State& state, Writing& writing) {
   PhaseTimer timer(state.report.phases, Phase::define);
-  if (state.contents && !state.stale) PENSTOCK_TRY(check_held(state));
+  if (state.contents && !state.stale) PENSTOCK_TRY(check_held(state.target));
   PENSTOCK_TRY(check_source(state));
   PENSTOCK_TRY(refresh(state));
   auto mine = state.misuse.ok() ? local_definitions(state, state.puts) : Result<Definitions>(state.misuse);
   if (mine.ok()) mine->attributes = std::exchange(state.attributes, {});  // of this commit, whatever its outcome
-  PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.comm, std::move(mine)));
+  PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.target.comm, std::move(mine)));
   PENSTOCK_ASSIGN(writing.resolved, resolve(state, state.puts, std::move(agreed), Direction::write));
   PENSTOCK_ASSIGN(writing.target, target_of(state, writing.resolved));
   PENSTOCK_TRY(follow_convention(state, writing));
   PENSTOCK_TRY(check_names(writing.target.catalogue));
   PENSTOCK_TRY(state.method->check(writing.target.catalogue));
-  PENSTOCK_TRY(describe_meshes(state, writing.target.catalogue, writing.output));
+  if (state.xdmf) PENSTOCK_TRY(describe_meshes(state.target, writing.target.catalogue, writing.output));
   if (!state.partial)
-    PENSTOCK_TRY(prove_tiling(state.comm, writing.target.catalogue, writing.resolved.claims, writing.target.kept,
-                              state.token + static_cast<uint64_t>(state.commits)));
+    PENSTOCK_TRY(prove_tiling(state.target.comm, writing.target.catalogue, writing.resolved.claims, writing.target.kept,
+                              state.target.token + static_cast<uint64_t>(state.commits)));
   return plan_sums(state, writing);
 }
 
@@ -159,11 +159,11 @@ int64_t total_bytes(const Catalogue& catalogue) {
 Status start(File::State& state, Writing& writing, bool behind) {
   PENSTOCK_TRY(define(state, writing));
   state.shown.set_total(total_bytes(writing.target.catalogue));
-  writing.comm = state.comm;
-  if (behind && state.comm->size() > 1) {
+  writing.comm = state.target.comm;
+  if (behind && state.target.comm->size() > 1) {
     if (state.behind_comm == nullptr) {
-      PENSTOCK_ASSIGN(state.behind_comm, state.comm->duplicate());
-      state.behind_call.emplace(state.behind_comm, "a background commit", state.path);
+      PENSTOCK_ASSIGN(state.behind_comm, state.target.comm->duplicate());
+      state.behind_call.emplace(state.behind_comm, "a background commit", state.target.path);
       state.report.messages -= state.behind_comm->messages_sent();  // of earlier files
       state.report.message_bytes -= state.behind_comm->bytes_sent();
     }
@@ -179,8 +179,8 @@ Status start(File::State& state, Writing& writing, bool behind) {
     state.captured_bytes -= std::exchange(writing.captured_bytes, 0);
     return {};
   }
-  if (!behind || !state.comm->threads_allowed()) return {};
-  if (!writing.communicates || state.comm->threads_may_communicate()) writing.mover->go_behind();
+  if (!behind || !state.target.comm->threads_allowed()) return {};
+  if (!writing.communicates || state.target.comm->threads_may_communicate()) writing.mover->go_behind();
   return {};
 }
 
@@ -189,10 +189,10 @@ class StillMoving {
  public:
   explicit StillMoving(const File::State& state) : state_(state) {}
   void say() {
-    const StorageCounts counts = state_.storage->counts();
+    const StorageCounts counts = state_.target.storage->counts();
     const int64_t calls = counts.writes + counts.reads + counts.metadata;
     if (std::exchange(calls_, calls) != calls) moved_at_ = now();
-    state_.comm->working(now() - moved_at_);
+    state_.target.comm->working(now() - moved_at_);
   }
 
  private:
@@ -215,11 +215,12 @@ Status finish(File::State& state, Writing& writing) {
   report.hints = writing.hints_outcome.effective;
   const auto& warnings = writing.hints_outcome.warnings;
   report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
-  const Doubt doubt(state.comm, state.comm->rank() > 0 && moved.ok());  // rank 0 may learn of success and publish
+  const Doubt doubt(state.target.comm,
+                    state.target.comm->rank() > 0 && moved.ok());  // rank 0 may learn of success and publish
   {
     PhaseTimer timer(report.phases, Phase::commit);
-    const Untimed foreign(state.comm, writing.mover->is_foreign());
-    PENSTOCK_TRY(agree(state.comm, moved));
+    const Untimed foreign(state.target.comm, writing.mover->is_foreign());
+    PENSTOCK_TRY(agree(state.target.comm, moved));
   }
   PhaseTimer timer(report.phases, Phase::commit);
   return state.method->complete(state, writing);
@@ -231,27 +232,27 @@ void settle(File::State& state, Writing& writing) {
   take_record_apart(*state.contents);
   state.checking.reset();
   state.stale = !writing.known;
-  if (writing.known) state.contents->parts = {state.path};
-  (void)hold(state);  // if this fails, the next commit reports that the file was replaced
-  state.storage->let_go();
+  if (writing.known) state.contents->parts = {state.target.path};
+  (void)hold(state.target);  // if this fails, the next commit reports that the file was replaced
+  state.target.storage->let_go();
   state.source.clear();
   state.source_held.reset();
   state.captured_bytes -= writing.captured_bytes;
   state.published = true;
-  state.token += 0x9E3779B97F4A7C15;  // the next commit's generation
+  state.target.token += 0x9E3779B97F4A7C15;  // the next commit's generation
   ++state.commits;
 }
 
 void give_up(File::State& state, const Status& status) {
-  if (status.code() != Code::in_doubt) remove_created(state, state.writing->output);
-  if (!state.writing->output.partial.empty()) all_cleaned(state.comm, status);
-  state.storage->let_go();
+  if (status.code() != Code::in_doubt) remove_created(state.target, state.writing->output);
+  if (!state.writing->output.partial.empty()) all_cleaned(state.target.comm, status);
+  state.target.storage->let_go();
   state.writing.reset();
 }
 
 }  // namespace
 
-int insert_dataset(Target& target, std::vector<Claim>& claims, Dataset dataset) {
+int insert_dataset(NewContents& target, std::vector<Claim>& claims, Dataset dataset) {
   auto& datasets = target.catalogue.datasets;
   const auto at = std::ranges::lower_bound(datasets, dataset.name, {}, &Dataset::name) - datasets.begin();
   datasets.insert(datasets.begin() + at, std::move(dataset));
@@ -267,7 +268,7 @@ File::State::~State() {
   if (writing->communicates && writing->comm->size() > 1) writing->comm->spoil();
   if (writing->mover) writing->mover->give_up();
   writing->mover.reset();  // waits for a thread
-  remove_created(*this, writing->output);
+  remove_created(target, writing->output);
 }
 
 Status start_writing(File::State& state, bool behind) {

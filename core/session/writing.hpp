@@ -4,24 +4,24 @@
 #include <memory>
 #include <vector>
 
+#include "core/publication/output.hpp"
 #include "core/session/commit_sums.hpp"
 #include "core/session/mover.hpp"
-#include "core/session/output.hpp"
 #include "core/session/state.hpp"
 
 namespace penstock {
 
 // The contents of the new file, and the amount that the published one already has.
-struct Target {
+struct NewContents {
   Catalogue catalogue;
   std::vector<int64_t> kept;  // elements of each dataset that exist in the published file
 };
 
 // Inserts DATASET by name into TARGET and renumbers CLAIMS. Returns its index.
-int insert_dataset(Target& target, std::vector<Claim>& claims, Dataset dataset);
+int insert_dataset(NewContents& target, std::vector<Claim>& claims, Dataset dataset);
 
 struct Writing {
-  Target target;
+  NewContents target;
   Resolved resolved;
   Output output;
   std::vector<Pending> puts;  // own the captured data

@@ -1,14 +1,14 @@
 // Restart: makes a file the newest of a sequence, without losing any finished file on the way.
-#include "core/session/restart.hpp"
+#include "core/publication/restart.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "core/comm/calling.hpp"
+#include "core/access/recognise.hpp"
 #include "core/comm/share.hpp"
-#include "core/session/output.hpp"
+#include "core/publication/output.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
@@ -57,69 +57,38 @@ Result<int64_t> find_room(Storage& storage, const Restart& restart) {
 }
 
 // Rank 0. Checks everything that can fail, before any change.
-Result<Restart> look(const File::State& state, const std::string& pattern, int64_t retain) {
+Result<Restart> look(const Target& target, const std::string& pattern, int64_t retain, bool published) {
   PENSTOCK_ASSIGN(Restart restart, parse(pattern, retain));
   const std::string given = folder_of(pattern), folder = resolve_link(given.empty() ? "." : given) + "/";
-  const std::string own = folder_of(state.path), here = resolve_link(own.empty() ? "." : own) + "/";
+  const std::string own = folder_of(target.path), here = resolve_link(own.empty() ? "." : own) + "/";
   if (folder != here)
     return Status(Code::invalid, fmt::format("restart files '{}': they must lie beside '{}', which becomes one of them",
-                                             pattern, state.path));
+                                             pattern, target.path));
   restart.prefix = own + restart.prefix.substr(given.size());
-  const std::string last = published_path(restart.suffix, state);
+  const std::string last = published_path(restart.suffix, target);
   restart.suffix = last;
-  if (state.method->facts().folders)
+  if (target.method.folders)
     return Status(
         Code::unsupported,
-        fmt::format("engine '{}' makes folders, which are no restart files: name another plan", state.plan.engine));
-  if (state.published && restart.has(state.path))
+        fmt::format("engine '{}' makes folders, which are no restart files: name another plan", target.method.writer));
+  if (published && restart.has(target.path))
     return Status(Code::invalid,
                   fmt::format("'{}' is one of the restart files '{}' already: close it, or write a new one by clone()",
-                              state.path, pattern));
-  PENSTOCK_TRY(find_room(*state.storage, restart).status());
+                              target.path, pattern));
+  PENSTOCK_TRY(find_room(*target.storage, restart).status());
   const std::string largest = restart.path(retain);
-  if (const auto over = occupant(*state.storage, largest); over.ok() && *over && !(*over)->regular)
+  if (const auto over = occupant(*target.storage, largest); over.ok() && *over && !(*over)->regular)
     return Status(
         Code::exists,
         fmt::format("'{}' is no regular file, and the oldest restart file passes through it: move it away", largest));
   return restart;
 }
 
-// Collective. The same names on all ranks, or the same error.
-Result<Restart> agree_restart(const File::State& state, const std::string& pattern, int64_t retain) {
-  Encoder said;
-  said.text(pattern);
-  said.value(retain);
-  PENSTOCK_TRY(agree_same(state.comm, said.take(), [&](std::span<const std::byte> of_rank_0) -> Status {
-    Decoder theirs(of_rank_0);
-    const std::string other = theirs.text();
-    return {
-        Code::mismatch,
-        fmt::format("'{}' becomes restart file '{}' with retain={} on this rank, but '{}' with retain={} on rank 0: "
-                    "all ranks must ask for the same",
-                    state.path, pattern, retain, other, theirs.value<int64_t>())};
-  }));
-  const auto message = from_rank_0(state.comm, [&](Encoder& out) -> Status {
-    PENSTOCK_ASSIGN(const Restart restart, look(state, pattern, retain));
-    out.text(restart.prefix);
-    out.text(restart.suffix);
-    out.value(restart.digits);
-    return {};
-  });
-  PENSTOCK_TRY(message.status());
-  Decoder in(*message);
-  Restart restart;
-  restart.prefix = in.text();
-  restart.suffix = in.text();
-  restart.digits = in.value<int>();
-  restart.retain = retain;
-  return restart;
-}
-
 // With a link, FROM has both names until another file gets its name. Without links its name is absent until then.
-Status move_up(File::State& state, const std::string& from, const std::string& to) {
-  Storage& storage = *state.storage;
+Status move_up(const Target& target, const std::string& from, const std::string& to) {
+  Storage& storage = *target.storage;
   const std::string folder = folder_of(to);
-  const std::string spare = folder + partial_name(to.substr(folder.size()), random_token(), state.owner);
+  const std::string spare = folder + partial_name(to.substr(folder.size()), random_token(), target.owner);
   const Status linked = storage.link(from, spare);
   if (linked.code() == Code::unsupported) return storage.rename(from, to);
   PENSTOCK_TRY(linked);
@@ -148,8 +117,8 @@ Dropped set_at(Storage& storage, const std::string& path) {
 
 // Rank 0. Removes the file after the last index, with its parts, unless a remaining restart file uses them or is
 // unreadable. Failure leaves leftovers and is not an error.
-void drop(File::State& state, const Restart& restart) {
-  Storage& storage = *state.storage;
+void drop(const Target& target, const Restart& restart) {
+  Storage& storage = *target.storage;
   const std::string path = restart.path(restart.retain);
   if (const auto there = occupant(storage, path); !there.ok() || !*there) return;
   const Dropped dropped = set_at(storage, path);
@@ -166,51 +135,50 @@ void drop(File::State& state, const Restart& restart) {
 
 }  // namespace
 
-Status rotate(File::State& state, const std::string& source) {
-  Storage& storage = *state.storage;
-  const Restart& restart = *state.restart;
+Result<Restart> agree_restart(const Target& target, const std::string& pattern, int64_t retain, bool published) {
+  Encoder said;
+  said.text(pattern);
+  said.value(retain);
+  PENSTOCK_TRY(agree_same(target.comm, said.take(), [&](std::span<const std::byte> of_rank_0) -> Status {
+    Decoder theirs(of_rank_0);
+    const std::string other = theirs.text();
+    return {
+        Code::mismatch,
+        fmt::format("'{}' becomes restart file '{}' with retain={} on this rank, but '{}' with retain={} on rank 0: "
+                    "all ranks must ask for the same",
+                    target.path, pattern, retain, other, theirs.value<int64_t>())};
+  }));
+  const auto message = from_rank_0(target.comm, [&](Encoder& out) -> Status {
+    PENSTOCK_ASSIGN(const Restart restart, look(target, pattern, retain, published));
+    out.text(restart.prefix);
+    out.text(restart.suffix);
+    out.value(restart.digits);
+    return {};
+  });
+  PENSTOCK_TRY(message.status());
+  Decoder in(*message);
+  Restart restart;
+  restart.prefix = in.text();
+  restart.suffix = in.text();
+  restart.digits = in.value<int>();
+  restart.retain = retain;
+  return restart;
+}
+
+Status rotate(const Target& target, const std::string& source) {
+  Storage& storage = *target.storage;
+  const Restart& restart = *target.restart;
   PENSTOCK_ASSIGN(const int64_t room, find_room(storage, restart));
   // One index more than RETAIN, so that the oldest stays until the newest is in place.
-  for (int64_t index = room; index-- > 0;) PENSTOCK_TRY(move_up(state, restart.path(index), restart.path(index + 1)));
-  if (state.durable()) PENSTOCK_TRY(storage.sync_directory(source));
+  for (int64_t index = room; index-- > 0;) PENSTOCK_TRY(move_up(target, restart.path(index), restart.path(index + 1)));
+  if (target.durable) PENSTOCK_TRY(storage.sync_directory(source));
   PENSTOCK_TRY(storage.rename(source, restart.path(0)));
-  const Status synced = state.durable() ? storage.sync_directory(source) : Status();
+  const Status synced = target.durable ? storage.sync_directory(source) : Status();
   if (!synced.ok())
     return {Code::in_doubt,
             fmt::format("it is in place as '{}', but whether it would survive a power loss is unknown: {}",
                         restart.path(0), synced.message())};
-  drop(state, restart);
-  return {};
-}
-
-Status File::close_restart(std::string pattern, int64_t retain) {
-  State& state = *state_;
-  if (state.closed) return {Code::invalid, "the file is closed already"};
-  const Calling calling(state.comm, "close_restart", state.path);
-  const auto end = [&](const Status& status) {
-    state.closed = true;
-    state.puts.clear();
-    state.gets.clear();
-    return status;
-  };
-  if (state.mode == Mode::read)
-    return end(
-        {Code::invalid,
-         fmt::format("'{}' was opened to read: only a file that was written becomes a restart file", state.path)});
-  PENSTOCK_TRY(state.outcome.ok() ? Status() : close());
-  if (const Status moved = commit_wait(); !moved.ok()) return end(moved);
-  auto agreed = agree_restart(state, pattern, retain);
-  if (!agreed.ok()) return end(agreed.status());
-  const bool there = state.published;
-  if (!there) state.restart = *agreed;
-  PENSTOCK_TRY(close());
-  const std::string newest = agreed->path(0);
-  if (there) {
-    state.restart = *std::move(agreed);
-    PENSTOCK_TRY(check_held(state));
-    PENSTOCK_TRY(publish_together(state.comm, [&] { return rotate(state, state.path); }));
-  }
-  state.path = newest;
+  drop(target, restart);
   return {};
 }
 
