@@ -18,7 +18,7 @@ namespace {
 // The sums of the published file for DATASET of the new one; null if it has none, or a different division into blocks.
 const Record::Sums* published_sums(const File::State& state, const Record& record, const Dataset& dataset,
                                    const BlockCut& cut) {
-  const Dataset* old = state.contents->catalogue.find(dataset.name);
+  const Dataset* old = state.file->contents.catalogue.find(dataset.name);
   const Record::Sums* sums = old == nullptr ? nullptr : record.find(*old);
   return sums != nullptr && cut.elements % sums->block_elements == 0 ? sums : nullptr;
 }
@@ -44,8 +44,7 @@ Status find_summed(File::State& state, Writing& writing, CommitSums& sums) {
     if (claim.selection.count() > 0 && claim.selection.first() < kept[static_cast<size_t>(claim.dataset)])
       unknown[static_cast<size_t>(claim.dataset)] = 1;
   if (state.target.comm->rank() == 0) {
-    auto record =
-        load_record(*state.contents, state.source.empty() ? state.target.path : state.source, state.target.storage);
+    auto record = load_record(state.file->contents, state.file->path, state.target.storage);
     if (record.ok()) sums.published = *std::move(record);
     for (size_t d = 0; d < count; ++d)
       if (kept[d] > 0 && !published_sums(state, sums.published, sums.datasets[d], sums.cuts[d])) unknown[d] = 1;

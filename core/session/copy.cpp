@@ -19,36 +19,36 @@ namespace {
 bool carries(const File::State& to) { return to.method->check_keep().ok(); }
 
 Status check_source_of_copy(const File::State& from, const File::State& to) {
-  if (find_format(from.contents->format) == nullptr)
-    return {Code::unsupported,
-            fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.target.path, from.contents->format)};
+  if (find_format(from.file->contents.format) == nullptr)
+    return {Code::unsupported, fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.target.path,
+                                           from.file->contents.format)};
   if (to.target.path == from.target.path)
     return {Code::invalid, fmt::format("'{}' would be copied onto itself: name another file", to.target.path)};
   return {};
 }
 
 Status check_whole_copy(const File::State& from) {
-  if (from.contents->left_out.empty()) return {};
+  if (from.file->contents.left_out.empty()) return {};
   return {Code::unsupported, fmt::format("'{}' cannot be copied without loss: {}; name what to copy, where that is "
                                          "enough: 'penstock convert --only NAME'",
-                                         from.target.path, from.contents->left_out)};
+                                         from.target.path, from.file->contents.left_out)};
 }
 
 Status check_clone(const File::State& from, const File::State& to) {
   PENSTOCK_TRY(check_whole_copy(from));
-  const bool holds = std::ranges::any_of(from.contents->catalogue.datasets,
+  const bool holds = std::ranges::any_of(from.file->contents.catalogue.datasets,
                                          [](const Dataset& dataset) { return elements(dataset.shape) > 0; });
   return holds ? to.method->check_keep().in(fmt::format("cloning '{}'", from.target.path)) : Status();
 }
 
 // Keeps FROM open, so that its replacement or change is detected.
 Status hold_source(const File::State& from, File::State& state) {
-  state.source = from.target.path;
+  state.source = CopySource{from.target.path, {}, {}};
   Status status;
   if (state.target.comm->rank() == 0) {
     const auto hold = [&]() -> Status {
-      PENSTOCK_ASSIGN(state.source_held, state.target.storage->open(state.source, Io::buffered, false));
-      PENSTOCK_ASSIGN(state.source_was, state.target.storage->stat(state.source));
+      PENSTOCK_ASSIGN(state.source->held, state.target.storage->open(state.source->path, Io::buffered, false));
+      PENSTOCK_ASSIGN(state.source->was, state.target.storage->stat(state.source->path));
       return {};
     };
     status = hold();
@@ -149,8 +149,8 @@ std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, co
 // a part.
 Result<CopiedShare> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
   std::optional<std::vector<Box>> boxes;
-  const auto chunk = from.contents->chunks.find(dataset.name);
-  if (chunk != from.contents->chunks.end() && !to.target.method.own_files) {
+  const auto chunk = from.file->contents.chunks.find(dataset.name);
+  if (chunk != from.file->contents.chunks.end() && !to.target.method.own_files) {
     const int64_t most = std::max<int64_t>(1, to.target.buffer_bytes / bytes(dataset.type));
     boxes = tiles_of(dataset.shape, tile_of(dataset.shape, chunk->second, most), *to.target.comm);
   }
@@ -169,7 +169,7 @@ Result<CopiedShare> share_of(const File::State& from, const File::State& to, con
 // Elements of SHARE from FIRST on, in its own order, of dataset INDEX.
 Status read_elements(const File::State& from, int index, const CopiedShare& share, int64_t first,
                      std::span<std::byte> out) {
-  const Dataset& dataset = from.contents->catalogue.datasets[static_cast<size_t>(index)];
+  const Dataset& dataset = from.file->contents.catalogue.datasets[static_cast<size_t>(index)];
   const int64_t size = bytes(dataset.type), end = first + std::ssize(out) / size;
   std::vector<Claim> claims;
   std::byte* at = out.data();
@@ -187,11 +187,11 @@ Status read_elements(const File::State& from, int index, const CopiedShare& shar
     }
     first += length;
   }
-  return read_here(*from.contents, from.described(), claims, from.target.storage);
+  return read_here(from.file->contents, from.file->path, claims, from.target.storage);
 }
 
 Status supply_dataset(const File::State& from, File& to, const Dataset& dataset, CopiedShare share) {
-  const int index = from.contents->catalogue.index_of(dataset.name);
+  const int index = from.file->contents.catalogue.index_of(dataset.name);
   PENSTOCK_ASSIGN(const Decomposition part, Decomposition::boxes(dataset.shape, share.boxes));
   PENSTOCK_TRY(to.supply(dataset.name, dataset.type, part,
                          [&from, index, share = std::move(share)](int64_t first, std::span<std::byte> out) {
@@ -217,14 +217,14 @@ Status supply_all(const File::State& from, const File::State& state, File& to, c
 }  // namespace
 
 Status check_source(File::State& state) {
-  if (state.source.empty()) return {};
+  if (!state.source) return {};
   Status status;
   if (state.target.comm->rank() == 0) {
-    const auto now = state.target.storage->stat(state.source);
-    if (!now.ok() || !same_file(*now, *state.source_was) || now->changed_at != state.source_was->changed_at ||
-        now->bytes != state.source_was->bytes)
-      status = {Code::mismatch,
-                fmt::format("'{}' was changed or replaced since the copy was begun: begin it again", state.source)};
+    const FileStat& was = *state.source->was;
+    const auto now = state.target.storage->stat(state.source->path);
+    if (!now.ok() || !same_file(*now, was) || now->changed_at != was.changed_at || now->bytes != was.bytes)
+      status = {Code::mismatch, fmt::format("'{}' was changed or replaced since the copy was begun: begin it again",
+                                            state.source->path)};
   }
   return agree(state.target.comm, status);
 }
@@ -237,7 +237,7 @@ Result<File> File::clone(const Communicator& comm, std::string from, std::string
   PENSTOCK_TRY(check_source_of_copy(*source.state_, state));
   PENSTOCK_TRY(check_clone(*source.state_, state));
   PENSTOCK_TRY(hold_source(*source.state_, state));
-  state.contents = std::move(source.state_->contents);
+  state.file = std::move(source.state_->file);
   return file;
 }
 
@@ -250,14 +250,14 @@ Status File::copy(const Communicator& comm, std::string from, std::string to, st
   PENSTOCK_TRY(check_source_of_copy(was, state));
   if (only.empty()) PENSTOCK_TRY(check_whole_copy(was));
   PENSTOCK_TRY(hold_source(was, state));
-  const bool has_record = !was.contents->record.empty() || was.contents->record_words > 0;
-  if (carries(state) && only.empty() && was.contents->chunks.empty() && has_record) {
-    state.contents = std::move(was.contents);
+  const bool has_record = !was.file->contents.record.empty() || was.file->contents.record_words > 0;
+  if (carries(state) && only.empty() && was.file->contents.chunks.empty() && has_record) {
+    state.file = std::move(was.file);
     return file.close();
   }
-  Catalogue wanted = was.contents->catalogue;
+  Catalogue wanted = was.file->contents.catalogue;
   if (!only.empty()) {
-    PENSTOCK_ASSIGN(wanted, choose(*was.contents, was.target.path, only));
+    PENSTOCK_ASSIGN(wanted, choose(was.file->contents, was.target.path, only));
   }
   file.remember_failure(supply_all(was, state, file, wanted));
   return file.close();

@@ -11,8 +11,8 @@
 #include "core/engine/engine.hpp"
 #include "core/engine/reserve.hpp"
 #include "core/format/format.hpp"
+#include "core/integrity/files.hpp"
 #include "core/model/checksums.hpp"
-#include "core/session/files.hpp"
 #include "core/session/method.hpp"
 #include "core/session/supply.hpp"
 #include "core/session/writing.hpp"
@@ -162,7 +162,7 @@ Status EngineMethod::check_stored(File::State& state, const Contents& contents, 
 }
 
 Status EngineMethod::begin(File::State& state, Writing& writing) const {
-  if (state.contents) PENSTOCK_TRY(check_keep());
+  if (state.file) PENSTOCK_TRY(check_keep());
   Problem problem;
   problem.path = writing.output.partial = partial_path(state.target);
   problem.catalogue = writing.target.catalogue;
@@ -213,7 +213,7 @@ Status EngineMethod::read(File::State& state, const Resolved& resolved) const {
   problem.hints_outcome = &outcome;
   for (const Dataset& dataset : resolved.catalogue.datasets) {
     problem.datasets.push_back(static_cast<int>(problem.catalogue.datasets.size()));
-    problem.catalogue.datasets.push_back(*state.contents->catalogue.find(dataset.name));
+    problem.catalogue.datasets.push_back(*state.file->contents.catalogue.find(dataset.name));
   }
   problem.claims = by_dataset(resolved.claims);
   const Status status = guarded([&] { return engine_.read(problem, settings_); });

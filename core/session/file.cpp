@@ -110,9 +110,9 @@ namespace {
 
 // Checks that TYPE and the shape of PART are those of the dataset in the file.
 Status check_get(const File::State& state, const Pending& wanted) {
-  if (!state.contents)
+  if (!state.file)
     return {Code::not_found, fmt::format("'{}': nothing was written yet that could be read", wanted.name)};
-  const Dataset* there = state.contents->catalogue.find(wanted.name);
+  const Dataset* there = state.file->contents.catalogue.find(wanted.name);
   if (there == nullptr) return no_dataset(state, wanted.name);
   if (there->type != wanted.type)
     return {Code::mismatch,
@@ -146,7 +146,7 @@ Status File::get_widened(std::string_view name, ElementType type, const Decompos
   State& state = *state_;
   auto pending = make_pending(state, name, type, part, data, memory);
   if (!pending.ok()) return state.remember(pending.status());
-  const Dataset* there = state.contents ? state.contents->catalogue.find(pending->name) : nullptr;
+  const Dataset* there = state.file ? state.file->contents.catalogue.find(pending->name) : nullptr;
   if (there != nullptr && there->type != type) {
     if (!widens(there->type, type))
       return state.remember(
@@ -286,7 +286,7 @@ struct Work {
 Result<Work> agree_work(const File::State& state) {
   const bool writes = !state.puts.empty() || !state.attributes.empty() || !state.unlimited.empty() ||
                       !state.named.empty() || !state.groups.empty() || !state.removed.empty();
-  const bool first = state.mode == Mode::create && !state.published;
+  const bool first = state.mode == Mode::create && !state.exists;
   const bool misused = !state.misuse.ok();
   const bool supplied = std::ranges::any_of(state.puts, [](const Pending& p) { return p.supplier != nullptr; });
   int64_t any[7] = {writes || first || (misused && state.mode != Mode::read),

@@ -16,7 +16,7 @@ namespace {
 
 // Code::unsupported if the file has OBJECT, or attribute "OBJECT@NAME", in a form that is not read.
 Status unread_in(const File::State& state, std::string_view object) {
-  const std::string why = state.contents ? state.contents->why_unread(object) : "";
+  const std::string why = state.file ? state.file->contents.why_unread(object) : "";
   return why.empty() ? Status()
                      : Status(Code::unsupported,
                               fmt::format("'{}' in '{}' cannot be read: it {}", object, state.target.path, why));
@@ -27,8 +27,8 @@ Status unread_in(const File::State& state, std::string_view object) {
 Status no_dataset(const File::State& state, const std::string& name) {
   PENSTOCK_TRY(unread_in(state, name));
   std::vector<std::string> names;
-  if (state.contents)
-    for (const Dataset& dataset : state.contents->catalogue.datasets) names.push_back(dataset.name);
+  if (state.file)
+    for (const Dataset& dataset : state.file->contents.catalogue.datasets) names.push_back(dataset.name);
   std::string said = did_you_mean(name, names);
   if (said.empty() && !names.empty()) {
     const size_t few = std::min<size_t>(names.size(), 5);
@@ -41,15 +41,15 @@ Status no_dataset(const File::State& state, const std::string& name) {
 
 std::vector<DatasetInfo> File::datasets() const {
   std::vector<DatasetInfo> list;
-  if (state_->contents)
-    for (const Dataset& d : state_->contents->catalogue.datasets)
+  if (state_->file)
+    for (const Dataset& d : state_->file->contents.catalogue.datasets)
       list.push_back({d.name, d.type, d.shape, d.unlimited});
   return list;
 }
 
 Result<DatasetInfo> File::dataset(std::string_view name) const {
   PENSTOCK_ASSIGN(const std::string stored, dataset_name(name));
-  const Dataset* d = state_->contents ? state_->contents->catalogue.find(stored) : nullptr;
+  const Dataset* d = state_->file ? state_->file->contents.catalogue.find(stored) : nullptr;
   if (d == nullptr) return no_dataset(*state_, stored);
   return DatasetInfo{d->name, d->type, d->shape, d->unlimited};
 }
@@ -63,8 +63,8 @@ Status File::check_readable(std::string_view object) const {
 
 bool File::has(std::string_view object) const {
   const auto stored = object_name(object);
-  if (!stored.ok() || !state_->contents) return false;
-  const Catalogue& there = state_->contents->catalogue;
+  if (!stored.ok() || !state_->file) return false;
+  const Catalogue& there = state_->file->contents.catalogue;
   const std::set<std::string> names{*stored};
   return stored->empty() || there.find(*stored) != nullptr ||
          std::ranges::any_of(there.datasets, [&](const Dataset& one) { return is_among(one.name, names); }) ||
@@ -74,9 +74,9 @@ bool File::has(std::string_view object) const {
 std::vector<Attribute> File::attributes(std::string_view object) const {
   std::vector<Attribute> list;
   const auto stored = object_name(object);
-  if (!stored.ok() || !state_->contents) return list;
-  const auto at = state_->contents->catalogue.attributes.find(*stored);
-  if (at != state_->contents->catalogue.attributes.end())
+  if (!stored.ok() || !state_->file) return list;
+  const auto at = state_->file->contents.catalogue.attributes.find(*stored);
+  if (at != state_->file->contents.catalogue.attributes.end())
     for (const auto& [name, attribute] : at->second) list.push_back(attribute);
   return list;
 }
@@ -84,8 +84,8 @@ std::vector<Attribute> File::attributes(std::string_view object) const {
 Result<Attribute> File::attribute(std::string_view object, std::string_view name) const {
   const auto stored = object_name(object);
   std::vector<std::string> names;
-  if (stored.ok() && state_->contents) {
-    const Catalogue& catalogue = state_->contents->catalogue;
+  if (stored.ok() && state_->file) {
+    const Catalogue& catalogue = state_->file->contents.catalogue;
     const auto list = catalogue.attributes.find(*stored);
     if (list != catalogue.attributes.end()) {
       if (const auto at = list->second.find(std::string(name)); at != list->second.end()) return at->second;
@@ -106,9 +106,9 @@ Result<Attribute> File::attribute(std::string_view object, std::string_view name
 
 std::vector<std::string> File::dimensions(std::string_view dataset) const {
   const auto stored = dataset_name(dataset);
-  const Dataset* there = stored.ok() && state_->contents ? state_->contents->catalogue.find(*stored) : nullptr;
+  const Dataset* there = stored.ok() && state_->file ? state_->file->contents.catalogue.find(*stored) : nullptr;
   if (there == nullptr) return {};
-  auto names = dimension_names(state_->contents->catalogue, *stored);
+  auto names = dimension_names(state_->file->contents.catalogue, *stored);
   return names && std::ssize(*names) == there->shape.rank() ? *std::move(names) : DimensionNames();
 }
 

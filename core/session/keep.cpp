@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/access/here.hpp"
-#include "core/session/checking.hpp"
-#include "core/session/files.hpp"
+#include "core/integrity/files.hpp"
 #include "core/session/method.hpp"
 
 namespace penstock {
@@ -40,7 +39,7 @@ Status move_load(File::State& state, const Output& output, Load& load, std::vect
   buffer.resize(static_cast<size_t>(load.bytes));
   state.report.memory_peak = std::max(state.report.memory_peak, load.bytes);
   for (size_t i = 0; i < load.at.size(); ++i) load.from[i].memory = load.to[i].memory = buffer.data() + load.at[i];
-  PENSTOCK_TRY(read_here(*state.contents, state.described(), load.from, state.target.storage));
+  PENSTOCK_TRY(read_here(state.file->contents, state.file->path, load.from, state.target.storage));
   PENSTOCK_TRY(write_here(output.placed.contents, load.to, state.target.storage));
   load = {};
   return {};
@@ -80,12 +79,12 @@ Status carry(File::State& state, const std::vector<int64_t>& kept, const Output&
   for (size_t d = 0; d < kept.size(); ++d) {
     if (kept[d] == 0) continue;
     const Dataset& dataset = output.placed.contents.catalogue.datasets[d];
-    const int old = state.contents->catalogue.index_of(dataset.name);
+    const int old = state.file->contents.catalogue.index_of(dataset.name);
     const auto share = [&](int rank) {
       return static_cast<int64_t>(static_cast<__int128>(kept[d]) * rank / state.target.comm->size());
     };
     const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, carry_bytes / size);
-    const Dims& shape = state.contents->catalogue.datasets[static_cast<size_t>(old)].shape;
+    const Dims& shape = state.file->contents.catalogue.datasets[static_cast<size_t>(old)].shape;
     for (int64_t at = share(state.target.comm->rank()), end = share(state.target.comm->rank() + 1); at < end;
          at += most) {
       const Run run{at, std::min(most, end - at)};
@@ -102,8 +101,8 @@ Status carry(File::State& state, const std::vector<int64_t>& kept, const Output&
 
 Status check_carry(const File::State& state) {
   PENSTOCK_TRY(state.method->check_keep());
-  const bool was_set = state.contents->parts.size() != 1 || state.contents->parts[0] != state.target.path;
-  if (state.source.empty() && was_set != state.target.set)
+  const bool was_set = state.file->contents.parts.size() != 1 || state.file->contents.parts[0] != state.target.path;
+  if (!state.source && was_set != state.target.set)
     return {Code::unsupported, was_set ? "a set of files stays one when it is reopened: name parts=M in the plan, or "
                                          "make one file of it with 'penstock convert'"
                                        : "a single file stays one when it is reopened: copy it to make a set of it"};
@@ -111,14 +110,14 @@ Status check_carry(const File::State& state) {
 }
 
 Status check_whole(File::State& state) {
-  if (!state.contents->parity) return {};
-  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state));
+  if (!state.file->contents.parity) return {};
+  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state.target, state.file->contents));
   if (wrong.empty()) return {};
   return {
       Code::damaged,
       fmt::format("'{}' is not as it was committed ({}), and what is kept would be copied from its set: "
                   "'penstock verify --repair {}' first, or 'penstock verify --seal' where it was changed on purpose",
-                  path_of(*state.contents, wrong[0].file), wrong[0].why, state.described())};
+                  path_of(state.file->contents, wrong[0].file), wrong[0].why, state.file->path)};
 }
 
 }  // namespace penstock

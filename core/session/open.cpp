@@ -159,7 +159,7 @@ Status set_plan(File::State& state, std::string_view text, std::string_view form
   target.durable = settings.word("durability") == "full";
   target.preallocate = settings.boolean("preallocate");
   target.parity =
-      target.set && (settings.word("parity") == "1" || (state.mode == Mode::change && state.contents->parity));
+      target.set && (settings.word("parity") == "1" || (state.mode == Mode::change && state.file->contents.parity));
   target.buffer_bytes = buffer_bytes(settings);
   if (state.mode != Mode::read && settings.word("parity") == "1" && !target.set)
     return {Code::unsupported,
@@ -194,14 +194,6 @@ Status note_occupant(File::State& state, const std::string& path) {
 }
 
 }  // namespace
-
-Status refresh(File::State& state) {
-  if (!state.stale) return {};
-  PENSTOCK_TRY(check_held(state.target));
-  PENSTOCK_ASSIGN(state.contents, read_contents(state.target.comm, *state.target.storage, state.target.path));
-  state.stale = false;
-  return agree(state.target.comm, hold(state.target));
-}
 
 Result<std::string> plan_of_new(const Communicator& comm, const std::string& path, std::string_view plan) {
   const auto state = new_state(comm, Mode::create);
@@ -240,7 +232,7 @@ namespace {
 
 // Checks that the plan can read, or change, the recognised format.
 Status check_reader(const File::State& state, Mode mode) {
-  const std::string& there = state.contents->format;
+  const std::string& there = state.file->contents.format;
   const std::string where = fmt::format("'{}'", state.target.path);
   if (mode == Mode::change && state.target.method.at_once) return state.method->check_keep().in(where);
   if (mode == Mode::change && state.target.method.format != there)
@@ -251,7 +243,7 @@ Status check_reader(const File::State& state, Mode mode) {
 
 // Lost parts of a set are an error, unless the reader asked for zeros instead; then a warning.
 Status check_lost(File::State& state, Mode mode) {
-  const auto& lost = state.contents->lost;
+  const auto& lost = state.file->contents.lost;
   if (lost.empty()) return {};
   const auto& settings = state.plan.settings.all();
   const auto found = settings.find("lost_parts");
@@ -271,7 +263,7 @@ Status check_lost(File::State& state, Mode mode) {
     told += (i == 0 ? "; with it went " : ", ") + lost[0].boxes[i];
   if (count > most) told += fmt::format(", ... ({} pieces in all)", count);
   const std::string others = lost.size() > 1 ? fmt::format(" (and {} parts more)", lost.size() - 1) : "";
-  const std::string remedy = state.contents->parity && lost.size() == 1
+  const std::string remedy = state.file->contents.parity && lost.size() == 1
                                  ? fmt::format("it can be rebuilt: 'penstock verify --repair {}'", state.target.path)
                                  : "lost_parts=zeros in the plan reads the rest";
   return {lost[0].why.code(), fmt::format("'{}' has lost a part{}: {}{}; {}", state.target.path, others,
@@ -280,7 +272,7 @@ Status check_lost(File::State& state, Mode mode) {
 
 void warn_of_unread(File::State& state) {
   constexpr size_t most = 20;
-  const auto& unread = state.contents->unread;
+  const auto& unread = state.file->contents.unread;
   for (size_t i = 0; i < std::min(most, unread.size()); ++i)
     state.warnings.push_back(fmt::format("not read: {}", unread[i]));
   if (unread.size() > most)
@@ -307,10 +299,11 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
   state->target.path = agreed.path;
   state->target.token = agreed.token;
-  PENSTOCK_ASSIGN(state->contents, read_contents(comm, *state->target.storage, state->target.path));
+  PENSTOCK_ASSIGN(Contents contents, read_contents(comm, *state->target.storage, state->target.path));
+  state->file = Published{std::move(contents), state->target.path};
   // Files that only an engine can read use that engine, unless the plan says otherwise.
-  const bool by_engine = agreed.chosen.empty() && find_format(state->contents->format) == nullptr;
-  PENSTOCK_TRY(set_plan(*state, by_engine ? state->contents->format : agreed.chosen, state->contents->format)
+  const bool by_engine = agreed.chosen.empty() && find_format(state->file->contents.format) == nullptr;
+  PENSTOCK_TRY(set_plan(*state, by_engine ? state->file->contents.format : agreed.chosen, state->file->contents.format)
                    .in(agreed.chosen.empty()
                            ? fmt::format("opening '{}'", state->target.path)
                            : fmt::format("opening '{}' with plan '{}'", state->target.path, agreed.chosen)));
@@ -321,13 +314,13 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   set_hints(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.ground));
   PENSTOCK_TRY(agree(comm, hold(state->target)));
-  if (mode == Mode::change && !state->contents->left_out.empty())
+  if (mode == Mode::change && !state->file->contents.left_out.empty())
     return Status(Code::unsupported, fmt::format("'{}' cannot be changed without loss: {}", state->target.path,
-                                                 state->contents->left_out));
-  if (mode == Mode::change && !state->contents->converted.empty())
+                                                 state->file->contents.left_out));
+  if (mode == Mode::change && !state->file->contents.converted.empty())
     return Status(Code::unsupported, fmt::format("'{}' cannot be changed in place: {}; copy it, and change the copy",
-                                                 state->target.path, state->contents->converted));
-  state->published = true;
+                                                 state->target.path, state->file->contents.converted));
+  state->exists = true;
   return state;
 }
 

@@ -7,10 +7,10 @@
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/format/format.hpp"
-#include "core/session/files.hpp"
+#include "core/integrity/files.hpp"
+#include "core/integrity/parity.hpp"
 #include "core/session/keep.hpp"
 #include "core/session/method.hpp"
-#include "core/session/parity.hpp"
 #include "core/session/supply.hpp"
 #include "core/session/writing.hpp"
 
@@ -158,8 +158,7 @@ Job write_job(const File::State& state, Writing& writing, bool keep) {
 Status OwnMethod::begin(File::State& state, Writing& writing) const {
   NewContents& target = writing.target;
   writing.known = !state.target.set;
-  const bool keep =
-      state.contents && std::any_of(target.kept.begin(), target.kept.end(), [](int64_t n) { return n > 0; });
+  const bool keep = state.file && std::any_of(target.kept.begin(), target.kept.end(), [](int64_t n) { return n > 0; });
   {
     PhaseTimer timer(state.report.phases, Phase::define);
     if (keep) PENSTOCK_TRY(check_carry(state));
@@ -212,7 +211,9 @@ Status OwnMethod::complete(File::State& state, Writing& writing) const {
     return cut_parts(state.target, writing.output);
   };
   if (!by_root) PENSTOCK_TRY(agree(state.target.comm, finish()));
-  PENSTOCK_TRY(write_parity(state, writing.output));
+  PENSTOCK_TRY(write_parity(state.target, writing.output));
+  if (state.target.parity)
+    state.report.memory_peak = std::max(state.report.memory_peak, 2 * combine_window(state.target));
   return publish_together(state.target.comm, [&] {
     if (by_root) PENSTOCK_TRY(finish());
     PENSTOCK_TRY(place_record(state, writing));
@@ -222,7 +223,7 @@ Status OwnMethod::complete(File::State& state, Writing& writing) const {
 
 // Plain data in parts moves by the transport; each rank reads the rest through the format's library.
 Status OwnMethod::read(File::State& state, const Resolved& resolved) const {
-  const Contents& contents = *state.contents;
+  const Contents& contents = state.file->contents;
   Job job;
   job.direction = Direction::read;
   job.comm = state.target.comm;
@@ -236,7 +237,7 @@ Status OwnMethod::read(File::State& state, const Resolved& resolved) const {
       add_pieces(contents, job.parts, index, claim, job.pieces);
     } else if (foreign.ok()) {
       PhaseTimer timer(state.report.phases, Phase::read);
-      foreign = read_foreign(contents, state.described(), index, claim.selection, claim.memory,
+      foreign = read_foreign(contents, state.file->path, index, claim.selection, claim.memory,
                              std::max<int64_t>(state.target.buffer_bytes, 1 << 20));
     }
   }

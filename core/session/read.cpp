@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/integrity/verify.hpp"
 #include "core/model/checksums.hpp"
 #include "core/session/method.hpp"
 #include "core/session/state.hpp"
@@ -93,17 +94,19 @@ Status read_pending(File::State& state) {
   Resolved resolved;
   {
     PhaseTimer timer(state.report.phases, Phase::define);
-    PENSTOCK_TRY(refresh(state));
+    PENSTOCK_TRY(refresh(state.target, *state.file));
     // The parts of a set do not change when another index replaces it.
-    if (state.contents->parts == std::vector{state.target.path}) PENSTOCK_TRY(check_held(state.target));
+    if (state.file->contents.parts == std::vector{state.target.path}) PENSTOCK_TRY(check_held(state.target));
     PENSTOCK_TRY(check_source(state));
     auto mine = state.misuse.ok() ? local_definitions(state, state.gets) : Result<Definitions>(state.misuse);
     PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.target.comm, std::move(mine)));
     PENSTOCK_ASSIGN(resolved, resolve(state, state.gets, std::move(agreed), Direction::read));
     for (size_t d = 0; d < resolved.sharing.size(); ++d)
-      PENSTOCK_TRY(check_claim(*state.contents, resolved.catalogue.datasets[d], resolved.sharing[d]));
+      PENSTOCK_TRY(check_claim(state.file->contents, resolved.catalogue.datasets[d], resolved.sharing[d]));
   }
-  PENSTOCK_TRY(verify_claims(state, resolved));
+  if (const std::string& when = state.plan.settings.word("verify"); when != "never")
+    PENSTOCK_TRY(verify_claims(state.target, *state.file, resolved.catalogue.datasets, resolved.claims,
+                               when == "first" ? VerifyWhen::first : VerifyWhen::always, state.report.warnings));
   PENSTOCK_TRY(state.method->read(state, resolved));
   PENSTOCK_TRY(broadcast_replicas(state, resolved));
   for (const Pending& get : state.gets) finish_widening(get);

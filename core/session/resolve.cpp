@@ -95,8 +95,8 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
   Definitions mine;
   const int rank = state.target.comm->rank();
   for (const Pending& p : pending) {
-    const bool stays = state.contents && !is_among(p.name, state.removed);
-    const Dataset* there = stays ? state.contents->catalogue.find(p.name) : nullptr;
+    const bool stays = state.file && !is_among(p.name, state.removed);
+    const Dataset* there = stays ? state.file->contents.catalogue.find(p.name) : nullptr;
     const bool unlimited = (there != nullptr && there->unlimited) || state.unlimited.contains(p.name);
     PENSTOCK_TRY(add(mine, p.name, {p.type, sharing_of(p.part), p.part.shape(), unlimited, rank, p.meant}));
   }

@@ -16,11 +16,11 @@
 #include "core/base/hints.hpp"
 #include "core/comm/calling.hpp"
 #include "core/conventions/conventions.hpp"
+#include "core/integrity/published.hpp"
 #include "core/methods/methods.hpp"
 #include "core/model/claim.hpp"
 #include "core/model/layout.hpp"
 #include "core/plan/plan.hpp"
-#include "core/publication/target.hpp"
 #include "core/session/definitions.hpp"
 #include "core/session/pending.hpp"
 #include "core/session/step_trace.hpp"
@@ -31,7 +31,13 @@ namespace penstock {
 
 class Method;
 struct Writing;
-struct Checking;
+
+// A file that is copied: kept open, so that its replacement or change is detected.
+struct CopySource {
+  std::string path;
+  std::optional<FileStat> was;  // rank 0
+  StorageFilePtr held;
+};
 
 enum class Mode : uint8_t { create, read, change };
 
@@ -42,14 +48,11 @@ struct File::State {
   Communicator behind_comm;            // for background movements of this file or another; created when needed
   std::optional<Calling> behind_call;  // names the file on it
   Mode mode = Mode::create;
-  std::string source;                  // the file that contents describes, if another: a copy in progress
-  std::optional<FileStat> source_was;  // rank 0: that file when contents was read
-  StorageFilePtr source_held;          // open, so that its inode number is not reused
   Plan plan;
   std::unique_ptr<const Method> method;  // of PLAN
 
-  std::optional<Contents> contents;  // of the published file
-  bool stale = false;                // published after contents was read: only its catalogue is current
+  std::optional<Published> file;     // that is read, and whose contents the next commit keeps
+  std::optional<CopySource> source;  // of a copy in progress
   std::vector<Pending> puts, gets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;
   std::set<std::string> unlimited, named, groups, removed;  // same as in Definitions
@@ -65,13 +68,12 @@ struct File::State {
   Status refused;          // this rank's get_now: the next collective call fails with it and does nothing
   bool harmless = false;   // whether the last collective call, if it failed, had no effect
   Status outcome;          // of a failed commit
-  bool published = false;
+  bool exists = false;     // at the path: opened or committed by this File
   bool closed = false;
-  Hints hints;                         // for MPI-IO
-  std::string filesystem;              // of the target
-  std::vector<std::string> warnings;   // of every commit's report
-  std::unique_ptr<Writing> writing;    // a commit between its start and its end
-  std::unique_ptr<Checking> checking;  // of the published file, after its checksums were requested
+  Hints hints;                        // for MPI-IO
+  std::string filesystem;             // of the target
+  std::vector<std::string> warnings;  // of every commit's report
+  std::unique_ptr<Writing> writing;   // a commit between its start and its end
   Report report;
   StepTrace step;
   ShownStep shown;
@@ -82,8 +84,6 @@ struct File::State {
     if (!status.ok() && misuse.ok() && !forgetful) misuse = status;
     return status;
   }
-  // The file that contents describes.
-  const std::string& described() const { return source.empty() ? target.path : source; }
 };
 
 // The result of the ranks' agreement on pending blocks: the same catalogue on all ranks, and this rank's part of it.
@@ -103,15 +103,10 @@ Result<Definitions> local_definitions(const File::State& state, const std::vecto
 
 // Collective. Code::mismatch if the source of a copy was changed or replaced in the meantime.
 Status check_source(File::State& state);
-// Collective. Reads again what this file's last commit published, unless that was done already.
-Status refresh(File::State& state);
-
 // The error of asking for dataset NAME, which is not in the catalogue: Code::unsupported if the file has it, but in a
 // form that is not read; else Code::not_found, with the nearest name.
 Status no_dataset(const File::State& state, const std::string& name);
 
-// Collective. Compares the blocks that RESOLVED's claims touch with their checksums, according to the plan's verify.
-Status verify_claims(File::State& state, const Resolved& resolved);
 // Collective. Fills the buffers of get.
 Status read_pending(File::State& state);
 

@@ -10,10 +10,9 @@
 #include "core/base/guarded.hpp"
 #include "core/base/nearest.hpp"
 #include "core/comm/calling.hpp"
+#include "core/integrity/files.hpp"
 #include "core/model/dimension_names.hpp"
 #include "core/model/dimension_scales.hpp"
-#include "core/session/checking.hpp"
-#include "core/session/files.hpp"
 #include "core/session/method.hpp"
 #include "core/session/proof.hpp"
 #include "core/session/state.hpp"
@@ -58,8 +57,8 @@ Result<NewContents> target_of(const File::State& state, Resolved& resolved) {
   NewContents target{std::move(resolved.catalogue), {}};
   std::vector<std::string> objects;
   for (const auto& [object, attributes] : target.catalogue.attributes) objects.push_back(object);
-  if (state.contents)
-    PENSTOCK_TRY(add_old(without(state.contents->catalogue, resolved.removed), target, resolved.claims));
+  if (state.file)
+    PENSTOCK_TRY(add_old(without(state.file->contents.catalogue, resolved.removed), target, resolved.claims));
   else
     target.kept.assign(target.catalogue.datasets.size(), 0);
   for (const std::string& name : resolved.unlimited) {
@@ -72,8 +71,8 @@ Result<NewContents> target_of(const File::State& state, Resolved& resolved) {
     dataset.unlimited = true;
   }
   std::set<std::string> groups = resolved.groups;
-  if (state.contents)
-    for (const auto& [object, attributes] : state.contents->catalogue.attributes) groups.insert(object);
+  if (state.file)
+    for (const auto& [object, attributes] : state.file->contents.catalogue.attributes) groups.insert(object);
   PENSTOCK_TRY(check_objects(target.catalogue, groups, objects));
   for (const std::string& group : resolved.groups) {
     if (target.catalogue.find(group) != nullptr)
@@ -131,9 +130,9 @@ void take_pending(File::State& state, Writing& writing) {
 
 Status define(File::State& state, Writing& writing) {
   PhaseTimer timer(state.report.phases, Phase::define);
-  if (state.contents && !state.stale) PENSTOCK_TRY(check_held(state.target));
+  if (state.file && !state.file->stale) PENSTOCK_TRY(check_held(state.target));
   PENSTOCK_TRY(check_source(state));
-  PENSTOCK_TRY(refresh(state));
+  if (state.file) PENSTOCK_TRY(refresh(state.target, *state.file));
   auto mine = state.misuse.ok() ? local_definitions(state, state.puts) : Result<Definitions>(state.misuse);
   if (mine.ok()) mine->attributes = std::exchange(state.attributes, {});  // of this commit, whatever its outcome
   PENSTOCK_ASSIGN(Definitions agreed, agree_definitions(state.target.comm, std::move(mine)));
@@ -228,17 +227,14 @@ Status finish(File::State& state, Writing& writing) {
 
 // After a publication: prepares the state for the next commit.
 void settle(File::State& state, Writing& writing) {
-  state.contents = std::move(writing.output.placed.contents);
-  take_record_apart(*state.contents);
-  state.checking.reset();
-  state.stale = !writing.known;
-  if (writing.known) state.contents->parts = {state.target.path};
+  state.file = Published{std::move(writing.output.placed.contents), state.target.path, !writing.known};
+  take_record_apart(state.file->contents);
+  if (writing.known) state.file->contents.parts = {state.target.path};
   (void)hold(state.target);  // if this fails, the next commit reports that the file was replaced
   state.target.storage->let_go();
-  state.source.clear();
-  state.source_held.reset();
+  state.source.reset();
   state.captured_bytes -= writing.captured_bytes;
-  state.published = true;
+  state.exists = true;
   state.target.token += 0x9E3779B97F4A7C15;  // the next commit's generation
   ++state.commits;
 }

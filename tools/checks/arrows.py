@@ -33,6 +33,8 @@ PUBLIC = {
     "penstock/supplier.hpp": "core/model",
     "penstock/array.hpp": "core/session",
     "penstock/file.hpp": "core/session",
+    "penstock/integrity.hpp": "core/integrity",
+    "penstock/report.hpp": "core/base",
     "penstock/stream.hpp": "core/container",
     "penstock/provenance.hpp": "core/series",
     "penstock/series.hpp": "core/series",

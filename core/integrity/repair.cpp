@@ -1,13 +1,14 @@
 // Repair: rebuilds the one missing or damaged file of a set from the others.
+#include "core/integrity/repair.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "core/base/guarded.hpp"
-#include "core/comm/calling.hpp"
+#include "core/integrity/files.hpp"
+#include "core/integrity/parity.hpp"
 #include "core/publication/output.hpp"
-#include "core/session/files.hpp"
-#include "core/session/parity.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
@@ -25,9 +26,9 @@ std::vector<std::string> lost_elements(const Contents& contents, const std::vect
   return names;
 }
 
-Status too_many(const File::State& state, const std::vector<WrongFile>& wrong) {
+Status too_many(const Published& file, const std::vector<WrongFile>& wrong) {
   constexpr size_t most = 20;
-  const Contents& contents = *state.contents;
+  const Contents& contents = file.contents;
   std::string files, elements;
   for (const WrongFile& one : wrong)
     files += fmt::format("{}'{}' ({})", files.empty() ? "" : ", ", path_of(contents, one.file), one.why);
@@ -38,13 +39,13 @@ Status too_many(const File::State& state, const std::vector<WrongFile>& wrong) {
   return {Code::damaged,
           fmt::format("'{}': {} of its {} files are missing or damaged, parity can rebuild one: {}; in them {}; "
                       "bring back all but one of them, or read the rest with lost_parts=zeros",
-                      state.target.path, wrong.size(), contents.parts.size() + 1, files, elements)};
+                      file.path, wrong.size(), contents.parts.size() + 1, files, elements)};
 }
 
 // Rank 0. Whether the file written to PATH has the intended contents.
-Status check_rebuilt(File::State& state, const std::string& path, const FileSum& meant) {
-  PENSTOCK_ASSIGN(auto file, state.target.storage->open(path, Io::automatic, false));
-  PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(state, *file, meant.bytes));
+Status check_rebuilt(const Target& target, const std::string& path, const FileSum& meant) {
+  PENSTOCK_ASSIGN(auto file, target.storage->open(path, Io::automatic, false));
+  PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(target, *file, meant.bytes));
   if (sum == meant.sum) return {};
   return {Code::damaged,
           "what was rebuilt does not agree with its checksum in the index, which is itself damaged, or "
@@ -52,35 +53,33 @@ Status check_rebuilt(File::State& state, const std::string& path, const FileSum&
 }
 
 // Collective. Rebuilds FILE of the set from all others in a new file at PATH, which exists on any status.
-Status rebuild(File::State& state, int32_t file, const std::string& path) {
-  const Contents& contents = *state.contents;
+Status rebuild(const Target& target, const Contents& contents, int32_t file, const std::string& path) {
   const FileSum& meant = sum_of(contents, file);
   Status status;
-  if (state.target.comm->rank() == 0) {
-    auto made = state.target.storage->create(path, meant.bytes, Io::buffered, true);
+  if (target.comm->rank() == 0) {
+    auto made = target.storage->create(path, meant.bytes, Io::buffered, true);
     status = made.ok() ? (*made)->close() : made.status();
   }
-  PENSTOCK_TRY(agree(state.target.comm, status));
+  PENSTOCK_TRY(agree(target.comm, status));
   std::vector<Source> sources;
   const size_t count = contents.parts.size() + 1;
   for (size_t i = 0; i < count; ++i)
-    if (static_cast<int32_t>(i) != file && reader_of(i, count, state.target.comm->size()) == state.target.comm->rank())
+    if (static_cast<int32_t>(i) != file && reader_of(i, count, target.comm->size()) == target.comm->rank())
       sources.push_back({path_of(contents, static_cast<int32_t>(i)), sum_of(contents, static_cast<int32_t>(i)).bytes});
-  const Combined target{path, meant.bytes, Io::buffered, true};
-  PENSTOCK_TRY(combine(state.target.comm, *state.target.storage, sources, target, combine_window(state)));
-  PENSTOCK_TRY(agree(state.target.comm, state.target.comm->rank() == 0
-                                            ? guarded([&] { return check_rebuilt(state, path, meant); })
-                                            : Status()));
-  return check_held(state.target);
+  const Combined combined{path, meant.bytes, Io::buffered, true};
+  PENSTOCK_TRY(combine(target.comm, *target.storage, sources, combined, combine_window(target)));
+  PENSTOCK_TRY(agree(
+      target.comm, target.comm->rank() == 0 ? guarded([&] { return check_rebuilt(target, path, meant); }) : Status()));
+  return check_held(target);
 }
 
 // Part of the names of all files of a set.
 std::string generation_mark(const Contents& contents) { return ".g" + contents.generation + "."; }
 
 // "heat.h5.before-TOKEN.part000003.h5": not a part of any set, so that neither commits nor penstock clean remove it.
-std::string kept_path(const File::State& state, const std::string& path) {
-  const std::string mark = generation_mark(*state.contents);
-  const std::string before = fmt::format(".before-{:016x}.", state.target.token);
+std::string kept_path(const Target& target, const Contents& contents, const std::string& path) {
+  const std::string mark = generation_mark(contents);
+  const std::string before = fmt::format(".before-{:016x}.", target.token);
   const size_t at = path.rfind(mark);
   return at == std::string::npos ? path + before : path.substr(0, at) + before + path.substr(at + mark.size());
 }
@@ -99,13 +98,13 @@ Status check_place(Storage& storage, const Contents& contents, const std::string
 }
 
 // Collective. A file newer than the index was changed after the commit, perhaps on purpose.
-Result<bool> is_newer(const File::State& state, const std::string& path) {
+Result<bool> is_newer(const Target& target, const std::string& path) {
   int64_t newer = 0;
-  if (state.target.comm->rank() == 0) {
-    const auto committed = state.target.storage->stat(state.target.path), there = state.target.storage->stat(path);
+  if (target.comm->rank() == 0) {
+    const auto committed = target.storage->stat(target.path), there = target.storage->stat(path);
     newer = committed.ok() && there.ok() && there->changed_at > committed->changed_at;
   }
-  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&newer, 1)));
+  PENSTOCK_TRY(target.comm->all_reduce_max(std::span(&newer, 1)));
   return newer != 0;
 }
 
@@ -132,65 +131,37 @@ Status put_back(Storage& storage, const std::string& made, const std::string& pa
   return {};
 }
 
-Result<Repair> repair_set(File::State& state) {
-  const Contents& contents = *state.contents;
-  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state));
+}  // namespace
+
+Result<Repair> repair_set(Target& target, const Published& file) {
+  const Contents& contents = file.contents;
+  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(target, contents));
   Repair result;
   result.files = std::ssize(contents.parts) + 1;
   if (wrong.empty()) return result;
-  if (wrong.size() > 1) return too_many(state, wrong);
-  PENSTOCK_TRY(own_partial_files(state.target));
+  if (wrong.size() > 1) return too_many(file, wrong);
+  PENSTOCK_TRY(own_partial_files(target));
   const std::string& path = path_of(contents, wrong[0].file);
   const std::string made =
-      folder_of(path) + partial_name(path.substr(folder_of(path).size()), state.target.token, state.target.owner);
-  Status status = agree(state.target.comm,
-                        state.target.comm->rank() == 0 ? check_place(*state.target.storage, contents, path) : Status());
-  if (status.ok()) status = rebuild(state, wrong[0].file, made);
+      folder_of(path) + partial_name(path.substr(folder_of(path).size()), target.token, target.owner);
+  Status status =
+      agree(target.comm, target.comm->rank() == 0 ? check_place(*target.storage, contents, path) : Status());
+  if (status.ok()) status = rebuild(target, contents, wrong[0].file, made);
   if (status.ok()) {
-    PENSTOCK_ASSIGN(const bool newer, is_newer(state, path));
-    if (newer) result.kept = kept_path(state, path);
-    status = publish_together(
-        state.target.comm, [&] { return put_back(*state.target.storage, made, path, state.target.path, result.kept); });
+    PENSTOCK_ASSIGN(const bool newer, is_newer(target, path));
+    if (newer) result.kept = kept_path(target, contents, path);
+    status =
+        publish_together(target.comm, [&] { return put_back(*target.storage, made, path, target.path, result.kept); });
   }
   if (!status.ok()) {
-    if (state.target.comm->rank() == 0) (void)state.target.storage->remove(made);
-    all_cleaned(state.target.comm, status);
+    if (target.comm->rank() == 0) (void)target.storage->remove(made);
+    all_cleaned(target.comm, status);
     return status.in(fmt::format("rebuilding '{}'", path));
   }
-  state.target.storage->let_go();
+  target.storage->let_go();
   result.rebuilt = path;
   result.why = wrong[0].why;
   result.bytes = sum_of(contents, wrong[0].file).bytes;
-  return result;
-}
-
-// Sets without parity are only checked.
-Result<Repair> look_only(File& file) {
-  PENSTOCK_ASSIGN(const Verification found, file.verify());
-  const Status verdict = found.verdict(file.path());
-  if (verdict.ok()) return Repair{};
-  return Status(verdict.code(), verdict.message() +
-                                    "; it has no parity (plan parameter parity=1 of sets), so that "
-                                    "nothing of it can be rebuilt");
-}
-
-}  // namespace
-
-Result<Repair> File::repair(const Communicator& comm, const std::string& path) {
-  const Calling calling(comm, "repair", path, false);
-  PENSTOCK_ASSIGN(File file, open_to_check(comm, path, true));
-  State& state = *file.state_;
-  Result<Repair> result = Repair{};
-  if (state.contents->parity) {
-    result = repair_set(state);
-  } else if (state.contents->lost.empty()) {
-    result = look_only(file);
-  } else {
-    const Status lost = open_to_check(comm, path).status();
-    result = Status(lost.code(), lost.message() + "; it has no parity, so that nothing can be rebuilt");
-  }
-  const Status closed = file.close();
-  if (result.ok() && !closed.ok()) return closed;
   return result;
 }
 

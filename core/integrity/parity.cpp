@@ -1,5 +1,5 @@
 // Parity: reads parts back in windows, adds them along a tree, and writes the result by the readers in turn.
-#include "core/session/parity.hpp"
+#include "core/integrity/parity.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -9,7 +9,6 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
-#include "core/session/method.hpp"
 
 namespace penstock {
 namespace {
@@ -113,10 +112,10 @@ class Combiner {
 };
 
 // The parts of the set that this rank reads back: its own files, or a share of those known to all ranks.
-std::vector<Source> parts_to_read(const File::State& state, const Output& output) {
+std::vector<Source> parts_to_read(const Target& target, const Output& output) {
   std::vector<Source> mine;
-  const bool own = state.target.method.own_files;
-  const int rank = state.target.comm->rank(), ranks = state.target.comm->size();
+  const bool own = target.method.own_files;
+  const int rank = target.comm->rank(), ranks = target.comm->size();
   for (size_t p = 0; p < output.placed.parts.size(); ++p)
     if (own || reader_of(p, output.placed.parts.size(), ranks) == rank) mine.push_back({output.placed.parts[p].path});
   return mine;
@@ -124,8 +123,8 @@ std::vector<Source> parts_to_read(const File::State& state, const Output& output
 
 }  // namespace
 
-int64_t combine_window(const File::State& state) {
-  const int64_t most = std::min(most_window, state.target.buffer_bytes);
+int64_t combine_window(const Target& target) {
+  const int64_t most = std::min(most_window, target.buffer_bytes);
   return std::max(direct_alignment, most / direct_alignment * direct_alignment);
 }
 
@@ -145,35 +144,32 @@ uint64_t parity_sum(const std::vector<FileSum>& parts, int64_t bytes) {
   return crc64_from_linear(linear, bytes);
 }
 
-Status make_parity(File::State& state, std::vector<Source> mine, const std::string& path, Io io,
+Status make_parity(const Target& target, std::vector<Source> mine, const std::string& path, Io io,
                    std::vector<std::string>& created, Contents& contents) {
   Status status;
   int64_t longest = 0;
   for (Source& source : mine) {
-    const auto info = state.target.storage->stat(source.path);
+    const auto info = target.storage->stat(source.path);
     if (!info.ok() && status.ok()) status = info.status();
     if (info.ok()) source.bytes = info->bytes;
     longest = std::max(longest, source.bytes);
   }
-  PENSTOCK_TRY(agree(state.target.comm, status));
-  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&longest, 1)));
-  if (state.target.comm->rank() == 0) {
-    const bool preallocate = state.plan.settings.boolean("preallocate");
-    auto file = state.target.storage->create(path, longest, Io::buffered, preallocate);
+  PENSTOCK_TRY(agree(target.comm, status));
+  PENSTOCK_TRY(target.comm->all_reduce_max(std::span(&longest, 1)));
+  if (target.comm->rank() == 0) {
+    auto file = target.storage->create(path, longest, Io::buffered, target.preallocate);
     if (file.ok()) created.push_back(path);
     status = file.ok() ? (*file)->close() : file.status();
-    if (status.ok()) status = state.target.storage->permit(path);
+    if (status.ok()) status = target.storage->permit(path);
   }
-  PENSTOCK_TRY(agree(state.target.comm, status));
-  const int64_t window = combine_window(state);
-  state.report.memory_peak = std::max(state.report.memory_peak, 2 * window);
-  PENSTOCK_TRY(
-      combine(state.target.comm, *state.target.storage, mine, {path, longest, io, state.target.durable}, window));
+  PENSTOCK_TRY(agree(target.comm, status));
+  const int64_t window = combine_window(target);
+  PENSTOCK_TRY(combine(target.comm, *target.storage, mine, {path, longest, io, target.durable}, window));
 
   Encoder out;
   for (const Source& source : mine) out.value(FileSum{source.bytes, source.sum});
-  PENSTOCK_ASSIGN(const auto all, state.target.comm->gather(out.take(), 0));
-  if (state.target.comm->rank() == 0) {
+  PENSTOCK_ASSIGN(const auto all, target.comm->gather(out.take(), 0));
+  if (target.comm->rank() == 0) {
     Parity parity{path, {longest, 0}, {}};
     for (const auto& one : all)
       for (Decoder in(one); !in.done();) parity.parts.push_back(in.value<FileSum>());
@@ -183,15 +179,14 @@ Status make_parity(File::State& state, std::vector<Source> mine, const std::stri
                 fmt::format("the parity of {} files was made of {}", contents.parts.size(), parity.parts.size())};
     contents.parity = std::move(parity);
   }
-  return agree(state.target.comm, status);
+  return agree(target.comm, status);
 }
 
-Status write_parity(File::State& state, Output& output) {
-  if (!state.target.parity) return {};
+Status write_parity(const Target& target, Output& output) {
+  if (!target.parity) return {};
   const Io io = output.placed.io == Io::direct ? Io::direct : Io::buffered;
-  return make_parity(state, parts_to_read(state, output),
-                     parity_path(state.target, fmt::format("{:016x}", state.target.token)), io, output.created,
-                     output.placed.contents);
+  return make_parity(target, parts_to_read(target, output), parity_path(target, fmt::format("{:016x}", target.token)),
+                     io, output.created, output.placed.contents);
 }
 
 }  // namespace penstock

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/session/state.hpp"
+#include "core/integrity/published.hpp"
 
 namespace penstock {
 
@@ -18,9 +18,9 @@ const std::string& path_of(const Contents& contents, int32_t file);
 const FileSum& sum_of(const Contents& contents, int32_t file);
 
 // Local. The CRC-64 of the first BYTES of FILE, read in windows.
-Result<uint64_t> sum_of_file(const File::State& state, StorageFile& file, int64_t bytes);
+Result<uint64_t> sum_of_file(const Target& target, StorageFile& file, int64_t bytes);
 // Collective, the same on all ranks, in file order. Each file is read by one rank. Without parity, lost parts are
 // omitted.
-Result<std::vector<WrongFile>> find_wrong_files(File::State& state);
+Result<std::vector<WrongFile>> find_wrong_files(const Target& target, const Contents& contents);
 
 }  // namespace penstock

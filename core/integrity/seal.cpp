@@ -1,4 +1,6 @@
 // Seal: new checksums for a file that another tool changed on purpose.
+#include "core/integrity/repair.hpp"
+
 #include <algorithm>
 #include <chrono>
 
@@ -7,10 +9,8 @@
 #include "core/access/here.hpp"
 #include "core/base/crc64.hpp"
 #include "core/base/guarded.hpp"
-#include "core/comm/calling.hpp"
-#include "core/session/checking.hpp"
-#include "core/session/files.hpp"
-#include "core/session/parity.hpp"
+#include "core/integrity/files.hpp"
+#include "core/integrity/parity.hpp"
 #include "core/storage/owner.hpp"
 
 namespace penstock {
@@ -23,9 +23,10 @@ struct RenewedSums {
 };
 
 // Local. The sum of one block of dataset D, read in pieces.
-Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t d, const BlockCut& cut, int64_t index) {
+Result<uint64_t> sum_block(const Target& target, const Contents& contents, size_t d, const BlockCut& cut,
+                           int64_t index) {
   const Dataset& dataset = contents.catalogue.datasets[d];
-  const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, state.target.buffer_bytes / size);
+  const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, target.buffer_bytes / size);
   int64_t at = index * cut.elements;
   uint64_t sum = 0;
   std::vector<std::byte> buffer;
@@ -33,53 +34,51 @@ Result<uint64_t> sum_block(File::State& state, const Contents& contents, size_t 
     const Run run{at, std::min(most, end - at)};
     buffer.resize(static_cast<size_t>(run.length * size));
     const Claim claim{static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1)), buffer.data()};
-    state.target.comm->working(0);
-    PENSTOCK_TRY(read_here(contents, contents.parts.empty() ? state.target.path : contents.parts[0],
-                           std::span(&claim, 1), state.target.storage));
+    target.comm->working(0);
+    PENSTOCK_TRY(read_here(contents, contents.parts.empty() ? target.path : contents.parts[0], std::span(&claim, 1),
+                           target.storage));
     sum = crc64(buffer, sum);
   }
   return sum;
 }
 
 // Collective. Each block is read by one rank.
-Result<RenewedSums> sum_all(File::State& state, const Contents& contents) {
+Result<RenewedSums> sum_all(const Target& target, const Contents& contents) {
   RenewedSums sums{cut_blocks(contents.catalogue), {}};
   sums.blocks.resize(static_cast<size_t>(block_count(sums.cuts)));
   int64_t number = 0;
   const Status status = guarded([&]() -> Status {
     for (size_t d = 0; d < sums.cuts.size(); ++d)
       for (int64_t i = 0; i < sums.cuts[d].count; ++i) {
-        if (reader_of(static_cast<size_t>(number++), sums.blocks.size(), state.target.comm->size()) !=
-            state.target.comm->rank())
+        if (reader_of(static_cast<size_t>(number++), sums.blocks.size(), target.comm->size()) != target.comm->rank())
           continue;
         PENSTOCK_ASSIGN(sums.blocks[static_cast<size_t>(sums.cuts[d].first + i)],
-                        sum_block(state, contents, d, sums.cuts[d], i));
+                        sum_block(target, contents, d, sums.cuts[d], i));
       }
     return {};
   });
-  PENSTOCK_TRY(agree(state.target.comm, status));
+  PENSTOCK_TRY(agree(target.comm, status));
   if (!sums.blocks.empty())
-    PENSTOCK_TRY(state.target.comm->all_reduce_xor(
-        std::span(reinterpret_cast<int64_t*>(sums.blocks.data()), sums.blocks.size())));
+    PENSTOCK_TRY(
+        target.comm->all_reduce_xor(std::span(reinterpret_cast<int64_t*>(sums.blocks.data()), sums.blocks.size())));
   return sums;
 }
 
 // Collective. The sums of the present headers of parts, with their former length. Each is read by one rank.
-Result<std::vector<FileSum>> sum_heads(File::State& state) {
-  const auto& parts = state.contents->parts;
-  std::vector<FileSum> heads = state.contents->heads;
+Result<std::vector<FileSum>> sum_heads(const Target& target, const Contents& contents) {
+  const auto& parts = contents.parts;
+  std::vector<FileSum> heads = contents.heads;
   std::vector<int64_t> sums(heads.size());
-  PENSTOCK_TRY(agree(state.target.comm, guarded([&]() -> Status {
+  PENSTOCK_TRY(agree(target.comm, guarded([&]() -> Status {
                        for (size_t p = 0; p < heads.size(); ++p) {
-                         if (reader_of(p, parts.size(), state.target.comm->size()) != state.target.comm->rank())
-                           continue;
-                         PENSTOCK_ASSIGN(auto file, state.target.storage->open(parts[p], Io::automatic, false));
-                         PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(state, *file, heads[p].bytes));
+                         if (reader_of(p, parts.size(), target.comm->size()) != target.comm->rank()) continue;
+                         PENSTOCK_ASSIGN(auto file, target.storage->open(parts[p], Io::automatic, false));
+                         PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(target, *file, heads[p].bytes));
                          sums[p] = static_cast<int64_t>(sum);
                        }
                        return {};
                      })));
-  if (!sums.empty()) PENSTOCK_TRY(state.target.comm->all_reduce_xor(sums));
+  if (!sums.empty()) PENSTOCK_TRY(target.comm->all_reduce_xor(sums));
   for (size_t p = 0; p < heads.size(); ++p) heads[p].sum = static_cast<uint64_t>(sums[p]);
   return heads;
 }
@@ -120,16 +119,16 @@ Record make_record(const Contents& contents, const RenewedSums& sums, const Reco
   return record;
 }
 
-// Collective. Copies the file at the state's path, each rank its share; rank 0 creates the copy.
-Status clone(File::State& state, const std::string& to, int64_t size) {
-  const int64_t window = combine_window(state);
+// Collective. Copies the file at the target's path, each rank its share; rank 0 creates the copy.
+Status clone(const Target& target, const std::string& to, int64_t size) {
+  const int64_t window = combine_window(target);
   return guarded([&]() -> Status {
     std::vector<std::byte> buffer(static_cast<size_t>(std::min(window, size)));
-    PENSTOCK_ASSIGN(auto in, state.target.storage->open(state.target.path, Io::automatic, false));
-    PENSTOCK_ASSIGN(auto out, state.target.storage->open(to, Io::buffered, true));
-    for (int64_t at = window * state.target.comm->rank(); at < size; at += window * state.target.comm->size()) {
+    PENSTOCK_ASSIGN(auto in, target.storage->open(target.path, Io::automatic, false));
+    PENSTOCK_ASSIGN(auto out, target.storage->open(to, Io::buffered, true));
+    for (int64_t at = window * target.comm->rank(); at < size; at += window * target.comm->size()) {
       const std::span<std::byte> piece(buffer.data(), static_cast<size_t>(std::min(window, size - at)));
-      state.target.comm->working(0);
+      target.comm->working(0);
       PENSTOCK_TRY(in->read(at, piece));
       PENSTOCK_TRY(out->write(at, piece));
     }
@@ -140,12 +139,12 @@ Status clone(File::State& state, const std::string& to, int64_t size) {
 
 // Rank 0. Writes RECORD to its dataset in the file at PATH, and sets the file's time, which then shows that nobody
 // wrote to it since.
-Status write_record(File::State& state, const std::string& path, Record record, const Record& old) {
-  const Contents& contents = *state.contents;
-  PENSTOCK_ASSIGN(const FileStat info, state.target.storage->stat(path));
+Status write_record(const Target& target, const Contents& contents, const std::string& path, Record record,
+                    const Record& old) {
+  PENSTOCK_ASSIGN(const FileStat info, target.storage->stat(path));
   if (old.metadata_bytes > 0 && old.metadata_bytes <= info.bytes) {
     std::vector<std::byte> head(static_cast<size_t>(old.metadata_bytes));
-    PENSTOCK_ASSIGN(auto file, state.target.storage->open(path, Io::buffered, false));
+    PENSTOCK_ASSIGN(auto file, target.storage->open(path, Io::buffered, false));
     PENSTOCK_TRY(file->read(0, head));
     record.metadata_bytes = old.metadata_bytes;
     record.metadata_sum = crc64(head);
@@ -159,39 +158,39 @@ Status write_record(File::State& state, const std::string& path, Record record, 
   alone.blocks = {contents.record_blocks};
   alone.foreign = {false};
   const Claim claim{0, Selection::whole(Dims{contents.record_words}), reinterpret_cast<std::byte*>(words.data())};
-  PENSTOCK_TRY(write_here(alone, std::span(&claim, 1), state.target.storage));
-  PENSTOCK_TRY(sync_file(*state.target.storage, path));
-  PENSTOCK_TRY(state.target.storage->permit_like(path, state.target.path));
-  (void)state.target.storage->set_time(path, record.committed_at);
+  PENSTOCK_TRY(write_here(alone, std::span(&claim, 1), target.storage));
+  PENSTOCK_TRY(sync_file(*target.storage, path));
+  PENSTOCK_TRY(target.storage->permit_like(path, target.path));
+  (void)target.storage->set_time(path, record.committed_at);
   return {};
 }
 
 // Collective. On failure OUTPUT.created lists the files to remove.
-Status seal_single(File::State& state, const Record& old, Output& output, Sealed& sealed) {
-  if (state.contents->record_foreign || state.contents->record_words <= 0)
+Status seal_single(const Target& target, const Published& file, const Record& old, Output& output, Sealed& sealed) {
+  if (file.contents.record_foreign || file.contents.record_words <= 0)
     return {Code::unsupported, "its record of checksums is stored in a way in which only another library can write it"};
   int64_t size = 0, changed_at = 0;
   Status status;
-  if (state.target.comm->rank() == 0) {
+  if (target.comm->rank() == 0) {
     status = guarded([&]() -> Status {
-      PENSTOCK_ASSIGN(const FileStat info, state.target.storage->stat(state.target.path));
+      PENSTOCK_ASSIGN(const FileStat info, target.storage->stat(target.path));
       changed_at = info.changed_at;
-      PENSTOCK_ASSIGN(auto file, state.target.storage->create(output.partial, info.bytes, Io::buffered, true));
+      PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, info.bytes, Io::buffered, true));
       output.created.push_back(output.partial);
       size = info.bytes;
       return file->close();
     });
   }
-  PENSTOCK_TRY(agree(state.target.comm, status));
-  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&size, 1)));
-  PENSTOCK_TRY(agree(state.target.comm, clone(state, output.partial, size)));
-  Contents cloned = *state.contents;
+  PENSTOCK_TRY(agree(target.comm, status));
+  PENSTOCK_TRY(target.comm->all_reduce_max(std::span(&size, 1)));
+  PENSTOCK_TRY(agree(target.comm, clone(target, output.partial, size)));
+  Contents cloned = file.contents;
   cloned.parts = {output.partial};
-  PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(state, cloned));
-  const Record record = make_record(cloned, sums, old, state.contents->record_words, sealed.unchecked);
-  return agree(state.target.comm, state.target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                 PENSTOCK_TRY(write_record(state, output.partial, record, old));
-                 PENSTOCK_ASSIGN(const FileStat info, state.target.storage->stat(state.target.path));
+  PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(target, cloned));
+  const Record record = make_record(cloned, sums, old, file.contents.record_words, sealed.unchecked);
+  return agree(target.comm, target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+                 PENSTOCK_TRY(write_record(target, file.contents, output.partial, record, old));
+                 PENSTOCK_ASSIGN(const FileStat info, target.storage->stat(target.path));
                  if (info.bytes == size && info.changed_at == changed_at) return {};
                  return {Code::mismatch,
                          "somebody wrote to it while it was being sealed, which would be lost: seal it "
@@ -200,13 +199,13 @@ Status seal_single(File::State& state, const Record& old, Output& output, Sealed
 }
 
 // Collective. Makes the data durable before its new sums are.
-Status sync_parts(File::State& state) {
-  const auto& parts = state.contents->parts;
-  return agree(state.target.comm, guarded([&]() -> Status {
+Status sync_parts(const Target& target, const Contents& contents) {
+  const auto& parts = contents.parts;
+  return agree(target.comm, guarded([&]() -> Status {
                  for (size_t p = 0; p < parts.size(); ++p) {
-                   if (reader_of(p, parts.size(), state.target.comm->size()) != state.target.comm->rank()) continue;
-                   state.target.comm->working(0);
-                   PENSTOCK_ASSIGN(auto file, state.target.storage->open(parts[p], Io::buffered, false));
+                   if (reader_of(p, parts.size(), target.comm->size()) != target.comm->rank()) continue;
+                   target.comm->working(0);
+                   PENSTOCK_ASSIGN(auto file, target.storage->open(parts[p], Io::buffered, false));
                    PENSTOCK_TRY(file->sync());
                    PENSTOCK_TRY(file->close());
                  }
@@ -216,63 +215,53 @@ Status sync_parts(File::State& state) {
 
 // Same for a set: the parts stay and get a new index. The future index file is created first, to mark the owner of the
 // parity file.
-Status seal_set(File::State& state, const Record& old, Output& output, Sealed& sealed) {
-  PENSTOCK_TRY(agree(state.target.comm, state.target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                       PENSTOCK_ASSIGN(auto file, state.target.storage->create(output.partial, 0, Io::buffered, false));
+Status seal_set(const Target& target, const Published& file, const Record& old, Output& output, Sealed& sealed) {
+  PENSTOCK_TRY(agree(target.comm, target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+                       PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, 0, Io::buffered, false));
                        output.created.push_back(output.partial);
                        return file->close();
                      })));
-  PENSTOCK_TRY(sync_parts(state));
-  PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(state, *state.contents));
-  output.placed.contents = *state.contents;
+  PENSTOCK_TRY(sync_parts(target, file.contents));
+  PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(target, file.contents));
+  output.placed.contents = file.contents;
   output.placed.contents.record = encode(make_record(output.placed.contents, sums, old, INT64_MAX, sealed.unchecked));
-  PENSTOCK_ASSIGN(output.placed.contents.heads, sum_heads(state));
-  if (state.contents->parity) {
+  PENSTOCK_ASSIGN(output.placed.contents.heads, sum_heads(target, file.contents));
+  if (file.contents.parity) {
     std::vector<Source> mine;
-    const auto& parts = state.contents->parts;
+    const auto& parts = file.contents.parts;
     for (size_t p = 0; p < parts.size(); ++p)
-      if (reader_of(p, parts.size(), state.target.comm->size()) == state.target.comm->rank())
-        mine.push_back({parts[p]});
-    PENSTOCK_TRY(make_parity(state, std::move(mine), parity_path(state.target, state.contents->generation),
-                             Io::buffered, output.created, output.placed.contents));
+      if (reader_of(p, parts.size(), target.comm->size()) == target.comm->rank()) mine.push_back({parts[p]});
+    PENSTOCK_TRY(make_parity(target, std::move(mine), parity_path(target, file.contents.generation), Io::buffered,
+                             output.created, output.placed.contents));
   }
-  return agree(state.target.comm, state.target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                 PENSTOCK_TRY(write_master(state.target, output));
+  return agree(target.comm, target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+                 PENSTOCK_TRY(write_master(target, output));
                  for (const std::string& path : output.created)
-                   PENSTOCK_TRY(state.target.storage->permit_like(path, state.target.path));
-                 return state.target.storage->sync_directory(state.target.path);
+                   PENSTOCK_TRY(target.storage->permit_like(path, target.path));
+                 return target.storage->sync_directory(target.path);
                }));
 }
 
-Status renew(File::State& state, const Record& old, Sealed& sealed) {
-  PENSTOCK_TRY(own_partial_files(state.target));
+Status renew(Target& target, const Published& file, const Record& old, Sealed& sealed) {
+  PENSTOCK_TRY(own_partial_files(target));
   Output output;
-  output.partial = partial_path(state.target);
-  const bool single = state.contents->parts.size() == 1 && state.contents->parts[0] == state.target.path;
-  Status status = single ? seal_single(state, old, output, sealed) : seal_set(state, old, output, sealed);
-  if (status.ok()) status = publish_together(state.target.comm, [&] { return put_in_target(state.target, output); });
+  output.partial = partial_path(target);
+  const bool single = file.contents.parts.size() == 1 && file.contents.parts[0] == target.path;
+  Status status = single ? seal_single(target, file, old, output, sealed) : seal_set(target, file, old, output, sealed);
+  if (status.ok()) status = publish_together(target.comm, [&] { return put_in_target(target, output); });
   if (!status.ok()) {
-    if (status.code() != Code::in_doubt) remove_created(state.target, output);
-    all_cleaned(state.target.comm, status);
+    if (status.code() != Code::in_doubt) remove_created(target, output);
+    all_cleaned(target.comm, status);
     return status;
   }
-  if (state.target.comm->rank() == 0 && state.contents->parity)
-    (void)state.target.storage->remove(state.contents->parity->path);
-  state.target.storage->let_go();
+  if (target.comm->rank() == 0 && file.contents.parity) (void)target.storage->remove(file.contents.parity->path);
+  target.storage->let_go();
   return {};
 }
 
 }  // namespace
 
-Result<Sealed> File::seal(const Communicator& comm, const std::string& path, bool force) {
-  const Calling calling(comm, "seal", path, false);
-  PENSTOCK_ASSIGN(File file, open_to_check(comm, path));
-  State& state = *file.state_;
-  int64_t all_force = force;
-  PENSTOCK_TRY(comm->all_reduce_min(std::span(&all_force, 1)));
-  force = all_force != 0;  // one rank without force is enough
-  const std::string context = fmt::format("sealing '{}'", state.target.path);
-  const auto found = file.verify();
+Result<Sealed> seal(Target& target, const Published& file, const Result<Verification>& found, bool force) {
   const bool unreadable = found.status().code() == Code::damaged;
   if (!found.ok() && !(unreadable && force))
     return unreadable
@@ -295,10 +284,9 @@ Result<Sealed> File::seal(const Communicator& comm, const std::string& path, boo
     sealed.found.push_back(found.status().message());
   }
   sealed.unchecked.clear();
-  const Record old = state.checking ? state.checking->record : Record{};
-  PENSTOCK_TRY(renew(state, old, sealed).in(context));
+  const Record old = file.checking ? file.checking->record : Record{};
+  PENSTOCK_TRY(renew(target, file, old, sealed).in(fmt::format("sealing '{}'", target.path)));
   sealed.renewed = true;
-  PENSTOCK_TRY(file.close());
   return sealed;
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/publication/output.hpp"
-#include "core/session/state.hpp"
 
 namespace penstock {
 
@@ -30,8 +29,8 @@ struct Combined {
 // these ranks write them in turn.
 Status combine(const Communicator& comm, Storage& storage, std::vector<Source>& sources, const Combined& target,
                int64_t window);
-// The size of such a window in STATE's memory.
-int64_t combine_window(const File::State& state);
+// The size of such a window in TARGET's buffer.
+int64_t combine_window(const Target& target);
 
 // The rank that reads FILE, one of COUNT files that all RANKS know.
 inline int reader_of(size_t file, size_t count, int ranks) {
@@ -43,10 +42,10 @@ uint64_t parity_sum(const std::vector<FileSum>& parts, int64_t bytes);
 
 // Collective, after all parts are written, synced and cut to their final length. Does nothing if the set has no parity.
 // Rank 0's contents name the parity file.
-Status write_parity(File::State& state, Output& output);
+Status write_parity(const Target& target, Output& output);
 // Collective. Same for the parts MINE of this rank: writes parity to PATH with IO. In rank order MINE are those of
 // CONTENTS.
-Status make_parity(File::State& state, std::vector<Source> mine, const std::string& path, Io io,
+Status make_parity(const Target& target, std::vector<Source> mine, const std::string& path, Io io,
                    std::vector<std::string>& created, Contents& contents);
 
 }  // namespace penstock
