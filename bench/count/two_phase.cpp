@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "bench/count/costs.hpp"
-#include "core/session/commit_sums.hpp"
+#include "core/commit/sums.hpp"
 #include "core/transport/two_phase/exchange.hpp"
 
 namespace penstock::bench {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "core/commit/pending.hpp"
 #include "core/model/catalogue.hpp"
-#include "core/session/pending.hpp"
 
 namespace penstock::bench {
 

@@ -37,7 +37,7 @@ bool is_said_by_type(hid_t object, const Attribute& attribute) {
   return type.ok() && H5Tget_class(type) == H5T_STRING && H5Tget_cset(type) == H5T_CSET_UTF8;
 }
 
-struct Opened {
+struct OpenAttribute {
   AttributeHandle handle;
   Type type;
   Space space;
@@ -48,7 +48,7 @@ struct Opened {
 };
 
 // False if the attribute's shape is not supported.
-bool read_shape(Opened& opened) {
+bool read_shape(OpenAttribute& opened) {
   const H5S_class_t space_class = H5Sget_simple_extent_type(opened.space);
   opened.null_space = space_class == H5S_NULL;
   if (opened.null_space) return true;
@@ -67,7 +67,7 @@ bool read_shape(Opened& opened) {
   return true;
 }
 
-Status read_fixed(const Opened& opened, int64_t file_bytes, Attribute& attribute) {
+Status read_fixed(const OpenAttribute& opened, int64_t file_bytes, Attribute& attribute) {
   const int64_t stored = opened.count * static_cast<int64_t>(H5Tget_size(opened.type));
   if (stored > file_bytes) return {Code::damaged, "it claims more bytes than the file has"};
   attribute.value.resize(static_cast<size_t>(opened.count * bytes(attribute.type)));
@@ -102,7 +102,7 @@ class StringList {
   std::vector<char*> text_;
 };
 
-Status read_variable_text(const Opened& opened, int64_t file_bytes, Attribute& attribute, bool& too_large) {
+Status read_variable_text(const OpenAttribute& opened, int64_t file_bytes, Attribute& attribute, bool& too_large) {
   if (opened.count * 16 > file_bytes) return {Code::damaged, "it claims more texts than the file has room for"};
   if (opened.count == 0) {
     attribute.type.text_bytes = 1;
@@ -127,7 +127,7 @@ Status read_variable_text(const Opened& opened, int64_t file_bytes, Attribute& a
 
 // Skips an unsupported attribute and names it in UNHELD.
 Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, AttributeMap& out, Unheld& unheld) {
-  Opened opened;
+  OpenAttribute opened;
   opened.handle = AttributeHandle(H5Aopen(object, name.c_str(), H5P_DEFAULT));
   if (!opened.handle.ok()) return library_error(Code::damaged, "opening it");
   opened.type = Type(H5Aget_type(opened.handle));

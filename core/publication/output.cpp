@@ -104,16 +104,19 @@ Status publish(Target& target, Output& output, std::vector<std::string>& warning
   return {};
 }
 
-Status describe_meshes(const Target& target, const Catalogue& catalogue, Output& output) {
+Result<std::string> describe_meshes(const Target& target, const Catalogue& catalogue) {
   if (target.method.format != "hdf5")
-    return {Code::unsupported,
-            fmt::format("XDMF refers to HDF5 files, but '{}' is written by '{}'", target.path, target.method.writer)};
-  if (target.restart) return {Code::unsupported, "restart files change their names: they have no XDMF beside"};
-  return agree(target.comm, target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                 PENSTOCK_ASSIGN(const auto grids, grids_of(catalogue));
-                 output.xdmf = xdmf(target.path.substr(folder_of(target.path).size()), grids);
-                 return check_target(*target.storage, xdmf_path(target));
-               }));
+    return Status(Code::unsupported, fmt::format("XDMF refers to HDF5 files, but '{}' is written by '{}'", target.path,
+                                                 target.method.writer));
+  if (target.restart) return Status(Code::unsupported, "restart files change their names: they have no XDMF beside");
+  std::string text;
+  const auto describe = [&]() -> Status {
+    PENSTOCK_ASSIGN(const auto grids, grids_of(catalogue));
+    text = xdmf(target.path.substr(folder_of(target.path).size()), grids);
+    return check_target(*target.storage, xdmf_path(target));
+  };
+  PENSTOCK_TRY(agree(target.comm, target.comm->rank() > 0 ? Status() : guarded(describe)));
+  return text;
 }
 
 void remove_created(const Target& target, const Output& output) {

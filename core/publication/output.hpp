@@ -26,8 +26,8 @@ Status cut_parts(const Target& target, const Output& output);
 // parts of the previous set stay until the next commit, for its readers; those of the set before it are removed. If a
 // single file replaces a set, both are removed. What goes wrong after that is a warning.
 Status publish(Target& target, Output& output, std::vector<std::string>& warnings);
-// Collective. Makes the text of the XDMF file; fails if a mesh's description does not fit CATALOGUE.
-Status describe_meshes(const Target& target, const Catalogue& catalogue, Output& output);
+// Collective. The text of the XDMF file, on rank 0; fails if a mesh's description does not fit CATALOGUE.
+Result<std::string> describe_meshes(const Target& target, const Catalogue& catalogue);
 // Rank 0. The two steps of publish(), callable separately.
 Status write_master(const Target& target, const Output& output);
 Status put_in_target(Target& target, const Output& output);

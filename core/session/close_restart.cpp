@@ -23,9 +23,9 @@ Status File::close_restart(std::string pattern, int64_t retain) {
          fmt::format("'{}' was opened to read: only a file that was written becomes a restart file", target.path)});
   PENSTOCK_TRY(state.outcome.ok() ? Status() : close());
   if (const Status moved = commit_wait(); !moved.ok()) return end(moved);
-  auto agreed = agree_restart(target, pattern, retain, state.exists);
+  auto agreed = agree_restart(target, pattern, retain, state.exists());
   if (!agreed.ok()) return end(agreed.status());
-  const bool there = state.exists;
+  const bool there = state.exists();
   if (!there) target.restart = *agreed;
   PENSTOCK_TRY(close());
   const std::string newest = agreed->path(0);

@@ -8,17 +8,17 @@
 
 #include "core/access/here.hpp"
 #include "core/comm/calling.hpp"
+#include "core/commit/method.hpp"
 #include "core/format/format.hpp"
 #include "core/model/boxes.hpp"
-#include "core/session/method.hpp"
 
 namespace penstock {
 namespace {
 
 // Whether a file can start with another's contents: carried-over data has no blocks of ranks.
-bool carries(const File::State& to) { return to.method->check_keep().ok(); }
+bool carries(const Opened& to) { return to.method->check_keep().ok(); }
 
-Status check_source_of_copy(const File::State& from, const File::State& to) {
+Status check_source_of_copy(const Opened& from, const Opened& to) {
   if (find_format(from.file->contents.format) == nullptr)
     return {Code::unsupported, fmt::format("'{}' cannot be copied: only engine '{}' reads it", from.target.path,
                                            from.file->contents.format)};
@@ -27,33 +27,18 @@ Status check_source_of_copy(const File::State& from, const File::State& to) {
   return {};
 }
 
-Status check_whole_copy(const File::State& from) {
+Status check_whole_copy(const Opened& from) {
   if (from.file->contents.left_out.empty()) return {};
   return {Code::unsupported, fmt::format("'{}' cannot be copied without loss: {}; name what to copy, where that is "
                                          "enough: 'penstock convert --only NAME'",
                                          from.target.path, from.file->contents.left_out)};
 }
 
-Status check_clone(const File::State& from, const File::State& to) {
+Status check_clone(const Opened& from, const Opened& to) {
   PENSTOCK_TRY(check_whole_copy(from));
   const bool holds = std::ranges::any_of(from.file->contents.catalogue.datasets,
                                          [](const Dataset& dataset) { return elements(dataset.shape) > 0; });
   return holds ? to.method->check_keep().in(fmt::format("cloning '{}'", from.target.path)) : Status();
-}
-
-// Keeps FROM open, so that its replacement or change is detected.
-Status hold_source(const File::State& from, File::State& state) {
-  state.source = CopySource{from.target.path, {}, {}};
-  Status status;
-  if (state.target.comm->rank() == 0) {
-    const auto hold = [&]() -> Status {
-      PENSTOCK_ASSIGN(state.source->held, state.target.storage->open(state.source->path, Io::buffered, false));
-      PENSTOCK_ASSIGN(state.source->was, state.target.storage->stat(state.source->path));
-      return {};
-    };
-    status = hold();
-  }
-  return agree(state.target.comm, status);
 }
 
 bool is_in(std::string_view name, std::string_view group) {
@@ -147,7 +132,7 @@ std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, co
 
 // Whole chunks, since each is unpacked as a whole. Slabs if there are no chunks, or if each block becomes a dataset in
 // a part.
-Result<CopiedShare> share_of(const File::State& from, const File::State& to, const Dataset& dataset) {
+Result<CopiedShare> share_of(const Opened& from, const Opened& to, const Dataset& dataset) {
   std::optional<std::vector<Box>> boxes;
   const auto chunk = from.file->contents.chunks.find(dataset.name);
   if (chunk != from.file->contents.chunks.end() && !to.target.method.own_files) {
@@ -167,8 +152,7 @@ Result<CopiedShare> share_of(const File::State& from, const File::State& to, con
 }
 
 // Elements of SHARE from FIRST on, in its own order, of dataset INDEX.
-Status read_elements(const File::State& from, int index, const CopiedShare& share, int64_t first,
-                     std::span<std::byte> out) {
+Status read_elements(const Opened& from, int index, const CopiedShare& share, int64_t first, std::span<std::byte> out) {
   const Dataset& dataset = from.file->contents.catalogue.datasets[static_cast<size_t>(index)];
   const int64_t size = bytes(dataset.type), end = first + std::ssize(out) / size;
   std::vector<Claim> claims;
@@ -190,7 +174,7 @@ Status read_elements(const File::State& from, int index, const CopiedShare& shar
   return read_here(from.file->contents, from.file->path, claims, from.target.storage);
 }
 
-Status supply_dataset(const File::State& from, File& to, const Dataset& dataset, CopiedShare share) {
+Status supply_dataset(const Opened& from, File& to, const Dataset& dataset, CopiedShare share) {
   const int index = from.file->contents.catalogue.index_of(dataset.name);
   PENSTOCK_ASSIGN(const Decomposition part, Decomposition::boxes(dataset.shape, share.boxes));
   PENSTOCK_TRY(to.supply(dataset.name, dataset.type, part,
@@ -202,7 +186,7 @@ Status supply_dataset(const File::State& from, File& to, const Dataset& dataset,
   return dataset.unlimited ? to.set_unlimited(dataset.name) : Status();
 }
 
-Status supply_all(const File::State& from, const File::State& state, File& to, const Catalogue& catalogue) {
+Status supply_all(const Opened& from, const Opened& state, File& to, const Catalogue& catalogue) {
   for (const auto& [object, attributes] : catalogue.attributes) {
     if (!object.empty() && catalogue.find(object) == nullptr) PENSTOCK_TRY(to.make_group(object));
     for (const auto& [name, attribute] : attributes) PENSTOCK_TRY(to.set_attribute(object, attribute));
@@ -216,19 +200,6 @@ Status supply_all(const File::State& from, const File::State& state, File& to, c
 
 }  // namespace
 
-Status check_source(File::State& state) {
-  if (!state.source) return {};
-  Status status;
-  if (state.target.comm->rank() == 0) {
-    const FileStat& was = *state.source->was;
-    const auto now = state.target.storage->stat(state.source->path);
-    if (!now.ok() || !same_file(*now, was) || now->changed_at != was.changed_at || now->bytes != was.bytes)
-      status = {Code::mismatch, fmt::format("'{}' was changed or replaced since the copy was begun: begin it again",
-                                            state.source->path)};
-  }
-  return agree(state.target.comm, status);
-}
-
 Result<File> File::clone(const Communicator& comm, std::string from, std::string to, std::string_view plan) {
   const Calling calling(comm, "clone", to, false);
   PENSTOCK_ASSIGN(File source, open(comm, std::move(from)));
@@ -236,7 +207,7 @@ Result<File> File::clone(const Communicator& comm, std::string from, std::string
   State& state = *file.state_;
   PENSTOCK_TRY(check_source_of_copy(*source.state_, state));
   PENSTOCK_TRY(check_clone(*source.state_, state));
-  PENSTOCK_TRY(hold_source(*source.state_, state));
+  PENSTOCK_ASSIGN(state.source, hold_source(state.target, source.path()));
   state.file = std::move(source.state_->file);
   return file;
 }
@@ -249,7 +220,7 @@ Status File::copy(const Communicator& comm, std::string from, std::string to, st
   State &was = *source.state_, &state = *file.state_;
   PENSTOCK_TRY(check_source_of_copy(was, state));
   if (only.empty()) PENSTOCK_TRY(check_whole_copy(was));
-  PENSTOCK_TRY(hold_source(was, state));
+  PENSTOCK_ASSIGN(state.source, hold_source(state.target, source.path()));
   const bool has_record = !was.file->contents.record.empty() || was.file->contents.record_words > 0;
   if (carries(state) && only.empty() && was.file->contents.chunks.empty() && has_record) {
     state.file = std::move(was.file);

@@ -12,6 +12,7 @@
 
 #include <penstock/file.hpp>
 
+#include "core/access/recognise.hpp"
 #include "core/access/record.hpp"
 #include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"

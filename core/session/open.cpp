@@ -9,13 +9,14 @@
 #include <penstock/file.hpp>
 #include <penstock/timeout.hpp>
 
+#include "core/access/recognise.hpp"
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/comm/calling.hpp"
+#include "core/commit/method.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
 #include "core/plan/override.hpp"
-#include "core/session/method.hpp"
 #include "core/session/state.hpp"
 #include "core/session/striping.hpp"
 #include "core/storage/owner.hpp"
@@ -165,7 +166,7 @@ Status set_plan(File::State& state, std::string_view text, std::string_view form
     return {Code::unsupported,
             "parity=1 is for sets of files, whose parts it can rebuild; of a single file there is "
             "nothing to rebuild it from: add placement=parts, per_rank or rank_order"};
-  PENSTOCK_ASSIGN(state.method, make_method(state.plan, state.mode));
+  PENSTOCK_ASSIGN(state.method, make_method(state.plan, state.mode != Mode::read, state.mode != Mode::create));
   target.method = state.method->facts();
   return {};
 }
@@ -320,7 +321,6 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   if (mode == Mode::change && !state->file->contents.converted.empty())
     return Status(Code::unsupported, fmt::format("'{}' cannot be changed in place: {}; copy it, and change the copy",
                                                  state->target.path, state->file->contents.converted));
-  state->exists = true;
   return state;
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/access/here.hpp"
+#include "core/access/recognise.hpp"
 #include "core/session/state.hpp"
 #include "core/session/testing.hpp"
 

@@ -40,6 +40,21 @@ struct Job {
   HintsOutcome* hints_outcome = nullptr;
 };
 
+// What progress and finish of a transfer need, if another thread than the program's runs them.
+enum class Needs : uint8_t {
+  nothing,
+  messages,  // they communicate: only a thread that may call MPI can run them
+  gate,      // they also call a library that is not thread-safe: the thread holds the gate (core/base/library_gate.hpp)
+};
+
+// What a finished movement did on this rank.
+struct Moved {
+  bool touched_files = false;            // opened any file
+  int64_t memory_peak = 0;               // bytes held beyond the pieces; 0 if not counted
+  std::string statistics = {};           // counts specific to the transport, as a JSON object; "" for none
+  std::vector<int64_t> slot_order = {};  // rank 0, with slots: the block in each, by number; empty: as requested
+};
+
 // One movement in progress. All ranks of the job call collective functions; progress is local.
 class Transfer {
  public:
@@ -49,27 +64,14 @@ class Transfer {
   // Local. Completes the movement, syncs and closes. The session agrees on the status, so that all ranks learn of
   // errors. A rank that fails goes on receiving and discards the data, so that no other rank waits for it.
   virtual Status finish() = 0;
-  // Local, at any time. Abandons this movement: others must not wait for this rank.
+  virtual Needs needs() const = 0;
+  // After finish.
+  virtual Moved moved() const = 0;
+  // Local, before finish. If the movement can go on without this rank's memory and time, works until it
+  // does, or has failed, and returns true; the same on all ranks. Progress then tells when finish will not wait.
+  virtual bool detach() { return false; }
+  // Local, at any time, from any thread. Abandons this movement: others must not wait for this rank.
   virtual void give_up() {}
-  // Whether progress and finish of this rank communicate: then only a thread that may call MPI can run them.
-  virtual bool communicates() const = 0;
-  // Whether it calls a library that is not thread-safe: then a thread that runs it must hold the gate
-  // (core/base/library_gate.hpp) from begin to end.
-  virtual bool needs_gate() const { return false; }
-  // Whether this rank opened any file; the session counts such ranks.
-  virtual bool touched_files() const = 0;
-  // Local. Whether the movement continues by itself until finish, without the pieces' memory and without calls of
-  // progress; progress then tells, at no cost, when finish will not wait.
-  virtual bool detached() const { return false; }
-  // After finish: the most bytes that this rank held for the movement, beyond the pieces; 0 if not counted.
-  virtual int64_t memory_peak() const { return 0; }
-  // After finish: counts specific to the transport, as a JSON object; "" for none.
-  virtual std::string statistics() const { return {}; }
-  // Whether the movement will be detached after everything is handed over; the same on all ranks.
-  virtual bool detaches() const { return false; }
-  // Local, for rank 0 after finish, if Transport::slots() is set: the block in each slot of the part, by its number in
-  // the requested order. Empty: as requested.
-  virtual std::vector<int64_t> slot_order() const { return {}; }
 };
 
 // What is known of a file before it is laid out.

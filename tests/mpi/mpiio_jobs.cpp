@@ -120,7 +120,7 @@ Status move(const Job& job, const Settings& settings, std::vector<int64_t>* orde
     if (*done) break;
   }
   const Status status = (*transfer)->finish();
-  if (order != nullptr) *order = (*transfer)->slot_order();
+  if (order != nullptr) *order = (*transfer)->moved().slot_order;
   return agree(job.comm, status);
 }
 

@@ -49,9 +49,8 @@ class IndependentTransfer : public Transfer {
     return status.ok() ? passed : status;
   }
 
-  bool communicates() const override { return relay_.waits(); }
-  bool touched_files() const override { return touched_; }
-  int64_t memory_peak() const override { return static_cast<int64_t>(buffer_.capacity()); }
+  Needs needs() const override { return relay_.waits() ? Needs::messages : Needs::nothing; }
+  Moved moved() const override { return {touched_, static_cast<int64_t>(buffer_.capacity())}; }
 
  private:
   Status move_all() {

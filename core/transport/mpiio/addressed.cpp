@@ -71,9 +71,8 @@ class AddressedTransfer : public Transfer {
     return failure_;
   }
 
-  bool communicates() const override { return true; }
-  bool needs_gate() const override { return true; }
-  bool touched_files() const override { return touched_; }
+  Needs needs() const override { return Needs::gate; }
+  Moved moved() const override { return {touched_}; }
 
  private:
   void fail(const Status& status) {

@@ -71,9 +71,8 @@ class OrderedTransfer : public Transfer {
     return failure_;
   }
 
-  bool communicates() const override { return true; }
-  bool needs_gate() const override { return true; }
-  bool touched_files() const override { return !plan_.open.empty(); }
+  Needs needs() const override { return Needs::gate; }
+  Moved moved() const override { return {!plan_.open.empty()}; }
 
  private:
   void fail(const Status& status) {

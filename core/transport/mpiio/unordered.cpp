@@ -87,10 +87,8 @@ class RecordWriter : public Transfer {
     return failure_;
   }
 
-  bool communicates() const override { return true; }
-  bool needs_gate() const override { return true; }
-  bool touched_files() const override { return touched_; }
-  std::vector<int64_t> slot_order() const override { return order_; }
+  Needs needs() const override { return Needs::gate; }
+  Moved moved() const override { return {touched_, 0, {}, order_}; }
 
  private:
   void fail(const Status& status) {
@@ -181,9 +179,8 @@ class RecordReader : public Transfer {
     return failure_;
   }
 
-  bool communicates() const override { return true; }
-  bool needs_gate() const override { return true; }
-  bool touched_files() const override { return !plan_.open.empty(); }
+  Needs needs() const override { return Needs::gate; }
+  Moved moved() const override { return {!plan_.open.empty()}; }
 
  private:
   void fail(const Status& status) {

@@ -230,7 +230,16 @@ Status ServersTransfer::finish() {
   return failure_;
 }
 
-std::string ServersTransfer::statistics() const {
+bool ServersTransfer::detach() {
+  if (reading()) return false;
+  while (!detached()) {
+    const auto finished = progress(1);
+    if (!finished.ok() || *finished) break;
+  }
+  return true;
+}
+
+Moved ServersTransfer::moved() const {
   if (!pool_->first_client) return {};
   std::string list;
   for (const Server& s : servers_)
@@ -238,7 +247,7 @@ std::string ServersTransfer::statistics() const {
         "{}{{\"bytes\": {}, \"calls\": {}, \"buffered_bytes\": {}, \"scratch_seconds\": {:.6f}, "
         "\"target_seconds\": {:.6f}}}",
         list.empty() ? "" : ", ", s.answer.a, s.answer.b, s.answer.c, s.answer.x, s.answer.y);
-  return fmt::format("{{\"servers\": [{}]}}", list);
+  return {moved_anything_, 0, fmt::format("{{\"servers\": [{}]}}", list)};
 }
 
 bool ServersTransfer::next_slice() {

@@ -28,11 +28,9 @@ class ServersTransfer : public Transfer {
   Status begin();
   Result<bool> progress(double seconds) override;
   Status finish() override;
-  bool touched_files() const override { return pool_->first_client && moved_anything_; }
-  bool communicates() const override { return pool_->communicates; }
-  bool detaches() const override { return !reading(); }
-  bool detached() const override { return handed_over_ && (!reading() || in_flight_ == 0); }
-  std::string statistics() const override;
+  Needs needs() const override { return pool_->communicates ? Needs::messages : Needs::nothing; }
+  Moved moved() const override;
+  bool detach() override;
 
  private:
   // The packed data of one piece in a slot.
@@ -54,6 +52,8 @@ class ServersTransfer : public Transfer {
     ServerMessage answer;
   };
 
+  // Whether the rest needs neither this rank's memory nor its time.
+  bool detached() const { return handed_over_ && (!reading() || in_flight_ == 0); }
   bool reading() const { return job_.direction == Direction::read; }
   void fail(const Status& status) {
     if (failure_.ok()) failure_ = status;

@@ -131,14 +131,15 @@ class TwoPhaseTransfer : public Transfer {
     if (neighbours_.any()) neighbours_.fail();
   }
 
-  bool communicates() const override {
+  Needs needs() const override { return communicates() ? Needs::messages : Needs::nothing; }
+  Moved moved() const override { return {staging_.touched_files(), plan_.bytes + staging_.bytes() + mailbox_.bytes()}; }
+
+ private:
+  bool communicates() const {
     const auto is_far = [&](const auto& peer) { return needs_message(peer.rank); };
     return std::ranges::any_of(plan_.routes, is_far) || std::ranges::any_of(plan_.clients, is_far);
   }
-  bool touched_files() const override { return staging_.touched_files(); }
-  int64_t memory_peak() const override { return plan_.bytes + staging_.bytes() + mailbox_.bytes(); }
 
- private:
   // A writer of this node, and the next round in which this rank exchanges data with it.
   struct Near {
     const Route* route;

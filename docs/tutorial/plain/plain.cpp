@@ -28,8 +28,8 @@ class PlainTransfer final : public Transfer {
     return status.ok() ? closed : status;
   }
 
-  bool communicates() const override { return false; }
-  bool touched_files() const override { return touched_; }
+  Needs needs() const override { return Needs::nothing; }
+  Moved moved() const override { return {touched_}; }
 
  private:
   Status move(const Piece& piece) {

@@ -1,5 +1,5 @@
 // Definitions: compares hashes first, and merges up a tree only if ranks differ.
-#include "core/session/definitions.hpp"
+#include "core/commit/definitions.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,5 +1,5 @@
 // Proof of exact tiling, by sums of powers.
-#include "core/session/proof.hpp"
+#include "core/commit/proof.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // Supply: writes suppliers' data to its place in the new files, window by window, before the transport moves the rest.
-#include "core/session/supply.hpp"
+#include "core/commit/supply.hpp"
 
 #include <algorithm>
 
@@ -45,13 +45,12 @@ Status for_each_window(const Selection& selection, int64_t most, const Work& wor
 
 class Supplying {
  public:
-  Supplying(File::State& state, Writing& writing) : state_(state), writing_(writing) {}
+  Supplying(const Target& target, Moving& moving, Report& report) : target_(target), moving_(moving), report_(report) {}
 
   Status run() {
-    for (claim_ = 0; claim_ < writing_.resolved.claims.size(); ++claim_) {
+    for (claim_ = 0; claim_ < moving_.contents.claims.size(); ++claim_) {
       if (claim().supplier == nullptr) continue;
-      PENSTOCK_TRY(for_each_window(claim().selection,
-                                   std::max<int64_t>(1, state_.target.buffer_bytes / element_bytes()),
+      PENSTOCK_TRY(for_each_window(claim().selection, std::max<int64_t>(1, target_.buffer_bytes / element_bytes()),
                                    [this](Window& window) { return take(window); })
                        .in(fmt::format("supplying '{}'", dataset().name)));
     }
@@ -59,44 +58,45 @@ class Supplying {
   }
 
  private:
-  const Claim& claim() const { return writing_.resolved.claims[claim_]; }
+  const Claim& claim() const { return moving_.contents.claims[claim_]; }
   size_t index() const { return static_cast<size_t>(claim().dataset); }
-  const Dataset& dataset() const { return writing_.output.placed.contents.catalogue.datasets[index()]; }
+  const Dataset& dataset() const { return moving_.output.placed.contents.catalogue.datasets[index()]; }
   int64_t element_bytes() const { return bytes(dataset().type); }
 
   Status take(Window& window) {
     buffer_.resize(static_cast<size_t>(window.count * element_bytes()));
-    state_.report.memory_peak = std::max(state_.report.memory_peak, std::ssize(buffer_));
+    report_.memory_peak = std::max(report_.memory_peak, std::ssize(buffer_));
     PENSTOCK_TRY((*claim().supplier)(window.first, buffer_));
-    state_.target.comm->working(0);
+    target_.comm->working(0);
     const Selection selection = Selection::of_memory_runs(dataset().shape, std::move(window.runs));
-    CommitSums& sums = writing_.sums;
+    CommitSums& sums = moving_.contents.sums;
     const size_t d = index();
     if (sums.wanted && sums.summed[d]) add_to_sums(selection, buffer_.data(), element_bytes(), sums.cuts[d], sums.sums);
     return store(selection);
   }
 
   Status store(const Selection& selection) {
-    const Placed& placed = writing_.output.placed;
+    const Placed& placed = moving_.output.placed;
     std::vector<Piece> pieces;
     const Claim window{claim().dataset, selection, buffer_.data()};
     const auto blocks = placed.supplied.find(claim_);
     if (blocks == placed.supplied.end()) return {};  // an engine asks the supplier itself
     add_pieces(blocks->second, placed.parts, dataset().type, window, pieces);
-    return move_pieces_here(Direction::write, placed.parts, std::move(pieces), state_.target.storage);
+    return move_pieces_here(Direction::write, placed.parts, std::move(pieces), target_.storage);
   }
 
-  File::State& state_;
-  Writing& writing_;
+  const Target& target_;
+  Moving& moving_;
+  Report& report_;
   size_t claim_ = 0;
   std::vector<std::byte> buffer_;
 };
 
 }  // namespace
 
-Status supply(File::State& state, Writing& writing) {
-  PhaseTimer timer(state.report.phases, Phase::write);
-  return agree(state.target.comm, guarded([&] { return Supplying(state, writing).run(); }));
+Status supply(const Target& target, Moving& moving, Report& report) {
+  PhaseTimer timer(report.phases, Phase::write);
+  return agree(target.comm, guarded([&] { return Supplying(target, moving, report).run(); }));
 }
 
 }  // namespace penstock

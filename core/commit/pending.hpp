@@ -11,8 +11,8 @@
 #include <penstock/supplier.hpp>
 #include <penstock/type.hpp>
 
+#include "core/commit/definitions.hpp"
 #include "core/model/selection.hpp"
-#include "core/session/definitions.hpp"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // Mover: the thread and the calls.
-#include "core/session/mover.hpp"
+#include "core/commit/mover.hpp"
 
 #include <chrono>
 #include <system_error>
@@ -13,7 +13,7 @@ Mover::~Mover() {
 }
 
 void Mover::go_behind() {
-  if (task_ || transfer_->needs_gate()) gate_.emplace();
+  if (needs() == Needs::gate) gate_.emplace();
   try {
     thread_ = std::thread([this] {
       if (gate_) gate_->adopt();
@@ -36,13 +36,6 @@ void Mover::run_now() {
 Result<bool> Mover::progress(double seconds) {
   if (thread_.joinable() || done_) return done_.load();
   return transfer_ ? transfer_->progress(seconds) : Result<bool>(true);
-}
-
-void Mover::hand_over() {
-  while (!transfer_->detached()) {
-    const auto done = transfer_->progress(1);
-    if (!done.ok() || *done) return;
-  }
 }
 
 Status Mover::finish(const std::function<void()>& meanwhile) {

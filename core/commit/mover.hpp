@@ -31,21 +31,18 @@ class Mover {
   void go_behind();
   // Works for about SECONDS if there is no thread. True when only finish() is left and will be short.
   Result<bool> progress(double seconds);
-  // If the transfer detaches: until it has detached or failed; finish() returns the failure.
-  bool detaches() const { return transfer_ && transfer_->detaches(); }
-  void hand_over();
+  // Works until the movement goes on without this program's memory and time, if the transfer can do that.
+  void detach() { detached_ = transfer_ && transfer_->detach(); }
+  bool is_detached() const { return detached_; }
   // Runs until everything is done; returns the status. Calls MEANWHILE repeatedly while a thread works.
   Status finish(const std::function<void()>& meanwhile);
-  // Whether another library moves the data; it may hold ranks for any time.
-  bool is_foreign() const { return task_ || (transfer_ && transfer_->needs_gate()); }
-  bool touched_files() const { return transfer_ ? transfer_->touched_files() : true; }
+  // Needs::gate: another library moves the data, and may hold ranks for any time.
+  Needs needs() const { return transfer_ ? transfer_->needs() : Needs::gate; }
+  Moved moved() const { return transfer_ ? transfer_->moved() : Moved{true}; }
   // Abandons the movement: tells the ranks of this node that wait for it.
   void give_up() {
     if (transfer_) transfer_->give_up();
   }
-  int64_t memory_peak() const { return transfer_ ? transfer_->memory_peak() : 0; }
-  std::string statistics() const { return transfer_ ? transfer_->statistics() : std::string(); }
-  std::vector<int64_t> slot_order() const { return transfer_ ? transfer_->slot_order() : std::vector<int64_t>(); }
   // The time at which the thread was done, on the clock of now(); 0 without a thread.
   double done_at() const { return done_at_; }
 
@@ -57,6 +54,7 @@ class Mover {
   std::function<Status()> task_;
   std::optional<GateReservation> gate_;
   std::thread thread_;
+  bool detached_ = false;
   std::atomic<bool> done_ = false;
   double done_at_ = 0;
   Status status_;

@@ -2,17 +2,18 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "core/methods/methods.hpp"
-#include "core/session/state.hpp"
+#include "core/commit/moving.hpp"
+#include "core/commit/opened.hpp"
 
 namespace penstock {
 
 class Engine;
 
-// Functions with a state are collective.
+// Functions with a file are collective.
 class Method {
  public:
   explicit Method(const MethodFacts& facts) : facts_(facts) {}
@@ -29,19 +30,19 @@ class Method {
   virtual Status check_format(std::string_view format) const = 0;
 
   // Places and creates the files, and starts the movement.
-  virtual Status begin(File::State& state, Writing& writing) const = 0;
-  // After the movement: completes the files and publishes them. Afterwards all ranks know the contents if WRITING's
-  // known is set.
-  virtual Status complete(File::State& state, Writing& writing) const = 0;
-  // Fills the claims of RESOLVED.
-  virtual Status read(File::State& state, const Resolved& resolved) const = 0;
+  virtual Status begin(Opened& file, Moving& moving) const = 0;
+  // After the movement: completes the files and publishes them. Afterwards all ranks know the contents if MOVING's known
+  // is set.
+  virtual Status complete(Opened& file, Moving& moving) const = 0;
+  // Fills the claims on DATASETS, which some rank reads, ordered by name.
+  virtual Status read(Opened& file, std::span<const Dataset> datasets, std::span<const Claim> claims) const = 0;
 
  private:
   MethodFacts facts_;
 };
 
-// PLAN must outlive the method. Errors: the transport cannot move data in some direction of MODE.
-Result<std::unique_ptr<Method>> make_method(const Plan& plan, Mode mode);
+// PLAN must outlive the method. Errors: the transport cannot move data in a direction that is needed.
+Result<std::unique_ptr<Method>> make_method(const Plan& plan, bool writes, bool reads);
 
 // The two kinds.
 std::unique_ptr<Method> own_method(const Plan& plan);

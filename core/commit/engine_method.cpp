@@ -5,17 +5,18 @@
 
 #include <fmt/format.h>
 
+#include "core/access/recognise.hpp"
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/calling.hpp"
+#include "core/commit/method.hpp"
+#include "core/commit/supply.hpp"
 #include "core/engine/engine.hpp"
 #include "core/engine/reserve.hpp"
 #include "core/format/format.hpp"
 #include "core/integrity/files.hpp"
+#include "core/integrity/verify.hpp"
 #include "core/model/checksums.hpp"
-#include "core/session/method.hpp"
-#include "core/session/supply.hpp"
-#include "core/session/writing.hpp"
 #include "core/storage/target.hpp"
 
 namespace penstock {
@@ -103,124 +104,125 @@ class EngineMethod final : public Method {
     return {Code::mismatch, fmt::format("it is {}, the plan says {}: name another plan", format, facts().format)};
   }
 
-  Status begin(File::State& state, Writing& writing) const override;
-  Status complete(File::State& state, Writing& writing) const override;
-  Status read(File::State& state, const Resolved& resolved) const override;
+  Status begin(Opened& file, Moving& moving) const override;
+  Status complete(Opened& file, Moving& moving) const override;
+  Status read(Opened& file, std::span<const Dataset> datasets, std::span<const Claim> claims) const override;
 
  private:
   // Collective. Whether the engine can write CATALOGUE of BYTES to PATH. Same status on all ranks.
-  Status check_before(File::State& state, const Catalogue& catalogue, const std::string& path, int64_t bytes) const;
+  Status check_before(const Target& target, const Catalogue& catalogue, const std::string& path, int64_t bytes) const;
   // Collective inside the engine's library; returns this rank's own status.
-  Status write(File::State& state, Problem problem) const;
-  // Collective. Reads the file that the engine wrote to PATH, and checks that it is complete and has the intended
-  // contents.
-  Result<Contents> check_written(File::State& state, const Catalogue& catalogue, const std::string& path) const;
-  // Collective, after the record is written. If a dataset has a hole, which the library should have filled, compares
-  // all data with the checksums.
-  Status check_stored(File::State& state, const Contents& contents, const std::string& path) const;
+  Status write(const Target& target, const Problem& problem) const;
+  // Collective, after the record is written. If a dataset of the file at PATH has a hole, which the library should have
+  // filled, compares all data with the checksums.
+  Status check_stored(const Target& target, const Contents& contents, const std::string& path, Report& report) const;
 
   const Settings& settings_;
   const Engine& engine_;
 };
 
-Status EngineMethod::check_before(File::State& state, const Catalogue& catalogue, const std::string& path,
+Status EngineMethod::check_before(const Target& target, const Catalogue& catalogue, const std::string& path,
                                   int64_t bytes) const {
-  PENSTOCK_TRY(agree(state.target.comm, guarded([&] { return engine_.check(catalogue, settings_); })));
-  return agree(state.target.comm, state.target.comm->rank() == 0 ? check_space(path, bytes) : Status());
+  PENSTOCK_TRY(agree(target.comm, guarded([&] { return engine_.check(catalogue, settings_); })));
+  return agree(target.comm, target.comm->rank() == 0 ? check_space(path, bytes) : Status());
 }
 
-Status EngineMethod::write(File::State& state, Problem problem) const {
+Status EngineMethod::write(const Target& target, const Problem& problem) const {
   PENSTOCK_TRY(guarded([&] { return engine_.write(problem, settings_); }));
-  if (!state.target.durable) return {};
+  if (!target.durable) return {};
   PhaseTimer timer(*problem.phases, Phase::sync);
-  return sync_written(*state.target.storage, problem.path);
+  return sync_written(*target.storage, problem.path);
 }
 
-Result<Contents> EngineMethod::check_written(File::State& state, const Catalogue& catalogue,
-                                             const std::string& path) const {
-  PENSTOCK_ASSIGN(Contents contents, read_contents(state.target.comm, *state.target.storage, path));
-  PENSTOCK_TRY(same_catalogue(catalogue, contents.catalogue, facts().writer));
-  return contents;
-}
-
-Status EngineMethod::check_stored(File::State& state, const Contents& contents, const std::string& path) const {
-  if (state.partial) return {};
+Status EngineMethod::check_stored(const Target& target, const Contents& contents, const std::string& path,
+                                  Report& report) const {
   std::string dataset;
-  int64_t hole = state.target.comm->rank() == 0 ? find_hole(contents, dataset) : -1;
-  PENSTOCK_TRY(state.target.comm->all_reduce_max(std::span(&hole, 1)));
+  int64_t hole = target.comm->rank() == 0 ? find_hole(contents, dataset) : -1;
+  PENSTOCK_TRY(target.comm->all_reduce_max(std::span(&hole, 1)));
   if (hole < 0) return {};
-  PENSTOCK_ASSIGN(File file, File::open_to_check(state.target.comm, path));
-  const auto found = file.verify();
-  (void)file.close();
+  Target there;
+  there.comm = target.comm;
+  there.storage = target.storage;
+  there.path = path;
+  there.buffer_bytes = target.buffer_bytes;
+  Published written{contents, path};
+  const auto found = verify(there, written, {});
   const std::string text = fmt::format("engine '{}' reported success, but nothing was stored at byte {} of '{}'",
                                        facts().writer, hole, path);
   if (found.ok() && found->damages.empty()) return {};  // zeros, which the file system does not store
   if (found.ok()) return {Code::io, fmt::format("{}: {}", text, found->damages[0].what)};
   if (found.status().code() != Code::not_found) return found.status().in(text);
-  state.report.warnings.push_back(text + ": zeros, or data that are lost; without checksums it cannot be told");
+  report.warnings.push_back(text + ": zeros, or data that are lost; without checksums it cannot be told");
   return {};
 }
 
-Status EngineMethod::begin(File::State& state, Writing& writing) const {
-  if (state.file) PENSTOCK_TRY(check_keep());
+Status EngineMethod::begin(Opened& file, Moving& moving) const {
+  if (file.file) PENSTOCK_TRY(check_keep());
+  const Target& target = file.target;
+  NewContents& contents = moving.contents;
+  Output& output = moving.output;
+  output.partial = partial_path(target);
+  output.placed.contents.catalogue = std::move(contents.catalogue);
   Problem problem;
-  problem.path = writing.output.partial = partial_path(state.target);
-  problem.catalogue = writing.target.catalogue;
-  problem.comm = writing.comm;
-  problem.partial = state.partial;
-  problem.sync = state.target.durable;
-  problem.hints = state.hints;
-  problem.phases = &writing.phases;
-  problem.hints_outcome = &writing.hints_outcome;
-  problem.supplied = &writing.supplied;
-  writing.output.placed.contents.catalogue = problem.catalogue;
-  if (state.supplied && writing.sums.wanted) PENSTOCK_TRY(supply(state, writing));
-  PENSTOCK_TRY(sum_now(state, writing));
-  problem.claims = by_dataset(writing.resolved.claims);
+  problem.path = output.partial;
+  problem.catalogue = output.placed.contents.catalogue;
+  problem.comm = moving.comm;
+  problem.partial = contents.options.partial;
+  problem.sync = target.durable;
+  problem.hints = file.hints;
+  problem.phases = &moving.phases;
+  problem.hints_outcome = &moving.hints_outcome;
+  problem.supplied = &moving.supplied;
+  if (contents.options.supplied && contents.sums.wanted) PENSTOCK_TRY(supply(target, moving, file.report));
+  start_sums(target, moving, false);
+  PENSTOCK_TRY(add_up_sums(target, file.published(), moving));
+  problem.claims = by_dataset(contents.claims);
   int64_t total = 0;
   for (size_t d = 0; d < problem.catalogue.datasets.size(); ++d) {
     problem.datasets.push_back(static_cast<int>(d));
     total += bytes(problem.catalogue.datasets[d]);
   }
-  PENSTOCK_TRY(check_before(state, problem.catalogue, problem.path, total));
-  if (state.target.comm->rank() == 0) writing.output.created.push_back(problem.path);
-  writing.communicates = true;
-  writing.mover = std::make_unique<Mover>([this, &state, &writing, problem = std::move(problem)]() mutable {
-    PENSTOCK_TRY(write(state, std::move(problem)));
-    return writing.supplied;
+  PENSTOCK_TRY(check_before(target, problem.catalogue, problem.path, total));
+  if (target.comm->rank() == 0) output.created.push_back(problem.path);
+  moving.mover = std::make_unique<Mover>([this, &target, &moving, problem = std::move(problem)] {
+    PENSTOCK_TRY(write(target, problem));
+    return moving.supplied;
   });
   return {};
 }
 
-Status EngineMethod::complete(File::State& state, Writing& writing) const {
-  PENSTOCK_ASSIGN(Contents contents, check_written(state, writing.target.catalogue, writing.output.partial));
-  const bool root = state.target.comm->rank() == 0;
-  PENSTOCK_TRY(agree(state.target.comm, root ? guarded([&] { return place_record(state, writing); }) : Status()));
-  PENSTOCK_TRY(check_stored(state, contents, writing.output.partial));
-  PENSTOCK_TRY(publish_together(state.target.comm,
-                                [&] { return publish(state.target, writing.output, state.report.warnings); }));
-  writing.output.placed.contents = std::move(contents);
+Status EngineMethod::complete(Opened& file, Moving& moving) const {
+  Target& target = file.target;
+  Output& output = moving.output;
+  const std::string& path = output.partial;
+  PENSTOCK_ASSIGN(Contents written, read_contents(target.comm, *target.storage, path));
+  PENSTOCK_TRY(same_catalogue(output.placed.contents.catalogue, written.catalogue, facts().writer));
+  const bool root = target.comm->rank() == 0;
+  PENSTOCK_TRY(agree(target.comm, root ? guarded([&] { return place_record(target, moving); }) : Status()));
+  if (!moving.contents.options.partial) PENSTOCK_TRY(check_stored(target, written, path, file.report));
+  PENSTOCK_TRY(publish_together(target.comm, [&] { return publish(target, output, file.report.warnings); }));
+  output.placed.contents = std::move(written);
   return {};
 }
 
-Status EngineMethod::read(File::State& state, const Resolved& resolved) const {
+Status EngineMethod::read(Opened& file, std::span<const Dataset> datasets, std::span<const Claim> claims) const {
+  Report& report = file.report;
   Problem problem;
-  problem.comm = state.target.comm;
-  problem.path = state.target.path;
-  problem.hints = state.hints;
-  problem.phases = &state.report.phases;
+  problem.comm = file.target.comm;
+  problem.path = file.target.path;
+  problem.hints = file.hints;
+  problem.phases = &report.phases;
   HintsOutcome outcome;
   problem.hints_outcome = &outcome;
-  for (const Dataset& dataset : resolved.catalogue.datasets) {
+  for (const Dataset& dataset : datasets) {
     problem.datasets.push_back(static_cast<int>(problem.catalogue.datasets.size()));
-    problem.catalogue.datasets.push_back(*state.file->contents.catalogue.find(dataset.name));
+    problem.catalogue.datasets.push_back(*file.file->contents.catalogue.find(dataset.name));
   }
-  problem.claims = by_dataset(resolved.claims);
+  problem.claims = by_dataset({claims.begin(), claims.end()});
   const Status status = guarded([&] { return engine_.read(problem, settings_); });
-  state.report.hints = outcome.effective;
-  state.report.warnings.insert(state.report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
-  state.report.writers = 1;
-  return agree(state.target.comm, status);
+  report_hints(outcome, report);
+  report.writers = 1;
+  return agree(file.target.comm, status);
 }
 
 }  // namespace

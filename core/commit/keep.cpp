@@ -1,5 +1,5 @@
 // Keep: carries datasets and data of a published file over to the new one.
-#include "core/session/keep.hpp"
+#include "core/commit/keep.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/access/here.hpp"
+#include "core/commit/method.hpp"
 #include "core/integrity/files.hpp"
-#include "core/session/method.hpp"
 
 namespace penstock {
 namespace {
@@ -35,89 +35,91 @@ struct Load {
   int64_t bytes = 0;
 };
 
-Status move_load(File::State& state, const Output& output, Load& load, std::vector<std::byte>& buffer) {
+Status move_load(const Target& target, const Published& file, const Output& output, Load& load,
+                 std::vector<std::byte>& buffer) {
   buffer.resize(static_cast<size_t>(load.bytes));
-  state.report.memory_peak = std::max(state.report.memory_peak, load.bytes);
   for (size_t i = 0; i < load.at.size(); ++i) load.from[i].memory = load.to[i].memory = buffer.data() + load.at[i];
-  PENSTOCK_TRY(read_here(state.file->contents, state.file->path, load.from, state.target.storage));
-  PENSTOCK_TRY(write_here(output.placed.contents, load.to, state.target.storage));
+  PENSTOCK_TRY(read_here(file.contents, file.path, load.from, target.storage));
+  PENSTOCK_TRY(write_here(output.placed.contents, load.to, target.storage));
   load = {};
   return {};
 }
 
 }  // namespace
 
-Status add_old(const Catalogue& old, NewContents& target, std::vector<Claim>& claims) {
-  std::vector<Dataset> put = std::exchange(target.catalogue.datasets, {});
-  std::vector<int> index;  // in the target, of each dataset that was put
+Status add_old(const Catalogue& old, NewContents& contents) {
+  std::vector<Dataset>& datasets = contents.catalogue.datasets;
+  std::vector<Dataset> put = std::exchange(datasets, {});
+  contents.kept.clear();
   auto from = old.datasets.begin();
   const auto keep_below = [&](const std::string* name) {
     for (; from != old.datasets.end() && (name == nullptr || from->name < *name); ++from) {
-      target.catalogue.datasets.push_back(*from);
-      target.kept.push_back(elements(from->shape));
+      datasets.push_back(*from);
+      contents.kept.push_back(elements(from->shape));
     }
   };
   for (Dataset& dataset : put) {
     keep_below(&dataset.name);
     const bool there = from != old.datasets.end() && from->name == dataset.name;
     if (there) PENSTOCK_TRY(join(*from, dataset));
-    index.push_back(static_cast<int>(target.catalogue.datasets.size()));
-    target.catalogue.datasets.push_back(std::move(dataset));
-    target.kept.push_back(there ? elements((from++)->shape) : 0);
+    datasets.push_back(std::move(dataset));
+    contents.kept.push_back(there ? elements((from++)->shape) : 0);
   }
   keep_below(nullptr);
-  for (Claim& claim : claims) claim.dataset = index[static_cast<size_t>(claim.dataset)];
   for (const auto& [object, list] : old.attributes)
-    target.catalogue.attributes[object].insert(list.begin(), list.end());  // new values take precedence
+    contents.catalogue.attributes[object].insert(list.begin(), list.end());
   return {};
 }
 
-Status carry(File::State& state, const std::vector<int64_t>& kept, const Output& output) {
-  const int64_t carry_bytes = state.target.buffer_bytes / 2;
+Status carry(const Target& target, const Published& file, std::span<const int64_t> kept, const Output& output,
+             int64_t& memory_peak) {
+  const int64_t carry_bytes = target.buffer_bytes / 2;
   std::vector<std::byte> buffer;
   Load load;
   for (size_t d = 0; d < kept.size(); ++d) {
     if (kept[d] == 0) continue;
     const Dataset& dataset = output.placed.contents.catalogue.datasets[d];
-    const int old = state.file->contents.catalogue.index_of(dataset.name);
+    const int old = file.contents.catalogue.index_of(dataset.name);
     const auto share = [&](int rank) {
-      return static_cast<int64_t>(static_cast<__int128>(kept[d]) * rank / state.target.comm->size());
+      return static_cast<int64_t>(static_cast<__int128>(kept[d]) * rank / target.comm->size());
     };
     const int64_t size = bytes(dataset.type), most = std::max<int64_t>(1, carry_bytes / size);
-    const Dims& shape = state.file->contents.catalogue.datasets[static_cast<size_t>(old)].shape;
-    for (int64_t at = share(state.target.comm->rank()), end = share(state.target.comm->rank() + 1); at < end;
-         at += most) {
+    const Dims& shape = file.contents.catalogue.datasets[static_cast<size_t>(old)].shape;
+    for (int64_t at = share(target.comm->rank()), end = share(target.comm->rank() + 1); at < end; at += most) {
       const Run run{at, std::min(most, end - at)};
       if (load.bytes + run.length * size > carry_bytes || load.at.size() == most_carried)
-        PENSTOCK_TRY(move_load(state, output, load, buffer));
+        PENSTOCK_TRY(move_load(target, file, output, load, buffer));
       load.from.push_back({old, Selection::of_runs(shape, std::span(&run, 1))});
       load.to.push_back({static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1))});
       load.at.push_back(load.bytes);
       load.bytes += run.length * size;
     }
   }
-  return move_load(state, output, load, buffer);
+  PENSTOCK_TRY(move_load(target, file, output, load, buffer));
+  memory_peak = std::max(memory_peak, static_cast<int64_t>(buffer.capacity()));
+  return {};
 }
 
-Status check_carry(const File::State& state) {
-  PENSTOCK_TRY(state.method->check_keep());
-  const bool was_set = state.file->contents.parts.size() != 1 || state.file->contents.parts[0] != state.target.path;
-  if (!state.source && was_set != state.target.set)
+Status check_carry(const Opened& file) {
+  PENSTOCK_TRY(file.method->check_keep());
+  const std::vector<std::string>& parts = file.file->contents.parts;
+  const bool was_set = parts.size() != 1 || parts[0] != file.target.path;
+  if (!file.source && was_set != file.target.set)
     return {Code::unsupported, was_set ? "a set of files stays one when it is reopened: name parts=M in the plan, or "
                                          "make one file of it with 'penstock convert'"
                                        : "a single file stays one when it is reopened: copy it to make a set of it"};
   return {};
 }
 
-Status check_whole(File::State& state) {
-  if (!state.file->contents.parity) return {};
-  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(state.target, state.file->contents));
+Status check_whole(const Target& target, const Published& file) {
+  if (!file.contents.parity) return {};
+  PENSTOCK_ASSIGN(const auto wrong, find_wrong_files(target, file.contents));
   if (wrong.empty()) return {};
   return {
       Code::damaged,
       fmt::format("'{}' is not as it was committed ({}), and what is kept would be copied from its set: "
                   "'penstock verify --repair {}' first, or 'penstock verify --seal' where it was changed on purpose",
-                  path_of(state.file->contents, wrong[0].file), wrong[0].why, state.file->path)};
+                  path_of(file.contents, wrong[0].file), wrong[0].why, file.path)};
 }
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
 // Pending: captures and resolves blocks that were put, lent or requested.
-#include "core/session/pending.hpp"
+#include "core/commit/pending.hpp"
 
 #include <algorithm>
 #include <cstring>

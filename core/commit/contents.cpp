@@ -1,0 +1,157 @@
+// NewContents: all ranks' puts, the published datasets that stay, and what conventions and checksums add.
+#include "core/commit/contents.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <penstock/config.h>
+
+#include "core/base/nearest.hpp"
+#include "core/commit/agreement.hpp"
+#include "core/commit/keep.hpp"
+#include "core/commit/method.hpp"
+#include "core/commit/proof.hpp"
+#include "core/model/dimension_names.hpp"
+#include "core/model/dimension_scales.hpp"
+#include "core/publication/output.hpp"
+
+namespace penstock {
+namespace {
+
+// Whether NAME is a dataset of CATALOGUE or a group: one of GROUPS, or one with contents.
+bool exists(const Catalogue& catalogue, const std::set<std::string>& groups, const std::string& name) {
+  const std::string below = name + "/";
+  const auto at = std::ranges::lower_bound(catalogue.datasets, below, {}, &Dataset::name);
+  const auto group = groups.lower_bound(below);
+  return name.empty() || catalogue.find(name) != nullptr || groups.contains(name) ||
+         (at != catalogue.datasets.end() && at->name.starts_with(below)) ||
+         (group != groups.end() && group->starts_with(below));
+}
+
+// Checks that each of OBJECTS, whose attributes were set, is a dataset or a group of CATALOGUE. GROUPS were created
+// explicitly, now or before. The description of a mesh makes it a group.
+Status check_objects(const Catalogue& catalogue, const std::set<std::string>& groups,
+                     const std::vector<std::string>& objects) {
+  for (const std::string& object : objects) {
+    const auto& attributes = catalogue.attributes.at(object);
+    if (attributes.empty() || attributes.contains("mesh") || exists(catalogue, groups, object)) continue;
+    Catalogue there{catalogue.datasets, {}};
+    for (const std::string& group : groups) there.attributes.try_emplace(group);
+    const std::vector<std::string> names = object_names(there);
+    if (attributes.begin()->first == naming_attribute)
+      return {Code::not_found, fmt::format("the dimensions of '{}' have names, but there is no such dataset{}", object,
+                                           did_you_mean(object, names))};
+    return {Code::not_found,
+            fmt::format("attribute '{}' of '{}': there is no dataset or group of that name, neither put nor in the "
+                        "file{} (penstock_group, make_group or create_group makes an empty group)",
+                        attributes.begin()->first, object, did_you_mean(object, names))};
+  }
+  return {};
+}
+
+// The datasets and attributes that AGREED and FILE come to.
+Status join(const Published* file, const Definitions& agreed, NewContents& contents) {
+  Catalogue& catalogue = contents.catalogue;
+  catalogue.attributes = agreed.attributes;
+  std::vector<std::string> objects;
+  for (const auto& [object, attributes] : catalogue.attributes) objects.push_back(object);
+  std::set<std::string> groups = agreed.groups;
+  contents.kept.assign(catalogue.datasets.size(), 0);
+  if (file != nullptr) {
+    PENSTOCK_TRY(add_old(without(file->contents.catalogue, agreed.removed), contents));
+    for (const auto& [object, attributes] : file->contents.catalogue.attributes) groups.insert(object);
+  }
+  for (const std::string& name : agreed.unlimited) {
+    const int index = catalogue.index_of(name);
+    if (index < 0) return {Code::invalid, fmt::format("'{}' was declared unlimited, but is not in the file", name)};
+    Dataset& dataset = catalogue.datasets[static_cast<size_t>(index)];
+    if (dataset.shape.rank() == 0)
+      return {Code::invalid, fmt::format("'{}' is a scalar, which cannot be unlimited", name)};
+    dataset.unlimited = true;
+  }
+  PENSTOCK_TRY(check_objects(catalogue, groups, objects));
+  for (const std::string& group : agreed.groups) {
+    if (catalogue.find(group) != nullptr)
+      return {Code::invalid, fmt::format("'{}' is a dataset, so it cannot be made a group", group)};
+    catalogue.attributes.try_emplace(group);
+  }
+  return check_dimensions(catalogue, agreed.named);
+}
+
+Status check_convention(const Target& target, Convention convention) {
+  const MethodFacts& method = target.method;
+  const bool cf = convention == Convention::cf;
+  if (cf && method.convention != "CF")
+    return {Code::unsupported,
+            fmt::format("CF needs the names of dimensions that format netcdf and engine pnetcdf write, but "
+                        "'{}' is written by '{}'",
+                        target.path, method.writer)};
+  if (!cf && method.convention != "openPMD")
+    return {Code::unsupported,
+            fmt::format("openPMD is written as HDF5, but '{}' is written by '{}'", target.path, method.writer)};
+  if (target.set)
+    return {Code::unsupported,
+            fmt::format("readers of {} open one file, but '{}' would be a set of files: write it with "
+                        "placement=single",
+                        cf ? "CF" : "openPMD", target.path)};
+  return {};
+}
+
+Status follow_convention(const Target& target, NewContents& contents) {
+  const Convention convention = contents.options.convention;
+  if (convention == Convention::none) return {};
+  PENSTOCK_TRY(check_convention(target, convention));
+  if (convention == Convention::openpmd) return follow_openpmd(contents.catalogue, "penstock " PENSTOCK_VERSION);
+  PENSTOCK_ASSIGN(contents.added, follow_cf(contents.catalogue));
+  for (const Added& one : contents.added) insert_dataset(contents, one.dataset);
+  return {};
+}
+
+// Rank 0 writes what was added.
+void claim_added(NewContents& contents) {
+  const auto claim = [&](const Dataset& dataset, auto& values) {
+    contents.claims.push_back({contents.catalogue.index_of(dataset.name), Selection::whole(dataset.shape),
+                               reinterpret_cast<std::byte*>(values.data())});
+  };
+  for (Added& one : contents.added) claim(one.dataset, one.values);
+  if (const Dataset* record = contents.catalogue.find(record_name)) claim(*record, contents.sums.words);
+}
+
+}  // namespace
+
+size_t insert_dataset(NewContents& contents, Dataset dataset) {
+  auto& datasets = contents.catalogue.datasets;
+  const auto at = std::ranges::lower_bound(datasets, dataset.name, {}, &Dataset::name) - datasets.begin();
+  datasets.insert(datasets.begin() + at, std::move(dataset));
+  contents.kept.insert(contents.kept.begin() + at, 0);
+  return static_cast<size_t>(at);
+}
+
+Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, Result<Definitions> mine,
+                                   const Options& options) {
+  Target& target = file.target;
+  PhaseTimer timer(file.report.phases, Phase::define);
+  if (file.file && !file.file->stale) PENSTOCK_TRY(check_held(target));
+  PENSTOCK_TRY(check_source(target, file.source));
+  if (file.file) PENSTOCK_TRY(refresh(target, *file.file));
+  PENSTOCK_ASSIGN(const Agreement agreement, agree_blocks(target.comm, puts, std::move(mine), Direction::write));
+  NewContents contents{.options = options, .catalogue = {datasets_of(agreement), {}}};
+  PENSTOCK_TRY(join(file.published(), agreement.definitions, contents));
+  PENSTOCK_TRY(follow_convention(target, contents));
+  PENSTOCK_TRY(check_names(contents.catalogue));
+  PENSTOCK_TRY(file.method->check(contents.catalogue));
+  if (options.xdmf) {
+    PENSTOCK_ASSIGN(contents.xdmf, describe_meshes(target, contents.catalogue));
+  }
+  plan_sums(target, file.plan.settings, contents);
+  contents.claims = claims_of(agreement, puts, contents.catalogue, target.comm->rank());
+  if (target.comm->rank() == 0) claim_added(contents);
+  if (!options.partial)
+    PENSTOCK_TRY(prove_tiling(target.comm, contents.catalogue, contents.claims, contents.kept, target.token));
+  PENSTOCK_TRY(find_summed(target, file.published(), contents));
+  return contents;
+}
+
+}  // namespace penstock

@@ -1,0 +1,43 @@
+// NewContents: what the ranks have agreed that a commit writes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/commit/opened.hpp"
+#include "core/commit/pending.hpp"
+#include "core/commit/sums.hpp"
+#include "core/conventions/conventions.hpp"
+#include "core/model/claim.hpp"
+
+namespace penstock {
+
+// What a program asked for besides its data: of one rank, or what any rank asked for.
+struct Options {
+  bool partial = false;   // elements that no rank puts are zeros
+  bool supplied = false;  // there are suppliers
+  bool xdmf = false;      // write an XDMF file
+  Convention convention = Convention::none;
+};
+
+// The same on all ranks but for CLAIMS and what is rank 0's.
+struct NewContents {
+  Options options;
+  Catalogue catalogue;        // of the whole new file
+  std::vector<int64_t> kept;  // elements of each dataset that exist in the published file
+  std::vector<Claim> claims;  // of this rank
+  std::vector<Added> added;   // by a convention; claims refer to the values
+  CommitSums sums;            // claims refer to the words of the record
+  std::string xdmf;           // rank 0: the text of the XDMF file; "" if not requested
+};
+
+// Inserts DATASET by name. Returns its index. Claims are not numbered yet.
+size_t insert_dataset(NewContents& contents, Dataset dataset);
+
+// Collective. From the blocks and definitions of all ranks to the contents of the new file, which keeps those of the
+// published one; proves that each element is put once. MINE may be this rank's failure. PUTS must outlive the result.
+Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, Result<Definitions> mine,
+                                   const Options& options);
+
+}  // namespace penstock

@@ -1,0 +1,117 @@
+// Moving: one commit, from its contents to one published file.
+#include "core/commit/moving.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/comm/calling.hpp"
+#include "core/commit/method.hpp"
+
+namespace penstock {
+namespace {
+
+// Shows ranks that wait for this one whether its thread makes progress: by its calls of the file system.
+class StillMoving {
+ public:
+  explicit StillMoving(const Target& target) : target_(target) {}
+  void say() {
+    const StorageCounts counts = target_.storage->counts();
+    const int64_t calls = counts.writes + counts.reads + counts.metadata;
+    if (std::exchange(calls_, calls) != calls) moved_at_ = now();
+    target_.comm->working(now() - moved_at_);
+  }
+
+ private:
+  const Target& target_;
+  int64_t calls_ = -1;
+  double moved_at_ = 0;
+};
+
+// Adds what the movement knows of itself to REPORT, after it has ended. WAITING_FROM: when the program began to wait.
+void report_movement(const Moving& moving, double waiting_from, Report& report) {
+  const Mover& mover = *moving.mover;
+  if (mover.done_at() > 0) report.behind_seconds = std::min(mover.done_at(), waiting_from) - moving.started_at;
+  report_moved(mover.moved(), report);
+  for (size_t p = 0; p < report.phases.seconds.size(); ++p) report.phases.seconds[p] += moving.phases.seconds[p];
+  report_hints(moving.hints_outcome, report);
+}
+
+Status finish(Opened& file, Moving& moving) {
+  const Communicator& comm = file.target.comm;
+  const double waiting_from = now();
+  StillMoving still(file.target);
+  const Status moved = moving.mover->finish([&] { still.say(); });
+  report_movement(moving, waiting_from, file.report);
+  const Doubt doubt(comm, comm->rank() > 0 && moved.ok());  // rank 0 may learn of success and publish
+  {
+    PhaseTimer timer(file.report.phases, Phase::commit);
+    const Untimed foreign(comm, moving.mover->needs() == Needs::gate);
+    PENSTOCK_TRY(agree(comm, moved));
+  }
+  PhaseTimer timer(file.report.phases, Phase::commit);
+  return file.method->complete(file, moving);
+}
+
+void clean_up(const Target& target, const Moving& moving, const Status& why) {
+  if (why.code() != Code::in_doubt) remove_created(target, moving.output);
+  if (!moving.output.partial.empty()) all_cleaned(target.comm, why);
+}
+
+}  // namespace
+
+void report_moved(const Moved& moved, Report& report) {
+  report.statistics = moved.statistics;
+  report.memory_peak = std::max(report.memory_peak, moved.memory_peak);
+  report.writers = moved.touched_files ? 1 : 0;
+}
+
+void report_hints(const HintsOutcome& outcome, Report& report) {
+  report.hints = outcome.effective;
+  report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
+}
+
+Result<std::unique_ptr<Moving>> start_moving(Opened& file, NewContents contents, std::vector<Pending> puts,
+                                             Communicator comm, bool behind) {
+  auto moving = std::make_unique<Moving>(std::move(contents), std::move(puts), std::move(comm));
+  const Target& target = file.target;
+  moving->output.xdmf = std::move(moving->contents.xdmf);
+  if (const Status begun = file.method->begin(file, *moving); !begun.ok()) {
+    clean_up(target, *moving, begun);
+    return begun;
+  }
+  if (!moving->contents.sums.early) start_sums(target, *moving, true);
+  moving->mover->detach();
+  if (moving->mover->is_detached()) {
+    moving->end_summing();
+    moving->puts.clear();  // the servers have the captured data
+  } else if (behind && target.comm->threads_allowed() &&
+             (moving->mover->needs() == Needs::nothing || target.comm->threads_may_communicate())) {
+    moving->mover->go_behind();
+  }
+  moving->started_at = now();
+  return moving;
+}
+
+Status publish_moved(Opened& file, Moving& moving) {
+  Target& target = file.target;
+  if (const Status status = finish(file, moving); !status.ok()) {
+    clean_up(target, moving, status);
+    return status;
+  }
+  file.file = Published{std::move(moving.output.placed.contents), target.path, !moving.known};
+  take_record_apart(file.file->contents);
+  if (moving.known) file.file->contents.parts = {target.path};
+  file.source.reset();
+  (void)hold(target);                  // if this fails, the next commit reports that the file was replaced
+  target.token += 0x9E3779B97F4A7C15;  // the next commit's generation
+  return {};
+}
+
+void abandon(const Target& target, Moving& moving) {
+  if (moving.mover->needs() != Needs::nothing && moving.comm->size() > 1) moving.comm->spoil();
+  moving.mover->give_up();
+  moving.mover.reset();
+  remove_created(target, moving.output);
+}
+
+}  // namespace penstock

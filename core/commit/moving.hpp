@@ -1,0 +1,56 @@
+// Moving: a commit whose data is on its way to files that nobody sees yet.
+#pragma once
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/commit/contents.hpp"
+#include "core/commit/mover.hpp"
+#include "core/publication/output.hpp"
+
+namespace penstock {
+
+// Not movable: threads use it.
+struct Moving {
+  NewContents contents;       // until the files are placed; then the catalogue is in OUTPUT
+  std::vector<Pending> puts;  // own the captured data
+  Communicator comm;          // of the data movement
+  Output output;
+  Job job;
+  PhaseTimes phases;  // of the data movement, which may run in a thread
+  HintsOutcome hints_outcome;
+  bool known = false;  // the contents that complete() leaves, to all ranks
+  double started_at = 0;
+  Status supplied;      // of an engine's suppliers, on this rank
+  std::thread summing;  // computes the sums of CONTENTS
+  std::unique_ptr<Mover> mover;
+
+  Moving(NewContents new_contents, std::vector<Pending> owned, Communicator over)
+      : contents(std::move(new_contents)), puts(std::move(owned)), comm(std::move(over)) {}
+  Moving(const Moving&) = delete;
+  Moving& operator=(const Moving&) = delete;
+  ~Moving() {
+    mover.reset();  // waits for a thread
+    end_summing();
+  }
+  void end_summing() {
+    if (summing.joinable()) summing.join();
+  }
+};
+
+// Collective. Places and creates the files for CONTENTS, and starts the movement of PUTS over COMM; it continues in the
+// background if BEHIND and the transport allow it. If a transport hands the data over to others, all puts are released.
+// After a failure nothing is left.
+Result<std::unique_ptr<Moving>> start_moving(Opened& file, NewContents contents, std::vector<Pending> puts,
+                                             Communicator comm, bool behind);
+// Collective. Ends the movement, publishes the files, and makes them the contents of FILE. After a failure nothing is
+// left, except where it is unknown what rank 0 did.
+Status publish_moved(Opened& file, Moving& moving);
+// Local. What a movement did, also one that reads, and which hints had an effect.
+void report_moved(const Moved& moved, Report& report);
+void report_hints(const HintsOutcome& outcome, Report& report);
+// Local. Removes what an unfinished commit made; other ranks that wait for its movement fail.
+void abandon(const Target& target, Moving& moving);
+
+}  // namespace penstock

@@ -1,0 +1,29 @@
+// Opened: a file as its commits and reads see it: where it is, what it contains, and how its data moves.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <penstock/report.hpp>
+
+#include "core/base/hints.hpp"
+#include "core/integrity/published.hpp"
+#include "core/plan/plan.hpp"
+
+namespace penstock {
+
+class Method;
+
+struct Opened {
+  Target target;
+  std::optional<Published> file;     // that is read, and whose contents the next commit keeps
+  std::optional<CopySource> source;  // of a copy in progress
+  Plan plan;
+  std::unique_ptr<const Method> method;  // of PLAN
+  Hints hints;                           // for MPI-IO
+  Report report;                         // of the commit or read in progress, or the last one
+
+  const Published* published() const { return file ? &*file : nullptr; }
+};
+
+}  // namespace penstock

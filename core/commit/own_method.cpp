@@ -1,0 +1,269 @@
+// OwnMethod: a format, a placement and a transport of ours.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/access/here.hpp"
+#include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
+#include "core/commit/keep.hpp"
+#include "core/commit/method.hpp"
+#include "core/commit/moving.hpp"
+#include "core/commit/supply.hpp"
+#include "core/format/format.hpp"
+#include "core/integrity/files.hpp"
+#include "core/integrity/parity.hpp"
+#include "core/methods/methods.hpp"
+
+namespace penstock {
+namespace {
+
+class OwnMethod final : public Method {
+ public:
+  OwnMethod(const Plan& plan, const Format& format, const Placement& placement, const Transport& transport)
+      : Method({.format = format.describe().name,
+                .writer = format.describe().name,
+                .extension = format.extension(),
+                .master_extension = format.master_extension(),
+                .convention = format.convention(),
+                .hints = transport.describe().hints,
+                .own_files = placement.own_files()}),
+        plan_(plan),
+        format_(format),
+        placement_(placement),
+        transport_(transport) {}
+
+  Status check(const Catalogue& catalogue) const override { return format_.check(catalogue); }
+
+  Status check_keep() const override {
+    if (placement_.keeps()) return {};
+    return {Code::unsupported,
+            fmt::format("with placement={} a file is written anew: change or copy it with placement=single or parts",
+                        plan_.placement)};
+  }
+
+  Status check_format(std::string_view format) const override {
+    if (find_format(format) != nullptr) return {};
+    return {Code::unsupported, fmt::format("only engine '{}' reads it: name it as the plan", format)};
+  }
+
+  Status begin(Opened& file, Moving& moving) const override;
+  Status complete(Opened& file, Moving& moving) const override;
+  Status read(Opened& file, std::span<const Dataset> datasets, std::span<const Claim> claims) const override;
+
+ private:
+  // Collective. After a failure the output's list of created files has those to remove.
+  Status place(const Target& target, Moving& moving) const;
+  // Same status on all ranks. The method completes JOB except for what is in it.
+  Result<std::unique_ptr<Transfer>> begin_transfer(const Target& target, const Hints& hints, Job& job) const;
+
+  const Plan& plan_;
+  const Format& format_;
+  const Placement& placement_;
+  const Transport& transport_;
+};
+
+constexpr int64_t min_direct = 8 << 20;  // below this, direct writes cost more than they save
+
+// The files of a commit, created by this rank in the name of OUTPUT.
+class OurFiles final : public NewFiles {
+ public:
+  OurFiles(const Target& target, const Settings& settings, Output& output)
+      : target_(target), settings_(settings), output_(output) {}
+
+  std::string whole() const override { return output_.partial; }
+  std::string part(std::string_view label) const override { return part_path(target_, label); }
+
+  Io wanted(int64_t bytes) const override {
+    const std::string_view word = io_word();
+    if (word != "auto") return parse_io(word);
+    return target_.durable && bytes >= min_direct ? Io::direct : Io::buffered;
+  }
+
+  Status create(const std::string& path, int64_t bytes, Io& io) override {
+    auto file = target_.storage->create(path, bytes, io, target_.preallocate);
+    if (!file.ok() && file.status().code() == Code::unsupported && io_word() == "auto") {
+      io = Io::buffered;
+      file = target_.storage->create(path, bytes, io, target_.preallocate);
+    }
+    if (!file.ok()) return file.status();
+    output_.created.push_back(path);
+    return (*file)->close();
+  }
+
+ private:
+  // "" for transports that do not call the file system themselves.
+  std::string_view io_word() const {
+    const auto found = settings_.all().find("io");
+    return found == settings_.all().end() ? std::string_view() : found->second;
+  }
+
+  const Target& target_;
+  const Settings& settings_;
+  Output& output_;
+};
+
+Status create_master(const Target& target, Output& output) {
+  PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, 0, Io::buffered, false));
+  output.created.push_back(output.partial);
+  return file->close();
+}
+
+Status OwnMethod::place(const Target& target, Moving& moving) const {
+  Output& output = moving.output;
+  NewContents& contents = moving.contents;
+  output.partial = partial_path(target);
+  if (target.set) PENSTOCK_TRY(agree(target.comm, target.comm->rank() == 0 ? create_master(target, output) : Status()));
+  OurFiles files(target, plan_.settings, output);
+  const Slots slots = placement_.rank_order() ? transport_.slots(plan_.settings) : Slots();
+  PENSTOCK_ASSIGN(output.placed, placement_.place({target.comm, &format_, &plan_.settings, &contents.catalogue,
+                                                   contents.claims, slots, contents.options.supplied, &files}));
+  output.placed.contents.generation = fmt::format("{:016x}", target.token);
+  output.placed.contents.catalogue = std::move(contents.catalogue);
+  return {};
+}
+
+Result<std::unique_ptr<Transfer>> OwnMethod::begin_transfer(const Target& target, const Hints& hints, Job& job) const {
+  job.storage = target.storage;
+  job.hints = hints;
+  job.block = plan_.settings.integer("block");
+  auto transfer = transport_.begin(job, plan_.settings);
+  PENSTOCK_TRY(agree(target.comm, transfer.status()));
+  return transfer;
+}
+
+// Syncs the parts that this rank wrote.
+Status sync_parts(const Target& target, const Output& output) {
+  if (!target.durable) return {};
+  for (const Part& part : output.placed.parts) {
+    PENSTOCK_ASSIGN(auto file, target.storage->open(part.path, Io::buffered, true));
+    PENSTOCK_TRY(file->sync());
+    PENSTOCK_TRY(file->close());
+  }
+  return {};
+}
+
+Job write_job(const Target& target, Moving& moving, bool keep) {
+  Placed& placed = moving.output.placed;
+  Job job;
+  job.comm = moving.comm;
+  job.direction = Direction::write;
+  job.parts = placed.parts;
+  job.pieces = std::move(placed.pieces);
+  job.keep = keep;
+  job.disjoint = !keep && !moving.contents.options.partial;  // as proved for the tiling
+  job.sync = target.durable;
+  job.io = placed.io;
+  job.phases = &moving.phases;
+  job.hints_outcome = &moving.hints_outcome;
+  return job;
+}
+
+// Creates the files, carries over what is kept, and starts the movement.
+Status OwnMethod::begin(Opened& file, Moving& moving) const {
+  const Target& target = file.target;
+  const NewContents& contents = moving.contents;
+  moving.known = !target.set;
+  const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
+  const bool before = keep || contents.options.supplied;  // something is written before the transport moves the rest
+  {
+    PhaseTimer timer(file.report.phases, Phase::define);
+    if (keep) PENSTOCK_TRY(check_carry(file));
+    if (keep) PENSTOCK_TRY(check_whole(target, *file.file));
+    PENSTOCK_TRY(place(target, moving));
+  }
+  if (contents.options.supplied) PENSTOCK_TRY(supply(target, moving, file.report));
+  if (contents.sums.early) {
+    PhaseTimer timer(file.report.phases, Phase::define);
+    start_sums(target, moving, false);
+    PENSTOCK_TRY(add_up_sums(target, file.published(), moving));
+  }
+  if (keep) {
+    PhaseTimer timer(file.report.phases, Phase::write);
+    int64_t& peak = file.report.memory_peak;
+    PENSTOCK_TRY(
+        agree(target.comm, guarded([&] { return carry(target, *file.file, contents.kept, moving.output, peak); })));
+  }
+  if (before) PENSTOCK_TRY(agree(target.comm, guarded([&] { return sync_parts(target, moving.output); })));
+  moving.job = write_job(target, moving, before);
+  PENSTOCK_ASSIGN(auto transfer, begin_transfer(target, file.hints, moving.job));
+  moving.mover = std::make_unique<Mover>(std::move(transfer));
+  return {};
+}
+
+// Rank 0. Blocks in slots are where the file pointer happened to be.
+Status place_slots(const Slots& slots, Moving& moving) {
+  Output& output = moving.output;
+  if (output.placed.in_slot.empty()) return {};
+  const std::vector<int64_t> order = moving.mover->moved().slot_order;
+  if (order.size() != output.placed.in_slot.size())
+    return {Code::io,
+            fmt::format("{} blocks were written, {} are in the file", output.placed.in_slot.size(), order.size())};
+  const int64_t slot = slots.header + slots.payload;
+  for (size_t s = 0; s < order.size(); ++s) {
+    const auto [dataset, block] = output.placed.in_slot[static_cast<size_t>(order[s])];
+    output.placed.contents.blocks[dataset][block].base = static_cast<int64_t>(s) * slot + slots.header;
+  }
+  return {};
+}
+
+Status OwnMethod::complete(Opened& file, Moving& moving) const {
+  Target& target = file.target;
+  if (!moving.contents.sums.early) PENSTOCK_TRY(add_up_sums(target, file.published(), moving));
+  // Only rank 0 has work left on files that all ranks share.
+  const bool by_root = !placement_.own_files() && !target.parity;
+  const auto finish = [&] {
+    PENSTOCK_TRY(place_slots(transport_.slots(plan_.settings), moving));
+    return cut_parts(target, moving.output);
+  };
+  if (!by_root) PENSTOCK_TRY(agree(target.comm, finish()));
+  PENSTOCK_TRY(write_parity(target, moving.output));
+  if (target.parity) file.report.memory_peak = std::max(file.report.memory_peak, 2 * combine_window(target));
+  return publish_together(target.comm, [&] {
+    if (by_root) PENSTOCK_TRY(finish());
+    PENSTOCK_TRY(place_record(target, moving));
+    return publish(target, moving.output, file.report.warnings);
+  });
+}
+
+// Plain data in parts moves by the transport; each rank reads the rest through the format's library.
+Status OwnMethod::read(Opened& file, std::span<const Dataset> datasets, std::span<const Claim> claims) const {
+  const Target& target = file.target;
+  const Contents& contents = file.file->contents;
+  Report& report = file.report;
+  Job job;
+  job.direction = Direction::read;
+  job.comm = target.comm;
+  std::vector<int> asked;
+  for (const Dataset& dataset : datasets) asked.push_back(contents.catalogue.index_of(dataset.name));
+  job.parts = parts_of(contents, asked, plan_.settings.integer("block"));
+  Status foreign;
+  for (const Claim& claim : claims) {
+    const int index = asked[static_cast<size_t>(claim.dataset)];
+    if (!contents.foreign[static_cast<size_t>(index)]) {
+      add_pieces(contents, job.parts, index, claim, job.pieces);
+    } else if (foreign.ok()) {
+      PhaseTimer timer(report.phases, Phase::read);
+      foreign = read_foreign(contents, file.file->path, index, claim.selection, claim.memory,
+                             std::max<int64_t>(target.buffer_bytes, 1 << 20));
+    }
+  }
+  job.phases = &report.phases;
+  HintsOutcome outcome;
+  job.hints_outcome = &outcome;
+  PENSTOCK_ASSIGN(const auto transfer, begin_transfer(target, file.hints, job));
+  const Status status = transfer->finish();
+  report_moved(transfer->moved(), report);
+  report_hints(outcome, report);
+  PENSTOCK_TRY(agree(target.comm, status));
+  return agree(target.comm, foreign);
+}
+
+}  // namespace
+
+std::unique_ptr<Method> own_method(const Plan& plan) {
+  return std::make_unique<OwnMethod>(plan, *find_format(plan.format), *find_placement(plan.placement),
+                                     *find_transport(plan.transport));
+}
+
+}  // namespace penstock

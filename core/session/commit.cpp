@@ -1,0 +1,236 @@
+// Commit: the collective calls of a file that is being written or read, and the order of their steps.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <penstock/file.hpp>
+
+#include "core/comm/calling.hpp"
+#include "core/comm/library.hpp"
+#include "core/commit/agreement.hpp"
+#include "core/commit/read.hpp"
+#include "core/methods/methods.hpp"
+#include "core/session/state.hpp"
+#include "core/storage/owner.hpp"
+#include "core/trace/trace.hpp"
+
+namespace penstock {
+
+File::State::~State() {
+  if (moving) abandon(target, *moving);
+}
+
+namespace {
+
+// What all ranks do because any of them needs it.
+struct Work {
+  bool write = false, read = false, refused = false;
+  Options options;
+};
+
+Result<Work> agree_work(const File::State& state) {
+  const Definitions& declared = state.declared;
+  const bool writes = !state.puts.empty() || !declared.attributes.empty() || !declared.unlimited.empty() ||
+                      !declared.named.empty() || !declared.groups.empty() || !declared.removed.empty();
+  const bool misused = !state.misuse.ok();
+  const bool supplied = std::ranges::any_of(state.puts, [](const Pending& p) { return p.supplier != nullptr; });
+  int64_t any[7] = {writes || !state.exists() || (misused && state.mode != Mode::read),
+                    !state.gets.empty() || (misused && state.mode == Mode::read),
+                    !state.refused.ok(),
+                    state.options.partial,
+                    supplied,
+                    state.options.xdmf,
+                    static_cast<int64_t>(state.options.convention)};
+  PENSTOCK_TRY(state.target.comm->all_reduce_max(any));
+  return Work{
+      any[0] != 0, any[1] != 0, any[2] != 0, {any[3] != 0, any[4] != 0, any[5] != 0, static_cast<Convention>(any[6])}};
+}
+
+int64_t total_bytes(const Catalogue& catalogue) {
+  int64_t total = 0;
+  for (const Dataset& dataset : catalogue.datasets)
+    if (__builtin_add_overflow(total, bytes(dataset), &total)) return std::numeric_limits<int64_t>::max();
+  return total;
+}
+
+int64_t pending_bytes(const std::vector<Pending>& pending) {
+  int64_t sum = 0;
+  for (const Pending& p : pending) sum += p.part.elements() * bytes(p.type);
+  return sum;
+}
+
+// Adds the difference of this rank's file and message counts between two moments.
+void count(File::State& state, int sign) {
+  const StorageCounts counts = state.target.storage->counts();
+  Report& report = state.report;
+  report.file_calls += sign * (counts.writes + counts.reads);
+  report.file_bytes += sign * (counts.write_bytes + counts.read_bytes);
+  report.metadata_calls += sign * counts.metadata;
+  report.messages += sign * state.target.comm->messages_sent();
+  report.message_bytes += sign * state.target.comm->bytes_sent();
+  if (state.behind_comm == nullptr) return;
+  report.messages += sign * state.behind_comm->messages_sent();
+  report.message_bytes += sign * state.behind_comm->bytes_sent();
+}
+
+void show_step(File::State& state, bool writes) {
+  state.shown.begin({writes, state.target.path, state.report.plan, state.target.token, state.target.comm->rank(),
+                     state.target.comm->size(), state.commits, state.report.bytes});
+}
+
+// The end of a step, whatever became of it.
+Status end_work(File::State& state, Status status) {
+  count(state, 1);
+  end_step(state, status);
+  state.shown.end();
+  return status;
+}
+
+void count_captured(File::State& state) {
+  state.captured_bytes = 0;
+  for (const auto* puts : {&state.puts, state.moving ? &state.moving->puts : nullptr})
+    for (size_t i = 0; puts != nullptr && i < puts->size(); ++i)
+      if ((*puts)[i].captured) state.captured_bytes += (*puts)[i].part.elements() * bytes((*puts)[i].type);
+}
+
+// Ends the commit in progress, if any.
+Status finish_work(File::State& state) {
+  if (!state.moving) return {};
+  const Status status = publish_moved(state, *state.moving);
+  if (status.ok()) ++state.commits;
+  state.moving.reset();
+  count_captured(state);
+  state.target.storage->let_go();
+  return end_work(state, status);
+}
+
+Result<Communicator> background(File::State& state) {
+  const Communicator& comm = state.target.comm;
+  if (comm->size() == 1) return comm;
+  if (state.behind_comm == nullptr) {
+    PENSTOCK_ASSIGN(state.behind_comm, comm->duplicate());
+    state.behind_call.emplace(state.behind_comm, "a background commit", state.target.path);
+    state.report.messages -= state.behind_comm->messages_sent();  // of earlier files
+    state.report.message_bytes -= state.behind_comm->bytes_sent();
+  }
+  return state.behind_comm;
+}
+
+// Later puts belong to the next commit, whatever becomes of this one.
+Status start_writing(File::State& state, const Options& options, bool behind) {
+  std::vector<Pending> puts = std::exchange(state.puts, {});
+  Definitions declared = std::exchange(state.declared, {});
+  auto mine = state.misuse.ok() ? define(state.published(), puts, std::move(declared), state.target.comm->rank())
+                                : Result<Definitions>(state.misuse);
+  PENSTOCK_ASSIGN(NewContents contents, agree_contents(state, puts, std::move(mine), options));
+  state.shown.set_total(total_bytes(contents.catalogue));
+  PENSTOCK_ASSIGN(Communicator comm, behind ? background(state) : state.target.comm);
+  PENSTOCK_ASSIGN(state.moving, start_moving(state, std::move(contents), std::move(puts), std::move(comm), behind));
+  count_captured(state);
+  return {};
+}
+
+Status start_work(File::State& state, bool behind) {
+  state.harmless = false;
+  PENSTOCK_TRY(finish_work(state));
+  PENSTOCK_ASSIGN(const Work work, agree_work(state));
+  state.harmless = work.refused || (state.forgetful && !work.write);
+  if (work.refused) return agree(state.target.comm, state.refused);
+  if (!work.write && !work.read) return {};
+  state.report = {};
+  state.report.plan = state.plan.text(catalog());
+  state.report.filesystem = state.filesystem;
+  state.report.warnings = state.warnings;
+  state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);
+  begin_step(state, work.write);
+  show_step(state, work.write);
+  count(state, -1);
+  Status status = work.read ? read_pending(state, state.gets, state.misuse) : Status();
+  if (status.ok() || state.harmless) state.gets.clear();
+  if (status.ok() && work.write) status = start_writing(state, work.options, behind);
+  if (status.ok() && work.write) return status;
+  if (work.write) state.target.storage->let_go();
+  return end_work(state, status);
+}
+
+// The first failure determines the file's outcome. A failure that names the file, as when ranks lost each other, stays
+// the same on all ranks, whatever they were doing.
+Status conclude(File::State& state, const Status& status) {
+  if (status.ok()) return state.outcome = status;
+  const std::string name = fmt::format("'{}'", state.target.path);
+  std::string message = by_its_name(status, partial_path(state.target), state.target.path).message();
+  if (message.find(name) == std::string::npos) message = fmt::format("{}: {}", name, message);
+  const int ranks = program_size();
+  const Code code = status.code();
+  if (state.target.comm->size() < ranks && state.target.comm->server_ranks() == nullptr &&
+      (code == Code::incomplete || code == Code::overlap || code == Code::mismatch || code == Code::exists))
+    message += fmt::format("; the file's communicator has {} of the program's {} ranks: is that meant?",
+                           state.target.comm->size(), ranks);
+  Status named(code, std::move(message));
+  if (!state.harmless || code == Code::timeout || code == Code::in_doubt) state.outcome = named;
+  return named;
+}
+
+// Adds its lifetime to the seconds of commits.
+class CommitTimer {
+ public:
+  explicit CommitTimer(File::State& state) : state_(state), begin_(now()) {}
+  ~CommitTimer() { state_.commit_seconds += now() - begin_; }
+  CommitTimer(const CommitTimer&) = delete;
+  CommitTimer& operator=(const CommitTimer&) = delete;
+
+ private:
+  File::State& state_;
+  double begin_;
+};
+
+}  // namespace
+
+Status File::commit() {
+  State& state = *state_;
+  PENSTOCK_TRY(state.usable());
+  const Calling calling(state.target.comm, "commit", state.target.path);
+  const CommitTimer timer(state);
+  const Status started = start_work(state, false);
+  if (started.ok() && state.moving && state.moving->mover->is_detached()) return {};  // servers continue by themselves
+  return conclude(state, started.ok() ? finish_work(state) : started);
+}
+
+Status File::commit_start() {
+  PENSTOCK_TRY(state_->usable());
+  const Calling calling(state_->target.comm, "commit_start", state_->target.path);
+  const CommitTimer timer(*state_);
+  return conclude(*state_, start_work(*state_, true));
+}
+
+Result<bool> File::commit_test() {
+  PENSTOCK_TRY(state_->usable());
+  if (!state_->moving) return true;
+  auto done = state_->moving->mover->progress(0);
+  if (!done.ok()) return true;  // commit_wait reports the error, on all ranks
+  return done;
+}
+
+Status File::commit_wait() {
+  PENSTOCK_TRY(state_->usable());
+  const Calling calling(state_->target.comm, "commit_wait", state_->target.path);
+  const CommitTimer timer(*state_);
+  return conclude(*state_, finish_work(*state_));
+}
+
+Status File::close() {
+  State& state = *state_;
+  if (state.closed) return {Code::invalid, "the file is closed already"};
+  const Calling calling(state.target.comm, "close", state.target.path);
+  Status status = commit();
+  if (status.ok()) status = commit_wait();
+  if (Trace* trace = Trace::current()) trace->flush();
+  state.closed = true;
+  state.puts.clear();
+  state.gets.clear();
+  const auto then = std::exchange(state.then, {});
+  return status.ok() && then ? then(*this, state.commit_seconds) : status;
+}
+
+}  // namespace penstock
