@@ -83,7 +83,7 @@ Result<Method> make_method(const std::string& label, Regime regime) {
   }
   method.plan = label + (label.find(':') == std::string::npos ? ":" : ",") +
                 (regime == Regime::durable ? "durability=full" : "durability=none");
-  const auto plan = parse_plan(method.plan, "hdf5", catalog());
+  const auto plan = parse_plan(method.plan, "hdf5", vocabulary());
   if (!plan) return plan.status().in(fmt::format("method '{}'", label));
   if (plan->engine.empty()) {
     const Format& format = *find_format(plan->format);

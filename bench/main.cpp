@@ -166,8 +166,8 @@ int run(const Launch& launch, int argc, char** argv) {
 // keeps freed memory instead of returning each staging buffer to the system and faulting it in again. The order in
 // which methods free such arrays must not affect the times of others.
 void free_a_large_array() {
-  constexpr size_t most_learnt = (32 << 20) - (64 << 10);  // bytes; it does not adapt to larger arrays
-  auto* const array = static_cast<volatile char*>(std::malloc(most_learnt));
+  constexpr size_t max_learnt = (32 << 20) - (64 << 10);  // bytes; it does not adapt to larger arrays
+  auto* const array = static_cast<volatile char*>(std::malloc(max_learnt));
   if (array != nullptr) array[0] = 0;
   std::free(const_cast<char*>(array));
 }

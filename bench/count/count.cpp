@@ -16,7 +16,7 @@ Result<Plan> plan_of(const CountRequest& request) {
   const Method& method = request.what.methods[0];
   const bool has_block = method.plan.find("block=") != std::string::npos;
   return parse_plan(has_block ? method.plan : fmt::format("{},block={}", method.plan, request.stripe), "hdf5",
-                    catalog());
+                    vocabulary());
 }
 
 struct Made {
@@ -46,7 +46,7 @@ Status check(const CountRequest& request) {
   if (request.what.methods.size() != 1) return invalid("--count-only counts one method");
   const Method& method = request.what.methods[0];
   if (method.reference) return invalid(fmt::format("--count-only: '{}' has no plan", method.label));
-  PENSTOCK_ASSIGN(const Plan plan, parse_plan(method.plan, "hdf5", catalog()));
+  PENSTOCK_ASSIGN(const Plan plan, parse_plan(method.plan, "hdf5", vocabulary()));
   if (plan.transport != "two_phase")
     return invalid(fmt::format("--count-only counts FORMAT/two_phase, not '{}'", method.label));
   if (is_set(plan))

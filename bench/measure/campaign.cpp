@@ -22,11 +22,12 @@ Result<Ranks> choose_ranks(const Communicator& comm, int wanted) {
 
 Campaign::Campaign(const Options& options, const Ranks& ranks, const Scratch& scratch, Progress& progress, Keep keep)
     : options_(options),
-      ground_{ranks, &scratch, &progress, options.seed, options.keep, options.preset != nullptr || options.listed},
+      surroundings_{ranks,        &scratch,     &progress,
+                    options.seed, options.keep, options.preset != nullptr || options.listed},
       keep_(std::move(keep)) {
   size_t folders = 0;
   for (const Case& one : options.cases) {
-    runs_.push_back(std::make_unique<CaseRun>(one, ground_, folders));
+    runs_.push_back(std::make_unique<CaseRun>(one, surroundings_, folders));
     folders += one.methods.size();
   }
 }
@@ -44,11 +45,11 @@ Status Campaign::prepare() {
 }
 
 Result<Measured> Campaign::run() {
-  PENSTOCK_TRY(agree(ground_.ranks.all, prepare()));
+  PENSTOCK_TRY(agree(surroundings_.ranks.all, prepare()));
   for (const auto& run : runs_) PENSTOCK_TRY(run->calibrate());
   int total = 0;
   for (const Turn& turn : shuffled_turns(options_.cases, 0, 0)) total += operations(turn);
-  ground_.progress->start(total * (options_.repetitions + 1));
+  surroundings_.progress->start(total * (options_.repetitions + 1));
   start_ = now();
   bool last = false;
   for (int repetition = 0; repetition <= options_.repetitions && !last; ++repetition) {
@@ -56,11 +57,11 @@ Result<Measured> Campaign::run() {
     PENSTOCK_TRY(repeat(repetition, last));
     if (repetition == 0 && options_.preset != nullptr) PENSTOCK_TRY(lose_patience());
     if (keep_ && !last && repetition > 0) {
-      const bool root = ground_.ranks.all->rank() == 0;
-      PENSTOCK_TRY(from_root(ground_.ranks.all, root ? keep_(so_far()) : Status()));
+      const bool root = surroundings_.ranks.all->rank() == 0;
+      PENSTOCK_TRY(from_root(surroundings_.ranks.all, root ? keep_(so_far()) : Status()));
     }
   }
-  ground_.progress->done();
+  surroundings_.progress->done();
   return so_far();
 }
 
@@ -84,7 +85,7 @@ Result<bool> Campaign::is_last(int repetition) {
   }
   if (last == none && options_.half_width > 0 && settled()) last = half_width;
   if (repetition == options_.repetitions) last = all_made;
-  PENSTOCK_TRY(ground_.ranks.all->all_reduce_max(std::span(&last, 1)));
+  PENSTOCK_TRY(surroundings_.ranks.all->all_reduce_max(std::span(&last, 1)));
   if (repetition < options_.repetitions && last != none)
     measured_.stopped = last == time_limit ? "time limit" : "half-width";
   return last != none;
@@ -101,7 +102,7 @@ bool Campaign::settled() const {
           continue;
         if (seconds.empty() || relative_half_width(summarise(seconds)) > options_.half_width) return false;
       }
-  return ground_.ranks.all->rank() == 0;
+  return surroundings_.ranks.all->rank() == 0;
 }
 
 int Campaign::operations(const Turn& turn) const {
@@ -117,7 +118,7 @@ Status Campaign::repeat(int repetition, bool last) {
     if (results.outcomes[turn.method].runs(repetition))
       PENSTOCK_TRY(take(turn, repetition, last));
     else
-      ground_.progress->skip(operations(turn));
+      surroundings_.progress->skip(operations(turn));
   }
   return {};
 }
@@ -134,8 +135,8 @@ Status Campaign::lose_patience() {
     Results& results = run->results();
     const std::vector<Patience> all = patience(results, options_.preset->slow_factor);
     for (size_t method = 0; method < all.size(); ++method) {
-      PENSTOCK_ASSIGN(results.outcomes[method].dropped, from_root(ground_.ranks.all, all[method].dropped));
-      PENSTOCK_ASSIGN(results.outcomes[method].slow, from_root(ground_.ranks.all, all[method].slow));
+      PENSTOCK_ASSIGN(results.outcomes[method].dropped, from_root(surroundings_.ranks.all, all[method].dropped));
+      PENSTOCK_ASSIGN(results.outcomes[method].slow, from_root(surroundings_.ranks.all, all[method].slow));
     }
   }
   return {};

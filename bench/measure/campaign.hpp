@@ -39,7 +39,7 @@ class Campaign {
   int operations(const Turn& turn) const;
 
   const Options& options_;
-  Ground ground_;
+  Surroundings surroundings_;
   std::vector<std::unique_ptr<CaseRun>> runs_;  // one per case
   std::unique_ptr<std::byte[]> memory_;         // shared by cases in turn
   Measured measured_;                           // without its cases, which are in the runs

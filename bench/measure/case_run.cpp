@@ -26,7 +26,7 @@ struct RankSample {
   double seconds = 0;
   PhaseTimes phases;
   Counts counts;
-  double copy_seconds = 0, compute_seconds = 0, behind_seconds = 0;
+  double copy_seconds = 0, compute_seconds = 0, background_seconds = 0;
 };
 
 RankSample summary(const Timing& timing) {
@@ -37,7 +37,7 @@ RankSample summary(const Timing& timing) {
            timing.resident_growth.value_or(-1), r.writers},
           timing.copy_seconds,
           timing.compute_seconds,
-          r.behind_seconds};
+          r.background_seconds};
 }
 
 void add(Sample& sample, const RankSample& rank) {
@@ -47,7 +47,7 @@ void add(Sample& sample, const RankSample& rank) {
     sample.phases.seconds[p] = std::max(sample.phases.seconds[p], rank.phases.seconds[p]);
   sample.copy_seconds = std::max(sample.copy_seconds, rank.copy_seconds);
   sample.compute_seconds = std::max(sample.compute_seconds, rank.compute_seconds);
-  sample.behind_seconds = std::max(sample.behind_seconds, rank.behind_seconds);
+  sample.background_seconds = std::max(sample.background_seconds, rank.background_seconds);
   sample.counts.bytes += rank.counts.bytes;
   sample.counts.file_calls += rank.counts.file_calls;
   sample.counts.file_bytes += rank.counts.file_bytes;
@@ -85,8 +85,8 @@ void bind(Pieces& pieces, const Workload& workload, std::span<std::byte> memory)
 
 }  // namespace
 
-CaseRun::CaseRun(const Case& what, const Ground& ground, size_t first_folder)
-    : case_(what), ground_(ground), ranks_(ground.ranks), first_folder_(first_folder) {
+CaseRun::CaseRun(const Case& what, const Surroundings& surroundings, size_t first_folder)
+    : case_(what), surroundings_(surroundings), ranks_(surroundings.ranks), first_folder_(first_folder) {
   if (what.own_ranks) ranks_ = {ranks_.all, ranks_.all, ranks_.all->size()};
   results_.writers = ranks_.all->size();
   results_.readers = ranks_.reader_count;
@@ -95,7 +95,7 @@ CaseRun::CaseRun(const Case& what, const Ground& ground, size_t first_folder)
 
 int CaseRun::fields() const { return static_cast<int>(case_.workload->fields().size()); }
 
-Truth CaseRun::truth(int repetition) const { return {case_.workload.get(), ground_.seed, repetition}; }
+Truth CaseRun::truth(int repetition) const { return {case_.workload.get(), surroundings_.seed, repetition}; }
 
 Status CaseRun::prepare() {
   const Workload& workload = *case_.workload;
@@ -137,21 +137,21 @@ Status CaseRun::fill(int repetition) {
 
 std::string CaseRun::title(size_t method) const {
   const std::string& label = case_.methods[method].label;
-  return ground_.many_cases ? fmt::format("{}: {}", case_.name, label) : label;
+  return surroundings_.many_cases ? fmt::format("{}: {}", case_.name, label) : label;
 }
 
 Status CaseRun::take(const OneRun& run) {
   Outcome& outcome = results_.outcomes[run.method];
   outcome.error = live(run);
-  if (!outcome.error.ok()) ground_.progress->failed(title(run.method), run.repetition, outcome.error);
-  if (ground_.keep && run.last) return {};
-  return ground_.scratch->discard(ranks_.all, folder(run));
+  if (!outcome.error.ok()) surroundings_.progress->failed(title(run.method), run.repetition, outcome.error);
+  if (surroundings_.keep && run.last) return {};
+  return surroundings_.scratch->discard(ranks_.all, folder(run));
 }
 
 Status CaseRun::live(const OneRun& run) {
   const Method& method = case_.methods[run.method];
-  const Scratch& scratch = *ground_.scratch;
-  const Target target{scratch.path(folder(run), "." + method.extension), method.plan, case_.workload.get()};
+  const Scratch& scratch = *surroundings_.scratch;
+  const TimedFile target{scratch.path(folder(run), "." + method.extension), method.plan, case_.workload.get()};
   PENSTOCK_TRY(scratch.prepare(ranks_.all, folder(run)));
   PENSTOCK_TRY(scratch.settle(ranks_.all));
   PENSTOCK_TRY(case_.competitors > 0 ? move_beside_competitors(run, target) : move(run, target));
@@ -162,19 +162,19 @@ Status CaseRun::live(const OneRun& run) {
   return by_library ? verify_by_library(run, target) : Status();
 }
 
-Status CaseRun::move(const OneRun& run, const Target& target) {
+Status CaseRun::move(const OneRun& run, const TimedFile& target) {
   PENSTOCK_TRY(write(run, target));
   return case_.methods[run.method].reference ? Status() : read(run, target);
 }
 
 // The first rank of a node starts its competitors. They run before the timing starts.
-Status CaseRun::move_beside_competitors(const OneRun& run, const Target& target) {
+Status CaseRun::move_beside_competitors(const OneRun& run, const TimedFile& target) {
   const Communicator& all = ranks_.all;
   std::array<int64_t, 2> load{};  // bytes, nanoseconds
   Status status;
   {
     std::optional<Competitor> competitor;
-    if (all->node_rank() == 0) competitor.emplace(ground_.scratch->folder(), case_.competitors);
+    if (all->node_rank() == 0) competitor.emplace(surroundings_.scratch->folder(), case_.competitors);
     const double start = now();
     while (competitor && competitor->bytes_written() == 0 && now() - start < patience_seconds)
       std::this_thread::yield();
@@ -191,28 +191,28 @@ Status CaseRun::move_beside_competitors(const OneRun& run, const Target& target)
   return status;
 }
 
-Result<Timing> CaseRun::time_write(const OneRun& run, const Target& target) const {
+Result<Timing> CaseRun::time_write(const OneRun& run, const TimedFile& target) const {
   const Method& method = case_.methods[run.method];
   if (method.reference) {
     PENSTOCK_ASSIGN(const Reference reference, parse_reference(method.label));
     return timed_reference(ranks_.all, reference, target.path, truth(run.repetition));
   }
-  return case_.compute_seconds > 0 ? timed_write_behind(ranks_.all, target, written_, compute_, case_.put)
+  return case_.compute_seconds > 0 ? timed_background_write(ranks_.all, target, written_, compute_, case_.put)
                                    : timed_write(ranks_.all, target, written_, case_.put);
 }
 
-Status CaseRun::write(const OneRun& run, const Target& target) {
+Status CaseRun::write(const OneRun& run, const TimedFile& target) {
   auto timing = time_write(run, target);
   if (!timing) return timing.status().in("writing");
   return record(run, Operation::write, *timing, 0);
 }
 
-Status CaseRun::read(const OneRun& run, const Target& target) {
+Status CaseRun::read(const OneRun& run, const TimedFile& target) {
   // Data that an earlier read left in the buffers must not count as the result of this read.
   for (const Piece& piece : read_) std::fill(piece.bytes.begin(), piece.bytes.end(), ghost_byte);
   if (case_.regime == Regime::durable && !case_.warm)
-    PENSTOCK_TRY(ground_.scratch->drop_cache(ranks_.all, folder(run)));
-  PENSTOCK_ASSIGN(const double resident, ground_.scratch->resident(ranks_.all, folder(run)));
+    PENSTOCK_TRY(surroundings_.scratch->drop_cache(ranks_.all, folder(run)));
+  PENSTOCK_ASSIGN(const double resident, surroundings_.scratch->resident(ranks_.all, folder(run)));
   auto timing = timed_read(ranks_.all, ranks_.readers, target, read_);
   if (!timing) return timing.status().in("reading back");
   return record(run, Operation::read, *timing, resident);
@@ -232,7 +232,7 @@ Status CaseRun::record(const OneRun& run, Operation operation, const Timing& tim
   Series& series = results_.outcomes[run.method].series[static_cast<size_t>(operation)];
   series.plan = timing.report.plan;
   series.report = timing.report;
-  ground_.progress->run(title(run.method), operation, run.repetition, sample.seconds);
+  surroundings_.progress->run(title(run.method), operation, run.repetition, sample.seconds);
   if (run.repetition == 0)
     series.warmup = std::move(sample);
   else
@@ -282,7 +282,7 @@ Status CaseRun::judge(const OneRun& run, const Faults& faults, const Digest& fou
   return {};
 }
 
-Status CaseRun::verify_by_library(const OneRun& run, const Target& target) {
+Status CaseRun::verify_by_library(const OneRun& run, const TimedFile& target) {
   Outcome& outcome = results_.outcomes[run.method];
   const Library* library = find_library(outcome.method.format, outcome.method.extension);
   Status status;

@@ -22,7 +22,7 @@ struct Ranks {
 };
 
 // Shared by all cases of a run.
-struct Ground {
+struct Surroundings {
   Ranks ranks;
   const Scratch* scratch = nullptr;
   Progress* progress = nullptr;
@@ -40,7 +40,7 @@ struct OneRun {
 class CaseRun {
  public:
   // WHAT and GROUND must stay alive. Methods write to the folders from number FIRST_FOLDER on.
-  CaseRun(const Case& what, const Ground& ground, size_t first_folder);
+  CaseRun(const Case& what, const Surroundings& surroundings, size_t first_folder);
 
   // Local. Determines this rank's parts and the memory they need, which must be provided before fill.
   Status prepare();
@@ -61,15 +61,15 @@ class CaseRun {
 
  private:
   Status live(const OneRun& run);
-  Status move(const OneRun& run, const Target& target);
-  Status move_beside_competitors(const OneRun& run, const Target& target);
-  Result<Timing> time_write(const OneRun& run, const Target& target) const;
-  Status write(const OneRun& run, const Target& target);
-  Status read(const OneRun& run, const Target& target);
+  Status move(const OneRun& run, const TimedFile& target);
+  Status move_beside_competitors(const OneRun& run, const TimedFile& target);
+  Result<Timing> time_write(const OneRun& run, const TimedFile& target) const;
+  Status write(const OneRun& run, const TimedFile& target);
+  Status read(const OneRun& run, const TimedFile& target);
   Status expect_digest(int repetition);
   Status verify(const OneRun& run);
   Status judge(const OneRun& run, const Faults& faults, const Digest& found);
-  Status verify_by_library(const OneRun& run, const Target& target);
+  Status verify_by_library(const OneRun& run, const TimedFile& target);
   Status record(const OneRun& run, Operation operation, const Timing& timing, double resident);
   Truth truth(int repetition) const;
   int fields() const;
@@ -77,7 +77,7 @@ class CaseRun {
   std::string title(size_t method) const;
 
   const Case& case_;
-  const Ground& ground_;
+  const Surroundings& surroundings_;
   Ranks ranks_;
   size_t first_folder_;
   Pieces written_, read_;

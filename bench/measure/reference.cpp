@@ -18,7 +18,7 @@ namespace penstock::bench {
 namespace {
 
 constexpr std::string_view prefix = "reference/", device = "reference/device:streams=", plain = "reference/pwrite";
-constexpr int most_streams = 64;
+constexpr int max_streams = 64;
 
 Status write_whole(const std::string& path, const std::vector<std::byte>& data) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -85,11 +85,11 @@ Result<Reference> parse_reference(std::string_view label) {
     const std::string_view number = label.substr(device.size());
     const auto parsed = std::from_chars(number.data(), number.data() + number.size(), reference.streams);
     if (parsed.ec == std::errc() && parsed.ptr == number.data() + number.size() && reference.streams >= 1 &&
-        reference.streams <= most_streams)
+        reference.streams <= max_streams)
       return reference;
   }
   return Status(Code::invalid, fmt::format("no reference '{}'; there are {} and {}N, N from 1 to {}", label, plain,
-                                           device, most_streams));
+                                           device, max_streams));
 }
 
 Result<Timing> timed_reference(const Communicator& comm, const Reference& reference, const std::string& path,

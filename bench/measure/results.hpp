@@ -38,10 +38,10 @@ struct Sample {
   std::vector<double> rank_seconds;  // of every rank
   PhaseTimes phases;                 // each of its slowest rank
   Counts counts;
-  double copy_seconds = 0;     // with a compute phase: copying the data once, on the slowest rank
-  double compute_seconds = 0;  // of the phase alone
-  double behind_seconds = 0;   // data moved while the program computed
-  double resident = 0;         // read: fraction of the file in the page cache before it
+  double copy_seconds = 0;        // with a compute phase: copying the data once, on the slowest rank
+  double compute_seconds = 0;     // of the phase alone
+  double background_seconds = 0;  // data moved while the program computed
+  double resident = 0;            // read: fraction of the file in the page cache before it
 };
 
 struct Series {

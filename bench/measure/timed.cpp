@@ -19,7 +19,7 @@ struct InFront {
 };
 
 // A rank with a failed local call still closes, since close is collective and reports for all.
-Status write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put, InFront* front,
+Status write(const Communicator& comm, const TimedFile& target, const Pieces& pieces, bool put, InFront* front,
              Report& report) {
   PENSTOCK_ASSIGN(File file, File::create(comm, target.path, target.plan));
   file.set_partial(has_holes(*target.workload));
@@ -41,7 +41,7 @@ Status write(const Communicator& comm, const Target& target, const Pieces& piece
   return status.ok() ? closed : status;
 }
 
-Status read(const Communicator& readers, const Target& target, const Pieces& pieces, Report& report) {
+Status read(const Communicator& readers, const TimedFile& target, const Pieces& pieces, Report& report) {
   PENSTOCK_ASSIGN(File file, File::open(readers, target.path, target.plan));
   Status status;
   for (size_t i = 0; i < pieces.size() && status.ok(); ++i) {
@@ -106,8 +106,8 @@ double copy_time(const Pieces& pieces) {
 
 }  // namespace
 
-Result<Timing> timed_write_behind(const Communicator& comm, const Target& target, const Pieces& pieces,
-                                  const Compute& compute, bool put) {
+Result<Timing> timed_background_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces,
+                                      const Compute& compute, bool put) {
   Timing timing;
   PENSTOCK_TRY(comm->barrier());
   timing.copy_seconds = copy_time(pieces);
@@ -127,7 +127,7 @@ Result<Timing> timed_write_behind(const Communicator& comm, const Target& target
   return timing;
 }
 
-Result<Timing> timed_write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put) {
+Result<Timing> timed_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces, bool put) {
   Timing timing;
   const ResidentPeak memory;
   PENSTOCK_TRY(comm->barrier());
@@ -140,7 +140,7 @@ Result<Timing> timed_write(const Communicator& comm, const Target& target, const
   return timing;
 }
 
-Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const Target& target,
+Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const TimedFile& target,
                           const Pieces& pieces) {
   Timing timing;
   Status status;

@@ -17,7 +17,7 @@ namespace penstock::bench {
 
 using Pieces = std::vector<Piece>;  // in the order of the calls
 
-struct Target {
+struct TimedFile {
   std::string path;
   std::string plan;
   const Workload* workload = nullptr;
@@ -49,15 +49,15 @@ class Compute {
 };
 
 // Collective. Between two barriers: create, lend (or put) every field, close. The status is the same on all ranks.
-Result<Timing> timed_write(const Communicator& comm, const Target& target, const Pieces& pieces, bool put);
+Result<Timing> timed_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces, bool put);
 // Collective. Same with the data movement in the background of COMPUTE. SECONDS is the time that the write adds to the
 // phase, with both measured here in succession, and at least the time before and after the phase, since the same phase
 // may be shorter the second time. PUT copies the data; otherwise it is lent.
-Result<Timing> timed_write_behind(const Communicator& comm, const Target& target, const Pieces& pieces,
-                                  const Compute& compute, bool put);
+Result<Timing> timed_background_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces,
+                                      const Compute& compute, bool put);
 // Collective over COMM; READERS, null on ranks that do not read, is a subset. Between two barriers: open, get every
 // field, close. Ranks that do not read are not timed.
-Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const Target& target,
+Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const TimedFile& target,
                           const Pieces& pieces);
 
 }  // namespace penstock::bench

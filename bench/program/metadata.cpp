@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t most_files = 100000;
+constexpr int64_t max_files = 100000;
 constexpr int64_t slack = 1024;  // inodes for folders and for other users
 constexpr int64_t buffer_bytes = 4 << 20;
 constexpr std::array made_by = {"create", "close", "open", "stat", "remove"};
@@ -157,7 +157,7 @@ class Metadata : public Program {
     std::sort(files_.begin(), files_.end());
     files_.erase(std::unique(files_.begin(), files_.end()), files_.end());
     for (const int64_t files : files_) {
-      if (files < 1 || files > most_files) return invalid(fmt::format("--files {}: from 1 to {}", files, most_files));
+      if (files < 1 || files > max_files) return invalid(fmt::format("--files {}: from 1 to {}", files, max_files));
       for (const std::string& text : folders_) patterns_.push_back({files, text == "many"});
     }
     for (const std::string& label : split_methods(methods_text_)) {

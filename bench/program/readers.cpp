@@ -34,7 +34,7 @@ constexpr int64_t slack_bytes = 64 << 20;  // of the disk, for other users
 constexpr int64_t round_items = 4;         // at least per worker, so that none waits for the end of a round
 constexpr int64_t side = 64;               // of a plane
 constexpr int64_t plane_bytes = side * side * 8;
-constexpr int64_t most_piece = 64 << 20, least_memory = 1 << 20;
+constexpr int64_t max_piece = 64 << 20, min_memory = 1 << 20;
 constexpr const char* variable = "load";
 constexpr std::array<const char*, 2> ways = {"netcdf", "penstock"};
 enum Tag { ask, answer };
@@ -103,7 +103,7 @@ class ByPenstock : public Way {
     planes_ = planes;
     const int64_t each = node_memory / std::accumulate(planes.begin(), planes.end(), int64_t{0});
     for (size_t file = 0; file < paths.size(); ++file) {
-      const int64_t own = std::max(each * planes[file], least_memory);
+      const int64_t own = std::max(each * planes[file], min_memory);
       PENSTOCK_ASSIGN(SharedReader reader, SharedReader::open(comm, paths[file], {.memory_bytes = own}));
       readers_.push_back(std::move(reader));
     }
@@ -223,9 +223,9 @@ class Readers : public Program {
     const int64_t sum = std::accumulate(study_gigabytes.begin(), study_gigabytes.end(), int64_t{0});
     if (total < sum * plane_bytes / 8)
       return Status(Code::invalid, fmt::format("--total is at least {}", format_bytes(sum * plane_bytes / 8)));
-    if (piece < plane_bytes || piece > most_piece)
+    if (piece < plane_bytes || piece > max_piece)
       return Status(Code::invalid, fmt::format("--piece is at least a plane of {}, and at most {}",
-                                               format_bytes(plane_bytes), format_bytes(most_piece)));
+                                               format_bytes(plane_bytes), format_bytes(max_piece)));
     if (chunked_ < 0) return Status(Code::invalid, "--chunked is a number of planes");
     per_item_ = piece / plane_bytes;
     for (const int64_t gigabytes : study_gigabytes) {

@@ -16,9 +16,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int most_files_played = 100000;
-constexpr int64_t most_bytes = int64_t{1} << 40;         // of an offset
-constexpr int64_t most_length = (int64_t{1} << 31) - 1;  // of a step; also of an MPI-IO call
+constexpr int max_files_played = 100000;
+constexpr int64_t max_bytes = int64_t{1} << 40;         // of an offset
+constexpr int64_t max_length = (int64_t{1} << 31) - 1;  // of a step; also of an MPI-IO call
 
 Status invalid(const std::string& path, std::string_view what) {
   return Status(Code::invalid, fmt::format("{}: {}", path, what));
@@ -33,13 +33,13 @@ Status check_steps(const Variant& variant, int ranks, const std::string& path) {
     if (act < 0 || act >= acts) return wrong(fmt::format("there is no act {}", act));
     const int places = step.act == Act::broadcast ? ranks : variant.files;
     if (step.file < 0 || step.file >= places) return wrong(fmt::format("{} is not one of {}", step.file, places));
-    if (step.offset < 0 || step.length < 0 || step.offset > most_bytes || step.length > most_length)
+    if (step.offset < 0 || step.length < 0 || step.offset > max_bytes || step.length > max_length)
       return wrong("its offset or its length is none");
     if (variant.interface == Interface::posix) continue;
     if (step.act != Act::write && step.act != Act::read && step.act != Act::broadcast)
       return wrong("MPI-IO only reads and writes");
     of_call = i > 0 && variant.steps[i - 1].call == step.call ? of_call + step.length : step.length;
-    if (of_call > most_length) return wrong("its call has 2 GiB or more");
+    if (of_call > max_length) return wrong("its call has 2 GiB or more");
     if (step.call < 0 || (i > 0 && step.call < variant.steps[i - 1].call)) return wrong("its call is out of order");
   }
   return {};
@@ -51,7 +51,7 @@ Status read_steps(const std::string& path, const Json& counts, const Communicato
   int64_t before = 0, own = 0;
   for (int rank = 0; rank <= comm.rank(); ++rank) {
     const Json& count = counts[static_cast<size_t>(rank)];
-    if (!count.is_number_integer() || count.get<int64_t>() < 0 || count.get<int64_t>() > most_bytes)
+    if (!count.is_number_integer() || count.get<int64_t>() < 0 || count.get<int64_t>() > max_bytes)
       return invalid(path, "a number of steps is none");
     before += own;
     own = count.get<int64_t>();
@@ -78,8 +78,8 @@ Result<Variant> read_variant(const Json& json, const std::string& folder, const 
   variant.views = json.value("views", false);
   variant.hints = json.value("hints", variant.hints);
   variant.files = json.value("files", 1);
-  if (variant.files < 1 || variant.files > most_files_played)
-    return Status(Code::invalid, fmt::format("{}: files: 1 to {}", variant.name, most_files_played));
+  if (variant.files < 1 || variant.files > max_files_played)
+    return Status(Code::invalid, fmt::format("{}: files: 1 to {}", variant.name, max_files_played));
   if ((variant.collective || variant.views) && variant.files != 1)
     return Status(Code::invalid, fmt::format("{}: collective calls are of one file", variant.name));
   PENSTOCK_TRY(read_steps(folder + "/" + json.at("steps").get<std::string>(), json.at("counts"), comm, variant));

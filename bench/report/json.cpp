@@ -83,7 +83,7 @@ Json ratio_json(const Ratio& ratio, const std::string& baseline) {
 void add_plan(Json& json, const Series& series, const Method& method) {
   json["requested_plan"] = method.plan;
   json["plan"] = series.plan;
-  const auto plan = parse_plan(series.plan.empty() ? method.plan : series.plan, method.format, catalog());
+  const auto plan = parse_plan(series.plan.empty() ? method.plan : series.plan, method.format, vocabulary());
   json["plan_object"] = plan ? Json::parse(plan->json(), nullptr, false) : Json(nullptr);
   const Report& report = series.report;
   json["filesystem"] = report.filesystem;
@@ -103,7 +103,7 @@ bool cold(const Case& what, const std::vector<Sample>& samples) {
 
 // The counts of the last run, with the memory of the run that grew most, since memory that is kept for later runs grows
 // in the first.
-Counts most_memory(const Series& series) {
+Counts max_memory(const Series& series) {
   Counts counts = series.samples.empty() ? Counts() : series.samples.back().counts;
   const auto grow = [&](const Sample& sample) {
     counts.memory_peak = std::max(counts.memory_peak, sample.counts.memory_peak);
@@ -115,13 +115,13 @@ Counts most_memory(const Series& series) {
 }
 
 // "seconds" is then the time that the write added to the compute phase.
-void add_behind(Json& json, const std::vector<Sample>& samples) {
+void add_background(Json& json, const std::vector<Sample>& samples) {
   Json copy = Json::array(), compute = Json::array(), behind = Json::array();
   std::vector<double> ratios;
   for (const Sample& sample : samples) {
     copy.push_back(sample.copy_seconds);
     compute.push_back(sample.compute_seconds);
-    behind.push_back(sample.behind_seconds);
+    behind.push_back(sample.background_seconds);
     if (sample.copy_seconds > 0) ratios.push_back(sample.seconds / sample.copy_seconds);
   }
   json["behind"] = {{"copy_seconds", std::move(copy)},
@@ -164,8 +164,8 @@ Json line_json(const Record& record, const Line& line) {
                            ? "cached"
                            : "device";
   json["above_ceiling"] = line.above_ceiling;
-  add_counts(json, most_memory(series));
-  if (line.operation == Operation::write && record.what->compute_seconds > 0) add_behind(json, series.samples);
+  add_counts(json, max_memory(series));
+  if (line.operation == Operation::write && record.what->compute_seconds > 0) add_background(json, series.samples);
   if (line.operation == Operation::read) {
     json["resident"] = std::move(resident);
     json["cold"] = cold(*record.what, series.samples);

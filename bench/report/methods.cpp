@@ -44,7 +44,7 @@ Json describe(const std::vector<const Descriptor*>& list) {
 }  // namespace
 
 nlohmann::json methods_json() {
-  const Catalog& all = catalog();
+  const Vocabulary& all = vocabulary();
   Json methods = Json::array();
   for (const MethodRow& row : method_table())
     methods.push_back({{"plan", row.plan}, {"summary", row.summary}, {"refused", row.refused}});

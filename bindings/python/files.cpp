@@ -128,7 +128,7 @@ nb::typed<nb::dict, nb::str, nb::any> report(OpenFile& self) {
   all["message_bytes"] = report.message_bytes;
   all["writers"] = report.writers;
   all["memory_peak"] = report.memory_peak;
-  all["behind_seconds"] = report.behind_seconds;
+  all["background_seconds"] = report.background_seconds;
   all["filesystem"] = report.filesystem;
   all["warnings"] = report.warnings;
   all["statistics"] = report.statistics;

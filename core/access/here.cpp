@@ -75,7 +75,7 @@ Status read_foreign(const Contents& contents, const std::string& path, int index
 
 Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
                         const std::shared_ptr<Storage>& storage) {
-  PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", "raw", catalog()));
+  PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", "raw", vocabulary()));
   Job job;
   PhaseTimes phases;
   job.direction = direction;

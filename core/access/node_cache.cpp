@@ -40,13 +40,13 @@ class CachedHandle : public StorageFile {
   size_t file_;
 };
 
-class CachedStorage : public TracedStorage {
+class CachedStorage : public CountedStorage {
  public:
   CachedStorage(std::shared_ptr<Storage> inner, std::shared_ptr<NodeCache> cache)
-      : TracedStorage(std::move(inner)), cache_(std::move(cache)) {}
+      : CountedStorage(std::move(inner)), cache_(std::move(cache)) {}
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override {
     const int file = cache_->find(path);
-    PENSTOCK_ASSIGN(StorageFilePtr inner, TracedStorage::open(path, file < 0 ? mode : IoMode(Io::buffered), writable));
+    PENSTOCK_ASSIGN(StorageFilePtr inner, CountedStorage::open(path, file < 0 ? mode : IoMode(Io::buffered), writable));
     if (file < 0 || writable) return inner;
     return StorageFilePtr(std::make_unique<CachedHandle>(std::move(inner), cache_, static_cast<size_t>(file)));
   }

@@ -23,7 +23,7 @@ struct SharedReader::State {
 
 namespace {
 
-constexpr int64_t least_block = 4096;
+constexpr int64_t min_block = 4096;
 
 int64_t node_memory() { return static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE); }
 
@@ -78,8 +78,8 @@ Result<SharedReader> SharedReader::open(const Communicator& comm, std::string pa
   const Calling calling(comm, "open for shared reading", path, false);
   Status status;
   if (how.memory_bytes < 0) status = {Code::invalid, fmt::format("memory_bytes={}: at least 0", how.memory_bytes)};
-  if (how.block_bytes < least_block || how.block_bytes > (int64_t{1} << 30))
-    status = {Code::invalid, fmt::format("block_bytes={}: from {} to 1 GiB", how.block_bytes, least_block)};
+  if (how.block_bytes < min_block || how.block_bytes > (int64_t{1} << 30))
+    status = {Code::invalid, fmt::format("block_bytes={}: from {} to 1 GiB", how.block_bytes, min_block)};
   PENSTOCK_TRY(agree(comm, status));
   auto state = std::make_unique<State>();
   state->path = std::move(path);

@@ -71,7 +71,7 @@ constexpr std::array<uint64_t, 64> make_folded_zero_bytes() {
 }
 constexpr std::array<uint64_t, 64> folded_zero_bytes = make_folded_zero_bytes();
 
-constexpr size_t least_folded = 64;  // below, the table is equally fast
+constexpr size_t min_folded = 64;  // below, the table is equally fast
 
 uint64_t linear_by_table(std::span<const std::byte> bytes, uint64_t c) {
   const Tables& t = tables();
@@ -95,7 +95,7 @@ uint64_t crc64_by_table(std::span<const std::byte> bytes, uint64_t previous) {
 
 uint64_t crc64_linear(std::span<const std::byte> bytes, uint64_t previous) {
   const size_t multiple = bytes.size() / sizeof(Folded) * sizeof(Folded);
-  if (multiple < least_folded || !can_fold()) return linear_by_table(bytes, previous);
+  if (multiple < min_folded || !can_fold()) return linear_by_table(bytes, previous);
   const Folded folded = crc64_fold(bytes.first(multiple), previous);
   return linear_by_table(bytes.subspan(multiple), linear_by_table(folded, 0));
 }

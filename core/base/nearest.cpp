@@ -42,7 +42,7 @@ Letters letters_of(std::string_view name) {
 }
 
 // What it costs at least to change NAME, whose letters are COUNT, into OTHER: of most names it tells enough, and fast.
-int least_changes(Letters count, std::string_view name, std::string_view other) {
+int min_changes(Letters count, std::string_view name, std::string_view other) {
   const auto without_partner =
       std::ranges::count_if(other, [&](char c) { return --count[static_cast<unsigned char>(lower(c))] < 0; });
   const auto more = std::ssize(name) - std::ssize(other);
@@ -65,7 +65,7 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
   for (const std::string& one : names) {
     if (one.size() > longest) continue;
     const int by_end = same_end(name, one) ? change : least;
-    const int far = least_changes(letters, name, one) < least ? std::min(by_end, changes(name, one)) : by_end;
+    const int far = min_changes(letters, name, one) < least ? std::min(by_end, changes(name, one)) : by_end;
     if (far >= least) continue;
     least = far;
     best = one;

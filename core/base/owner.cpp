@@ -23,7 +23,7 @@
 namespace penstock {
 namespace {
 
-constexpr size_t job_most = 40, host_most = 32, machine_digits = 12, token_digits = 16;
+constexpr size_t max_job = 40, max_host = 32, machine_digits = 12, token_digits = 16;
 constexpr std::string_view end_of_name = ".partial";
 
 // Of jobs: the environment variable, and the scheduler's name in file names.
@@ -50,7 +50,7 @@ std::string job_of_environment() {
     // Another cluster on the same file system may use the same job numbers.
     if (const char* cluster = std::getenv("SLURM_CLUSTER_NAME"); kind == "slurm" && cluster != nullptr)
       job += fmt::format("-{}", cluster);
-    return plain(job, job_most);
+    return plain(job, max_job);
   }
   return "none";
 }
@@ -109,7 +109,7 @@ std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "unknown";
   const std::string_view whole(name.data());
-  return plain(whole.substr(0, whole.find('.')), host_most);
+  return plain(whole.substr(0, whole.find('.')), max_host);
 }
 
 // The first MOST bytes of BASE; if shortened, the checksum distinguishes it from other long names.
@@ -161,10 +161,10 @@ std::string text(const Owner& owner) {
 
 std::string partial_name(std::string_view base, uint64_t token, std::string_view owner) {
   const std::string rest = fmt::format(".{:016x}.{}{}", token, owner, end_of_name);
-  return fmt::format(".{}{}", cut(base, partial_name_most - 1 - rest.size()), rest);
+  return fmt::format(".{}{}", cut(base, max_partial_name - 1 - rest.size()), rest);
 }
 
-bool PartialName::is_of(std::string_view target) const { return cut(target, base_most) == base; }
+bool PartialName::is_of(std::string_view target) const { return cut(target, max_base) == base; }
 
 std::optional<PartialName> parse_partial(std::string_view name) {
   if (!name.starts_with('.') || !name.ends_with(end_of_name)) return std::nullopt;
@@ -183,7 +183,7 @@ std::optional<PartialName> parse_partial(std::string_view name) {
   partial.owner.start = *start;
   partial.base = rest;
   const size_t others = name.size() - rest.size();
-  partial.base_most = partial_name_most > others ? partial_name_most - others : 0;
+  partial.max_base = max_partial_name > others ? max_partial_name - others : 0;
   return partial;
 }
 

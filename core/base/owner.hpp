@@ -29,15 +29,15 @@ Life life_of(const Owner& owner);
 std::string text(const Owner& owner);
 
 // ".BASE.TOKEN.OWNER.partial" with TOKEN as sixteen hexadecimal digits. A long BASE is cut and ends in "~" and its
-// checksum, so that the name has at most partial_name_most bytes.
-inline constexpr size_t partial_name_most = 255 - 24;  // libraries add to the name for their own files
+// checksum, so that the name has at most max_partial_name bytes.
+inline constexpr size_t max_partial_name = 255 - 24;  // libraries add to the name for their own files
 std::string partial_name(std::string_view base, uint64_t token, std::string_view owner);
 // The parts of such a name; nothing for other names.
 struct PartialName {
   std::string base;  // as in the name, possibly cut
   Owner owner;
   bool is_of(std::string_view target) const;  // whether it is a partial file of a target with this name
-  size_t base_most = 0;
+  size_t max_base = 0;
 };
 std::optional<PartialName> parse_partial(std::string_view name);
 

@@ -34,9 +34,9 @@ class Patience {
  private:
   // Time in which the program was stopped (by a debugger or batch system) does not count.
   bool is_long() {
-    constexpr double first_look = 0.02, most_at_once = 1;
+    constexpr double first_look = 0.02, max_at_once = 1;
     const double at = now();
-    idle_ += std::min(at - last_, most_at_once);
+    idle_ += std::min(at - last_, max_at_once);
     last_ = at;
     return idle_ >= first_look;
   }

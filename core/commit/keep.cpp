@@ -13,7 +13,7 @@
 namespace penstock {
 namespace {
 
-constexpr size_t most_carried = 4096;  // pieces at once, which also need memory
+constexpr size_t max_carried = 4096;  // pieces at once, which also need memory
 
 // Combines the dataset PUT now with the OLD dataset of the same name.
 Status join(const Dataset& old, Dataset& put) {
@@ -87,7 +87,7 @@ Status carry(const Target& target, const Published& file, std::span<const int64_
     const Dims& shape = file.contents.catalogue.datasets[static_cast<size_t>(old)].shape;
     for (int64_t at = share(target.comm->rank()), end = share(target.comm->rank() + 1); at < end; at += most) {
       const Run run{at, std::min(most, end - at)};
-      if (load.bytes + run.length * size > carry_bytes || load.at.size() == most_carried)
+      if (load.bytes + run.length * size > carry_bytes || load.at.size() == max_carried)
         PENSTOCK_TRY(move_load(target, file, output, load, buffer));
       load.from.push_back({old, Selection::of_runs(shape, std::span(&run, 1))});
       load.to.push_back({static_cast<int>(d), Selection::of_runs(dataset.shape, std::span(&run, 1))});

@@ -12,7 +12,7 @@ Mover::~Mover() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Mover::go_behind() {
+void Mover::go_to_background() {
   if (needs() == Needs::gate) gate_.emplace();
   try {
     thread_ = std::thread([this] {

@@ -28,7 +28,7 @@ class Mover {
   // Moves everything in a thread from now on. A task, or a transfer that needs the gate, then has the libraries that
   // are not thread-safe to itself. If no thread can be started, it runs at once, since other ranks' threads may be
   // waiting for this rank with their gates closed; other transfers then move in calls.
-  void go_behind();
+  void go_to_background();
   // Works for about SECONDS if there is no thread. True when only finish() is left and will be short.
   Result<bool> progress(double seconds);
   // Works until the movement goes on without this program's memory and time, if the transfer can do that.

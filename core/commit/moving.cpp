@@ -30,7 +30,7 @@ class StillMoving {
 // Adds what the movement knows of itself to REPORT, after it has ended. WAITING_FROM: when the program began to wait.
 void report_movement(const Moving& moving, double waiting_from, Report& report) {
   const Mover& mover = *moving.mover;
-  if (mover.done_at() > 0) report.behind_seconds = std::min(mover.done_at(), waiting_from) - moving.started_at;
+  if (mover.done_at() > 0) report.background_seconds = std::min(mover.done_at(), waiting_from) - moving.started_at;
   report_moved(mover.moved(), report);
   for (size_t p = 0; p < report.phases.seconds.size(); ++p) report.phases.seconds[p] += moving.phases.seconds[p];
   report_hints(moving.hints_outcome, report);
@@ -71,7 +71,7 @@ void report_hints(const HintsOutcome& outcome, Report& report) {
 }
 
 Result<std::unique_ptr<Moving>> start_moving(Opened& file, NewContents contents, std::vector<Pending> puts,
-                                             Communicator comm, bool behind) {
+                                             Communicator comm, bool background) {
   auto moving = std::make_unique<Moving>(std::move(contents), std::move(puts), std::move(comm));
   const Target& target = file.target;
   moving->output.xdmf = std::move(moving->contents.xdmf);
@@ -84,9 +84,9 @@ Result<std::unique_ptr<Moving>> start_moving(Opened& file, NewContents contents,
   if (moving->mover->is_detached()) {
     moving->end_summing();
     moving->puts.clear();  // the servers have the captured data
-  } else if (behind && target.comm->threads_allowed() &&
+  } else if (background && target.comm->threads_allowed() &&
              (moving->mover->needs() == Needs::nothing || target.comm->threads_may_communicate())) {
-    moving->mover->go_behind();
+    moving->mover->go_to_background();
   }
   moving->started_at = now();
   return moving;

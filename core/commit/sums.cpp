@@ -136,10 +136,10 @@ Status find_summed(const Target& target, const Published* file, NewContents& con
   return {};
 }
 
-void start_sums(const Target& target, Moving& moving, bool behind) {
+void start_sums(const Target& target, Moving& moving, bool background) {
   if (!moving.contents.sums.wanted) return;
   const auto sum = [&moving] { sum_claims(moving); };
-  if (behind && target.comm->threads_allowed()) {
+  if (background && target.comm->threads_allowed()) {
     try {
       moving.summing = std::thread(sum);
       return;

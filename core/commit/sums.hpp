@@ -35,8 +35,8 @@ struct CommitSums {
 void plan_sums(const Target& target, const Settings& settings, NewContents& contents);
 // Collective. Finds the datasets that have sums, by the claims of CONTENTS and what is kept of FILE, which may be null.
 Status find_summed(const Target& target, const Published* file, NewContents& contents);
-// Local. Starts summing, in a thread if BEHIND and threads are allowed. The claims' memory must live until the end.
-void start_sums(const Target& target, Moving& moving, bool behind);
+// Local. Starts summing, in a thread if BACKGROUND and threads are allowed. The claims' memory must live until the end.
+void start_sums(const Target& target, Moving& moving, bool background);
 // Collective. Adds up all ranks' sums; rank 0 then has the record. FILE as for find_summed.
 Status add_up_sums(const Target& target, const Published* file, Moving& moving);
 // Rank 0, after all data is written: writes the part of the record that is not in place yet.

@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-constexpr size_t most_runs = 4096;  // of a window, which also need memory
+constexpr size_t max_runs = 4096;  // of a window, which also need memory
 
 // Elements that are contiguous in the order of their block, anywhere in the dataset.
 struct Window {
@@ -32,7 +32,7 @@ Status for_each_window(const Selection& selection, int64_t most, const Work& wor
   for (Segment segment; cursor.next(segment);)
     for (int64_t done = 0; done < segment.length;) {
       const int64_t memory = segment.memory + done;
-      if (window.count == most || window.runs.size() == most_runs || memory != window.first + window.count)
+      if (window.count == most || window.runs.size() == max_runs || memory != window.first + window.count)
         PENSTOCK_TRY(flush());
       if (window.count == 0) window.first = memory;
       const int64_t length = std::min(segment.length - done, most - window.count);

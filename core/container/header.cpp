@@ -36,12 +36,12 @@ std::array<uint64_t, numbers> numbers_of(const Header& h) {
 }
 
 bool plausible(const Header& h) {
-  constexpr int64_t ranks_most = INT32_MAX, bytes_most = int64_t{1} << 40;
+  constexpr int64_t max_ranks = INT32_MAX, max_bytes = int64_t{1} << 40;
   const auto within = [](int64_t n, int64_t least, int64_t most) { return n >= least && n <= most; };
-  return within(h.shape.streams, 1, ranks_most) && within(h.shape.files, 1, h.shape.streams) &&
-         within(h.file, 0, h.shape.files - 1) && within(h.shape.chunk_bytes, 1, bytes_most) &&
-         within(h.shape.data_offset, header_bytes, bytes_most) && within(h.index_offset, 0, int64_t{1} << 62) &&
-         h.total_bytes >= 0 && within(h.previous_files, 0, ranks_most) && h.stem.find('/') == std::string::npos &&
+  return within(h.shape.streams, 1, max_ranks) && within(h.shape.files, 1, h.shape.streams) &&
+         within(h.file, 0, h.shape.files - 1) && within(h.shape.chunk_bytes, 1, max_bytes) &&
+         within(h.shape.data_offset, header_bytes, max_bytes) && within(h.index_offset, 0, int64_t{1} << 62) &&
+         h.total_bytes >= 0 && within(h.previous_files, 0, max_ranks) && h.stem.find('/') == std::string::npos &&
          h.stem.find('\0') == std::string::npos &&
          (h.file != 0 || (h.index_offset >= h.shape.data_offset && !h.stem.empty()));
 }
@@ -57,7 +57,7 @@ HeaderBytes encode(const Header& header) {
     put(bytes, at, number);
     at += 8;
   }
-  std::memcpy(bytes.data() + stem_at, header.stem.data(), std::min(header.stem.size(), stem_most));
+  std::memcpy(bytes.data() + stem_at, header.stem.data(), std::min(header.stem.size(), max_stem));
   put(bytes, crc_at, crc64(std::span(bytes).first(crc_at)));
   return bytes;
 }
@@ -85,8 +85,8 @@ Result<Header> decode(const HeaderBytes& bytes) {
   h.total_bytes = s(8);
   h.previous = n[9];
   h.previous_files = s(10);
-  h.stem.assign(reinterpret_cast<const char*>(bytes.data()) + stem_at, std::min<uint64_t>(n[11], stem_most));
-  if (!plausible(h) || n[11] > stem_most)
+  h.stem.assign(reinterpret_cast<const char*>(bytes.data()) + stem_at, std::min<uint64_t>(n[11], max_stem));
+  if (!plausible(h) || n[11] > max_stem)
     return Status(Code::damaged, "its header has numbers or a name that cannot be");
   return h;
 }

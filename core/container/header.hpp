@@ -15,7 +15,7 @@ namespace penstock::container {
 
 inline constexpr int64_t header_bytes = 512;
 inline constexpr int64_t entry_bytes = 24;
-inline constexpr size_t stem_most = 255;
+inline constexpr size_t max_stem = 255;
 
 // The first bytes of every file of a container.
 struct Header {

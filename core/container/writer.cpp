@@ -22,7 +22,7 @@
 namespace penstock::container {
 namespace {
 
-constexpr int64_t chunk_most = int64_t{1} << 40;
+constexpr int64_t max_chunk = int64_t{1} << 40;
 
 const Descriptor options{
     "a container of streams",
@@ -41,7 +41,7 @@ Result<Settings> parse_options(std::string_view text) {
     plain.replace(at + 1, word.size(), "files=0");
   PENSTOCK_ASSIGN(Settings settings, parse_settings(std::string_view(plain).substr(1, plain.size() - 2), options));
   for (const char* name : {"chunk_bytes", "buffer_bytes"})
-    if (settings.integer(name) > chunk_most)
+    if (settings.integer(name) > max_chunk)
       return Status(Code::invalid, fmt::format("{}={}: at most 1 TiB can be had", name, settings.integer(name)));
   return settings;
 }
@@ -125,7 +125,7 @@ Status Writer::prepare(std::string path) {
   file_path_ = partial_path();
   PENSTOCK_TRY(create_file());
   PENSTOCK_ASSIGN(const FileStat made, storage_->stat(file_path_));
-  header_.shape.data_offset = std::clamp(round_up(made.block_bytes, direct_alignment), direct_alignment, chunk_most);
+  header_.shape.data_offset = std::clamp(round_up(made.block_bytes, direct_alignment), direct_alignment, max_chunk);
   return {};
 }
 

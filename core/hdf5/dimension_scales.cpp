@@ -12,7 +12,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr int64_t most_in_chunk = 1024;  // of a growing scale without values
+constexpr int64_t max_in_chunk = 1024;  // of a growing scale without values
 
 Attribute sized(std::string name, int64_t bytes) {
   return make_attribute(std::move(name), {Kind::text, bytes}, std::string(static_cast<size_t>(bytes), 'x').data(), -1);
@@ -65,7 +65,7 @@ class Writer {
   Status make(const DimensionScale& scale) {
     const Properties creation(H5Pcreate(H5P_DATASET_CREATE));
     PENSTOCK_ASSIGN(const Properties links, link_creation(scale.name));
-    const hsize_t chunk = static_cast<hsize_t>(std::clamp<int64_t>(scale.length, 1, most_in_chunk));
+    const hsize_t chunk = static_cast<hsize_t>(std::clamp<int64_t>(scale.length, 1, max_in_chunk));
     const bool ok =
         creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
         H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0 &&

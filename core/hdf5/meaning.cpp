@@ -12,7 +12,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr int most_members = 1000;  // larger attributes are useless
+constexpr int max_members = 1000;  // larger attributes are useless
 
 void add(AttributeMap& attributes, Attribute attribute) {
   const std::string name = attribute.name;
@@ -30,7 +30,7 @@ Members members_of(hid_t enumeration) {
   Members members;
   const int count = H5Tget_nmembers(enumeration);
   const auto match = match_type(enumeration);
-  if (count < 1 || count > most_members || !match) return members;
+  if (count < 1 || count > max_members || !match) return members;
   const auto number = library_type(match->type);
   const Type base(H5Tget_super(enumeration));
   if (!number.ok() || !base.ok()) return members;

@@ -9,7 +9,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr size_t most_kept = 256;
+constexpr size_t max_kept = 256;
 
 Result<hid_t> creation_for(std::string_view name, hid_t list_class, Properties& utf8) {
   if (std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
@@ -27,7 +27,7 @@ Result<hid_t> creation_for(std::string_view name, hid_t list_class, Properties& 
 Result<hid_t> Shared::type(const ElementType& type, bool utf8) {
   const std::tuple key(type.kind, type.text_bytes, utf8);
   if (const auto found = types_.find(key); found != types_.end()) return hid_t{found->second};
-  if (types_.size() == most_kept) types_.clear();
+  if (types_.size() == max_kept) types_.clear();
   PENSTOCK_ASSIGN(Type made, library_type(type, utf8));
   return hid_t{types_.emplace(key, std::move(made)).first->second};
 }
@@ -35,7 +35,7 @@ Result<hid_t> Shared::type(const ElementType& type, bool utf8) {
 Result<hid_t> Shared::space(const Dims& shape) {
   std::vector<int64_t> key(shape.begin(), shape.end());
   if (const auto found = spaces_.find(key); found != spaces_.end()) return hid_t{found->second};
-  if (spaces_.size() == most_kept) spaces_.clear();
+  if (spaces_.size() == max_kept) spaces_.clear();
   Space made = dataset_space(shape, false);
   if (!made.ok()) return library_error(Code::internal, "making a dataspace");
   return hid_t{spaces_.emplace(std::move(key), std::move(made)).first->second};

@@ -13,8 +13,8 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t most_window = 4 << 20;
-constexpr size_t most_open = 64;  // open sources per rank; others are opened for each window
+constexpr int64_t max_window = 4 << 20;
+constexpr size_t max_open = 64;  // open sources per rank; others are opened for each window
 constexpr int sum_tag = 0;
 
 using Window = std::span<std::byte>;
@@ -49,7 +49,7 @@ class Combiner {
     for (Source& source : sources) {
       source.sum = 0;
       sources_.push_back(&source);
-      if (files_.size() == most_open) continue;
+      if (files_.size() == max_open) continue;
       PENSTOCK_ASSIGN(files_.emplace_back(), storage.open(source.path, Io::automatic, false));
     }
     PENSTOCK_ASSIGN(out_, storage.open(target.path, target.io, true));
@@ -124,7 +124,7 @@ std::vector<Source> parts_to_read(const Target& target, const Output& output) {
 }  // namespace
 
 int64_t combine_window(const Target& target) {
-  const int64_t most = std::min(most_window, target.buffer_bytes);
+  const int64_t most = std::min(max_window, target.buffer_bytes);
   return std::max(direct_alignment, most / direct_alignment * direct_alignment);
 }
 

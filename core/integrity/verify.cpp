@@ -18,7 +18,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t most_read = 8 << 20;  // at once
+constexpr int64_t max_read = 8 << 20;  // at once
 
 struct BlockId {
   size_t dataset = 0;
@@ -77,8 +77,8 @@ class Reader {
 
   void check(const BlockId& block) {
     const int64_t size = bytes_of(file_, block);
-    if (size > most_read) return check_long(block);
-    if (bytes_ + size > most_read) flush();
+    if (size > max_read) return check_long(block);
+    if (bytes_ + size > max_read) flush();
     blocks_.push_back(block);
     bytes_ += size;
   }
@@ -120,7 +120,7 @@ class Reader {
 
   void check_long(const BlockId& block) {
     const BlockCut& cut = file_.checking->cuts[block.dataset];
-    const int64_t size = bytes(dataset_of(file_, block).type), most = std::max<int64_t>(1, most_read / size);
+    const int64_t size = bytes(dataset_of(file_, block).type), most = std::max<int64_t>(1, max_read / size);
     int64_t at = block.index * cut.elements;
     uint64_t sum = 0;
     for (const int64_t end = at + bytes_of(file_, block) / size; at < end; at += most) {
@@ -251,7 +251,7 @@ Result<std::vector<int64_t>> find_written(const Target& target, const Published&
 std::vector<int32_t> parts_of(const Contents& contents, const Damage& damage) {
   std::vector<int32_t> parts;
   for (const StoredBlock& block : contents.blocks[static_cast<size_t>(contents.catalogue.index_of(damage.dataset))])
-    if (block.where.rank_of(damage.end) > block.where.rank_of(damage.first)) parts.push_back(block.part);
+    if (block.where.count_below(damage.end) > block.where.count_below(damage.first)) parts.push_back(block.part);
   return parts;
 }
 
@@ -364,7 +364,7 @@ Status verify_claims(const Target& target, Published& file, std::span<const Data
   for (const Claim& claim : claims) {
     const auto& [cut, first] = datasets[static_cast<size_t>(claim.dataset)];
     for (int64_t i = 0; i < cut->count; ++i)
-      if (claim.selection.rank_of((i + 1) * cut->elements) > claim.selection.rank_of(i * cut->elements))
+      if (claim.selection.count_below((i + 1) * cut->elements) > claim.selection.count_below(i * cut->elements))
         touched[first + static_cast<size_t>(i)] = 1;
   }
   if (!touched.empty()) PENSTOCK_TRY(target.comm->all_reduce_max(touched));

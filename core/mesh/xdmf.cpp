@@ -15,7 +15,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t most_blocks = 100'000;
+constexpr int64_t max_blocks = 100'000;
 constexpr char the_file = '\1';
 
 // The names of a type; empty if XDMF does not support it.
@@ -176,7 +176,7 @@ class MeshGrid {
   Result<Grid> make() {
     Grid grid{mesh_.name.empty() ? "mesh" : mesh_.name, mesh_.name.empty() ? "mesh" : mesh_.name, true, false, {}};
     if (mesh_.kind == MeshKind::blocks) {
-      if (mesh_.count > most_blocks)
+      if (mesh_.count > max_blocks)
         return Status(
             Code::unsupported,
             fmt::format("mesh '{}' has {} blocks, and XDMF lists each: 'penstock convert --to vtkhdf' instead",

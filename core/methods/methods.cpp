@@ -54,9 +54,9 @@ const Descriptor engine_common{
 
 }  // namespace
 
-const Catalog& catalog() {
-  static const Catalog all = [] {
-    Catalog c;
+const Vocabulary& vocabulary() {
+  static const Vocabulary all = [] {
+    Vocabulary c;
     for (const Format* format : formats()) c.formats.push_back(&format->describe());
     for (const Placement* placement : placements()) c.placements.push_back(&placement->describe());
     for (const Transport* transport : transports()) c.transports.push_back(&transport->describe());
@@ -137,7 +137,7 @@ std::vector<std::string_view> words(std::string_view choices) {
 }
 
 std::string refusal(const std::string& text) {
-  const auto plan = parse_plan(text, "raw", catalog());
+  const auto plan = parse_plan(text, "raw", vocabulary());
   if (!plan) return plan.status().message();
   const Status status = check_transport(*plan, Direction::write);
   return status.ok() ? std::string() : status.message();
@@ -195,8 +195,8 @@ std::vector<MethodRow> method_table() {
   // A cell may be its transport's default, which is listed already.
   std::set<std::string> seen;
   std::erase_if(rows, [&](const MethodRow& r) {
-    const auto plan = parse_plan(r.plan, "raw", catalog());
-    return plan.ok() && !seen.insert(plan->text(catalog())).second;
+    const auto plan = parse_plan(r.plan, "raw", vocabulary());
+    return plan.ok() && !seen.insert(plan->text(vocabulary())).second;
   });
   return rows;
 }

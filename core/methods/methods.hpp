@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-const Catalog& catalog();
+const Vocabulary& vocabulary();
 // The format for a new file of this name, by extension: hdf5 if it has none, "" if it is unknown.
 std::string_view format_of_path(std::string_view path);
 // "hdf5 is .h5 .hdf5, netcdf is .nc"

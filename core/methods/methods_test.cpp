@@ -10,7 +10,7 @@ namespace penstock {
 namespace {
 
 TEST(Methods, TheCatalogIsWhatThePlanParserReads) {
-  const Catalog& all = catalog();
+  const Vocabulary& all = vocabulary();
   EXPECT_GE(all.formats.size(), 2u);
   EXPECT_GE(all.transports.size(), 2u);
   EXPECT_GE(all.placements.size(), 2u);
@@ -49,16 +49,16 @@ TEST(Methods, EveryRowIsAPlanOrSaysWhyNot) {
   EXPECT_GT(rows.size(), 20u);
   for (const MethodRow& row : rows) {
     EXPECT_FALSE(row.summary.empty()) << row.plan;
-    EXPECT_TRUE(!row.refused.empty() || parse_plan(row.plan, "raw", catalog()).ok()) << row.plan;
+    EXPECT_TRUE(!row.refused.empty() || parse_plan(row.plan, "raw", vocabulary()).ok()) << row.plan;
   }
 }
 
 TEST(Engines, ThatAreNotBuiltAreListedAndSayWhatTheyNeed) {
-  const auto& engines = catalog().engines;
+  const auto& engines = vocabulary().engines;
   const auto adios2 =
       std::find_if(engines.begin(), engines.end(), [](const Descriptor* d) { return d->name == "adios2"; });
   ASSERT_NE(adios2, engines.end());
-  const auto plan = parse_plan("adios2:aggregators=2", "hdf5", catalog());
+  const auto plan = parse_plan("adios2:aggregators=2", "hdf5", vocabulary());
   EXPECT_EQ(plan.ok(), (*adios2)->missing.empty());
   if (plan.ok()) GTEST_SKIP() << "adios2 is built";
   EXPECT_EQ((*adios2)->missing, "needs an MPI build of ADIOS2");

@@ -16,7 +16,7 @@ namespace {
 // On a big-endian machine the bytes of elements would have to be swapped first.
 static_assert(std::endian::native == std::endian::little, "sums are over little-endian elements");
 
-constexpr int64_t least_block = 1 << 20, most_of_one = 1 << 16, most_of_all = 1 << 18;
+constexpr int64_t min_block = 1 << 20, max_of_one = 1 << 16, max_of_all = 1 << 18;
 constexpr uint64_t magic = 0x314D555354534E50;  // "PNSTSUM1" as stored in the file
 constexpr size_t head_words = 6, dataset_words = 3;
 
@@ -95,19 +95,19 @@ void add_strided(Summer& summer, const Segment& segment, const std::byte* memory
 std::vector<BlockCut> cut_blocks(const Catalogue& catalogue) {
   std::vector<BlockCut> cuts(catalogue.datasets.size());
   int64_t count = 0;
-  for (int64_t least = least_block;; least *= 2) {
+  for (int64_t least = min_block;; least *= 2) {
     count = 0;
     for (size_t d = 0; d < cuts.size(); ++d) {
       const Dataset& dataset = catalogue.datasets[d];
       const int64_t all = dataset.name == record_name ? 0 : elements(dataset.shape);
       BlockCut& cut = cuts[d];
-      cut.elements = std::max<int64_t>(1, least_block / bytes(dataset.type)) * (least / least_block);
-      while (all / cut.elements >= most_of_one) cut.elements *= 2;
+      cut.elements = std::max<int64_t>(1, min_block / bytes(dataset.type)) * (least / min_block);
+      while (all / cut.elements >= max_of_one) cut.elements *= 2;
       cut.first = count;
       cut.count = (all + cut.elements - 1) / cut.elements;
       count += cut.count;
     }
-    if (count <= std::max<int64_t>(most_of_all, 2 * std::ssize(cuts))) return cuts;
+    if (count <= std::max<int64_t>(max_of_all, 2 * std::ssize(cuts))) return cuts;
   }
 }
 

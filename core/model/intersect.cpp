@@ -39,7 +39,7 @@ std::optional<Selection> intersect(const Selection& a, const Selection& b) {
   if (begin >= end) return std::nullopt;
   std::vector<MemoryRun> runs;
   Cursor wanted(a, begin, end), stored(b, begin, end);
-  int64_t position = b.rank_of(begin);  // of the stored segment in b's packed array
+  int64_t position = b.count_below(begin);  // of the stored segment in b's packed array
   Segment x, y;
   bool more = wanted.next(x) && stored.next(y);
   while (more) {

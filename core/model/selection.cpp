@@ -86,7 +86,7 @@ int64_t Selection::last() const {
   return offset;
 }
 
-int64_t Selection::rank_of(int64_t limit) const {
+int64_t Selection::count_below(int64_t limit) const {
   if (count_ == 0 || limit <= 0) return 0;
   if (runs_) {
     const auto after =
@@ -197,7 +197,7 @@ Cursor::Cursor(const Selection& selection, int64_t begin, int64_t end)
   std::reverse(stride_, stride_ + rank_);
   std::reverse(step_, step_ + rank_);
 
-  int64_t position = selection.rank_of(begin);
+  int64_t position = selection.count_below(begin);
   if (position >= selection.count()) {
     done_ = true;
     return;

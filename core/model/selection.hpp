@@ -54,8 +54,8 @@ class Selection {
   int64_t first() const;
   int64_t last() const;
   // The number of selected elements with a linear offset below LIMIT. O(rank) for boxes, O(log runs) for runs.
-  int64_t rank_of(int64_t limit) const;
-  bool contains(int64_t offset) const { return rank_of(offset + 1) != rank_of(offset); }
+  int64_t count_below(int64_t limit) const;
+  bool contains(int64_t offset) const { return count_below(offset + 1) != count_below(offset); }
 
   // Without memory: packed in file order. Of runs only BEGIN <= offset < END remains; boxes stay whole.
   Selection packed(int64_t begin, int64_t end) const;

@@ -168,13 +168,13 @@ TEST(Selection, RankFirstLastAndContains) {
     EXPECT_EQ(c.selection.last(), c.expanded.empty() ? 0 : c.expanded.rbegin()->first + 1);
     int64_t below = 0;
     for (int64_t offset = 0; offset < elements(shape); ++offset) {
-      EXPECT_EQ(c.selection.rank_of(offset), below) << offset;
+      EXPECT_EQ(c.selection.count_below(offset), below) << offset;
       EXPECT_EQ(c.selection.contains(offset), c.expanded.contains(offset)) << offset;
       below += c.expanded.contains(offset);
     }
     for (int64_t limit : {elements(shape), elements(shape) + 7, INT64_MAX})
-      EXPECT_EQ(c.selection.rank_of(limit), below) << limit;
-    EXPECT_EQ(c.selection.rank_of(-5), 0);
+      EXPECT_EQ(c.selection.count_below(limit), below) << limit;
+    EXPECT_EQ(c.selection.count_below(-5), 0);
   });
 }
 
@@ -251,7 +251,7 @@ TEST(Selection, HugeShapesCostNothing) {
   const Selection s = Selection::of_box(shape, box);
   EXPECT_EQ(s.count(), 24);
   EXPECT_EQ(s.last(), (big - 1) * big * big + 7 * big + 11);
-  EXPECT_EQ(s.rank_of((big - 1) * big * big), 12);
+  EXPECT_EQ(s.count_below((big - 1) * big * big), 12);
   EXPECT_EQ(walk(s, (big - 1) * big * big, INT64_MAX).size(), 12u);
   const penstock::Run runs[] = {{(big - 1) * big * big, 3}, {5, 2}};
   EXPECT_EQ(walk(Selection::of_runs(shape, runs)).rbegin()->first, (big - 1) * big * big + 2);

@@ -11,8 +11,8 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t most_elements = 8;
-constexpr size_t most_characters = 60, characters_before = 20;
+constexpr int64_t max_elements = 8;
+constexpr size_t max_characters = 60, characters_before = 20;
 
 template <typename T>
 T number_at(const std::byte* at) {
@@ -23,9 +23,9 @@ T number_at(const std::byte* at) {
 
 // From character FIRST on.
 std::string quoted(std::string_view text, size_t first) {
-  std::string part(text.substr(std::min(first, text.size()), most_characters));
+  std::string part(text.substr(std::min(first, text.size()), max_characters));
   std::ranges::replace_if(part, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
-  return fmt::format("'{}{}{}'", first > 0 ? "..." : "", part, first + most_characters < text.size() ? "..." : "");
+  return fmt::format("'{}{}{}'", first > 0 ? "..." : "", part, first + max_characters < text.size() ? "..." : "");
 }
 
 std::string_view text_at(const Attribute& a, int64_t index) {
@@ -58,14 +58,14 @@ std::string values(const Attribute& a, size_t first_character) {
   if (a.shape.rank() == 0) return element(a, 0, first_character);
   std::string list;
   const int64_t count = elements(a.shape);
-  for (int64_t i = 0; i < std::min(count, most_elements); ++i)
+  for (int64_t i = 0; i < std::min(count, max_elements); ++i)
     list += (i > 0 ? ", " : "") + element(a, i, first_character);
-  return fmt::format("[{}{}]", list, count > most_elements ? ", ..." : "");
+  return fmt::format("[{}{}]", list, count > max_elements ? ", ..." : "");
 }
 
 size_t first_character(std::string_view a, std::string_view b) {
   const auto at = static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
-  return std::max(a.size(), b.size()) <= most_characters || at < characters_before ? 0 : at - characters_before;
+  return std::max(a.size(), b.size()) <= max_characters || at < characters_before ? 0 : at - characters_before;
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ std::pair<std::string, std::string> tell_apart(const Attribute& a, const Attribu
     };
     while (at + 1 < count && same(at)) ++at;
     const size_t first = texts ? first_character(text_at(a, at), text_at(b, at)) : 0;
-    if (count > most_elements || first > 0) {
+    if (count > max_elements || first > 0) {
       if (a.shape.rank() > 0) behind = " at " + describe(coordinates(a.shape, at));
       return {before_a + element(a, at, first) + behind, before_b + element(b, at, first) + behind};
     }

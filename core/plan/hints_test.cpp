@@ -65,7 +65,7 @@ TEST(Hints, OursWinOverThoseOfIor) {
 const Descriptor raw{"raw", "", {}, ""}, single{"single", "", {}, ""}, two_phase{"two_phase", "", {}, ""};
 const Descriptor mpiio{"mpiio", "", {{"collective", Parameter::Type::boolean, "", "true", ""}}, "", true};
 const Descriptor common{"common", "", {{"placement", Parameter::Type::choice, "single", "single", ""}}, ""};
-const Catalog all{{&raw}, {&single}, {&two_phase, &mpiio}, {}, &common};
+const Vocabulary all{{&raw}, {&single}, {&two_phase, &mpiio}, {}, &common};
 
 TEST(Hints, APlanPrintsThemBackAsTextAndAsJson) {
   const std::string text =

@@ -88,17 +88,17 @@ Result<Words> split_json(std::string_view text) {
   return words;
 }
 
-std::vector<const Parameter*> parameters_of(const Plan& plan, const Catalog& catalog) {
+std::vector<const Parameter*> parameters_of(const Plan& plan, const Vocabulary& vocabulary) {
   std::vector<const Parameter*> all;
   const auto add = [&](const Descriptor* d) {
     if (d != nullptr)
       for (const Parameter& p : d->parameters) all.push_back(&p);
   };
-  add(plan.engine.empty() ? catalog.common : catalog.engine_common);
-  add(find(catalog.engines, plan.engine));
-  add(find(catalog.formats, plan.format));
-  add(find(catalog.placements, plan.placement));
-  add(find(catalog.transports, plan.transport));
+  add(plan.engine.empty() ? vocabulary.common : vocabulary.engine_common);
+  add(find(vocabulary.engines, plan.engine));
+  add(find(vocabulary.formats, plan.format));
+  add(find(vocabulary.placements, plan.placement));
+  add(find(vocabulary.transports, plan.transport));
   return all;
 }
 
@@ -125,13 +125,13 @@ Status imply_placement(Words& words) {
 }
 
 // A plan of ONE_WORD may mean a format, a transport or an engine.
-Status choose_transport(const Plan& plan, bool one_word, const Catalog& catalog) {
-  if (find(catalog.engines, plan.transport) != nullptr)
+Status choose_transport(const Plan& plan, bool one_word, const Vocabulary& vocabulary) {
+  if (find(vocabulary.engines, plan.transport) != nullptr)
     return {Code::invalid,
             fmt::format("'{}' is an engine, which has a format of its own: name it alone", plan.transport)};
-  if (find(catalog.transports, plan.transport) == nullptr) {
-    std::string known = names(catalog.transports);
-    std::vector<std::string> alike = words_of(catalog.transports);
+  if (find(vocabulary.transports, plan.transport) == nullptr) {
+    std::string known = names(vocabulary.transports);
+    std::vector<std::string> alike = words_of(vocabulary.transports);
     for (const Alias& alias : aliases()) {
       known += fmt::format(", {}", alias.name);
       alike.emplace_back(alias.name);
@@ -142,22 +142,22 @@ Status choose_transport(const Plan& plan, bool one_word, const Catalog& catalog)
       for (const std::string& word : words_of(list)) alike.push_back(word);
     };
     if (one_word) {
-      offer("formats", catalog.formats);
-      offer("engines", catalog.engines);
+      offer("formats", vocabulary.formats);
+      offer("engines", vocabulary.engines);
     }
     return {Code::invalid,
             fmt::format("there is no {} '{}'{}; there are {}{}", one_word ? "format, transport or engine" : "transport",
                         plan.transport, did_you_mean(plan.transport, alike), one_word ? "the transports " : "", known)};
   }
-  return choose(find(catalog.transports, plan.transport), "transport", plan.transport, catalog.transports);
+  return choose(find(vocabulary.transports, plan.transport), "transport", plan.transport, vocabulary.transports);
 }
 
 std::string way(const Plan& plan) {
   return plan.engine.empty() ? fmt::format("{}/{}", plan.format, plan.transport) : plan.engine;
 }
 
-Status set_parameters(Plan& plan, const Words& words, const Catalog& catalog) {
-  const auto known = parameters_of(plan, catalog);
+Status set_parameters(Plan& plan, const Words& words, const Vocabulary& vocabulary) {
+  const auto known = parameters_of(plan, vocabulary);
   for (const Parameter* p : known) PENSTOCK_TRY(plan.settings.set(*p, p->fallback));
   for (const auto& [name, value] : words.parameters) {
     const auto at = std::find_if(known.begin(), known.end(),
@@ -187,23 +187,23 @@ Status take_knobs_of(Words& words, Plan& plan, const Descriptor& method) {
 
 std::span<const Alias> aliases() { return alias_table; }
 
-Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog) {
+Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Vocabulary& vocabulary) {
   if (const size_t at = first_no_utf8(text); at < text.size())
     return Status(Code::invalid, fmt::format("a plan is text in UTF-8; its byte {} is not", at + 1));
   PENSTOCK_ASSIGN(Words words, text.starts_with('{') ? split_json(text) : split_text(text));
   Plan plan;
-  if (words.format.empty() && find(catalog.engines, words.transport) != nullptr) {
+  if (words.format.empty() && find(vocabulary.engines, words.transport) != nullptr) {
     plan.engine = words.transport;
-    PENSTOCK_TRY(choose(find(catalog.engines, plan.engine), "engine", plan.engine, catalog.engines));
-    PENSTOCK_TRY(take_knobs_of(words, plan, *find(catalog.engines, plan.engine)));
-    PENSTOCK_TRY(set_parameters(plan, words, catalog));
+    PENSTOCK_TRY(choose(find(vocabulary.engines, plan.engine), "engine", plan.engine, vocabulary.engines));
+    PENSTOCK_TRY(take_knobs_of(words, plan, *find(vocabulary.engines, plan.engine)));
+    PENSTOCK_TRY(set_parameters(plan, words, vocabulary));
     return plan;
   }
-  if (words.format.empty() && find(catalog.formats, words.transport) != nullptr)
+  if (words.format.empty() && find(vocabulary.formats, words.transport) != nullptr)
     std::swap(words.format, words.transport);
   const bool one_word = words.format.empty();
   if (words.format.empty() && fallback_format.empty())
-    return Status(Code::invalid, fmt::format("it names no format; there are {}", names(catalog.formats)));
+    return Status(Code::invalid, fmt::format("it names no format; there are {}", names(vocabulary.formats)));
   if (words.format.empty()) words.format = fallback_format;
   if (words.transport.empty() || words.transport == default_word) words.transport = default_transport;
   for (const Alias& alias : aliases()) {
@@ -217,17 +217,17 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
   plan.format = words.format;
   plan.transport = words.transport;
   plan.placement = words.parameters.contains("placement") ? words.parameters["placement"] : "single";
-  PENSTOCK_TRY(choose(find(catalog.formats, plan.format), "format", plan.format, catalog.formats));
-  PENSTOCK_TRY(choose_transport(plan, one_word, catalog));
-  PENSTOCK_TRY(choose(find(catalog.placements, plan.placement), "placement", plan.placement, catalog.placements));
-  PENSTOCK_TRY(take_knobs_of(words, plan, *find(catalog.transports, plan.transport)));
-  PENSTOCK_TRY(set_parameters(plan, words, catalog));
+  PENSTOCK_TRY(choose(find(vocabulary.formats, plan.format), "format", plan.format, vocabulary.formats));
+  PENSTOCK_TRY(choose_transport(plan, one_word, vocabulary));
+  PENSTOCK_TRY(choose(find(vocabulary.placements, plan.placement), "placement", plan.placement, vocabulary.placements));
+  PENSTOCK_TRY(take_knobs_of(words, plan, *find(vocabulary.transports, plan.transport)));
+  PENSTOCK_TRY(set_parameters(plan, words, vocabulary));
   return plan;
 }
 
-std::string Plan::text(const Catalog& catalog) const {
+std::string Plan::text(const Vocabulary& vocabulary) const {
   std::map<std::string, std::string> changed = knob_parameters(hints, environment);
-  for (const Parameter* p : parameters_of(*this, catalog)) {
+  for (const Parameter* p : parameters_of(*this, vocabulary)) {
     Settings fallback;
     if (fallback.set(*p, p->fallback).ok() && fallback.word(p->name) != settings.word(p->name))
       changed[std::string(p->name)] = settings.word(p->name);

@@ -15,7 +15,7 @@
 namespace penstock {
 
 // The available choices. The session fills it from the rooms' tables, so that plan contains no concrete strategy.
-struct Catalog {
+struct Vocabulary {
   std::vector<const Descriptor*> formats, placements, transports, engines;
   const Descriptor* common = nullptr;         // parameters of every FORMAT/TRANSPORT: placement, durability, block, ...
   const Descriptor* engine_common = nullptr;  // of every engine: durability
@@ -31,7 +31,7 @@ struct Plan {
   Hints environment;  // "env.NAME=VALUE": required in the environment before launch
 
   // "hdf5/two_phase:io=direct,writers=2": parameters that differ from their default, by name.
-  std::string text(const Catalog& catalog) const;
+  std::string text(const Vocabulary& vocabulary) const;
   // {"format": ..., "placement": ..., "transport": ..., every parameter}; parse_plan reads it too.
   std::string json() const;
 };
@@ -39,7 +39,7 @@ struct Plan {
 // "FORMAT/TRANSPORT[:name=value,...]", an alias ("raw/per_process", "raw/gather"), a transport alone ("two_phase"; the
 // format is then FALLBACK_FORMAT), the default with other parameters (":durability=none", "auto:durability=none"),
 // "ENGINE[:name=value,...]", or a plan's JSON. Errors for unknown words list the known ones.
-Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Catalog& catalog);
+Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Vocabulary& vocabulary);
 
 struct Alias {
   std::string_view name, transport, parameters, help;

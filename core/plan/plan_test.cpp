@@ -31,7 +31,7 @@ const Descriptor common{"common",
                          {"preallocate", Parameter::Type::boolean, "", "true", ""},
                          {"block", Parameter::Type::bytes, "4096", "4KiB", ""}},
                         ""};
-const Catalog all{
+const Vocabulary all{
     {&hdf5, &raw}, {&single, &per_rank, &parts, &rank_order}, {&independent, &two_phase, &servers}, {&stack}, &common,
     &stack_common};
 

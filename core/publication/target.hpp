@@ -18,7 +18,7 @@ namespace penstock {
 
 struct Target {
   Communicator comm;
-  std::shared_ptr<TracedStorage> storage;
+  std::shared_ptr<CountedStorage> storage;
   std::string path;    // with links resolved
   uint64_t token = 0;  // random, the same on all ranks: for partial names, generations and proofs
   std::string owner;   // of partial files, in the form used in names: rank 0's process

@@ -16,8 +16,8 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t most_index_bytes = int64_t{1} << 28;
-constexpr size_t most_warnings = 20;
+constexpr int64_t max_index_bytes = int64_t{1} << 28;
+constexpr size_t max_warnings = 20;
 constexpr std::string_view of_iteration = "iteration", of_time = "time", of_place = "series";
 
 const Attribute* find(const std::map<std::string, Attribute>& list, std::string_view name, ElementType type,
@@ -28,13 +28,13 @@ const Attribute* find(const std::map<std::string, Attribute>& list, std::string_
 }
 
 void warn(Steps& steps, std::string text) {
-  if (steps.warnings.size() < most_warnings) steps.warnings.push_back(std::move(text));
+  if (steps.warnings.size() < max_warnings) steps.warnings.push_back(std::move(text));
 }
 
 // The steps in the index; nothing if there is no intact index.
 Result<std::vector<Step>> read_index_file(const Pattern& pattern, Steps& steps) {
   const std::string path = pattern.index_path();
-  const auto text = read_regular_file(path, most_index_bytes);
+  const auto text = read_regular_file(path, max_index_bytes);
   if (text.status().code() == Code::not_found) return std::vector<Step>();
   if (!text.ok()) {
     warn(steps, fmt::format("the index of the series is made again from its files: {}", text.status().message()));

@@ -22,7 +22,7 @@
 namespace penstock {
 namespace {
 
-constexpr size_t most_attribute_bytes = 16 << 10;
+constexpr size_t max_attribute_bytes = 16 << 10;
 
 std::string user_name() {
   std::vector<char> room(16 << 10);
@@ -80,7 +80,7 @@ Status set_provenance(File& file, std::string_view key, std::string_view text) {
   }
   if (file.communicator()->rank() != 0) return {};
   PENSTOCK_TRY(file.make_group("provenance"));
-  if (text.size() <= most_attribute_bytes)
+  if (text.size() <= max_attribute_bytes)
     return file.set_attribute("provenance", text_attribute(std::string(key), text));
   const auto size = static_cast<int64_t>(text.size());
   PENSTOCK_ASSIGN(const auto whole, Decomposition::block({size}, {0}, {size}));

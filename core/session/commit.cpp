@@ -69,9 +69,9 @@ void count(File::State& state, int sign) {
   report.metadata_calls += sign * counts.metadata;
   report.messages += sign * state.target.comm->messages_sent();
   report.message_bytes += sign * state.target.comm->bytes_sent();
-  if (state.behind_comm == nullptr) return;
-  report.messages += sign * state.behind_comm->messages_sent();
-  report.message_bytes += sign * state.behind_comm->bytes_sent();
+  if (state.background_comm == nullptr) return;
+  report.messages += sign * state.background_comm->messages_sent();
+  report.message_bytes += sign * state.background_comm->bytes_sent();
 }
 
 void show_step(File::State& state, bool writes) {
@@ -105,33 +105,33 @@ Status finish_work(File::State& state) {
   return end_work(state, status);
 }
 
-Result<Communicator> background(File::State& state) {
+Result<Communicator> background_of(File::State& state) {
   const Communicator& comm = state.target.comm;
   if (comm->size() == 1) return comm;
-  if (state.behind_comm == nullptr) {
-    PENSTOCK_ASSIGN(state.behind_comm, comm->duplicate());
-    state.behind_call.emplace(state.behind_comm, "a background commit", state.target.path);
-    state.report.messages -= state.behind_comm->messages_sent();  // of earlier files
-    state.report.message_bytes -= state.behind_comm->bytes_sent();
+  if (state.background_comm == nullptr) {
+    PENSTOCK_ASSIGN(state.background_comm, comm->duplicate());
+    state.background_call.emplace(state.background_comm, "a background commit", state.target.path);
+    state.report.messages -= state.background_comm->messages_sent();  // of earlier files
+    state.report.message_bytes -= state.background_comm->bytes_sent();
   }
-  return state.behind_comm;
+  return state.background_comm;
 }
 
 // Later puts belong to the next commit, whatever becomes of this one.
-Status start_writing(File::State& state, const Options& options, bool behind) {
+Status start_writing(File::State& state, const Options& options, bool background) {
   std::vector<Pending> puts = std::exchange(state.puts, {});
   Definitions declared = std::exchange(state.declared, {});
   auto mine = state.misuse.ok() ? define(state.published(), puts, std::move(declared), state.target.comm->rank())
                                 : Result<Definitions>(state.misuse);
   PENSTOCK_ASSIGN(NewContents contents, agree_contents(state, puts, std::move(mine), options));
   state.shown.set_total(total_bytes(contents.catalogue));
-  PENSTOCK_ASSIGN(Communicator comm, behind ? background(state) : state.target.comm);
-  PENSTOCK_ASSIGN(state.moving, start_moving(state, std::move(contents), std::move(puts), std::move(comm), behind));
+  PENSTOCK_ASSIGN(Communicator comm, background ? background_of(state) : state.target.comm);
+  PENSTOCK_ASSIGN(state.moving, start_moving(state, std::move(contents), std::move(puts), std::move(comm), background));
   count_captured(state);
   return {};
 }
 
-Status start_work(File::State& state, bool behind) {
+Status start_work(File::State& state, bool background) {
   state.harmless = false;
   PENSTOCK_TRY(finish_work(state));
   PENSTOCK_ASSIGN(const Work work, agree_work(state));
@@ -139,7 +139,7 @@ Status start_work(File::State& state, bool behind) {
   if (work.refused) return agree(state.target.comm, state.refused);
   if (!work.write && !work.read) return {};
   state.report = {};
-  state.report.plan = state.plan.text(catalog());
+  state.report.plan = state.plan.text(vocabulary());
   state.report.filesystem = state.filesystem;
   state.report.warnings = state.warnings;
   state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);
@@ -148,7 +148,7 @@ Status start_work(File::State& state, bool behind) {
   count(state, -1);
   Status status = work.read ? read_pending(state, state.gets, state.misuse) : Status();
   if (status.ok() || state.harmless) state.gets.clear();
-  if (status.ok() && work.write) status = start_writing(state, work.options, behind);
+  if (status.ok() && work.write) status = start_writing(state, work.options, background);
   if (status.ok() && work.write) return status;
   if (work.write) state.target.storage->let_go();
   return end_work(state, status);

@@ -109,13 +109,13 @@ Dims tile_of(const Dims& shape, const Dims& chunk, int64_t most) {
 
 // This rank's tiles; nothing, on all ranks, if there are too many to list.
 std::optional<std::vector<Box>> tiles_of(const Dims& shape, const Dims& tile, const CommunicatorInterface& comm) {
-  constexpr int64_t most_tiles = 1 << 16;  // of a rank
+  constexpr int64_t max_tiles = 1 << 16;  // of a rank
   Dims count = shape;
   __int128 all = 1;
   for (int i = 0; i < shape.rank(); ++i) {
     count[i] = pieces_of(shape[i], tile[i]);
     all *= count[i];
-    if (all > static_cast<__int128>(most_tiles) * comm.size()) return std::nullopt;
+    if (all > static_cast<__int128>(max_tiles) * comm.size()) return std::nullopt;
   }
   const auto begin = [&](int rank) { return static_cast<int64_t>(all * rank / comm.size()); };
   std::vector<Box> tiles;

@@ -260,7 +260,7 @@ Status File::set_conventions(std::string_view convention) {
 void File::set_capture_bytes(int64_t bytes) { state_->capture_bytes = bytes; }
 
 const std::string& File::path() const { return state_->target.path; }
-std::string File::plan() const { return state_->plan.text(catalog()); }
+std::string File::plan() const { return state_->plan.text(vocabulary()); }
 const Report& File::report() const { return state_->report; }
 const Communicator& File::communicator() const { return state_->target.comm; }
 void File::when_closed(std::function<Status(const File&, double)> then) { state_->then = std::move(then); }

@@ -31,7 +31,7 @@ struct Opening {
   std::string path, plan, asked;
   uint64_t token = 0;
   std::string chosen = {};  // the plan, unless the user overrides it outside the program
-  Ground ground = {};
+  FileSystemKind file_system = {};
   Hints hints = {};                     // of the environment
   std::string owner = {}, others = {};  // of new partial files, and about existing ones of others
 };
@@ -52,8 +52,8 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
   out.text(mine.asked);
   out.value(mine.token);
   out.text(mine.chosen);
-  out.text(mine.ground.text);
-  out.value(mine.ground.has_stripes);
+  out.text(mine.file_system.text);
+  out.value(mine.file_system.has_stripes);
   out.text(mine.owner);
   out.text(mine.others);
   out.value(static_cast<int64_t>(mine.hints.size()));
@@ -73,8 +73,8 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
   all.asked = in.text();
   all.token = in.value<uint64_t>();
   all.chosen = in.text();
-  all.ground.text = in.text();
-  all.ground.has_stripes = in.value<bool>();
+  all.file_system.text = in.text();
+  all.file_system.has_stripes = in.value<bool>();
   all.owner = in.text();
   all.others = in.text();
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
@@ -99,7 +99,7 @@ std::unique_ptr<File::State> new_state(const Communicator& comm, Mode mode) {
   auto state = std::make_unique<File::State>();
   state->target.comm = comm;
   state->mode = mode;
-  state->target.storage = std::make_shared<TracedStorage>(posix_storage({}, comm->threads_allowed()));
+  state->target.storage = std::make_shared<CountedStorage>(posix_storage({}, comm->threads_allowed()));
   state->capture_bytes = default_capture_bytes(comm);
   return state;
 }
@@ -150,7 +150,7 @@ int64_t buffer_bytes(const Settings& settings) {
 }
 
 Status set_plan(File::State& state, std::string_view text, std::string_view format) {
-  PENSTOCK_ASSIGN(state.plan, parse_plan(text, format, catalog()));
+  PENSTOCK_ASSIGN(state.plan, parse_plan(text, format, vocabulary()));
   state.warnings = environment_warnings(state.plan.environment, process_environment());
   if (std::string wrong = timeout_warning(); !wrong.empty()) state.warnings.push_back(std::move(wrong));
   warn_of_depth(state);
@@ -201,7 +201,7 @@ Result<std::string> plan_of_new(const Communicator& comm, const std::string& pat
   Opening opening{{}, path, std::string(plan), path, {}};
   PENSTOCK_TRY(choose_plan(opening));
   PENSTOCK_TRY(set_plan_of_new(*state, opening, path));
-  return state->plan.text(catalog());
+  return state->plan.text(vocabulary());
 }
 
 Result<File> File::create(const Communicator& comm, std::string path, std::string_view plan) {
@@ -214,7 +214,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
     if (opening.status.ok()) {
       opening.path = resolve_link(published_path(path, state->target));
       opening.status = check_target(*state->target.storage, opening.path, state->method->may_replace(opening.path));
-      opening.ground = find_ground(opening.path);
+      opening.file_system = find_file_system(opening.path);
       if (opening.status.ok()) opening.status = note_occupant(*state, opening.path);
       if (opening.status.ok()) look_beside(*state, opening);
     }
@@ -225,7 +225,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
   state->target.token = agreed.token;
   set_partial_files(*state, agreed);
   set_hints(*state, agreed);
-  PENSTOCK_TRY(set_striping(*state, agreed.ground));
+  PENSTOCK_TRY(set_striping(*state, agreed.file_system));
   return File(std::move(state));
 }
 
@@ -292,7 +292,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
     if (!state->target.storage->stat(path).ok() && state->target.storage->stat(path + ".json").ok())
       opening.path = path + ".json";
     opening.path = resolve_link(opening.path);  // the parts of a set are beside the file, not beside the link
-    opening.ground = find_ground(opening.path);
+    opening.file_system = find_file_system(opening.path);
     if (mode == Mode::change && opening.status.ok())
       opening.status = check_target(*state->target.storage, opening.path, recognising_engine(opening.path) != nullptr);
     if (mode == Mode::change && opening.status.ok()) look_beside(*state, opening);
@@ -313,7 +313,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   warn_of_unread(*state);
   set_partial_files(*state, agreed);
   set_hints(*state, agreed);
-  PENSTOCK_TRY(set_striping(*state, agreed.ground));
+  PENSTOCK_TRY(set_striping(*state, agreed.file_system));
   PENSTOCK_TRY(agree(comm, hold(state->target)));
   if (mode == Mode::change && !state->file->contents.left_out.empty())
     return Status(Code::unsupported, fmt::format("'{}' cannot be changed without loss: {}", state->target.path,

@@ -29,7 +29,7 @@ TEST_P(Session, ThePlanOfTheEnvironmentWinsOverTheCodes) {
   const Setting setting("PENSTOCK_PLAN", GetParam());
   auto file = File::create(comm_, path_, "two_phase:writers=3");
   ASSERT_TRUE(file.ok()) << file.status().message();
-  EXPECT_EQ(file->plan(), parse_plan(GetParam(), "hdf5", catalog())->text(catalog()));
+  EXPECT_EQ(file->plan(), parse_plan(GetParam(), "hdf5", vocabulary())->text(vocabulary()));
   const auto data = numbers(12);
   ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
   const Status status = file->close();

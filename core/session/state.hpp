@@ -42,9 +42,9 @@ struct File::State : Opened {
   Status outcome;          // of a failed commit
   bool closed = false;
 
-  Communicator behind_comm;            // for background movements of this file or another; created when needed
-  std::optional<Calling> behind_call;  // names the file on it
-  std::unique_ptr<Moving> moving;      // a commit between its start and its end
+  Communicator background_comm;            // for background movements of this file or another; created when needed
+  std::optional<Calling> background_call;  // names the file on it
+  std::unique_ptr<Moving> moving;          // a commit between its start and its end
   StepTrace step;
   ShownStep shown;
   std::function<Status(const File&, double)> then;  // set by when_closed

@@ -13,14 +13,14 @@
 namespace penstock {
 namespace {
 
-constexpr size_t most_names = 256;
+constexpr size_t max_names = 256;
 
 std::vector<std::string> names(const std::vector<Pending>& pending) {
   std::vector<std::string> list;
   for (const Pending& p : pending) list.push_back(p.name);
   std::ranges::sort(list);
   list.erase(std::ranges::unique(list).begin(), list.end());
-  if (list.size() > most_names) list.resize(most_names);
+  if (list.size() > max_names) list.resize(max_names);
   return list;
 }
 
@@ -57,7 +57,7 @@ void end_step(File::State& state, const Status& status) {
                                {"node_rank", state.target.comm->node_rank()},
                                {"node_size", state.target.comm->node_size()},
                                {"phases", phases(report.phases)},
-                               {"behind", report.behind_seconds},
+                               {"behind", report.background_seconds},
                                {"bytes", report.bytes},
                                {"file_calls", report.file_calls},
                                {"file_bytes", report.file_bytes},

@@ -8,13 +8,13 @@
 namespace penstock {
 
 // Information about the folder of a target, from rank 0 for all ranks.
-struct Ground {
+struct FileSystemKind {
   std::string text;  // for the report; "" if unknown
   bool has_stripes = false;
 };
-Ground find_ground(const std::string& path);
+FileSystemKind find_file_system(const std::string& path);
 
 // Local. The state's storage creates files with the plan's stripes from now on; a warning if stripes are not supported.
-Status set_striping(File::State& state, const Ground& ground);
+Status set_striping(File::State& state, const FileSystemKind& file_system);
 
 }  // namespace penstock

@@ -42,7 +42,7 @@ StatusPage* make_page(uint32_t role) {
   auto* page = static_cast<StatusPage*>(memory);  // zeroed by the kernel
   page->process = static_cast<uint32_t>(::getpid());
   page->role = role;
-  page->steps_most = static_cast<uint32_t>(page->steps.size());
+  page->max_steps = static_cast<uint32_t>(page->steps.size());
   page->step_bytes = sizeof(StatusStep);
   std::atomic_thread_fence(std::memory_order_release);
   page->magic = magic;

@@ -32,7 +32,7 @@ static_assert(sizeof(StatusStep) == 640);
 struct StatusPage {
   std::array<char, 8> magic;
   uint32_t process, role;  // 0: program, 1: server
-  uint32_t steps_most, step_bytes;
+  uint32_t max_steps, step_bytes;
   std::atomic<int64_t> written, read;   // bytes, by our own calls on files
   std::atomic<int64_t> commits, reads;  // completed
   std::atomic<int64_t> ended;           // end time of the last, on the clock of StatusStep::start

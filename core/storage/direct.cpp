@@ -16,7 +16,7 @@ namespace penstock {
 namespace {
 
 constexpr int64_t bounce_bytes = 4 << 20;
-constexpr int64_t least_direct_read = 1 << 20;
+constexpr int64_t min_direct_read = 1 << 20;
 
 struct AlignedFree {
   void operator()(std::byte* p) const { std::free(p); }
@@ -121,7 +121,7 @@ class DirectFile : public BufferedFile {
   // Whether to read from the page cache, judged by the first, middle and last byte. False if one of them is known to be
   // absent: the kernel's read-ahead would then be slower than one large read.
   bool is_cached(int64_t offset, int64_t length) const {
-    if (length < least_direct_read) return true;
+    if (length < min_direct_read) return true;
     for (const int64_t at : {offset, offset + length / 2, offset + length - 1}) {
       char byte = 0;
       const iovec place{&byte, 1};

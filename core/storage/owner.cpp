@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-constexpr size_t most_names = 1024, most_shown = 3;
+constexpr size_t max_names = 1024, max_shown = 3;
 
 std::string described(const std::string& name, const Owner& owner, Life life) {
   const std::string who =
@@ -26,7 +26,7 @@ std::string described(const std::string& name, const Owner& owner, Life life) {
 
 Beside look_beside(Storage& storage, const std::string& path) {
   const std::string folder = folder_of(path);
-  const auto names = storage.list(folder.empty() ? "." : folder, most_names);
+  const auto names = storage.list(folder.empty() ? "." : folder, max_names);
   if (!names.ok()) return {};
   const std::string target = path.substr(folder.size());
   Beside beside;
@@ -38,10 +38,10 @@ Beside look_beside(Storage& storage, const std::string& path) {
     if (!partial || !partial->is_of(target)) continue;
     const Life life = life_of(partial->owner);
     if (life == Life::alive && partial->owner.pid == ::getpid()) continue;
-    if (++found <= most_shown) list += (found > 1 ? ", " : "") + described(name, partial->owner, life);
+    if (++found <= max_shown) list += (found > 1 ? ", " : "") + described(name, partial->owner, life);
   }
   if (found == 0) return beside;
-  if (found > most_shown) list += fmt::format(", and {} more", found - most_shown);
+  if (found > max_shown) list += fmt::format(", and {} more", found - max_shown);
   beside.others = fmt::format(
       "beside '{}' there are partial files of others: {}: 'penstock clean' removes what nobody is writing any more",
       path, list);

@@ -119,7 +119,7 @@ TEST(PartialName, ComesBackWhateverTheTargetIsCalled) {
        {std::string("f.h5"), std::string(".hidden"), std::string("a.0123456789abcdef.b.partial"),
         std::string("new\nline"), long_name, characters}) {
     const std::string name = partial_name(base, 0xFEDCBA9876543210, text(owner));
-    EXPECT_LE(name.size(), partial_name_most);
+    EXPECT_LE(name.size(), max_partial_name);
     const auto back = parse_partial(name);
     ASSERT_TRUE(back.has_value()) << name;
     EXPECT_TRUE(back->is_of(base)) << name;

@@ -16,11 +16,11 @@
 #include "core/storage/buffered.hpp"
 #include "core/storage/direct.hpp"
 #include "core/storage/file_descriptor.hpp"
-#include "core/storage/freed_behind.hpp"
+#include "core/storage/freed_later.hpp"
 #include "core/storage/mapped.hpp"
 #include "core/storage/permissions.hpp"
 #include "core/storage/storage.hpp"
-#include "core/storage/timed.hpp"
+#include "core/storage/traced.hpp"
 
 namespace penstock {
 
@@ -46,7 +46,7 @@ Result<StorageFilePtr> make_file(const std::string& path, FileDescriptor fd, IoM
 
 class PosixStorage : public Storage {
  public:
-  PosixStorage(FileMaker make, bool free_behind) : make_(std::move(make)), free_behind_(free_behind) {}
+  PosixStorage(FileMaker make, bool free_later) : make_(std::move(make)), free_later_(free_later) {}
 
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override {
     if (make_) PENSTOCK_TRY(make_(path));
@@ -221,21 +221,21 @@ class PosixStorage : public Storage {
   }
 
   void take_away(const std::string& path) {
-    if (free_behind_) taken_.hold(path);
+    if (free_later_) taken_.hold(path);
   }
 
   FileMaker make_;
-  bool free_behind_;
-  FreedBehind taken_;
+  bool free_later_;
+  FreedLater taken_;
 };
 
 }  // namespace
 
-std::shared_ptr<Storage> posix_storage(FileMaker make, bool free_behind) {
+std::shared_ptr<Storage> posix_storage(FileMaker make, bool free_later) {
   show_status();
-  std::shared_ptr<Storage> storage = std::make_shared<PosixStorage>(std::move(make), free_behind);
+  std::shared_ptr<Storage> storage = std::make_shared<PosixStorage>(std::move(make), free_later);
   Trace* trace = Trace::current();
-  return trace == nullptr ? storage : timed_storage(std::move(storage), *trace);
+  return trace == nullptr ? storage : traced_storage(std::move(storage), *trace);
 }
 
 }  // namespace penstock

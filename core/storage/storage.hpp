@@ -96,10 +96,10 @@ class Storage {
 // The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer if
 // memory is not aligned, and the unaligned ends buffered; a file system without O_DIRECT is Code::unsupported. MAKE, if
 // given, creates each new empty file (exclusively), for file systems that need more information than open(2) passes.
-// FREE_BEHIND: rename and remove do not wait until the blocks of a large file are free; a thread frees them after
+// FREE_LATER: rename and remove do not wait until the blocks of a large file are free; a thread frees them after
 // let_go.
 using FileMaker = std::function<Status(const std::string& path)>;
-std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_behind = false);
+std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_later = false);
 
 // Counts of a traced storage.
 struct StorageCounts {
@@ -108,10 +108,10 @@ struct StorageCounts {
 };
 
 // Counts every call on its way to INNER. Thread-safe.
-class TracedStorage : public Storage {
+class CountedStorage : public Storage {
  public:
-  explicit TracedStorage(std::shared_ptr<Storage> inner);
-  ~TracedStorage() override;
+  explicit CountedStorage(std::shared_ptr<Storage> inner);
+  ~CountedStorage() override;
   StorageCounts counts() const;
 
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override;

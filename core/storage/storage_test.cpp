@@ -10,7 +10,7 @@
 #include <fstream>
 #include <random>
 
-#include "core/storage/freed_behind.hpp"
+#include "core/storage/freed_later.hpp"
 #include "core/storage/storage.hpp"
 #include "core/storage/target.hpp"
 
@@ -192,7 +192,7 @@ int64_t unnamed_files(const std::string& folder) {
 
 TEST_P(StorageErrors, ALargeFileIsFreedBehind) {
   const auto storage = posix_storage({}, true);
-  FreedBehind freed;
+  FreedLater freed;
   for (const char* name : {"large", "other", "small", "linked"})
     ASSERT_TRUE(storage->create(path(name), name == std::string_view("small") ? 1 << 20 : 8 << 20, Io::buffered).ok());
   fs::create_hard_link(path("linked"), path("link"));
@@ -214,7 +214,7 @@ TEST_P(StorageErrors, ALargeFileIsFreedBehind) {
 }
 
 TEST_P(StorageErrors, TheTraceCountsWhatPasses) {
-  TracedStorage traced(posix_storage());
+  CountedStorage traced(posix_storage());
   auto file = traced.create(path("f"), 100, Io::buffered, true);
   ASSERT_TRUE(file.ok());
   std::vector<std::byte> memory(60);
@@ -270,12 +270,12 @@ TEST_P(Folders, ALinkIsASecondNameAndReplacesNothing) {
   EXPECT_EQ(content("two"), "content");
 }
 
-class WithoutExchange : public TracedStorage {
+class WithoutExchange : public CountedStorage {
  public:
-  WithoutExchange() : TracedStorage(posix_storage()) {}
+  WithoutExchange() : CountedStorage(posix_storage()) {}
   Status exchange(const std::string&, const std::string&) override { return {Code::unsupported, "no exchange here"}; }
   Status rename(const std::string& from, const std::string& to) override {
-    return from == refused ? Status(Code::io, "this rename fails") : TracedStorage::rename(from, to);
+    return from == refused ? Status(Code::io, "this rename fails") : CountedStorage::rename(from, to);
   }
   std::string refused;
 };

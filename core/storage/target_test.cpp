@@ -59,16 +59,16 @@ class Target : public testing::Test {
 };
 
 // Another job acts just before a call.
-class Interrupted : public TracedStorage {
+class Interrupted : public CountedStorage {
  public:
-  Interrupted() : TracedStorage(posix_storage()) {}
+  Interrupted() : CountedStorage(posix_storage()) {}
   Status exchange(const std::string& a, const std::string& b) override {
     if (auto act = std::exchange(before_exchange, nullptr)) act();
-    return exchanges ? TracedStorage::exchange(a, b) : Status(Code::unsupported, "no exchange here");
+    return exchanges ? CountedStorage::exchange(a, b) : Status(Code::unsupported, "no exchange here");
   }
   Status rename_new(const std::string& from, const std::string& to) override {
     if (auto act = std::exchange(before_rename_new, nullptr)) act();
-    return TracedStorage::rename_new(from, to);
+    return CountedStorage::rename_new(from, to);
   }
   std::function<void()> before_exchange, before_rename_new;
   bool exchanges = true;
@@ -148,9 +148,9 @@ TEST_F(Target, WithoutExchangeAnotherFileIsStillSeen) {
 }
 
 TEST_F(Target, AFileSystemThatTakesAnExchangeForARenameReplaces) {
-  class Careless : public TracedStorage {
+  class Careless : public CountedStorage {
    public:
-    Careless() : TracedStorage(posix_storage()) {}
+    Careless() : CountedStorage(posix_storage()) {}
     Status exchange(const std::string& a, const std::string& b) override { return rename(a, b); }
   } storage;
   put(target_, "old");

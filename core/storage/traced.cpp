@@ -1,131 +1,116 @@
-// Traced storage: counts calls.
-#include <atomic>
+// traced_storage: writes a trace record for each call to the inner storage.
+#include "core/storage/traced.hpp"
+
+#include <type_traits>
 #include <utility>
 
-#include "core/storage/storage.hpp"
-
 namespace penstock {
-
-struct TracedStorage::Counters {
-  std::atomic<int64_t> writes{0}, write_bytes{0}, reads{0}, read_bytes{0}, metadata{0};
-};
-
 namespace {
 
-class TracedFile : public StorageFile {
+class TimedFile : public StorageFile {
  public:
-  TracedFile(StorageFilePtr inner, std::shared_ptr<TracedStorage::Counters> counters)
-      : inner_(std::move(inner)), counters_(std::move(counters)) {}
+  TimedFile(StorageFilePtr inner, Trace& trace, uint32_t path)
+      : inner_(std::move(inner)), trace_(&trace), path_(path) {}
   Status write(int64_t offset, std::span<const std::byte> bytes) override {
-    ++counters_->writes;
-    counters_->write_bytes += static_cast<int64_t>(bytes.size());
-    return inner_->write(offset, bytes);
+    Tracing tracing(trace_, Operation::write, path_, offset, std::ssize(bytes));
+    return tracing.passed(inner_->write(offset, bytes));
   }
   Status read(int64_t offset, std::span<std::byte> bytes) override {
-    ++counters_->reads;
-    counters_->read_bytes += static_cast<int64_t>(bytes.size());
-    return inner_->read(offset, bytes);
+    Tracing tracing(trace_, Operation::read, path_, offset, std::ssize(bytes));
+    return tracing.passed(inner_->read(offset, bytes));
   }
   Status sync() override {
-    ++counters_->metadata;
-    return inner_->sync();
+    Tracing tracing(trace_, Operation::sync, path_);
+    return tracing.passed(inner_->sync());
   }
   Status close() override {
-    ++counters_->metadata;
-    return inner_->close();
+    Tracing tracing(trace_, Operation::close, path_);
+    return tracing.passed(inner_->close());
   }
 
  private:
   StorageFilePtr inner_;
-  std::shared_ptr<TracedStorage::Counters> counters_;
+  Trace* trace_;
+  uint32_t path_;
+};
+
+class TracedStorage : public Storage {
+ public:
+  TracedStorage(std::shared_ptr<Storage> inner, Trace& trace) : inner_(std::move(inner)), trace_(&trace) {}
+
+  Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override {
+    return opened(Operation::create, path, bytes, [&] { return inner_->create(path, bytes, io, preallocate); });
+  }
+  Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override {
+    return opened(Operation::open, path, 0, [&] { return inner_->open(path, mode, writable); });
+  }
+  Status permit(const std::string& path) override {
+    return one(Operation::attributes, path, [&] { return inner_->permit(path); });
+  }
+  Status permit_like(const std::string& path, const std::string& model) override {
+    return one(Operation::attributes, path, [&] { return inner_->permit_like(path, model); });
+  }
+  Status truncate(const std::string& path, int64_t bytes) override {
+    return one(Operation::truncate, path, [&] { return inner_->truncate(path, bytes); });
+  }
+  Status rename(const std::string& from, const std::string& to) override {
+    return two(Operation::rename, from, to, [&] { return inner_->rename(from, to); });
+  }
+  Status rename_new(const std::string& from, const std::string& to) override {
+    return two(Operation::rename, from, to, [&] { return inner_->rename_new(from, to); });
+  }
+  Status link(const std::string& from, const std::string& to) override {
+    return two(Operation::link, from, to, [&] { return inner_->link(from, to); });
+  }
+  Status remove(const std::string& path) override {
+    return one(Operation::remove, path, [&] { return inner_->remove(path); });
+  }
+  Status remove_tree(const std::string& path) override {
+    return one(Operation::remove, path, [&] { return inner_->remove_tree(path); });
+  }
+  Status exchange(const std::string& a, const std::string& b) override {
+    return two(Operation::exchange, a, b, [&] { return inner_->exchange(a, b); });
+  }
+  Status sync_directory(const std::string& path) override {
+    return one(Operation::sync_folder, path, [&] { return inner_->sync_directory(path); });
+  }
+  Status set_time(const std::string& path, int64_t at) override {
+    return one(Operation::attributes, path, [&] { return inner_->set_time(path, at); });
+  }
+  void let_go() override { inner_->let_go(); }
+  Result<FileStat> stat(const std::string& path) override {
+    return one(Operation::stat, path, [&] { return inner_->stat(path); });
+  }
+  Result<std::vector<std::string>> list(const std::string& folder, size_t most) override {
+    return one(Operation::list, folder, [&] { return inner_->list(folder, most); });
+  }
+
+ private:
+  template <typename Call>
+  std::invoke_result_t<Call> one(Operation operation, const std::string& path, const Call& call) {
+    Tracing tracing(trace_, operation, path);
+    return tracing.passed(call());
+  }
+  template <typename Call>
+  Status two(Operation operation, const std::string& from, const std::string& to, const Call& call) {
+    Tracing tracing(trace_, operation, from, trace_->path_number(to));
+    return tracing.passed(call());
+  }
+  template <typename Call>
+  Result<StorageFilePtr> opened(Operation operation, const std::string& path, int64_t bytes, const Call& call) {
+    Tracing tracing(trace_, operation, path, 0, bytes);
+    PENSTOCK_ASSIGN(StorageFilePtr file, tracing.passed(call()));
+    return StorageFilePtr(std::make_unique<TimedFile>(std::move(file), *trace_, tracing.call().path));
+  }
+
+  std::shared_ptr<Storage> inner_;
+  Trace* trace_;
 };
 
 }  // namespace
 
-TracedStorage::TracedStorage(std::shared_ptr<Storage> inner)
-    : inner_(std::move(inner)), counters_(std::make_shared<Counters>()) {}
-TracedStorage::~TracedStorage() = default;
-
-StorageCounts TracedStorage::counts() const {
-  const Counters& c = *counters_;
-  return {c.writes, c.write_bytes, c.reads, c.read_bytes, c.metadata};
-}
-
-Result<StorageFilePtr> TracedStorage::create(const std::string& path, int64_t bytes, Io io, bool preallocate) {
-  ++counters_->metadata;
-  PENSTOCK_ASSIGN(auto file, inner_->create(path, bytes, io, preallocate));
-  return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
-}
-
-Result<StorageFilePtr> TracedStorage::open(const std::string& path, IoMode mode, bool writable) {
-  ++counters_->metadata;
-  PENSTOCK_ASSIGN(auto file, inner_->open(path, mode, writable));
-  return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
-}
-
-Status TracedStorage::permit(const std::string& path) {
-  ++counters_->metadata;
-  return inner_->permit(path);
-}
-
-Status TracedStorage::permit_like(const std::string& path, const std::string& model) {
-  ++counters_->metadata;
-  return inner_->permit_like(path, model);
-}
-
-Status TracedStorage::truncate(const std::string& path, int64_t bytes) {
-  ++counters_->metadata;
-  return inner_->truncate(path, bytes);
-}
-
-Status TracedStorage::rename(const std::string& from, const std::string& to) {
-  ++counters_->metadata;
-  return inner_->rename(from, to);
-}
-
-Status TracedStorage::rename_new(const std::string& from, const std::string& to) {
-  ++counters_->metadata;
-  return inner_->rename_new(from, to);
-}
-
-Status TracedStorage::link(const std::string& from, const std::string& to) {
-  ++counters_->metadata;
-  return inner_->link(from, to);
-}
-
-Status TracedStorage::remove(const std::string& path) {
-  ++counters_->metadata;
-  return inner_->remove(path);
-}
-
-Status TracedStorage::remove_tree(const std::string& path) {
-  ++counters_->metadata;
-  return inner_->remove_tree(path);
-}
-
-Status TracedStorage::exchange(const std::string& a, const std::string& b) {
-  ++counters_->metadata;
-  return inner_->exchange(a, b);
-}
-
-Status TracedStorage::sync_directory(const std::string& path) {
-  ++counters_->metadata;
-  return inner_->sync_directory(path);
-}
-
-Status TracedStorage::set_time(const std::string& path, int64_t nanoseconds) {
-  ++counters_->metadata;
-  return inner_->set_time(path, nanoseconds);
-}
-
-Result<FileStat> TracedStorage::stat(const std::string& path) {
-  ++counters_->metadata;
-  return inner_->stat(path);
-}
-
-Result<std::vector<std::string>> TracedStorage::list(const std::string& folder, size_t most) {
-  ++counters_->metadata;
-  return inner_->list(folder, most);
+std::shared_ptr<Storage> traced_storage(std::shared_ptr<Storage> inner, Trace& trace) {
+  return std::make_shared<TracedStorage>(std::move(inner), trace);
 }
 
 }  // namespace penstock

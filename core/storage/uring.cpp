@@ -16,7 +16,7 @@ class Uring::Ring {
  public:
   static std::unique_ptr<Ring> make(int64_t depth) {
     auto ring = std::make_unique<Ring>();
-    const auto entries = static_cast<unsigned>(std::min<int64_t>(depth, most_entries));
+    const auto entries = static_cast<unsigned>(std::min<int64_t>(depth, max_entries));
     if (io_uring_queue_init(entries, &ring->uring_, 0) < 0) return nullptr;
     ring->made_ = true;
     ring->starts_.resize(entries);
@@ -52,7 +52,7 @@ class Uring::Ring {
   bool broken() const { return broken_; }
 
  private:
-  static constexpr int64_t most_entries = 1024;
+  static constexpr int64_t max_entries = 1024;
 
   static int64_t request_end(const Movement& whole, int64_t start) {
     const int64_t end = whole.offset + static_cast<int64_t>(whole.bytes.size());

@@ -24,7 +24,7 @@
 namespace penstock {
 namespace {
 
-constexpr size_t most_mounts = 64;
+constexpr size_t max_mounts = 64;
 // Variables that identify the processes of one run.
 constexpr std::array variables = {"SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID",
                                   "FLUX_JOB_ID",  "JOB_ID",        "PALS_APID", "PMIX_NAMESPACE"};
@@ -48,7 +48,7 @@ nlohmann::json mounts() {
   if (!table) return list;
   mntent entry{};
   std::array<char, 4096> memory{};
-  while (list.size() < most_mounts && ::getmntent_r(table.get(), &entry, memory.data(), memory.size()) != nullptr)
+  while (list.size() < max_mounts && ::getmntent_r(table.get(), &entry, memory.data(), memory.size()) != nullptr)
     if (!none_of_ours.contains(entry.mnt_type)) list.push_back({entry.mnt_dir, entry.mnt_type});
   return list;
 }

@@ -26,7 +26,7 @@ namespace {
 constexpr size_t calls_held = size_t{1} << 14;  // 640 KiB
 constexpr size_t text_held = size_t{1} << 20;
 constexpr double shortest_phase = 10e-6;
-constexpr size_t paths_most = size_t{1} << 20;
+constexpr size_t max_paths = size_t{1} << 20;
 constexpr int64_t often_enough = 100'000'000;  // nanoseconds between two writes
 constexpr std::string_view magic("PENSTRC\x01", 8);
 
@@ -56,9 +56,9 @@ std::optional<int> number_of_environment(std::initializer_list<const char*> name
 
 }  // namespace
 
-Trace::Trace(const std::string& folder, int64_t calls_most)
+Trace::Trace(const std::string& folder, int64_t max_calls)
     : folder_(absolute(folder)),
-      calls_most_(calls_most),
+      max_calls_(max_calls),
       begin_(nanoseconds<std::chrono::steady_clock>()),
       begin_1970_(nanoseconds<std::chrono::system_clock>()),
       age_(process_age()),
@@ -111,7 +111,7 @@ int64_t Trace::time() const { return nanoseconds<std::chrono::steady_clock>() - 
 uint32_t Trace::path_number(std::string_view path) {
   const std::lock_guard lock(mutex_);
   if (const auto there = paths_.find(path); there != paths_.end()) return there->second;
-  if (paths_.size() == paths_most) return std::numeric_limits<uint32_t>::max();
+  if (paths_.size() == max_paths) return std::numeric_limits<uint32_t>::max();
   const auto number = static_cast<uint32_t>(paths_.size());
   paths_.emplace(path, number);
   put(new_paths_, number);
@@ -123,7 +123,7 @@ uint32_t Trace::path_number(std::string_view path) {
 void Trace::add(TracedCall call) {
   const std::lock_guard lock(mutex_);
   if (lost_) return;
-  if (calls_kept_ == calls_most_) {
+  if (calls_kept_ == max_calls_) {
     ++calls_lost_;
     return;
   }

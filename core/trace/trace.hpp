@@ -63,7 +63,7 @@ static_assert(sizeof(TracedCall) == 40);
 class Trace {
  public:
   // Calls beyond CALLS_MOST are counted but not written; commits always are.
-  explicit Trace(const std::string& folder, int64_t calls_most = int64_t{6} << 20);
+  explicit Trace(const std::string& folder, int64_t max_calls = int64_t{6} << 20);
   ~Trace() { end(); }
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -101,7 +101,7 @@ class Trace {
 
   std::mutex mutex_;
   const std::string folder_;
-  const int64_t calls_most_, begin_, begin_1970_, age_;
+  const int64_t max_calls_, begin_, begin_1970_, age_;
   const int process_;
   int rank_ = 0, ranks_ = 1;
   std::string library_ = "none", role_ = "program", trouble_;

@@ -12,7 +12,7 @@ namespace {
 #define PENSTOCK_INLINE [[gnu::always_inline]] static inline
 
 constexpr size_t vector = 32;
-constexpr size_t most_inlined = 1024;  // bytes; above, the C library's memcpy is equally fast (see docs/decisions/0012)
+constexpr size_t max_inlined = 1024;  // bytes; above, the C library's memcpy is equally fast (see docs/decisions/0012)
 
 inline uint16_t byte_swapped(uint16_t v) { return __builtin_bswap16(v); }
 inline uint32_t byte_swapped(uint32_t v) { return __builtin_bswap32(v); }
@@ -32,7 +32,7 @@ struct Plain {
   }
 
   PENSTOCK_INLINE void row(std::byte* __restrict to, const std::byte* __restrict from, size_t bytes) {
-    if (bytes > most_inlined) {
+    if (bytes > max_inlined) {
       std::memcpy(to, from, bytes);
     } else if (bytes >= vector) {
       for (size_t at = 0; at + vector < bytes; at += vector) fixed<vector>(to + at, from + at);

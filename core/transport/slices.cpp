@@ -60,10 +60,10 @@ bool SliceCursor::next(Slice& slice) {
 int64_t bytes_in(const Piece& piece, int64_t begin, int64_t end) {
   const auto below = [&](int64_t address) {
     const int64_t element = element_floor(piece, address);
-    const int64_t whole = piece.selection.rank_of(element);
+    const int64_t whole = piece.selection.count_below(element);
     const int64_t partial = std::max<int64_t>(address - address_of(piece, element), 0);
     if (partial == 0) return whole * piece.element_bytes;
-    return whole * piece.element_bytes + (piece.selection.rank_of(element + 1) - whole) * partial;
+    return whole * piece.element_bytes + (piece.selection.count_below(element + 1) - whole) * partial;
   };
   return below(end) - below(begin);
 }

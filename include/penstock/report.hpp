@@ -20,10 +20,10 @@ struct Report {
   int64_t metadata_calls = 0;  // open, create, allocate, sync, close, rename, ...
   int64_t messages = 0;        // point-to-point messages sent by this rank
   int64_t message_bytes = 0;
-  int64_t writers = 0;        // 1 if this rank opened files for data
-  int64_t memory_peak = 0;    // bytes held by two_phase and independent, without the program's data and captured puts
-  double behind_seconds = 0;  // background commit: time of data movement between commit_start and commit_wait
-  std::string filesystem;     // of the target: "ext4, blocks of 4096 bytes (statfs, mountinfo)"
+  int64_t writers = 0;      // 1 if this rank opened files for data
+  int64_t memory_peak = 0;  // bytes held by two_phase and independent, without the program's data and captured puts
+  double background_seconds = 0;  // background commit: time of data movement between commit_start and commit_wait
+  std::string filesystem;         // of the target: "ext4, blocks of 4096 bytes (statfs, mountinfo)"
   std::map<std::string, std::string> hints;  // in force in the MPI-IO library
   std::vector<std::string> warnings;         // plan requests that this process, library or file system cannot fulfil
   std::string statistics;                    // of the transport, as a JSON object, on ranks that have any

@@ -13,8 +13,8 @@ namespace penstock::importing {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int most_processes = 10'000'000;
-constexpr size_t most_text = 64 << 20;
+constexpr int max_processes = 10'000'000;
+constexpr size_t max_text = 64 << 20;
 
 std::string trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
@@ -23,7 +23,7 @@ std::string trimmed(std::string_view text) {
 
 Result<std::vector<std::string>> lines_of(const fs::path& path) {
   std::error_code error;
-  if (const auto size = fs::file_size(path, error); error || size > most_text)
+  if (const auto size = fs::file_size(path, error); error || size > max_text)
     return Status(error ? Code::not_found : Code::damaged,
                   fmt::format("'{}': {}", path.string(), error ? error.message() : "too large for a text of RAMSES"));
   std::ifstream file(path);
@@ -59,7 +59,7 @@ Status read_info(Output& output) {
   for (const auto& [name, value] : output.info) {
     if (name != "ncpu") continue;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), output.processes);
-    if (error != std::errc() || output.processes < 1 || output.processes > most_processes)
+    if (error != std::errc() || output.processes < 1 || output.processes > max_processes)
       return {Code::damaged, fmt::format("'{}': ncpu is '{}', no number of processes", path.string(), value)};
   }
   if (output.processes == 0) return {Code::damaged, fmt::format("'{}' has no line 'ncpu = ...'", path.string())};

@@ -10,7 +10,7 @@
 namespace penstock::importing {
 namespace {
 
-constexpr int64_t most_levels = 1000, most_boundaries = 1000, most_variables = 10'000;
+constexpr int64_t max_levels = 1000, max_boundaries = 1000, max_variables = 10'000;
 
 Result<ElementType> real_of(int64_t bytes) {
   if (bytes == 4) return ElementType{Kind::f32};
@@ -64,9 +64,9 @@ class AmrReader {
       if (coarse[i] < 1) return file_.wrong("nx, ny or nz is below 1");
       common.coarse[i] = coarse[i];
     }
-    PENSTOCK_ASSIGN(common.levels, one("nlevelmax", 1, most_levels));
+    PENSTOCK_ASSIGN(common.levels, one("nlevelmax", 1, max_levels));
     PENSTOCK_TRY(file_.skip(1));  // ngridmax
-    PENSTOCK_ASSIGN(common.boundaries, one("nboundary", 0, most_boundaries));
+    PENSTOCK_ASSIGN(common.boundaries, one("nboundary", 0, max_boundaries));
     PENSTOCK_TRY(file_.skip(1));  // ngrid_current
     PENSTOCK_ASSIGN(common.box_length, real("boxlen"));
     PENSTOCK_TRY(file_.skip(3));  // noutput, iout, ifout; tout; aout
@@ -227,7 +227,7 @@ class CellReader {
     const Common& common = out_.common;
     PENSTOCK_ASSIGN(const auto processes, file.numbers<int32_t>(1, "ncpu"));
     PENSTOCK_ASSIGN(const auto variables, file.numbers<int32_t>(1, "the number of variables"));
-    if (variables[0] < 1 || variables[0] > most_variables) return file.wrong(fmt::format("{} variables", variables[0]));
+    if (variables[0] < 1 || variables[0] > max_variables) return file.wrong(fmt::format("{} variables", variables[0]));
     if (processes[0] != common.processes)
       return file.wrong(fmt::format("ncpu is {}, in the AMR file {}", processes[0], common.processes));
     std::vector<std::pair<const char*, int64_t>> rest{{"nlevelmax", common.levels}, {"nboundary", common.boundaries}};

@@ -45,22 +45,22 @@ static void learn_ranks(const void *caller) {
 
 /* --- open files --- */
 
-enum { most_open = 4096 };
+enum { max_open = 4096 };
 static struct {
   word handle; /* 0: never used, 1: closed */
   int path;
-} files[most_open];
+} files[max_open];
 
 static int *path_slot(word handle, int make) {
   if (handle <= 1) return 0;
-  size_t free_at = most_open;
-  for (size_t i = 0; i < most_open; ++i) {
-    const size_t at = ((handle >> 4) + i) % most_open;
+  size_t free_at = max_open;
+  for (size_t i = 0; i < max_open; ++i) {
+    const size_t at = ((handle >> 4) + i) % max_open;
     if (files[at].handle == handle) return &files[at].path;
-    if (files[at].handle <= 1 && free_at == most_open) free_at = at;
+    if (files[at].handle <= 1 && free_at == max_open) free_at = at;
     if (files[at].handle == 0) break;
   }
-  if (!make || free_at == most_open) return 0;
+  if (!make || free_at == max_open) return 0;
   files[free_at].handle = handle;
   return &files[free_at].path;
 }
@@ -97,7 +97,7 @@ static void before_close(struct frame *frame, const word *a) {
   know(frame, handle);
   int *slot = path_slot(handle, 0);
   if (slot == 0) return;
-  for (size_t i = 0; i < most_open; ++i)
+  for (size_t i = 0; i < max_open; ++i)
     if (&files[i].path == slot) files[i].handle = 1;
 }
 static void after_close(struct frame *frame, const word *a, word result) {

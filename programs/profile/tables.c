@@ -6,19 +6,19 @@
 
 #include "profile.h"
 
-enum { most_paths = 8192, most_counts = 4096, most_rows = 8192, most_descriptors = 1 << 16 };
-enum { text_bytes = 2 << 20, slots = 4 * most_paths }; /* slots: a power of two */
-static const int64_t first_width = 1000000;            /* nanoseconds per bin */
+enum { max_paths = 8192, max_counts = 4096, max_rows = 8192, max_descriptors = 1 << 16 };
+enum { text_bytes = 2 << 20, slots = 4 * max_paths }; /* slots: a power of two */
+static const int64_t first_width = 1000000;           /* nanoseconds per bin */
 
 /* Its untouched pages need no memory. */
 static struct {
   int64_t n_paths, n_counts, n_rows, n_text, lost;
   uint32_t path_slots[slots], count_slots[slots], row_slots[slots];
-  uint32_t path_starts[most_paths];
+  uint32_t path_starts[max_paths];
   char text[text_bytes];
-  struct counts counts[most_counts];
-  struct row rows[most_rows];
-  struct descriptor descriptors[most_descriptors];
+  struct counts counts[max_counts];
+  struct row rows[max_rows];
+  struct descriptor descriptors[max_descriptors];
   struct heat heat[modules];
 } *all;
 
@@ -81,7 +81,7 @@ int path_index(const char *path) {
       if (strcmp(all->text + all->path_starts[*slot], whole) == 0) return (int)*slot;
       continue;
     }
-    if (all->n_paths == most_paths || all->n_text + (int64_t)n + 1 > text_bytes) return others;
+    if (all->n_paths == max_paths || all->n_text + (int64_t)n + 1 > text_bytes) return others;
     *slot = (uint32_t)all->n_paths;
     all->path_starts[*slot] = (uint32_t)all->n_text;
     memcpy(all->text + all->n_text, whole, n + 1);
@@ -94,11 +94,11 @@ const char *path_of(int index) { return all->text + all->path_starts[index]; }
 int path_count(void) { return (int)all->n_paths; }
 
 struct descriptor *descriptor_of(int fd) {
-  return fd >= 0 && fd < most_descriptors && all->descriptors[fd].path != 0 ? &all->descriptors[fd] : 0;
+  return fd >= 0 && fd < max_descriptors && all->descriptors[fd].path != 0 ? &all->descriptors[fd] : 0;
 }
 
 void set_descriptor(int fd, int path, int appends) {
-  if (fd >= 0 && fd < most_descriptors) all->descriptors[fd] = (struct descriptor){path, appends, 0};
+  if (fd >= 0 && fd < max_descriptors) all->descriptors[fd] = (struct descriptor){path, appends, 0};
 }
 
 /* --- counters --- */
@@ -112,7 +112,7 @@ struct counts *counts_of(int module, int path) {
       if (found->module == module && found->path == path) return found;
       continue;
     }
-    if (all->n_counts >= most_counts - modules && path != others) { /* the last entries are reserved for other files */
+    if (all->n_counts >= max_counts - modules && path != others) { /* the last entries are reserved for other files */
       ++all->lost;
       return counts_of(module, others);
     }
@@ -225,8 +225,8 @@ static struct row *row_of(const struct function *function, const void *site, int
       if (found->function == function && found->site == site && found->path == path) return found;
       continue;
     }
-    if (all->n_rows == most_rows) return 0;
-    if (all->n_rows > most_rows / 2 && path != others) return row_of(function, site, others);
+    if (all->n_rows == max_rows) return 0;
+    if (all->n_rows > max_rows / 2 && path != others) return row_of(function, site, others);
     *slot = (uint32_t)++all->n_rows;
     all->rows[*slot - 1] = (struct row){function, site, path, 0, 0, INT64_MAX, 0, 0, 0, 0};
     return &all->rows[*slot - 1];

@@ -17,7 +17,7 @@ enum kind { communicator, datatype, group, info, file, window, request, keyval, 
 static const char *const kind_names[] = {"communicator", "datatype", "group",  "info",          "file",
                                          "window",       "request",  "keyval", "error handler", "operation"};
 
-enum { most = 1 << 16, most_shown = 20 };
+enum { most = 1 << 16, max_shown = 20 };
 static struct object {
   enum kind kind;
   uintptr_t handle;
@@ -188,7 +188,7 @@ int MPI_Finalize(void) {
   int rank = -1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int error = PMPI_Finalize(); /* attributes of MPI_COMM_SELF go first, and free what hangs on them */
-  for (size_t i = 0; i < count && i < most_shown; ++i) {
+  for (size_t i = 0; i < count && i < max_shown; ++i) {
     Dl_info where = {0};
     dladdr(objects[i].caller, &where);
     fprintf(stderr, "left open on rank %d: a %s of %s, called from %s (%s+0x%zx)\n", rank, kind_names[objects[i].kind],

@@ -76,7 +76,7 @@ std::vector<Wanted> want(const Content& content, int way, int rank, int size) {
 namespace {
 
 // As a program does that computes meanwhile. Each rank asks as often as it likes.
-Status commit_behind(File& file) {
+Status commit_in_background(File& file) {
   PENSTOCK_TRY(file.commit_start());
   for (int turn = 0; turn < 1000; ++turn) {
     const auto done = file.commit_test();
@@ -90,7 +90,7 @@ Status commit_behind(File& file) {
 }  // namespace
 
 Status write_content(World& world, const std::string& path, const std::string& plan, const Content& content,
-                     bool behind) {
+                     bool background) {
   auto file = File::create(world.comm(), path, plan);
   if (!file) return file.status();
   std::vector<std::pair<const Field*, const Slice*>> puts;
@@ -114,7 +114,7 @@ Status write_content(World& world, const std::string& path, const std::string& p
     if (field.unlimited) CHECK_OK(file->set_unlimited(field.name), field.name);
   for (const ObjectAttribute& wanted : content.attributes)
     if (wanted.mine) CHECK_OK(file->set_attribute(wanted.object, wanted.attribute), wanted.attribute.name);
-  if (behind) PENSTOCK_TRY(commit_behind(*file));
+  if (background) PENSTOCK_TRY(commit_in_background(*file));
   return file->close();
 }
 

@@ -13,7 +13,7 @@ namespace penstock::test {
 // Collective. Puts and lends CONTENT, in an order of each rank's own, and publishes it. The status is the same on all
 // ranks.
 Status write_content(World& world, const std::string& path, const std::string& plan, const Content& content,
-                     bool behind = false);
+                     bool background = false);
 // Collective. Checks catalogue, attributes and every element in two of the ways of reading(), chosen by TURN; the
 // CRC-64 of the whole logical content, on rank 0.
 uint64_t read_content(World& world, const std::string& path, const std::string& plan, const Content& content, int turn,

@@ -16,8 +16,8 @@ namespace {
 
 struct Options {
   std::string only, plan, write, read, engine;
-  bool quick = false;   // methods with all parameters at their fallbacks only
-  bool behind = false;  // commits in the background only
+  bool quick = false;       // methods with all parameters at their fallbacks only
+  bool background = false;  // commits in the background only
 };
 
 // One workload's content, or all of them, by one method; digests of all methods must be equal.
@@ -36,10 +36,10 @@ bool accepted(const Status& status, const Method& method, Tally& tally) {
 }
 
 void run(World& world, const Method& method, std::string_view name, const Content& content, Tally& tally,
-         bool behind = false) {
+         bool background = false) {
   const std::string path = world.folder() + "/" + std::string(name) + method.extension;
-  about(fmt::format("{} by {}{}", name, method.plan, behind ? " in the background" : ""));
-  if (accepted(write_content(world, path, method.plan, content, behind), method, tally)) {
+  about(fmt::format("{} by {}{}", name, method.plan, background ? " in the background" : ""));
+  if (accepted(write_content(world, path, method.plan, content, background), method, tally)) {
     const uint64_t digest = read_content(world, path, method.reading, content, tally.cases, summed(method));
     const auto first = tally.digests.try_emplace(std::string(name), digest).first;
     if (world.rank() == 0) CHECK(first->second == digest, "the digest differs from the first method's");
@@ -59,13 +59,13 @@ void run_all(World& world, const Options& options) {
     if (!options.plan.empty() && method.plan.find(options.plan) == std::string::npos) continue;
     if (options.quick && !method.base) continue;
     for (const Workload& workload : workloads())
-      if (!options.behind && method.base && (options.only.empty() || workload.name == options.only))
+      if (!options.background && method.base && (options.only.empty() || workload.name == options.only))
         run(world, method, workload.name, workload.make(world.rank(), world.size()), tally);
     if (options.only.empty() || options.only == "everything")
-      for (const bool behind : {false, true})
-        if (behind ? method.base : !options.behind)
-          run(world, method, "everything", everything(world.rank(), world.size()), tally, behind);
-    if (!options.behind && method.base && !method.changing.empty() &&
+      for (const bool background : {false, true})
+        if (background ? method.base : !options.background)
+          run(world, method, "everything", everything(world.rank(), world.size()), tally, background);
+    if (!options.background && method.base && !method.changing.empty() &&
         (options.only.empty() || options.only == "grow")) {
       about("grow by " + method.plan);
       ++tally.cases;
@@ -136,13 +136,14 @@ Options parse(int argc, char** argv) {
       options.read = value();
     else if (word == "--quick")
       options.quick = true;
-    else if (word == "--behind")
-      options.behind = true;
+    else if (word == "--background")
+      options.background = true;
     else {
-      std::fprintf(stderr,
-                   "usage: conformance [--quick] [--behind] [--engine NAME] [--only WORKLOAD|everything|grow] [--plan "
-                   "PART] [--write "
-                   "DIR] [--read DIR]\n");
+      std::fprintf(
+          stderr,
+          "usage: conformance [--quick] [--background] [--engine NAME] [--only WORKLOAD|everything|grow] [--plan "
+          "PART] [--write "
+          "DIR] [--read DIR]\n");
       std::exit(2);
     }
   }

@@ -62,7 +62,7 @@ std::string small_buffer(const Descriptor& transport, std::string_view but_for) 
 
 // Whether the transport of PLAN says that there is no such thing: those are no methods.
 bool possible(const std::string& plan) {
-  const auto parsed = parse_plan(plan, "raw", catalog());
+  const auto parsed = parse_plan(plan, "raw", vocabulary());
   if (!parsed) return false;
   return find_transport(parsed->transport) != nullptr && check_transport(*parsed, Direction::write).ok() &&
          check_transport(*parsed, Direction::read).ok();
@@ -109,7 +109,7 @@ void add_engine(const Engine& engine, std::vector<Method>& bases, std::vector<Me
 }  // namespace
 
 std::vector<Method> methods() {
-  const Catalog& all = catalog();
+  const Vocabulary& all = vocabulary();
   std::vector<Method> bases, variants;
   const auto built = [](const Descriptor* d) { return d->missing.empty(); };
   std::map<const Descriptor*, std::vector<std::string>> left;  // of each transport's combinations

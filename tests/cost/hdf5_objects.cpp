@@ -20,7 +20,7 @@ namespace {
 struct Options {
   int datasets = 1000, attributes = 3;
   std::string bound = "v18";
-  unsigned most_in_header = 8;
+  unsigned max_in_header = 8;
 };
 
 void define(hid_t file, const Options& o) {
@@ -28,7 +28,7 @@ void define(hid_t file, const Options& o) {
   H5Pset_obj_track_times(creation, false);
   H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
   H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
-  H5Pset_attr_phase_change(creation, o.most_in_header, o.most_in_header);
+  H5Pset_attr_phase_change(creation, o.max_in_header, o.max_in_header);
   const hsize_t extent = 16;
   const Space space(H5Screate_simple(1, &extent, nullptr)), scalar(H5Screate(H5S_SCALAR));
   const Type text(H5Tcopy(H5T_C_S1));
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   if (argc > 1) o.datasets = std::atoi(argv[1]);
   if (argc > 2) o.attributes = std::atoi(argv[2]);
   if (argc > 3) o.bound = argv[3];
-  if (argc > 4) o.most_in_header = static_cast<unsigned>(std::atoi(argv[4]));
+  if (argc > 4) o.max_in_header = static_cast<unsigned>(std::atoi(argv[4]));
   const char* path = "/dev/shm/hdf5_objects.h5";
   const bool newest = o.bound == "v110";
   const Properties access(H5Pcreate(H5P_FILE_ACCESS));

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 enum Outcome { agrees, found, refused, wrong, crashed, hung, outcomes };
 constexpr const char* outcome_names[] = {"unnoticed", "found", "refused", "WRONG", "CRASHED", "HUNG"};
-constexpr unsigned most_seconds = 30;
+constexpr unsigned max_seconds = 30;
 
 Status write(const std::string& path, const std::string& plan) {
   PENSTOCK_ASSIGN(File file, File::create(serial_communicator(), path, plan));
@@ -66,7 +66,7 @@ int look_at(const std::string& path) {
 Outcome outcome_of(const std::string& path) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(most_seconds);
+    ::alarm(max_seconds);
     ::_exit(look_at(path));
   }
   int status = 0;

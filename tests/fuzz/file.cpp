@@ -21,7 +21,7 @@ namespace {
 using namespace penstock;
 namespace fs = std::filesystem;
 
-constexpr int64_t most_bytes = 4 << 20;  // of one dataset, or all streams
+constexpr int64_t max_bytes = 4 << 20;  // of one dataset, or all streams
 constexpr std::string_view hdf5_head = "\x89HDF";
 
 // In the working folder, which the caller removes.
@@ -44,7 +44,7 @@ void read_all(File& file) {
   for (const DatasetInfo& dataset : file.datasets()) {
     const auto part = Decomposition::replicated(dataset.shape);
     if (!part.ok()) return fuzz::check_refusal(part.status());
-    if (part->elements() > most_bytes / bytes(dataset.type)) continue;
+    if (part->elements() > max_bytes / bytes(dataset.type)) continue;
     memory.emplace_back(static_cast<size_t>(part->elements() * bytes(dataset.type)) + 1);
     const Status asked = file.get(dataset.name, dataset.type, *part, memory.back().data());
     if (!asked.ok()) return fuzz::check_refusal(asked);
@@ -60,7 +60,7 @@ void open_file(const std::string& path) {
   for (const DatasetInfo& dataset : file->datasets())
     if (const auto part = Decomposition::replicated(dataset.shape); part.ok())
       all += std::min(part->elements() * bytes(dataset.type), int64_t{1} << 40);
-  if (all <= 16 * most_bytes) {
+  if (all <= 16 * max_bytes) {
     const auto seen = file->verify();
     if (!seen.ok()) fuzz::check_refusal(seen.status());
   }
@@ -78,7 +78,7 @@ void open_stream(const std::string& path, std::string bytes) {
   }
   auto stream = Stream::open(serial_communicator(), path);
   if (!stream.ok()) return fuzz::check_refusal(stream.status());
-  std::vector<std::byte> memory(most_bytes);
+  std::vector<std::byte> memory(max_bytes);
   for (int64_t i = -1; i < std::min<int64_t>(stream->count(), 100); ++i) {
     const auto size = stream->bytes(i);
     if (!size.ok()) return fuzz::check_refusal(size.status());

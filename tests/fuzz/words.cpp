@@ -27,9 +27,9 @@ namespace {
 using namespace penstock;
 
 void try_plan(std::string_view text) {
-  const auto plan = parse_plan(text, "hdf5", catalog());
+  const auto plan = parse_plan(text, "hdf5", vocabulary());
   if (!plan.ok()) return fuzz::check_refusal(plan.status());
-  const auto again = parse_plan(plan->json(), "hdf5", catalog());
+  const auto again = parse_plan(plan->json(), "hdf5", vocabulary());
   fuzz::must(again.ok() && again->json() == plan->json(), "a plan changes when it is written again");
 }
 

@@ -1,4 +1,4 @@
-// beside: while one file is written behind the program, it writes and reads others on the same communicator, by the same
+// beside: while one file is written in the background, it writes and reads others on the same communicator, by the same
 // libraries.
 #include <filesystem>
 #include <vector>
@@ -49,8 +49,8 @@ Result<File> start(World& world, const std::string& path, const std::string& pla
 void write_beside(World& world, const std::string& plan, std::string_view extension, const std::string& reader) {
   about(plan);
   const Field large = field(world, 400, 1), small = field(world, 40, 2);
-  const std::string behind = fmt::format("{}/behind.{}", world.folder(), extension);
-  auto file = start(world, behind, plan, large, 20);
+  const std::string background = fmt::format("{}/background.{}", world.folder(), extension);
+  auto file = start(world, background, plan, large, 20);
   if (!CHECK_OK(file.status(), "start")) return;
   for (int turn = 0; turn < 4; ++turn) {
     const std::string beside = fmt::format("{}/beside{}.h5", world.folder(), turn);
@@ -61,7 +61,7 @@ void write_beside(World& world, const std::string& plan, std::string_view extens
     read_back(world, beside, small, 3, turn % 2 == 0 ? "phdf5" : "");
   }
   CHECK_OK(file->close(), "close");
-  read_back(world, behind, large, 20, reader);
+  read_back(world, background, large, 20, reader);
 }
 
 // Some ranks have sent already when all of them drop the file: nothing is left, nobody waits, and the next file is right.
@@ -96,7 +96,7 @@ void alone(World& world) {
     if (!CHECK_OK(done.status(), "test") || *done) break;
   }
   CHECK_OK(file->commit_wait(), "wait");
-  CHECK(file->report().behind_seconds > 0, "nothing moved behind the program");
+  CHECK(file->report().background_seconds > 0, "nothing moved in the background");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Result<Seen> write(World& world, const Workload& workload, const std::string& pa
 }
 
 Result<Costs> count(World& world, const Workload& workload) {
-  PENSTOCK_ASSIGN(const Plan plan, parse_plan(plan_text, "hdf5", catalog()));
+  PENSTOCK_ASSIGN(const Plan plan, parse_plan(plan_text, "hdf5", vocabulary()));
   PENSTOCK_ASSIGN(const VirtualJob job,
                   VirtualJob::make(workload, *find_format("hdf5"),
                                    {world.size(), world.comm()->node_size(), plan.settings.integer("block")}));

@@ -58,7 +58,7 @@ Slice random_slice(const Dims& shape, const Box& box, Random& random) {
 
 Settings settings_of(const Words& words) {
   Settings settings;
-  for (const Descriptor* table : {catalog().common, &mpiio().describe()})
+  for (const Descriptor* table : {vocabulary().common, &mpiio().describe()})
     for (const Parameter& p : table->parameters) {
       const auto found = words.find(std::string(p.name));
       CHECK_OK(settings.set(p, found == words.end() ? p.fallback : std::string_view(found->second)), "a parameter");

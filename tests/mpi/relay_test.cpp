@@ -43,11 +43,11 @@ class Watched : public StorageFile {
   Occupancy* occupancy_;
 };
 
-class WatchedStorage : public TracedStorage {
+class WatchedStorage : public CountedStorage {
  public:
-  explicit WatchedStorage(Occupancy* occupancy) : TracedStorage(posix_storage()), occupancy_(occupancy) {}
+  explicit WatchedStorage(Occupancy* occupancy) : CountedStorage(posix_storage()), occupancy_(occupancy) {}
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override {
-    PENSTOCK_ASSIGN(StorageFilePtr file, TracedStorage::open(path, mode, writable));
+    PENSTOCK_ASSIGN(StorageFilePtr file, CountedStorage::open(path, mode, writable));
     return StorageFilePtr(std::make_unique<Watched>(std::move(file), occupancy_));
   }
 
@@ -69,7 +69,7 @@ constexpr int64_t row = 10000;
 // Moves one row for each rank; whether the transfer ended well.
 bool move(World& world, Occupancy* occupancy, const std::string& transport, int most, Direction direction,
           std::vector<std::byte>& data) {
-  const auto plan = parse_plan(fmt::format("raw/{}:max_concurrent_writers={}", transport, most), "raw", catalog());
+  const auto plan = parse_plan(fmt::format("raw/{}:max_concurrent_writers={}", transport, most), "raw", vocabulary());
   if (!CHECK_OK(plan.status(), "plan")) return false;
   Job job;
   PhaseTimes phases;

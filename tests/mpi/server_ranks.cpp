@@ -47,7 +47,7 @@ void write_and_read(World& world, const std::string& plan, int64_t rows, uint64_
 // One file of rows of 1 MiB, a rank's own each, moved by the transport alone.
 struct Movement {
   Movement(World& world, const std::string& path, std::byte value)
-      : data(1 << 20, value), plan(*parse_plan("servers:kind=ranks,buffer_bytes=1MiB", "raw", catalog())) {
+      : data(1 << 20, value), plan(*parse_plan("servers:kind=ranks,buffer_bytes=1MiB", "raw", vocabulary())) {
     const int64_t bytes = static_cast<int64_t>(world.size()) << 20;
     job.comm = world.comm();
     job.storage = posix_storage();

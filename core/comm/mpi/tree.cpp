@@ -17,7 +17,7 @@ namespace {
 constexpr int tag_up = 1030, tag_down = 1032, tag_sum = 1034, tag_gather = 1036, tag_pieces = 1038;
 constexpr unsigned looks_before_yield = 64;  // yielding at each poll makes four ranks on two cores six times as slow
 constexpr size_t piece_bytes = 256 << 10;
-constexpr size_t most_bytes = size_t{1} << 30;  // of one MPI message
+constexpr size_t max_bytes = size_t{1} << 30;  // of one MPI message
 
 void combine(std::span<int64_t> values, std::span<const std::byte> theirs, Tree::Kind kind) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -96,22 +96,22 @@ Status Tree::send(Slot& slot, int peer, int tag) {
 }
 
 Status Tree::send_bytes(const void* data, size_t bytes, int peer, int tag) {
-  for (size_t at = 0; at == 0 || at < bytes; at += most_bytes) {
+  for (size_t at = 0; at == 0 || at < bytes; at += max_bytes) {
     requests_.push_back(MPI_REQUEST_NULL);
     receives_.push_back(false);
     const int error =
-        MPI_Isend(static_cast<const std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)),
-                  MPI_BYTE, peer, tag, comm_, &requests_.back());
+        MPI_Isend(static_cast<const std::byte*>(data) + at, static_cast<int>(std::min(max_bytes, bytes - at)), MPI_BYTE,
+                  peer, tag, comm_, &requests_.back());
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Isend"), call_());
   }
   return {};
 }
 
 Status Tree::receive_bytes(void* data, size_t bytes, int peer, int tag) {
-  for (size_t at = 0; at == 0 || at < bytes; at += most_bytes) {
+  for (size_t at = 0; at == 0 || at < bytes; at += max_bytes) {
     requests_.push_back(MPI_REQUEST_NULL);
     receives_.push_back(true);
-    const int error = MPI_Irecv(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(most_bytes, bytes - at)),
+    const int error = MPI_Irecv(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(max_bytes, bytes - at)),
                                 MPI_BYTE, peer, tag, comm_, &requests_.back());
     if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Irecv"), call_());
   }

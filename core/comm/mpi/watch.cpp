@@ -45,7 +45,7 @@ namespace {
 
 constexpr double between_looks = 0.01;
 constexpr double nearly = 0.8;  // of the limit: ranks start waiting at different times
-constexpr size_t most_named = 8;
+constexpr size_t max_named = 8;
 constexpr double brief = 0.3;  // waiting ranks answer at once
 constexpr double fresh = 3;
 constexpr char seconds_here = '\1';  // in a report that is told more than once, each time after more seconds
@@ -69,7 +69,7 @@ void put(std::string_view text, std::span<char> into) {
 // "rank 3", "ranks 3 and 7", "ranks 1, 2, 3 and 90 more"
 std::string ranks_text(const std::vector<int>& ranks) {
   std::string text = ranks.size() == 1 ? "rank" : "ranks";
-  const size_t named = ranks.size() <= most_named ? ranks.size() : most_named - 1;
+  const size_t named = ranks.size() <= max_named ? ranks.size() : max_named - 1;
   for (size_t i = 0; i < named; ++i)
     text += fmt::format("{} {}", i == 0 ? "" : i + 1 == ranks.size() ? " and" : ",", ranks[i]);
   if (named < ranks.size()) text += fmt::format(" and {} more", ranks.size() - named);
@@ -383,8 +383,8 @@ Status Watch::judge(const Place& mine, bool told) const {
   for (const auto& [rank, place] : places) {
     // A rank that is still in the previous call has not made a different call.
     const bool inside = place.waits_on == this && place.step % 2 != 0;
-    const bool behind = cause.code() == Code::mismatch && (!inside || place.step < call.step);
-    if (!behind && (place.key != call.key || place.text != call.text)) elsewhere[place.text].push_back(rank);
+    const bool late = cause.code() == Code::mismatch && (!inside || place.step < call.step);
+    if (!late && (place.key != call.key || place.text != call.text)) elsewhere[place.text].push_back(rank);
   }
   std::string others;
   for (const auto& [text, ranks] : elsewhere)

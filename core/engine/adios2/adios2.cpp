@@ -119,9 +119,9 @@ Result<Contents> contents(const std::string& path) {
   Contents found;
   found.format = "adios2";
   // Texts are in the metadata, so none is longer.
-  const auto most_text = static_cast<size_t>(size_of(path + "/md.0") + std::max<int64_t>(size_of(path + "/mmd.0"), 0));
+  const auto max_text = static_cast<size_t>(size_of(path + "/md.0") + std::max<int64_t>(size_of(path + "/mmd.0"), 0));
   PENSTOCK_TRY(find_datasets(folder, found.catalogue, found.left_out));
-  PENSTOCK_TRY(find_attributes(folder, most_text + 1, found.catalogue, found.left_out));
+  PENSTOCK_TRY(find_attributes(folder, max_text + 1, found.catalogue, found.left_out));
   PENSTOCK_TRY(folder.close());
   found.parts = {path};
   found.blocks.resize(found.catalogue.datasets.size());

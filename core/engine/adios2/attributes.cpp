@@ -102,15 +102,15 @@ struct Notes {
 };
 
 Result<Attribute> value_of(const adios2_attribute* attribute, const std::string& name, adios2_type type,
-                           size_t most_text) {
+                           size_t max_text) {
   adios2_bool single = adios2_false;
   size_t count = 0;
   PENSTOCK_TRY(check(adios2_attribute_is_value(&single, attribute), "asking for the kind of an attribute"));
   PENSTOCK_TRY(check(adios2_attribute_size(&count, attribute), "asking for the size of an attribute"));
   if (type == adios2_type_string) {  // the library reports only how many texts; unused pages need no memory
-    const std::unique_ptr<char[]> space(new char[count * most_text]);
+    const std::unique_ptr<char[]> space(new char[count * max_text]);
     std::vector<char*> texts;
-    for (size_t i = 0; i < count; ++i) texts.push_back(space.get() + i * most_text);
+    for (size_t i = 0; i < count; ++i) texts.push_back(space.get() + i * max_text);
     void* data = single == adios2_true ? static_cast<void*>(space.get()) : static_cast<void*>(texts.data());
     PENSTOCK_TRY(check(adios2_attribute_data(data, &count, attribute), "reading attribute '" + name + "'"));
     if (single == adios2_true) return text_attribute(name, std::string_view(space.get()));
@@ -187,7 +187,7 @@ Status find_datasets(const Folder& folder, Catalogue& catalogue, std::string& le
   return {};
 }
 
-Status find_attributes(const Folder& folder, size_t most_text, Catalogue& catalogue, std::string& left_out) {
+Status find_attributes(const Folder& folder, size_t max_text, Catalogue& catalogue, std::string& left_out) {
   adios2_attribute** list = nullptr;
   size_t count = 0;
   PENSTOCK_TRY(check(adios2_inquire_all_attributes(&list, &count, folder.io()), "asking for attributes"));
@@ -200,7 +200,7 @@ Status find_attributes(const Folder& folder, size_t most_text, Catalogue& catalo
     adios2_type type = adios2_type_unknown;
     PENSTOCK_TRY(check(adios2_attribute_type(&type, list[i]), "asking for a type"));
     const auto slash = full.rfind('/');
-    auto value = value_of(list[i], slash == full.npos ? full : full.substr(slash + 1), type, most_text);
+    auto value = value_of(list[i], slash == full.npos ? full : full.substr(slash + 1), type, max_text);
     if (!value.ok()) {
       leave(left_out, value.status().message());
       continue;

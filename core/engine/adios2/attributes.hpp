@@ -11,7 +11,7 @@ Status define_attributes(adios2_io* io, const Catalogue& catalogue, bool notes);
 // Local; call in this order. Reads the contents of the open FOLDER into CATALOGUE, and the first unsupported item into
 // LEFT_OUT. MOST_TEXT: all attribute texts have fewer bytes.
 Status find_datasets(const Folder& folder, Catalogue& catalogue, std::string& left_out);
-Status find_attributes(const Folder& folder, size_t most_text, Catalogue& catalogue, std::string& left_out);
+Status find_attributes(const Folder& folder, size_t max_text, Catalogue& catalogue, std::string& left_out);
 
 // The variable of dataset NAME; names by ADIOS2's own users begin with a slash. Null if there is none.
 adios2_variable* find_variable(adios2_io* io, const std::string& name);

@@ -9,7 +9,7 @@ namespace {
 
 // H5Dget_chunk_info walks the index from its start each time. Beyond this number the search costs more than reading
 // through the library.
-constexpr hsize_t most_chunks = 2048;
+constexpr hsize_t max_chunks = 2048;
 
 Status add_contiguous(haddr_t address, const Dataset& definition, int64_t file_bytes, bool swapped,
                       std::vector<StoredBlock>& blocks) {
@@ -65,7 +65,7 @@ Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, in
   const auto chunks = static_cast<hsize_t>((all_rows - 1) / rows + 1);
   hsize_t stored = 0;
   const Space space(H5Dget_space(dataset));
-  if (chunks > most_chunks || !space.ok() || H5Dget_num_chunks(dataset, space, &stored) < 0 || stored != chunks)
+  if (chunks > max_chunks || !space.ok() || H5Dget_num_chunks(dataset, space, &stored) < 0 || stored != chunks)
     return {};
   std::map<int64_t, int64_t> base_of_row;
   PENSTOCK_TRY(collect_chunks(dataset, chunks, base_of_row));

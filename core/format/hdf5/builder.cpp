@@ -43,7 +43,7 @@ Result<Properties> growing_creation(const Dataset& dataset, int64_t block) {
 }  // namespace
 
 bool set_object(hid_t creation) {
-  constexpr auto most = static_cast<unsigned>(most_in_header);
+  constexpr auto most = static_cast<unsigned>(max_in_header);
   return H5Pset_obj_track_times(creation, false) >= 0 && H5Pset_attr_phase_change(creation, most, most) >= 0;
 }
 

@@ -8,9 +8,9 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr int64_t most_managed_bytes =
+constexpr int64_t max_managed_bytes =
     3900;  // of an attribute in a heap, before it becomes a "huge object" (4 KiB less its own header)
-constexpr int64_t most_header_bytes = 65000;  // of an attribute in an object header (64 KiB less its own header)
+constexpr int64_t max_header_bytes = 65000;  // of an attribute in an object header (64 KiB less its own header)
 
 int64_t type_bytes(Kind kind) {
   switch (kind) {
@@ -29,7 +29,7 @@ int64_t attribute_bytes(const Attribute& attribute) {
 int64_t attributes_bytes(const std::map<std::string, Attribute>& attributes) {
   int64_t sum = 0;
   for (const auto& [name, attribute] : attributes) sum += attribute_bytes(attribute);
-  const bool dense = static_cast<int64_t>(attributes.size()) > most_in_header || largest_outside_header(attributes) > 0;
+  const bool dense = static_cast<int64_t>(attributes.size()) > max_in_header || largest_outside_header(attributes) > 0;
   // A heap doubles its blocks up to 64 KiB, and the space of attributes that left the header stays.
   return dense ? 1900 + sum + sum / 2 + std::min<int64_t>(sum, 65536) / 2 : sum + sum / 8;
 }
@@ -53,11 +53,11 @@ int64_t links_bytes(int64_t links, int64_t name_bytes) {
 }  // namespace
 
 int64_t largest_outside_header(const std::map<std::string, Attribute>& attributes) {
-  const bool many = static_cast<int64_t>(attributes.size()) > most_in_header;
+  const bool many = static_cast<int64_t>(attributes.size()) > max_in_header;
   int64_t largest = 0;
   for (const auto& [name, attribute] : attributes) {
     const int64_t size = attribute_bytes(attribute);
-    if (size > (many ? most_managed_bytes : most_header_bytes)) largest = std::max(largest, size);
+    if (size > (many ? max_managed_bytes : max_header_bytes)) largest = std::max(largest, size);
   }
   // One attribute that leaves the header moves the others of its object too.
   if (largest > 0)

@@ -9,7 +9,7 @@
 namespace penstock::hdf5 {
 
 // Opening a file does not examine datasets with more strings than this.
-inline constexpr int64_t most_strings = int64_t{1} << 24;
+inline constexpr int64_t max_strings = int64_t{1} << 24;
 
 // The length of the longest string in DATASET of type STORED, in bytes, at least 1. Reads all strings.
 Result<int64_t> longest_string(hid_t dataset, hid_t stored);

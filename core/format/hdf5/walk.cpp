@@ -226,12 +226,12 @@ class Walker {
     if (const Status inside = check_inside(creation, path_); !inside.ok())
       return "a dataset that cannot be read: " + inside.message();
     const int64_t count = elements(dataset.shape);
-    if (count < 0 || count > most_strings)
+    if (count < 0 || count > max_strings)
       return std::string("a dataset of more strings of variable length than are looked through, 2^24");
     PENSTOCK_ASSIGN(type.text_bytes, longest_string(object, stored));
     const Status legal = check_shape(type, dataset.shape);
-    constexpr int64_t most_bytes = int64_t{1} << 34;
-    if (!legal.ok() || type.text_bytes * count > most_bytes)
+    constexpr int64_t max_bytes = int64_t{1} << 34;
+    if (!legal.ok() || type.text_bytes * count > max_bytes)
       return std::string("a dataset of strings of variable length, too large with all as long as the longest");
     return std::string();
   }

@@ -13,7 +13,7 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr size_t most_in_flight = 8;  // non-blocking calls, each with its own buffer
+constexpr size_t max_in_flight = 8;  // non-blocking calls, each with its own buffer
 
 // The pieces of one part whose elements are converted in units of one size, and their number of rounds.
 struct Task {
@@ -207,7 +207,7 @@ class AddressedTransfer : public Transfer {
 
   // A rank without rounds left, or with a failure, takes part without data.
   Status start_round() {
-    finish_calls(most_under_way() - 1);
+    finish_calls(max_under_way() - 1);
     const Task& task = tasks_[task_];
     ++round_;
     Round round;
@@ -248,9 +248,9 @@ class AddressedTransfer : public Transfer {
   }
 
   // A view must stay until its calls are done. MPICH 4.0 aborts with several collective calls in progress on one file.
-  size_t most_under_way() const {
+  size_t max_under_way() const {
     const bool several = options_.synchronism == Synchronism::nonblocking && !options_.viewed() && !options_.collective;
-    return several ? most_in_flight : 1;
+    return several ? max_in_flight : 1;
   }
 
   // Waits until at most LEFT calls are in progress.
@@ -265,7 +265,7 @@ class AddressedTransfer : public Transfer {
   // Whether a call can start without waiting for another.
   Result<bool> make_room() {
     if (in_flight_.empty()) return true;
-    if (in_flight_.size() < most_under_way() && rounds_left()) return true;
+    if (in_flight_.size() < max_under_way() && rounds_left()) return true;
     PENSTOCK_ASSIGN(const bool done, in_flight_.front()->test());
     if (done) finish_calls(in_flight_.size() - 1);
     return done && (in_flight_.empty() || rounds_left());

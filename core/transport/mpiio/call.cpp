@@ -8,7 +8,7 @@
 namespace penstock::mpiio {
 namespace {
 
-const std::byte zeros[most_padding] = {};
+const std::byte zeros[max_padding] = {};
 
 // Contiguous entries in memory become one.
 void add_entry(std::vector<MemoryEntry>& entries, const MemoryEntry& entry) {
@@ -55,8 +55,8 @@ Status RoundCall::prepare(Round round, const Limits& limits, int64_t unit, Direc
     staged_.push_back(stretch);
     at += slice.bytes;
   }
-  for (int64_t left = padding; left > 0; left -= most_padding)
-    entries.push_back({const_cast<std::byte*>(zeros), unit, std::min(left, most_padding) / unit, 1});  // only written
+  for (int64_t left = padding; left > 0; left -= max_padding)
+    entries.push_back({const_cast<std::byte*>(zeros), unit, std::min(left, max_padding) / unit, 1});  // only written
   bytes_ = static_cast<int64_t>(header_.size()) + round_.bytes + padding;
   PENSTOCK_ASSIGN(memory_, memory_type(entries, unit));
   return {};

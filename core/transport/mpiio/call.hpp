@@ -8,7 +8,7 @@
 namespace penstock::mpiio {
 
 // The maximum number of zero bytes after a round's data.
-inline constexpr int64_t most_padding = 64 << 10;
+inline constexpr int64_t max_padding = 64 << 10;
 
 class RoundCall {
  public:

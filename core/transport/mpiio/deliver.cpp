@@ -11,7 +11,7 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr int64_t most_held = 256 << 20;  // by all ranks of one round
+constexpr int64_t max_held = 256 << 20;  // by all ranks of one round
 
 int64_t element_at(const Piece& piece, int64_t address) {
   return address <= piece.address ? 0 : (address - piece.address) / piece.element_bytes;
@@ -85,7 +85,7 @@ void unpack_own(const Pieces& pieces, const Holding& holding, std::span<const st
 }  // namespace
 
 int64_t holding_bytes(const Job& job, int64_t wanted) {
-  return std::clamp<int64_t>(most_held / job.comm->size(), 4096, std::max<int64_t>(wanted, 4096));
+  return std::clamp<int64_t>(max_held / job.comm->size(), 4096, std::max<int64_t>(wanted, 4096));
 }
 
 Status deliver(const Job& job, const std::vector<const Piece*>& pieces, std::span<const Holding> holdings,

@@ -11,7 +11,7 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr int64_t most_in_block = int64_t{1} << 30;  // bytes of one entry, since its length is an int
+constexpr int64_t max_in_block = int64_t{1} << 30;  // bytes of one entry, since its length is an int
 
 Result<Datatype> commit(int error, MPI_Datatype type, const char* call) {
   PENSTOCK_TRY(mpi_status(error, call));
@@ -25,8 +25,8 @@ struct Blocks {
   std::vector<int> lengths;
   std::vector<MPI_Aint> displacements;
   void add(int64_t at, int64_t bytes, int64_t unit) {
-    for (; bytes > 0; at += most_in_block, bytes -= most_in_block) {
-      lengths.push_back(static_cast<int>(std::min(bytes, most_in_block) / unit));
+    for (; bytes > 0; at += max_in_block, bytes -= max_in_block) {
+      lengths.push_back(static_cast<int>(std::min(bytes, max_in_block) / unit));
       displacements.push_back(static_cast<MPI_Aint>(at));
     }
   }
@@ -112,7 +112,7 @@ Result<MemoryType> memory_type(const std::vector<MemoryEntry>& entries, int64_t 
   if (entries.empty()) return memory;
   const MemoryEntry& first = entries.front();
   const int64_t bytes = first.count * first.element_bytes;
-  if (entries.size() == 1 && (first.stride == 1 || first.count == 1) && bytes <= most_in_block) {
+  if (entries.size() == 1 && (first.stride == 1 || first.count == 1) && bytes <= max_in_block) {
     memory.address = first.address;
     memory.count = static_cast<int>(bytes / unit);
     memory.type = Datatype::basic(unit_type(unit));

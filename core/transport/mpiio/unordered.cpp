@@ -16,7 +16,7 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr size_t most_in_flight = 8;
+constexpr size_t max_in_flight = 8;
 
 Cell cell_of(const Options& options, Direction direction) {
   return {Positioning::shared, false, options.synchronism, direction};
@@ -57,7 +57,7 @@ class RecordWriter : public Transfer {
     const LibraryGate gate;
     const double deadline = now() + seconds;
     while (piece_ < pieces_.size() && failure_.ok()) {
-      if (in_flight_.size() == most_in_flight) {
+      if (in_flight_.size() == max_in_flight) {
         PENSTOCK_ASSIGN(const bool done, in_flight_.front()->test());
         if (!done) return false;
       }
@@ -111,7 +111,7 @@ class RecordWriter : public Transfer {
   }
 
   void write_record(const Piece& piece) {
-    finish_calls(options_.synchronism == Synchronism::nonblocking ? most_in_flight - 1 : 0);
+    finish_calls(options_.synchronism == Synchronism::nonblocking ? max_in_flight - 1 : 0);
     const int64_t bytes = piece.selection.count() * piece.element_bytes;
     const Limits limits{true, !options_.datatype, INT32_MAX, INT64_MAX, INT64_MAX};
     Rounds rounds({&piece}, *part_, limits, false);

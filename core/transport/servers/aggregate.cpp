@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t least_block = 4096, largest_block = 1 << 20;
+constexpr int64_t min_block = 4096, largest_block = 1 << 20;
 
 // The bits of [from, to) in word W.
 uint64_t mask(int64_t w, int64_t from, int64_t to) {
@@ -60,7 +60,7 @@ Status each_block(int64_t block_bytes, int64_t offset, int64_t length, F f) {
 }  // namespace
 
 int64_t cache_block_bytes(int64_t buffer_bytes) {
-  int64_t block = least_block;
+  int64_t block = min_block;
   while (block < largest_block && block * 2 * 8 <= buffer_bytes) block *= 2;
   return block;
 }
@@ -124,7 +124,7 @@ Result<Aggregator::Block*> Aggregator::block_at(const Key& key) {
     block.count = 0;
     block.used = order_.insert(order_.end(), key);
     at = blocks_.emplace(key, std::move(block)).first;
-    most_blocks_ = std::max(most_blocks_, static_cast<int64_t>(blocks_.size()));
+    max_blocks_ = std::max(max_blocks_, static_cast<int64_t>(blocks_.size()));
   } else {
     order_.splice(order_.end(), order_, at->second.used);
   }

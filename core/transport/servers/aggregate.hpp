@@ -31,7 +31,7 @@ class Aggregator {
   // complete.
   Status put(int64_t part, int64_t offset, std::span<const std::byte> run);
   Status flush();
-  int64_t most_buffered() const { return most_blocks_ * block_bytes_; }
+  int64_t max_buffered() const { return max_blocks_ * block_bytes_; }
 
  private:
   using Key = std::pair<int64_t, int64_t>;  // part, block number
@@ -55,7 +55,7 @@ class Aggregator {
   std::vector<Block> spare_;
   Block* last_ = nullptr;  // for LAST_KEY_, where the next run usually belongs
   Key last_key_;
-  int64_t most_blocks_ = 0;
+  int64_t max_blocks_ = 0;
 };
 
 // Reading: serves runs of several ranks from blocks that are read once.

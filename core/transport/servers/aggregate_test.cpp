@@ -61,7 +61,7 @@ TEST(Aggregator, AnyOrderOfAnyRunsGivesTheSameFile) {
       EXPECT_TRUE(file == found.bytes[part]) << "seed " << seed;
       EXPECT_TRUE(expected.touched[part] == found.touched[part]) << "bytes that nobody put, seed " << seed;
     }
-    EXPECT_LE(aggregator.most_buffered(), std::max<int64_t>(buffer, 2 * cache_block_bytes(buffer))) << "seed " << seed;
+    EXPECT_LE(aggregator.max_buffered(), std::max<int64_t>(buffer, 2 * cache_block_bytes(buffer))) << "seed " << seed;
   }
 }
 
@@ -82,7 +82,7 @@ TEST(Aggregator, LongRunsAreNotCopiedNorCut) {
   Random random(1);
   ASSERT_TRUE(aggregator.put(0, 8192, made(random, 16 << 20)).ok());
   EXPECT_EQ(files.calls, 1);
-  EXPECT_EQ(aggregator.most_buffered(), 0);
+  EXPECT_EQ(aggregator.max_buffered(), 0);
 }
 
 TEST(Aggregator, AFailedWriteIsReported) {
@@ -137,9 +137,9 @@ TEST(Strips, ComeBackAsTheyWere) {
       offset = kind == 8 ? draw(random, int64_t{1} << 60) : offset + (kind < 5 ? 64 : draw(random, 80));
       writer.add(part, offset, length);
       for (int64_t i = 0; i < length; ++i) expected.push_back({part, offset + i});
-      EXPECT_GE(writer.most_bytes(), 0);
+      EXPECT_GE(writer.max_bytes(), 0);
     }
-    const int64_t most = writer.most_bytes();
+    const int64_t most = writer.max_bytes();
     const Bytes bytes = writer.take();
     EXPECT_LE(static_cast<int64_t>(bytes.size()), most);
     StripReader reader(bytes);

@@ -40,8 +40,8 @@ struct ServerMessage {
 // Flags of a job.
 inline constexpr int64_t job_reads = 1, job_syncs = 2, job_direct = 4;
 
-inline constexpr size_t most_message_bytes = 12 << 10;  // a path has at most 4 KiB
-inline constexpr size_t most_text_bytes = 8 << 10;
+inline constexpr size_t max_message_bytes = 12 << 10;  // a path has at most 4 KiB
+inline constexpr size_t max_text_bytes = 8 << 10;
 
 inline std::vector<std::byte> encode_message(const ServerMessage& m) {
   Encoder out;
@@ -51,7 +51,7 @@ inline std::vector<std::byte> encode_message(const ServerMessage& m) {
   out.value(m.x);
   out.value(m.y);
   out.value(m.code);
-  out.text(std::string_view(m.text).substr(0, most_text_bytes));
+  out.text(std::string_view(m.text).substr(0, max_text_bytes));
   return out.take();
 }
 

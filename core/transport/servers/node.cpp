@@ -163,7 +163,7 @@ Result<std::optional<Received>> receive_message(int socket, int wait_ms) {
     if (ready < 0 && errno != EINTR) return failed("waiting for an I/O server");
     if (ready <= 0) return Nothing();
   }
-  std::byte bytes[most_message_bytes];
+  std::byte bytes[max_message_bytes];
   iovec vector{bytes, sizeof bytes};
   msghdr header{};
   header.msg_iov = &vector;

@@ -24,7 +24,7 @@ namespace penstock {
 namespace {
 
 constexpr int welcome_seconds = 30;
-constexpr size_t most_kept = 2;
+constexpr size_t max_kept = 2;
 
 // A server process that this rank started.
 class Child {
@@ -238,7 +238,7 @@ Result<std::vector<Started>> share(const Communicator& node, const Started& mine
 
 Status connect_all(NodePool& pool, const Groups& groups, int node_rank, const std::vector<Started>& servers) {
   for (const Started& server : servers) PENSTOCK_TRY(server.status);
-  PENSTOCK_ASSIGN(pool.segment, SharedSegment::create(servers[0].share_bytes, least_slots_bytes));
+  PENSTOCK_ASSIGN(pool.segment, SharedSegment::create(servers[0].share_bytes, min_slots_bytes));
   pool.slots = cut_slots(pool.segment.memory());
   for (int s = 0; s < groups.servers; ++s) {
     if (!groups.serves(s, node_rank)) continue;
@@ -254,7 +254,7 @@ Status connect_all(NodePool& pool, const Groups& groups, int node_rank, const st
 // A whole number of slots of every size, and at most a large share of the free memory.
 int64_t share_of(int64_t buffer_bytes, int ranks) {
   const int64_t room = std::min(buffer_bytes, shared_memory_free() / 10 * 9);
-  const int64_t unit = least_slots_bytes;
+  const int64_t unit = min_slots_bytes;
   return std::max(unit, room / ranks / unit * unit);
 }
 
@@ -294,7 +294,7 @@ Result<std::unique_ptr<NodePool>> new_pool(const Communicator& comm, const Setti
 }  // namespace
 
 std::vector<std::span<std::byte>> cut_slots(std::span<std::byte> memory) {
-  constexpr size_t page = 4096, least = least_slots_bytes / 2, most = 4 << 20, many = 64;
+  constexpr size_t page = 4096, least = min_slots_bytes / 2, most = 4 << 20, many = 64;
   const size_t bytes = std::clamp(memory.size() / many / page * page, least, most);
   std::vector<std::span<std::byte>> slots;
   for (size_t at = 0; at + bytes <= memory.size(); at += bytes) slots.push_back(memory.subspan(at, bytes));
@@ -314,7 +314,7 @@ void keep_node_servers(ServerPoolPtr pool) {
   std::unique_ptr<NodePool> dropped;  // outside the lock: it waits for its servers to end
   std::lock_guard lock(kept_mutex);
   auto& pools = kept();
-  if (pools.size() >= most_kept) {
+  if (pools.size() >= max_kept) {
     dropped = std::move(pools.front());
     pools.erase(pools.begin());
   }

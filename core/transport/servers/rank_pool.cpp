@@ -136,7 +136,7 @@ Result<ServerPoolPtr> take_server_ranks(const Communicator& comm, const Settings
   pool->disposable = false;
   pool->communicates = true;
   pool->cache_bytes = settings.integer("buffer_bytes");
-  const int64_t unit = least_slots_bytes, share = settings.integer("buffer_bytes") / comm->node_size();
+  const int64_t unit = min_slots_bytes, share = settings.integer("buffer_bytes") / comm->node_size();
   PENSTOCK_TRY(take_memory(*pool, std::max(unit, share / unit * unit)));
   const auto channel = static_cast<int32_t>(ranks->channels++ % rank_channels);
   const auto n = static_cast<int64_t>(ranks->clients.size()), m = static_cast<int64_t>(ranks->servers.size());

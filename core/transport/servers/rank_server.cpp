@@ -17,7 +17,7 @@ namespace {
 
 using Kind = ServerMessage::Kind;
 
-constexpr int most_idle_us = 1000;
+constexpr int max_idle_us = 1000;
 
 // Memory for one chunk, laid out like the slot of its client.
 struct ChunkMemory {
@@ -55,7 +55,7 @@ class RankServer {
       }
       PENSTOCK_TRY(failure_);
       PENSTOCK_TRY(sends_.progress());
-      idle_us = any ? 0 : std::min(idle_us + 10, most_idle_us);
+      idle_us = any ? 0 : std::min(idle_us + 10, max_idle_us);
       if (idle_us > 100) ::usleep(static_cast<useconds_t>(idle_us));  // frees a core that others may need
       if (!any) ::sched_yield();
     }

@@ -23,7 +23,7 @@ class StripWriter {
  public:
   void add(int64_t part, int64_t offset, int64_t length);
   // An upper bound of the size that take() would return after one more add().
-  int64_t most_bytes() const { return static_cast<int64_t>(bytes_.size()) + 2 * largest; }
+  int64_t max_bytes() const { return static_cast<int64_t>(bytes_.size()) + 2 * largest; }
   std::vector<std::byte> take();
 
  private:

@@ -16,8 +16,8 @@
 namespace penstock {
 namespace {
 
-constexpr int patience_ms = 20;           // between polls of the other servers
-constexpr int64_t least_streamed = 4096;  // bytes of a run
+constexpr int patience_ms = 20;         // between polls of the other servers
+constexpr int64_t min_streamed = 4096;  // bytes of a run
 
 std::string absolute(const std::string& path) {
   char folder[PATH_MAX];
@@ -275,7 +275,7 @@ bool ServersTransfer::fill(Slot& slot, ServerMessage& chunk) {
     const Piece& piece = job_.pieces[piece_];
     const int64_t offset = slice_.address - job_.parts[static_cast<size_t>(piece.part)].virtual_base;
     if (at < 0) chunk.a = at = offset % direct_alignment;
-    const int64_t room = size - at - strips_.most_bytes();
+    const int64_t room = size - at - strips_.max_bytes();
     if (room <= 0) break;
     Slice head = slice_;
     if (head.bytes > room) {
@@ -304,7 +304,7 @@ bool ServersTransfer::fill(Slot& slot, ServerMessage& chunk) {
 // Long runs bypass the caches, since this rank does not use them again; others are left for copy_windows().
 void ServersTransfer::add_run(Slot& slot, const Slice& slice, std::byte* at) {
   const Piece& piece = job_.pieces[piece_];
-  if (!reading() && slice.bytes >= least_streamed && slice.stride == 1 && piece.swap_bytes <= 1)
+  if (!reading() && slice.bytes >= min_streamed && slice.stride == 1 && piece.swap_bytes <= 1)
     return stream_copy(at, piece.memory + slice.memory * piece.element_bytes + slice.skip,
                        static_cast<size_t>(slice.bytes));
   if (slot.windows.empty() || slot.windows.back().piece != piece_ || slot.windows.back().end != at)

@@ -9,11 +9,11 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t least_domain = 2 << 20;  // below this a writer's open, sync and close cost more than its writing
+constexpr int64_t min_domain = 2 << 20;  // below this a writer's open, sync and close cost more than its writing
 constexpr int64_t writers_of_a_node = 4;
 
 int64_t choose_writers(const Cut& cut, int64_t bytes) {
-  int64_t writers = std::min(bytes / least_domain, cut.nodes * writers_of_a_node);
+  int64_t writers = std::min(bytes / min_domain, cut.nodes * writers_of_a_node);
   const int64_t met = std::max<int64_t>(writers_of_a_node, std::bit_width(static_cast<uint64_t>(cut.ranks)));
   if (cut.span > 0) writers = std::min(writers, static_cast<int64_t>(static_cast<__int128>(bytes) * met / cut.span));
   return writers;
@@ -79,7 +79,7 @@ Domains cut_domains(const Cut& cut) {
   d.block = cut.block;
   d.ranks = cut.ranks;
   int64_t writers = cut.writers > 0 ? cut.writers : choose_writers(cut, d.end - d.begin);
-  if (cut.most_writers > 0) writers = std::min(writers, cut.most_writers);
+  if (cut.max_writers > 0) writers = std::min(writers, cut.max_writers);
   d.writers = static_cast<int>(std::clamp<int64_t>(writers, 1, cut.ranks));
   d.window = std::max(cut.block, round_up(cut.window, cut.block));
   const auto seats = std::ssize(cut.seats);

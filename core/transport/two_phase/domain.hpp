@@ -13,7 +13,7 @@ struct Cut {
   int64_t block = 4096;      // writers do not share blocks
   int64_t window = 8 << 20;  // maximum that a writer handles at once
   int64_t writers = 0;       // 0: automatic
-  int64_t most_writers = 0;  // 0: no limit
+  int64_t max_writers = 0;   // 0: no limit
   int ranks = 1;
   int64_t nodes = 1;
   int64_t span = 0;  // range over which the data of one rank is spread; 0: unknown

@@ -25,7 +25,7 @@ TEST(Domains, TileTheRangeInBlocks) {
                                    .block = block,
                                    .window = draw(1, 64 << 20),
                                    .writers = writers,
-                                   .most_writers = draw(0, 20),
+                                   .max_writers = draw(0, 20),
                                    .ranks = ranks,
                                    .nodes = draw(1, ranks),
                                    .span = draw(0, end - begin)});

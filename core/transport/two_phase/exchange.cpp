@@ -166,7 +166,7 @@ Cut make_cut(const Reach& all, const Settings& settings) {
   }
   cut.window = std::min(settings.integer("buffer_bytes"), share_of_memory(settings) / 2);
   cut.writers = settings.integer("writers");
-  cut.most_writers = settings.integer("max_concurrent_writers");
+  cut.max_writers = settings.integer("max_concurrent_writers");
   cut.span = all.span;
   return cut;
 }
@@ -258,12 +258,12 @@ Result<const PlanCache::Entry*> find_cached(const Job& job, const PlanCache& cac
 }
 
 void keep(PlanCache& cache, const ExchangePlan& plan, uint64_t key) {
-  constexpr size_t most_entries = 4;
+  constexpr size_t max_entries = 4;
   ++cache.exchanges;
   int64_t bytes = 0;
   for (const Client& client : plan.clients) bytes += client.pieces.bytes();
-  if (bytes > cache.most_bytes) return;
-  if (cache.entries.size() == most_entries) cache.entries.erase(cache.entries.begin());
+  if (bytes > cache.max_bytes) return;
+  if (cache.entries.size() == max_entries) cache.entries.erase(cache.entries.begin());
   cache.entries.push_back({cache.exchanges, key, plan.clients, plan.parts});
 }
 

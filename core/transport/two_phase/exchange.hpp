@@ -56,7 +56,7 @@ struct PlanCache {
   };
   std::vector<Entry> entries;
   int64_t exchanges = 0;
-  int64_t most_bytes = 1 << 20;  // of an entry; larger ones are not kept
+  int64_t max_bytes = 1 << 20;  // of an entry; larger ones are not kept
 };
 
 // Collective. One sparse exchange: each source sends each of its writers the selections in the writer's domain. Pieces

@@ -83,7 +83,7 @@ class TwoPhaseTransfer : public Transfer {
       job_.hints_outcome->warnings.emplace_back(
           "the ranks of this node can share no memory: its data goes in messages");
     PlanCache& cache = job_.comm->attachments().get<PlanCache>();
-    cache.most_bytes = budget_ / 4;
+    cache.max_bytes = budget_ / 4;
     PENSTOCK_ASSIGN(plan_, plan_exchange(job_, domains_, cache));
     for (const Route& route : plan_.routes)
       if (neighbours_.reaches(route.rank)) near_.push_back({&route, 0});
@@ -282,14 +282,14 @@ class TwoPhaseTransfer : public Transfer {
 
   // Without occupying a core for long: ranks that copy may need it.
   void wait_a_little(uint32_t bell, int idle) {
-    constexpr int most_yields = 100;
+    constexpr int max_yields = 100;
     constexpr double nap = 50e-6, until_bell = 10e-3;
     const bool messages = mailbox_.expecting() || mailbox_.sending() || (round_ < rounds_ && next_post_ < sources());
     const bool for_file = round_ < rounds_ && !messages && staging_.busy();
     PhaseTimer timer(*job_.phases, !for_file ? Phase::exchange : reading() ? Phase::read : Phase::write);
     if (neighbours_.any()) return sleep(bell, messages ? nap : until_bell);
     if (for_file) return staging_.wait_idle();
-    if (idle < most_yields)
+    if (idle < max_yields)
       sched_yield();
     else
       std::this_thread::sleep_for(std::chrono::duration<double>(nap));

@@ -9,13 +9,13 @@ namespace {
 
 const Descriptor descriptor{"plain",
                             "one system call for each contiguous run: the example of the tutorial",
-                            {{"most_bytes", Parameter::Type::bytes, "1", "1MiB", "of one call; longer runs are cut"}},
+                            {{"max_bytes", Parameter::Type::bytes, "1", "1MiB", "of one call; longer runs are cut"}},
                             ""};
 
 class PlainTransfer final : public Transfer {
  public:
-  PlainTransfer(const Job& job, int64_t most_bytes)
-      : job_(job), most_bytes_(most_bytes), files_(job.storage, Io::buffered, job.direction == Direction::write) {}
+  PlainTransfer(const Job& job, int64_t max_bytes)
+      : job_(job), max_bytes_(max_bytes), files_(job.storage, Io::buffered, job.direction == Direction::write) {}
 
   Result<bool> progress(double) override { return true; }  // all of it happens in finish
 
@@ -37,11 +37,11 @@ class PlainTransfer final : public Transfer {
     PENSTOCK_ASSIGN(StorageFile * file, files_.at(part.path));
     SliceCursor cursor(piece, part.virtual_base, part.virtual_base + part.bytes);
     for (Slice slice; cursor.next(slice);)
-      for (int64_t at = 0; at < slice.bytes; at += most_bytes_) {
+      for (int64_t at = 0; at < slice.bytes; at += max_bytes_) {
         Slice cut = slice;
         cut.address += at;
         cut.skip += at;
-        cut.bytes = std::min(most_bytes_, slice.bytes - at);
+        cut.bytes = std::min(max_bytes_, slice.bytes - at);
         PENSTOCK_TRY(move(piece, cut, cut.address - part.virtual_base, *file));
       }
     return {};
@@ -60,7 +60,7 @@ class PlainTransfer final : public Transfer {
   }
 
   const Job& job_;
-  int64_t most_bytes_;
+  int64_t max_bytes_;
   OpenParts files_;
   std::vector<std::byte> buffer_;
   bool touched_ = false;
@@ -70,7 +70,7 @@ class Plain final : public Transport {
  public:
   const Descriptor& describe() const override { return descriptor; }
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
-    return std::unique_ptr<Transfer>(std::make_unique<PlainTransfer>(job, settings.integer("most_bytes")));
+    return std::unique_ptr<Transfer>(std::make_unique<PlainTransfer>(job, settings.integer("max_bytes")));
   }
 };
 

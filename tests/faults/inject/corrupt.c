@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { from = 128 << 10, changed = 512, most_vectors = 1024 };
+enum { from = 128 << 10, changed = 512, max_vectors = 1024 };
 
 static unsigned char before[changed];
 static long place; /* 0 until it is known */
@@ -94,8 +94,8 @@ ssize_t write(int fd, const void *bytes, size_t length) {
 #define PWRITEV(name, type)                                                   \
   ssize_t name(int fd, const struct iovec *vectors, int count, type offset) { \
     NEXT(name);                                                               \
-    struct iovec own[most_vectors];                                           \
-    if (count > most_vectors) return next(fd, vectors, count, offset);        \
+    struct iovec own[max_vectors];                                            \
+    if (count > max_vectors) return next(fd, vectors, count, offset);         \
     memcpy(own, vectors, (size_t)count * sizeof *own);                        \
     void *copy = 0;                                                           \
     long at = (long)offset;                                                   \

@@ -1,5 +1,5 @@
-// FreedBehind: descriptors that hold the files, closed by a thread.
-#include "core/storage/freed_behind.hpp"
+// FreedLater: descriptors that hold the files, closed by a thread.
+#include "core/storage/freed_later.hpp"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -41,7 +41,7 @@ void close_all(const std::vector<int>& files) {
 
 }  // namespace
 
-bool FreedBehind::hold(const std::string& path) {
+bool FreedLater::hold(const std::string& path) {
   const int fd = ::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return false;
   const std::lock_guard lock(mutex_);
@@ -55,7 +55,7 @@ bool FreedBehind::hold(const std::string& path) {
   return true;
 }
 
-void FreedBehind::let_go() {
+void FreedLater::let_go() {
   std::vector<int> files;
   {
     const std::lock_guard lock(mutex_);

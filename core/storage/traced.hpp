@@ -1,4 +1,4 @@
-// timed_storage: a storage that writes its calls to a trace.
+// traced_storage: a storage that writes its calls to a trace.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,6 @@
 namespace penstock {
 
 // TRACE must outlive the storage and its files.
-std::shared_ptr<Storage> timed_storage(std::shared_ptr<Storage> inner, Trace& trace);
+std::shared_ptr<Storage> traced_storage(std::shared_ptr<Storage> inner, Trace& trace);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// FreedBehind: frees the blocks of large removed files in a thread. Local file systems free blocks within rename or
+// FreedLater: frees the blocks of large removed files in a thread. Local file systems free blocks within rename or
 // unlink (30 to 40 ms for 128 MiB on ext4), and concurrent syncs wait. Held here, the files are freed while the program
 // continues (docs/decisions/0010).
 #pragma once
@@ -11,12 +11,12 @@
 namespace penstock {
 
 // Thread-safe.
-class FreedBehind {
+class FreedLater {
  public:
-  FreedBehind() = default;
-  ~FreedBehind() { let_go(); }
-  FreedBehind(const FreedBehind&) = delete;
-  FreedBehind& operator=(const FreedBehind&) = delete;
+  FreedLater() = default;
+  ~FreedLater() { let_go(); }
+  FreedLater(const FreedLater&) = delete;
+  FreedLater& operator=(const FreedLater&) = delete;
 
   // Holds the file at PATH, which is about to be removed, until let_go; returns whether it does. The file must be large
   // and on ext4, XFS or Btrfs. The file system must have several times the held space free, since nobody gets that
