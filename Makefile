@@ -72,9 +72,9 @@ docs: prepare-test ## Make the documentation in build/docs/html, and the man pag
 	@PYTHONPATH=tools $(BIN)/python tools/manual man build/man
 	@PYTHONPATH=tools $(BIN)/python tools/manual site build/docs
 
-lint: prepare-test configure-dev ## Check includes, first lines, formatting and types
+lint: prepare-test configure-dev ## Check includes, first and long lines, formatting and types
 	@$(BIN)/python tools/checks/arrows.py
-	@$(BIN)/python tools/checks/first_lines.py
+	@$(BIN)/python tools/checks/lines.py
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) && echo "clang-format: nothing to change"
 	@$(BIN)/ruff check --quiet $(PYTHON_SOURCES)
 	@$(BIN)/ruff format --check $(PYTHON_SOURCES)

@@ -1,4 +1,4 @@
-# What penstock stands on: MPI, the HDF5 that belongs to it, fmt, nlohmann-json, threads, liburing; GoogleTest, CLI11 and Google Benchmark for its programs.
+# What penstock needs: MPI, an HDF5 made with it, fmt, nlohmann-json, threads, liburing; and what its programs need.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -77,7 +77,7 @@ message(STATUS "penstock: MPI ${PENSTOCK_MPI_FLAVOUR}, HDF5 ${PENSTOCK_HDF5_LIBR
 # Debian's are builds for Open MPI: elsewhere their place must be named.
 set(PENSTOCK_PNETCDF_ROOT "" CACHE PATH "Root of the Parallel-NetCDF to use; empty: Debian's, for Open MPI")
 set(PENSTOCK_NETCDF_ROOT "" CACHE PATH "Root of the parallel netCDF-4 to use; empty: Debian's, for Open MPI")
-# penstock_library(NAME ROOT LIBRARY HEADER INCLUDE): PENSTOCK_NAME is true where it was found, and penstock_name links it.
+# penstock_library(NAME ROOT LIBRARY HEADER INCLUDE): PENSTOCK_NAME says whether it was found; penstock_name links it.
 function(penstock_library name root library header include)
   set(PENSTOCK_${name} FALSE PARENT_SCOPE)
   if(NOT PENSTOCK_MPI OR (NOT root AND NOT PENSTOCK_MPI_FLAVOUR STREQUAL openmpi))

@@ -1,7 +1,7 @@
 # What `cmake --install` puts where: the library, its headers, and how CMake and pkg-config find them.
 include(CMakePackageConfigHelpers)
 
-target_compile_features(penstock_core INTERFACE cxx_std_20)  # of those who use the C++ headers; C users are not concerned
+target_compile_features(penstock_core INTERFACE cxx_std_20)  # for users of the C++ headers
 set_target_properties(penstock_core penstock_server PROPERTIES
   INSTALL_RPATH_USE_LINK_PATH ON)  # an HDF5 or MPI of one's own is found again
 
@@ -16,7 +16,8 @@ if(PENSTOCK_FORTRAN)
   penstock_finds_library(penstock_fortran ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS penstock_fortran EXPORT penstock_fortran LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${PROJECT_BINARY_DIR}/include/penstock/fortran/penstock.mod
-    ${PROJECT_BINARY_DIR}/include/penstock/fortran/penstock_c.mod DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock/fortran)
+    ${PROJECT_BINARY_DIR}/include/penstock/fortran/penstock_c.mod
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock/fortran)
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/penstock)

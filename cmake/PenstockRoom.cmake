@@ -7,7 +7,8 @@ function(penstock_room name folder)
   cmake_parse_arguments(ROOM "" "" "SOURCES;ARROWS;LIBRARIES;TESTS" ${ARGN})
   set(target penstock_${name})
   add_library(${target} OBJECT ${ROOM_SOURCES})
-  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
+    ${PROJECT_BINARY_DIR}/include)
   set(arrows "")
   foreach(room IN LISTS ROOM_ARROWS)
     target_link_libraries(${target} PUBLIC penstock_${room})
@@ -63,8 +64,8 @@ function(penstock_unit_test name)
   gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
 endfunction()
 
-# penstock_entry(NAME BUILT NEEDS): where BUILT is false, entry NAME is in its room's table all the same, and says NEEDS. Only its
-# describe.cpp is compiled then, which defines `Descriptor NAME_descriptor();` and uses no library.
+# penstock_entry(NAME BUILT NEEDS): if BUILT is false, entry NAME stays in its room's table, and says NEEDS. Only its
+# describe.cpp is then compiled, which defines `Descriptor NAME_descriptor();` and uses no library.
 macro(penstock_entry name built needs)
   set(${name}_missing "")
   if(NOT (${built}))
@@ -72,8 +73,8 @@ macro(penstock_entry name built needs)
   endif()
 endmacro()
 
-# penstock_entries(SOURCES TESTS NAMES...): the sources, and the *_test.cpp apart, of a room's entries, NAMES being their folders. In a unity
-# build each is compiled alone: they have the same words, and the I/O server links some of them only.
+# penstock_entries(SOURCES TESTS NAMES...): the sources, and apart from them the *_test.cpp, of the entries in folders
+# NAMES. A unity build compiles each alone: they use the same names, and the I/O server links only some of them.
 macro(penstock_entries sources tests)
   set(${sources} "")
   set(${tests} "")
@@ -91,7 +92,7 @@ macro(penstock_entries sources tests)
   set_source_files_properties(${${sources}} ${${tests}} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endmacro()
 
-# penstock_table(OUTPUT TYPE HEADER NAMES...): generates the explicit table of a room's entries: each folder NAME defines
+# penstock_table(OUTPUT TYPE HEADER NAMES...): generates the table of a room's entries: each folder NAME defines
 # `const TYPE& NAME_<type>();`. For entries that penstock_entry found missing, an Absent<TYPE> stands in.
 function(penstock_table output type header)
   string(TOLOWER ${type} lower)

@@ -1,4 +1,4 @@
-"""particles.py: ragged lists: ranks write as many particles as they have, and any other number of ranks reads them back.
+"""particles.py: ragged lists: each rank writes as many particles as it has, and any number of ranks reads them back.
 
 mpiexec -n 4 python particles.py write particles.h5
 mpiexec -n 3 python particles.py read particles.h5

@@ -66,7 +66,8 @@ contains
     real(real64), allocatable, target :: other(:, :, :)
     call penstock_create(MPI_COMM_WORLD, write_path, f)
     call penstock_lend(f, "velocity/u", u, y_pencil)
-    call penstock_put(f, "kinetic_energy", 0.5d0 * u**2, y_pencil, comment="an expression: put has copied it when it returns")
+    call penstock_put(f, "kinetic_energy", 0.5d0 * u**2, y_pencil, &
+                      comment="an expression: put has copied it when it returns")
     call penstock_attribute(f, "/", "step", step)
     call penstock_close(f)
 
@@ -186,7 +187,8 @@ contains
       case ("--restart"); restart = value
       case default; bad = 1
       end select
-      if (bad /= 0) error stop "usage: pencils [--n POINTS] [--steps STEPS] [--stop-after STEPS] [--write FILE] [--restart FILE]"
+      if (bad /= 0) error stop "usage: pencils [--n POINTS] [--steps STEPS] [--stop-after STEPS] "// &
+        "[--write FILE] [--restart FILE]"
     end do
   end subroutine
 end program

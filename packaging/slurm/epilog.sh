@@ -1,5 +1,5 @@
 #!/bin/sh
-# epilog.sh: Slurm's Epilog that has the doctor look at what task-prolog.sh had recorded, behind the job; it never drains a node.
+# epilog.sh: Slurm's Epilog: after a job the doctor looks at what task-prolog.sh recorded. It never drains a node.
 #
 # It looks as the job's user: what lies there is that user's, and may be links to what only root may write.
 # PENSTOCK_PROFILES: as in task-prolog.sh. Slurm sets no search path: PATH has to lead to penstock.

@@ -1,4 +1,5 @@
-/* background.c: a commit in three steps: what is put meanwhile belongs to the next one, and errors arrive at wait, alike on all ranks. */
+/* background.c: a commit in three calls. What is put meanwhile belongs to the next commit. Errors come from the wait,
+ * and are the same on all ranks. */
 #include <sys/stat.h>
 #include <unistd.h>
 

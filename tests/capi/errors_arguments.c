@@ -1,4 +1,4 @@
-/* errors_arguments.c: arguments that cannot be: NULL, negative, outside, overflowing. Local, so every rank sees its own. */
+/* errors_arguments.c: bad arguments (NULL, negative, outside, overflowing). Such errors are local to each rank. */
 #include "ranks.h"
 
 static const int64_t ten[8] = {10, 10, 10, 10, 10, 10, 10, 10}, zero[8] = {0}, one[8] = {1, 1, 1, 1, 1, 1, 1, 1};

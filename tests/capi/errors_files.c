@@ -1,4 +1,4 @@
-/* errors_files.c: paths that cannot be written, files that cannot be read, and requests that do not fit what is in them. */
+/* errors_files.c: paths that cannot be written, files that cannot be read, requests that do not fit their contents. */
 #define _GNU_SOURCE
 #include "ranks.h"
 

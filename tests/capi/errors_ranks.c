@@ -1,4 +1,5 @@
-/* errors_ranks.c: what ranks together get wrong: definitions that differ, holes, overlaps; one rank's mistake is every rank's error. */
+/* errors_ranks.c: mistakes that ranks make together: definitions that differ, holes, overlaps. If one rank makes a
+ * mistake, all ranks get the error. */
 #include "ranks.h"
 
 static int last(void) { return rank == size - 1; }
@@ -104,7 +105,8 @@ static penstock_status sharing_differs(void) {
   return penstock_close(f);
 }
 
-/* One rank alone makes a mistake in a local call, sees it at once, and goes on; then commit fails everywhere, with its cause. */
+/* One rank makes a mistake in a local call, gets the error at once, and goes on. Then commit fails on all ranks with
+ * its cause. */
 static penstock_status mistake_of_one(void) {
   double data[4] = {0};
   penstock_file *f = NULL;

@@ -21,7 +21,8 @@ static void establish(void) {
 
 static double value(int64_t c, int64_t b, int64_t a, int n) { return (double)(((c * BG + b) * AG + a) * 3 + n); }
 
-/* esio_file_create, esio_attribute_write and _writev, esio_string_set, esio_*_write and _writev with strides and comments. */
+/* esio_file_create, esio_attribute_write and _writev, esio_string_set, esio_*_write and _writev with strides and
+ * comments. */
 static void write_file(penstock_file *f) {
   double dense[CG][4][AG][3];
   float tall[4][AG + 2]; /* with a stride of AG + 2 between lines */
@@ -86,7 +87,7 @@ static void read_file(penstock_file *f) {
   CHECK(time == 1.5 && normal[1] == 1);
 }
 
-/* esio_file_create without overwriting what is there, esio_file_path, esio_file_flush, esio_file_close, esio_file_open. */
+/* esio_file_create without replacing a file, esio_file_path, esio_file_flush, esio_file_close, esio_file_open. */
 static void files(void) {
   penstock_file *f = NULL;
   CHECK_OK(penstock_create(world, in_folder("a.h5"), NULL, &f));

@@ -1,4 +1,4 @@
-/* ranks.h: what the C tests share: ranks, checks that are counted, a fresh folder, and cases of errors. Plain C11, with or without MPI. */
+/* ranks.h: what the C tests share: ranks, counted checks, a fresh folder, cases of errors. C11, with or without MPI. */
 #ifndef PENSTOCK_TESTS_RANKS_H
 #define PENSTOCK_TESTS_RANKS_H
 
@@ -28,8 +28,8 @@ const char *folder(void);
 /* "FOLDER/NAME"; four may be in use at once. */
 const char *in_folder(const char *name);
 
-/* A case of an error: all ranks call RUN, which must give STATUS on each of them, with one message on all that holds each of the words
- * in SAID (NULL at the end). What is in the folder, byte by byte, is the same afterwards. */
+/* A case of an error: all ranks call RUN, which must return STATUS on each of them. All have the same message, which
+ * contains each of the words in SAID (NULL at the end). The bytes in the folder are the same afterwards. */
 typedef struct Case {
   const char *name;
   penstock_status (*run)(void);
@@ -38,7 +38,8 @@ typedef struct Case {
 } Case;
 void run_cases(const Case *cases, size_t count);
 
-/* Collective. A file with f64 "data" of shape (4 * size, 3), 4 rows a rank, each element its index; attribute "units" = "m". */
+/* Collective. Makes a file with f64 "data" of shape (4 * size, 3), 4 rows for each rank; the value of an element is its
+ * index; attribute "units" = "m". */
 void make_file(const char *path);
 /* The status of opening FILE, where that failed, else that of closing it. */
 penstock_status finish(penstock_status opened, penstock_file **file);

@@ -1,4 +1,4 @@
-/* sketch.c: the program of the design's first page, and its file read by a single rank that knows nothing of the first. */
+/* sketch.c: the program of the design's first page, and one rank that reads its file and knows nothing of it. */
 #include "ranks.h"
 
 #define NY 12

@@ -1,8 +1,9 @@
-/* left_open: preloaded into tests: what the library has made of MPI's objects and not given back is reported by MPI_Finalize, with
- * the call that made it, and is a failure (exit status 99 of that rank).
+/* left_open: preloaded into tests: MPI_Finalize reports each MPI object that the library made and did not free, with
+ * the call that made it. That is a failure (exit status 99 of the rank).
  *
- * Only what is called from libpenstock counts; other libraries may have their own reasons. Handles are compared as numbers: MPI
- * gives one number again, or to several at once, so they are counted. PENSTOCK_LEFT_OPEN_SELF_TEST: forget that any was freed. */
+ * Only calls from libpenstock count; other libraries may have their own reasons. Handles are compared as numbers: MPI
+ * reuses a number, or gives it to several at once, so they are counted. PENSTOCK_LEFT_OPEN_SELF_TEST: forget every
+ * free. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// e3sm: the real decompositions of a climate model, tens of thousands of unsorted runs, read back otherwise than written.
-// Written by every method that makes a single file, but for netcdf4, which takes ten seconds for a map; by all with --all.
+// e3sm: real decompositions of a climate model, tens of thousands of unsorted runs, read back by another decomposition.
+// Every method that makes a single file writes them, except netcdf4, which takes ten seconds for a map; --all: all do.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -144,16 +144,16 @@ std::vector<Method> methods() {
                                       (parameter.name == "kind" && value == "ranks");
               const std::string setting =
                   std::string(parameter.name) + "=" + value + (reads ? small_buffer(*transport, parameter.name) : "");
-              // A transport knows neither formats nor placements: each of its values with the first format in all placements,
-              // and with the others in their first.
+              // A transport knows neither formats nor placements: each of its values with the first format in all
+              // placements, and with the other formats in their first.
               if (reads && format != all.formats.front() && placement != all.placements.front()) continue;
               if (parameter.combines || !possible(plan(setting))) continue;
               variants.push_back({plan(setting), reads ? reader + ":" + setting : reader, extension, false, may_refuse,
                                   plan(setting)});
             }
         for (const Parameter& parameter : all.common->parameters) {
-          // Parameters of every plan: once for each format and transport is enough, parity in all placements that make sets.
-          // The placements are the loop around this.
+          // Parameters of every plan: once for each format and transport is enough; parity in all placements that make
+          // sets. The placements are the loop around this.
           if ((!place.empty() && parameter.name != "parity") || parameter.name == "placement") continue;
           for (const std::string& value : values(parameter))
             variants.push_back({plan(std::string(parameter.name) + "=" + value), reader, extension, false, true, way});

@@ -22,8 +22,8 @@ inline bool summed(const Method& method) {
   return method.engine != "adios2" && method.plan.find("checksums=none") == std::string::npos;
 }
 
-// Every format x transport x placement, and every engine, that is built; then each again with one parameter changed at a
-// time, and some engines with parameters that need each other.
+// Every format x transport x placement, and every engine, that is built; then each again with one parameter changed at
+// a time, and some engines with parameters that need each other.
 std::vector<Method> methods();
 
 }  // namespace penstock::test

@@ -1,4 +1,4 @@
-/* content.h: what the tests of streams write: lengths about the edges of blocks and chunks, bytes that know their place. */
+/* content.h: what the tests of streams write: lengths near edges of blocks and chunks, bytes that show their place. */
 #ifndef PENSTOCK_TESTS_CONTENT_H
 #define PENSTOCK_TESTS_CONTENT_H
 

@@ -1,4 +1,4 @@
-/* errors.c: what can be wrong about containers: each is one named error, the same on all ranks, and changes nothing on disk. */
+/* errors.c: errors of containers: each has one name, is the same on all ranks, and changes nothing on disk. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* streams.c: containers through the C interface: written and read back, by other numbers of ranks too, replaced and given up.
- * --write DIR leaves containers there; --read DIR reads what any number of ranks left. */
+/* streams.c: containers through the C interface: written, read back (also by other numbers of ranks), replaced, given
+ * up. --write DIR leaves containers there; --read DIR reads what any number of ranks left. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <sys/stat.h>

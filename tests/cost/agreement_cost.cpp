@@ -2,8 +2,8 @@
 //
 //   mpiexec -n RANKS agreement_cost [BLOCKS]
 //
-// Prints microseconds per call, of blocks of 50 calls: the least, the lower quartile and the median. No test: nothing is judged
-// by time.
+// Prints microseconds per call, of blocks of 50 calls: the least, the lower quartile and the median. No test: nothing
+// is judged by time.
 #include <mpi.h>
 
 #include <algorithm>

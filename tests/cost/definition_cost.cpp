@@ -2,9 +2,9 @@
 //
 //   definition_cost DATASETS [ATTRIBUTES [ELEMENTS [REPEATS [PLAN [PATH]]]]]
 //
-// Each of DATASETS has ATTRIBUTES attributes and ELEMENTS doubles for each rank. Prints microseconds per dataset, of the
-// fastest of REPEATS rounds; processor time outside collective calls but for the rows that say elapsed, so that ranks may
-// outnumber cores. No test: nothing is judged by time.
+// Each of DATASETS has ATTRIBUTES attributes and ELEMENTS doubles for each rank. Prints microseconds per dataset, of
+// the fastest of REPEATS rounds. Rows that say elapsed are elapsed time, the others processor time outside collective
+// calls, so that ranks may outnumber cores. No test: nothing is judged by time.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# amr.sh AMR MPIEXEC: a run that is cut, and goes on, on any number of ranks ends as the uninterrupted one does, to the last bit.
+# amr.sh AMR MPIEXEC: a run that is cut and resumed on any number of ranks ends like the uninterrupted one, to the bit.
 set -eu
 amr=$1 mpiexec=$2
 folder=$(mktemp -d "$PWD/amr-XXXXXX")

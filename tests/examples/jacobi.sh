@@ -1,5 +1,6 @@
 #!/bin/sh
-# jacobi.sh JACOBI MPIEXEC: a run that is cut, and goes on, on any number of ranks ends as the uninterrupted one does, to the last digit.
+# jacobi.sh JACOBI MPIEXEC: a run that is cut and resumed on any number of ranks ends like the uninterrupted one, to the
+# last digit.
 set -eu
 jacobi=$1 mpiexec=$2
 folder=$(mktemp -d "$PWD/jacobi-XXXXXX")
@@ -30,7 +31,8 @@ if command -v h5dump > /dev/null; then
 fi
 
 # Errors are said once, and every rank leaves with 1.
-for bad in "--restart absent.h5" "--n 20 --steps 2 --checkpoint no/such/folder/heat.h5" "--n 20 --steps 2 --checkpoint x.h5 --plan hdf5/magic"; do
+for bad in "--restart absent.h5" "--n 20 --steps 2 --checkpoint no/such/folder/heat.h5" \
+  "--n 20 --steps 2 --checkpoint x.h5 --plan hdf5/magic"; do
   code=0
   $mpiexec -n 3 "$jacobi" $bad > out 2> err || code=$?
   [ $code = 1 ] || fail "$bad: exit status $code"

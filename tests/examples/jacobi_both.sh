@@ -1,5 +1,6 @@
 #!/bin/sh
-# jacobi_both.sh JACOBI JACOBI_FORTRAN MPIEXEC: the C program and the Fortran one go on from each other's checkpoints, to the same last digit.
+# jacobi_both.sh JACOBI JACOBI_FORTRAN MPIEXEC: the C and the Fortran program resume from each other's checkpoints, and
+# end with the same last digit.
 set -eu
 c=$1 fortran=$2
 shift 2

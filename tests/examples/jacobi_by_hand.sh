@@ -1,5 +1,6 @@
 #!/bin/sh
-# jacobi_by_hand.sh JACOBI MPIEXEC: the solver with a checkpoint written by hand is cut, and goes on, on any ranks, to the same last digit.
+# jacobi_by_hand.sh JACOBI MPIEXEC: the solver with a hand-written checkpoint is cut and resumed on any number of ranks,
+# and ends with the same last digit.
 set -eu
 jacobi=$1 mpiexec=$2
 folder=$(mktemp -d "$PWD/by-hand-XXXXXX")
@@ -15,7 +16,8 @@ for ranks in 4 3; do
   [ "$(grep -c '^wrote heat' first)" = 3 ] || fail "three checkpoints: $(cat first)"
   for others in 1 2 4; do
     $mpiexec -n $others "$jacobi" --steps 90 --restart heat > rest
-    [ "$(last rest)" = "$(last whole)" ] || fail "$ranks ranks, then $others: $(last rest), without a break: $(last whole)"
+    [ "$(last rest)" = "$(last whole)" ] ||
+      fail "$ranks ranks, then $others: $(last rest), without a break: $(last whole)"
   done
 done
 for bad in "--restart absent" "--restart whole" "--n 20 --steps 2 --checkpoint no/such/folder/heat"; do

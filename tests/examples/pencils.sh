@@ -1,5 +1,6 @@
 #!/bin/sh
-# pencils.sh PENCILS MPIEXEC: what is written in one kind of pencils is read back in another, and goes on, on any ranks, to the same last line.
+# pencils.sh PENCILS MPIEXEC: what is written in one kind of pencils is read back in another, on any number of ranks;
+# the run then goes on, and ends with the same last line.
 set -eu
 pencils=$1
 shift
@@ -19,7 +20,8 @@ for ranks in 2 3 4; do
     fail "another field is read back: $(cat first)"
   for others in 1 4 3; do
     "$@" -n $others "$pencils" --steps 20 --restart u.h5 > rest
-    [ "$(last rest)" = "$(last whole)" ] || fail "$ranks ranks, then $others: $(last rest), without a break: $(last whole)"
+    [ "$(last rest)" = "$(last whole)" ] ||
+      fail "$ranks ranks, then $others: $(last rest), without a break: $(last whole)"
   done
 done
 "$@" -n 2 "$pencils" --restart absent.h5 > out 2> err && fail "it went on from no file"

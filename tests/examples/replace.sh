@@ -1,5 +1,6 @@
 #!/bin/sh
-# replace.sh BEFORE AFTER MPIEXEC: with the output routine replaced, a code ends as it did, from a restart too, and on other ranks.
+# replace.sh BEFORE AFTER MPIEXEC: with its output routine replaced, a code ends as before, also from a restart and on
+# other numbers of ranks.
 set -eu
 before=$1 after=$2 mpiexec=$3
 folder=$(mktemp -d "$PWD/replace-XXXXXX")

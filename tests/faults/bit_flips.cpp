@@ -1,5 +1,5 @@
-// bit_flips: single bits of finished files are turned over, anywhere: those of data and of headers are all found by their
-// checksums, and none crashes or hangs whoever opens the file.
+// bit_flips: flips single bits anywhere in finished files: checksums find those of data and of headers, and nobody who
+// opens such a file crashes or hangs.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,7 +191,8 @@ int main(int argc, char** argv) {
     Tallies of;
     const int64_t share = flips / static_cast<int64_t>(std::size(plans)) + 1;
     for (int64_t i = 0; i < share; ++i) {
-      // Every dataset and every file as often as any other, whatever its size; headers, which are short, get half of the rest.
+      // Every dataset and every file as often as any other, whatever its size; headers, which are short, get half of
+      // the rest.
       const bool in_data = i % 2 == 0;
       const Range& range = in_data ? ranges[static_cast<size_t>(draw(random, std::ssize(ranges)))]
                                    : files[static_cast<size_t>(draw(random, std::ssize(files)))];

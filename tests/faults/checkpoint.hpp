@@ -9,8 +9,8 @@
 
 namespace penstock::test {
 
-// Collective. VERSION is 1 or 2; they differ in every value, in shapes and in datasets. PLAN is a plan, or "stream:" and options of
-// a container. SCALE multiplies the size, which is about 100 KiB.
+// Collective. VERSION is 1 or 2; they differ in every value, in shapes and in datasets. PLAN is a plan, or "stream:"
+// and options of a container. SCALE multiplies the size, which is about 100 KiB.
 Status write_checkpoint(const Communicator& comm, const std::string& path, const std::string& plan, int version,
                         int64_t scale);
 

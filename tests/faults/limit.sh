@@ -1,6 +1,7 @@
 #!/bin/sh
-# limit.sh full|quota MOUNT BYTES|none: leaves about BYTES of the file system at MOUNT, by a file that fills it, or by a quota of
-# the btrfs subvolume "room" there, which is the first: 256. The root of the tree has none, or it could not be raised any more.
+# limit.sh full|quota MOUNT BYTES|none: leaves about BYTES of the file system at MOUNT, by a file that fills it, or by a
+# quota of the btrfs subvolume "room" there, which is the first: 256. The root of the tree gets no quota, because that
+# could not be raised again.
 how=$1 mount=$2 bytes=$3
 case "$how" in
   full)

@@ -1,7 +1,10 @@
-/* plain: writes numbers by MPI-IO, parallel HDF5, PnetCDF or netCDF-4 as any program would, and says what each rank was told.
+/* plain: writes numbers by MPI-IO, parallel HDF5, PnetCDF or netCDF-4 as any program would, and prints what each rank
+ * was told.
  *
- *   plain write LIBRARY FILE COUNT SEED    on all ranks: COUNT doubles in blocks; LIBRARY is mpiio, hdf5, pnetcdf or netcdf4
- *   plain check LIBRARY FILE COUNT SEED    on one rank: prints good, bad or unreadable */
+ *   plain write LIBRARY FILE COUNT SEED    on all ranks: COUNT doubles in blocks
+ *   plain check LIBRARY FILE COUNT SEED    on one rank: prints good, bad or unreadable
+ *
+ * LIBRARY is mpiio, hdf5, pnetcdf or netcdf4. */
 #include <hdf5.h>
 #include <mpi.h>
 #ifdef HAVE_PNETCDF

@@ -1,4 +1,5 @@
-// restart: kills a program, or fails a call of it, at each call of a rotation of restart files; which of them are there then?
+// restart: kills a program, or fails one of its calls, at each call of a rotation of restart files. Which are there
+// then?
 //
 //   restart --pages PREFIX --plan P --extension E [--most N] [--links no] [--clean COMMAND]
 //

@@ -1,5 +1,5 @@
-// servers: what goes wrong with dedicated I/O processes: one is killed, its ranks are, there is no room for shared memory
-// or scratch data. The same error on every rank, in time, the old file as it was, and no process or file left over.
+// servers: dedicated I/O processes fail: one is killed, its ranks are killed, there is no room for shared memory or
+// scratch data. Every rank gets the same error in time, the old file stays, and no process or file is left over.
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>

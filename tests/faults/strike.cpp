@@ -19,8 +19,9 @@ namespace {
 constexpr int slow_microseconds = 20000;
 constexpr unsigned growing = call_create | call_write | call_allocate;
 
-// A disk says ENOSPC where it allocates late: when it syncs or closes. "full" and "gone" go on until the end. What was only read
-// closes without an error: HDF5 would crash at the end of the program (docs/known-faults.md), and Linux has none to tell.
+// A disk says ENOSPC where it allocates late: when it syncs or closes. "full" and "gone" go on until the end. A file
+// that was only read closes without an error: HDF5 would crash at the end of the program (docs/known-faults.md), and
+// Linux reports none there.
 constexpr Fault table[] = {
     {"kill_before", fault_kill_before, 0, call_any},
     {"kill_after", fault_kill_after, 0, call_any},

@@ -1,12 +1,14 @@
-// torture: writes a checkpoint over another while the preloaded library strikes at one of its file-system calls; torture.py runs it.
+// torture: writes a checkpoint over another, and the preloaded library strikes at one of its file-system calls;
+// torture.py runs it.
 //
 //   torture walk   --plan P --extension E --work DIR --pages PREFIX [--faults A,B] [--most N] [--scale N]
 //                  without MPI: every case in a process of its own; --settle COMMAND runs it after each
 //   torture errors the same on all ranks of a job, case after case, from --from N on; no faults that kill
-//   torture space  --plan P --extension E --work DIR --limit COMMAND --levels N: on a disk that is nearly full (space.cpp)
+//   torture space  --plan P --extension E --work DIR --limit COMMAND --levels N: on a disk nearly full (space.cpp)
 //   torture write  --plan P --path FILE --version 1|2 [--pages PREFIX [--strike RANK,FAULT,AT [--command COMMAND]]]
 //                  once, on all ranks of a job; without a strike it says how many calls each rank makes
-//   torture order  --pages PREFIX --size RANKS --folder FOLDER --strike ...: the same for another program, to be started then
+//   torture order  --pages PREFIX --size RANKS --folder FOLDER --strike ...: the same for a program that is started
+// then
 //   torture check  --path FILE [--pages PREFIX --rank R]: which version is there, and how often and where page R struck
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// two_jobs: two programs write one target, interleaved on purpose, for every method: the first to commit wins, all ranks of the other
-// are told, and nothing of it is left. By itself (--other, --leave) it is the second program, on one rank.
+// two_jobs: two programs write one target, interleaved on purpose, by every method: the first to commit wins, all ranks
+// of the other get an error, and nothing of it is left. By itself (--other, --leave) it is the second, on one rank.
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>

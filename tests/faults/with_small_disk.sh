@@ -13,7 +13,8 @@ if [ "$1" != --inside ]; then
 fi
 folder=$2 size=$3
 shift 3
-truncate -s "${size}M" "$folder/image" && mkfs.ext4 -q -m 0 -O ^has_journal "$folder/image" || { echo "skipped: no mkfs.ext4"; exit 77; }
+truncate -s "${size}M" "$folder/image" && mkfs.ext4 -q -m 0 -O ^has_journal "$folder/image" ||
+  { echo "skipped: no mkfs.ext4"; exit 77; }
 mkdir "$folder/disk"
 mount -o loop "$folder/image" "$folder/disk" 2>/dev/null || { echo "skipped: no loop mounts here"; exit 77; }
 rmdir "$folder/disk/lost+found" 2>/dev/null

@@ -1,4 +1,5 @@
-! errors.F90: wrong calls. With ierr each gives one clear error on its rank; without, the next commit fails with it on all ranks.
+! errors.F90: wrong calls. With ierr each gives one clear error on its rank; without it, the next commit fails on all
+! ranks with that error.
 module hearing
   use, intrinsic :: iso_fortran_env
   use ranks, only: check

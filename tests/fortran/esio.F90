@@ -102,7 +102,7 @@ contains
     call check(time == 1.5d0 .and. all(normal == [0, 1, 0]), "attributes")
   end subroutine
 
-  ! esio_file_create without overwriting what is there, esio_file_path, esio_file_flush, esio_file_close, esio_file_open.
+  ! esio_file_create without replacing a file, esio_file_path, esio_file_flush, esio_file_close, esio_file_open.
   subroutine files()
     type(penstock_file) :: f
     call penstock_create(world, folder//"/a.h5", f)
@@ -130,7 +130,8 @@ contains
     digit = achar(iachar("0") + k)
   end function
 
-  ! esio_file_clone, esio_file_close_restart and esio_rename: constant metadata once, restart files with a retention count.
+  ! esio_file_clone, esio_file_close_restart and esio_rename: constant metadata once, restart files with a retention
+  ! count.
   subroutine restarts(plan, stem)
     character(*), intent(in) :: plan, stem
     type(penstock_file) :: f

@@ -1,4 +1,4 @@
-! every_function.F90: what the module offers beside put and get does what penstock.h says, in Fortran's order and counted from 1.
+! every_function.F90: the functions beside put and get do what penstock.h says, in Fortran's order and counted from 1.
 program every_function
   use, intrinsic :: iso_fortran_env
   use, intrinsic :: iso_c_binding
@@ -48,7 +48,8 @@ contains
     ! Two processes in the first dimension, which runs fastest.
     call penstock_grid([5_int64, 7_int64], [2_int64, int(size_of_world, int64)], rank, d)
     call penstock_box(d, start8, count8)
-    call check(start8(1) == merge(1, 4, mod(rank, 2) == 0) .and. count8(1) == merge(3, 2, mod(rank, 2) == 0), "a grid of 2")
+    call check(start8(1) == merge(1, 4, mod(rank, 2) == 0) .and. count8(1) == merge(3, 2, mod(rank, 2) == 0), &
+               "a grid of 2")
     call check(penstock_elements(d) == product(count8), "the box is what the library has cut")
     call penstock_free(d)
     call penstock_block([6_int64, 5 * 2_int64**30], [1_int64, 4 * 2_int64**30 + 1], [6_int64, 2_int64**30], d)
@@ -61,7 +62,8 @@ contains
     call penstock_free(d)
 
     ! The first row and the others, as two boxes in a list; and odd and even elements, as runs of one.
-    call penstock_boxes([4, columns], reshape([1, 3 * rank + 1, 2, 3 * rank + 1], [2, 2]), reshape([1, 3, 3, 3], [2, 2]), d)
+    call penstock_boxes([4, columns], reshape([1, 3 * rank + 1, 2, 3 * rank + 1], [2, 2]), &
+                        reshape([1, 3, 3, 3], [2, 2]), d)
     call check(penstock_elements(d) == 12, "boxes")
     call penstock_put(f, "boxes", [a(1, :), a(2:4, :)], d)
     call penstock_free(d)
@@ -91,7 +93,8 @@ contains
     call penstock_grid([4, columns], [1, size_of_world], rank, d)
     call penstock_put(f, "grid", a, d)
     call penstock_free(d)
-    call penstock_boxes([4, columns], reshape([1, 3 * rank + 1, 2, 3 * rank + 1], [2, 2]), reshape([1, 3, 3, 3], [2, 2]), d)
+    call penstock_boxes([4, columns], reshape([1, 3 * rank + 1, 2, 3 * rank + 1], [2, 2]), &
+                        reshape([1, 3, 3, 3], [2, 2]), d)
     call penstock_put(f, "boxes", [a(1, :), a(2:4, :)], d)
     call penstock_free(d)
     call penstock_runs([4, columns], [(12 * rank + i, i=1, 11, 2), (12 * rank + i, i=2, 12, 2)], [(1, i=1, 12)], d)
@@ -153,7 +156,8 @@ contains
     call check(penstock_attribute_text(f, "group/t", "comment") == "of Kelvin", "comment")
     call check(penstock_dimension(f, "group/t", 1) == "x" .and. penstock_dimension(f, "area", 1) == "x" .and. &
                penstock_dimension(f, "area", 2) == "long", "names of dimensions")
-    call check(penstock_dimension(f, "area", 3) == "" .and. penstock_dimension(f, "mixed", 1) == "", "no names of dimensions")
+    call check(penstock_dimension(f, "area", 3) == "" .and. penstock_dimension(f, "mixed", 1) == "", &
+               "no names of dimensions")
     word = "????????"
     call penstock_attribute_get(f, "/", "title", word)
     call check(word == "a title", "a text of a fixed length")
@@ -191,7 +195,8 @@ contains
     call check(index(penstock_path(f), path) > 0, "path")
     call check(penstock_warnings(f) == "", "warnings: "//penstock_warnings(f))
     call penstock_describe(f, "a", shape, type, length, unlimited)
-    call check(all(shape == [3, 2]) .and. type == PENSTOCK_TEXT(2) .and. length == 2 .and. .not. unlimited, "describe a")
+    call check(all(shape == [3, 2]) .and. type == PENSTOCK_TEXT(2) .and. length == 2 .and. .not. unlimited, &
+               "describe a")
     call penstock_describe(f, "b", shape=shape, unlimited=unlimited, type=type)
     call check(size(shape) == 1 .and. shape(1) == 3 .and. unlimited .and. type == PENSTOCK_INT32, "describe b")
     call penstock_describe(f, "c", shape)
@@ -342,7 +347,8 @@ contains
 
   ! The C interface itself.
   subroutine raw()
-    use penstock_c, only: c_open => penstock_open, c_count => penstock_count, c_close => penstock_close, penstock_comm_of
+    use penstock_c, only: c_open => penstock_open, c_count => penstock_count, c_close => penstock_close, &
+                          penstock_comm_of
     type(c_ptr) :: file
 #if PENSTOCK_HAVE_MPI
     ierr = c_open(penstock_comm_of(world%mpi_val), path//c_null_char, file=file)
@@ -356,7 +362,8 @@ contains
 
   subroutine messages()
     type(penstock_file) :: f
-    call check(penstock_status_name(PENSTOCK_NO_SPACE) == "no space", "a status' name: "//penstock_status_name(PENSTOCK_NO_SPACE))
+    call check(penstock_status_name(PENSTOCK_NO_SPACE) == "no space", &
+               "a status' name: "//penstock_status_name(PENSTOCK_NO_SPACE))
     call penstock_set_timeout(600.0)
     call penstock_set_timeout(600.0d0, ierr)
     call check_ok(ierr, "a timeout")

@@ -16,8 +16,8 @@ contains
 
   subroutine stored(path)
     character(*), intent(in) :: path
-    character(*), parameter :: keys(9) = [character(len=12) :: "user", "host", "date", "machine", "directory", "command_line", &
-                                          "penstock", "hdf5", "mpi"]
+    character(*), parameter :: keys(9) = [character(len=12) :: "user", "host", "date", "machine", "directory", &
+                                          "command_line", "penstock", "hdf5", "mpi"]
     type(penstock_file) :: f
     character(len=:), allocatable :: text, input
     character(len=20) :: mine
@@ -44,11 +44,13 @@ contains
       text = penstock_attribute_text(f, "provenance", trim(keys(i)), ierr)
       call check_ok(ierr, trim(keys(i)))
       call check(len(text) > 0, "something is known of "//trim(keys(i)))
-      if (keys(i) == "date") call check(len(text) == 20 .and. text(11:11) == "T" .and. text(20:20) == "Z", "a date: "//text)
+      if (keys(i) == "date") call check(len(text) == 20 .and. text(11:11) == "T" .and. text(20:20) == "Z", &
+                                        "a date: "//text)
       if (keys(i) == "command_line") call check(index(text, "fortran_provenance") > 0, "the command line: "//text)
     end do
     call penstock_describe(f, "provenance/input", shape=shape, type=type)
-    call check(type == PENSTOCK_UINT8 .and. size(shape) == 1 .and. shape(1) == len(input), "a long text is a dataset of bytes")
+    call check(type == PENSTOCK_UINT8 .and. size(shape) == 1 .and. shape(1) == len(input), &
+               "a long text is a dataset of bytes")
     allocate (bytes(shape(1)))
     call penstock_get(f, "provenance/input", bytes, as=PENSTOCK_UINT8)
     call penstock_close(f)

@@ -89,7 +89,8 @@ contains
     rest = words//"|"
     do while (len(rest) > 0)
       at = index(rest, "|")
-      call check(index(penstock_message(), rest(:at - 1)) > 0, "the message has '"//rest(:at - 1)//"': "//penstock_message())
+      call check(index(penstock_message(), rest(:at - 1)) > 0, &
+                 "the message has '"//rest(:at - 1)//"': "//penstock_message())
       rest = rest(at + 1:)
     end do
   end subroutine

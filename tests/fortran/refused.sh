@@ -22,11 +22,13 @@ END
   "$compiler" -fsyntax-only -I"$modules" program.f90 > log 2>&1
 }
 
-for good in 'call penstock_lend(f, "a", a)' 'call penstock_lend(f, "a", a(::2))' 'call penstock_put(f, "a", 2 * a(indices))' \
-  'call penstock_put(f, "a", constant)' 'call penstock_get(f, "a", words)' 'call penstock_put(f, "a", merge(1, 0, mask))'; do
+for good in 'call penstock_lend(f, "a", a)' 'call penstock_lend(f, "a", a(::2))' \
+  'call penstock_put(f, "a", 2 * a(indices))' 'call penstock_put(f, "a", constant)' \
+  'call penstock_get(f, "a", words)' 'call penstock_put(f, "a", merge(1, 0, mask))'; do
   compiles "$good" || { echo "this should compile: $good"; cat log; exit 1; }
 done
-for bad in 'call penstock_lend(f, "a", 2 * a)' 'call penstock_lend(f, "a", constant)' 'call penstock_lend(f, "a", a(indices))' \
+for bad in 'call penstock_lend(f, "a", 2 * a)' 'call penstock_lend(f, "a", constant)' \
+  'call penstock_lend(f, "a", a(indices))' \
   'call penstock_get(f, "a", 2 * a)' 'call penstock_get(f, "a", constant)' 'call penstock_get(f, "a", a(indices))' \
   'call penstock_lend(f, "a", words)' 'call penstock_put(f, "a", mask)' 'call penstock_put(f, "a", a, [10_8], [1_2])' \
   'call penstock_put(f, a)' 'print *, f%handle'; do

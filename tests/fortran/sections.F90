@@ -1,4 +1,4 @@
-! sections.F90: what may stand for an array: sections with strides, ghost cells, expressions, components, nothing at all.
+! sections.F90: what may be passed as an array: strided sections, ghost cells, expressions, components, nothing at all.
 program sections
   use, intrinsic :: iso_fortran_env
   use penstock
@@ -101,12 +101,15 @@ contains
     call penstock_commit(f)
     call check(all(ghosts(1:nx, 1:ny) == t(1:nx, 1:ny)), "inside the ghosts")
     call check(all(ghosts([-1, 0, nx + 1, nx + 2], :) == -7) .and. all(ghosts(:, [0, ny + 1]) == -7), "the ghosts")
-    call check(all(p%x == [(i + 5 * rank + 0.5d0, i=1, 5)]) .and. all(p%id == 0), "a component is filled, its neighbours are not")
-    call check(all(z == cmplx(1, [(-i - 5 * rank, i=1, 5)], real64)), "an imaginary part is filled, the real part is not")
+    call check(all(p%x == [(i + 5 * rank + 0.5d0, i=1, 5)]) .and. all(p%id == 0), &
+               "a component is filled, its neighbours are not")
+    call check(all(z == cmplx(1, [(-i - 5 * rank, i=1, 5)], real64)), &
+               "an imaginary part is filled, the real part is not")
     call check(all(three == [5, 1, 3] + 5 * rank + 0.5d0), "a vector subscript")
     call check(all(turned == transpose(t(1:nx, 1:ny))), "a function's result")
     call check(all(iand(int(bits), 255) == [200, 255]), "unsigned")
-    call check(words(1) == "one" .and. words(2) == "three" .and. index(words(1), achar(0)) == 0, "texts have blanks at the end")
+    call check(words(1) == "one" .and. words(2) == "three" .and. index(words(1), achar(0)) == 0, &
+               "texts have blanks at the end")
 
     allocate (half(nx / 2, ny / 2))
     call penstock_get(f, "strided", half, [nx / 2, gy / 2], [1, first / 2 + 1])

@@ -66,7 +66,7 @@ contains
     call penstock_series_close(s)
     call check_steps(pattern, [30, 40, 50])
 
-    ! The state of step 40 is read, and the run goes on with 45, 50 and 55: 50 is new, and nothing is left of the old one.
+    ! The state of step 40 is read; the run goes on with 45, 50 and 55: 50 is new, and nothing of the old one is left.
     call penstock_series_create(world, pattern, s, plan="", options="steps=5,keep_last=3")
     call penstock_series_describe(s, penstock_series_steps(s) - 1, first, t)
     call check(first == 40 .and. t == 0.01d0 * 40, "the moment of a restart")
@@ -105,7 +105,8 @@ contains
       write (digits, '(i8.8)') iteration
       call check(index(path, "out-"//digits//".") > 0 .and. path == same, "the path of a step: "//path)
       call penstock_series_open_step(s, i, f)
-      call check(penstock_path(f) == path .or. index(penstock_path(f), path) > 0, "the file of a step: "//penstock_path(f))
+      call check(penstock_path(f) == path .or. index(penstock_path(f), path) > 0, &
+                 "the file of a step: "//penstock_path(f))
       call penstock_attribute_get(f, "/", "iteration", stored)
       call penstock_attribute_get(f, "/", "time", seconds)
       call penstock_get(f, "fluid/rho", rho)

@@ -1,4 +1,5 @@
-! servers.f90: some ranks become I/O servers; the others, by communicators of mpi_f08 and of mpi, write a file through them.
+! servers.f90: some ranks become I/O servers; the others write a file through them, with mpi_f08's and mpi's
+! communicators.
 program servers
   use mpi_f08
   use penstock

@@ -1,4 +1,4 @@
-// Container header: numbers of a container's files, with the checksum made right, and the arithmetic on what is accepted.
+// Container header: numbers of a container's files, with a right checksum, and the arithmetic on accepted ones.
 #include <algorithm>
 #include <cstring>
 

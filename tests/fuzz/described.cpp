@@ -1,4 +1,4 @@
-// Described records: one process' file, hostile, imported along a description whose shapes are what the file says; and the expressions.
+// Described records: one process' hostile file, imported by a description whose shapes come from the file; expressions.
 #include <unistd.h>
 
 #include <filesystem>

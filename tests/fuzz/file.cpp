@@ -1,5 +1,5 @@
-// File: whole files through the public interface, every byte of them checked and read. Bytes that begin with '{' are the sidecar
-// of a raw set up to the first NUL, and its part "part" behind it.
+// File: whole files through the public interface, which checks and reads every byte. If the bytes begin with '{', they
+// are the sidecar of a raw set, a NUL, and the set's part "part".
 #include <unistd.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Index: JSON of sets, from sidecars of raw files and the masters of others; what is accepted survives being written again.
+// Index: JSON of sets, from sidecars of raw files and masters of others; what is accepted is the same after a rewrite.
 #include "core/format/index.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

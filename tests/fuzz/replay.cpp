@@ -1,4 +1,4 @@
-// Replay: a fuzzer without libFuzzer: every file in the folders named is one input, so that what was found once is tried everywhere.
+// Replay: a fuzzer without libFuzzer: each file in the named folders is one input, so finds are tried everywhere.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

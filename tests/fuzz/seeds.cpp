@@ -1,4 +1,4 @@
-// seeds: what the fuzzers begin with, made by the library's own writers: `seeds FOLDER` fills FOLDER/NAME for each fuzzer NAME.
+// seeds: first inputs of the fuzzers, from the library's own writers: `seeds FOLDER` fills FOLDER/NAME for each fuzzer.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -117,8 +117,8 @@ void add_values(std::string& out, std::initializer_list<T> values) {
   out += mark;
 }
 
-// An output of RAMSES of one process with one grid of two cells, as the fuzzer takes it: the AMR file behind its length, the hydro
-// file.
+// An output of RAMSES of one process with one grid of two cells, as the fuzzer takes it: length of the AMR file, the
+// AMR file, the hydro file.
 std::string ramses_output(int32_t variables) {
   std::string amr, hydro;
   for (const int32_t value : {1, 1}) add_values(amr, {value});  // ncpu, ndim

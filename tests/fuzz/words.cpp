@@ -1,4 +1,4 @@
-// Words: plans, hints, overrides, sizes, types, names of partial files, mount tables and Lustre layouts; all that is one text.
+// Words: all that is one text: plans, hints, overrides, sizes, types, partial files' names, mounts, Lustre layouts.
 #include <sys/mman.h>
 #include <sys/statfs.h>
 #include <unistd.h>

@@ -61,8 +61,8 @@ std::vector<Run> split_runs(int64_t elements, int pieces, Random& random);  // i
 // Whose each of COUNT things is: rank numbers below SIZE.
 std::vector<int> deal(size_t count, int size, Random& random);
 
-// F(OFFSET, LENGTH, AT, STRIDE) of each row of consecutive elements of the dataset: its first is element AT of the array in
-// memory, and they are STRIDE apart there.
+// Calls F(OFFSET, LENGTH, AT, STRIDE) for each row of consecutive elements of the dataset: its first is element AT of
+// the array in memory, and they are STRIDE apart there.
 template <typename F>
 void each_row(const Slice& slice, F f) {
   int64_t memory = 0;

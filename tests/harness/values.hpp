@@ -16,7 +16,7 @@ inline uint64_t mix(uint64_t seed, uint64_t index) {
   return z ^ (z >> 31);
 }
 
-// COUNT elements from INDEX on to OUT, in this machine's byte order. Real numbers are finite, texts printable with NULs behind.
+// COUNT elements from INDEX on to OUT, in this machine's byte order. Numbers are finite, texts printable, then NULs.
 void make_elements(std::byte* out, const ElementType& type, uint64_t seed, int64_t index, int64_t count);
 inline void make_element(std::byte* out, const ElementType& type, uint64_t seed, int64_t index) {
   make_elements(out, type, seed, index, 1);

@@ -11,8 +11,8 @@ namespace penstock::test {
 
 inline constexpr int skipped = 77;  // ctest's SKIP_RETURN_CODE
 
-// Starts MPI (or is one rank alone) for as long as it lives. Where PENSTOCK_SERVER_RANKS is set, so many ranks serve the
-// others, which are the world, until those finalize; they never get past the constructor.
+// Starts MPI (or is one rank alone) for as long as it lives. If PENSTOCK_SERVER_RANKS is set, so many ranks serve the
+// others, which are the world, until those finalize; the servers never get past the constructor.
 class World {
  public:
   World(int* argc, char*** argv);

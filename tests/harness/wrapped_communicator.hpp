@@ -1,4 +1,4 @@
-// WrappedCommunicator: another communicator, and when this rank was inside its collective calls; or on nodes of its own.
+// WrappedCommunicator: another communicator, and when this rank was in its collective calls; or on nodes of its own.
 #pragma once
 
 #include <time.h>

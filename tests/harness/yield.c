@@ -1,7 +1,8 @@
 /* yield: preloaded into tests with MPICH, whose ranks spin while they wait: gives the core to a rank that has work.
  *
- * MPICH's progress loop calls UCX's, whose answer 0 means that nothing has happened; Open MPI has mpi_yield_when_idle for
- * this. Three ranks on two cores are nine times as fast so. With an MPICH that is not built on UCX nothing calls this. */
+ * MPICH's progress loop calls UCX's, whose answer 0 means that nothing has happened; Open MPI has mpi_yield_when_idle
+ * for this. Three ranks on two cores are nine times as fast this way. An MPICH that is not built on UCX never calls
+ * this. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

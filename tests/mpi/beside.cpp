@@ -1,5 +1,5 @@
-// beside: while one file is written in the background, it writes and reads others on the same communicator, by the same
-// libraries.
+// beside: while one file is written in the background, the program writes and reads others on the same communicator,
+// with the same libraries.
 #include <filesystem>
 #include <vector>
 
@@ -64,7 +64,7 @@ void write_beside(World& world, const std::string& plan, std::string_view extens
   read_back(world, background, large, 20, reader);
 }
 
-// Some ranks have sent already when all of them drop the file: nothing is left, nobody waits, and the next file is right.
+// Some ranks have sent already when all drop the file: nothing is left, nobody waits, and the next file is right.
 void give_up(World& world, const std::string& plan) {
   about("given up: " + plan);
   const Field large = field(world, 400, 3);

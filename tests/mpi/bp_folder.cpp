@@ -62,7 +62,7 @@ void alone(World& world) {  // nothing beside what was published
 }
 
 #if PENSTOCK_TEST_ADIOS2
-// As another program makes it: names with slashes before them, two steps, a variable and attributes without a place here.
+// As another program makes it: names with a leading slash, two steps, a variable and attributes without a place here.
 void write_foreign(const std::string& path) {
   adios2_adios* adios = adios2_init_serial();
   adios2_io* io = adios2_declare_io(adios, "foreign");

@@ -1,5 +1,5 @@
-// checksums: what was committed agrees with its checksums on any number of ranks, whatever way it went; what was changed
-// behind their back is found, and named.
+// checksums: what was committed agrees with its checksums on any number of ranks, by every method; a later change is
+// found and named.
 #include <fcntl.h>
 #include <unistd.h>
 

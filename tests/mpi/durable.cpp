@@ -1,4 +1,4 @@
-// durable: when a commit returns, its files and their names are on the disk, and were before anything said that they are there.
+// durable: when a commit returns, its files and their names are on the disk, and were before anything said so.
 //
 // Calls of the C library are noted in its place, also those that MPI and HDF5 make; nothing is really synced.
 #include <dlfcn.h>
@@ -93,8 +93,8 @@ bool synced(const std::vector<Event>& list, const std::string& file, int64_t aft
   });
 }
 
-// Before PATH got its name, the bytes of all files were synced, and the names of those that are not the file itself; and
-// afterwards its own name. WRITES: it has just been written.
+// Before PATH got its name, the bytes of all files were synced, and the names of those that are not the file itself;
+// afterwards its own name was. WRITES: it has just been written.
 void check_order(const std::vector<Event>& list, const std::string& path, bool writes) {
   const std::string folder = fs::path(path).parent_path();
   const auto naming = std::ranges::find_if(list, [&](const Event& e) { return e.act == Act::name && e.name == path; });

@@ -1,4 +1,4 @@
-// Jobs made by hand for the transport mpiio: arrays in parts, dealt out over the ranks, and what is in the files afterwards.
+// Hand-made jobs for the transport mpiio: arrays in parts, dealt out to the ranks, and what is in the files afterwards.
 #pragma once
 
 #include <map>

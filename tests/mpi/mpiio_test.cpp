@@ -1,5 +1,5 @@
-// The transport mpiio with jobs made by hand: every access of the MPI standard writes and reads random selections, and plain
-// system calls find what was written.
+// The transport mpiio with hand-made jobs: every access of the MPI standard writes and reads random selections, and
+// plain system calls find what was written.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,9 +1,14 @@
-// neighbours: ranks of a node reach the writers' windows without messages, in bounded memory; where they cannot, with them.
+// neighbours: ranks of a node reach the writers' windows without messages, in bounded memory; else by messages.
 //
 //   neighbours [alone | one | tiny | hidden | nameless]
-//                                      where no rank, or one rank not, sees the others' files in memory; with a /dev/shm
-//                                      that has no room; where no rank sees the others' processes; with a /dev/shm in which
-//                                      nothing of ours may have a name (all need root)
+//
+//   alone      no rank sees the others' files in memory
+//   one        one rank does not
+//   tiny       /dev/shm has no room
+//   hidden     no rank sees the others' processes
+//   nameless   nothing of ours may have a name in /dev/shm
+//
+// Each of these needs root.
 #include <sched.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>

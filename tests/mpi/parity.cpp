@@ -1,5 +1,5 @@
-// parity: any one file of a set that is lost or damaged is rebuilt bit for bit, in every format and placement; two are not, and it
-// is said what is lost.
+// parity: any one file of a set that is lost or damaged is rebuilt bit for bit, in every format and placement. Two are
+// not, and the error names what is lost.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-/* plain_calls.c: calls of the file system as a library may make them, one of each; its name makes it one of those that are traced. */
+/* plain_calls.c: file-system calls as a library may make them, one of each; its name makes it a traced library. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/uio.h>

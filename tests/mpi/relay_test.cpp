@@ -1,5 +1,5 @@
-// relay: with max_concurrent_writers=K never more than K ranks are between their first call on a file and its close, and
-// everything is written all the same.
+// relay: with max_concurrent_writers=K at most K ranks are between their first call on a file and its close, and still
+// everything is written.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

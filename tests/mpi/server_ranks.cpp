@@ -1,5 +1,5 @@
-// server_ranks: ranks set apart as I/O servers: what they write and read, in any assignment and with little memory; several
-// movements at once, one given up, and who is refused.
+// server_ranks: ranks set apart as I/O servers: what they write and read, in any assignment and with little memory;
+// several movements at once, one given up, and who is refused.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// supply: what a function of the program's makes piece by piece is in the file as if it had been put, whatever way it went.
+// supply: what a function of the program makes piece by piece is in the file as if it had been put, by every method.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>

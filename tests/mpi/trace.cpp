@@ -1,4 +1,4 @@
-// trace: what PENSTOCK_TRACE makes of commits and reads by several ways, of a folder that cannot be, and of a killed rank.
+// trace: what PENSTOCK_TRACE records of commits and reads by several methods, and if a folder is bad or a rank killed.
 #include <signal.h>
 #include <unistd.h>
 
@@ -138,7 +138,7 @@ void every_way(World& world, const std::string& folder) {
   }
 }
 
-// What another library does by itself: each call, its place and its bytes, also where the place is the descriptor's own.
+// What another library does by itself: each call, its place and its bytes, also if the place is the descriptor's own.
 void calls_of_a_library(World& world, const std::string& folder) {
   if (!PENSTOCK_HAVE_MPI) return;  // only what MPI brings along makes calls by itself
   about("calls of a library");

@@ -1,123 +1,26 @@
-// waiting: ranks that do not come: late, gone, stopped, in another call, thrown out. The others get one error that names them,
-// within the limit, and the old file is there; or, after the publication, the error says that it is in doubt.
-#include <penstock/mpi.hpp>
+// waiting: ranks that do not come: late, gone, stopped, in another call, thrown out. Within the limit the others get an
+// error that names them, and the old file is there; after the publication the error says that it is in doubt.
+#include "tests/mpi/waiting.hpp"
 
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 
-#include <fmt/format.h>
-#include <penstock/file.hpp>
 #include <penstock/stream.hpp>
-#include <penstock/timeout.hpp>
 
-#include "tests/harness/slice.hpp"
-#include "tests/harness/world.hpp"
 #include "tests/harness/wrapped_communicator.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace penstock::test {
 namespace {
-
-namespace fs = std::filesystem;
-const ElementType f64{Kind::f64};
-// Seconds: the limit where a rank does not come; what the answer may take beyond it on a machine with other work; and the limit
-// of all else, which the answer to a mistake does not wait for; and when those come who come too late.
-constexpr double limit = 2, most = 20, patient = 60, late = 10;
-
-// Who of the world plays which part.
-struct Ranks {
-  int rank = 0, size = 1;
-  int odd() const { return size - 1; }
-  bool is_odd() const { return rank == odd(); }
-};
-Ranks ranks;
-
-void together() { MPI_Barrier(MPI_COMM_WORLD); }
-
-Slice part_of(int64_t rows) { return grid(Dims{rows, 10}, Dims{ranks.size, 1}, ranks.rank); }
-
-Status put(File& file, int64_t rows, uint64_t seed) {
-  const Slice slice = part_of(rows);
-  const auto memory = filled(slice, f64, seed);
-  return file.put("data", f64, slice.part, memory.data(), slice.memory);
-}
-
-// On ranks that may miss each other afterwards: each case has a communicator of its own.
-Communicator fresh() {
-  MPI_Comm copy = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-  auto comm = mpi_communicator(copy);
-  CHECK_OK(comm.status(), "a communicator");
-  return *comm;
-}
-
-void write_file(const std::string& path, int64_t rows, uint64_t seed) {
-  auto file = File::create(fresh(), path);
-  if (!CHECK_OK(file.status(), "create")) return;
-  CHECK_OK(put(*file, rows, seed), "put");
-  CHECK_OK(file->close(), "close");
-}
-
-void check_file(const std::string& path, int64_t rows, uint64_t seed) {
-  together();
-  auto file = File::open(fresh(), path);
-  if (!CHECK_OK(file.status(), "open")) return;
-  const Slice slice = part_of(rows);
-  auto memory = blank(slice, f64);
-  CHECK_OK(file->get("data", f64, slice.part, memory.data(), slice.memory), "get");
-  if (!CHECK_OK(file->close(), "read")) return;
-  int64_t wrong = 0;
-  CHECK(differences(slice, f64, seed, memory, wrong) == 0, "the file has other values");
-}
-
-// All ranks that got an error got the same one.
-void check_same(const Status& status) {
-  together();
-  std::array<char, 600> mine{}, first{};
-  if (!status.ok()) status.message().copy(mine.data(), mine.size() - 1);
-  std::vector<std::array<char, 600>> all(static_cast<size_t>(ranks.size));
-  MPI_Allgather(mine.data(), 600, MPI_CHAR, all.data(), 600, MPI_CHAR, MPI_COMM_WORLD);
-  for (const auto& one : all)
-    if (one[0] != 0 && first[0] == 0) first = one;
-  for (size_t rank = 0; rank < all.size(); ++rank)
-    CHECK(all[rank][0] == 0 || all[rank] == first,
-          fmt::format("rank {}: {}, but first: {}", rank, all[rank].data(), first.data()));
-}
-
-void expect(const Status& status, Code code, std::initializer_list<std::string> words) {
-  CHECK(status.code() == code, fmt::format("is '{}': {}", name(status.code()), status.message()));
-  for (const std::string& word : words)
-    CHECK(status.message().find(word) != std::string::npos, fmt::format("no '{}' in: {}", word, status.message()));
-}
-
-template <typename Body>
-Status within(double seconds, Body body) {
-  const double start = now();
-  const Status status = body();
-  const double took = now() - start;
-  CHECK(took < seconds, fmt::format("took {:.1f} s", took));
-  return status;
-}
-
-// With a short limit on this rank.
-template <typename Body>
-Status hurried(Body body, double seconds = limit) {
-  CHECK_OK(set_timeout(seconds), "set_timeout");
-  const Status status = within(seconds + most, body);
-  CHECK_OK(set_timeout(patient), "set_timeout");
-  return status;
-}
 
 struct Case {
   const char* name;
@@ -256,8 +159,8 @@ void creates_instead(const std::string& path) {
   }
 }
 
-// The first on a communicator of the program's, and one beside an open file: MPI makes communicators there, and would never
-// come back. When all come again, the first communicator cannot be used any more, and says so at once.
+// The first on a communicator of the program's, and one beside an open file: MPI makes communicators there, and never
+// returns. When all come again, the first communicator cannot be used any more, and says so at once.
 void comes_late_to_create(const std::string& path) {
   for (const bool first : {true, false}) {
     about(first ? "comes late to the first create" : "comes late to another create");

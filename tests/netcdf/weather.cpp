@@ -1,5 +1,5 @@
-// weather: a file with coordinates, records, complex numbers, texts and awkward names, for other libraries to read; and a
-// copier through penstock of files that they made.
+// weather: a file with coordinates, records, complex numbers, texts and awkward names, for other libraries to read; and
+// copies files that they made through penstock.
 //
 //   netcdf_weather                            writes, grows and reads back a file in a scratch folder
 //   netcdf_weather write|grow FILE [PLAN]     step 0 to 2 into a new file, steps 3 and 4 into an old one

@@ -1,4 +1,4 @@
-/* calls.c: does a known number of calls on files, in two threads and a child: tests/python/test_profile.py counts them. */
+/* calls.c: a known number of calls on files, in two threads and a child: tests/python/test_profile.py counts them. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

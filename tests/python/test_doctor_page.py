@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -92,3 +93,14 @@ def test_names_of_files_cannot_write_the_page() -> None:
     text = page(diagnose(made), fit([made]))
     assert "<script>alert" not in text
     assert "<b>" not in text
+
+
+def test_why_a_remedy_was_not_replayed_is_a_sentence_of_its_own() -> None:
+    from penstock.doctor.model import fit
+    from penstock.doctor.page.build import page
+
+    made = job(record("POSIX", "/scratch/a", rank=0, WRITES=8192, BYTES_WRITTEN=8 * GIB, F_WRITE_TIME=40))
+    found = diagnose(made)
+    findings = tuple(replace(one, not_replayed="no room") for one in found.findings)
+    text = page(replace(found, findings=findings), fit([made]))
+    assert ". Not replayed: no room.</p>" in text

@@ -399,7 +399,11 @@ def test_a_second_thread_gets_an_error(tmp_path: Path) -> None:
     ("make", "error", "words"),
     [
         (lambda: penstock.block(np.zeros(3), 2**70, 0), ValueError, "no number of 64 bits"),
-        (lambda: penstock.block(np.zeros(3), 5, 1.5), TypeError, "start must be whole numbers"),  # type: ignore[arg-type]
+        (
+            lambda: penstock.block(np.zeros(3), 5, 1.5),  # type: ignore[arg-type]
+            TypeError,
+            "start must be whole numbers",
+        ),
         (lambda: penstock.runs(np.zeros(3), 5, [0], [1, 2]), ValueError, "1 offsets and 2 lengths"),
         (lambda: penstock.boxes([], 5, []), TypeError, "say dtype="),
         (lambda: penstock.boxes([np.zeros(2)], 5, []), ValueError, "1 arrays and 0 starts"),

@@ -136,8 +136,8 @@ void replicated_data_may_be_asked_for_twice(const Site& site) {
   CHECK(a == v && b == v, "both are filled");
 }
 
-// Many small ones travel together, a large one in pieces: nothing is mixed up, nor left out at the edges of pieces, which
-// may lie inside of elements.
+// Many small ones travel together, a large one in pieces: nothing is mixed up, nor left out at the edges of pieces,
+// which may lie inside an element.
 void replicated_data_of_all_sizes(const Site& site) {
   const std::string path = site.path("replicas.h5");
   struct Field {
@@ -184,7 +184,8 @@ void counts_of_a_failed_commit(const Site& site) {
   CHECK(report.file_bytes == 0, "nothing was written");
 }
 
-// With partial, holes of a set are zero even where other elements were put twice; more elements than there are is an error.
+// With partial, holes of a set are zero even if other elements were put twice; more elements than there are is an
+// error.
 void partial_sets_with_overlaps(const Site& site) {
   const auto v = numbers(8, 1);
   const std::string path = site.path("partial.h5");
@@ -243,7 +244,8 @@ void sets_are_read_through_links(const Site& site) {
   CHECK(read_all(site, folder + "/real.h5", "x", 8) == v, "where it is");
 }
 
-// A set whose index somebody renamed keeps its parts, whatever is committed under its old name; an unnamed generation goes.
+// A set whose index somebody renamed keeps its parts, whatever is committed under its old name; an unnamed generation
+// goes.
 void a_renamed_set_keeps_its_parts(const Site& site) {
   for (const char* plan : {"raw/per_process", "hdf5/per_process", "netcdf/per_process", "raw/subfiles:parts=1"}) {
     const std::string folder = site.path("renamed");

@@ -1,4 +1,5 @@
-/* features.c FILE FEATURE: uses one feature of MPI-IO and checks every byte with POSIX calls: "works", or "FAULT" and what was seen. */
+/* features.c FILE FEATURE: uses a feature of MPI-IO and checks every byte with POSIX calls. Prints "works", or "FAULT"
+ * and what it saw. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh EXPECT SECONDS COMMAND...: runs a reproducer of docs/reproducers and compares what it says with EXPECT.
-#   fault    its fault shows; where it does not, that is "not reproduced here" (77), since a mended library is no failure
+#   fault    its fault shows; if not, that is "not reproduced here" (77), since a mended library is no failure
 #   hang     as fault, but the fault is that it does not end within SECONDS; saying FAULT counts too
 #   crash    as fault, but the fault is the death of the program; not ending counts too
 #   none     no fault shows; one that does is a failure: docs/known-faults.md needs a line

@@ -1,6 +1,8 @@
-/* steps: a program that writes steps of a series, to be killed, or to have its files looked at: steps PATTERN PLAN OPTIONS FIRST LAST.
+/* steps: a program that writes steps of a series, to be killed, or to have its files looked at. It runs without MPI.
  *
- * At iteration n the time is n / 4, and every element of "rho" (4 x 3), "fluid/u" (2 x 3 x 4) and "line" (5) is n. It runs without MPI. */
+ *   steps PATTERN PLAN OPTIONS FIRST LAST
+ *
+ * At iteration n the time is n / 4, and every element of "rho" (4 x 3), "fluid/u" (2 x 3 x 4) and "line" (5) is n. */
 #include <penstock.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* consumer.c: a C program that knows nothing but penstock.h: each rank writes a row, and reads back the row of its neighbour. */
+/* consumer.c: a C program that knows only penstock.h: each rank writes a row and reads the row of its neighbour. */
 #include <penstock.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// consumer.cpp: what consumer.c does, as a C++ program writes it: each rank writes a row, and reads back the row of its neighbour.
+// consumer.cpp: consumer.c as a C++ program: each rank writes a row and reads the row of its neighbour.
 #include <penstock/config.h>
 #include <penstock/array.hpp>
 #if PENSTOCK_HAVE_MPI

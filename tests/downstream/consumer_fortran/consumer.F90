@@ -1,4 +1,4 @@
-! consumer.F90: a Fortran program that knows nothing but module penstock: each rank writes a column, and reads that of its neighbour.
+! consumer.F90: knows only the module penstock: each rank writes a column and reads that of its neighbour.
 program consumer
   use penstock
 #if PENSTOCK_HAVE_MPI

@@ -1,9 +1,9 @@
 /* corrupt: preloaded into the ranks of a program, silently changes what one write leaves in a file.
  *
- * PENSTOCK_CORRUPT says how: zero, flip, shift, swap or stale. The first write of 512 bytes at or after offset
- * 128 KiB of a file is remembered; when the same place is written again, these are changed, once: all zero; one bit turned over; moved on by 8
- * bytes; their halves exchanged; or as they were before. With "read", what is read there has a bit turned over instead;
- * with "lost", nothing that is read from there on gets into memory. */
+ * PENSTOCK_CORRUPT says how: zero, flip, shift, swap or stale. The first write of 512 bytes at or after offset 128 KiB
+ * of a file is remembered. When the same place is written again, these bytes are changed, once: all zero; one bit
+ * turned over; moved on by 8 bytes; their halves exchanged; or as they were before. With "read", what is read there has
+ * a bit turned over instead; with "lost", nothing that is read from there on gets into memory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

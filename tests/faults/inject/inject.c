@@ -1,4 +1,5 @@
-/* inject: preloaded into a process, makes one of its file-system calls below a folder fail, fall short, take long or be its last.
+/* inject: preloaded into a process, makes one of its file-system calls below a folder fail, fall short, take long or be
+ * its last.
  *
  * Which one is in a page of memory that it shares with the test: page.h. Without such a page all calls go through. */
 #define _GNU_SOURCE
@@ -82,7 +83,7 @@ static void die(void) {
   for (;;) pause();
 }
 
-/* Nothing that is not on the disk gets there any more, the journal least of all. By the C library's own calls, not ours. */
+/* Nothing reaches the disk from here on, least of all the journal. By calls of the C library itself, not ours. */
 static void cut_power(void) {
   static int (*next_open)(const char *, int, ...);
   static int (*next_close)(int);
@@ -323,8 +324,8 @@ MMAP(mmap, off_t)
 MMAP(mmap64, off64_t)
 
 #ifdef HAVE_URING
-/* What is about to be handed to the kernel. A request that is to fail gets no descriptor; who then repeats it by a plain call
-   meets the error there. */
+/* What is about to go to the kernel. A request that is to fail gets no descriptor; whoever then repeats it by a plain
+    call meets the error there. */
 int io_uring_submit_and_wait(struct io_uring *ring, unsigned wait) {
   NEXT(io_uring_submit_and_wait);
   int last = 0;

@@ -1,4 +1,4 @@
-/* page: what a test and the processes that it injects faults into tell each other: shared memory, one page for each rank. */
+/* page: shared memory of a test and the processes that it injects faults into, one page for each rank. */
 #ifndef PENSTOCK_TESTS_FAULTS_PAGE_H
 #define PENSTOCK_TESTS_FAULTS_PAGE_H
 
@@ -40,8 +40,8 @@ enum { power_without_log = 2 };
 
 enum { page_log = 1 << 16, page_path = 512 };
 
-/* The file is PENSTOCK_FAULT_PAGES in the environment, a dot, and the rank; a process that a rank starts shares its page.
-   The test writes the first part while ACTIVE is 0. */
+/* The file is PENSTOCK_FAULT_PAGES in the environment, a dot, and the rank; a process that a rank starts shares its
+    page. The test writes the first part while ACTIVE is 0. */
 struct fault_page {
   char folder[page_path];  /* calls on it and on what is below it count */
   char command[page_path]; /* of fault_command */

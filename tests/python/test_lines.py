@@ -1,4 +1,4 @@
-"""test_first_lines.py: the check that every file says what it is for."""
+"""test_lines.py: the check that every file says what it is for, and that lines are not too long."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from conftest import ROOT
 
-CHECK = ROOT / "tools" / "checks" / "first_lines.py"
+CHECK = ROOT / "tools" / "checks" / "lines.py"
 
 
 def check(root: Path) -> subprocess.CompletedProcess[str]:
@@ -44,6 +44,7 @@ def test_a_mute_file_is_named(tmp_path: Path, name: str, text: str) -> None:
         ("include/a.h", "/* What it is for. */\n"),
         ("tools/a.py", '"""a.py: what it is for."""\n'),
         ("scripts/a", "#!/bin/sh\n# What it is for.\n"),
+        ("packaging/a.in", "#%Module1.0\n# What it is for.\n"),
         ("core/readme.md", "whatever"),
     ],
 )
@@ -51,6 +52,38 @@ def test_a_file_that_speaks_passes(tmp_path: Path, name: str, text: str) -> None
     path = tmp_path / name
     path.parent.mkdir(parents=True)
     path.write_text(text)
+    assert check(tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["README.md", "core/a.hpp", "docs/a.md", "tools/penstock/a.toml", "tests/data/a.txt"])
+def test_a_long_line_is_named(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("// # What it is for.\n" + 121 * "x" + "\n")
+    done = check(tmp_path)
+    assert done.returncode == 1
+    assert f"{name}:2: 121 columns" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("README.md", 120 * "x" + "\n"),
+        ("README.md", 120 * "é" + "\n"),
+        ("docs/a.svg", 121 * "x"),
+        ("tests/data/ramses/a.txt", 121 * "x"),
+        ("build/a.md", 121 * "x"),
+    ],
+)
+def test_other_lines_pass(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    assert check(tmp_path).returncode == 0
+
+
+def test_what_is_no_text_passes(tmp_path: Path) -> None:
+    (tmp_path / "a.h5").write_bytes(b"\x89HDF" + 200 * b"\xff")
     assert check(tmp_path).returncode == 0
 
 
