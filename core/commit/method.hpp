@@ -31,8 +31,8 @@ class Method {
 
   // Places and creates the files, and starts the movement.
   virtual Status begin(Opened& file, Moving& moving) const = 0;
-  // After the movement: completes the files and publishes them. Afterwards all ranks know the contents if MOVING's known
-  // is set.
+  // After the movement: completes the files and publishes them. Afterwards all ranks know the contents if MOVING's
+  // known is set.
   virtual Status complete(Opened& file, Moving& moving) const = 0;
   // Fills the claims on DATASETS, which some rank reads, ordered by name.
   virtual Status read(Opened& file, std::span<const Dataset> datasets, std::span<const Claim> claims) const = 0;

@@ -39,9 +39,9 @@ struct Moving {
   }
 };
 
-// Collective. Places and creates the files for CONTENTS, and starts the movement of PUTS over COMM; it continues in the
-// background if BACKGROUND and the transport allow it. If a transport hands the data over to others, all puts are released.
-// After a failure nothing is left.
+// Collective. Places and creates the files for CONTENTS, and starts the movement of PUTS over COMM. It continues in the
+// background if BACKGROUND is set and the transport allows it. If a transport hands the data over to others, all puts
+// are released. After a failure nothing is left.
 Result<std::unique_ptr<Moving>> start_moving(Opened& file, NewContents contents, std::vector<Pending> puts,
                                              Communicator comm, bool background);
 // Collective. Ends the movement, publishes the files, and makes them the contents of FILE. After a failure nothing is

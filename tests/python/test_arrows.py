@@ -104,3 +104,18 @@ def test_this_repository_obeys() -> None:
         [sys.executable, str(ARROWS), "--root", str(ROOT)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_the_picture_of_the_rooms_is_the_laws(tmp_path: Path) -> None:
+    page = tmp_path / "ARCHITECTURE.md"
+    page.write_text("# Rooms\n\n```mermaid\ngraph TD\n  comm --> nothing\n```\n\nAnd more.\n")
+    found = check(tmp_path)
+    assert found.returncode == 1
+    assert "ARCHITECTURE.md: the picture of the rooms is old" in found.stdout
+    command = [sys.executable, str(ARROWS), "--root", str(tmp_path), "--draw"]
+    subprocess.run(command, check=True, capture_output=True)
+    text = page.read_text()
+    assert text.startswith("# Rooms\n\n```mermaid\ngraph TD\n  comm --> base\n")
+    assert "  transport --> storage & model\n" in text  # base follows from it
+    assert "  session --> format & transport\n```\n\nAnd more.\n" in text
+    assert check(tmp_path).returncode == 0

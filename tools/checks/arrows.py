@@ -4,7 +4,7 @@
 
 The law is written by CMake from the link lines of the rooms, one "FOLDER: FOLDER ..." per line. A room may include
 itself and whatever its arrows lead to. Formats and transports never see each other, and a few foreign headers have
-their places.
+their places. The picture of the rooms in ARCHITECTURE.md must be the law's; --draw puts it there.
 """
 
 import argparse
@@ -110,6 +110,23 @@ def read_law(path: Path) -> Law:
     return Law(direct)
 
 
+def picture(law: Law) -> list[str]:
+    """The rooms of the core in Mermaid's language, without arrows that follow from others."""
+    lines = ["```mermaid", "graph TD"]
+    for room, arrows in law.direct.items():
+        if not room.startswith("core/"):
+            continue
+        implied = {far for arrow in arrows for far in law.reachable(arrow) - {arrow}}
+        if direct := [arrow.removeprefix("core/") for arrow in arrows if arrow not in implied]:
+            lines.append(f"  {room.removeprefix('core/')} --> {' & '.join(direct)}")
+    return [*lines, "```"]
+
+
+def with_picture(text: str, law: Law) -> str:
+    """TEXT of ARCHITECTURE.md with the picture of LAW in the place of its own."""
+    return re.sub(r"```mermaid\n.*?```", lambda _: "\n".join(picture(law)), text, count=1, flags=re.DOTALL)
+
+
 def sources(root: Path) -> Iterator[str]:
     """The C and C++ files of the repository, relative to ROOT."""
     for tree in TREES:
@@ -157,15 +174,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Checks every #include against the arrows between the rooms.")
     parser.add_argument("--root", type=Path, default=Path())
     parser.add_argument("--law", type=Path, default=None, help="default: ROOT/build/arrows.txt")
+    parser.add_argument("--draw", action="store_true", help="put the law's picture into ARCHITECTURE.md")
     options = parser.parse_args()
     law_path = options.law or options.root / "build" / "arrows.txt"
     if not law_path.is_file():
         print(f"arrows: there is no {law_path}; configuring the build makes it", file=sys.stderr)
         return 2
-    found = list(violations(options.root, read_law(law_path)))
+    law = read_law(law_path)
+    found = list(violations(options.root, law))
+    page = options.root / "ARCHITECTURE.md"
+    if page.is_file() and (drawn := with_picture(text := page.read_text(encoding="utf-8"), law)) != text:
+        if options.draw:
+            page.write_text(drawn, encoding="utf-8")
+        else:
+            found.append(f"{page}: the picture of the rooms is old: 'python {Path(__file__).name} --draw' renews it")
     print(
         "\n".join(
-            [*found, f"arrows: {len(found)} forbidden includes" if found else "arrows: every include follows one"]
+            [*found, f"arrows: {len(found)} faults" if found else "arrows: every include follows one"]
         )
     )
     return 1 if found else 0
