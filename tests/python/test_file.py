@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import penstock
 from conftest import BUILD, ROOT, Counted, extension
-from penstock.selection import select
+from penstock.api.selection import select
 from test_elements import Colour, Level
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16", "S5"]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from conftest import BUILD, ROOT, run_penstock
-from penstock.hints.probe import differ, evidence
-from penstock.hints.tables import TABLES, How, known_hints
+from penstock.measure.hints.probe import differ, evidence
+from penstock.measure.hints.tables import TABLES, How, known_hints
 
 
 def found(folder: Path, mpi: str, *hints: str) -> dict[str, dict[str, Any]]:

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from conftest import Penstock
-from penstock.campaign import stats
-from penstock.errors import UserError
-from penstock.report.page import compare, tidy
+from penstock.base.errors import UserError
+from penstock.measure import stats
+from penstock.measure.report.page import compare, tidy
 
 
 def test_beside_a_competing_job_no_more_is_claimed_than_an_aa_pair_allows() -> None:
-    from penstock.report.page import verdict
-    from penstock.report.page.model import BESIDE, CaseView, Line, Source
+    from penstock.measure.report.page import verdict
+    from penstock.measure.report.page.model import BESIDE, CaseView, Line, Source
 
     def line(method: str, seconds: float, control: bool = False) -> Line:
         return Line(method, "write", control, 1, [seconds] * 6, [], {}, {}, {}, [], "", True, None, {})
@@ -94,8 +94,8 @@ def test_what_is_no_record_is_refused_in_one_line(penstock: Penstock, tmp_path: 
 
 
 def test_of_a_ratio_all_but_its_numbers_may_be_missing() -> None:
-    from penstock.report.page import build
-    from penstock.report.page.model import source_of
+    from penstock.measure.report.page import build
+    from penstock.measure.report.page.model import source_of
 
     content = {"schema": "penstock.preset/1", "cases": [], "provenance": {}, "repetitions": 1}
     rows = [{"id": "1a", "name": "<b>", "value": 0.5}, {"id": "2", "skipped": "no space"}, {"value": 1, "low": 1}]

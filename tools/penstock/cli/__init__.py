@@ -13,8 +13,8 @@ from types import FrameType
 from typing import Annotated, Any, get_args
 
 import penstock
+from penstock.base.errors import UserError
 from penstock.cli.table import ALIASES, COMMANDS, overview
-from penstock.errors import UserError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of files that standard output may be
 

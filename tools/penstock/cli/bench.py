@@ -10,23 +10,25 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from penstock.campaign import ior, launch, presets
-from penstock.campaign.presets import STUDIES, Asked
-from penstock.campaign.presets.study import DEFAULT_RANKS, DEFAULT_SCALE
-from penstock.campaign.ratios import Job, run_preset
-from penstock.campaign.record import save
-from penstock.campaign.request import Case, Request, parse_ranks, parse_size, split_words
-from penstock.campaign.run import run
-from penstock.campaign.scratch import scratch as make_scratch
+from penstock.base import launch
+from penstock.base.errors import UserError
 from penstock.cli import campaigns
 from penstock.cli.campaigns import wide
 from penstock.cli.progress import make_progress
 from penstock.cli.say import say
-from penstock.errors import UserError
-from penstock.report import counts, ratios
-from penstock.report.advice import advice, failures
-from penstock.report.results import read_record
-from penstock.report.table import headline, remarks, table
+from penstock.measure.campaign import ior
+from penstock.measure.campaign.record import save
+from penstock.measure.campaign.request import Case, Request, parse_ranks, parse_size, split_words
+from penstock.measure.campaign.run import run
+from penstock.measure.campaign.scratch import scratch as make_scratch
+from penstock.measure.report import counts, ratios
+from penstock.measure.report.advice import advice, failures
+from penstock.measure.report.results import read_record
+from penstock.measure.report.table import headline, remarks, table
+from penstock.measure.studies import presets
+from penstock.measure.studies.presets import STUDIES, Asked
+from penstock.measure.studies.presets.study import DEFAULT_RANKS, DEFAULT_SCALE
+from penstock.measure.studies.ratios import Job, run_preset
 
 PROGRAM = "penstock-bench"
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4

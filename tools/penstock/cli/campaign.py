@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from penstock.campaign.request import Request, parse_ranks, read_request
-from penstock.errors import UserError, must_be_there
+from penstock.base.errors import UserError, must_be_there
+from penstock.measure.campaign.request import Request, parse_ranks, read_request
 
 program = typer.Typer(no_args_is_help=True, help="Run a file of benchmarks on several numbers of ranks.")
 
@@ -85,7 +85,7 @@ def submit(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write and show the scripts; submit nothing.")] = False,
 ) -> None:
     """Write a job script for each number of ranks and submit them to Slurm, one after the other."""
-    from penstock.campaign import slurm
+    from penstock.measure.campaign import slurm
 
     request = read_request(file)
     wishes = slurm.Wishes(
@@ -109,9 +109,9 @@ def collect(
     json: Annotated[Path, typer.Option("--json", metavar="OUT", help="Write one record of all jobs to this file.")],
 ) -> None:
     """Gather what the jobs have measured so far. Status 1 while some of it is missing."""
-    from penstock.campaign import record, slurm
     from penstock.cli import campaigns
-    from penstock.report import campaign as tables
+    from penstock.measure.campaign import record, slurm
+    from penstock.measure.report import campaign as tables
 
     must_be_there(folder)
     request, content, states = slurm.collect(folder)

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from penstock.catalogue import search
-from penstock.catalogue.database import NAME, Catalogue, Changes, Row
-from penstock.errors import must_be_folder
-from penstock.report import words
+from penstock.base import words
+from penstock.base.errors import must_be_folder
+from penstock.files.catalogue import search
+from penstock.files.catalogue.database import NAME, Catalogue, Changes, Row
 
 SCHEMA = "penstock.catalogue/1"
 MOST_SHOWN = 4

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from penstock.campaign import launch
+from penstock.base import launch
+from penstock.base.errors import UserError, must_be_there
 from penstock.cli import ranks
-from penstock.errors import UserError, must_be_there
 
 PROGRAM = "penstock-convert"
 FILTERS = {"gzip": "deflate", "deflate": "deflate", "zstd": "zstd", "blosc": "blosc"}

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.campaign import launch
-from penstock.errors import UserError, must_be_there
+from penstock.base import launch
+from penstock.base.errors import UserError, must_be_there
 
 PROGRAM = "penstock-diff"
 TROUBLE = 2  # the exit status

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from penstock import records as descriptions
-from penstock.campaign import launch
+from penstock.base import launch
+from penstock.base.errors import must_be_there
 from penstock.cli import ranks
-from penstock.errors import must_be_there
+from penstock.files import records as descriptions
 
 PROGRAM = "penstock-import"
 

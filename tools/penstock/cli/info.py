@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.campaign import launch
+from penstock.base import launch, words
+from penstock.base.errors import UserError
 from penstock.cli import lines, listed, looked_at
-from penstock.errors import UserError
-from penstock.report import words
 
 MOST_VALUE = 60
 MOST_ROWS = 40

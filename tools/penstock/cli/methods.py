@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from penstock.campaign import launch
-from penstock.errors import UserError
-from penstock.report.methods import Methods, cells, parameters, ways
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.measure.report.methods import Methods, cells, parameters, ways
 
 PROGRAM = "penstock-bench"
 

@@ -2,8 +2,8 @@
 
 import subprocess
 
-from penstock.campaign import launch
-from penstock.errors import UserError
+from penstock.base import launch
+from penstock.base.errors import UserError
 
 
 def run(program: str, words: list[str], np: int, mpi: launch.Mpi) -> str:

@@ -17,11 +17,10 @@ from typing import Annotated
 
 import typer
 
-from penstock.campaign import launch
-from penstock.errors import UserError
-from penstock.leftovers.remove import remove
-from penstock.leftovers.survey import LeftOver, Rules, survey
-from penstock.report import words
+from penstock.base import launch, words
+from penstock.base.errors import UserError
+from penstock.operate.leftovers.remove import remove
+from penstock.operate.leftovers.survey import LeftOver, Rules, survey
 
 PROGRAM = "penstock-soak"
 HANGS_AFTER = 120.0  # seconds without a word

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from penstock.campaign import launch
+from penstock.base import launch, words
+from penstock.base.errors import UserError
 from penstock.cli import lines
-from penstock.errors import UserError
-from penstock.report import words
 
 PROGRAM = "penstock-verify"
 REPAIR_PROGRAM = "penstock-repair"
