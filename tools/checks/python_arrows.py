@@ -78,7 +78,7 @@ def violations(root: Path, law: Law) -> Iterator[str]:
             graph.setdefault(one.source[depth], set()).add(one.target[depth])
     for folder, graph in parts.items():
         try:
-            TopologicalSorter(graph).prepare()
+            TopologicalSorter({name: sorted(graph[name]) for name in sorted(graph)}).prepare()
         except CycleError as circle:
             yield f"{'/'.join(('tools', *folder)) if folder else 'ARCHITECTURE.md'}: {' <- '.join(circle.args[1])}"
 
