@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from conftest import INTERRUPTIBLE, Penstock
 from penstock.base.errors import UserError
-from penstock.measure import stats
 from penstock.measure.campaign import execute, record
 from penstock.measure.campaign.request import Request, hinted, parse_ranks, parse_size, read_request, split_words
+from penstock.measure.studies import stats
 from penstock.measure.studies.pooled import Pooled
 
 CAMPAIGN = """

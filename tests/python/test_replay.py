@@ -31,7 +31,7 @@ from penstock.diagnose.replay.steps import (
 from penstock.diagnose.replay.trial import Trial
 from penstock.jobs.darshan.reader import read_log
 from penstock.jobs.job import SEGMENT, Job, Step, Traced
-from penstock.measure.stats import Interval
+from penstock.measure.studies.stats import Interval
 
 RANKS = 8
 

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import Penstock
-from penstock.measure import stats
-from penstock.measure.report.page import compare
+from penstock.measure.studies import stats, unpaired
 from reports import H5BENCH, IOR, made
 
 METHODS = "hdf5/two_phase,raw/per_process,raw/mpiio:hint.cb_nodes=1"
@@ -229,10 +228,10 @@ def test_two_campaigns_are_compared(penstock: Penstock, measured: Path, tmp_path
         found: list[float] = line["seconds"]
         return found
 
-    ratio, low, high = compare.ratio_of(seconds(second), seconds(first))
-    assert low is not None
-    assert high is not None
-    assert f"{stats_words(ratio)} ({stats_words(low)} to {stats_words(high)})" in text
+    found = unpaired.ratio(seconds(second), seconds(first))
+    assert found.low is not None
+    assert found.high is not None
+    assert f"{stats_words(found.median)} ({stats_words(found.low)} to {stats_words(found.high)})" in text
 
 
 def test_what_is_not_the_same_thing_is_not_compared(penstock: Penstock, measured: Path, tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from penstock.base.errors import UserError
 
+# Open MPI chooses its MPI-IO library at launch: here any but its own, which knows no hints of ROMIO.
+ROMIO = {"OMPI_MCA_io": "^ompio"}
+
 
 class Mpi(StrEnum):
     """An MPI library, or none; each has a build of its own."""

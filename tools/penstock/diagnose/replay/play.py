@@ -13,7 +13,6 @@ from penstock.measure import records
 from penstock.measure.campaign.events import Event, Run
 from penstock.measure.campaign.run import run
 from penstock.measure.campaign.scratch import scratch
-from penstock.measure.studies.ratios import ROMIO
 
 PROGRAM = "penstock-bench"
 START_SECONDS = 1.0  # of a launcher
@@ -78,7 +77,7 @@ def play(stage: Stage, cases: Sequence[Case], seconds: float, listen: Listen) ->
         given += ["--time-limit", f"{max(0.1, seconds - START_SECONDS):.3f}", "--progress"]
         command = [*launch.mpiexec(stage.mpi, ranks), str(launch.program(PROGRAM, stage.mpi)), "replay", *given]
         began = time.monotonic()
-        outcome = run(command, launch.environment() | ROMIO, heard, seconds)
+        outcome = run(command, launch.environment() | launch.ROMIO, heard, seconds)
         if not record.is_file():
             if time.monotonic() - began >= seconds:
                 raise OverError

@@ -20,7 +20,7 @@ from penstock.diagnose.replay.source import FULL, Most
 from penstock.diagnose.replay.steps import READ, Case, Variant
 from penstock.diagnose.replay.trial import Trial
 from penstock.diagnose.rules.sieved import AMPLIFIED
-from penstock.measure import stats
+from penstock.measure.studies import stats
 
 Listen = Callable[[str, int, int], None]
 SHORTEST = 1e-3  # seconds
@@ -222,7 +222,7 @@ def _judged(tried: Trial, played: list[Played], costs: Costs | None, kind: str, 
     _, number, best, ratio = min(found, key=lambda each: each[:2])
     here = [None if costs is None else costs.of(tried.variants[at]) for at in (0, number)]
     predicted = None if here[0] is None or here[1] is None or here[0] <= 0 else 1 - here[1] / here[0]
-    pairs = [a / b for a, b in zip(best.seconds, before.seconds, strict=False) if b > 0]
+    pairs = stats.quotients(best.seconds, before.seconds)
     lacks = tried.sieves and not _sieved(before.moved, tried.variants[0])
     return Replayed(
         before_seconds=before.median,
@@ -257,11 +257,7 @@ def _noise(again: Sequence[float], before: Sequence[float]) -> float:
     """By what factor the same takes longer or shorter. As a factor, since nothing can be shorter by more than all of
     it, and where syncs are played the same may well take twice as long.
     """
-    found = stats.ratio(again, before)
-    if found is None:
-        return 1.0
-    pairs = [a / b for a, b in zip(again, before, strict=False)]
-    low, high = (min(pairs), max(pairs)) if found.low is None or found.high is None else (found.low, found.high)
+    low, high = stats.band(again, before)
     return max(high, 1 / low if low > 0 else math.inf)
 
 

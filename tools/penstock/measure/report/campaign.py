@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.base import words
-from penstock.measure import stats
+from penstock.measure.studies import stats
 from penstock.measure.studies.pooled import Pooled, Series
 
 MOVING = {"write", "read"}

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.base import words
-from penstock.measure.stats import Interval
 from penstock.measure.studies.pooled import Pooled
+from penstock.measure.studies.stats import Interval
 
 Conclusion = dict[str, str]
 

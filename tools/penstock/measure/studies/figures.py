@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from penstock.measure import stats
+from penstock.measure.studies import stats
 from penstock.measure.studies.pooled import Series
 
 Figure = dict[str, Any]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.measure import stats
+from penstock.measure.studies import stats
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Series:
     def over_ranks(self, pick: Callable[[Sequence[float]], float]) -> float:
         """The median over repetitions of what PICK takes of the ranks that had something to do."""
         busy = [[one for one in ranks if one > 0] or [0.0] for ranks in self.ranks]
-        return stats.interval([pick(ranks) for ranks in busy]).median if busy else 0.0
+        return stats.median([pick(ranks) for ranks in busy])
 
     @property
     def rates(self) -> list[float]:
@@ -36,7 +36,7 @@ class Series:
         sums = [
             sum(times) for times in zip(*(self.phases[name] for name in names if name in self.phases), strict=False)
         ]
-        return stats.interval(sums).median if sums else 0.0
+        return stats.median(sums)
 
 
 class Pooled:

@@ -12,7 +12,6 @@ from penstock.measure.campaign.events import Event
 from penstock.measure.campaign.run import Outcome, run
 
 PROGRAM = "penstock-bench"
-ROMIO = {"OMPI_MCA_io": "^ompio"}  # Open MPI chooses its MPI-IO library at launch: here any but its own
 FIRST_SHARE = 0.85  # of the time limit, where a second job may follow
 
 Listen = Callable[[Event], None]
@@ -36,7 +35,7 @@ class Job:
         words += ["--only", only] if only is not None else []
         words += ["--time-limit", f"{limit:.3f}"] if limit is not None else []
         command = [*launch.mpiexec(self.mpi, self.np), str(launch.program(PROGRAM, self.mpi)), *words]
-        settings = ROMIO if name == "romio" else {}
+        settings = launch.ROMIO if name == "romio" else {}
         return run(command, launch.environment() | settings, listen), record
 
 
@@ -74,9 +73,9 @@ def _join(content: dict[str, Any], second: dict[str, Any]) -> None:
     for ratio in measured.values():
         for side in ratio["sides"]:
             side["case"] += " (ROMIO)"
-    settings = " ".join(f"{name}={value}" for name, value in ROMIO.items())
+    settings = " ".join(f"{name}={value}" for name, value in launch.ROMIO.items())
     content["verified"] = content["verified"] and second["verified"]
-    content["romio"] = {"environment": ROMIO, "order": second["order"], "provenance": second["provenance"]}
+    content["romio"] = {"environment": launch.ROMIO, "order": second["order"], "provenance": second["provenance"]}
     if measured:
         ids = ", ".join(measured)
         content["remarks"] = [

@@ -28,6 +28,11 @@ def interval(values: Sequence[float]) -> Interval:
     return Interval(median, ordered[rank - 1], ordered[-rank], coverage)
 
 
+def median(values: Sequence[float]) -> float:
+    """0 of none."""
+    return interval(values).median if values else 0.0
+
+
 def order_statistic(count: int) -> tuple[int, float]:
     """k, such that x(k) to x(count + 1 - k) covers the median with at least 95 %, and how surely; 0 where none does."""
     tail, best, coverage = 0.0, 0, 0.0
@@ -49,14 +54,23 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Interval | None:
     return interval([a / b for a, b in pairs])
 
 
-def smallest_difference(control: Sequence[float], baseline: Sequence[float]) -> float:
-    """What an A/A pair lets one claim at least: how far its interval, or its range where it has none, is from 1."""
-    pairs = [a / b for a, b in zip(control, baseline, strict=False) if b > 0]
+def quotients(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    """Of ABOVE and BELOW in the same repetitions, without those in which BELOW took no time."""
+    return [a / b for a, b in zip(above, below, strict=False) if b > 0]
+
+
+def band(above: Sequence[float], below: Sequence[float]) -> tuple[float, float]:
+    """The interval of their ratio, or its range where it has none; 1 and 1 where there is no pair."""
+    pairs = quotients(above, below)
     if not pairs:
-        return 0.0
+        return 1.0, 1.0
     found = interval(pairs)
-    low = min(pairs) if found.low is None else found.low
-    high = max(pairs) if found.high is None else found.high
+    return (min(pairs), max(pairs)) if found.low is None or found.high is None else (found.low, found.high)
+
+
+def smallest_difference(control: Sequence[float], baseline: Sequence[float]) -> float:
+    """What an A/A pair lets one claim at least: how far its band is from 1."""
+    low, high = band(control, baseline)
     return max(abs(low - 1), abs(high - 1))
 
 
@@ -67,3 +81,13 @@ def verdict(found: Interval, smallest: float) -> str:
     if found.low <= 1 <= found.high or abs(found.median - 1) <= smallest:
         return "no detectable difference"
     return "faster" if found.median < 1 else "slower"
+
+
+def claim(found: Interval, smallest: float) -> str:
+    """The verdict in words that say why there is none."""
+    said = verdict(found, smallest)
+    if found.low is None or found.high is None:
+        return "too few repetitions to be sure"
+    if said == "no detectable difference" and not found.low <= 1 <= found.high:
+        return "no difference claimed: the same method twice differs as much"
+    return said

@@ -6,9 +6,8 @@ from typing import Any
 from penstock.base import words
 from penstock.base.pages import svg
 from penstock.base.pages.frame import WIDE, Plot
-from penstock.measure import stats
 from penstock.measure.report.page.model import CaseView, Source
-from penstock.measure.report.page.plots import median
+from penstock.measure.studies import stats
 
 
 def scaling(cases: Sequence[CaseView], identity: str) -> Plot | None:
@@ -30,7 +29,7 @@ def scaling(cases: Sequence[CaseView], identity: str) -> Plot | None:
             ]
             if len(found) < 2:
                 continue
-            points = [(case.np, line.median, median(line.rates)) for case, line in found]
+            points = [(case.np, line.median, stats.median(line.rates)) for case, line in found]
             first_np, first_time, first_rate = points[0]
             efficiency = [
                 rate / np / (first_rate / first_np)

@@ -40,7 +40,7 @@ def _unbroken(seconds: float) -> str:
 
 
 def _ratio(one: compare.Difference) -> str:
-    return f"{words.digits(one.ratio)} ({words.interval(one.low, one.high)})"
+    return f"{words.digits(one.ratio.median)} ({words.interval(one.ratio.low, one.ratio.high)})"
 
 
 def _source(source: Source, index: int) -> dict[str, Any]:

@@ -1,16 +1,10 @@
 """compare.py: two campaigns beside each other: ratios of unpaired repetitions, and effect sizes."""
 
-import math
-import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from penstock.base import words
 from penstock.measure.report.page.model import CaseView, Source
-
-ALPHA = 0.05
-EXACT = 40_000  # pairs; of more, U is as good as normal, and to count its orders takes long
+from penstock.measure.studies import stats, unpaired
 
 
 @dataclass(frozen=True)
@@ -25,21 +19,13 @@ class Difference:
     operation: str
     first: float
     second: float
-    ratio: float
-    low: float | None
-    high: float | None
+    ratio: stats.Interval
     delta: float
     smallest: float  # difference that the A/A pairs of both let one claim
 
     @property
     def verdict(self) -> str:
-        if self.low is None or self.high is None:
-            return "too few repetitions to be sure"
-        if self.low <= 1 <= self.high:
-            return "no detectable difference"
-        if abs(self.ratio - 1) <= self.smallest:
-            return "no difference claimed: the same method twice differs as much"
-        return "faster" if self.ratio < 1 else "slower"
+        return stats.claim(self.ratio, self.smallest)
 
     @property
     def effect(self) -> str:
@@ -68,7 +54,6 @@ def differences(first: Source, second: Source) -> list[Difference]:
             or min(theirs.seconds) <= 0
         ):
             continue
-        ratio, low, high = ratio_of(line.seconds, theirs.seconds)
         found.append(
             Difference(
                 case.name,
@@ -77,10 +62,8 @@ def differences(first: Source, second: Source) -> list[Difference]:
                 line.operation,
                 theirs.median,
                 line.median,
-                ratio,
-                low,
-                high,
-                cliffs_delta(line.seconds, theirs.seconds),
+                unpaired.ratio(line.seconds, theirs.seconds),
+                unpaired.cliffs_delta(line.seconds, theirs.seconds),
                 max(case.smallest(line.operation), other.smallest(line.operation)),
             )
         )
@@ -109,49 +92,3 @@ def _unlike(first: CaseView, second: CaseView) -> str:
         for case in (first, second)
     )
     return next((f"{a} in the first, {b} in the second" for a, b in zip(*looks, strict=True) if a != b), "")
-
-
-def ratio_of(above: Sequence[float], below: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """The median of all quotients, and the interval that the exact distribution of Mann and Whitney's U gives them
-    (Hodges and Lehmann 1963); None where there are too few for 95 %. Of very many it is taken as normal.
-    """
-    quotients = sorted(a / b for a in above for b in below)
-    middle = len(quotients) // 2
-    median = quotients[middle] if len(quotients) % 2 else (quotients[middle - 1] + quotients[middle]) / 2
-    k = _critical(len(above), len(below))
-    return (median, None, None) if k == 0 else (median, quotients[k - 1], quotients[-k])
-
-
-def cliffs_delta(above: Sequence[float], below: Sequence[float]) -> float:
-    """How much more often a value of ABOVE is larger than one of BELOW than smaller (Cliff 1993)."""
-    more = sum((a > b) - (a < b) for a in above for b in below)
-    return more / (len(above) * len(below))
-
-
-@cache
-def _critical(m: int, n: int) -> int:
-    """The largest k with P(U < k) at most half of ALPHA."""
-    if m * n > EXACT:
-        spread = math.sqrt(m * n * (m + n + 1) / 12)
-        below = statistics.NormalDist(m * n / 2, spread).inv_cdf(ALPHA / 2)
-        return max(0, math.floor(below + 0.5))  # U < k is U <= k - 1/2 of what is continuous
-    total, tail, k = math.comb(m + n, m), 0, 0
-    counts = _counts(m, n)
-    while (tail + counts[k]) / total <= ALPHA / 2:
-        tail += counts[k]
-        k += 1
-    return k
-
-
-@cache
-def _counts(m: int, n: int) -> list[int]:
-    """In how many orders of M and N values U is 0, 1, ...: the coefficients of the Gaussian binomial."""
-    poly = [1]
-    for i in range(1, m + 1):  # times (1 - q^(n + i)), over (1 - q^i)
-        poly = poly + [0] * (n + i)
-        for power in range(len(poly) - 1, n + i - 1, -1):
-            poly[power] -= poly[power - n - i]
-        for power in range(i, len(poly)):
-            poly[power] += poly[power - i]
-        poly = poly[: i * n + 1]
-    return poly

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from penstock.base.errors import UserError
-from penstock.measure import records, stats
+from penstock.measure import records
+from penstock.measure.studies import stats
 
 BESIDE = " beside a competing job"
 

@@ -7,8 +7,8 @@ from typing import Any
 from penstock.base import words
 from penstock.base.pages import svg
 from penstock.base.pages.frame import WIDE, Plot
-from penstock.measure import stats
 from penstock.measure.report.page.model import CaseView, Line
+from penstock.measure.studies import stats
 
 PHASES = ("define", "pack", "exchange", "write", "read", "sync", "commit")
 HATCHES = ("", "///", "", "...", "", "\\\\\\", "xxx")  # of phases, for eyes and printers without colours
@@ -159,11 +159,7 @@ def phases(case: CaseView, identity: str) -> Plot | None:
 
 
 def _phases(line: Line) -> dict[str, float]:
-    return {name: median(line.phases.get(name, [])) for name in PHASES}
-
-
-def median(values: Sequence[float]) -> float:
-    return stats.interval(values).median if values else 0.0
+    return {name: stats.median(line.phases.get(name, [])) for name in PHASES}
 
 
 def heat_map(case: CaseView, operation: str, identity: str) -> Plot | None:
@@ -191,7 +187,7 @@ def heat_map(case: CaseView, operation: str, identity: str) -> Plot | None:
         _whole_ticks(plot, len(grid[0]), len(grid))
         slowest = [max(range(len(one)), key=one.__getitem__) for one in line.rank_seconds]
         most = max(set(slowest), key=slowest.count)
-        spread = median([max(one) / min(one) for one in line.rank_seconds if min(one) > 0])
+        spread = stats.median([max(one) / min(one) for one in line.rank_seconds if min(one) > 0])
         rows.append((line.method, words.digits(spread), f"rank {most}, in {slowest.count(most)} of {len(slowest)}"))
     bar = made.colorbar(mesh, ax=axes, location="right", shrink=0.9, pad=0.01)
     bar.set_label(name)

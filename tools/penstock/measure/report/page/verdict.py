@@ -4,9 +4,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from penstock.base import words
-from penstock.measure import stats
 from penstock.measure.report.advice import is_portable
 from penstock.measure.report.page.model import BESIDE, CaseView, Line, Source
+from penstock.measure.studies import stats
 
 NO_PLANS = ("metadata", "readers")  # workloads whose methods are no plans, and leave no file of their own
 
@@ -39,13 +39,8 @@ class Row:
 def sureness(ratio: stats.Interval | None, smallest: float) -> str:
     if ratio is None:
         return "-"
-    said = stats.verdict(ratio, smallest)
-    if said == "no 95 % interval":
-        return "too few repetitions to be sure"
-    if said != "no detectable difference":
-        return f"{said}, sure to 95 %"
-    within = ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
-    return "no difference claimed: the same method twice differs as much" if within else said
+    said = stats.claim(ratio, smallest)
+    return f"{said}, sure to 95 %" if said in ("faster", "slower") else said
 
 
 def rows(source: Source) -> list[Row]:

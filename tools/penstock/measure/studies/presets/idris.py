@@ -4,8 +4,8 @@ import math
 from statistics import fmean
 
 from penstock.base import words
+from penstock.base.launch import ROMIO
 from penstock.measure.campaign.request import Case, hinted
-from penstock.measure.stats import interval
 from penstock.measure.studies.conclusions import Claim, Conclusion, conclude, judged, longer, not_testable
 from penstock.measure.studies.figures import Figure, Points, axis, figure, point, rates, times
 from penstock.measure.studies.pooled import Pooled, Series
@@ -15,7 +15,6 @@ from penstock.measure.studies.presets.study import (
     MIB,
     OURS,
     PER_PROCESS,
-    ROMIO,
     Asked,
     Sized,
     Study,
@@ -25,6 +24,7 @@ from penstock.measure.studies.presets.study import (
     strong,
     whole,
 )
+from penstock.measure.studies.stats import interval
 
 SOURCE = (
     "IDRIS, 13 January 2011: Babel (Blue Gene/P, 10,240 nodes of 4 cores) and Vargas (Power6, 112 nodes of 32 cores), "

@@ -1,8 +1,8 @@
 """lrz.py: IOR, a particle-in-cell code, readers and checkpoints on SuperMUC (LRZ 2016)."""
 
 from penstock.base import words
+from penstock.base.launch import ROMIO
 from penstock.measure.campaign.request import Case, hinted
-from penstock.measure.stats import interval
 from penstock.measure.studies.conclusions import Claim, Conclusion, conclude, judged, longer, not_testable
 from penstock.measure.studies.figures import Figure, axis, figure, point, rates, times
 from penstock.measure.studies.pooled import Pooled, Series
@@ -11,7 +11,6 @@ from penstock.measure.studies.presets.study import (
     MIB,
     OURS,
     PER_PROCESS,
-    ROMIO,
     Asked,
     Sized,
     Study,
@@ -19,6 +18,7 @@ from penstock.measure.studies.presets.study import (
     per_rank,
     whole,
 )
+from penstock.measure.studies.stats import interval
 
 SOURCE = "LRZ, 23 June 2016: SuperMUC, islands of 512 nodes of 16 cores, GPFS with blocks of 8 MiB"
 NODES = (1, 5, 10, 20, 40, 80, 160, 320)

@@ -1,8 +1,8 @@
 """ornl.py: IOR with file views and collective calls on Jaguar (ORNL 2007)."""
 
 from penstock.base import words
+from penstock.base.launch import ROMIO
 from penstock.measure.campaign.request import Case, hinted
-from penstock.measure.stats import interval
 from penstock.measure.studies.conclusions import Claim, Conclusion, conclude, judged, longer, not_testable
 from penstock.measure.studies.figures import Figure
 from penstock.measure.studies.pooled import Pooled
@@ -11,7 +11,6 @@ from penstock.measure.studies.presets.study import (
     KIB,
     MIB,
     OURS,
-    ROMIO,
     Asked,
     Sized,
     Study,
@@ -19,6 +18,7 @@ from penstock.measure.studies.presets.study import (
     per_rank,
     whole,
 )
+from penstock.measure.studies.stats import interval
 
 SOURCE = "ORNL, 2007: Jaguar (Cray XT3/XT4), Lustre, 26 GB/s writing, 43 GB/s reading; the best of 5 repetitions"
 CLIENTS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)

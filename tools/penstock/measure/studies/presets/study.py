@@ -16,7 +16,6 @@ ELEMENT = 16  # bytes of the largest type of numbers
 OURS = "hdf5/two_phase"
 PER_PROCESS = "raw/per_process"
 AS_IOR = "puts=apart,read_back=none"  # of MPI-IO: a call for each transfer, and nothing is read back
-ROMIO = {"OMPI_MCA_io": "^ompio"}  # Open MPI's own MPI-IO library knows no romio_ hints
 DEFAULT_RANKS = (4, 8)
 DEFAULT_SCALE = 0.1
 
