@@ -168,7 +168,7 @@ def test_a_reader_that_dies_or_stalls_is_a_line(tree: Path, monkeypatch: pytest.
         "    return before(path, kind)\n"
         "c.read = read\n"
     )
-    monkeypatch.setenv("PYTHONPATH", f"{ends}:{Path(netcdf.__file__).parents[2]}")
+    monkeypatch.setenv("PYTHONPATH", f"{ends}:{Path(netcdf.__file__).parents[3]}")
     begin = time.monotonic()
     with Reader(limit_seconds=5) as reader:
         assert "SIGABRT" in str(reader.read(tmp_path / "dies", "hdf5"))
@@ -180,7 +180,7 @@ def test_a_reader_that_dies_or_stalls_is_a_line(tree: Path, monkeypatch: pytest.
 
 def test_two_at_once(tree: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "penstock", "catalogue", str(tree), "--database", str(tmp_path / "c"), "--json"]
-    environment = os.environ | {"PYTHONPATH": str(Path(netcdf.__file__).parents[2])}
+    environment = os.environ | {"PYTHONPATH": str(Path(netcdf.__file__).parents[3])}
     running = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) for _ in range(4)
     ]

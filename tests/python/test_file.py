@@ -423,7 +423,7 @@ def test_the_report_says_where_the_time_went(tmp_path: Path) -> None:
 
 ALONE = """
 import sys, numpy as np, penstock
-from penstock import native
+from penstock.api import native
 library = native.alone()
 assert library.__name__.endswith(sys.argv[2]), library
 with penstock.create(sys.argv[1]) as f:

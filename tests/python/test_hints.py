@@ -84,7 +84,7 @@ def test_every_hint_says_how_it_is_probed_or_why_not() -> None:
 
 
 def test_every_table_is_read() -> None:
-    folder = ROOT / "tools" / "penstock" / "hints"
+    folder = ROOT / "tools" / "penstock" / "measure" / "hints"
     assert {path.stem for path in folder.glob("*.toml")} == set(TABLES)
     for path in folder.glob("*.toml"):
         assert path.read_text().startswith("# "), path

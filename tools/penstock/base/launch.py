@@ -89,6 +89,12 @@ def mpiexec(mpi: Mpi, ranks: int) -> list[str]:
     return [launcher, "-n", str(ranks)]
 
 
+def command(name: str, mpi: Mpi, ranks: int) -> list[str]:
+    """The words that start RANKS of the program NAME built for MPI."""
+    path = program(name, mpi)  # first, since it says most of what is missing
+    return [*mpiexec(mpi, ranks), str(path)]
+
+
 def in_allocation() -> bool:
     """Whether Slurm starts our ranks; PENSTOCK_LAUNCHER=mpiexec says that mpiexec does."""
     wanted = os.environ.get("PENSTOCK_LAUNCHER")

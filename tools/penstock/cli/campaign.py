@@ -6,8 +6,12 @@ from typing import Annotated
 import typer
 
 from penstock.base.errors import UserError, must_be_there
+from penstock.cli import options
 from penstock.measure.campaign.request import Request, parse_ranks, read_request
 
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The campaign: workloads, methods, ranks, sizes and hints, in TOML.")
+]
 program = typer.Typer(no_args_is_help=True, help="Run a file of benchmarks on several numbers of ranks.")
 
 
@@ -17,21 +21,14 @@ def register(app: typer.Typer) -> None:
 
 @program.command()
 def run(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="The campaign: workloads, methods, ranks, sizes and hints, in TOML."),
-    ],
+    file: File,
     json: Annotated[
         Path, typer.Option("--json", metavar="OUT", help="Write the record to this file after each repetition.")
     ],
     np: Annotated[str | None, typer.Option("--np", metavar="N,...", help="Run only on these numbers of ranks.")] = None,
-    directory: Annotated[
-        Path, typer.Option("--dir", metavar="DIR", help="Measure the file system of this folder.")
-    ] = Path(),
+    directory: options.Directory = Path(),
     resume: Annotated[bool, typer.Option("--resume", help="Measure only what OUT lacks.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run, for how long and what it needs; run nothing.")
-    ] = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Run the campaign of FILE on this machine, or in this allocation."""
     from penstock.cli import campaigns
@@ -55,14 +52,11 @@ def _on(request: Request, np: str | None) -> Request:
 
 @program.command()
 def submit(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="The campaign: workloads, methods, ranks, sizes and hints, in TOML."),
-    ],
+    file: File,
     folder: Annotated[
         Path, typer.Option("--folder", metavar="DIR", help="Put job scripts, their output and records here.")
     ],
-    directory: Annotated[Path, typer.Option("--dir", metavar="DIR", help="Measure the file system of this folder.")],
+    directory: options.Directory,
     partition: Annotated[str | None, typer.Option("--partition", help="Submit to this partition.")] = None,
     account: Annotated[str | None, typer.Option("--account", help="Charge this account.")] = None,
     time: Annotated[

@@ -10,6 +10,7 @@ import typer
 
 from penstock.base import words
 from penstock.base.errors import must_be_folder
+from penstock.cli import options
 from penstock.files.catalogue import search
 from penstock.files.catalogue.database import NAME, Catalogue, Changes, Row
 
@@ -45,7 +46,7 @@ def catalogue(
     no_update: Annotated[
         bool, typer.Option("--no-update", help="Search the catalogue as it is; look at no file.")
     ] = False,
-    json_wanted: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json_wanted: options.Json = False,
 ) -> None:
     """Search a tree of files by attribute and dataset.
 

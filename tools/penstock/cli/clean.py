@@ -10,6 +10,7 @@ import typer
 from penstock.base import words
 from penstock.base.errors import MISSING, UserError
 from penstock.base.links import followed
+from penstock.cli import options
 from penstock.cli.looked_at import is_folder
 from penstock.operate.leftovers import names
 from penstock.operate.leftovers.remove import remove
@@ -41,7 +42,7 @@ def clean(
         list[str] | None,
         typer.Option("--host-is-dead", metavar="HOST", help="Take all processes on HOST for dead. Repeatable."),
     ] = None,
-    json_wanted: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json_wanted: options.Json = False,
 ) -> None:
     """Remove what killed programs left behind.
 

@@ -12,6 +12,7 @@ from rich.table import Column
 from penstock.base import launch
 from penstock.base.errors import UserError
 from penstock.base.links import followed
+from penstock.cli import options
 from penstock.cli.say import unbroken
 
 if TYPE_CHECKING:
@@ -45,9 +46,7 @@ def doctor(
         int | None, typer.Option("--fields", min=1, help="Tell the model how many fields a step has.")
     ] = None,
     most: Annotated[int, typer.Option("--most", min=1, help="List so many jobs of a folder of logs.")] = 20,
-    processes: Annotated[
-        int | None, typer.Option("--processes", min=1, help="Read so many logs of a folder at once.")
-    ] = None,
+    processes: options.Processes = None,
     ceiling: Annotated[
         str | None,
         typer.Option(

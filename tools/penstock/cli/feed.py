@@ -14,6 +14,7 @@ from rich.progress import Progress
 
 from penstock.base import words
 from penstock.base.errors import UserError, must_be_folder
+from penstock.cli import options
 
 if TYPE_CHECKING:
     from penstock.operate.feed.collector import Collector
@@ -71,7 +72,7 @@ def splunk(
         float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Wait so long for a request.")
     ] = 30.0,
     tries: Annotated[int, typer.Option("--tries", min=1, help="Try to send a batch so often in this run.")] = 5,
-    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Read so many logs at once.")] = None,
+    processes: options.Processes = None,
 ) -> None:
     """Make an event of each job, file, phase and finding; print them, keep them or send them to Splunk.
 
@@ -191,7 +192,7 @@ def metrics(
     logs: Annotated[
         Path | None, typer.Option("--logs", metavar="DIR", help="Add the totals of the Darshan logs below this folder.")
     ] = None,
-    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Read so many logs at once.")] = None,
+    processes: options.Processes = None,
 ) -> None:
     """Give Prometheus metrics of the file systems and the penstock jobs of this node.
 

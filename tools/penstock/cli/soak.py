@@ -19,6 +19,7 @@ import typer
 
 from penstock.base import launch, words
 from penstock.base.errors import UserError
+from penstock.cli import options
 from penstock.operate.leftovers.remove import remove
 from penstock.operate.leftovers.survey import LeftOver, Rules, survey
 
@@ -63,7 +64,7 @@ def soak(
         Path | None, typer.Option("--dir", help="Write to a scratch folder in this folder; it is removed.")
     ] = None,
     most_ranks: Annotated[int, typer.Option("--max-np", help="Run jobs of at most so many ranks.")] = 6,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
+    mpi: options.Mpi = launch.HERE,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeat the kills and plans of the run with this seed.")
     ] = None,

@@ -75,7 +75,7 @@ def play(stage: Stage, cases: Sequence[Case], seconds: float, listen: Listen) ->
         record = folder / "record.json"
         given = [str(pattern), "--dir", str(folder), "--json", str(record), "--repetitions", str(stage.repetitions)]
         given += ["--time-limit", f"{max(0.1, seconds - START_SECONDS):.3f}", "--progress"]
-        command = [*launch.mpiexec(stage.mpi, ranks), str(launch.program(PROGRAM, stage.mpi)), "replay", *given]
+        command = [*launch.command(PROGRAM, stage.mpi, ranks), "replay", *given]
         began = time.monotonic()
         outcome = run(command, launch.environment() | launch.ROMIO, heard, seconds)
         if not record.is_file():

@@ -74,11 +74,10 @@ def execute(
 ) -> list[str]:
     """Runs the jobs that are left and adds them to CONTENT, which is saved after each. Returns what went wrong."""
     mpi = launch.Mpi(request.mpi)
-    program = launch.program(PROGRAM, mpi)
     complaints = []
     for job in jobs_left(request, content):
         with scratch(ground.directory) as folder, _kept(ground, request, content, job) as path:
-            command = [*launch.mpiexec(mpi, job.np), str(program), *words(request, job.np, folder)]
+            command = [*launch.command(PROGRAM, mpi, job.np), *words(request, job.np, folder)]
             command += [*_run_words(request, job), "--dir", str(folder), "--json", str(path), "--progress"]
             with watch(job) as listen:
                 outcome = run(command, launch.environment() | request.environment, listen)

@@ -34,7 +34,7 @@ class Job:
         words = [*self.arguments, "--dir", str(self.scratch), "--json", str(record), "--progress"]
         words += ["--only", only] if only is not None else []
         words += ["--time-limit", f"{limit:.3f}"] if limit is not None else []
-        command = [*launch.mpiexec(self.mpi, self.np), str(launch.program(PROGRAM, self.mpi)), *words]
+        command = [*launch.command(PROGRAM, self.mpi, self.np), *words]
         settings = launch.ROMIO if name == "romio" else {}
         return run(command, launch.environment() | settings, listen), record
 
