@@ -1,6 +1,11 @@
 """errors.py: the one exception whose message is for the person at the terminal."""
 
-from pathlib import Path
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path  # which the overview and the version do not need
 
 MISSING = "no such file or folder"
 

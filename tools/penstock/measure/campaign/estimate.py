@@ -67,7 +67,7 @@ class Needs:
 def estimate(request: Request, directory: Path) -> Needs:
     """Has one process of penstock-bench say what REQUEST needs in DIRECTORY."""
     mpi = launch.Mpi(request.mpi)
-    program = str(launch.program(execute.PROGRAM, mpi))
+    command = launch.command(execute.PROGRAM, mpi, 1)
     jobs: list[JobNeed] = []
     said: dict[str, Any] = {}
     missing: dict[str, None] = {}
@@ -75,8 +75,7 @@ def estimate(request: Request, directory: Path) -> Needs:
         with tempfile.TemporaryDirectory(prefix="penstock-estimate-") as folder:
             asked = [*execute.words(request, np, Path(folder)), "--dry-run", "--np-virtual", str(np)]
             asked += ["--repetitions", str(request.repetitions)]
-            command = [*launch.mpiexec(mpi, 1), program, *asked, "--dir", str(directory)]
-            said = _ask(command, request)
+            said = _ask([*command, *asked, "--dir", str(directory)], request)
         job = said["jobs"][0]
         if "error" in job:
             raise UserError(f"{np} ranks: {job['error']}")
