@@ -74,11 +74,11 @@ docs: prepare-test ## Make the documentation in build/docs/html, and the man pag
 
 lint: prepare-test configure-dev ## Check includes, first lines, formatting and types
 	@$(BIN)/python tools/checks/arrows.py
-	@PYTHONPATH=tools $(BIN)/python -m checks.python_arrows
 	@$(BIN)/python tools/checks/first_lines.py
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) && echo "clang-format: nothing to change"
 	@$(BIN)/ruff check --quiet $(PYTHON_SOURCES)
 	@$(BIN)/ruff format --check $(PYTHON_SOURCES)
+	@PYTHONPATH=tools $(BIN)/python -m checks.python_arrows
 	@$(BIN)/mypy --cache-dir build/.mypy_cache
 
 format: prepare-test ## Format all sources
