@@ -78,6 +78,7 @@ lint: prepare-test configure-dev ## Check includes, first and long lines, format
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES) && echo "clang-format: nothing to change"
 	@$(BIN)/ruff check --quiet $(PYTHON_SOURCES)
 	@$(BIN)/ruff format --check $(PYTHON_SOURCES)
+	@PYTHONPATH=tools $(BIN)/python -m checks.python_arrows
 	@$(BIN)/mypy --cache-dir build/.mypy_cache
 
 format: prepare-test ## Format all sources

@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// Identifies a process to others. tools/penstock/leftovers/names.py reads and makes the same names.
+// Identifies a process to others. tools/penstock/operate/leftovers/names.py reads and makes the same names.
 struct Owner {
   // Twelve hexadecimal digits for the boot and the namespaces in which pid and start are valid; twelve "0" if the
   // system does not report them. Pid and start are comparable only if these digits are equal.

@@ -1,6 +1,6 @@
 // Records: a set of files, one per process, with a description of the contents of their records.
 //
-// The description is JSON, which tools/penstock/records.py makes from the TOML of docs/import-records.md.
+// The description is JSON, which tools/penstock/files/records.py makes from the TOML of docs/import-records.md.
 #pragma once
 
 #include <optional>

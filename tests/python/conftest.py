@@ -15,7 +15,7 @@ import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 
 import in_process
-from penstock.campaign import launch
+from penstock.base import launch
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.doctor.job import SHARED, Job, Module, Record
+from penstock.jobs.job import SHARED, Job, Module, Record
 
 MIB = 1 << 20
 GIB = 1 << 30

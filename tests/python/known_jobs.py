@@ -3,8 +3,8 @@
 from typing import Any
 
 from jobs import GIB, MIB, job, record, shared
-from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.job import Job
+from penstock.diagnose.diagnosis import diagnose
+from penstock.jobs.job import Job
 
 
 def first(made: Job) -> str:

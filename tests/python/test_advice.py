@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import line, ratio, write_record
-from penstock.errors import UserError
-from penstock.report.advice import advice, failures, is_portable
-from penstock.report.results import Line, Record, read_record
+from penstock.base.errors import UserError
+from penstock.measure.report.advice import advice, failures, is_portable
+from penstock.measure.report.results import Line, Record, read_record
 
 BASE = line("raw/per_process", 1.0)
 

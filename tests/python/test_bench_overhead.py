@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.campaign import launch
+from penstock.base import launch
 
 RANKS = 16
 DATA = RANKS * 4 << 20

@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import INTERRUPTIBLE, Penstock
-from penstock.campaign import execute, record, stats
-from penstock.campaign.pooled import Pooled
-from penstock.campaign.request import Request, hinted, parse_ranks, parse_size, read_request, split_words
-from penstock.errors import UserError
+from penstock.base.errors import UserError
+from penstock.measure.campaign import execute, record
+from penstock.measure.campaign.request import Request, hinted, parse_ranks, parse_size, read_request, split_words
+from penstock.measure.studies import stats
+from penstock.measure.studies.pooled import Pooled
 
 CAMPAIGN = """
 name = "two sizes"
@@ -129,14 +130,14 @@ def test_a_campaign_measures_every_case_on_every_number_of_ranks(
     done = penstock("campaign", "run", str(campaign), "--json", "out.json")
     assert done.returncode == 0, done.stdout + done.stderr
     made = content(tmp_path / "out.json")
-    assert made["schema"] == record.SCHEMA
+    assert made["schema"] == "penstock.campaign/1"
     assert sorted(job["np"] for job in made["jobs"]) == [1, 3]
     cases = {job["np"]: [case["case"] for case in job["record"]["cases"]] for job in made["jobs"]}
     assert cases[3] == ["block2d total=256KiB", "block2d total=1MiB", "small ones"]
     assert cases[1] == cases[3][:2]
     for job in made["jobs"]:
         assert (job["record"]["schema"], job["record"]["complete"], job["record"]["verified"]) == (
-            record.CASES_SCHEMA,
+            "penstock.cases/1",
             True,
             True,
         )

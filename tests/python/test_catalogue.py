@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Penstock, run_penstock
-from penstock.catalogue import netcdf, search
-from penstock.catalogue.contents import Contents, UnreadableError
-from penstock.catalogue.database import Catalogue
-from penstock.catalogue.worker import Reader
-from penstock.errors import UserError
+from penstock.base.errors import UserError
+from penstock.files.catalogue import netcdf, search
+from penstock.files.catalogue.contents import Contents, UnreadableError
+from penstock.files.catalogue.database import Catalogue
+from penstock.files.catalogue.worker import Reader
 from test_series import write_steps
 
 PLANS = {"h5": "hdf5/independent", "nc": "netcdf/independent", "raw": "raw/independent"}
@@ -160,7 +160,7 @@ def test_a_reader_that_dies_or_stalls_is_a_line(tree: Path, monkeypatch: pytest.
     ends = tmp_path / "ends"
     ends.mkdir()
     (ends / "sitecustomize.py").write_text(
-        "import penstock.catalogue.read as c, os, time\n"
+        "import penstock.files.catalogue.read as c, os, time\n"
         "before = c.read\n"
         "def read(path, kind):\n"
         "    if 'dies' == path.name: os.abort()\n"
@@ -168,7 +168,7 @@ def test_a_reader_that_dies_or_stalls_is_a_line(tree: Path, monkeypatch: pytest.
         "    return before(path, kind)\n"
         "c.read = read\n"
     )
-    monkeypatch.setenv("PYTHONPATH", f"{ends}:{Path(netcdf.__file__).parents[2]}")
+    monkeypatch.setenv("PYTHONPATH", f"{ends}:{Path(netcdf.__file__).parents[3]}")
     begin = time.monotonic()
     with Reader(limit_seconds=5) as reader:
         assert "SIGABRT" in str(reader.read(tmp_path / "dies", "hdf5"))
@@ -180,7 +180,7 @@ def test_a_reader_that_dies_or_stalls_is_a_line(tree: Path, monkeypatch: pytest.
 
 def test_two_at_once(tree: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "penstock", "catalogue", str(tree), "--database", str(tmp_path / "c"), "--json"]
-    environment = os.environ | {"PYTHONPATH": str(Path(netcdf.__file__).parents[2])}
+    environment = os.environ | {"PYTHONPATH": str(Path(netcdf.__file__).parents[3])}
     running = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) for _ in range(4)
     ]

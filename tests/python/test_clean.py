@@ -14,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import run_penstock
-from penstock.container import MAGIC
-from penstock.leftovers import jobs, mounts, names
-from penstock.leftovers.names import Life, Owner
-from penstock.leftovers.survey import LeftOver, Rules, survey
+from penstock.base import mounts
+from penstock.files.container import MAGIC
+from penstock.operate.leftovers import jobs, names
+from penstock.operate.leftovers.names import Life, Owner
+from penstock.operate.leftovers.survey import LeftOver, Rules, survey
 
-HERE = "import sys; from pathlib import Path; from penstock.leftovers import names; "
+HERE = "import sys; from pathlib import Path; from penstock.operate.leftovers import names; "
 MAKE = HERE + "p = names.partial_path(Path(sys.argv[1])); p.write_bytes(bytes(1000)); print(p, flush=True); "
 OWN, OTHER, THIRD = "00000000000000aa", "00000000000000bb", "00000000000000cc"
 
@@ -342,7 +343,7 @@ def test_memory_of_an_earlier_version_goes_when_the_user_says_so(
     memory.write_bytes(bytes(1000))
     other.write_bytes(b"")
     assert found(tmp_path) == {}
-    monkeypatch.setattr("penstock.leftovers.survey.SHARED_MEMORY", tmp_path)
+    monkeypatch.setattr("penstock.operate.leftovers.survey.SHARED_MEMORY", tmp_path)
     (left,) = found(tmp_path).values()
     assert (left.name, left.bytes, left.removable) == (memory.name, 1000, False)
     age(memory, 7200)

@@ -1,13 +1,15 @@
 """test_commands.py: the command line as one thing: its overview, its names of before, and what a start imports."""
 
+import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import penstock as library
-from conftest import Penstock
+from conftest import ROOT, Penstock
 from penstock.cli import command, main, whole
 from penstock.cli.table import ALIASES, COMMANDS, overview
 
@@ -36,7 +38,7 @@ def imported(words: list[str], folder: Path, bin_folder: Path) -> set[str]:
 @pytest.mark.parametrize("line", ["--version", "--help"])
 def test_the_overview_imports_no_command(build: Path, tmp_path: Path, line: str) -> None:
     found = imported([line], tmp_path, build / "bin")
-    assert not (found & (HEAVY | {"typer", "pydantic"}))
+    assert not (found & (HEAVY | {"typer", "pydantic", "pathlib"}))
     assert {name for name in found if name.startswith("penstock.cli.")} == {"penstock.cli.table"}
 
 
@@ -67,6 +69,17 @@ def test_every_row_names_a_command_and_begins_its_help(name: str) -> None:
     assert found.name == name
     assert not found.hidden
     assert found.help.splitlines()[0] == f"{COMMANDS[name].help}."
+
+
+def test_an_option_of_several_commands_is_declared_once() -> None:
+    declared = Counter(
+        ast.unparse(node)
+        for path in (ROOT / "tools" / "penstock" / "cli").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "typer.Option"
+    )
+    assert declared["typer.Option('--mpi', help='Run under this MPI library.')"] == 1
+    assert {option: count for option, count in declared.items() if count > 1} == {}
 
 
 def test_names_of_before_are_hidden_and_work(penstock: Penstock) -> None:

@@ -13,7 +13,7 @@ import pytest
 import xarray
 
 from conftest import Penstock
-from penstock.campaign import launch
+from penstock.base import launch
 
 Contents = dict[str, tuple[np.ndarray, dict[str, Any]]]
 RANDOM = np.random.default_rng(5)

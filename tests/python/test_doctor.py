@@ -20,11 +20,11 @@ from known_jobs import (
     sieving,
     slow_target,
 )
-from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.facts import Facts
-from penstock.doctor.finding import INFO
-from penstock.doctor.job import SEGMENT, Job, Traced
-from penstock.trace.darshan_log import write_darshan
+from penstock.diagnose.diagnosis import diagnose
+from penstock.diagnose.facts import Facts
+from penstock.diagnose.finding import INFO
+from penstock.jobs.darshan.writer import write_darshan
+from penstock.jobs.job import SEGMENT, Job, Traced
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_accesses_of_exactly_a_mebibyte_are_not_small() -> None:
 
 
 def test_hints_are_judged_by_our_traces_alone() -> None:
-    from penstock.doctor.job import Step
+    from penstock.jobs.job import Step
 
     step = Step("/scratch/out", "write", "hdf5/mpiio", 0, 1, {}, 1, (0,), ("T",), {"cb_nodes": "8"}, {"cb_nodes": "1"})
     assert severities(job(shared("POSIX", 64, 1, WRITES=1, BYTES_WRITTEN=GIB, F_WRITE_TIME=20), steps=(step,)))["H1"]

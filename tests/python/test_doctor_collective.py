@@ -9,10 +9,10 @@ import pytest
 
 import known_jobs as known
 from jobs import GIB, MIB, job, record, shared
-from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.finding import Finding
-from penstock.doctor.job import SEGMENT, Job, Module, Record, Traced
-from penstock.doctor.many import summary_of
+from penstock.diagnose.diagnosis import diagnose
+from penstock.diagnose.finding import Finding
+from penstock.diagnose.many import summary_of
+from penstock.jobs.job import SEGMENT, Job, Module, Record, Traced
 
 
 def test_reads_beyond_the_end_are_read_modify_write_too() -> None:

@@ -11,11 +11,11 @@ import pytest
 
 import known_jobs as known
 from jobs import GIB, MIB, job, record, shared
-from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.facts import Facts
-from penstock.doctor.job import SHARED, FunctionTime, Heat, Job, Module, Record
-from penstock.doctor.many import summary
-from penstock.doctor.rules.common import _remedies, words
+from penstock.diagnose.diagnosis import diagnose
+from penstock.diagnose.facts import Facts
+from penstock.diagnose.many import summary
+from penstock.diagnose.rules.common import _remedies, words
+from penstock.jobs.job import SHARED, FunctionTime, Heat, Job, Module, Record
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_one_log_that_cannot_be_looked_at_does_not_end_a_folder(monkeypatch: pyt
     def fails(_: Path) -> Job:
         raise ZeroDivisionError("float division by zero")
 
-    monkeypatch.setattr("penstock.doctor.many.read_job", fails)
+    monkeypatch.setattr("penstock.diagnose.many.read_job", fails)
     said = "a fault of penstock doctor, please report it: ZeroDivisionError: float division by zero"
     assert summary(Path("x.darshan")).error == said
 

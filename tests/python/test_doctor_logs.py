@@ -16,12 +16,12 @@ import pytest
 from conftest import Penstock
 from jobs import GIB, LOGS, MIB, job, logs, record
 from known_jobs import crowded, slow_target
-from penstock.doctor.darshan_log import read_log
-from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.job import SEGMENT, SHARED, Traced
-from penstock.doctor.many import each_of
-from penstock.errors import UserError
-from penstock.trace.darshan_log import write_darshan
+from penstock.base.errors import UserError
+from penstock.diagnose.diagnosis import diagnose
+from penstock.diagnose.many import each_of
+from penstock.jobs.darshan.reader import read_log
+from penstock.jobs.darshan.writer import write_darshan
+from penstock.jobs.job import SEGMENT, SHARED, Traced
 
 
 @logs
@@ -198,7 +198,7 @@ def test_a_folder_of_logs_is_ranked_by_what_is_lost(penstock: Penstock, tmp_path
 
 
 def test_traces_in_a_folder_are_ranked_among_the_logs(penstock: Penstock, tmp_path: Path) -> None:
-    from penstock.trace.counters import WRITE
+    from penstock.jobs.trace.counters import WRITE
     from test_trace import block, calls, paths, trace
 
     (tmp_path / "logs" / "4711").mkdir(parents=True)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from jobs import GIB, job, record, shared
-from penstock.campaign import launch
-from penstock.doctor import model_said
-from penstock.doctor.job import Job
-from penstock.doctor.model import Scale, fit, fit_scales, scale_of
-from penstock.doctor.page import growth
-from penstock.trace import read_trace
+from penstock.base import launch
+from penstock.diagnose import model_said
+from penstock.diagnose.model import Scale, fit, fit_scales, scale_of
+from penstock.diagnose.page import growth
+from penstock.jobs.job import Job
+from penstock.jobs.trace import read_trace
 
 STEPS, FIELDS = 10, 6
 NOTHING = dict.fromkeys(("metadata", "read", "write", "waiting", "other"), 0.0)

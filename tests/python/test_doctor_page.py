@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Penstock
 from jobs import GIB, LOGS, job, logs, record
-from penstock.doctor.diagnosis import diagnose
+from penstock.diagnose.diagnosis import diagnose
 
 
 class Page(HTMLParser):
@@ -85,8 +85,8 @@ def test_a_browser_has_nothing_to_complain_of(penstock: Penstock, tmp_path: Path
 
 
 def test_names_of_files_cannot_write_the_page() -> None:
-    from penstock.doctor.model import fit
-    from penstock.doctor.page.build import page
+    from penstock.diagnose.model import fit
+    from penstock.diagnose.page.build import page
 
     evil = '/scratch/<script>alert("x")</script>'
     made = job(record("POSIX", evil, rank=0, WRITES=8192, BYTES_WRITTEN=8 * GIB, F_WRITE_TIME=40), program="<b>")

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.campaign.events import Failed, Finished, Run, Started, parse_event
+from penstock.measure.campaign.events import Failed, Finished, Run, Started, parse_event
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -16,13 +16,13 @@ import test_trace as traces
 from collector import TOKEN, Fake
 from conftest import Penstock
 from jobs import job, record
-from penstock.doctor.diagnosis import diagnose
-from penstock.errors import UserError
-from penstock.feed.collector import EVENTS, Collector, address_of, send
-from penstock.feed.events import MOST_TEXT, Address, events
-from penstock.feed.filling import fill, logs_of, look_at, new_of
-from penstock.feed.spool import MOST_BYTES, Spool, batched, mark_of
-from penstock.trace.darshan_log import write_darshan
+from penstock.base.errors import UserError
+from penstock.diagnose.diagnosis import diagnose
+from penstock.jobs.darshan.writer import write_darshan
+from penstock.operate.feed.collector import EVENTS, Collector, address_of, send
+from penstock.operate.feed.events import MOST_TEXT, Address, events
+from penstock.operate.feed.filling import fill, logs_of, look_at, new_of
+from penstock.operate.feed.spool import MOST_BYTES, Spool, batched, mark_of
 
 ADDRESS = Address("login1")
 

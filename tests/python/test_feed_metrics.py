@@ -23,12 +23,12 @@ from prometheus_client.parser import text_string_to_metric_families
 import known_jobs as known
 from conftest import INTERRUPTIBLE, ROOT, Penstock
 from monitor_root import make_root
-from penstock.campaign import launch
-from penstock.errors import UserError
-from penstock.feed.families import MOST_JOBS, Seen, _gauge
-from penstock.feed.metrics import Exporter, Logs, endpoint, place_of
-from penstock.monitor.sample import Sample
-from penstock.trace.darshan_log import write_darshan
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.jobs.darshan.writer import write_darshan
+from penstock.operate.feed.families import MOST_JOBS, Seen, _gauge
+from penstock.operate.feed.metrics import Exporter, Logs, endpoint, place_of
+from penstock.operate.monitor.sample import Sample
 from test_monitor_jobs import MIB, Watch, rank
 
 DASHBOARD = ROOT / "packaging" / "grafana" / "penstock.json"
@@ -362,7 +362,7 @@ def test_node_exporter_serves_the_textfile(build: Path, tmp_path: Path) -> None:
 
 
 def known_type(mount: str) -> str:
-    from penstock.leftovers.mounts import kind_of
+    from penstock.base.mounts import kind_of
 
     return kind_of(Path(mount))
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import penstock
 from conftest import BUILD, ROOT, Counted, extension
-from penstock.selection import select
+from penstock.api.selection import select
 from test_elements import Colour, Level
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16", "S5"]
@@ -427,7 +427,7 @@ def test_the_report_says_where_the_time_went(tmp_path: Path) -> None:
 
 ALONE = """
 import sys, numpy as np, penstock
-from penstock import native
+from penstock.api import native
 library = native.alone()
 assert library.__name__.endswith(sys.argv[2]), library
 with penstock.create(sys.argv[1]) as f:

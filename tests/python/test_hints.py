@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from conftest import BUILD, ROOT, run_penstock
-from penstock.hints.probe import differ, evidence
-from penstock.hints.tables import TABLES, How, known_hints
+from penstock.measure.hints.probe import differ, evidence
+from penstock.measure.hints.tables import TABLES, How, known_hints
 
 
 def found(folder: Path, mpi: str, *hints: str) -> dict[str, dict[str, Any]]:
@@ -84,7 +84,7 @@ def test_every_hint_says_how_it_is_probed_or_why_not() -> None:
 
 
 def test_every_table_is_read() -> None:
-    folder = ROOT / "tools" / "penstock" / "hints"
+    folder = ROOT / "tools" / "penstock" / "measure" / "hints"
     assert {path.stem for path in folder.glob("*.toml")} == set(TABLES)
     for path in folder.glob("*.toml"):
         assert path.read_text().startswith("# "), path

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from penstock.container import CRC_AT, ENTRY, HEADER, HEADER_BYTES, MAGIC, STEM_AT, Container
+from penstock.base.errors import UserError
 from penstock.crc64 import crc64
-from penstock.errors import UserError
-from penstock.leftovers.survey import Rules, survey
-from penstock.report import results
+from penstock.files.container import CRC_AT, ENTRY, HEADER, HEADER_BYTES, MAGIC, STEM_AT, Container
+from penstock.measure.report import results
+from penstock.operate.leftovers.survey import Rules, survey
 
 # Files are written over in one folder for all examples.
 many = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
@@ -101,7 +101,7 @@ def line() -> dict[str, Any]:
 
 def record() -> dict[str, Any]:
     return {
-        **{"schema": results.SCHEMA, "workload": {"name": "checkpoint", "total_bytes": 1024}, "regime": "durable"},
+        **{"schema": "penstock.bench/1", "workload": {"name": "checkpoint", "total_bytes": 1024}, "regime": "durable"},
         **{"np": 4, "readers": 3, "repetitions": 5, "baseline": "raw/per_process", "verified": True},
         **{"results": [line(), line()], "ceiling": {"best_write": 1.0}, "aa": {"write": {"smallest_claimable": 0.1}}},
     }

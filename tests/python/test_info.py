@@ -11,8 +11,8 @@ import pytest
 
 import penstock as library
 from conftest import Penstock
-from penstock.catalogue.series import SUM_KEY
 from penstock.crc64 import crc64
+from penstock.files.catalogue.series import SUM_KEY
 
 PLANS = {
     "a.h5": "",

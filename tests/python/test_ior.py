@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Penstock
-from penstock.campaign.ior import translate
-from penstock.errors import UserError
+from penstock.base.errors import UserError
+from penstock.measure.campaign.ior import translate
 
 # Of each MPI-IO method: IOR does none of it, and calls for each transfer.
 AS_IOR = "--one-buffer --warm --own-ranks"

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from penstock.campaign import ior
 from penstock.cli import whole
+from penstock.measure.campaign import ior
 
 MANUAL = ROOT / "tools" / "manual"
 PAGES = sorted(
@@ -87,7 +87,7 @@ def test_the_site_is_made_without_a_warning(tmp_path: Path) -> None:
         assert (tmp_path / "html" / f"{page}.html").is_file()
     assert Path(done.stdout.split()[-1]).is_file()  # the page that it names
     assert "Copies DATA before it returns" in (tmp_path / "html" / "reference" / "c.html").read_text()
-    assert "exception penstock.exceptions" in re.sub("<.*?>", "", (tmp_path / "html/reference/python.html").read_text())
+    assert "exception penstock.Denied" in re.sub("<.*?>", "", (tmp_path / "html/reference/python.html").read_text())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

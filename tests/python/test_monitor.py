@@ -13,9 +13,9 @@ import pytest
 
 from conftest import run_penstock
 from monitor_root import MOUNTINFO, make_root, write
-from penstock.campaign import launch
-from penstock.monitor.asking import WORKER, Asking
-from penstock.monitor.sampler import Sampler
+from penstock.base import launch
+from penstock.operate.monitor.asking import WORKER, Asking
+from penstock.operate.monitor.sampler import Sampler
 
 MIB = 1 << 20
 WRITTEN = 200 * MIB

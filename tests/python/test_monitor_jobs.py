@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from monitor_root import make_root, page, write, write_page, write_process
-from penstock.monitor import reading
-from penstock.monitor.asking import Asking
-from penstock.monitor.job_lines import progress_text
-from penstock.monitor.members import Members
-from penstock.monitor.outputs import Outputs
-from penstock.monitor.sample import Sample, between
-from penstock.monitor.status_page import parse
+from penstock.operate.monitor import reading
+from penstock.operate.monitor.asking import Asking
+from penstock.operate.monitor.job_lines import progress_text
+from penstock.operate.monitor.members import Members
+from penstock.operate.monitor.outputs import Outputs
+from penstock.operate.monitor.sample import Sample, between
+from penstock.operate.monitor.status_page import parse
 
 MIB = 1 << 20
 

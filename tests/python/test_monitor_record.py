@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import UserError
-from penstock.monitor.file_systems import FileSystem
-from penstock.monitor.history import read_history, to_record
-from penstock.monitor.jobs import Job
-from penstock.monitor.outputs import Output
-from penstock.monitor.record import APPLICATION, VERSION, Record
-from penstock.monitor.sample import Node, Sample
+from penstock.base.errors import UserError
+from penstock.operate.monitor.file_systems import FileSystem
+from penstock.operate.monitor.history import read_history, to_record
+from penstock.operate.monitor.jobs import Job
+from penstock.operate.monitor.outputs import Output
+from penstock.operate.monitor.record import APPLICATION, VERSION, Record
+from penstock.operate.monitor.sample import Node, Sample
 
 DAY = 86400.0
 START = 1_800_000_000.0

@@ -16,14 +16,14 @@ import pytest
 from rich.console import Console
 
 from conftest import INTERRUPTIBLE
-from penstock.monitor.devices import DeviceRates
-from penstock.monitor.file_systems import FileSystem
-from penstock.monitor.jobs import Job
-from penstock.monitor.live import lines
-from penstock.monitor.outputs import Output
-from penstock.monitor.processes import ProcessRates
-from penstock.monitor.sample import Node, Sample
-from penstock.monitor.screen import Screen, sparks
+from penstock.operate.monitor.devices import DeviceRates
+from penstock.operate.monitor.file_systems import FileSystem
+from penstock.operate.monitor.jobs import Job
+from penstock.operate.monitor.live import lines
+from penstock.operate.monitor.outputs import Output
+from penstock.operate.monitor.processes import ProcessRates
+from penstock.operate.monitor.sample import Node, Sample
+from penstock.operate.monitor.screen import Screen, sparks
 
 
 class Terminal:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from monitor_root import LLITE, MMPMON, MOUNTSTATS, OSC, make_root, write, write_disks, write_process
-from penstock.monitor import counters, devices, mounts, nfs, processes, reading
-from penstock.monitor.asking import Asking
-from penstock.monitor.file_systems import FileSystem
-from penstock.monitor.lustre import read_lustre
-from penstock.monitor.members import Members
-from penstock.monitor.outputs import Outputs
-from penstock.monitor.reading import Reading
-from penstock.monitor.sample import Sample, between
+from penstock.operate.monitor import counters, devices, mounts, nfs, processes, reading
+from penstock.operate.monitor.asking import Asking
+from penstock.operate.monitor.file_systems import FileSystem
+from penstock.operate.monitor.lustre import read_lustre
+from penstock.operate.monitor.members import Members
+from penstock.operate.monitor.outputs import Outputs
+from penstock.operate.monitor.reading import Reading
+from penstock.operate.monitor.sample import Sample, between
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_lustre_that_only_root_may_look_at_is_said(root: Path, monkeypatch: pyte
     def refused(_path: Path) -> list[Path]:
         raise PermissionError
 
-    monkeypatch.setattr("penstock.monitor.lustre._below", refused)
+    monkeypatch.setattr("penstock.operate.monitor.lustre._below", refused)
     assert "only root may read" in (read_lustre(root).trouble or "")
     assert any("Lustre" in trouble for trouble in taken(root, 0.0).troubles)
     write(root / "proc/self/mountinfo", "28 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw\n")

@@ -17,7 +17,7 @@ import xarray
 
 import penstock
 from conftest import BUILD, ROOT
-from penstock.catalogue import netcdf as catalogue_netcdf
+from penstock.files.catalogue import netcdf as catalogue_netcdf
 
 PROGRAM = BUILD / "bin" / "netcdf_weather"
 PLANS = ["netcdf/two_phase", "netcdf/independent", "netcdf/two_phase:writers=1,io=buffered"]

@@ -190,7 +190,7 @@ def chosen_by(site: Path, program: str = "penstock-info", mpi: str = "") -> subp
     """The MPI, and the PROGRAM for it, that are used where the package in SITE is, and nothing of this build."""
     tell = (
         "import sys\n"
-        "from penstock.campaign import launch\n"
+        "from penstock.base import launch\n"
         "mpi = launch.Mpi(sys.argv[2]) if sys.argv[2] else launch.HERE\n"
         "print(mpi.value, launch.program(sys.argv[1], mpi))\n"
     )

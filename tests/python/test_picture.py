@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from conftest import Penstock, line, write_record
-from penstock.errors import UserError
-from penstock.report.drawn import draw_table
+from penstock.base.errors import UserError
+from penstock.measure.report.drawn import draw_table
 
 
 def test_picture_draws_the_first_plane_beside_the_file(penstock: Penstock, tmp_path: Path) -> None:

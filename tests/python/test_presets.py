@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from conftest import Penstock
-from penstock.campaign.conclusions import Claim, conclude
-from penstock.campaign.pooled import Pooled
-from penstock.campaign.presets import STUDIES, Asked, find, lrz, ornl
-from penstock.campaign.presets.study import GIB, MIB
-from penstock.errors import UserError
+from penstock.base.errors import UserError
+from penstock.measure.studies.conclusions import Claim, conclude
+from penstock.measure.studies.pooled import Pooled
+from penstock.measure.studies.presets import STUDIES, Asked, find, lrz, ornl
+from penstock.measure.studies.presets.study import GIB, MIB
 
 NAMES = {
     "idris-ior", "idris-create", "idris-ramses", "idris-hints", "haefele-weak", "haefele-strong",

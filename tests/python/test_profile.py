@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from conftest import BUILD, ROOT, run_penstock
-from penstock.campaign import launch
-from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.job import Job
-from penstock.errors import UserError
-from penstock.leftovers.mounts import LOCAL, kind_of
-from penstock.profile import overhead
-from penstock.profile.reader import read_profile
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.base.mounts import LOCAL, kind_of
+from penstock.diagnose.diagnosis import diagnose
+from penstock.jobs.job import Job
+from penstock.jobs.profile import overhead
+from penstock.jobs.profile.reader import read_profile
 
 SOURCES = ROOT / "tests" / "profile"
 FORTRAN = """program save

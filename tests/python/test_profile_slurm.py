@@ -14,7 +14,7 @@ import pytest
 
 import slurm_cluster
 from conftest import BUILD, ROOT
-from penstock.profile.reader import read_profile
+from penstock.jobs.profile.reader import read_profile
 
 SLURM = ROOT / "packaging" / "slurm"
 OTHER = "nobody"

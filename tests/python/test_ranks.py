@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, extension
-from penstock.campaign import launch
+from penstock.base import launch
 
 
 def on_ranks(count: int, *words: str | Path) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
-from penstock.campaign import launch
+from penstock.base import launch
 
 RANKS = 3
 PAGES = "".join((ROOT / page).read_text() for page in ("README.md", "docs/use.md"))

@@ -14,7 +14,7 @@ import numpy
 import pytest
 
 from conftest import Penstock
-from penstock.campaign import launch
+from penstock.base import launch
 from penstock.crc64 import crc64
 
 Write = Callable[[str, str], Path]

@@ -10,15 +10,12 @@ from hypothesis import strategies as st
 
 import known_jobs as known
 from jobs import LOGS, MIB, job, logs, record, shared
-from penstock.campaign.stats import Interval
-from penstock.doctor.darshan_log import read_log
-from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.finding import ACHIEVED, INFO, UNDECIDED, WITHDRAWN, Finding, Replayed
-from penstock.doctor.job import SEGMENT, Job, Step, Traced
-from penstock.doctor.replay.costs import costs_of, probes
-from penstock.doctor.replay.remedies import TRIALS, trial
-from penstock.doctor.replay.replay import _noise, _outcome
-from penstock.doctor.replay.steps import (
+from penstock.diagnose.diagnosis import diagnose
+from penstock.diagnose.finding import ACHIEVED, INFO, UNDECIDED, WITHDRAWN, Finding, Replayed
+from penstock.diagnose.replay.costs import costs_of, probes
+from penstock.diagnose.replay.remedies import TRIALS, trial
+from penstock.diagnose.replay.replay import _noise, _outcome
+from penstock.diagnose.replay.steps import (
     BROADCAST,
     READ,
     STEP,
@@ -31,7 +28,10 @@ from penstock.doctor.replay.steps import (
     steps,
     together,
 )  # fmt: skip
-from penstock.doctor.replay.trial import Trial
+from penstock.diagnose.replay.trial import Trial
+from penstock.jobs.darshan.reader import read_log
+from penstock.jobs.job import SEGMENT, Job, Step, Traced
+from penstock.measure.studies.stats import Interval
 
 RANKS = 8
 

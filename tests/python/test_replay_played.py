@@ -16,15 +16,15 @@ from rich.console import Console
 import known_jobs as known
 from conftest import Penstock
 from jobs import MIB
-from penstock.campaign import launch
-from penstock.campaign.run import run
+from penstock.base import launch
 from penstock.cli.doctor import replay_bar
-from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.finding import UNDECIDED
-from penstock.doctor.replay.play import MOVED, OverError, Played, Stage, Whole
-from penstock.doctor.replay.replay import replayed
-from penstock.doctor.replay.steps import STEP, WRITE, Case
-from penstock.trace.darshan_log import write_darshan
+from penstock.diagnose.diagnosis import diagnose
+from penstock.diagnose.finding import UNDECIDED
+from penstock.diagnose.replay.play import MOVED, OverError, Played, Stage, Whole
+from penstock.diagnose.replay.replay import replayed
+from penstock.diagnose.replay.steps import STEP, WRITE, Case
+from penstock.jobs.darshan.writer import write_darshan
+from penstock.measure.campaign.run import run
 
 UNHURRIED = "100000"  # seconds of a budget that no machine uses up, so that time does not decide what is played
 
@@ -52,8 +52,8 @@ def test_all_findings_are_played_within_the_budget_and_often_enough(
         ]  # fmt: skip
         return Whole(made, each, times)
 
-    monkeypatch.setattr("penstock.doctor.replay.replay.play", play)
-    monkeypatch.setattr("penstock.doctor.replay.replay.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("penstock.diagnose.replay.replay.play", play)
+    monkeypatch.setattr("penstock.diagnose.replay.replay.time", SimpleNamespace(monotonic=lambda: now[0]))
     found = diagnose(known.sieving())
     told: list[tuple[str, int, int]] = []
     after = replayed(found, Stage(tmp_path, 8, launch.Mpi.openmpi, 8, 60.0), lambda *what: told.append(what))

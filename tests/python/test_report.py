@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import Penstock
-from penstock.campaign import stats
-from penstock.report.page import compare
+from penstock.measure.studies import stats, unpaired
 from reports import H5BENCH, IOR, made
 
 METHODS = "hdf5/two_phase,raw/per_process,raw/mpiio:hint.cb_nodes=1"
@@ -135,7 +134,7 @@ def test_every_number_of_the_page_is_that_of_the_raw_seconds(
     text = made(penstock, measured, "campaign.json", target=tmp_path / "r.html")
     cells = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", text, re.DOTALL)]
     content = json.loads((measured / "campaign.json").read_text())
-    from penstock.report import words
+    from penstock.base import words
 
     count = 0
     for job in content["jobs"]:
@@ -150,8 +149,8 @@ def test_every_number_of_the_page_is_that_of_the_raw_seconds(
 
 
 def test_efficiency_is_the_rate_of_each_rank_over_that_on_the_fewest(measured: Path) -> None:
-    from penstock.report.page import across
-    from penstock.report.page.imported import read_source
+    from penstock.measure.report.page import across
+    from penstock.measure.report.page.imported import read_source
 
     source = read_source(measured / "campaign.json")
     cases = [case for case in source.cases if case.name == source.names()[0]]
@@ -167,8 +166,8 @@ def test_efficiency_is_the_rate_of_each_rank_over_that_on_the_fewest(measured: P
 
 
 def test_the_best_is_compared_with_the_next_best_where_it_is_the_baseline(measured: Path) -> None:
-    from penstock.report.page import verdict
-    from penstock.report.page.imported import read_source
+    from penstock.measure.report.page import verdict
+    from penstock.measure.report.page.imported import read_source
 
     source = read_source(measured / "one.json")
     for case in source.cases:
@@ -183,8 +182,8 @@ def test_the_best_is_compared_with_the_next_best_where_it_is_the_baseline(measur
 
 def test_methods_that_are_no_plans_are_advised_for_speed(measured: Path) -> None:
     """The workload readers compares `netcdf` with `penstock`: what both read is the same."""
-    from penstock.report.page import verdict
-    from penstock.report.page.imported import read_source
+    from penstock.measure.report.page import verdict
+    from penstock.measure.report.page.imported import read_source
 
     source = read_source(measured / "one.json")
     (case,) = source.cases
@@ -229,10 +228,10 @@ def test_two_campaigns_are_compared(penstock: Penstock, measured: Path, tmp_path
         found: list[float] = line["seconds"]
         return found
 
-    ratio, low, high = compare.ratio_of(seconds(second), seconds(first))
-    assert low is not None
-    assert high is not None
-    assert f"{stats_words(ratio)} ({stats_words(low)} to {stats_words(high)})" in text
+    found = unpaired.ratio(seconds(second), seconds(first))
+    assert found.low is not None
+    assert found.high is not None
+    assert f"{stats_words(found.median)} ({stats_words(found.low)} to {stats_words(found.high)})" in text
 
 
 def test_what_is_not_the_same_thing_is_not_compared(penstock: Penstock, measured: Path, tmp_path: Path) -> None:
@@ -245,7 +244,7 @@ def test_what_is_not_the_same_thing_is_not_compared(penstock: Penstock, measured
 
 
 def stats_words(value: float) -> str:
-    from penstock.report import words
+    from penstock.base import words
 
     return words.digits(value)
 

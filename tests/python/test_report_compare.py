@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from conftest import Penstock
-from penstock.campaign import stats
-from penstock.errors import UserError
-from penstock.report.page import compare, tidy
+from penstock.base.errors import UserError
+from penstock.measure.report.page import tidy
+from penstock.measure.studies import stats, unpaired
 
 
 def test_beside_a_competing_job_no_more_is_claimed_than_an_aa_pair_allows() -> None:
-    from penstock.report.page import verdict
-    from penstock.report.page.model import BESIDE, CaseView, Line, Source
+    from penstock.measure.report.page import verdict
+    from penstock.measure.report.page.model import BESIDE, CaseView, Line, Source
 
     def line(method: str, seconds: float, control: bool = False) -> Line:
         return Line(method, "write", control, 1, [seconds] * 6, [], {}, {}, {}, [], "", True, None, {})
@@ -34,27 +34,27 @@ def test_beside_a_competing_job_no_more_is_claimed_than_an_aa_pair_allows() -> N
 
 def test_the_interval_of_unpaired_ratios_is_that_of_the_exact_test() -> None:
     # Tables of U at 5 %, two-sided: 5 for 6 and 6, 17 for 9 and 9, 2 for 5 and 5; there is none for 3 and 3.
-    assert [compare._critical(m, n) - 1 for m, n in ((6, 6), (9, 9), (5, 5), (3, 3), (10, 8))] == [5, 17, 2, -1, 17]
-    assert compare.ratio_of([2.0] * 3, [1.0] * 3) == (2.0, None, None)
-    assert compare.ratio_of([2.0, 2.1, 2.2, 2.3, 2.4, 2.5], [1.0] * 6)[0] == pytest.approx(2.25)
-    assert compare.cliffs_delta([1.0, 2.0], [3.0, 4.0]) == -1
-    assert compare.cliffs_delta([1.0, 4.0], [2.0, 3.0]) == 0
+    assert [unpaired._critical(m, n) - 1 for m, n in ((6, 6), (9, 9), (5, 5), (3, 3), (10, 8))] == [5, 17, 2, -1, 17]
+    assert unpaired.ratio([2.0] * 3, [1.0] * 3) == stats.Interval(2.0, None, None, 0.0)
+    assert unpaired.ratio([2.0, 2.1, 2.2, 2.3, 2.4, 2.5], [1.0] * 6).median == pytest.approx(2.25)
+    assert unpaired.cliffs_delta([1.0, 2.0], [3.0, 4.0]) == -1
+    assert unpaired.cliffs_delta([1.0, 4.0], [2.0, 3.0]) == 0
 
 
 def test_thousands_of_repetitions_are_compared_in_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    compare._critical.cache_clear()
-    exact = {(m, n): compare._critical(m, n) for m, n in ((30, 30), (60, 40), (6, 200), (100, 100))}
-    monkeypatch.setattr(compare, "EXACT", 0)
-    compare._critical.cache_clear()
+    unpaired._critical.cache_clear()
+    exact = {(m, n): unpaired._critical(m, n) for m, n in ((30, 30), (60, 40), (6, 200), (100, 100))}
+    monkeypatch.setattr(unpaired, "EXACT", 0)
+    unpaired._critical.cache_clear()
     for (m, n), k in exact.items():
-        assert compare._critical(m, n) == pytest.approx(k, abs=2 + k / 500)
-    assert compare._critical(1, 1) == 0
-    compare._critical.cache_clear()
+        assert unpaired._critical(m, n) == pytest.approx(k, abs=2 + k / 500)
+    assert unpaired._critical(1, 1) == 0
+    unpaired._critical.cache_clear()
     monkeypatch.undo()
-    ratio, low, high = compare.ratio_of([2.0 + index % 7 / 100 for index in range(1000)], [1.0] * 1000)
-    assert low is not None
-    assert high is not None
-    assert low <= ratio <= high
+    found = unpaired.ratio([2.0 + index % 7 / 100 for index in range(1000)], [1.0] * 1000)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.median <= found.high
 
 
 def test_what_took_no_time_is_compared_with_nothing() -> None:
@@ -94,8 +94,8 @@ def test_what_is_no_record_is_refused_in_one_line(penstock: Penstock, tmp_path: 
 
 
 def test_of_a_ratio_all_but_its_numbers_may_be_missing() -> None:
-    from penstock.report.page import build
-    from penstock.report.page.model import source_of
+    from penstock.measure.report.page import build
+    from penstock.measure.report.page.model import source_of
 
     content = {"schema": "penstock.preset/1", "cases": [], "provenance": {}, "repetitions": 1}
     rows = [{"id": "1a", "name": "<b>", "value": 0.5}, {"id": "2", "skipped": "no space"}, {"value": 1, "low": 1}]

@@ -13,9 +13,9 @@ import pytest
 
 import slurm_cluster
 from conftest import Penstock
-from penstock.campaign import queue
-from penstock.campaign import slurm as campaign_slurm
-from penstock.campaign.request import read_request
+from penstock.measure.campaign import queue
+from penstock.measure.campaign import slurm as campaign_slurm
+from penstock.measure.campaign.request import read_request
 
 CAMPAIGN = """
 name = "under Slurm"

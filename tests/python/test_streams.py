@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Penstock
-from penstock.campaign import launch
-from penstock.container import Container, DamagedError
+from penstock.base import launch
+from penstock.base.crc64_numpy import by_numpy
+from penstock.base.errors import UserError
 from penstock.crc64 import crc64
-from penstock.crc64_numpy import by_numpy
-from penstock.errors import UserError
+from penstock.files.container import Container, DamagedError
 
 RANKS = 3
 LENGTHS = (100000, 0, 4096, 1, (3 << 20) + 17, 4095, 4097, 1 << 20)

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 from conftest import Penstock, run_penstock
-from penstock.campaign import launch
-from penstock.doctor.darshan_log import read_log
-from penstock.doctor.diagnosis import diagnose
-from penstock.doctor.job import SHARED, Job, Record
-from penstock.errors import UserError
-from penstock.trace import read_trace
-from penstock.trace.blocks import CALL, MAGIC, TraceFile
-from penstock.trace.counters import CLOSE, CREATE, MPI_OPEN_ALL, MPI_VIEW, MPI_WRITE, READ, RENAME, SYNC, WRITE
-from penstock.trace.darshan_log import write_darshan
-from penstock.trace.perfetto import write_perfetto
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.diagnose.diagnosis import diagnose
+from penstock.jobs.darshan.reader import read_log
+from penstock.jobs.darshan.writer import write_darshan
+from penstock.jobs.job import SHARED, Job, Record
+from penstock.jobs.trace import read_trace
+from penstock.jobs.trace.blocks import CALL, MAGIC, TraceFile
+from penstock.jobs.trace.counters import CLOSE, CREATE, MPI_OPEN_ALL, MPI_VIEW, MPI_WRITE, READ, RENAME, SYNC, WRITE
+from penstock.jobs.trace.perfetto import write_perfetto
 
 darshan = pytest.importorskip("darshan", reason="PyDarshan is not installed")
 

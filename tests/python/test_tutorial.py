@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from conftest import ROOT
-from penstock.campaign import launch
+from penstock.base import launch
 
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from netCDF4 import Dataset
 
-from penstock.campaign import launch
+from penstock.base import launch
 
 FAULTS = {
     "zero": "(zeroed)",

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from conftest import Penstock
-from penstock.campaign import launch
+from penstock.base import launch
 from penstock.cli.verify import agrees
 from penstock.crc64 import crc64
 

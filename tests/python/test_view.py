@@ -10,8 +10,8 @@ import pytest
 import penstock as library
 from conftest import ROOT, Penstock
 from penstock import ramses
-from penstock.view import plane, snapshot
-from penstock.view.request import Request
+from penstock.files.view import plane, snapshot
+from penstock.files.view.request import Request
 from ramses_reader import MadeUp
 
 SAMPLE = ROOT / "tests" / "data" / "ramses" / "sedov3d_amr_6p"

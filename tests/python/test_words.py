@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.report import words
+from penstock.base import words
 
 POSITIVE = st.floats(min_value=1e-6, max_value=1e6)
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 import penstock
 import penstock.xarray_backend
-from penstock.campaign import launch
+from penstock.base import launch
 from penstock.xarray_backend import PenstockBackendEntrypoint
 
 FORMATS = ["hdf5", "netcdf", "raw"]

@@ -71,6 +71,7 @@ def test_only_what_is_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.Monk
 
     def noted(self: penstock.Dataset, *keys: object) -> object:
         got = whole(self, *keys)
+        assert isinstance(self._file, penstock.File)
         read.append((Path(self._file.path).name, self.name, np.size(got)))
         return got
 

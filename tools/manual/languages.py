@@ -123,7 +123,7 @@ def python() -> str:
             members = ":members:\n" if directive == "autoclass" else ""
             lines += [
                 "```{eval-rst}",
-                f".. {directive}:: penstock.{home}.{name}",
+                f".. {directive}:: penstock.{name}",
                 *(f"   {m}" for m in members.split()),
                 "```",
                 "",

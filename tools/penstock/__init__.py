@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.dataset import Dataset
-    from penstock.exceptions import (
+    from penstock.api.dataset import Dataset
+    from penstock.api.exceptions import (
         Damaged,
         Denied,
         Elsewhere,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Timeout,
         Unsupported,
     )
-    from penstock.file import (
+    from penstock.api.file import (
         File,
         clone,
         create,
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
         open_latest,
         reopen,
     )
-    from penstock.group import Group
-    from penstock.put import Part, block, boxes, per_rank, ragged, replicated, runs
-    from penstock.steps import Series, Step, open_series, series
-    from penstock.stream import StreamReader, StreamWriter, create_stream, open_stream
-    from penstock.whole import copy, repair, seal, set_timeout, verify, when_waiting
+    from penstock.api.group import Group
+    from penstock.api.put import Part, block, boxes, per_rank, ragged, replicated, runs
+    from penstock.api.steps import Series, Step, open_series, series
+    from penstock.api.stream import StreamReader, StreamWriter, create_stream, open_stream
+    from penstock.api.whole import copy, repair, seal, set_timeout, verify, when_waiting
 
 __version__ = "0.1.0"
 
-# Where each name comes from: imported when it is first used, so that the command line starts quickly.
+# The module of penstock.api that has each name; it is imported when the name is first used, since this takes time.
 _HOMES = {
     "exceptions": "Error Invalid NotFound NotThere Exists Denied NoSpace IOFailed Mismatch Overlap Incomplete "
     "Unsupported OutOfMemory Damaged Timeout InDoubt Elsewhere Internal",
@@ -115,6 +115,6 @@ if not TYPE_CHECKING:  # whoever checks types shall find wrong names
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
             raise AttributeError(f"module 'penstock' has no attribute '{name}'")
-        value = getattr(import_module(f"penstock.{_HOME[name]}"), name)
+        value = getattr(import_module(f"penstock.api.{_HOME[name]}"), name)
         globals()[name] = value
         return value

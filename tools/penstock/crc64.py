@@ -9,7 +9,7 @@ def crc64(data: bytes, previous: int = 0) -> int:
     liblzma = _liblzma()
     if liblzma:
         return liblzma(data, len(data), previous)
-    from penstock.crc64_numpy import by_numpy
+    from penstock.base.crc64_numpy import by_numpy
 
     return by_numpy(data, previous)
 

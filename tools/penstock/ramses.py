@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import penstock
-from penstock.file import File
+from penstock.api.file import File
 
 Table = dict[str, NDArray[Any]]
 

@@ -13,10 +13,10 @@ import xarray as xr
 from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
 from xarray.conventions import cf_encoder
 
-from penstock import file, put
-from penstock.exceptions import Elsewhere
-from penstock.xarray_series import SeriesStore
-from penstock.xarray_store import Store
+from penstock.api import file, put
+from penstock.api.exceptions import Elsewhere
+from penstock.api.xarray_series import SeriesStore
+from penstock.api.xarray_store import Store
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -8,13 +8,12 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, get_args
 
 import penstock
+from penstock.base.errors import UserError
 from penstock.cli.table import ALIASES, COMMANDS, overview
-from penstock.errors import UserError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of files that standard output may be
 
@@ -90,6 +89,8 @@ def _explain_values(command: Any) -> None:
 
 
 def _process(parameter: Any, process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    from pathlib import Path
+
     import typer
 
     kind = parameter.type_descriptor.annotation

@@ -10,23 +10,26 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from penstock.campaign import ior, launch, presets
-from penstock.campaign.presets import STUDIES, Asked
-from penstock.campaign.presets.study import DEFAULT_RANKS, DEFAULT_SCALE
-from penstock.campaign.ratios import Job, run_preset
-from penstock.campaign.record import save
-from penstock.campaign.request import Case, Request, parse_ranks, parse_size, split_words
-from penstock.campaign.run import run
-from penstock.campaign.scratch import scratch as make_scratch
+from penstock.base import launch
+from penstock.base.errors import UserError
 from penstock.cli import campaigns
 from penstock.cli.campaigns import wide
+from penstock.cli.options import DryRun, Mpi
 from penstock.cli.progress import make_progress
 from penstock.cli.say import say
-from penstock.errors import UserError
-from penstock.report import counts, ratios
-from penstock.report.advice import advice, failures
-from penstock.report.results import read_record
-from penstock.report.table import headline, remarks, table
+from penstock.measure.campaign import ior
+from penstock.measure.campaign.record import save
+from penstock.measure.campaign.request import Case, Request, parse_ranks, parse_size, split_words
+from penstock.measure.campaign.run import run
+from penstock.measure.campaign.scratch import scratch as make_scratch
+from penstock.measure.report import counts, ratios
+from penstock.measure.report.advice import advice, failures
+from penstock.measure.report.results import read_record
+from penstock.measure.report.table import headline, remarks, table
+from penstock.measure.studies import presets
+from penstock.measure.studies.presets import STUDIES, Asked
+from penstock.measure.studies.presets.study import DEFAULT_RANKS, DEFAULT_SCALE
+from penstock.measure.studies.ratios import Job, run_preset
 
 PROGRAM = "penstock-bench"
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
@@ -48,7 +51,7 @@ def bench(
         str | None,
         typer.Option("--np", metavar="N,...", help=f"Use so many ranks [{RANKS}]; several numbers make a campaign."),
     ] = None,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
+    mpi: Mpi = launch.HERE,
     methods: Annotated[
         str | None, typer.Option("--methods", help=f"Compare these: FORMAT/TRANSPORT[:name=value,...],... [{METHODS}]")
     ] = None,
@@ -68,9 +71,7 @@ def bench(
     resume: Annotated[
         bool, typer.Option("--resume", help="Measure only what the --json file of a campaign or study lacks.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run, for how long and what it needs; run nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     only: Annotated[
         str | None, typer.Option("--only", metavar="IDS", help="Measure only these ratios of the preset: 1a,4,...")
     ] = None,
@@ -145,14 +146,13 @@ def run_one(
     if not arguments:
         raise UserError("which workload? See penstock bench --help")
     arguments, methods, directory = _of_ior(arguments, methods, directory)
-    program = launch.program(PROGRAM, mpi)
+    command = launch.command(PROGRAM, mpi, ranks)
     with make_scratch(directory, keep="--keep" in arguments) as scratch:
         record_path = json if json is not None else scratch / "record.json"
         before = _identity(record_path)
         given = [*arguments, "--methods", methods or METHODS, "--dir", str(scratch), "--json", str(record_path)]
-        command = [*launch.mpiexec(mpi, ranks), str(program), *given, "--progress"]
         with make_progress(Console()) as progress:
-            outcome = run(command, launch.environment(), progress.show)
+            outcome = run([*command, *given, "--progress"], launch.environment(), progress.show)
         if outcome.status != 0 and _identity(record_path) == before:
             raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
         explain(record_path)
@@ -264,7 +264,7 @@ def explain_counts(mpi: launch.Mpi, arguments: list[str], keep: Path | None) -> 
     with tempfile.TemporaryDirectory(prefix="penstock-counts-") as folder:
         record = keep if keep is not None else Path(folder) / "counts.json"
         words = ["--count-only", *arguments, "--json", str(record), "--progress"]
-        command = [*launch.mpiexec(mpi, 1), str(launch.program(PROGRAM, mpi)), *words]
+        command = [*launch.command(PROGRAM, mpi, 1), *words]
         outcome = run(command, launch.environment(), lambda _event: None)
         if outcome.status != 0:
             raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
@@ -334,8 +334,7 @@ def _show_help(context: typer.Context) -> None:
     typer.echo(context.get_help())
     for mpi in launch.Mpi:
         with contextlib.suppress(UserError):
-            program = launch.program(PROGRAM, mpi)
-            command = [*launch.mpiexec(mpi, 1), str(program), "--help"]
+            command = [*launch.command(PROGRAM, mpi, 1), "--help"]
             environment = launch.environment()
             typer.echo(subprocess.run(command, env=environment, check=False, capture_output=True, text=True).stdout)
             return

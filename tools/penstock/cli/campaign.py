@@ -5,9 +5,13 @@ from typing import Annotated
 
 import typer
 
-from penstock.campaign.request import Request, parse_ranks, read_request
-from penstock.errors import UserError, must_be_there
+from penstock.base.errors import UserError, must_be_there
+from penstock.cli import options
+from penstock.measure.campaign.request import Request, parse_ranks, read_request
 
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The campaign: workloads, methods, ranks, sizes and hints, in TOML.")
+]
 program = typer.Typer(no_args_is_help=True, help="Run a file of benchmarks on several numbers of ranks.")
 
 
@@ -17,21 +21,14 @@ def register(app: typer.Typer) -> None:
 
 @program.command()
 def run(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="The campaign: workloads, methods, ranks, sizes and hints, in TOML."),
-    ],
+    file: File,
     json: Annotated[
         Path, typer.Option("--json", metavar="OUT", help="Write the record to this file after each repetition.")
     ],
     np: Annotated[str | None, typer.Option("--np", metavar="N,...", help="Run only on these numbers of ranks.")] = None,
-    directory: Annotated[
-        Path, typer.Option("--dir", metavar="DIR", help="Measure the file system of this folder.")
-    ] = Path(),
+    directory: options.Directory = Path(),
     resume: Annotated[bool, typer.Option("--resume", help="Measure only what OUT lacks.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run, for how long and what it needs; run nothing.")
-    ] = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Run the campaign of FILE on this machine, or in this allocation."""
     from penstock.cli import campaigns
@@ -55,14 +52,11 @@ def _on(request: Request, np: str | None) -> Request:
 
 @program.command()
 def submit(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="The campaign: workloads, methods, ranks, sizes and hints, in TOML."),
-    ],
+    file: File,
     folder: Annotated[
         Path, typer.Option("--folder", metavar="DIR", help="Put job scripts, their output and records here.")
     ],
-    directory: Annotated[Path, typer.Option("--dir", metavar="DIR", help="Measure the file system of this folder.")],
+    directory: options.Directory,
     partition: Annotated[str | None, typer.Option("--partition", help="Submit to this partition.")] = None,
     account: Annotated[str | None, typer.Option("--account", help="Charge this account.")] = None,
     time: Annotated[
@@ -85,7 +79,7 @@ def submit(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write and show the scripts; submit nothing.")] = False,
 ) -> None:
     """Write a job script for each number of ranks and submit them to Slurm, one after the other."""
-    from penstock.campaign import slurm
+    from penstock.measure.campaign import slurm
 
     request = read_request(file)
     wishes = slurm.Wishes(
@@ -109,9 +103,9 @@ def collect(
     json: Annotated[Path, typer.Option("--json", metavar="OUT", help="Write one record of all jobs to this file.")],
 ) -> None:
     """Gather what the jobs have measured so far. Status 1 while some of it is missing."""
-    from penstock.campaign import record, slurm
     from penstock.cli import campaigns
-    from penstock.report import campaign as tables
+    from penstock.measure.campaign import record, slurm
+    from penstock.measure.report import campaign as tables
 
     must_be_there(folder)
     request, content, states = slurm.collect(folder)

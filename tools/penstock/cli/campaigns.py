@@ -10,18 +10,18 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from penstock.campaign import execute, record
-from penstock.campaign.estimate import Needs, estimate
-from penstock.campaign.pooled import Pooled
-from penstock.campaign.presets import STUDIES
-from penstock.campaign.request import Request
-from penstock.campaign.scratch import scratch
+from penstock.base import words
+from penstock.base.errors import UserError
+from penstock.base.replaceable import must_be_replaceable
 from penstock.cli.progress import make_progress
 from penstock.cli.say import say
-from penstock.errors import UserError
-from penstock.replaceable import must_be_replaceable
-from penstock.report import campaign as tables
-from penstock.report import words
+from penstock.measure.campaign import execute, record
+from penstock.measure.campaign.estimate import Needs, estimate
+from penstock.measure.campaign.request import Request
+from penstock.measure.campaign.scratch import scratch
+from penstock.measure.report import campaign as tables
+from penstock.measure.studies.pooled import Pooled
+from penstock.measure.studies.presets import STUDIES
 
 LEAST_WIDTH = 120  # of a table: a log has no width of its own, and a narrow terminal may rather wrap than hide figures
 

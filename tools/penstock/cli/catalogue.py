@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from penstock.catalogue import search
-from penstock.catalogue.database import NAME, Catalogue, Changes, Row
-from penstock.errors import must_be_folder
-from penstock.report import words
+from penstock.base import words
+from penstock.base.errors import must_be_folder
+from penstock.cli import options
+from penstock.files.catalogue import search
+from penstock.files.catalogue.database import NAME, Catalogue, Changes, Row
 
 SCHEMA = "penstock.catalogue/1"
 MOST_SHOWN = 4
@@ -45,7 +46,7 @@ def catalogue(
     no_update: Annotated[
         bool, typer.Option("--no-update", help="Search the catalogue as it is; look at no file.")
     ] = False,
-    json_wanted: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json_wanted: options.Json = False,
 ) -> None:
     """Search a tree of files by attribute and dataset.
 

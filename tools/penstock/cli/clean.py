@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.base import words
+from penstock.base.errors import MISSING, UserError
+from penstock.base.links import followed
+from penstock.cli import options
 from penstock.cli.looked_at import is_folder
-from penstock.errors import MISSING, UserError
-from penstock.leftovers import names
-from penstock.leftovers.remove import remove
-from penstock.leftovers.survey import LeftOver, Rules, survey
-from penstock.links import followed
-from penstock.report import words
+from penstock.operate.leftovers import names
+from penstock.operate.leftovers.remove import remove
+from penstock.operate.leftovers.survey import LeftOver, Rules, survey
 
 SCHEMA = "penstock.clean/1"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -41,7 +42,7 @@ def clean(
         list[str] | None,
         typer.Option("--host-is-dead", metavar="HOST", help="Take all processes on HOST for dead. Repeatable."),
     ] = None,
-    json_wanted: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json_wanted: options.Json = False,
 ) -> None:
     """Remove what killed programs left behind.
 

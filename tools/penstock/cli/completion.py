@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.campaign import launch
-from penstock.errors import UserError
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.cli import whole
 
 METHODS = "--methods"  # takes names of methods, as --plan does
 PLANS = (METHODS, "--plan")
@@ -33,8 +34,6 @@ def completion(
     It completes commands, options, methods and file names: eval "$(penstock completion bash)". An installation puts it
     where shells look for it.
     """
-    from penstock.cli import whole
-
     typer.echo(script(shell, whole()), nl=False)
 
 

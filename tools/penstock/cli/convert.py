@@ -7,13 +7,20 @@ from typing import Annotated
 
 import typer
 
-from penstock.campaign import launch
-from penstock.cli import ranks
-from penstock.errors import UserError, must_be_there
+from penstock.base import launch
+from penstock.base.errors import UserError, must_be_there
+from penstock.cli import options, ranks
 
 PROGRAM = "penstock-convert"
 FILTERS = {"gzip": "deflate", "deflate": "deflate", "zstd": "zstd", "blosc": "blosc"}
 OTHER_FORMATS = (".nc", ".nc4", ".cdf", ".raw", ".json")
+
+Parts = Annotated[
+    int | None, typer.Option("--parts", metavar="M", help="Split into M files, each a slab of every dataset.")
+]
+PerRank = Annotated[
+    int | None, typer.Option("--per-rank", metavar="N", help="Split into N files, as N processes would write them.")
+]
 
 
 class Kind(StrEnum):
@@ -34,15 +41,9 @@ def convert(
         Path,
         typer.Argument(metavar="TO", help="The new file, or the master of a new set; its extension names the format."),
     ],
-    plan: Annotated[
-        str, typer.Option("--plan", help="Write the new file by this plan: format, placement, engine.")
-    ] = "",
-    parts: Annotated[
-        int | None, typer.Option("--parts", metavar="M", help="Split into M files, each a slab of every dataset.")
-    ] = None,
-    per_rank: Annotated[
-        int | None, typer.Option("--per-rank", metavar="N", help="Split into N files, as N processes would write them.")
-    ] = None,
+    plan: options.Plan = "",
+    parts: Parts = None,
+    per_rank: PerRank = None,
     chunks: Annotated[
         str, typer.Option("--chunks", help="Store HDF5 chunks of these extents, 64x64x64, or of this size, 1MiB.")
     ] = "",
@@ -53,9 +54,9 @@ def convert(
         list[str] | None, typer.Option("--only", metavar="NAME", help="Take only this dataset or group. Repeatable.")
     ] = None,
     to: Annotated[Kind | None, typer.Option("--to", help="vtkhdf: make a file that ParaView reads by itself.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at TO.")] = False,
-    np: Annotated[int, typer.Option("--np", help="Use so many ranks; --per-rank has its own number.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
+    force: options.Force = False,
+    np: Annotated[int, typer.Option("--np", help="Use so many ranks; --per-rank has its own number.")] = options.RANKS,
+    mpi: options.Mpi = launch.HERE,
 ) -> None:
     """Convert to another format or chunks; join or split sets.
 
@@ -93,10 +94,10 @@ def convert(
 def join(
     source: Annotated[Path, typer.Argument(metavar="FROM")],
     target: Annotated[Path, typer.Argument(metavar="TO")],
-    plan: Annotated[str, typer.Option("--plan")] = "",
-    force: Annotated[bool, typer.Option("--force")] = False,
-    np: Annotated[int, typer.Option("--np")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
+    plan: options.Plan = "",
+    force: options.Force = False,
+    np: options.Ranks = options.RANKS,
+    mpi: options.Mpi = launch.HERE,
 ) -> None:
     """The same as `penstock convert FROM TO`."""
     convert(source, target, plan, force=force, np=np, mpi=mpi)
@@ -105,11 +106,11 @@ def join(
 def split(
     source: Annotated[Path, typer.Argument(metavar="FILE")],
     target: Annotated[Path, typer.Argument(metavar="TO")],
-    parts: Annotated[int | None, typer.Option("--parts")] = None,
-    per_rank: Annotated[int | None, typer.Option("--per-rank")] = None,
-    force: Annotated[bool, typer.Option("--force")] = False,
-    np: Annotated[int, typer.Option("--np")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
+    parts: Parts = None,
+    per_rank: PerRank = None,
+    force: options.Force = False,
+    np: options.Ranks = options.RANKS,
+    mpi: options.Mpi = launch.HERE,
 ) -> None:
     """The same as `penstock convert FILE TO --parts M`, or with --per-rank N."""
     if parts is None and per_rank is None:

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.campaign import launch
-from penstock.errors import UserError, must_be_there
+from penstock.base import launch
+from penstock.base.errors import UserError, must_be_there
+from penstock.cli import options
 
 PROGRAM = "penstock-diff"
 TROUBLE = 2  # the exit status
@@ -34,8 +35,8 @@ def diff(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a line of JSON for each dataset, and each attribute that differs.")
     ] = False,
-    np: Annotated[int, typer.Option("--np", help="Use so many ranks.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
+    np: options.Ranks = options.RANKS,
+    mpi: options.Mpi = launch.HERE,
 ) -> None:
     """Compare two files by value.
 
@@ -50,7 +51,7 @@ def diff(
     words += [word for name in only or [] for word in ("--only", name.strip("/"))]
     words += ["--ignore-attributes"] * ignore_attributes + ["--nan-differs"] * nan_differs
     ranks = 1 if mpi is launch.Mpi.serial else np
-    command = [*launch.mpiexec(mpi, ranks), str(launch.program(PROGRAM, mpi)), *words]
+    command = [*launch.command(PROGRAM, mpi, ranks), *words]
     ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
     for line in ran.stdout.splitlines():
         if line.startswith("{") and not quiet:

@@ -9,14 +9,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from penstock.campaign import launch
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.base.links import followed
+from penstock.cli import options
 from penstock.cli.say import unbroken
-from penstock.errors import UserError
-from penstock.links import followed
 
 if TYPE_CHECKING:
-    from penstock.doctor.diagnosis import Diagnosis
-    from penstock.doctor.replay.play import Stage
+    from penstock.diagnose.diagnosis import Diagnosis
+    from penstock.diagnose.replay.play import Stage
 
 
 def register(app: typer.Typer) -> None:
@@ -45,9 +46,7 @@ def doctor(
         int | None, typer.Option("--fields", min=1, help="Tell the model how many fields a step has.")
     ] = None,
     most: Annotated[int, typer.Option("--most", min=1, help="List so many jobs of a folder of logs.")] = 20,
-    processes: Annotated[
-        int | None, typer.Option("--processes", min=1, help="Read so many logs of a folder at once.")
-    ] = None,
+    processes: options.Processes = None,
     ceiling: Annotated[
         str | None,
         typer.Option(
@@ -77,19 +76,19 @@ def doctor(
     """
     if not replay and directory is not None:
         raise UserError("--dir is where --replay plays: add --replay")
-    from penstock.doctor.any_job import is_run, read_job
+    from penstock.jobs.any_job import is_run, read_job
 
     if len(logs) == 1 and logs[0].is_dir() and not is_run(logs[0]):
         if replay:
             raise UserError(f"{logs[0]}: --replay takes one log, not a folder of them")
         _many(logs[0], json, most, processes)
         return
-    from penstock.campaign.request import parse_size
-    from penstock.doctor import model_said, said
-    from penstock.doctor.diagnosis import diagnose
-    from penstock.doctor.model import fit
-    from penstock.doctor.record import to_record
-    from penstock.doctor.replay.play import Stage
+    from penstock.diagnose import model_said, said
+    from penstock.diagnose.diagnosis import diagnose
+    from penstock.diagnose.model import fit
+    from penstock.diagnose.record import to_record
+    from penstock.diagnose.replay.play import Stage
+    from penstock.measure.campaign.request import parse_size
 
     most_bytes = None if ceiling is None else parse_size(ceiling)
     if most_bytes == 0:
@@ -101,7 +100,7 @@ def doctor(
     factors = {name: value for name, value in (("steps", steps), ("fields", fields)) if value is not None}
     model = fit([one.job for one in found], factors)
     if html is not None:
-        from penstock.doctor.page import build
+        from penstock.diagnose.page import build
 
         _write(html, build.page(found[-1], model))
     if _written(json, to_record(found[-1], model) if json else {}):
@@ -117,7 +116,7 @@ def doctor(
 
 
 def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":
-    from penstock.doctor.replay.replay import replayed
+    from penstock.diagnose.replay.replay import replayed
 
     if not stage.directory.is_dir():
         raise UserError(f"--dir {stage.directory}: no such folder")
@@ -136,7 +135,7 @@ def replay_bar(console: Console) -> Progress:
 
 
 def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> None:
-    from penstock.doctor import many, many_said
+    from penstock.diagnose import many, many_said
 
     paths = many.logs_in(folder)
     if not paths:

@@ -12,12 +12,13 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from penstock.errors import UserError, must_be_folder
-from penstock.report import words
+from penstock.base import words
+from penstock.base.errors import UserError, must_be_folder
+from penstock.cli import options
 
 if TYPE_CHECKING:
-    from penstock.feed.collector import Collector
-    from penstock.feed.spool import Spool
+    from penstock.operate.feed.collector import Collector
+    from penstock.operate.feed.spool import Spool
 
 TOKEN = "SPLUNK_HEC_TOKEN"  # noqa: S105 - a variable; a command line is seen by all users
 LEAST_EVERY = 0.1
@@ -71,7 +72,7 @@ def splunk(
         float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Wait so long for a request.")
     ] = 30.0,
     tries: Annotated[int, typer.Option("--tries", min=1, help="Try to send a batch so often in this run.")] = 5,
-    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Read so many logs at once.")] = None,
+    processes: options.Processes = None,
 ) -> None:
     """Make an event of each job, file, phase and finding; print them, keep them or send them to Splunk.
 
@@ -79,9 +80,9 @@ def splunk(
     HTTP Event Collector. With --url those files are sent, the oldest first, and each is removed when it was accepted.
     What a collector did not take because it is down waits for the next run.
     """
-    from penstock.feed.events import Address
-    from penstock.feed.filling import fill, logs_of, look_at, new_of
-    from penstock.feed.spool import Spool
+    from penstock.operate.feed.events import Address
+    from penstock.operate.feed.filling import fill, logs_of, look_at, new_of
+    from penstock.operate.feed.spool import Spool
 
     paths = logs_of(logs or [])
     address = Address(host or socket.gethostname(), index, source, sourcetype)
@@ -122,7 +123,7 @@ def splunk(
 def _collector(
     url: str | None, token_file: Path | None, ca_file: Path | None, timeout: float, tries: int
 ) -> "Collector | None":
-    from penstock.feed.collector import Collector, address_of
+    from penstock.operate.feed.collector import Collector, address_of
 
     if url is None:
         if token_file is not None or ca_file is not None:
@@ -150,7 +151,7 @@ def _state() -> Path:
 
 
 def _send(spool: "Spool", collector: "Collector") -> None:
-    from penstock.feed.collector import send
+    from penstock.operate.feed.collector import send
 
     with spool.alone(collector.timeout) as alone:
         if not alone:
@@ -191,16 +192,16 @@ def metrics(
     logs: Annotated[
         Path | None, typer.Option("--logs", metavar="DIR", help="Add the totals of the Darshan logs below this folder.")
     ] = None,
-    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Read so many logs at once.")] = None,
+    processes: options.Processes = None,
 ) -> None:
     """Give Prometheus metrics of the file systems and the penstock jobs of this node.
 
     They are written once, on standard output or to --textfile; with --every or --listen they are renewed. --listen
     answers in the format of OpenMetrics if it is asked for that.
     """
-    from penstock.feed.families import Seen
-    from penstock.feed.metrics import SUFFIX, Exporter, Logs, endpoint, place_of
-    from penstock.monitor.sampler import Sampler
+    from penstock.operate.feed.families import Seen
+    from penstock.operate.feed.metrics import SUFFIX, Exporter, Logs, endpoint, place_of
+    from penstock.operate.monitor.sampler import Sampler
 
     for name, value in (("--every", every), ("--interval", interval)):
         if value is not None and not LEAST_EVERY <= value <= 86400:

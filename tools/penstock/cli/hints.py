@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from penstock.errors import UserError, must_be_folder
-from penstock.hints.probe import Finding, Honoured, Library, Probed, probe_hints
-from penstock.hints.tables import known_hints
+from penstock.base.errors import UserError, must_be_folder
+from penstock.measure.hints.probe import Finding, Honoured, Library, Probed, probe_hints
+from penstock.measure.hints.tables import known_hints
 
 FILE_WIDTH = 180  # of a table that goes to a file or a pipe
 STYLES = {Honoured.yes: "bold", Honoured.no: "", Honoured.kills: "red", Honoured.not_probed: "dim"}

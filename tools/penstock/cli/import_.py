@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from penstock import records as descriptions
-from penstock.campaign import launch
-from penstock.cli import ranks
-from penstock.errors import must_be_there
+from penstock.base import launch
+from penstock.base.errors import must_be_there
+from penstock.cli import options, ranks
+from penstock.files import records as descriptions
 
 PROGRAM = "penstock-import"
 
@@ -26,11 +26,11 @@ def ramses(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="The output to import: output_00002, with info_00002.txt in it.")
     ],
-    target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write this file.")],
-    plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at FILE.")] = False,
-    np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
+    target: options.Output,
+    plan: options.Plan = "",
+    force: options.Force = False,
+    np: options.Ranks = options.RANKS,
+    mpi: options.Mpi = launch.HERE,
 ) -> None:
     """Import an output of the RAMSES code.
 
@@ -45,11 +45,11 @@ def records(
     description: Annotated[
         Path, typer.Argument(metavar="SET.toml", help="The description of the files; docs/import-records.md says how.")
     ],
-    target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write this file.")],
-    plan: Annotated[str, typer.Option("--plan", help="Write the new file by this plan.")] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at FILE.")] = False,
-    np: Annotated[int, typer.Option("--np", help="Use so many ranks, which share the files among them.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
+    target: options.Output,
+    plan: options.Plan = "",
+    force: options.Force = False,
+    np: options.Ranks = options.RANKS,
+    mpi: options.Mpi = launch.HERE,
 ) -> None:
     """Import unformatted Fortran files, one per process, that a small TOML file describes."""
     described = descriptions.read(description)

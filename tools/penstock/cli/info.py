@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.campaign import launch
-from penstock.cli import lines, listed, looked_at
-from penstock.errors import UserError
-from penstock.report import words
+from penstock.base import launch, words
+from penstock.base.errors import UserError
+from penstock.cli import lines, listed, looked_at, options
 
 MOST_VALUE = 60
 MOST_ROWS = 40
@@ -35,8 +34,8 @@ def info(
     ] = None,
     short: Annotated[bool, typer.Option("--list", "-l", help="Print one line for each dataset.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Show all datasets and all attributes in full.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each file.")] = False,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Use the build of the library for this MPI.")] = launch.HERE,
+    as_json: options.JsonLines = False,
+    mpi: options.BuildOf = launch.HERE,
 ) -> None:
     """Show what files are and what is in them; list a folder.
 
@@ -66,7 +65,7 @@ def ls(
     path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER")],
     patterns: Annotated[list[str] | None, typer.Argument(metavar="NAME")] = None,
     long: Annotated[bool, typer.Option("--long", "-l")] = False,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
+    mpi: options.BuildOf = launch.HERE,
 ) -> None:
     """The same as `penstock info FOLDER`, or `penstock info --list FILE`; --long is --all."""
     if looked_at.is_folder(path):

@@ -11,8 +11,8 @@ from typing import Any
 
 import typer
 
-from penstock.campaign import launch
-from penstock.errors import MISSING, UserError
+from penstock.base import launch
+from penstock.base.errors import MISSING, UserError
 
 Line = dict[str, Any]
 

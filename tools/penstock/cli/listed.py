@@ -5,13 +5,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from penstock.campaign import launch
-from penstock.catalogue.contents import kind_of
+from penstock.base import launch, words
+from penstock.base.errors import UserError
 from penstock.cli import lines, looked_at
-from penstock.container import MAGIC
-from penstock.errors import UserError
-from penstock.leftovers import names
-from penstock.report import words
+from penstock.files.catalogue.contents import kind_of
+from penstock.files.container import MAGIC
+from penstock.operate.leftovers import names
 
 MOST_VALUE = 60
 MOST_UNREAD = 20

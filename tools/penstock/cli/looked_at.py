@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from penstock.campaign import launch
-from penstock.catalogue import series
-from penstock.catalogue.contents import kind_of
+from penstock.base import launch
+from penstock.base.errors import MISSING
 from penstock.cli import lines
-from penstock.container import MAGIC
-from penstock.errors import MISSING
+from penstock.files.catalogue import series
+from penstock.files.catalogue.contents import kind_of
+from penstock.files.container import MAGIC
 
 PROGRAM = "penstock-info"
 BP_INDEX = "md.idx"

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from penstock.campaign import launch
-from penstock.errors import UserError
-from penstock.report.methods import Methods, cells, parameters, ways
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.cli import options
+from penstock.measure.report.methods import Methods, cells, parameters, ways
 
 PROGRAM = "penstock-bench"
 
@@ -19,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def methods(
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Ask the build for this MPI library.")] = launch.HERE,
+    mpi: options.BuildOf = launch.HERE,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the full table as JSON.")] = False,
 ) -> None:
     """List the ways to write that this build has.
@@ -27,8 +28,7 @@ def methods(
     You see formats, placements, transports and engines with their parameters, why one is missing, and when each is
     good.
     """
-    program = launch.program(PROGRAM, mpi)
-    command = [*launch.mpiexec(mpi, 1), str(program), "--methods-json"]
+    command = [*launch.command(PROGRAM, mpi, 1), "--methods-json"]
     ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         raise UserError(ran.stderr.strip() or f"{PROGRAM} failed", 1)

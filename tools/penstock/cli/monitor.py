@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.errors import UserError
+from penstock.base.errors import UserError
 
 if TYPE_CHECKING:
-    from penstock.monitor.taking import Taking
+    from penstock.operate.monitor.taking import Taking
 
 LEAST_INTERVAL = 0.1
 
@@ -58,9 +58,9 @@ def monitor(
         raise UserError(f"--keep {keep:g}: more than no days")
     if seconds is not None and not seconds > 0:
         raise UserError(f"--for {seconds:g}: more than no seconds")
-    from penstock.monitor.record import Record
-    from penstock.monitor.sampler import Sampler
-    from penstock.monitor.taking import Taking
+    from penstock.operate.monitor.record import Record
+    from penstock.operate.monitor.sampler import Sampler
+    from penstock.operate.monitor.taking import Taking
 
     with contextlib.ExitStack() as open_now:
         recorded = open_now.enter_context(Record(record, keep)) if record is not None else None
@@ -75,9 +75,9 @@ def monitor(
 def _show(taking: "Taking", once: bool, json_wanted: bool, note: str) -> None:
     from rich.console import Console
 
-    from penstock.monitor import live
-    from penstock.monitor.sample import Sample, to_record
-    from penstock.monitor.screen import Screen
+    from penstock.operate.monitor import live
+    from penstock.operate.monitor.sample import Sample, to_record
+    from penstock.operate.monitor.screen import Screen
 
     console = Console()
 
@@ -98,8 +98,8 @@ def _show(taking: "Taking", once: bool, json_wanted: bool, note: str) -> None:
 def _say_history(paths: list[Path], job: str | None, json_wanted: bool) -> None:
     from rich.console import Console
 
-    from penstock.monitor import history_said
-    from penstock.monitor.history import read_history, to_record
+    from penstock.operate.monitor import history_said
+    from penstock.operate.monitor.history import read_history, to_record
 
     found = read_history(paths, job)
     if json_wanted:

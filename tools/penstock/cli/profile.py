@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from penstock.errors import UserError
-from penstock.profile.run import Collector, darshan_library, make_folder, own_library, probe, run, settings
+from penstock.base.errors import UserError
+from penstock.jobs.profile.run import Collector, darshan_library, make_folder, own_library, probe, run, settings
 
 _PASSED = {"allow_interspersed_args": False}  # what follows the program is its own
 
@@ -76,11 +76,11 @@ def _tell(folder: Path, collector: Collector) -> None:
             why = f"the profile could not be written: {shown}: {error.strerror}"
         typer.echo(f"penstock: {why}", err=True)
         return
-    from penstock.doctor.facts import Facts
-    from penstock.doctor.record import call_sites
-    from penstock.doctor.rules.common import share
-    from penstock.profile.overhead import said
-    from penstock.profile.reader import read_profile
+    from penstock.diagnose.facts import Facts
+    from penstock.diagnose.record import call_sites
+    from penstock.diagnose.rules.common import share
+    from penstock.jobs.profile.overhead import said
+    from penstock.jobs.profile.reader import read_profile
 
     try:
         job = read_profile(folder)

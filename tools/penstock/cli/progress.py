@@ -13,8 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from penstock.campaign.events import Event, Failed, Finished, Run, Started
-from penstock.report import words
+from penstock.base import words
+from penstock.measure.campaign.events import Event, Failed, Finished, Run, Started
 
 
 class Progress(Protocol):

@@ -2,8 +2,8 @@
 
 import subprocess
 
-from penstock.campaign import launch
-from penstock.errors import UserError
+from penstock.base import launch
+from penstock.base.errors import UserError
 
 
 def run(program: str, words: list[str], np: int, mpi: launch.Mpi) -> str:
@@ -11,7 +11,7 @@ def run(program: str, words: list[str], np: int, mpi: launch.Mpi) -> str:
     if np < 1:
         raise UserError(f"--np must be at least 1, not {np}")
     ranks = 1 if mpi is launch.Mpi.serial else np
-    command = [*launch.mpiexec(mpi, ranks), str(launch.program(program, mpi)), *words]
+    command = [*launch.command(program, mpi, ranks), *words]
     ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         said = [line for line in ran.stderr.splitlines() if line.startswith(f"{program}: ")]

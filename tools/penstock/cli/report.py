@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from penstock.errors import UserError
-from penstock.links import followed
+from penstock.base.errors import UserError
+from penstock.base.links import followed
 
 
 def register(app: typer.Typer) -> None:
@@ -36,13 +36,17 @@ def report(
     if output.suffix == ".svg":
         if len(records) != 1:
             raise UserError(f"{output}: the table of one record is drawn, not of {len(records)}")
-        from penstock.report.drawn import draw_table
+        from penstock.measure.report.drawn import draw_table
 
         draw_table(records[0], output)
         typer.echo(f"The table of {records[0]} is drawn in {output}")
         return
-    from penstock.report.page import build, ior_json, tidy  # what draws takes a second that others need not wait
-    from penstock.report.page.imported import read_source
+    from penstock.measure.report.page import (  # what draws takes a second that others need not wait
+        build,
+        ior_json,
+        tidy,
+    )
+    from penstock.measure.report.page.imported import read_source
 
     sources = [read_source(path) for path in records]
     if followed(output) in map(followed, records):

@@ -17,11 +17,11 @@ from typing import Annotated
 
 import typer
 
-from penstock.campaign import launch
-from penstock.errors import UserError
-from penstock.leftovers.remove import remove
-from penstock.leftovers.survey import LeftOver, Rules, survey
-from penstock.report import words
+from penstock.base import launch, words
+from penstock.base.errors import UserError
+from penstock.cli import options
+from penstock.operate.leftovers.remove import remove
+from penstock.operate.leftovers.survey import LeftOver, Rules, survey
 
 PROGRAM = "penstock-soak"
 HANGS_AFTER = 120.0  # seconds without a word
@@ -64,7 +64,7 @@ def soak(
         Path | None, typer.Option("--dir", help="Write to a scratch folder in this folder; it is removed.")
     ] = None,
     most_ranks: Annotated[int, typer.Option("--max-np", help="Run jobs of at most so many ranks.")] = 6,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
+    mpi: options.Mpi = launch.HERE,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeat the kills and plans of the run with this seed.")
     ] = None,

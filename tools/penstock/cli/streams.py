@@ -9,11 +9,11 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from penstock.container import Container, DamagedError, Stream
-from penstock.errors import UserError
-from penstock.leftovers import names
-from penstock.links import followed
-from penstock.report import words
+from penstock.base import words
+from penstock.base.errors import UserError
+from penstock.base.links import followed
+from penstock.files.container import Container, DamagedError, Stream
+from penstock.operate.leftovers import names
 
 
 def register(app: typer.Typer) -> None:

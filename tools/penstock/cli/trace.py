@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from penstock.doctor.job import Job, Step
-from penstock.report import words
-from penstock.trace.darshan_log import write_darshan
-from penstock.trace.perfetto import write_perfetto
-from penstock.trace.reader import read_trace
+from penstock.base import words
+from penstock.jobs.darshan.writer import write_darshan
+from penstock.jobs.job import Job, Step
+from penstock.jobs.trace.perfetto import write_perfetto
+from penstock.jobs.trace.reader import read_trace
 
 _STEPS_SHOWN = 12
 

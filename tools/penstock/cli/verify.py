@@ -7,16 +7,19 @@ from typing import Annotated
 
 import typer
 
-from penstock.campaign import launch
-from penstock.cli import lines
-from penstock.errors import UserError
-from penstock.report import words
+from penstock.base import launch, words
+from penstock.base.errors import UserError
+from penstock.cli import lines, options
 
 PROGRAM = "penstock-verify"
 REPAIR_PROGRAM = "penstock-repair"
 SEAL_PROGRAM = "penstock-seal"
 MOST_PLACES = 20
 Line = lines.Line
+Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Single files, or masters or indexes of sets.")]
+Believe = Annotated[
+    bool, typer.Option("--force", help="With --seal: believe what is there even where it looks like damage.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,19 +29,17 @@ def register(app: typer.Typer) -> None:
 
 
 def verify(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Single files, or masters or indexes of sets.")],
+    files: Files,
     repair: Annotated[
         bool, typer.Option("--repair", help="Rebuild the one file of a set that is lost or damaged, from its parity.")
     ] = False,
     seal: Annotated[
         bool, typer.Option("--seal", help="Renew the checksums of files that another tool changed on purpose.")
     ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="With --seal: believe what is there even where it looks like damage.")
-    ] = False,
-    np: Annotated[int, typer.Option("--np", help="Use so many ranks.")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi", help="Run under this MPI library.")] = launch.HERE,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each file.")] = False,
+    force: Believe = False,
+    np: options.Ranks = options.RANKS,
+    mpi: options.Mpi = launch.HERE,
+    as_json: options.JsonLines = False,
 ) -> None:
     """Compare files with their checksums; repair or seal them.
 
@@ -68,21 +69,21 @@ def verify(
 
 
 def repair(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE")],
-    np: Annotated[int, typer.Option("--np")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
-    as_json: Annotated[bool, typer.Option("--json")] = False,
+    files: Files,
+    np: options.Ranks = options.RANKS,
+    mpi: options.Mpi = launch.HERE,
+    as_json: options.JsonLines = False,
 ) -> None:
     """The same as `penstock verify --repair`."""
     verify(files, repair=True, np=np, mpi=mpi, as_json=as_json)
 
 
 def seal(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE")],
-    force: Annotated[bool, typer.Option("--force")] = False,
-    np: Annotated[int, typer.Option("--np")] = 2,
-    mpi: Annotated[launch.Mpi, typer.Option("--mpi")] = launch.HERE,
-    as_json: Annotated[bool, typer.Option("--json")] = False,
+    files: Files,
+    force: Believe = False,
+    np: options.Ranks = options.RANKS,
+    mpi: options.Mpi = launch.HERE,
+    as_json: options.JsonLines = False,
 ) -> None:
     """The same as `penstock verify --seal`."""
     verify(files, seal=True, force=force, np=np, mpi=mpi, as_json=as_json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.errors import UserError, must_be_there
+from penstock.base.errors import UserError, must_be_there
 
 
 def register(app: typer.Typer) -> None:
@@ -48,7 +48,7 @@ def view(
     dimensions the middle is cut, unless --slice or --project says otherwise.
     """
     import penstock
-    from penstock.view import draw, plane, request, snapshot
+    from penstock.files.view import draw, plane, request, snapshot
 
     must_be_there(path)
     if project is not None and project not in request.PROJECTIONS:
@@ -91,7 +91,7 @@ def picture(
     """The same as `penstock view`, with the picture beside FILE, or as `penstock report` with .svg."""
     must_be_there(file)
     if _is_record(file):
-        from penstock.report.drawn import draw_table
+        from penstock.measure.report.drawn import draw_table
 
         target = output or file.with_suffix(".svg")
         draw_table(file, target)
@@ -110,7 +110,7 @@ def _is_record(file: Path) -> bool:
 
 def _first_plane(path: Path) -> str | None:
     import penstock
-    from penstock.view import snapshot
+    from penstock.files.view import snapshot
 
     try:
         with penstock.open(path) as file:

@@ -1,0 +1,1 @@
+"""api: the Python interface: files, datasets, series, streams and xarray, over the extension."""

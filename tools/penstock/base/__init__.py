@@ -1,0 +1,1 @@
+"""base: what every room uses: errors, words for quantities, how programs are started, pages."""

@@ -1,0 +1,1 @@
+"""diagnose: why a program's I/O is slow, what will help, and the proof."""

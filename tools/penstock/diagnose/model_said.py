@@ -1,0 +1,52 @@
+"""model_said.py: a scalability model in the terminal."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from penstock.diagnose.model import AHEAD, TIMES, Model
+
+
+def say(model: Model, console: Console) -> None:
+    if model.laws:
+        console.print("How operations grow:", highlight=False)
+        for name, law in model.laws.items():
+            doubt = "" if law.proven else " ?"
+            console.print(f"  {name} = {law.text(model.factors)}{doubt}", highlight=False)
+        if not all(law.proven for law in model.laws.values()):
+            console.print("  ?: as few runs as the law has unknowns", highlight=False)
+        console.print(_counts(model))
+    if model.unexplained:
+        console.print(f"No simple law: {', '.join(model.unexplained)}.", highlight=False)
+    console.print(_seconds(model))
+    console.print(f"Times ahead: {model.basis}.\n", highlight=False)
+
+
+def _table(model: Model, what: str) -> Table:
+    """Of the runs that there are and of those ahead, by their ranks; a number that is too long is broken, not cut."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{what}, by ranks; dim: predicted", title_justify="left")
+    made.add_column("", no_wrap=True)
+    for scale in model.scales:
+        made.add_column(f"{scale.variables['ranks']:,}", justify="right", overflow="fold")
+    for factor in AHEAD:
+        ahead = factor * model.scales[-1].variables["ranks"]
+        made.add_column(f"{ahead:,}", justify="right", overflow="fold", style="dim")
+    return made
+
+
+def _counts(model: Model) -> Table:
+    made = _table(model, "Operations")
+    for name, law in model.laws.items():
+        seen = [f"{scale.counts.get(name, 0):,}" for scale in model.scales]
+        made.add_row(name, *seen, *(f"{round(law.at(model.ahead(factor))):,}" for factor in AHEAD))
+    return made
+
+
+def _seconds(model: Model) -> Table:
+    made = _table(model, "Seconds of the mean rank")
+    ranks = model.scales[-1].variables["ranks"]
+    ahead = [model.seconds_at(factor * ranks) for factor in AHEAD]
+    for name in TIMES:
+        seen = [f"{scale.seconds[name]:.3g}" for scale in model.scales]
+        made.add_row(name, *seen, *(f"{one[name]:.3g}" for one in ahead))
+    return made

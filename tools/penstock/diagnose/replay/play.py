@@ -1,0 +1,98 @@
+"""play.py: ways of doing the same, run in turn by penstock-bench; their times and the bytes that the kernel moved."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.diagnose.replay.steps import Case, write_pattern
+from penstock.measure import records
+from penstock.measure.campaign.events import Event, Run
+from penstock.measure.campaign.run import run
+from penstock.measure.campaign.scratch import scratch
+
+PROGRAM = "penstock-bench"
+START_SECONDS = 1.0  # of a launcher
+MOVED = ("read_bytes", "written_bytes", "reads", "writes")
+
+
+Listen = Callable[[int, int], None]  # runs done, of how many
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where to play: DIRECTORY's file system, RANKS at most, under MPI; all findings together for SECONDS at most."""
+
+    directory: Path
+    ranks: int
+    mpi: launch.Mpi
+    repetitions: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Played:
+    name: str
+    seconds: tuple[float, ...]  # of the slowest rank, by repetition
+    moved: dict[str, float]  # by all ranks together, MOVED
+    error: str
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds) if self.seconds else float("nan")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """By case and variant; all of them have as many ranks."""
+
+    cases: list[list[Played]]
+    round_seconds: float  # of all ways once, with what is made and looked at before and after them
+    repetitions: int
+
+
+class OverError(Exception):
+    """Time was over before everything was played once."""
+
+
+def play(stage: Stage, cases: Sequence[Case], seconds: float, listen: Listen) -> Whole:
+    """For SECONDS at most: fewer repetitions then. OverError where these are too short for one of them."""
+    ranks = len(cases[0][1][0].steps)
+    spent, last = 0.0, 0
+
+    def heard(event: Event) -> None:
+        nonlocal spent, last
+        if isinstance(event, Run):
+            spent += event.seconds
+            last = max(last, event.repetition)
+            listen(event.done, event.of)
+
+    with scratch(stage.directory) as folder:
+        pattern = write_pattern(folder, cases)
+        record = folder / "record.json"
+        given = [str(pattern), "--dir", str(folder), "--json", str(record), "--repetitions", str(stage.repetitions)]
+        given += ["--time-limit", f"{max(0.1, seconds - START_SECONDS):.3f}", "--progress"]
+        command = [*launch.command(PROGRAM, stage.mpi, ranks), "replay", *given]
+        began = time.monotonic()
+        outcome = run(command, launch.environment() | launch.ROMIO, heard, seconds)
+        if not record.is_file():
+            if time.monotonic() - began >= seconds:
+                raise OverError
+            raise UserError(f"the replay failed: {outcome.complaint(PROGRAM)}")
+        content = records.read(record, "penstock.cases/1")
+    found = [
+        [
+            Played(
+                str(line["method"]),
+                tuple(line["seconds"]),
+                {name: float(line.get(name, 0)) for name in MOVED},
+                str(line["error"] or ""),
+            )
+            for line in one["results"]
+        ]
+        for one in content["cases"]
+    ]
+    return Whole(found, spent / (last + 1), last)

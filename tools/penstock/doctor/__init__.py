@@ -1,1 +1,0 @@
-"""doctor: why a program's I/O is slow, what will help, and the proof."""

@@ -1,0 +1,1 @@
+"""files: what files contain, read without the library: containers, catalogues, pictures, records of others."""

@@ -1,0 +1,1 @@
+"""jobs: what a job did to files, as one Job: from Darshan logs, traces and profiles."""

@@ -1,0 +1,1 @@
+"""darshan: Darshan logs, read and written through libdarshan-util."""

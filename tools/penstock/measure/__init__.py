@@ -1,0 +1,1 @@
+"""measure: runs the bench, alone and as campaigns and studies, and reports what it measured."""

@@ -1,0 +1,1 @@
+"""studies: what is computed of interleaved repetitions, and the published studies made of it."""
