@@ -188,11 +188,7 @@ def main() -> int:
             page.write_text(drawn, encoding="utf-8")
         else:
             found.append(f"{page}: the picture of the rooms is old: 'python {Path(__file__).name} --draw' renews it")
-    print(
-        "\n".join(
-            [*found, f"arrows: {len(found)} faults" if found else "arrows: every include follows one"]
-        )
-    )
+    print("\n".join([*found, f"arrows: {len(found)} faults" if found else "arrows: every include follows one"]))
     return 1 if found else 0
 
 
