@@ -96,8 +96,8 @@ def test_names_of_files_cannot_write_the_page() -> None:
 
 
 def test_why_a_remedy_was_not_replayed_is_a_sentence_of_its_own() -> None:
-    from penstock.doctor.model import fit
-    from penstock.doctor.page.build import page
+    from penstock.diagnose.model import fit
+    from penstock.diagnose.page.build import page
 
     made = job(record("POSIX", "/scratch/a", rank=0, WRITES=8192, BYTES_WRITTEN=8 * GIB, F_WRITE_TIME=40))
     found = diagnose(made)
