@@ -11,7 +11,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr uint64_t fill_old = 4, fill = 5, layout = 8, continuation = 16;
-constexpr uint64_t virtual_layout = 3;
+constexpr uint64_t compact_layout = 0, virtual_layout = 3;
 constexpr uint64_t usual_bytes = 1024;  // hold most headers
 
 bool begins(Bytes bytes, std::string_view signature) {
@@ -72,6 +72,8 @@ class Reader {
       add_part({number(bytes, 0, address), number(bytes, address, length)});
     else if (type == layout && bytes.size() >= 2 + address + 4 && number(bytes, 1, 1) == virtual_layout)
       header_.mappings.push_back({0, number(bytes, 2, address), number(bytes, 2 + address, 4)});
+    else if (type == layout && bytes.size() >= 4 && number(bytes, 0, 1) >= 3 && number(bytes, 1, 1) == compact_layout)
+      header_.compact_bytes = number(bytes, 2, 2);
     else if (type == fill_old)
       add_fill(bytes, 0);
     else if (type == fill && bytes.size() >= 2)

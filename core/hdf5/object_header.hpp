@@ -6,6 +6,7 @@
 namespace penstock::hdf5 {
 
 struct ObjectHeader {
+  uint64_t compact_bytes = ~uint64_t{0};      // how many of a compact dataset are in the header
   std::vector<HeapElement> mappings;          // of a virtual dataset; LENGTH is not used
   std::vector<std::vector<std::byte>> fills;  // its fill values, as stored
 };

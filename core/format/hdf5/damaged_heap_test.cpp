@@ -95,7 +95,10 @@ std::vector<size_t> structure(const std::string& file) {
     }
     const std::string address(reinterpret_cast<const char*>(&at), 8);
     for (size_t there = file.find(address); there != std::string::npos; there = file.find(address, there + 1))
-      add(there - 4, 16);
+      if (file.compare(there - 2, 2, "\4\3") == 0)
+        add(there, 12);  // in a layout: of another kind, it would be right
+      else
+        add(there - 4, 16);
   }
   return {found.begin(), found.end()};
 }

@@ -188,6 +188,13 @@ class Walker {
     Found found;
     found.dataset.name = name;
     const bool shaped = match && read_shape(space, found.dataset);
+    // Libhdf5 1.10 reads beyond the header.
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    if (shaped && count > 0 &&
+        static_cast<uint64_t>(count) > header.compact_bytes / std::max<size_t>(H5Tget_size(stored), 1)) {
+      leave_out(name, "a dataset that cannot be read: its header is damaged and has only a part of it");
+      return {};
+    }
     if (shaped && match->variable_text && inner.empty()) {
       PENSTOCK_ASSIGN(const std::string why, measure_strings(object, header, found.dataset, match->type));
       if (!why.empty()) {
