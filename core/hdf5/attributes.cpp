@@ -81,52 +81,34 @@ Status read_fixed(const OpenAttribute& opened, int64_t file_bytes, Attribute& at
   return {};
 }
 
-// Frees memory that the library allocated for the strings of one attribute.
-class StringList {
- public:
-  StringList(hid_t type, hid_t space, int64_t count)
-      : type_(type), space_(space), text_(static_cast<size_t>(count), nullptr) {}
-  ~StringList() {
-#if H5_VERSION_GE(1, 12, 0)
-    H5Treclaim(type_, space_, H5P_DEFAULT, text_.data());
-#else
-    H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, text_.data());
-#endif
-  }
-  StringList(const StringList&) = delete;
-  StringList& operator=(const StringList&) = delete;
-  std::vector<char*>& list() { return text_; }
-
- private:
-  hid_t type_, space_;
-  std::vector<char*> text_;
-};
-
-Status read_variable_text(const OpenAttribute& opened, int64_t file_bytes, Attribute& attribute, bool& too_large) {
+Status read_variable_text(const OpenAttribute& opened, int64_t file_bytes, GlobalHeap& heap, Attribute& attribute,
+                          bool& too_large) {
   if (opened.count * 16 > file_bytes) return {Code::damaged, "it claims more texts than the file has room for"};
   if (opened.count == 0) {
     attribute.type.text_bytes = 1;
     return {};
   }
-  const Type memory(H5Tcopy(H5T_C_S1));
-  if (!memory.ok() || H5Tset_size(memory, H5T_VARIABLE) < 0 || H5Tset_cset(memory, H5Tget_cset(opened.type)) < 0)
-    return library_error(Code::internal, "making a text type");
-  StringList strings(memory, opened.space, opened.count);
-  if (H5Aread(opened.handle, memory, strings.list().data()) < 0) return library_error(Code::damaged, "reading it");
+  const auto read = [&](hid_t type, void* out) { return H5Aread(opened.handle, type, out); };
+  PENSTOCK_ASSIGN(const auto elements, heap.elements(static_cast<size_t>(opened.count), read));
   size_t longest = 1;
-  for (const char* text : strings.list()) longest = std::max(longest, text == nullptr ? 0 : std::strlen(text));
+  for (const HeapElement& element : elements) {
+    PENSTOCK_ASSIGN(const std::string_view text, heap.text(element));
+    longest = std::max(longest, text.size());
+  }
   attribute.type.text_bytes = static_cast<int64_t>(longest);
   too_large = static_cast<int64_t>(longest) > largest_bytes / opened.count;
   if (too_large) return {};
-  attribute.value.assign(longest * static_cast<size_t>(opened.count), std::byte{0});
-  for (size_t i = 0; i < strings.list().size(); ++i)
-    if (const char* text = strings.list()[i]; text != nullptr)
-      std::memcpy(attribute.value.data() + i * longest, text, std::strlen(text));
+  attribute.value.assign(longest * elements.size(), std::byte{0});
+  for (size_t i = 0; i < elements.size(); ++i) {
+    PENSTOCK_ASSIGN(const std::string_view text, heap.text(elements[i]));
+    std::ranges::copy(std::as_bytes(std::span(text)), attribute.value.data() + i * longest);
+  }
   return {};
 }
 
-// Skips an unsupported attribute and names it in UNHELD.
-Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, AttributeMap& out, Unheld& unheld) {
+// Skips an unsupported attribute, or one with a damaged heap, and names it in UNHELD.
+Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, GlobalHeap& heap, AttributeMap& out,
+                      Unheld& unheld) {
   OpenAttribute opened;
   opened.handle = AttributeHandle(H5Aopen(object, name.c_str(), H5P_DEFAULT));
   if (!opened.handle.ok()) return library_error(Code::damaged, "opening it");
@@ -149,7 +131,12 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
       attribute.shape = Dims{0};
   } else if (match->variable_text) {
     bool too_large = false;
-    PENSTOCK_TRY(read_variable_text(opened, file_bytes, attribute, too_large));
+    const Status read = read_variable_text(opened, file_bytes, heap, attribute, too_large);
+    if (read.code() == Code::damaged) {
+      unheld.damaged.emplace(name, read.message());
+      return {};
+    }
+    PENSTOCK_TRY(read);
     if (too_large) return skip();
   } else {
     if (opened.count > largest_bytes / std::max<int64_t>(bytes(attribute.type), 1)) return skip();
@@ -168,7 +155,7 @@ Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& sh
   return {};
 }
 
-Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, Unheld& unheld) {
+Status read_attributes(hid_t object, int64_t file_bytes, GlobalHeap& heap, AttributeMap& out, Unheld& unheld) {
   // Names first: an exception must not leave the iteration through a C frame.
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
@@ -186,7 +173,8 @@ Status read_attributes(hid_t object, int64_t file_bytes, AttributeMap& out, Unhe
     return {};
   }
   for (const std::string& name : names)
-    PENSTOCK_TRY(read_attribute(object, name, file_bytes, out, unheld).in("attribute '" + name.substr(0, 200) + "'"));
+    PENSTOCK_TRY(
+        read_attribute(object, name, file_bytes, heap, out, unheld).in("attribute '" + name.substr(0, 200) + "'"));
   return {};
 }
 

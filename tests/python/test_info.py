@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -305,3 +306,52 @@ def test_links_in_a_circle_are_one_line(penstock: Penstock, tmp_path: Path, comm
     assert ran.stderr.startswith("penstock: ")
     assert ran.stderr.count("\n") == 1
     assert "a.h5" in ran.stderr
+
+
+@pytest.mark.parametrize("damage", ["free space of no bytes", "an object beyond the end", "another signature"])
+def test_a_damaged_global_heap_spares_what_is_not_in_it(tmp_path: Path, penstock: Penstock, damage: str) -> None:
+    """Before, libhdf5 1.10 read the first for ever, and died of the second."""
+    path = tmp_path / "x.h5"
+    text = h5py.string_dtype()
+    with h5py.File(tmp_path / "source.h5", "w") as other:
+        other["numbers"] = np.arange(4)
+    with h5py.File(path, "w") as other:
+        other.create_dataset("words", data=np.array(["one", "eleven"], object), dtype=text)
+        other.create_dataset("lists", (2,), dtype=h5py.vlen_dtype("i4"))[0] = [1, 2, 3]
+        other["plain"] = np.arange(3)
+        other["plain"].attrs["fixed"] = 7
+        other["plain"].attrs["said"] = "variable"
+        other["plain"].dims[0].attach_scale(other["plain"].parent.create_dataset("x", data=np.arange(3)))
+        layout = h5py.VirtualLayout((4,), "i8")
+        layout[:] = h5py.VirtualSource("source.h5", "numbers", (4,))
+        other.create_virtual_dataset("virtual", layout)
+    whole = bytearray(path.read_bytes())
+    heap = whole.index(b"GCOL")
+    if damage == "free space of no bytes":
+        whole[heap + 16 : heap + 32] = bytes(16)
+    elif damage == "an object beyond the end":
+        whole[heap + 24 : heap + 32] = struct.pack("<Q", 1 << 40)
+    else:
+        whole[heap] = 0
+    path.write_bytes(whole)
+    with library.open(path) as f:
+        assert f["plain"][...].tolist() == [0, 1, 2]
+        assert dict(f["plain"].attrs) == {"fixed": 7}
+        assert set(f) == {"plain", "x"}
+        said = "\n".join(f.warnings)
+    for what, name in (("a dataset", "words"), ("an attribute", "plain@said"), ("a dataset", "virtual")):
+        assert f"'{name}' is {what} that cannot be read: its global heap at address {heap} is damaged: " in said
+    ran = penstock("info", str(path))
+    assert (ran.returncode, "'words' is a dataset that cannot be read" in ran.stdout) == (0, True)
+
+
+def test_a_program_that_is_killed_names_the_file(
+    penstock: Penstock, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dying = tmp_path / "dying"
+    dying.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    dying.chmod(0o755)
+    monkeypatch.setattr("penstock.campaign.launch.program", lambda *_: dying)
+    ran = penstock("info", str(files["a.h5"]))
+    assert ran.returncode == 1
+    assert f"'{files['a.h5']}': penstock-info was ended by SIGSEGV while it read this file" in ran.stderr

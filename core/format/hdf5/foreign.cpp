@@ -121,7 +121,13 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
       (rank != outer && !folded))
     return {Code::mismatch, "the box does not have the dataset's number of dimensions"};
   PENSTOCK_TRY(select(space, dataset, box, folded));
-  if (strings) return read_strings(handle, type, space, elements(box.count), dataset.type.text_bytes, out);
+  if (strings) {
+    const File file(H5Iget_file_id(handle));
+    PENSTOCK_ASSIGN(const StoredBytes in_file, StoredBytes::of(file));
+    GlobalHeap heap(in_file);
+    GlobalHeap* own = H5Pget_layout(creation) == H5D_VIRTUAL ? nullptr : &heap;
+    return read_strings(handle, own, space, elements(box.count), dataset.type.text_bytes, out);
+  }
   PENSTOCK_ASSIGN(const Type memory, memory_type(dataset.type, type));
   const Status read = inner.empty() ? read_plain(handle, space, memory, box, out)
                                     : read_arrays(handle, space, memory, dataset, box, inner, out);

@@ -404,6 +404,26 @@ TEST(Hdf5Read, AMissingExternalFileIsNamed) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(out.data()), out.size()), "12345678");
 }
 
+TEST(Hdf5Read, ACompactDatasetWithoutAllItsBytesIsNamed) {
+  const Scratch scratch;
+  const std::string path = scratch.path("compact.h5");
+  {
+    Author author(path);
+    hdf5::Properties compact(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_layout(compact, H5D_COMPACT);
+    author.add_numbers("compact", H5T_NATIVE_INT, {5000}, compact);
+  }
+  std::string file = read_text(path);
+  const size_t layout = file.find(std::string("\3\0\x20\x4e", 4));  // version, class, 20000 bytes
+  ASSERT_NE(layout, std::string::npos);
+  file.replace(layout + 2, 2, std::string("\4\0", 2));
+  write_text(path, file);
+  const auto contents = hdf5_format().read(path);
+  ASSERT_TRUE(contents.ok()) << contents.status().message();
+  EXPECT_TRUE(contents->catalogue.datasets.empty());
+  EXPECT_NE(contents->left_out.find("'compact' is a dataset that cannot be read"), std::string::npos);
+}
+
 std::string our_file(const Scratch& scratch) {
   Catalogue catalogue;
   for (int i = 0; i < 20; ++i)

@@ -12,28 +12,14 @@
 namespace penstock::hdf5 {
 namespace {
 
-// Lists of references, in memory of the library.
-class References {
- public:
-  References(hid_t type, hid_t space, size_t count) : type_(type), space_(space), lists_(count) {}
-  References(const References&) = delete;
-  References& operator=(const References&) = delete;
-  ~References() { H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, lists_.data()); }
-  std::vector<hvl_t>& lists() { return lists_; }
-
- private:
-  hid_t type_, space_;
-  std::vector<hvl_t> lists_;
-};
-
 int rank_of(hid_t dataset) {
   const Space space(H5Dget_space(dataset));
   return space.ok() ? H5Sget_simple_extent_ndims(space) : 0;
 }
 
-// The identities of the scales of the dataset's dimensions; empty if it has none, or unsupported ones. SEVERAL: a
-// dimension has more than the one returned.
-std::vector<std::string> attached(hid_t dataset, int rank, bool& several) {
+// The identities of the scales of the dataset's dimensions; empty if it has none, or unsupported ones. ODD: why these
+// do not say all.
+std::vector<std::string> attached(hid_t dataset, int rank, GlobalHeap& heap, std::string& odd) {
   constexpr const char* name = "DIMENSION_LIST";
   if (H5Aexists(dataset, name) <= 0) return {};
   const AttributeHandle attribute(H5Aopen(dataset, name, H5P_DEFAULT));
@@ -41,19 +27,19 @@ std::vector<std::string> attached(hid_t dataset, int rank, bool& several) {
   const Type stored(attribute.ok() ? H5Aget_type(attribute) : -1);
   if (!space.ok() || !stored.ok() || H5Sget_simple_extent_npoints(space) != rank || H5Tget_class(stored) != H5T_VLEN)
     return {};
-  const Type element(H5Tget_super(stored)), memory(H5Tvlen_create(H5T_STD_REF_OBJ));
-  if (!element.ok() || !memory.ok() || H5Tequal(element, H5T_STD_REF_OBJ) <= 0) return {};
-  References references(memory, space, static_cast<size_t>(rank));
-  if (H5Aread(attribute, memory, references.lists().data()) < 0) return {};
+  const Type element(H5Tget_super(stored));
+  if (!element.ok() || H5Tequal(element, H5T_STD_REF_OBJ) <= 0) return {};
+  const auto read = [&](hid_t type, void* out) { return H5Aread(attribute, type, out); };
+  const auto lists = heap.elements(static_cast<size_t>(rank), read);
+  if (!lists.ok()) return {};
   std::vector<std::string> found;
-  for (const hvl_t& list : references.lists()) {
-    if (list.len == 0) return {};
-    several = several || list.len > 1;
-    hobj_ref_t first;
-    std::memcpy(&first, list.p, sizeof first);
-    const Object scale(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, &first));
-    if (!scale.ok()) return {};
-    found.push_back(identity(scale));
+  for (const HeapElement& list : *lists) {
+    const size_t width = heap.file().address_bytes;  // of a reference to an object
+    const auto references = heap.values(list, width);
+    if (!references.ok()) odd = "a dataset whose dimension scales cannot be read: " + references.status().message();
+    if (!references.ok() || references->empty()) return {};
+    if (list.length > 1) odd = "a dataset of which a dimension has several scales";
+    found.push_back(std::to_string(number(*references, 0, width)));
   }
   return found;
 }
@@ -74,19 +60,31 @@ std::vector<std::string> numbers(const AttributeMap& attributes, const char* nam
 
 }  // namespace
 
-std::string identity(hid_t object) {
 #if H5_VERSION_GE(1, 12, 0)
+namespace {
+
+uint64_t address_in(const H5O_token_t& token) { return number(std::as_bytes(std::span(token.__data)).first(8)); }
+
+}  // namespace
+
+uint64_t address_of(hid_t object) {
   H5O_info2_t info;
-  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return "";
-  return std::string(reinterpret_cast<const char*>(&info.token), sizeof info.token);
-#else
-  H5O_info_t info;
-  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return "";
-  return std::to_string(info.addr);
-#endif
+  return H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0 ? HADDR_UNDEF : address_in(info.token);
 }
 
-void Scales::add(hid_t object, const std::string& name, const AttributeMap& attributes) {
+uint64_t address_of(const H5L_info_t& link) { return address_in(link.u.token); }
+#else
+uint64_t address_of(hid_t object) {
+  H5O_info_t info;
+  return H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 ? HADDR_UNDEF : info.addr;
+}
+
+uint64_t address_of(const H5L_info_t& link) { return link.u.address; }
+#endif
+
+std::string identity(hid_t object) { return std::to_string(address_of(object)); }
+
+void Scales::add(hid_t object, const std::string& name, const AttributeMap& attributes, GlobalHeap& heap) {
   if (H5Iget_type(object) != H5I_DATASET) return;
   const auto kind = attributes.find("CLASS");
   const bool scale = kind != attributes.end() && text(kind->second) == "DIMENSION_SCALE";
@@ -106,13 +104,13 @@ void Scales::add(hid_t object, const std::string& name, const AttributeMap& attr
       odd_[name] = "a dimension scale of another name, or of several dimensions";
   }
   if (rank < 1) return;
-  bool several = false;
-  std::vector<std::string> keys = attached(object, rank, several);
-  if (several) odd_[name] = "a dataset of which a dimension has several scales";
+  std::string odd;
+  std::vector<std::string> keys = attached(object, rank, heap, odd);
   if (keys.empty()) keys = numbers(attributes, "_Netcdf4Coordinates");
   if (keys.empty() && scale) keys = {identity(object)};
-  if (keys.empty() && H5Aexists(object, "DIMENSION_LIST") > 0)
-    odd_[name] = "a dataset that has scales for some dimensions";
+  if (keys.empty() && odd.empty() && H5Aexists(object, "DIMENSION_LIST") > 0)
+    odd = "a dataset that has scales for some dimensions";
+  if (!odd.empty()) odd_[name] = odd;
   variables_[name] = std::move(keys);
 }
 

@@ -11,6 +11,9 @@
 
 namespace penstock::hdf5 {
 
+// Where the header of an object lies, or the one that LINK names.
+uint64_t address_of(hid_t object);
+uint64_t address_of(const H5L_info_t& link);
 // A key that identifies an object in a file.
 std::string identity(hid_t object);
 
@@ -22,8 +25,8 @@ class Scales {
     bool is_read = true;  // nevertheless
   };
 
-  // Adds a group or dataset, with its attributes as stored.
-  void add(hid_t object, const std::string& name, const AttributeMap& attributes);
+  // Adds a group or dataset, with its attributes as stored. HEAP is that of the file.
+  void add(hid_t object, const std::string& name, const AttributeMap& attributes, GlobalHeap& heap);
   // Gives every dataset of CATALOGUE with scales the attribute "dimensions": the path of each dimension, "x" or
   // "group/x". In a NETCDF4 file every variable has them. Returns what the attribute cannot express.
   std::vector<Odd> name_dimensions(Catalogue& catalogue, bool netcdf4);

@@ -17,6 +17,7 @@
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/library.hpp"
 #include "core/hdf5/meaning.hpp"
+#include "core/hdf5/object_header.hpp"
 #include "core/hdf5/types.hpp"
 #include "core/model/checksums.hpp"
 
@@ -25,8 +26,13 @@ namespace {
 
 constexpr size_t longest_name = 1000;  // as for any dataset; also bounds the depth
 
+struct HardLink {
+  std::string name;
+  uint64_t address;
+};
+
 struct Links {
-  std::vector<std::string> hard;
+  std::vector<HardLink> hard;
   std::vector<std::string> others;  // that are not
 };
 
@@ -36,7 +42,7 @@ Result<Links> list_links(hid_t group) {
     auto& found = *static_cast<Links*>(list);
     try {
       if (info->type == H5L_TYPE_HARD)
-        found.hard.emplace_back(name);
+        found.hard.push_back({name, address_of(*info)});
       else
         found.others.emplace_back(name);
     } catch (...) {
@@ -52,8 +58,12 @@ Result<Links> list_links(hid_t group) {
 
 class Walker {
  public:
-  Walker(hid_t file, const std::string& path, int64_t file_bytes)
-      : file_(file), path_(path), file_bytes_(file_bytes), own_(H5Lexists(file, own_group, H5P_DEFAULT) > 0) {}
+  Walker(hid_t file, const StoredBytes& bytes, const std::string& path, int64_t file_bytes)
+      : file_(file),
+        heap_(bytes),
+        path_(path),
+        file_bytes_(file_bytes),
+        own_(H5Lexists(file, own_group, H5P_DEFAULT) > 0) {}
 
   Status walk() {
     note_user_block();
@@ -112,14 +122,14 @@ class Walker {
       leave_out(name.empty() ? other : name + "/" + other, "a soft or external link");
     if (links.hard.empty() && links.others.empty() && !name.empty()) contents_.catalogue.attributes.try_emplace(name);
     const size_t first = groups.size();
-    for (const std::string& link : links.hard) {
-      const std::string full = name.empty() ? link : name + "/" + link;
+    for (const HardLink& link : links.hard) {
+      const std::string full = name.empty() ? link.name : name + "/" + link.name;
       if (full == own_group)
-        PENSTOCK_TRY(visit_own(group, groups));
+        PENSTOCK_TRY(visit_own(group, link, groups));
       else if (full.size() > longest_name)
         leave_out(full.substr(0, first_no_utf8(full.substr(0, 60))) + "...",
                   "an object with a name of more than 1000 bytes");
-      else if (link == "." || link == "..")
+      else if (link.name == "." || link.name == "..")
         leave_out(full, "an object named '.' or '..'");
       else
         PENSTOCK_TRY(visit_object(group, link, full, groups));
@@ -129,8 +139,9 @@ class Walker {
   }
 
   // Penstock's own group has the record, and nothing else that is kept.
-  Status visit_own(hid_t root, std::vector<std::string>& groups) {
+  Status visit_own(hid_t root, const HardLink& there, std::vector<std::string>& groups) {
     const std::string own = own_group;
+    PENSTOCK_TRY(check_mappings(read_header(heap_.file(), there.address), heap_));
     const Object object(H5Oopen(root, own_group, H5P_DEFAULT));
     if (!object.ok()) return library_error(Code::damaged, "opening '/" + own + "'");
     if (H5Iget_type(object) != H5I_GROUP) {
@@ -140,16 +151,21 @@ class Walker {
     if (H5Aget_num_attrs(object) > 0) leave_out(own + "@*", "in penstock's own group");
     PENSTOCK_ASSIGN(const Links links, list_links(object));
     for (const std::string& link : links.others) leave_out(own + "/" + link, "in penstock's own group");
-    for (const std::string& link : links.hard)
+    for (const auto& [link, address] : links.hard)
       if (own + "/" + link == record_name)
-        PENSTOCK_TRY(visit_object(root, std::string(record_name), std::string(record_name), groups));
+        PENSTOCK_TRY(visit_object(root, {std::string(record_name), address}, std::string(record_name), groups));
       else if (own + "/" + link != index_dataset)
         leave_out(own + "/" + link, "in penstock's own group");
     return {};
   }
 
-  Status visit_object(hid_t group, const std::string& link, const std::string& full, std::vector<std::string>& groups) {
-    const Object object(H5Oopen(group, link.c_str(), H5P_DEFAULT));
+  Status visit_object(hid_t group, const HardLink& link, const std::string& full, std::vector<std::string>& groups) {
+    const ObjectHeader header = read_header(heap_.file(), link.address);
+    if (const Status there = check_mappings(header, heap_); !there.ok()) {
+      leave_out(full, "a dataset that cannot be read: " + there.message());
+      return {};
+    }
+    const Object object(H5Oopen(group, link.name.c_str(), H5P_DEFAULT));
     if (!object.ok()) {
       if (own_ || !met_unknown_version()) return library_error(Code::damaged, "opening '/" + full + "'");
       leave_out(full, "an object that HDF5 " + library_version() + " does not know");
@@ -158,11 +174,11 @@ class Walker {
     const H5I_type_t kind = H5Iget_type(object);
     if (kind == H5I_GROUP) groups.push_back(full);
     if (kind != H5I_GROUP && kind != H5I_DATASET) leave_out(full, "neither a group nor a dataset");
-    if (kind == H5I_DATASET) return visit_dataset(object, full).in("dataset '" + full + "'");
+    if (kind == H5I_DATASET) return visit_dataset(object, header, full).in("dataset '" + full + "'");
     return {};
   }
 
-  Status visit_dataset(hid_t object, const std::string& name) {
+  Status visit_dataset(hid_t object, const ObjectHeader& header, const std::string& name) {
     const Type stored(H5Dget_type(object));
     const Space space(H5Dget_space(object));
     if (!stored.ok() || !space.ok()) return library_error(Code::damaged, "reading its definition");
@@ -172,8 +188,15 @@ class Walker {
     Found found;
     found.dataset.name = name;
     const bool shaped = match && read_shape(space, found.dataset);
+    // Libhdf5 1.10 reads beyond the header.
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    if (shaped && count > 0 &&
+        static_cast<uint64_t>(count) > header.compact_bytes / std::max<size_t>(H5Tget_size(stored), 1)) {
+      leave_out(name, "a dataset that cannot be read: its header is damaged and has only a part of it");
+      return {};
+    }
     if (shaped && match->variable_text && inner.empty()) {
-      PENSTOCK_ASSIGN(const std::string why, measure_strings(object, type, found.dataset, match->type));
+      PENSTOCK_ASSIGN(const std::string why, measure_strings(object, header, found.dataset, match->type));
       if (!why.empty()) {
         leave_out(name, why);
         return {};
@@ -220,7 +243,10 @@ class Walker {
   }
 
   // The text type of DATASET's strings, or why they cannot be read as texts.
-  Result<std::string> measure_strings(hid_t object, hid_t stored, const Dataset& dataset, ElementType& type) const {
+  Result<std::string> measure_strings(hid_t object, const ObjectHeader& header, const Dataset& dataset,
+                                      ElementType& type) {
+    if (const Status safe = check_fills(header, heap_); !safe.ok())
+      return "a dataset that cannot be read: " + safe.message();
     const Properties creation(H5Dget_create_plist(object));
     if (!creation.ok()) return library_error(Code::damaged, "reading its definition");
     if (const Status inside = check_inside(creation, path_); !inside.ok())
@@ -228,9 +254,15 @@ class Walker {
     const int64_t count = elements(dataset.shape);
     if (count < 0 || count > max_strings)
       return std::string("a dataset of more strings of variable length than are looked through, 2^24");
-    PENSTOCK_ASSIGN(type.text_bytes, longest_string(object, stored));
-    const Status legal = check_shape(type, dataset.shape);
     constexpr int64_t max_bytes = int64_t{1} << 34;
+    const bool elsewhere = H5Pget_layout(creation) == H5D_VIRTUAL;
+    if (elsewhere)
+      if (const Status safe = check_string_sources(creation, path_); !safe.ok())
+        return "a dataset that cannot be read: " + safe.message();
+    const auto longest = longest_string(object, elsewhere ? nullptr : &heap_, max_bytes / std::max<int64_t>(count, 1));
+    if (!longest.ok()) return "a dataset that cannot be read: " + longest.status().message();
+    type.text_bytes = *longest;
+    const Status legal = check_shape(type, dataset.shape);
     if (!legal.ok() || type.text_bytes * count > max_bytes)
       return std::string("a dataset of strings of variable length, too large with all as long as the longest");
     return std::string();
@@ -313,7 +345,7 @@ class Walker {
     AttributeMap attributes;
     Unheld unheld;
     Extra extra;
-    PENSTOCK_TRY(read_attributes(object, file_bytes_, attributes, unheld));
+    PENSTOCK_TRY(read_attributes(object, file_bytes_, heap_, attributes, unheld));
     auto& skipped = unheld.skipped;
     if (name.empty() && is_netcdf4(attributes)) {
       netcdf4_ = true;
@@ -322,7 +354,7 @@ class Walker {
     }
     extra.dimension_only = is_dimension_only(attributes);
     const bool scaled = attributes.contains("CLASS") || std::ranges::any_of(skipped, is_scale_attribute);
-    if (!noted_ && (netcdf4_ || scaled)) scales_.add(object, name, attributes);
+    if (!noted_ && (netcdf4_ || scaled)) scales_.add(object, name, attributes, heap_);
     std::erase_if(skipped, is_scale_attribute);
     if (netcdf4_)
       extra.note = take_note(attributes, noted_);
@@ -331,6 +363,8 @@ class Walker {
     add_comment(object, attributes);
     for (const std::string& key : skipped)
       leave_out(name + "@" + key, "an attribute of a type that penstock does not have");
+    for (const auto& [key, why] : unheld.damaged)
+      leave_out(name + "@" + key, "an attribute that cannot be read: " + why);
     for (const std::string& key : unheld.rounded)
       show_otherwise(name + "@" + key, "an attribute whose type would be converted");
     if (unheld.unlisted)
@@ -353,6 +387,7 @@ class Walker {
   }
 
   hid_t file_;
+  GlobalHeap heap_;
   const std::string& path_;
   int64_t file_bytes_;
   bool own_;  // written by penstock, so that objects that cannot be opened are damaged
@@ -364,9 +399,15 @@ class Walker {
 };
 
 // The JSON in a set's master; "" for other files.
-Result<std::string> index_text(hid_t file, int64_t file_bytes) {
+Result<std::string> index_text(hid_t file, const StoredBytes& bytes, int64_t file_bytes) {
   if (H5Lexists(file, own_group, H5P_DEFAULT) <= 0 || H5Lexists(file, index_dataset, H5P_DEFAULT) <= 0)
     return std::string();
+  H5L_info_t link;
+  if (H5Lget_info(file, index_dataset, &link, H5P_DEFAULT) < 0)
+    return library_error(Code::damaged, "finding its index");
+  if (link.type != H5L_TYPE_HARD) return Status(Code::damaged, "its index is in another place");
+  GlobalHeap heap(bytes);
+  PENSTOCK_TRY(check_mappings(read_header(bytes, address_of(link)), heap));
   const DatasetHandle dataset(H5Dopen2(file, index_dataset, H5P_DEFAULT));
   const Space space(dataset.ok() ? H5Dget_space(dataset) : -1);
   const Type type(dataset.ok() ? H5Dget_type(dataset) : -1);
@@ -386,7 +427,8 @@ Result<Contents> read_contents(const std::string& path) {
   int64_t file_bytes = 0;
   PENSTOCK_ASSIGN(const File file, open_file(path, file_bytes));
   const std::string where = "'" + path + "'";
-  auto index = index_text(file, file_bytes);
+  PENSTOCK_ASSIGN(const StoredBytes bytes, StoredBytes::of(file));
+  auto index = index_text(file, bytes, file_bytes);
   if (!index.ok()) return index.status().in(where);
   if (!index->empty()) {
     auto contents = decode_index(*index, "hdf5", folder_of(path));
@@ -394,7 +436,7 @@ Result<Contents> read_contents(const std::string& path) {
     PENSTOCK_TRY(find_lost(*contents).in(where));
     return contents;
   }
-  Walker walker(file, path, file_bytes);
+  Walker walker(file, bytes, path, file_bytes);
   PENSTOCK_TRY(walker.walk().in(where));
   Contents contents = walker.take();
   contents.format = "hdf5";

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -53,10 +54,18 @@ def run(
         errors.seek(0)
         said = [line for line in errors.read().splitlines() if line.startswith(f"{program}: ")]
     if len(lines) < len(files):
-        raise UserError(
-            said[0].removeprefix(f"{program}: ") if said else f"{program} ended before it had seen all files", 1
-        )
+        ended = _ended(program, files[len(lines)], ran.returncode)
+        raise UserError(said[0].removeprefix(f"{program}: ") if said else ended, 1)
     return lines
+
+
+def _ended(program: str, file: Path, code: int) -> str:
+    if code >= 0:
+        return f"{program} ended before it had seen all files"
+    return (
+        f"'{file}': {program} was ended by {signal.Signals(-code).name} while it read this file; "
+        "if nobody killed it, the file is damaged"
+    )
 
 
 def conclude(

@@ -1,0 +1,173 @@
+// Object header: both forms, the old one without and the new one with a signature, as in the HDF5 specification.
+#include "core/hdf5/object_header.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+
+namespace penstock::hdf5 {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr uint64_t fill_old = 4, fill = 5, layout = 8, continuation = 16;
+constexpr uint64_t compact_layout = 0, virtual_layout = 3;
+constexpr uint64_t usual_bytes = 1024;  // hold most headers
+
+bool begins(Bytes bytes, std::string_view signature) {
+  return bytes.size() >= signature.size() &&
+         std::ranges::equal(bytes.first(signature.size()), std::as_bytes(std::span(signature)));
+}
+
+class Reader {
+ public:
+  explicit Reader(const StoredBytes& file) : file_(file) {}
+
+  ObjectHeader read(uint64_t address) {
+    const auto start = file_.read_some(address, usual_bytes);
+    if (!start.ok()) return {};
+    uint64_t begin = 0, size = 0;
+    if (begins(*start, "OHDR") && start->size() >= 64) {
+      const uint64_t flags = number(*start, 5, 1);
+      const size_t width = size_t{1} << (flags & 3);
+      begin = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0) + width;
+      size = number(*start, begin - width, width);
+      has_order_ = (flags & 4) != 0;
+      is_new_ = true;
+    } else if (start->size() >= 16 && number(*start, 0, 1) == 1) {
+      begin = 16;
+      size = number(*start, 8, 4);
+    }
+    add_part({address + begin, size});
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      const Part part = parts_[i];
+      if (i == 0 && begin + size <= start->size())
+        read_messages(Bytes(*start).subspan(begin, size));
+      else if (const auto bytes = file_.read(part.address, part.bytes); bytes.ok())
+        read_messages(*bytes);
+    }
+    return std::move(header_);
+  }
+
+ private:
+  struct Part {
+    uint64_t address, bytes;
+  };
+
+  void read_messages(Bytes bytes) {
+    if (is_new_ && begins(bytes, "OCHK")) bytes = bytes.subspan(4);
+    const size_t head = is_new_ ? (has_order_ ? 6 : 4) : 8;
+    while (bytes.size() >= head) {
+      const uint64_t type = is_new_ ? number(bytes, 0, 1) : number(bytes, 0, 2);
+      const uint64_t size = is_new_ ? number(bytes, 1, 2) : number(bytes, 2, 2);
+      if (size > bytes.size() - head) return;
+      read_message(type, bytes.subspan(head, size));
+      bytes = bytes.subspan(head + size);
+    }
+  }
+
+  void read_message(uint64_t type, Bytes bytes) {
+    const size_t address = file_.address_bytes, length = file_.length_bytes;
+    if (type == continuation && bytes.size() >= address + length)
+      add_part({number(bytes, 0, address), number(bytes, address, length)});
+    else if (type == layout && bytes.size() >= 2 + address + 4 && number(bytes, 1, 1) == virtual_layout)
+      header_.mappings.push_back({0, number(bytes, 2, address), number(bytes, 2 + address, 4)});
+    else if (type == layout && bytes.size() >= 4 && number(bytes, 0, 1) >= 3 && number(bytes, 1, 1) == compact_layout)
+      header_.compact_bytes = number(bytes, 2, 2);
+    else if (type == fill_old)
+      add_fill(bytes, 0);
+    else if (type == fill && bytes.size() >= 2)
+      read_fill(bytes);
+  }
+
+  void read_fill(Bytes bytes) {
+    const uint64_t version = number(bytes, 0, 1);
+    const bool there = version >= 3   ? (number(bytes, 1, 1) & 0x20) != 0
+                       : version == 1 ? true
+                                      : bytes.size() >= 4 && number(bytes, 3, 1) != 0;
+    if (there) add_fill(bytes, version >= 3 ? 2 : 4);
+  }
+
+  void add_fill(Bytes bytes, size_t at) {
+    if (bytes.size() < at + 4) return;
+    const uint64_t size = number(bytes, at, 4);
+    if (size == 0 || size > bytes.size() - at - 4) return;
+    const Bytes value = bytes.subspan(at + 4, size);
+    header_.fills.emplace_back(value.begin(), value.end());
+  }
+
+  // Parts that name each other come to an end: together they are no longer than the file.
+  void add_part(Part part) {
+    if (part.bytes == 0 || !file_.holds(part.address, part.bytes) || part.bytes > file_.end - parts_bytes_) return;
+    parts_bytes_ += part.bytes;
+    parts_.push_back(part);
+  }
+
+  const StoredBytes& file_;
+  bool is_new_ = false, has_order_ = false;
+  std::vector<Part> parts_;
+  uint64_t parts_bytes_ = 0;
+  ObjectHeader header_;
+};
+
+// HDF5's checksum of metadata: Bob Jenkins' lookup3.
+uint32_t checksum(Bytes bytes) {
+  uint32_t a = 0xdeadbeef + static_cast<uint32_t>(bytes.size()), b = a, c = a;
+  const auto add = [&](Bytes words) {
+    std::byte padded[12] = {};
+    std::ranges::copy(words, padded);
+    a += static_cast<uint32_t>(number(padded, 0, 4));
+    b += static_cast<uint32_t>(number(padded, 4, 4));
+    c += static_cast<uint32_t>(number(padded, 8, 4));
+  };
+  const auto mix = [](uint32_t& x, uint32_t& y, uint32_t z, int bits) {
+    x = (x - y) ^ std::rotl(y, bits);
+    y += z;
+  };
+  for (; bytes.size() > 12; bytes = bytes.subspan(12)) {
+    add(bytes.first(12));
+    mix(a, c, b, 4);
+    mix(b, a, c, 6);
+    mix(c, b, a, 8);
+    mix(a, c, b, 16);
+    mix(b, a, c, 19);
+    mix(c, b, a, 4);
+  }
+  if (bytes.empty()) return c;
+  add(bytes);
+  const auto finish = [](uint32_t& x, uint32_t y, int bits) { x = (x ^ y) - std::rotl(y, bits); };
+  finish(c, b, 14);
+  finish(a, c, 11);
+  finish(b, a, 25);
+  finish(c, b, 16);
+  finish(a, c, 4);
+  finish(b, a, 14);
+  finish(c, b, 24);
+  return c;
+}
+
+bool is_undefined(uint64_t address, size_t bytes) { return address == ~uint64_t{0} >> (64 - 8 * bytes); }
+
+}  // namespace
+
+ObjectHeader read_header(const StoredBytes& file, uint64_t address) { return Reader(file).read(address); }
+
+Status check_mappings(const ObjectHeader& header, GlobalHeap& heap) {
+  for (const HeapElement& mapping : header.mappings) {
+    if (is_undefined(mapping.address, heap.file().address_bytes)) continue;  // there are none
+    PENSTOCK_ASSIGN(const Bytes block, heap.object(mapping.address, mapping.index));
+    if (block.size() < 4 || checksum(block.first(block.size() - 4)) != number(block.last(4)))
+      return {Code::damaged, "its list of virtual sources in the global heap is damaged: the checksum differs"};
+  }
+  return {};
+}
+
+Status check_fills(const ObjectHeader& header, GlobalHeap& heap) {
+  for (const auto& value : header.fills) {
+    if (value.size() != heap.element_bytes()) return {Code::damaged, "its fill value has a wrong size"};
+    PENSTOCK_TRY(heap.text(heap.element(value)).status());
+  }
+  return {};
+}
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,22 @@
+// Object header: what of an object must be known before libhdf5 opens it.
+#pragma once
+
+#include "core/hdf5/global_heap.hpp"
+
+namespace penstock::hdf5 {
+
+struct ObjectHeader {
+  uint64_t compact_bytes = ~uint64_t{0};      // how many of a compact dataset are in the header
+  std::vector<HeapElement> mappings;          // of a virtual dataset; LENGTH is not used
+  std::vector<std::vector<std::byte>> fills;  // its fill values, as stored
+};
+
+// The header at ADDRESS as far as it can be understood: the library judges the rest.
+ObjectHeader read_header(const StoredBytes& file, uint64_t address);
+
+// Code::damaged if the library cannot safely read the mappings. Damage is found by their checksum.
+Status check_mappings(const ObjectHeader& header, GlobalHeap& heap);
+// The same for the fill values of a dataset of strings of variable length.
+Status check_fills(const ObjectHeader& header, GlobalHeap& heap);
+
+}  // namespace penstock::hdf5
