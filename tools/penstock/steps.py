@@ -16,6 +16,7 @@ from penstock import native
 from penstock.exceptions import Invalid, NotFound
 from penstock.file import File
 from penstock.nearest import named_arguments
+from penstock.printable import printable
 from penstock.selection import Array
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Series(Sequence[Step]):
         self._library, self._open, self._ranks, self._pattern = library, opened, ranks, pattern
         if ranks.rank == 0:
             for text in self.warnings:
-                warnings.warn(text, UserWarning, stacklevel=4)
+                warnings.warn(printable(text), UserWarning, stacklevel=4)
 
     # --- writing
 

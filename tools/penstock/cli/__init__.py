@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_args
 import penstock
 from penstock.cli.table import ALIASES, COMMANDS, overview
 from penstock.errors import UserError
+from penstock.printable import printable
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of files that standard output may be
 
@@ -139,7 +140,7 @@ def _unknown(word: str) -> str:
 
 
 def _complain(what: str) -> None:
-    print(f"penstock: {what}", file=sys.stderr)
+    print(f"penstock: {printable(what)}", file=sys.stderr)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

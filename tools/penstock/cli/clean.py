@@ -13,6 +13,7 @@ from penstock.leftovers import names
 from penstock.leftovers.remove import remove
 from penstock.leftovers.survey import LeftOver, Rules, survey
 from penstock.links import followed
+from penstock.printable import printable
 from penstock.report import words
 
 SCHEMA = "penstock.clean/1"
@@ -98,7 +99,7 @@ def _outcome(left: LeftOver, dry_run: bool) -> Outcome:
 
 def _shown(left: LeftOver) -> str:
     more = len(left.files()) - 1
-    name = "".join(c if c.isprintable() else "?" for c in str(left.folder / left.files()[-1]))
+    name = printable(str(left.folder / left.files()[-1]))
     return f"{name}{f' and {more} more' if more else ''} ({words.size(left.bytes)})"
 
 

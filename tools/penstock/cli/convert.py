@@ -10,6 +10,7 @@ import typer
 from penstock.campaign import launch
 from penstock.cli import ranks
 from penstock.errors import UserError, must_be_there
+from penstock.printable import printable
 
 PROGRAM = "penstock-convert"
 FILTERS = {"gzip": "deflate", "deflate": "deflate", "zstd": "zstd", "blosc": "blosc"}
@@ -85,9 +86,9 @@ def convert(
     words += ["--vtkhdf"] if to is Kind.vtkhdf else []
     note = ranks.run(PROGRAM, words, np, mpi)
     what = " and ".join(only) if only else "the fields" if to else "all"
-    typer.echo(f"{target} holds {what} of {source}")
+    typer.echo(printable(f"{target} holds {what} of {source}"))
     if note:
-        typer.echo(note)
+        typer.echo(printable(note))
 
 
 def join(

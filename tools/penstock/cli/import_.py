@@ -11,6 +11,7 @@ from penstock import records as descriptions
 from penstock.campaign import launch
 from penstock.cli import ranks
 from penstock.errors import must_be_there
+from penstock.printable import printable
 
 PROGRAM = "penstock-import"
 
@@ -38,7 +39,7 @@ def ramses(
     """
     must_be_there(folder)
     _run(["ramses", str(folder)], target, plan, force, np, mpi)
-    typer.echo(f"{target} holds all grids of {folder}")
+    typer.echo(printable(f"{target} holds all grids of {folder}"))
 
 
 def records(
@@ -57,7 +58,7 @@ def records(
         json.dump(described, file)
         file.flush()
         _run(["records", file.name], target, plan, force, np, mpi)
-    typer.echo(f"{target} holds what {description} describes, of {len(described['files'])} files")
+    typer.echo(printable(f"{target} holds what {description} describes, of {len(described['files'])} files"))
 
 
 def _run(what: list[str], target: Path, plan: str, force: bool, np: int, mpi: launch.Mpi) -> None:

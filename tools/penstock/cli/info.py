@@ -12,6 +12,7 @@ import typer
 from penstock.campaign import launch
 from penstock.cli import lines, listed, looked_at
 from penstock.errors import UserError
+from penstock.printable import printable
 from penstock.report import words
 
 MOST_VALUE = 60
@@ -48,7 +49,7 @@ def info(
     told = iter(looked_at.look(files, mpi) if files else [])
     results: list[lines.Line] = []
     for path in paths:
-        heading = f"{path}:\n" if len(paths) > 1 else ""
+        heading = f"{printable(str(path))}:\n" if len(paths) > 1 else ""
         if looked_at.is_folder(path):
             found, text = listed.folder(path, mpi)
             typer.echo("\n".join(map(json.dumps, found)) if as_json else heading + text)

@@ -13,6 +13,7 @@ import typer
 
 from penstock.campaign import launch
 from penstock.errors import MISSING, UserError
+from penstock.printable import printable, printable_in
 
 Line = dict[str, Any]
 
@@ -76,9 +77,9 @@ def status_of(results: list[Line]) -> int:
 
 def tell(result: Line, as_json: bool, describe: Callable[[Line], str]) -> None:
     if "error" in result and not as_json:
-        typer.echo(f"penstock: {error_of(result)}", err=True)
+        typer.echo(f"penstock: {printable(error_of(result))}", err=True)
     else:
-        typer.echo(json.dumps(result) if as_json else describe(result))
+        typer.echo(json.dumps(result) if as_json else describe(printable_in(result)))
 
 
 def error_of(line: Line) -> str:

@@ -11,6 +11,7 @@ from penstock.cli import lines, looked_at
 from penstock.container import MAGIC
 from penstock.errors import UserError
 from penstock.leftovers import names
+from penstock.printable import printable, printable_in
 from penstock.report import words
 
 MOST_VALUE = 60
@@ -66,10 +67,10 @@ def folder(path: Path, mpi: launch.Mpi) -> tuple[list[lines.Line], str]:
     results = [line for line in results if str(Path(line["file"]).resolve()) not in parts]
     rows = [
         (Path(line["file"]).name, summary(line["found"]) if "found" in line else f"cannot be read: {line['error']}")
-        for line in results
+        for line in printable_in(results)
     ]
     rows += [
-        (entry.name, "left over, or being written: 'penstock clean' tells which")
+        (printable(entry.name), "left over, or being written: 'penstock clean' tells which")
         for entry in entries
         if names.parse(entry.name)
     ]

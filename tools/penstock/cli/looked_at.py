@@ -60,7 +60,6 @@ def shape_text(shape: list[int]) -> str:
 
 
 def value_text(value: Any, most: int) -> str:
-    """On one line, cut to MOST characters."""
-    text = value if isinstance(value, str) else json.dumps(value)
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    """Cut to MOST characters."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= most else text[: most - 3] + "..."

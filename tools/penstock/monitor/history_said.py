@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from penstock.monitor.counters import printable
 from penstock.monitor.history import Figure, History, JobHistory, Subject
 from penstock.monitor.tables import rate
+from penstock.printable import printable
 from penstock.report import words
 
 MOST_OUTPUTS = 5

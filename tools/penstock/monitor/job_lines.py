@@ -8,10 +8,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from penstock.monitor.counters import printable
 from penstock.monitor.jobs import COMPUTE, Job
 from penstock.monitor.outputs import Output
 from penstock.monitor.tables import BAR_CELLS, MIDDLE, WIDE, rate
+from penstock.printable import printable
 from penstock.report import words
 
 MOST_RANKS = 4

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from penstock.leftovers.names import SCHEDULERS
-from penstock.monitor.counters import moved_all, printable
+from penstock.monitor.counters import moved_all
 from penstock.monitor.members import Member
 from penstock.monitor.outputs import Output, Outputs
 from penstock.monitor.status_page import PHASES
+from penstock.printable import printable
 
 COMPUTE = "compute"  # no commit or read is under way
 WAIT = "wait"  # one is, but this process has nothing to do in it now

@@ -13,13 +13,13 @@ from datetime import datetime
 from rich.console import Console
 from rich.live import Live
 
-from penstock.monitor.counters import printable
 from penstock.monitor.job_lines import job_text, progress_text
 from penstock.monitor.outputs import Output
 from penstock.monitor.sample import Sample
 from penstock.monitor.screen import Screen
 from penstock.monitor.tables import rate
 from penstock.monitor.taking import Taking
+from penstock.printable import printable
 from penstock.report import words
 
 LOOKS_SECONDS = 0.25  # between two looks at the keyboard, and at the size of the terminal

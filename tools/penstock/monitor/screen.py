@@ -9,7 +9,6 @@ from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
-from penstock.monitor.counters import printable
 from penstock.monitor.file_systems import FileSystem
 from penstock.monitor.job_lines import job_lines
 from penstock.monitor.sample import Sample
@@ -26,6 +25,7 @@ from penstock.monitor.tables import (
     time_of,
     with_rest,
 )
+from penstock.printable import printable
 from penstock.report import words
 
 NARROW = 60

@@ -6,9 +6,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from penstock.monitor.counters import printable
 from penstock.monitor.devices import DeviceRates
 from penstock.monitor.processes import ProcessRates
+from penstock.printable import printable
 from penstock.report import words
 
 WIDE, MIDDLE = 110, 80  # columns of a terminal from which on more is shown
