@@ -25,7 +25,7 @@ int run_with(const Result<Communicator>& comm, std::span<char*> arguments, const
     std::fprintf(stderr, "%s: %s\n", usage.program, printable(comm.status().message()).c_str());
     return failure;
   }
-  if (!arguments.empty() && arguments[0] == std::string_view("--help")) {
+  if (!arguments.empty() && (arguments[0] == std::string_view("--help") || arguments[0] == std::string_view("-h"))) {
     if ((*comm)->rank() == 0) std::printf("usage: %s %s\n", usage.program, usage.arguments);
     return success;
   }
