@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,22 @@ def test_hostile_files_are_one_line(penstock: Penstock, tmp_path: Path, content:
         assert text.count("\n") == 0, text
         assert said in text
         assert "Traceback" not in text
+
+
+def test_an_attribute_of_several_dimensions_has_its_shape(penstock: Penstock, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "matrix.h5", "w") as file:
+        file["q"] = np.arange(3.0)
+        file["q"].attrs["units"] = np.array([["m", "s"]], dtype="S1")
+        file.attrs["cell"] = np.arange(6).reshape(2, 3)
+        file.attrs["list"] = [1, 2]
+    told = found(penstock, tmp_path / "matrix.h5")["attributes"]
+    assert told[""]["cell"] == {"type": "i64", "shape": [2, 3], "value": [0, 1, 2, 3, 4, 5]}
+    assert (told[""]["list"]["shape"], told["q"]["units"]["shape"]) == ([2], [1, 2])
+    said = penstock("info", "matrix.h5").stdout
+    assert "cell  (2, 3) [0, 1, 2, 3, 4, 5]\n" in said
+    assert "list  [1, 2]\n" in said
+    for words in (["info", "matrix.h5"], ["ls", "--long", "matrix.h5"]):
+        assert re.search(r'units.\(1, 2\) \["m", "s"\]', penstock(*words).stdout)
 
 
 def test_nothing_there(penstock: Penstock, tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def _dataset(found: looked_at.Found, dataset: dict[str, Any], everything: bool) 
     attributes = found["attributes"].get(dataset["name"], {})
     notes = []
     if "units" in attributes:
-        notes.append(f"units {looked_at.value_text(attributes['units']['value'], MOST_VALUE)}")
+        notes.append(f"units {looked_at.value_text(attributes['units'], MOST_VALUE)}")
     if dataset["unlimited"]:
         notes.append("unlimited")
     if "chunk" in dataset:
@@ -161,7 +161,7 @@ def _dataset(found: looked_at.Found, dataset: dict[str, Any], everything: bool) 
 
 
 def _value(attribute: dict[str, Any], everything: bool) -> str:
-    return looked_at.value_text(attribute["value"], 1 << 20 if everything else MOST_VALUE)
+    return looked_at.value_text(attribute, 1 << 20 if everything else MOST_VALUE)
 
 
 def _series(name: str, found: looked_at.Found, everything: bool) -> str:

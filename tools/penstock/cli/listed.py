@@ -82,7 +82,7 @@ def folder(path: Path, mpi: launch.Mpi) -> tuple[list[lines.Line], str]:
 def _row(found: looked_at.Found, dataset: dict[str, Any], long: bool) -> tuple[str, ...]:
     attributes = found["attributes"].get(dataset["name"], {})
     shown = attributes if long else {name: each for name, each in attributes.items() if name == "units"}
-    notes = [f"{name}={looked_at.value_text(each['value'], MOST_VALUE)}" for name, each in shown.items()]
+    notes = [f"{name}={looked_at.value_text(each, MOST_VALUE)}" for name, each in shown.items()]
     if long:
         where = f"chunks {looked_at.shape_text(dataset['chunk'])}" if "chunk" in dataset else ""
         if "offset" in dataset:

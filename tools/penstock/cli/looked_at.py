@@ -59,7 +59,10 @@ def shape_text(shape: list[int]) -> str:
     return "scalar" if not shape else "(" + ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
-def value_text(value: Any, most: int) -> str:
-    """Cut to MOST characters."""
+def value_text(attribute: dict[str, Any], most: int) -> str:
+    """Cut to MOST characters; the shape goes before the values, unless it is that of a list."""
+    value = attribute["value"]
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(attribute["shape"]) > 1:
+        text = f"{shape_text(attribute['shape'])} {text}"
     return text if len(text) <= most else text[: most - 3] + "..."
