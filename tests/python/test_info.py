@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -286,7 +287,7 @@ def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -
     assert "do not ascend" in ran.stderr
     start = whole[: whole.index(b'"steps": [')]
     index.write_bytes(signed(start + b'"steps": {}'))
-    assert "its steps are not a list" in penstock("info", str(index)).stderr
+    assert "it has no 'pattern' or no 'steps'" in penstock("info", str(index)).stderr
     index.write_bytes(signed(whole[: whole.rindex(SUM_KEY)].replace(b"1.75", b"NaN")))
     told = found(penstock, index)
     assert told["steps"] == read
@@ -307,6 +308,56 @@ def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -
     told = found(penstock, index)
     assert told["steps"] == read
     assert "out-00000009.h5' was passed over" in told["warnings"][0]
+
+
+STEP = b'"iteration": 7, "time": 1.75, "file": "out-00000007.h5"'
+
+
+@pytest.mark.filterwarnings("ignore:the index")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: b"",
+        lambda _: b"\x00\xff garbage",
+        lambda whole: whole[:150],
+        lambda _: b'{"schema": "other/1"}',
+        lambda _: b"[1]",
+        lambda _: b'{"schema": "penstock.series/1", "steps": ' + b"[" * 100_000,
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b"penstock.series/1", b"penstock.series/2")),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b'"pattern"', b'"other"')),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(STEP, STEP.replace(b"file", b"f"))),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(STEP, STEP.replace(b"1.75", b'"1"'))),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b'"iteration": 7', b'"iteration": -7')),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b'"number": 1', b'"number": 0.5')),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b'"branch"', b'"b"')),
+        lambda whole: signed(whole[: whole.index(b'{"iteration": 7')] + b"3]"),
+    ],
+    ids=["empty", "garbage", "cut", "foreign", "list", "deep", "schema", "pattern", "file", "time", "negative", "half",
+         "branch", "number"],
+)  # fmt: skip
+def test_of_a_bad_index_info_says_what_its_reader_says(
+    penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with library.series("out-*.h5") as series:
+        for step in (0, 7):
+            with series.step(step, step / 4) as file:
+                file["q"] = library.replicated(np.arange(3.0))
+    index = Path("out.series.json")
+    before = index.read_bytes()
+    index.write_bytes(damage(before))
+    assert index.read_bytes() != before
+    try:
+        with library.open_series("out-*.h5") as series:
+            said, steps = f"  warning: {series.warnings[0]}\n", len(series)
+    except library.Damaged as error:
+        said, steps = f"penstock: {error}\n", None
+    ran = penstock("info", "out.series.json")
+    assert said in (ran.stdout if steps else ran.stderr)
+    if steps:
+        assert f"a series of {steps} steps, files out-*.h5" in ran.stdout
+    assert "a series of 2 steps" in penstock("info", ".").stdout or steps is None
+    assert "Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.campaign import launch
+from penstock.catalogue import series
 from penstock.catalogue.contents import kind_of
 from penstock.cli import lines, looked_at
 from penstock.container import MAGIC
@@ -98,7 +99,7 @@ def _row(found: looked_at.Found, dataset: dict[str, Any], long: bool) -> tuple[s
 def _is_readable(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC or kind_of(path) != ""
+            return file.read(len(MAGIC)) == MAGIC or kind_of(path) != "" or path.name.endswith(series.ENDING)
     except OSError:
         return True  # who looks at it says why it cannot
 
