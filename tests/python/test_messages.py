@@ -18,7 +18,7 @@ from conftest import Penstock
 MISSING = r"'missing.h5': no such file or folder"
 FOLDER = r"is a folder, not a file|has no file that penstock reads"
 FOREIGN = r"is no file that penstock can read|is no HDF5 file"
-TRUNCATED = r"is a damaged or truncated HDF5 file"
+TRUNCATED = r"is a truncated HDF5 file: it has \d+ of \d+ bytes, .* copy it again, or use an earlier file \(HDF5: "
 
 READERS = ["info", "verify", "verify --seal", "verify --repair", "view", "picture", "diff good.h5", "convert {} o.nc"]
 FILES = {
