@@ -8,6 +8,8 @@
 #include <penstock/config.h>
 #include <penstock/timeout.hpp>
 
+#include "core/base/utf8.hpp"
+
 #if PENSTOCK_HAVE_MPI
 #include <mpi.h>
 
@@ -20,10 +22,10 @@ namespace {
 int run_with(const Result<Communicator>& comm, std::span<char*> arguments, const Usage& usage,
              const std::function<int(const Communicator&, std::span<char*>)>& body) {
   if (!comm) {
-    std::fprintf(stderr, "%s: %s\n", usage.program, comm.status().message().c_str());
+    std::fprintf(stderr, "%s: %s\n", usage.program, printable(comm.status().message()).c_str());
     return failure;
   }
-  if (!arguments.empty() && arguments[0] == std::string_view("--help")) {
+  if (!arguments.empty() && (arguments[0] == std::string_view("--help") || arguments[0] == std::string_view("-h"))) {
     if ((*comm)->rank() == 0) std::printf("usage: %s %s\n", usage.program, usage.arguments);
     return success;
   }

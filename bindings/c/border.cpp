@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/utf8.hpp"
+
 #if PENSTOCK_HAVE_MPI
 #include <penstock/mpi.hpp>
 #endif
@@ -15,7 +17,7 @@ std::string& last_message() {
 }
 
 penstock_status leave(const Status& status) {
-  if (!status.ok()) last_message() = status.message();
+  if (!status.ok()) last_message() = printable(status.message());
   return static_cast<penstock_status>(status.code());
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/encode.hpp"
 #include "core/base/nearest.hpp"
 #include "core/base/units.hpp"
+#include "core/base/utf8.hpp"
 
 namespace penstock {
 namespace {
@@ -274,6 +275,12 @@ TEST(Encode, CutOrHostileBytesAreRefusedWithoutAllocation) {
   Decoder in(many);
   EXPECT_EQ(in.dims().rank(), 0);
   EXPECT_FALSE(in.ok());
+}
+
+TEST(Utf8, ControlCharactersAreWritten) {
+  EXPECT_EQ(printable("a\x1b]0;x\x07\n\t\r\x7f" + std::string(1, '\0') + "\xc2\x9b"),
+            "a\\x1b]0;x\\x07\\n\\t\\r\\x7f\\x00\\x9b");
+  EXPECT_EQ(printable("caf\xc3\xa9 \xc2\xa0\xe2\x86\x92\xc2"), "caf\xc3\xa9 \xc2\xa0\xe2\x86\x92\xc2");
 }
 
 TEST(Phases, TimersAddTheirLife) {

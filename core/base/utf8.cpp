@@ -1,5 +1,7 @@
-// UTF-8: the table of well-formed sequences.
+// UTF-8: the table of well-formed sequences; control characters.
 #include "core/base/utf8.hpp"
+
+#include <fmt/format.h>
 
 namespace penstock {
 
@@ -30,6 +32,30 @@ size_t first_no_utf8(std::string_view s) {
     at += length;
   }
   return at;
+}
+
+std::string printable(std::string_view s) {
+  std::string text;
+  for (size_t at = 0; at < s.size(); ++at) {
+    auto c = static_cast<unsigned char>(s[at]);
+    const auto next = at + 1 < s.size() ? static_cast<unsigned char>(s[at + 1]) : 0u;
+    if (c == 0xc2 && next >= 0x80 && next < 0xa0) {
+      c = static_cast<unsigned char>(next);  // C1
+      ++at;
+    } else if (c >= 0x20 && c != 0x7f) {
+      text += s[at];
+      continue;
+    }
+    if (c == '\n')
+      text += "\\n";
+    else if (c == '\t')
+      text += "\\t";
+    else if (c == '\r')
+      text += "\\r";
+    else
+      text += fmt::format("\\x{:02x}", c);
+  }
+  return text;
 }
 
 }  // namespace penstock

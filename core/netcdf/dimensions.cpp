@@ -34,10 +34,7 @@ class Namer {
 
   Result<Shapes> name() {
     const auto& datasets = catalogue_.datasets;
-    for (const Dataset& dataset : datasets) {
-      PENSTOCK_ASSIGN(auto names, given(dataset));
-      given_.push_back(std::move(names));
-    }
+    for (const Dataset& dataset : datasets) given_.push_back(given(dataset));
     for (size_t i = 0; i < datasets.size(); ++i) PENSTOCK_TRY(note_lengths(i));
     for (size_t i = 0; i < datasets.size(); ++i) adopt_own_name(i);
     choose_record();
@@ -46,20 +43,16 @@ class Namer {
   }
 
  private:
+  // Nothing if the attribute is a text that names no dimensions: it is then an attribute as any other, as in HDF5.
   // Blocks of a set's part are cut from larger datasets: names that fit those may not fit here.
-  Result<std::optional<Names>> given(const Dataset& dataset) {
-    auto said = penstock::dimension_names(catalogue_, dataset.name);
-    if (!said || has(catalogue_, dataset.name, "penstock_shape")) return std::optional<Names>();
-    Names names = *std::move(said);
-    if (static_cast<int>(names.size()) != dataset.shape.rank())
-      return Status(Code::invalid, fmt::format("attribute '{}' of '{}' names {} dimensions, but the dataset has {}",
-                                               naming_attribute, dataset.name, names.size(), dataset.shape.rank()));
-    for (std::string& name : names) {
-      if (name.empty())
-        return Status(Code::invalid, fmt::format("a dimension of '{}' has an empty name", dataset.name));
-      name = encode_name(name);
-    }
-    return std::optional(std::move(names));
+  std::optional<Names> given(const Dataset& dataset) {
+    auto names = penstock::dimension_names(catalogue_, dataset.name);
+    if (!names || has(catalogue_, dataset.name, "penstock_shape") ||
+        static_cast<int>(names->size()) != dataset.shape.rank() ||
+        std::any_of(names->begin(), names->end(), [](const std::string& name) { return name.empty(); }))
+      return std::nullopt;
+    for (std::string& name : *names) name = encode_name(name);
+    return names;
   }
 
   Status note_lengths(size_t i) {

@@ -24,7 +24,7 @@ struct Shapes {
   int64_t records = 0;
 };
 
-// Code::invalid if a "dimensions" attribute does not fit its dataset, or one name has two lengths.
+// Code::invalid if one name of the attributes "dimensions" has two lengths.
 Result<Shapes> name_dimensions(const Catalogue& catalogue);
 
 }  // namespace penstock::netcdf

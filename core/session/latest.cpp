@@ -120,7 +120,7 @@ Result<File> File::open_latest(const Communicator& comm, std::string pattern, st
   }
   std::string why;
   for (const std::string& one : passed_over) why += "; " + one;
-  return Status(Code::not_found, paths.empty() ? fmt::format("there is no file '{}'", pattern)
+  return Status(Code::not_found, paths.empty() ? fmt::format("'{}': no such file or folder", pattern)
                                                : fmt::format("no file '{}' is whole{}", pattern, why));
 }
 

@@ -44,6 +44,12 @@ Result<StorageFilePtr> make_file(const std::string& path, FileDescriptor fd, IoM
   return StorageFilePtr(std::make_unique<BufferedFile>(path, std::move(fd), mode.queue_depth));
 }
 
+// In the words that the tools have for a missing file.
+Status absent_or_failed(std::string_view call, const std::string& path) {
+  if (errno != ENOENT && errno != ENOTDIR) return failed(call, path);
+  return {Code::not_found, fmt::format("'{}': no such file or folder", path)};
+}
+
 class PosixStorage : public Storage {
  public:
   PosixStorage(FileMaker make, bool free_later) : make_(std::move(make)), free_later_(free_later) {}
@@ -145,7 +151,7 @@ class PosixStorage : public Storage {
 
   Result<FileStat> stat(const std::string& path) override {
     struct stat info{};
-    if (::stat(path.c_str(), &info) != 0) return failed("looking for", path);
+    if (::stat(path.c_str(), &info) != 0) return absent_or_failed("looking for", path);
     FileStat found{info.st_size,
                    info.st_dev,
                    info.st_ino,
@@ -163,7 +169,7 @@ class PosixStorage : public Storage {
 
   Result<std::vector<std::string>> list(const std::string& folder, size_t most) override {
     DIR* dir = ::opendir(folder.c_str());
-    if (dir == nullptr) return failed("listing", folder);
+    if (dir == nullptr) return absent_or_failed("listing", folder);
     std::vector<std::string> names;
     while (names.size() < most) {
       const dirent* entry = ::readdir(dir);

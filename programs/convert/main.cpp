@@ -7,6 +7,7 @@
 
 #include <penstock/file.hpp>
 
+#include "core/base/utf8.hpp"
 #include "programs/convert/vtkhdf.hpp"
 #include "programs/program.hpp"
 
@@ -61,7 +62,7 @@ int main(int argc, char** argv) {
     if (!parse(arguments, words)) return program::usage;
     const Status status = convert(comm, words);
     if (status.ok()) return program::success;
-    if (comm->rank() == 0) std::fprintf(stderr, "penstock-convert: %s\n", status.message().c_str());
+    if (comm->rank() == 0) std::fprintf(stderr, "penstock-convert: %s\n", printable(status.message()).c_str());
     return program::failure;
   });
 }

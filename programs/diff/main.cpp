@@ -11,6 +11,7 @@
 #include <penstock/file.hpp>
 
 #include "core/base/guarded.hpp"
+#include "core/base/utf8.hpp"
 #include "core/model/catalogue.hpp"
 #include "core/model/tell_apart.hpp"
 #include "programs/diff/compare.hpp"
@@ -267,7 +268,8 @@ int main(int argc, char** argv) {
                if (!parse(words, options)) return usage;
                const auto same = diff(comm, options);
                if (same.ok()) return *same ? success : failure;
-               if (comm->rank() == 0) std::fprintf(stderr, "penstock-diff: %s\n", same.status().message().c_str());
+               if (comm->rank() == 0)
+                 std::fprintf(stderr, "penstock-diff: %s\n", printable(same.status().message()).c_str());
                return trouble;
              });
 }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/utf8.hpp"
 #include "programs/import/records.hpp"
 #include "programs/import/snapshot.hpp"
 #include "programs/program.hpp"
@@ -25,7 +26,7 @@ int import(const Communicator& comm, std::span<char*> arguments) {
     status = (records ? import_records : import_ramses)(comm, arguments[1], arguments[2],
                                                         arguments.size() > 3 ? arguments[3] : "");
   if (status.ok()) return program::success;
-  if (comm->rank() == 0) std::fprintf(stderr, "penstock-import: %s\n", status.message().c_str());
+  if (comm->rank() == 0) std::fprintf(stderr, "penstock-import: %s\n", printable(status.message()).c_str());
   return program::failure;
 }
 

@@ -56,7 +56,9 @@ json as_json(const Attribute& attribute) {
     value = json::array();
     for (int64_t i = 0; i < count; ++i) value.push_back(value_at(attribute.type, attribute.value.data() + i * size));
   }
-  return {{"type", name(attribute.type)}, {"value", value}};
+  return {{"type", name(attribute.type)},
+          {"shape", std::vector<int64_t>(attribute.shape.begin(), attribute.shape.end())},
+          {"value", value}};
 }
 
 json datasets_of(const Contents& contents, const Record& record) {

@@ -92,6 +92,13 @@ def test_names_of_before_are_hidden_and_work(penstock: Penstock) -> None:
         assert penstock(name, "--help").stdout.startswith(f"Usage: penstock {name} ")
 
 
+@pytest.mark.parametrize("words", [[], *([name] for name in [*COMMANDS, *ALIASES]), ["campaign", "run"]], ids=" ".join)
+def test_h_is_help(penstock: Penstock, words: list[str]) -> None:
+    long, short = penstock(*words, "--help"), penstock(*words, "-h")
+    assert (short.returncode, short.stdout, short.stderr) == (0, long.stdout, "")
+    assert short.stdout.startswith("Usage: penstock")
+
+
 def test_the_overview_fits_a_screen(penstock: Penstock) -> None:
     shown = penstock("--help")
     assert shown.returncode == 0

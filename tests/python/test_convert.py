@@ -158,9 +158,10 @@ def test_what_a_file_cannot_give_or_take_is_named(penstock: Penstock, tmp_path: 
     assert "'lists' is a dataset of lists of variable length" in message
     assert "--only" in message
     with h5py.File(tmp_path / "wide.h5", "w") as file:
-        file["v"] = np.arange(4)
-        file["v"].attrs["dimensions"] = np.array([b"x", b"y"])
-    assert "dimensions" in refused(penstock, "convert", "wide.h5", "out.nc")
+        for name, length in (("v", 4), ("w", 3)):
+            file[name] = np.arange(length)
+            file[name].attrs["dimensions"] = "x"
+    assert "dimension 'x' has length 4 in 'v' but 3 in 'w'" in refused(penstock, "convert", "wide.h5", "out.nc")
     assert "are for HDF5 files" in refused(penstock, "convert", "in.h5", "out.nc", "--chunks", "4x4", status=2)
     assert "--compress lzf" in refused(penstock, "convert", "in.h5", "out.h5", "--compress", "lzf", status=2)
     assert "--chunks 4x" in refused(penstock, "convert", "in.h5", "out.h5", "--chunks", "4x", status=2)

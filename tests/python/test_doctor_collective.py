@@ -74,8 +74,7 @@ def test_waiting_for_a_late_rank_is_not_lost_to_io() -> None:
     assert summary_of(Path("one.darshan"), stored).lost_core_hours > 0
 
 
-@pytest.mark.parametrize("with_dxt", [True, False])
-def test_ranks_that_come_late_by_turns_are_seen_in_dxt(with_dxt: bool) -> None:
+def late_by_turns(with_dxt: bool, writers: int) -> Job:
     """Twelve collective writes of four ranks. Another rank comes 2 s late to each, and all leave together."""
     traced = []
     for rank in range(4):
@@ -84,13 +83,17 @@ def test_ranks_that_come_late_by_turns_are_seen_in_dxt(with_dxt: bool) -> None:
         segments = np.array([(0, MIB, start + clock, 5 * k + 2.1 + clock) for k, start in enumerate(starts)], SEGMENT)
         traced.append(Traced("MPI-IO", "/scratch/out", rank, "n0", segments[:0], segments))
     inside = 12 * (0.1 + 2 * 3 / 4)
-    made = job(
+    return job(
         record("MPI-IO", COLL_OPENS=4, COLL_WRITES=48, BYTES_WRITTEN=48 * MIB, F_WRITE_TIME=4 * inside,
                F_SLOWEST_RANK_TIME=inside, F_FASTEST_RANK_TIME=inside, SIZE_WRITE_AGG_1M_4M=48),
-        shared("POSIX", 4, 4, OPENS=4, WRITES=48, BYTES_WRITTEN=48 * MIB, F_WRITE_TIME=0.4),
+        shared("POSIX", 4, writers, OPENS=4, WRITES=48, BYTES_WRITTEN=48 * MIB, F_WRITE_TIME=0.4),
         ranks=4, seconds=62, mounts=(("/", "ext4"),), has_traced=with_dxt, traced=lambda: iter(traced),
     )  # fmt: skip
-    found = diagnose(made)
+
+
+@pytest.mark.parametrize("with_dxt", [True, False])
+def test_ranks_that_come_late_by_turns_are_seen_in_dxt(with_dxt: bool) -> None:
+    found = diagnose(late_by_turns(with_dxt, writers=4))
     assert "nothing is wrong" not in found.verdict
     if not with_dxt:
         assert "DXT_ENABLE_IO_TRACE" in found.verdict
@@ -99,6 +102,17 @@ def test_ranks_that_come_late_by_turns_are_seen_in_dxt(with_dxt: bool) -> None:
     assert one.title.startswith("Now one rank comes, now another late to collective calls")
     assert one.saved_seconds == pytest.approx(12 * 2 * 3 / 4)
     assert "until the last rank comes" in one.cause
+
+
+@pytest.mark.parametrize("rule", ["C1", "C4"])
+def test_what_counters_do_not_tell_from_exchange_is_said(rule: str) -> None:
+    few = 1 if rule == "C1" else 2  # of two stripes
+    without = replace(late_by_turns(False, few), stripes={"/scratch/out": (few, MIB, tuple(range(few)))})
+    (one,) = (each for each in diagnose(without).findings if each.rule == rule)
+    assert "late by turns, which counters do not tell from exchange: Darshan with DXT (DXT_ENABLE_IO_T" in one.cause
+    traced = diagnose(replace(without, has_traced=True, traced=late_by_turns(True, few).traced)).findings
+    assert traced[0].rule == "I4"
+    assert not [each for each in traced if "Darshan with DXT" in each.cause]
 
 
 def test_the_exchange_of_good_collective_access_is_no_waiting() -> None:

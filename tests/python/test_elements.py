@@ -210,3 +210,27 @@ def test_other_elements_are_not_put_over_those_of_a_bool(tmp_path: Path) -> None
 def test_a_dtype_that_cannot_be_has_a_remedy(tmp_path: Path, dtype: Any, words: str) -> None:
     with penstock.create(tmp_path / "a.h5") as f, pytest.raises(TypeError, match=words):
         f.create_dataset("a", 3, dtype)
+
+
+class Word(str, enum.Enum):  # noqa: UP042
+    ONE = "one"
+    TWENTY = "twenty"
+
+
+class Pair(enum.Enum):
+    A = (1, 2)
+
+
+def test_members_that_are_texts_are_stored_as_their_texts(tmp_path: Path) -> None:
+    with penstock.create(tmp_path / "f.h5") as file:
+        file["one"] = Word.TWENTY
+        file["list"] = [Word.ONE, Word.TWENTY]
+        file["list"].attrs["words"] = [Word.TWENTY, "other"]
+        file["list"].attrs["word"] = Word.TWENTY
+        with pytest.raises(TypeError, match="'pair': members of one Enum whose values are whole numbers"):
+            file["pair"] = Pair.A
+    with penstock.open(tmp_path / "f.h5") as file:
+        assert file["one"][()] == "twenty"
+        assert file["list"][:].tolist() == ["one", "twenty"]
+        assert file["list"].attrs["words"] == ["twenty", "other"]
+        assert file["list"].attrs["word"] == "twenty"

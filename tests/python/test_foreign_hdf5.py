@@ -137,3 +137,20 @@ def test_a_dataset_that_cannot_be_read_spares_the_others(tmp_path: Path) -> None
         with pytest.raises(penstock.Error, match="'a'"):
             f["a"][...]
         assert f["b"][...].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("version", ["earliest", "v108", "latest"])
+def test_a_truncated_file_has_our_sentence_first(tmp_path: Path, version: str) -> None:
+    path = tmp_path / "cut.h5"
+    with h5py.File(path, "w", libver=(version, "latest")) as file:
+        file["q"] = np.ones(10_000)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(penstock.Damaged) as cut:
+        penstock.open(path)
+    told = f"'{path}' is a truncated HDF5 file: it has {len(whole) // 2} of {len(whole)} bytes, so its copying or "
+    assert str(cut.value).startswith(told)
+    assert "copy it again, or use an earlier file (HDF5: truncated file: eof = " in str(cut.value)
+    path.write_bytes(whole[:8])
+    with pytest.raises(penstock.Damaged, match=r"damaged or truncated HDF5 file of 8 bytes: copy it again.* \(HDF5: "):
+        penstock.open(path)

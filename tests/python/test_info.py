@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +190,22 @@ def test_hostile_files_are_one_line(penstock: Penstock, tmp_path: Path, content:
         assert "Traceback" not in text
 
 
+def test_an_attribute_of_several_dimensions_has_its_shape(penstock: Penstock, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "matrix.h5", "w") as file:
+        file["q"] = np.arange(3.0)
+        file["q"].attrs["units"] = np.array([["m", "s"]], dtype="S1")
+        file.attrs["cell"] = np.arange(6).reshape(2, 3)
+        file.attrs["list"] = [1, 2]
+    told = found(penstock, tmp_path / "matrix.h5")["attributes"]
+    assert told[""]["cell"] == {"type": "i64", "shape": [2, 3], "value": [0, 1, 2, 3, 4, 5]}
+    assert (told[""]["list"]["shape"], told["q"]["units"]["shape"]) == ([2], [1, 2])
+    said = penstock("info", "matrix.h5").stdout
+    assert "cell  (2, 3) [0, 1, 2, 3, 4, 5]\n" in said
+    assert "list  [1, 2]\n" in said
+    for words in (["info", "matrix.h5"], ["ls", "--long", "matrix.h5"]):
+        assert re.search(r'units.\(1, 2\) \["m", "s"\]', penstock(*words).stdout)
+
+
 def test_nothing_there(penstock: Penstock, tmp_path: Path) -> None:
     ran = penstock("info", "nowhere.h5")
     assert (ran.returncode, ran.stderr) == (2, "penstock: 'nowhere.h5': no such file or folder\n")
@@ -270,7 +288,7 @@ def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -
     assert "do not ascend" in ran.stderr
     start = whole[: whole.index(b'"steps": [')]
     index.write_bytes(signed(start + b'"steps": {}'))
-    assert "its steps are not a list" in penstock("info", str(index)).stderr
+    assert "it has no 'pattern' or no 'steps'" in penstock("info", str(index)).stderr
     index.write_bytes(signed(whole[: whole.rindex(SUM_KEY)].replace(b"1.75", b"NaN")))
     told = found(penstock, index)
     assert told["steps"] == read
@@ -291,6 +309,56 @@ def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -
     told = found(penstock, index)
     assert told["steps"] == read
     assert "out-00000009.h5' was passed over" in told["warnings"][0]
+
+
+STEP = b'"iteration": 7, "time": 1.75, "file": "out-00000007.h5"'
+
+
+@pytest.mark.filterwarnings("ignore:the index")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: b"",
+        lambda _: b"\x00\xff garbage",
+        lambda whole: whole[:150],
+        lambda _: b'{"schema": "other/1"}',
+        lambda _: b"[1]",
+        lambda _: b'{"schema": "penstock.series/1", "steps": ' + b"[" * 100_000,
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b"penstock.series/1", b"penstock.series/2")),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b'"pattern"', b'"other"')),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(STEP, STEP.replace(b"file", b"f"))),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(STEP, STEP.replace(b"1.75", b'"1"'))),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b'"iteration": 7', b'"iteration": -7')),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b'"number": 1', b'"number": 0.5')),
+        lambda whole: signed(whole[: whole.rindex(SUM_KEY)].replace(b'"branch"', b'"b"')),
+        lambda whole: signed(whole[: whole.index(b'{"iteration": 7')] + b"3]"),
+    ],
+    ids=["empty", "garbage", "cut", "foreign", "list", "deep", "schema", "pattern", "file", "time", "negative", "half",
+         "branch", "number"],
+)  # fmt: skip
+def test_of_a_bad_index_info_says_what_its_reader_says(
+    penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with library.series("out-*.h5") as series:
+        for step in (0, 7):
+            with series.step(step, step / 4) as file:
+                file["q"] = library.replicated(np.arange(3.0))
+    index = Path("out.series.json")
+    before = index.read_bytes()
+    index.write_bytes(damage(before))
+    assert index.read_bytes() != before
+    try:
+        with library.open_series("out-*.h5") as series:
+            said, steps = f"  warning: {series.warnings[0]}\n", len(series)
+    except library.Damaged as error:
+        said, steps = f"penstock: {error}\n", None
+    ran = penstock("info", "out.series.json")
+    assert said in (ran.stdout if steps else ran.stderr)
+    if steps:
+        assert f"a series of {steps} steps, files out-*.h5" in ran.stdout
+    assert "a series of 2 steps" in penstock("info", ".").stdout or steps is None
+    assert "Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -351,7 +419,7 @@ def test_a_program_that_is_killed_names_the_file(
     dying = tmp_path / "dying"
     dying.write_text("#!/bin/sh\nkill -SEGV $$\n")
     dying.chmod(0o755)
-    monkeypatch.setattr("penstock.campaign.launch.program", lambda *_: dying)
+    monkeypatch.setattr("penstock.base.launch.program", lambda *_: dying)
     ran = penstock("info", str(files["a.h5"]))
     assert ran.returncode == 1
     assert f"'{files['a.h5']}': penstock-info was ended by SIGSEGV while it read this file" in ran.stderr

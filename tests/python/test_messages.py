@@ -7,18 +7,21 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
 import pytest
 
+import penstock as library
 from conftest import Penstock
 
 MISSING = r"'missing.h5': no such file or folder"
 FOLDER = r"is a folder, not a file|has no file that penstock reads"
 FOREIGN = r"is no file that penstock can read|is no HDF5 file"
-TRUNCATED = r"is a damaged or truncated HDF5 file"
+TRUNCATED = r"is a truncated HDF5 file: it has \d+ of \d+ bytes, .* copy it again, or use an earlier file \(HDF5: "
 
 READERS = ["info", "verify", "verify --seal", "verify --repair", "view", "picture", "diff good.h5", "convert {} o.nc"]
 FILES = {
@@ -36,7 +39,7 @@ OTHERS = [
     ("streams good.h5", "it is no container of streams"),
     ("import ramses folder -o i.h5", "'folder' is no output of RAMSES"),
     ("split good.h5 s.h5", "say either --parts M or --per-rank N"),
-    ("convert good.h5 nowhere/o.nc", "cannot create 'nowhere/o.nc': .*No such file or directory"),
+    ("convert good.h5 nowhere/o.nc", "cannot create 'nowhere/o.nc': 'nowhere/': no such file or folder"),
     ("convert good.h5 foreign.h5", "'foreign.h5' is there already: --force replaces it"),
     ("view good.h5 nothing", "good.h5 has no dataset 'nothing'; it has t"),
     ("view good.h5 t --slice x=9", "--slice x=9 is outside"),
@@ -205,3 +208,27 @@ def _says(penstock: Penstock, line: str, message: str, name: str) -> None:
     assert said[0].startswith("penstock: ")
     assert name in said[0]
     assert re.search(message, said[0]), said[0]
+
+
+@pytest.mark.parametrize("path", ["missing.h5", "nowhere/missing.h5"])
+def test_a_missing_file_is_said_by_the_library_as_by_the_tools(
+    penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    calls: list[Callable[[str], Any]] = [
+        library.open,
+        library.open_latest,
+        library.verify,
+        library.repair,
+        library.seal,
+    ]
+    calls += [lambda path: library.copy(path, "o.h5"), lambda path: library.clone(path, "o.h5")]
+    for call in calls:
+        with pytest.raises(library.NotFound) as missing:
+            call(path)
+        assert str(missing.value) == f"'{path}': no such file or folder"
+        assert penstock("info", path).stderr == f"penstock: {missing.value}\n"
+    with pytest.raises(library.NotFound, match="'nowhere/': no such file or folder"):
+        library.open_series("nowhere/out-*.h5")
+    with pytest.raises(library.NotFound, match="'nowhere/': no such file or folder"):
+        library.reopen("nowhere/missing.h5")

@@ -265,3 +265,31 @@ def test_names_that_are_padded_are_read(tmp_path: Path, version: int) -> None:
         assert dict(f.attrs) == {"title": "four"}
         assert dict(f["data"].attrs) == {"dimensions": ["x"], "units": "m"}
     assert [each.name for each in catalogue_netcdf.read(path).datasets] == ["data"]
+
+
+@pytest.mark.parametrize("value", ["3 of them", "one", "", ["y"], np.int64(3), np.array([2.0, 3.0])], ids=str)
+def test_an_attribute_called_dimensions_that_names_none_is_as_any_other(tmp_path: Path, value: Any) -> None:
+    told = []
+    for plan in ("hdf5/independent", "netcdf/independent", "raw/independent"):
+        path = tmp_path / plan.partition("/")[0]
+        with penstock.create(path, plan=plan) as file:
+            file["t"] = penstock.replicated(np.ones((2, 3)))
+            file["t"].attrs["dimensions"] = value
+        with penstock.open(path) as file:
+            assert file["t"].dims == ()
+            told.append(np.asarray(file["t"].attrs["dimensions"]).tolist())
+        copy = tmp_path / f"{path.name}.copy"
+        penstock.copy(path, copy, plan="netcdf/independent")
+        with penstock.open(copy) as file:
+            assert np.asarray(file["t"].attrs["dimensions"]).tolist() == told[-1]
+    assert told == [np.asarray(value).tolist()] * 3
+
+
+def test_names_of_dimensions_fit_the_dataset_in_every_format(tmp_path: Path) -> None:
+    for plan in ("hdf5/independent", "netcdf/independent", "raw/independent"):
+        with penstock.create(tmp_path / "f", plan=plan) as file:
+            file["t"] = penstock.replicated(np.ones((2, 3)))
+            file["t"].dims = ("y", "x", "z")
+            with pytest.raises(penstock.Invalid, match="'t' has 2 dimensions, but names of 3"):
+                file.commit()
+            file.abandon()

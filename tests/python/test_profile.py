@@ -33,6 +33,15 @@ FORTRAN = """program save
  call MPI_Finalize(ierr)
 end program
 """
+FLUSHES = """#include <fstream>
+#include <iomanip>
+__attribute__((noinline)) int end(std::ofstream& out, int i) { out << "step " << i << std::endl; return i; }
+__attribute__((noinline)) int flush(std::ofstream& out, int i) { out << std::setw(4) << i << std::flush; return i; }
+int main() {
+  std::ofstream out("log.txt");
+  for (int i = 0; i < 100; ++i) end(out, i), flush(out, i);
+}
+"""
 
 
 def made(folder: Path, compiler: str, source: Path, *more: str) -> Path:
@@ -129,6 +138,14 @@ def test_the_outermost_library_is_named_and_who_called_it(tmp_path: Path) -> Non
     assert profiled(tmp_path, str(program)).returncode == 0
     (row,) = [one for one in read_profile(tmp_path / "seen").functions if one.function == "nc_get_vara_double"]
     assert (row.calls, row.interface, row.place) == (50, "netCDF", "load_interp (load.c:8)")
+
+
+def test_what_headers_inline_is_a_call_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "flush.cpp").write_text(FLUSHES)
+    program = made(tmp_path, "g++", tmp_path / "flush.cpp", "-O2")
+    assert profiled(tmp_path, str(program)).returncode == 0
+    places = {one.location for one in read_profile(tmp_path / "seen").functions if one.function == "write"}
+    assert places == {"flush.cpp:3", "flush.cpp:4"}
 
 
 def test_lines_are_those_of_the_program_that_ran(tmp_path: Path) -> None:

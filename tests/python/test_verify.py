@@ -85,8 +85,9 @@ def test_by_hand_the_program_says_a_line_for_each_file(build: Path, written: Pat
     moved = said("--progress", names[0])
     assert len(moved) > 1
     assert all("share" in line for line in moved[:-1])
-    help_ = subprocess.run([program, "--help"], env=launch.environment(), capture_output=True, text=True, check=True)
-    assert help_.stdout == "usage: penstock-verify [--progress] FILE...\n"
+    for word in ("--help", "-h"):
+        told = subprocess.run([program, word], env=launch.environment(), capture_output=True, text=True, check=True)
+        assert told.stdout == "usage: penstock-verify [--progress] FILE...\n"
 
 
 def test_damage_is_named(penstock: Penstock, written: Path, tmp_path: Path) -> None:

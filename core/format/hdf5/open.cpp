@@ -1,5 +1,5 @@
 // Open: distinguishes the reasons why a file is not HDF5, before the library is called.
-#include <cstring>
+#include <fmt/format.h>
 
 #include "core/format/hdf5/read.hpp"
 #include "core/format/regular_file.hpp"
@@ -8,6 +8,36 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr char signature[] = "\x89HDF\r\n\x1a\n";
+
+// The size that the superblock at the start of PATH gives its file; 0 if it gives none.
+int64_t stated_bytes(const std::string& path) {
+  const auto head = read_regular_file(path, 96);
+  if (!head.ok() || head->size() < 12) return 0;
+  const auto byte = [&](size_t at) { return static_cast<unsigned char>((*head)[at]); };
+  const bool old = byte(8) < 2;
+  const size_t width = byte(old ? 13 : 9), at = (byte(8) == 0 ? 24 : old ? 28 : 12) + 2 * width;
+  if (byte(8) > 3 || width > 8 || at + width > head->size()) return 0;
+  uint64_t end = 0;
+  for (size_t i = width; i-- > 0;) end = end << 8 | byte(at + i);
+  return end > static_cast<uint64_t>(INT64_MAX) ? 0 : static_cast<int64_t>(end);
+}
+
+// Why the library, which SAID something of it, does not open PATH.
+Status not_opened(const std::string& path, int64_t file_bytes, const std::string& said) {
+  if (said.find("already open for write") != std::string::npos)
+    return {Code::damaged, "'" + path + "' is marked as open for writing: its program still writes it, or was " +
+                               "killed; then 'h5clear -s' removes the mark"};
+  const int64_t stated = stated_bytes(path);
+  if (stated > file_bytes)
+    return {Code::damaged,
+            fmt::format("'{}' is a truncated HDF5 file: it has {} of {} bytes, so its copying or writing "
+                        "was not finished: copy it again, or use an earlier file (HDF5{})",
+                        path, file_bytes, stated, said)};
+  return {Code::damaged,
+          fmt::format("'{}' is a damaged or truncated HDF5 file of {} bytes: copy it again, or use an earlier file "
+                      "(HDF5{})",
+                      path, file_bytes, said)};
+}
 
 }  // namespace
 
@@ -28,12 +58,7 @@ Result<File> open_file(const std::string& path, int64_t& file_bytes) {
   if (H5Pset_file_locking(access, false, true) < 0) return library_error(Code::internal, "turning off file locking");
 #endif
   File file(H5Fopen(path.c_str(), open_read_only, access));
-  if (!file.ok()) {
-    const Status failed = library_error(Code::damaged, "'" + path + "' is a damaged or truncated HDF5 file");
-    if (failed.message().find("already open for write") == std::string::npos) return failed;
-    return Status(Code::damaged, "'" + path + "' is marked as open for writing: its program still writes it, or was " +
-                                     "killed; then 'h5clear -s' removes the mark");
-  }
+  if (!file.ok()) return not_opened(path, file_bytes, library_error(Code::damaged, "").message());
   return file;
 }
 

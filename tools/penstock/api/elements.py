@@ -111,6 +111,8 @@ def rectangular(value: Any, name: str, dtype: Any = None) -> Array:
     """VALUE as an array; nested lists of several lengths are none, nor are texts among numbers."""
     try:
         array = np.asarray(value, dtype)
+        if dtype is None and array.dtype.kind == "U" and not isinstance(value, np.ndarray):
+            array = np.asarray(_texts(value))  # numpy cuts the name of a member to the length of its text
         if dtype is None and isinstance(value, list | tuple) and not _is_uniform(value, array):
             raise TypeError(f"'{name}': the list mixes texts with other values: make all of them texts, or all numbers")
         return array
@@ -121,6 +123,13 @@ def rectangular(value: Any, name: str, dtype: Any = None) -> Array:
             f"'{name}': rows of different lengths are no array: put all elements one after another "
             "(np.concatenate(rows)), and the lengths as a dataset of their own"
         ) from None
+
+
+def _texts(value: Any) -> Any:
+    """VALUE, a text or nested lists, with the text of each member of an Enum."""
+    if isinstance(value, list | tuple):
+        return [_texts(each) for each in value]
+    return value.value if isinstance(value, enum.Enum) else value
 
 
 def given(value: Any, name: str, dtype: Any = None) -> Array:
@@ -155,7 +164,7 @@ def _members(array: Array, name: str) -> tuple[Array, dict[str, Any]]:
     """An array of members of one Enum as their values, with the attributes that CF has for them."""
     kinds = {type(member) for member in array.flat}
     values = np.array([member.value for member in array.flat])
-    if len(kinds) > 1 or values.dtype.kind not in "iu":
+    if len(kinds) > 1 or values.dtype.kind not in "iu" or values.ndim != 1:
         raise TypeError(f"'{name}': members of one Enum whose values are whole numbers can be stored, not these")
     kind = kinds.pop()
     return values.reshape(array.shape), flags({each.name: each.value for each in kind})

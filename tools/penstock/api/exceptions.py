@@ -5,9 +5,14 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from penstock.base.printable import printable
+
 
 class Error(Exception):
     """Something failed in penstock; the message says what, where, and what to do."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class Invalid(Error, ValueError):
@@ -30,7 +35,7 @@ class NotThere(NotFound, KeyError):
     def __str__(self) -> str:
         if not isinstance(self._message, str):
             self._message = self._message()
-        return self._message
+        return printable(self._message)
 
     @property
     def args(self) -> tuple[Any, ...]:  # type: ignore[override]

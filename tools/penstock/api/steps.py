@@ -17,6 +17,7 @@ from penstock.api.exceptions import Invalid, NotFound
 from penstock.api.file import File
 from penstock.api.selection import Array
 from penstock.base.nearest import named_arguments
+from penstock.base.printable import printable
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -45,7 +46,7 @@ class Series(Sequence[Step]):
         self._library, self._open, self._ranks, self._pattern = library, opened, ranks, pattern
         if ranks.rank == 0:
             for text in self.warnings:
-                warnings.warn(text, UserWarning, stacklevel=4)
+                warnings.warn(printable(text), UserWarning, stacklevel=4)
 
     # --- writing
 

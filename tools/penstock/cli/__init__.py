@@ -13,8 +13,10 @@ from typing import Annotated, Any, get_args
 
 import penstock
 from penstock.base.errors import UserError
+from penstock.base.printable import printable
 from penstock.cli.table import ALIASES, COMMANDS, overview
 
+HELP = ["-h", "--help"]
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of files that standard output may be
 
 
@@ -76,14 +78,15 @@ def _group(*modules: str) -> Any:
     for module in modules:
         import_module(f"penstock.cli.{module}").register(app)
     group = typer.main.get_command(app)
-    _explain_values(group)
+    _prepare(group)
     return group
 
 
-def _explain_values(command: Any) -> None:
-    """Has COMMAND, and those in it, refuse empty paths, and say in plain words which value is wrong."""
+def _prepare(command: Any) -> None:
+    """Has COMMAND, and those in it, know -h, refuse empty paths, and say in plain words which value is wrong."""
     for inner in getattr(command, "commands", {}).values():
-        _explain_values(inner)
+        _prepare(inner)
+    command.context_settings.setdefault("help_option_names", HELP)
     for parameter in command.params:
         parameter.process_value = partial(_process, parameter, parameter.process_value)
 
@@ -119,7 +122,7 @@ def _plain(wrong: dict[str, Any]) -> str:
 
 
 def _run(words: list[str]) -> None:
-    if not words or words[0] == "--help":
+    if not words or words[0] in HELP:
         print(overview())
         sys.exit(0 if words else 2)
     if words[0] == "--version":
@@ -140,7 +143,7 @@ def _unknown(word: str) -> str:
 
 
 def _complain(what: str) -> None:
-    print(f"penstock: {what}", file=sys.stderr)
+    print(f"penstock: {printable(what)}", file=sys.stderr)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

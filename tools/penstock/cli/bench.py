@@ -94,7 +94,7 @@ def bench(
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the full record to this file.")
     ] = None,
-    wanted_help: Annotated[bool, typer.Option("--help", help="Show this message and exit.")] = False,
+    wanted_help: Annotated[bool, typer.Option("--help", "-h", help="Show this message and exit.")] = False,
 ) -> None:
     """Compare ways to write a workload here; say which to use.
 

@@ -10,6 +10,7 @@ import typer
 
 from penstock.base import words
 from penstock.base.errors import must_be_folder
+from penstock.base.printable import printable
 from penstock.cli import options
 from penstock.files.catalogue import search
 from penstock.files.catalogue.database import NAME, Catalogue, Changes, Row
@@ -69,9 +70,9 @@ def catalogue(
         return
     _print(rows)
     for place, why in changes.unsearched.items():
-        typer.echo(f"not searched: {_printable(place)}: {why}")
+        typer.echo(f"not searched: {printable(place)}: {printable(why)}")
     for row in broken:
-        typer.echo(f"not searched: {_printable(row.path)}: {_printable(row.error or '')}")
+        typer.echo(f"not searched: {printable(row.path)}: {printable(row.error or '')}")
     typer.echo(f"{len(rows)} file{'' if len(rows) == 1 else 's'}; {changes.read} read, {changes.known} as they were")
 
 
@@ -91,9 +92,9 @@ def _print(rows: list[Row]) -> None:
             f"{one['object']}{'/' if one['object'] else ''}{one['name']}={_value(one['value'])}" for one in shown
         ]
         datasets = [f"{one['name']} ({', '.join(map(str, one['shape']))})" for one in row.datasets]
-        cells = [row.path, row.format, words.size(row.bytes), modified]
-        cells += [f"unreadable: {row.error}", ""] if row.error else [_few(attributes), _few(datasets)]
-        table.add_row(*(Text(_printable(cell)) for cell in cells), style="red" if row.error else "")
+        cells = [printable(row.path), row.format, words.size(row.bytes), modified]
+        cells += [f"unreadable: {printable(row.error)}", ""] if row.error else [_few(attributes), _few(datasets)]
+        table.add_row(*(Text(cell) for cell in cells), style="red" if row.error else "")
     if rows:
         console = Console()
         if not console.is_terminal:
@@ -107,8 +108,4 @@ def _value(value: str | float) -> str:
 
 def _few(texts: list[str]) -> str:
     more = len(texts) - MOST_SHOWN
-    return "\n".join(text[:80] for text in texts[:MOST_SHOWN]) + (f"\n... {more} more" if more > 0 else "")
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    return "\n".join(printable(text[:80]) for text in texts[:MOST_SHOWN]) + (f"\n... {more} more" if more > 0 else "")

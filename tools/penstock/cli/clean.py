@@ -10,6 +10,7 @@ import typer
 from penstock.base import words
 from penstock.base.errors import MISSING, UserError
 from penstock.base.links import followed
+from penstock.base.printable import printable
 from penstock.cli import options
 from penstock.cli.looked_at import is_folder
 from penstock.operate.leftovers import names
@@ -99,7 +100,7 @@ def _outcome(left: LeftOver, dry_run: bool) -> Outcome:
 
 def _shown(left: LeftOver) -> str:
     more = len(left.files()) - 1
-    name = "".join(c if c.isprintable() else "?" for c in str(left.folder / left.files()[-1]))
+    name = printable(str(left.folder / left.files()[-1]))
     return f"{name}{f' and {more} more' if more else ''} ({words.size(left.bytes)})"
 
 

@@ -9,6 +9,7 @@ import typer
 
 from penstock.base import launch
 from penstock.base.errors import UserError, must_be_there
+from penstock.base.printable import printable
 from penstock.cli import options, ranks
 
 PROGRAM = "penstock-convert"
@@ -86,9 +87,9 @@ def convert(
     words += ["--vtkhdf"] if to is Kind.vtkhdf else []
     note = ranks.run(PROGRAM, words, np, mpi)
     what = " and ".join(only) if only else "the fields" if to else "all"
-    typer.echo(f"{target} holds {what} of {source}")
+    typer.echo(printable(f"{target} holds {what} of {source}"))
     if note:
-        typer.echo(note)
+        typer.echo(printable(note))
 
 
 def join(

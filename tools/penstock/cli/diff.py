@@ -9,6 +9,7 @@ import typer
 
 from penstock.base import launch
 from penstock.base.errors import UserError, must_be_there
+from penstock.base.printable import printable, printable_in
 from penstock.cli import options
 
 PROGRAM = "penstock-diff"
@@ -58,9 +59,8 @@ def diff(
             _print(line, a, b, as_json)
     if ran.returncode not in (0, 1):
         said = [line for line in ran.stderr.splitlines() if line.startswith(f"{PROGRAM}: ")]
-        raise UserError(
-            said[0].removeprefix(f"{PROGRAM}: ") if said else ran.stderr.strip() or f"{PROGRAM} failed", TROUBLE
-        )
+        why = said[0].removeprefix(f"{PROGRAM}: ") if said else "; ".join(ran.stderr.strip().splitlines())
+        raise UserError(why or f"{PROGRAM} failed", TROUBLE)
     raise typer.Exit(ran.returncode)
 
 
@@ -68,16 +68,16 @@ def _print(line: str, a: Path, b: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(line)
         return
-    found = json.loads(line)
+    found = printable_in(json.loads(line))
     if "not_compared" in found:
-        text = f"not compared, in '{a if found['in'] == 'a' else b}': {found['not_compared']}"
+        text = f"not compared, in '{printable(str(a if found['in'] == 'a' else b))}': {found['not_compared']}"
     else:
-        text = _describe(found, a, b)
+        text = _describe(found, printable(str(a)), printable(str(b)))
     if text:
         typer.echo(text)
 
 
-def _describe(found: dict[str, Any], a: Path, b: Path) -> str:
+def _describe(found: dict[str, Any], a: str, b: str) -> str:
     """ "" where there is nothing to say."""
     what = (
         f"attribute '{found['attribute']}' of {_object(found['of'])}"

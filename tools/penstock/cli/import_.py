@@ -9,6 +9,7 @@ import typer
 
 from penstock.base import launch
 from penstock.base.errors import must_be_there
+from penstock.base.printable import printable
 from penstock.cli import options, ranks
 from penstock.files import records as descriptions
 
@@ -38,7 +39,7 @@ def ramses(
     """
     must_be_there(folder)
     _run(["ramses", str(folder)], target, plan, force, np, mpi)
-    typer.echo(f"{target} holds all grids of {folder}")
+    typer.echo(printable(f"{target} holds all grids of {folder}"))
 
 
 def records(
@@ -57,7 +58,7 @@ def records(
         json.dump(described, file)
         file.flush()
         _run(["records", file.name], target, plan, force, np, mpi)
-    typer.echo(f"{target} holds what {description} describes, of {len(described['files'])} files")
+    typer.echo(printable(f"{target} holds what {description} describes, of {len(described['files'])} files"))
 
 
 def _run(what: list[str], target: Path, plan: str, force: bool, np: int, mpi: launch.Mpi) -> None:

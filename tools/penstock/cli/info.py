@@ -11,6 +11,7 @@ import typer
 
 from penstock.base import launch, words
 from penstock.base.errors import UserError
+from penstock.base.printable import printable
 from penstock.cli import lines, listed, looked_at, options
 
 MOST_VALUE = 60
@@ -47,7 +48,7 @@ def info(
     told = iter(looked_at.look(files, mpi) if files else [])
     results: list[lines.Line] = []
     for path in paths:
-        heading = f"{path}:\n" if len(paths) > 1 else ""
+        heading = f"{printable(str(path))}:\n" if len(paths) > 1 else ""
         if looked_at.is_folder(path):
             found, text = listed.folder(path, mpi)
             typer.echo("\n".join(map(json.dumps, found)) if as_json else heading + text)
@@ -142,7 +143,7 @@ def _dataset(found: looked_at.Found, dataset: dict[str, Any], everything: bool) 
     attributes = found["attributes"].get(dataset["name"], {})
     notes = []
     if "units" in attributes:
-        notes.append(f"units {looked_at.value_text(attributes['units']['value'], MOST_VALUE)}")
+        notes.append(f"units {looked_at.value_text(attributes['units'], MOST_VALUE)}")
     if dataset["unlimited"]:
         notes.append("unlimited")
     if "chunk" in dataset:
@@ -159,7 +160,7 @@ def _dataset(found: looked_at.Found, dataset: dict[str, Any], everything: bool) 
 
 
 def _value(attribute: dict[str, Any], everything: bool) -> str:
-    return looked_at.value_text(attribute["value"], 1 << 20 if everything else MOST_VALUE)
+    return looked_at.value_text(attribute, 1 << 20 if everything else MOST_VALUE)
 
 
 def _series(name: str, found: looked_at.Found, everything: bool) -> str:

@@ -14,6 +14,7 @@ import typer
 
 from penstock.base import launch
 from penstock.base.errors import MISSING, UserError
+from penstock.base.printable import printable, printable_in
 
 Line = dict[str, Any]
 
@@ -85,9 +86,9 @@ def status_of(results: list[Line]) -> int:
 
 def tell(result: Line, as_json: bool, describe: Callable[[Line], str]) -> None:
     if "error" in result and not as_json:
-        typer.echo(f"penstock: {error_of(result)}", err=True)
+        typer.echo(f"penstock: {printable(error_of(result))}", err=True)
     else:
-        typer.echo(json.dumps(result) if as_json else describe(result))
+        typer.echo(json.dumps(result) if as_json else describe(printable_in(result)))
 
 
 def error_of(line: Line) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 from penstock.base import launch, words
 from penstock.base.errors import UserError
+from penstock.base.printable import printable, printable_in
 from penstock.cli import lines, looked_at
+from penstock.files.catalogue import series
 from penstock.files.catalogue.contents import kind_of
 from penstock.files.container import MAGIC
 from penstock.operate.leftovers import names
@@ -65,10 +67,10 @@ def folder(path: Path, mpi: launch.Mpi) -> tuple[list[lines.Line], str]:
     results = [line for line in results if str(Path(line["file"]).resolve()) not in parts]
     rows = [
         (Path(line["file"]).name, summary(line["found"]) if "found" in line else f"cannot be read: {line['error']}")
-        for line in results
+        for line in printable_in(results)
     ]
     rows += [
-        (entry.name, "left over, or being written: 'penstock clean' tells which")
+        (printable(entry.name), "left over, or being written: 'penstock clean' tells which")
         for entry in entries
         if names.parse(entry.name)
     ]
@@ -80,7 +82,7 @@ def folder(path: Path, mpi: launch.Mpi) -> tuple[list[lines.Line], str]:
 def _row(found: looked_at.Found, dataset: dict[str, Any], long: bool) -> tuple[str, ...]:
     attributes = found["attributes"].get(dataset["name"], {})
     shown = attributes if long else {name: each for name, each in attributes.items() if name == "units"}
-    notes = [f"{name}={looked_at.value_text(each['value'], MOST_VALUE)}" for name, each in shown.items()]
+    notes = [f"{name}={looked_at.value_text(each, MOST_VALUE)}" for name, each in shown.items()]
     if long:
         where = f"chunks {looked_at.shape_text(dataset['chunk'])}" if "chunk" in dataset else ""
         if "offset" in dataset:
@@ -96,7 +98,7 @@ def _row(found: looked_at.Found, dataset: dict[str, Any], long: bool) -> tuple[s
 def _is_readable(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC or kind_of(path) != ""
+            return file.read(len(MAGIC)) == MAGIC or kind_of(path) != "" or path.name.endswith(series.ENDING)
     except OSError:
         return True  # who looks at it says why it cannot
 

@@ -39,8 +39,8 @@ def _own(path: Path, mpi: launch.Mpi) -> lines.Line | None:
         found = _read(path, mpi)
     except OSError as error:
         return {"file": str(path), "error": str(error.strerror or error)}
-    except (ValueError, KeyError, TypeError) as error:
-        return {"file": str(path), "error": f"its index cannot be read ({type(error).__name__}: {error})"}
+    except ValueError as error:
+        return {"file": str(path), "error": str(error)}
     return found and {"file": str(path), "found": found}
 
 
@@ -48,9 +48,14 @@ def _read(path: Path, mpi: launch.Mpi) -> Found | None:
     with path.open("rb") as file:
         if file.read(len(MAGIC)) == MAGIC:
             return {"format": "streams"}
-    if kind_of(path) != "series":
+    of_series = kind_of(path) == "series"
+    if not of_series and not path.name.endswith(series.ENDING):
         return None
     found = series.read(path, lambda asked: lines.run(PROGRAM, [], asked, None, mpi))
+    if found is None:
+        if of_series:
+            raise ValueError("its index cannot be read: it is damaged, and no step of it lies beside it")
+        return None
     steps = [(step.iteration, step.time, step.file) for step in found.steps]
     return {"format": "series", "pattern": found.pattern, "steps": steps, "warnings": found.warnings}
 
@@ -59,8 +64,10 @@ def shape_text(shape: list[int]) -> str:
     return "scalar" if not shape else "(" + ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
-def value_text(value: Any, most: int) -> str:
-    """On one line, cut to MOST characters."""
-    text = value if isinstance(value, str) else json.dumps(value)
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+def value_text(attribute: dict[str, Any], most: int) -> str:
+    """Cut to MOST characters; the shape goes before the values, unless it is that of a list."""
+    value = attribute["value"]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(attribute["shape"]) > 1:
+        text = f"{shape_text(attribute['shape'])} {text}"
     return text if len(text) <= most else text[: most - 3] + "..."

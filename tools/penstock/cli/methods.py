@@ -31,7 +31,7 @@ def methods(
     command = [*launch.command(PROGRAM, mpi, 1), "--methods-json"]
     ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
     if ran.returncode != 0:
-        raise UserError(ran.stderr.strip() or f"{PROGRAM} failed", 1)
+        raise UserError("; ".join(ran.stderr.strip().splitlines()) or f"{PROGRAM} failed", 1)
     if json_wanted:
         typer.echo(ran.stdout, nl=False)
         return

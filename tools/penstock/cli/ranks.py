@@ -15,5 +15,6 @@ def run(program: str, words: list[str], np: int, mpi: launch.Mpi) -> str:
     ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         said = [line for line in ran.stderr.splitlines() if line.startswith(f"{program}: ")]
-        raise UserError(said[0].removeprefix(f"{program}: ") if said else ran.stderr.strip() or f"{program} failed", 1)
+        why = said[0].removeprefix(f"{program}: ") if said else "; ".join(ran.stderr.strip().splitlines())
+        raise UserError(why or f"{program} failed", 1)
     return ran.stdout.strip()

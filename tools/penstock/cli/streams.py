@@ -12,6 +12,7 @@ import typer
 from penstock.base import words
 from penstock.base.errors import UserError
 from penstock.base.links import followed
+from penstock.base.printable import printable
 from penstock.files.container import Container, DamagedError, Stream
 from penstock.operate.leftovers import names
 
@@ -55,7 +56,8 @@ def streams(
 
 def _summary(container: Container) -> str:
     count = len(container.streams)
-    return f"{container.path.name}: {count} stream{'' if count == 1 else 's'}, {words.size(container.total_bytes)}"
+    what = f"{count} stream{'' if count == 1 else 's'}, {words.size(container.total_bytes)}"
+    return f"{printable(container.path.name)}: {what}"
 
 
 def _list(container: Container) -> None:
@@ -65,7 +67,7 @@ def _list(container: Container) -> None:
     width = max(len("bytes"), *(len(str(stream.bytes)) for stream in container.streams))
     typer.echo(f"{'rank':>8}  {'bytes':>{width}}  part")
     for stream in container.streams:
-        typer.echo(f"{stream.rank:>8}  {stream.bytes:>{width}}  {stream.path.name}")
+        typer.echo(f"{stream.rank:>8}  {stream.bytes:>{width}}  {printable(stream.path.name)}")
 
 
 def _verify(container: Container) -> None:
@@ -75,7 +77,7 @@ def _verify(container: Container) -> None:
             for _ in container.read(stream):
                 pass
         except DamagedError as error:
-            typer.echo(f"penstock: {error}", err=True)
+            typer.echo(f"penstock: {printable(str(error))}", err=True)
             damaged += 1
     if damaged:
         raise UserError(f"{_summary(container)}: {damaged} damaged", status=1)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from penstock.base import words
+from penstock.base.printable import printable
 from penstock.jobs.darshan.writer import write_darshan
 from penstock.jobs.job import Job, Step
 from penstock.jobs.trace.perfetto import write_perfetto
@@ -50,7 +51,8 @@ def trace(
 
 def _show(job: Job) -> None:
     nodes = len(set(job.hosts.values()))
-    typer.echo(f"{job.program}\n{_count(job.ranks, 'rank')} on {_count(nodes, 'node')}, {words.seconds(job.seconds)}")
+    typer.echo(printable(job.program))
+    typer.echo(f"{_count(job.ranks, 'rank')} on {_count(nodes, 'node')}, {words.seconds(job.seconds)}")
     for name, module in job.modules.items():
         prefix = name.replace("-", "")
         read, written = module.total(f"{prefix}_BYTES_READ"), module.total(f"{prefix}_BYTES_WRITTEN")
@@ -70,7 +72,7 @@ def _show(job: Job) -> None:
     if job.recorder_seconds is not None:
         typer.echo(_recorder(job, job.recorder_seconds))
     for trouble in job.troubles:
-        typer.echo(f"note: {trouble}")
+        typer.echo(f"note: {printable(trouble)}")
 
 
 def _count(number: int, word: str) -> str:

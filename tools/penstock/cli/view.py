@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from penstock.base.errors import UserError, must_be_there
+from penstock.base.printable import printable
 
 
 def register(app: typer.Typer) -> None:
@@ -78,9 +79,10 @@ def view(
         raise UserError(str(error)) from None
     said = draw.draw(picture, f"{name} of {path.name}", target, log, numbers, cmap, size)
     for note in said:
-        typer.echo(f"note: {note}")
+        typer.echo(f"note: {printable(note)}")
     chosen = "" if dataset else " (name another after the file)"
-    typer.echo(f"{name} of {path}{chosen} is drawn in {target}{': ' + picture.title if picture.title else ''}")
+    drawn = f"{name} of {path}{chosen} is drawn in {target}{': ' + picture.title if picture.title else ''}"
+    typer.echo(printable(drawn))
 
 
 def picture(
@@ -95,7 +97,7 @@ def picture(
 
         target = output or file.with_suffix(".svg")
         draw_table(file, target)
-        typer.echo(f"The table of {file} is drawn in {target}")
+        typer.echo(printable(f"The table of {file} is drawn in {target}"))
         return
     view(file, dataset or _first_plane(file), output=output or file.with_suffix(".png"))
 

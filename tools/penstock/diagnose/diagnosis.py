@@ -7,14 +7,14 @@ from penstock.diagnose.facts import Facts, Layer
 from penstock.diagnose.finding import HIGH, INFO, WARN, Finding
 from penstock.diagnose.phases import Burst
 from penstock.diagnose.rules import RULES
-from penstock.diagnose.rules.common import capped, share
+from penstock.diagnose.rules.common import DXT, capped, share
 from penstock.jobs.job import Job
 
 LITTLE = 0.10  # of the run time: less is not I/O's fault
 HIGH_SHARE, WARN_SHARE = 0.10, 0.02  # of the run time, saved: the one rule of what a finding is worth
 ORDER = {HIGH: 2, WARN: 1, INFO: 0}
 LEAST_SAVED = 0.001  # of the run time: less is not worth a word
-ASK = " Darshan with DXT (DXT_ENABLE_IO_TRACE=1) would show whom the ranks wait for."
+ASK = f" {DXT} would show whom the ranks wait for."
 COULD_BE = ("O1",)  # what is good and could be better
 SAID_ANYWAY = ("H1", "G3", "A6", "C5")  # though they save little or nothing
 

@@ -27,7 +27,7 @@ class Replayed:
     low: float | None  # ends of its 95 % interval
     high: float | None
     outcome: str  # ACHIEVED; WITHDRAWN, where it gains nothing; UNDECIDED, where this machine cannot tell
-    exact: bool  # from every access of the log; else made up from its counters
+    exact: bool  # the first accesses of the log as they are; else made up from its numbers
     remedy: str  # of those tried the one that took least
     ranks: int
     file_system: str  # type of the one that it was played on
@@ -42,6 +42,10 @@ class Replayed:
     repetitions: int = 0
     least: float | None = None  # of the ratios of all repetitions
     most: float | None = None
+
+    @property
+    def how(self) -> str:
+        return "from every access" if self.exact else "from the log's numbers"
 
     @property
     def gain(self) -> float:

@@ -116,13 +116,12 @@ def _evidence(one: Evidence) -> str:
 def _replayed(one: Finding) -> str:
     found = one.replayed
     assert found is not None
-    how = "from every access" if found.exact else "made up from the counters"
     note = f" ({found.note})" if found.note else ""
     gained = f"gain {share(found.gain)} of the time" if found.gain >= 0 else f"{found.ratio:.3g} times as long"
     expected = f"\n  {found.expected}" if found.expected else ""
     return "\n".join(
         [
-            f"replayed {how} on {found.ranks} ranks and {found.file_system or 'this file system'}{note}:",
+            f"replayed {found.how} on {found.ranks} ranks and {found.file_system or 'this file system'}{note}:",
             f"  before {found.before_seconds:.3g} s, {_moved(found.before)}",
             f"  {found.remedy}: {found.after_seconds:.3g} s, {_moved(found.after)}",
             f"  {gained}, ratio {found.ratio:.3g} ({found.spread}): {OUTCOMES[found.outcome]}{expected}",

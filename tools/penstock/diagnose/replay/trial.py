@@ -58,6 +58,9 @@ def _said(asked: Asked, given: dict[str, str], before: Variant) -> str:
     return "; the program gave hints, which the log does not name" if has_some else ""
 
 
+IN_VIEWS = "the accesses that the log has are not played: the program set file views, and these may be offsets in them"
+
+
 def of_mpi(asked: Asked, verb: str) -> Source:
     at = asked.facts.mpi.index(asked.path)
     assert at is not None
@@ -67,7 +70,8 @@ def of_mpi(asked: Asked, verb: str) -> Source:
         kept = [joined(one[one["act"] == act]) for one in exact.steps]
         if any(map(len, kept)) and (asked.facts.mpi.of("VIEWS")[at] == 0 or _of_file(asked, act, kept)):
             return replace(exact, steps=kept)
-    return source.of_mpi(asked.facts, asked.path, verb, asked.ranks, asked.most)
+    made = source.of_mpi(asked.facts, asked.path, verb, asked.ranks, asked.most)
+    return made if exact is None or not any(map(len, kept)) else replace(made, note=f"{made.note}; {IN_VIEWS}")
 
 
 def _of_file(asked: Asked, act: int, of: Sequence[Steps]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from penstock.diagnose.facts import DATA, MIB, Facts
 from penstock.diagnose.finding import Evidence, Finding
-from penstock.diagnose.rules.common import found, names, share, size, times
+from penstock.diagnose.rules.common import DXT, found, names, share, size, times
 from penstock.diagnose.rules.sieved import is_sieved
 
 GAP = 3  # MPI-IO's mean time over POSIX's
@@ -82,7 +82,7 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
     fed = [i for i in gaps if enough_writers(facts, mpi.paths[i])]
     by_all = [i for i in gaps if alike(facts, mpi.paths[i])]
     without_buffers = [i for i in gaps if is_needless(facts, i)]  # C7 says the opposite of more aggregators
-    late = sum(facts.late(i) for i in gaps)
+    counted = sum(facts.late(i) for i in gaps)
     in_mpi, in_posix, at_work = (sum(one[k] for one in gaps.values()) for k in range(3))
     paths = sorted((mpi.paths[i] for i in gaps), key=lambda path: -mpi.seconds[mpi.paths.index(path)])
     yield found(
@@ -96,7 +96,7 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
             Evidence(
                 "MPIIO_F_READ_TIME + _WRITE_TIME",
                 round(in_mpi, 3),
-                "seconds of the mean rank" + (f", less {late:.3g} for ranks that come late" if late > 0 else ""),
+                "seconds of the mean rank" + (f", less {counted:.3g} for ranks that come late" if counted > 0 else ""),
             ),
             Evidence("POSIX_F_READ_TIME + _WRITE_TIME + _META_TIME", round(in_posix, 3), "seconds of the mean rank"),
             Evidence("POSIX_F_SLOWEST_RANK_TIME", round(at_work, 3), "seconds of the busiest rank"),
@@ -111,12 +111,20 @@ def wait_gap(facts: Facts) -> Iterator[Finding]:
         module="MPI-IO",
         without=("mpi hint",) if set(gaps) <= {*fed, *by_all, *without_buffers} else (),
         whom="the last of them" if set(gaps) <= set(by_all) else "the few that write or read",
+        late=_late_by_turns(facts),
         in_mpi=in_mpi,
         in_posix=in_posix,
         at_work=at_work,
     )
     if fed:
         yield _exchange(facts, {i: gaps[i] for i in fed})
+
+
+def _late_by_turns(facts: Facts) -> str:
+    """What to say of waiting that counters do not tell from exchange: for another late rank at each call."""
+    if facts.job.has_traced:
+        return ""
+    return f"; or for ranks that come late by turns, which counters do not tell from exchange: {DXT} does"
 
 
 def _exchange(facts: Facts, gaps: dict[int, tuple[float, float, float]]) -> Finding:
@@ -140,6 +148,7 @@ def _exchange(facts: Facts, gaps: dict[int, tuple[float, float, float]]) -> Find
         files=paths,
         calls=DATA,
         module="MPI-IO",
+        late=_late_by_turns(facts),
         writers=writers,
         at_work=at_work,
         mean=mean,

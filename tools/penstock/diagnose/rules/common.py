@@ -10,6 +10,7 @@ from typing import Any
 from penstock.diagnose.facts import CALLS, Facts
 from penstock.diagnose.finding import INFO, Evidence, Finding
 
+DXT = "Darshan with DXT (DXT_ENABLE_IO_TRACE=1)"
 ROMIO_OF_OMPIO = (
     "this run used Open MPI's own MPI-IO, OMPIO, which ignores hints of ROMIO: mpiexec --mca io ^ompio; then {}"
 )

@@ -1,6 +1,9 @@
 """series.py: the steps of a series, as its index says where its files bear it out, else as they say themselves."""
 
 import json
+import math
+import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +12,7 @@ from typing import Any
 from penstock.crc64 import crc64
 from penstock.files.catalogue.contents import SERIES
 
+ENDING = ".series.json"  # of the name of an index
 SUM_KEY = b',\n "crc64": '
 DIGITS = 8  # at least, of an iteration in a name
 
@@ -37,21 +41,26 @@ def is_whole(text: bytes, root: Any) -> bool:
     return end >= 0 and root.get("crc64") == f"{crc64(text[:end]):016x}"
 
 
-def read(path: Path, ask: Ask) -> Series:
-    """The series whose index is at PATH, as the library finds it. ValueError where that is refused."""
+def read(path: Path, ask: Ask) -> Series | None:
+    """The series whose index is at PATH, as the library finds it; None where nothing speaks of one. ValueError where
+    the library refuses the index; both say the same of it.
+    """
     text = path.read_bytes()
-    not_json: list[str] = []  # NaN, Infinity
-    root = json.loads(text, parse_constant=not_json.append)
-    if root["schema"] != SERIES:
-        raise ValueError("its schema is another")
-    series = Series(str(root["pattern"]))
-    if series.pattern.count("*") != 1 or "/" in series.pattern:
-        raise ValueError(f"'{series.pattern}' is no pattern")
+    root = _object(text)
     known: dict[str, dict[str, Any]] = {}
-    if is_whole(text, root) and not not_json:
-        known = _known(series.pattern, root["steps"])
+    if root and is_whole(text, root):
+        try:
+            series = Series(_pattern(root))
+            known = _known(series.pattern, root["steps"])
+        except ValueError as error:
+            why = f"the index '{path}' is refused: {error}; without it, it is made again from the files"
+            raise ValueError(why) from None
     else:
-        series.warnings.append(f"the index '{path}' is damaged: these are the steps that its files speak of")
+        pattern = _of_files(path)
+        if not pattern:
+            return None
+        series = Series(pattern)
+        series.warnings.append(f"the index '{path}' is damaged, and is made again from the files")
     doubtful = []
     for file in sorted(path.parent.iterdir()):
         if iteration_of(series.pattern, file.name) is None:
@@ -82,17 +91,65 @@ def iteration_of(pattern: str, name: str) -> int | None:
     return None
 
 
+def _object(text: bytes) -> dict[str, Any]:
+    """What TEXT is as JSON; empty where it is no object."""
+    not_json: list[str] = []  # NaN, Infinity
+    try:
+        root = json.loads(text, parse_constant=not_json.append)
+    except (ValueError, RecursionError):
+        return {}
+    return root if isinstance(root, dict) and not not_json else {}
+
+
+def _pattern(root: dict[str, Any]) -> str:
+    if root.get("schema") != SERIES:
+        raise ValueError(f"its schema is not '{SERIES}'")
+    if not isinstance(root.get("pattern"), str) or not isinstance(root.get("steps"), list):
+        raise ValueError("it has no 'pattern' or no 'steps'")
+    pattern = str(root["pattern"])
+    if pattern.count("*") != 1 or "/" in pattern:
+        raise ValueError(f"'{pattern}' is no pattern")
+    return pattern
+
+
+def _of_files(path: Path) -> str | None:
+    """The pattern of most files beside the index at PATH that are steps of a series with an index of that name."""
+    found = Counter[str]()
+    for file in path.parent.iterdir():
+        for digits in re.finditer(rf"\d{{{DIGITS},}}", file.name):
+            prefix, suffix = file.name[: digits.start()], file.name[digits.end() :].removesuffix(".json")
+            stem = prefix.rstrip("-_.") or "series"
+            if f"{stem}{ENDING}" == path.name and iteration_of(f"{prefix}*{suffix}", file.name) is not None:
+                found[f"{prefix}*{suffix}"] += 1
+    return max(sorted(found), key=lambda pattern: found[pattern], default=None)
+
+
 def _known(pattern: str, steps: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     last = -1
-    if not isinstance(steps, list):
-        raise ValueError("its steps are not a list")
     for step in steps:
+        _check(step)
         if iteration_of(pattern, step["file"]) != step["iteration"]:
             raise ValueError(f"'{step['file']}' is not the file of iteration {step['iteration']}")
         if step["iteration"] <= last:
             raise ValueError("its steps do not ascend in iterations")
         last = step["iteration"]
     return {step["file"]: step for step in steps}
+
+
+def _check(step: Any) -> None:
+    if not isinstance(step, dict):
+        raise ValueError("a step is no object")
+    for key in ("iteration", "branch", "first", "number", "bytes", "changed_at"):
+        if key not in step:
+            raise ValueError(f"a step has no '{key}'")
+        if type(step[key]) is not int:
+            raise ValueError(f"{key} is not an integer")
+        if not 0 <= step[key] < 2**63:
+            raise ValueError(f"{key} is {'negative' if step[key] < 0 else 'larger than 63 bits hold'}")
+    if type(step.get("time")) not in (int, float) or not math.isfinite(step["time"]):
+        raise ValueError("a step's 'time' is no number")
+    if not isinstance(step.get("file"), str):
+        raise ValueError("a step's 'file' is no text")
 
 
 def _step(step: dict[str, Any]) -> Step:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from penstock.base.errors import UserError
+from penstock.base.printable import printable
 from penstock.files.view.request import Picture
 from penstock.files.view.save import save
 
@@ -55,18 +56,19 @@ def draw(
             interpolation="nearest",
             aspect="equal" if 0.2 < tall < 5 else "auto",
         )
-        plot.set(xlabel=picture.axes[1], ylabel=picture.axes[0])
-        figure.colorbar(image, ax=plot, label=picture.label)
+        plot.set(xlabel=printable(picture.axes[1]), ylabel=printable(picture.axes[0]))
+        figure.colorbar(image, ax=plot, label=printable(picture.label))
     else:
         low, high = picture.bounds[0]
         width = (high - low) / len(values)
         places = picture.places if picture.places is not None else low + width * (np.arange(len(values)) + 0.5)
         plot.plot(places, values, lw=1.2, marker="." if len(values) <= 64 else None)
-        plot.set(xlabel=picture.axes[0], ylabel=picture.label, ylim=limits)
+        plot.set(xlabel=printable(picture.axes[0]), ylabel=printable(picture.label), ylim=limits)
         if log:
             plot.set_yscale("log")
         plot.grid(alpha=0.3)
-    plot.set_title(f"{name}\n{picture.title}" if picture.title else name, loc="left", fontsize=10)
+    name = printable(name)
+    plot.set_title(f"{name}\n{printable(picture.title)}" if picture.title else name, loc="left", fontsize=10)
     try:
         save(figure, target, size / 7.2)
     except OSError as error:

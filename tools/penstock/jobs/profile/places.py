@@ -42,15 +42,26 @@ def _asked(path: str, places: list[Place]) -> list[tuple[str, str]]:
     if tool is None or not path:
         return [("??", "??:0")] * len(places)
     asked = "".join(f"{address:#x}\n" for _, address, _ in places)
-    command = [tool, "-f", "-C", "-e", path]
+    command = [tool, "-a", "-i", "-f", "-C", "-e", path]
     try:
         done = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=120, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return [("??", "??:0")] * len(places)
-    lines = done.stdout.splitlines()
-    if len(lines) != 2 * len(places):
+    found: list[list[str]] = []
+    for line in done.stdout.splitlines():
+        if line.startswith("0x"):
+            found.append([])
+        elif found:
+            found[-1].append(line)
+    if len(found) != len(places):
         return [("??", "??:0")] * len(places)
-    return list(zip(lines[::2], lines[1::2], strict=True))
+    return [_of_program(list(zip(lines[::2], lines[1::2], strict=False))) for lines in found]
+
+
+def _of_program(frames: list[tuple[str, str]]) -> tuple[str, str]:
+    """Of FRAMES, one inlined into the next, the first that is no header of the compiler or system, such as ostream."""
+    own = (frame for frame in frames if "/include/c++/" not in frame[1] and not frame[1].startswith("/usr/include/"))
+    return next(own, frames[0] if frames else ("??", "??:0"))
 
 
 def _named(place: Place, function: str, line: str) -> tuple[str, str]:

@@ -46,8 +46,3 @@ def integers(words: list[str]) -> list[int]:
             break
         numbers.append(int(word))
     return numbers
-
-
-def printable(text: str) -> str:
-    """Without what would be an order to the terminal, or no text: anybody may name a process or a file."""
-    return "".join(c if c.isprintable() else "?" for c in text)

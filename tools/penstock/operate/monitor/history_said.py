@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.base import words
-from penstock.operate.monitor.counters import printable
+from penstock.base.printable import printable
 from penstock.operate.monitor.history import Figure, History, JobHistory, Subject
 from penstock.operate.monitor.tables import rate
 

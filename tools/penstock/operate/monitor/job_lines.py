@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.base import words
-from penstock.operate.monitor.counters import printable
+from penstock.base.printable import printable
 from penstock.operate.monitor.jobs import COMPUTE, Job
 from penstock.operate.monitor.outputs import Output
 from penstock.operate.monitor.tables import BAR_CELLS, MIDDLE, WIDE, rate

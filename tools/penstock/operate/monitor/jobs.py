@@ -4,8 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from penstock.base.printable import printable
 from penstock.operate.leftovers.names import SCHEDULERS
-from penstock.operate.monitor.counters import moved_all, printable
+from penstock.operate.monitor.counters import moved_all
 from penstock.operate.monitor.members import Member
 from penstock.operate.monitor.outputs import Output, Outputs
 from penstock.operate.monitor.status_page import PHASES

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.live import Live
 
 from penstock.base import words
-from penstock.operate.monitor.counters import printable
+from penstock.base.printable import printable
 from penstock.operate.monitor.job_lines import job_text, progress_text
 from penstock.operate.monitor.outputs import Output
 from penstock.operate.monitor.sample import Sample

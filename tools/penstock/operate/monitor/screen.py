@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.base import words
-from penstock.operate.monitor.counters import printable
+from penstock.base.printable import printable
 from penstock.operate.monitor.file_systems import FileSystem
 from penstock.operate.monitor.job_lines import job_lines
 from penstock.operate.monitor.sample import Sample

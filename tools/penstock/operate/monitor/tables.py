@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.base import words
-from penstock.operate.monitor.counters import printable
+from penstock.base.printable import printable
 from penstock.operate.monitor.devices import DeviceRates
 from penstock.operate.monitor.processes import ProcessRates
 
