@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
       {"NULL path", null_path, PENSTOCK_INVALID, {"the path is empty"}},
       {"NULL data", null_data, PENSTOCK_INVALID, {"good.pstream': data is NULL"}},
       {"negative size on one rank", one_negative, PENSTOCK_INVALID, {"-4 bytes", "negative"}},
-      {"absent", absent, PENSTOCK_NOT_FOUND, {"absent.pstream", "No such file"}},
+      {"absent", absent, PENSTOCK_NOT_FOUND, {"absent.pstream", "no such file"}},
       {"open a folder", open_folder, PENSTOCK_INVALID, {"is a folder"}},
       {"open a pipe", open_pipe, PENSTOCK_INVALID, {"no regular file"}},
       {"open a text", text, PENSTOCK_DAMAGED, {"text': it is no container of streams"}},
