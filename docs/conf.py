@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from pygments.lexers.special import TextLexer
+
 import penstock
 
 project = "Penstock"
@@ -56,3 +58,4 @@ SOURCES = os.environ.get("PENSTOCK_SOURCES", "")
 
 def setup(app: Any) -> None:
     app.connect("source-read", lead_out)
+    app.add_lexer("mermaid", TextLexer)  # which reads well as text

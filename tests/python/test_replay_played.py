@@ -1,5 +1,6 @@
 """test_replay_played.py: replays that are played: by penstock-bench, or by a stand-in where time is what matters."""
 
+import html
 import io
 import json
 import os
@@ -112,7 +113,7 @@ def test_sieving_is_replayed_with_its_bytes_before_and_after(penstock: Penstock,
     assert not shown["exact"]
     assert shown["predicted_gain"] is not None
     assert "romio_ds_write=disable" in shown["tried"]
-    assert "Replayed from the log's numbers on 8 ranks" in page.read_text()
+    assert "Replayed from the log's numbers on 8 ranks" in html.unescape(page.read_text())
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith("penstock")] == []
 
 
