@@ -85,8 +85,8 @@ Status compare_replicas(const Communicator& comm, std::span<const Pending> pendi
       mine = {Code::mismatch,
               fmt::format("replicated dataset '{}' was put twice, with different values: put it once", name)};
     else if (differs)
-      mine = {Code::mismatch, fmt::format("replicated dataset '{}' has other values here than on rank {}: "
-                                          "give it alike on all ranks, or partition it",
+      mine = {Code::mismatch, fmt::format("replicated dataset '{}' has different values here than on rank {}: "
+                                          "give the same values on all ranks, or partition it",
                                           name, speaker[name])};
     PENSTOCK_TRY(agree(comm, mine));
   }

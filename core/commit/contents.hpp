@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-// What a program asked for besides its data: of one rank, or what any rank asked for.
+// What a program asked for besides its data: one rank, or in a commit any rank.
 struct Options {
   bool partial = false;   // elements that no rank puts are zeros
   bool supplied = false;  // there are suppliers

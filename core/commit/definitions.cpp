@@ -229,9 +229,9 @@ Status add(Definitions& all, const std::string& name, const Definition& theirs) 
   if (a.type != b.type || a.meant != b.meant || a.sharing != b.sharing || !(a.shape == b.shape)) {
     if (ours.rank == theirs.rank)
       return {Code::mismatch,
-              fmt::format("'{}' is {} and then {}: define it alike", name, describe(ours), describe(theirs))};
-    return {Code::mismatch, fmt::format("'{}' is {} on rank {} but {} on rank {}: define it alike on all ranks", name,
-                                        describe(ours), ours.rank, describe(theirs), theirs.rank)};
+              fmt::format("'{}' is {} and then {}: define it the same way", name, describe(ours), describe(theirs))};
+    return {Code::mismatch, fmt::format("'{}' is {} on rank {} but {} on rank {}: define it the same way on all ranks",
+                                        name, describe(ours), ours.rank, describe(theirs), theirs.rank)};
   }
   a.unlimited = unlimited;
   a.rank = std::min(a.rank, b.rank);

@@ -152,7 +152,7 @@ Status EngineMethod::check_stored(const Target& target, const Contents& contents
   if (found.ok() && found->damages.empty()) return {};  // zeros, which the file system does not store
   if (found.ok()) return {Code::io, fmt::format("{}: {}", text, found->damages[0].what)};
   if (found.status().code() != Code::not_found) return found.status().in(text);
-  report.warnings.push_back(text + ": zeros, or data that are lost; without checksums it cannot be told");
+  report.warnings.push_back(text + ": these are zeros or lost data; without checksums they cannot be told apart");
   return {};
 }
 

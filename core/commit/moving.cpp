@@ -52,12 +52,23 @@ Status finish(Opened& file, Moving& moving) {
   return file.method->complete(file, moving);
 }
 
-void clean_up(const Target& target, const Moving& moving, const Status& why) {
-  if (why.code() != Code::in_doubt) remove_created(target, moving.output);
-  if (!moving.output.partial.empty()) all_cleaned(target.comm, why);
+void clean_up(Moving& moving, const Status& why) {
+  if (why.code() != Code::in_doubt) remove_created(moving.target, moving.output);
+  moving.finished = true;
+  if (!moving.output.partial.empty()) all_cleaned(moving.target.comm, why);
 }
 
 }  // namespace
+
+Moving::~Moving() {
+  if (mover && !finished) {
+    if (mover->needs() != Needs::nothing && comm->size() > 1) comm->spoil();
+    mover->give_up();
+  }
+  mover.reset();  // waits for a thread
+  end_summing();
+  if (!finished) remove_created(target, output);
+}
 
 void report_moved(const Moved& moved, Report& report) {
   report.statistics = moved.statistics;
@@ -72,11 +83,11 @@ void report_hints(const HintsOutcome& outcome, Report& report) {
 
 Result<std::unique_ptr<Moving>> start_moving(Opened& file, NewContents contents, std::vector<Pending> puts,
                                              Communicator comm, bool background) {
-  auto moving = std::make_unique<Moving>(std::move(contents), std::move(puts), std::move(comm));
+  auto moving = std::make_unique<Moving>(file.target, std::move(contents), std::move(puts), std::move(comm));
   const Target& target = file.target;
   moving->output.xdmf = std::move(moving->contents.xdmf);
   if (const Status begun = file.method->begin(file, *moving); !begun.ok()) {
-    clean_up(target, *moving, begun);
+    clean_up(*moving, begun);
     return begun;
   }
   if (!moving->contents.sums.early) start_sums(target, *moving, true);
@@ -95,9 +106,10 @@ Result<std::unique_ptr<Moving>> start_moving(Opened& file, NewContents contents,
 Status publish_moved(Opened& file, Moving& moving) {
   Target& target = file.target;
   if (const Status status = finish(file, moving); !status.ok()) {
-    clean_up(target, moving, status);
+    clean_up(moving, status);
     return status;
   }
+  moving.finished = true;
   file.file = Published{std::move(moving.output.placed.contents), target.path, !moving.known};
   take_record_apart(file.file->contents);
   if (moving.known) file.file->contents.parts = {target.path};
@@ -105,13 +117,6 @@ Status publish_moved(Opened& file, Moving& moving) {
   (void)hold(target);                  // if this fails, the next commit reports that the file was replaced
   target.token += 0x9E3779B97F4A7C15;  // the next commit's generation
   return {};
-}
-
-void abandon(const Target& target, Moving& moving) {
-  if (moving.mover->needs() != Needs::nothing && moving.comm->size() > 1) moving.comm->spoil();
-  moving.mover->give_up();
-  moving.mover.reset();
-  remove_created(target, moving.output);
 }
 
 }  // namespace penstock

@@ -11,8 +11,10 @@
 
 namespace penstock {
 
-// Not movable: threads use it.
+// Not movable: threads use it. TARGET must outlive it. Its end abandons an unfinished commit: other ranks that wait for
+// its movement fail, and what this rank made is removed.
 struct Moving {
+  const Target& target;
   NewContents contents;       // until the files are placed; then the catalogue is in OUTPUT
   std::vector<Pending> puts;  // own the captured data
   Communicator comm;          // of the data movement
@@ -20,20 +22,18 @@ struct Moving {
   Job job;
   PhaseTimes phases;  // of the data movement, which may run in a thread
   HintsOutcome hints_outcome;
-  bool known = false;  // the contents that complete() leaves, to all ranks
+  bool known = false;     // the contents that complete() leaves, to all ranks
+  bool finished = false;  // published, or nothing is left to remove
   double started_at = 0;
   Status supplied;      // of an engine's suppliers, on this rank
   std::thread summing;  // computes the sums of CONTENTS
   std::unique_ptr<Mover> mover;
 
-  Moving(NewContents new_contents, std::vector<Pending> owned, Communicator over)
-      : contents(std::move(new_contents)), puts(std::move(owned)), comm(std::move(over)) {}
+  Moving(const Target& of, NewContents new_contents, std::vector<Pending> owned, Communicator over)
+      : target(of), contents(std::move(new_contents)), puts(std::move(owned)), comm(std::move(over)) {}
   Moving(const Moving&) = delete;
   Moving& operator=(const Moving&) = delete;
-  ~Moving() {
-    mover.reset();  // waits for a thread
-    end_summing();
-  }
+  ~Moving();
   void end_summing() {
     if (summing.joinable()) summing.join();
   }
@@ -50,7 +50,5 @@ Status publish_moved(Opened& file, Moving& moving);
 // Local. What a movement did, also one that reads, and which hints had an effect.
 void report_moved(const Moved& moved, Report& report);
 void report_hints(const HintsOutcome& outcome, Report& report);
-// Local. Removes what an unfinished commit made; other ranks that wait for its movement fail.
-void abandon(const Target& target, Moving& moving);
 
 }  // namespace penstock

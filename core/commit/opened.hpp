@@ -16,7 +16,7 @@ class Method;
 
 struct Opened {
   Target target;
-  std::optional<Published> file;     // that is read, and whose contents the next commit keeps
+  std::optional<Published> file;     // the file that is read; the next commit keeps its contents
   std::optional<CopySource> source;  // of a copy in progress
   Plan plan;
   std::unique_ptr<const Method> method;  // of PLAN

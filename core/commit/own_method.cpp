@@ -135,11 +135,7 @@ Result<std::unique_ptr<Transfer>> OwnMethod::begin_transfer(const Target& target
 // Syncs the parts that this rank wrote.
 Status sync_parts(const Target& target, const Output& output) {
   if (!target.durable) return {};
-  for (const Part& part : output.placed.parts) {
-    PENSTOCK_ASSIGN(auto file, target.storage->open(part.path, Io::buffered, true));
-    PENSTOCK_TRY(file->sync());
-    PENSTOCK_TRY(file->close());
-  }
+  for (const Part& part : output.placed.parts) PENSTOCK_TRY(sync_file(*target.storage, part.path));
   return {};
 }
 

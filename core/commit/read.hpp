@@ -8,8 +8,7 @@
 
 namespace penstock {
 
-// Collective. Fills the memory of GETS from the published FILE. MISUSE is this rank's failure, if
-// any: then all fail with it.
+// Collective. Fills the memory of GETS from the published FILE. If MISUSE is a failure, of any rank, all fail with it.
 Status read_pending(Opened& file, std::span<const Pending> gets, const Status& misuse);
 
 }  // namespace penstock

@@ -180,11 +180,7 @@ Status place_record(const Target& target, Moving& moving) {
     const Claim claim{contents.catalogue.index_of(record_name), Selection::whole(Dims{std::ssize(sums.words)}),
                       reinterpret_cast<std::byte*>(sums.words.data())};
     PENSTOCK_TRY(write_here(contents, std::span(&claim, 1), target.storage));
-    if (target.durable) {
-      PENSTOCK_ASSIGN(auto file, target.storage->open(path, Io::buffered, true));
-      PENSTOCK_TRY(file->sync());
-      PENSTOCK_TRY(file->close());
-    }
+    if (target.durable) PENSTOCK_TRY(sync_file(*target.storage, path));
   }
   // If a file system cannot, later findings cannot be distinguished from edits of other tools: not an error.
   (void)target.storage->set_time(path, sums.committed_at);

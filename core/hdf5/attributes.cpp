@@ -11,7 +11,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr int64_t largest_bytes = int64_t{256} << 20;
+constexpr int64_t max_attribute_bytes = int64_t{256} << 20;
 
 bool has_high_bytes(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
@@ -58,10 +58,10 @@ bool read_shape(OpenAttribute& opened) {
   if (rank > 0 && H5Sget_simple_extent_dims(opened.space, extents, nullptr) < 0) return false;
   int64_t count = 1;
   for (int i = 0; i < rank; ++i) {
-    if (extents[i] > static_cast<hsize_t>(largest_bytes)) return false;
+    if (extents[i] > static_cast<hsize_t>(max_attribute_bytes)) return false;
     opened.shape.push_back(static_cast<int64_t>(extents[i]));
     count *= opened.shape[i];
-    if (count > largest_bytes) return false;
+    if (count > max_attribute_bytes) return false;
   }
   opened.count = count;
   return true;
@@ -96,7 +96,7 @@ Status read_variable_text(const OpenAttribute& opened, int64_t file_bytes, Globa
     longest = std::max(longest, text.size());
   }
   attribute.type.text_bytes = static_cast<int64_t>(longest);
-  too_large = static_cast<int64_t>(longest) > largest_bytes / opened.count;
+  too_large = static_cast<int64_t>(longest) > max_attribute_bytes / opened.count;
   if (too_large) return {};
   attribute.value.assign(longest * elements.size(), std::byte{0});
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -139,7 +139,7 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
     PENSTOCK_TRY(read);
     if (too_large) return skip();
   } else {
-    if (opened.count > largest_bytes / std::max<int64_t>(bytes(attribute.type), 1)) return skip();
+    if (opened.count > max_attribute_bytes / std::max<int64_t>(bytes(attribute.type), 1)) return skip();
     PENSTOCK_TRY(read_fixed(opened, file_bytes, attribute));
     if (match->rounded) unheld.rounded.push_back(name);
   }

@@ -10,7 +10,7 @@
 
 namespace penstock::hdf5 {
 
-// Where an element of variable length lies; address 0: it is empty.
+// Where an element of variable length lies; all 0: it is empty.
 struct HeapElement {
   uint64_t length = 0;  // in values
   uint64_t address = 0, index = 0;

@@ -27,10 +27,11 @@ class Reader {
     const auto start = file_.read_some(address, usual_bytes);
     if (!start.ok()) return {};
     uint64_t begin = 0, size = 0;
-    if (begins(*start, "OHDR") && start->size() >= 64) {
+    if (begins(*start, "OHDR") && start->size() > 6) {
       const uint64_t flags = number(*start, 5, 1);
       const size_t width = size_t{1} << (flags & 3);
       begin = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0) + width;
+      if (begin > start->size()) return {};
       size = number(*start, begin - width, width);
       has_order_ = (flags & 4) != 0;
       is_new_ = true;
@@ -61,7 +62,11 @@ class Reader {
       const uint64_t type = is_new_ ? number(bytes, 0, 1) : number(bytes, 0, 2);
       const uint64_t size = is_new_ ? number(bytes, 1, 2) : number(bytes, 2, 2);
       if (size > bytes.size() - head) return;
-      read_message(type, bytes.subspan(head, size));
+      const bool is_shared = (number(bytes, is_new_ ? 3 : 4, 1) & 2) != 0;
+      if (!is_shared)
+        read_message(type, bytes.subspan(head, size));
+      else if (type == fill_old || type == fill)
+        header_.fill_elsewhere = true;
       bytes = bytes.subspan(head + size);
     }
   }
@@ -70,14 +75,25 @@ class Reader {
     const size_t address = file_.address_bytes, length = file_.length_bytes;
     if (type == continuation && bytes.size() >= address + length)
       add_part({number(bytes, 0, address), number(bytes, address, length)});
-    else if (type == layout && bytes.size() >= 2 + address + 4 && number(bytes, 1, 1) == virtual_layout)
-      header_.mappings.push_back({0, number(bytes, 2, address), number(bytes, 2 + address, 4)});
-    else if (type == layout && bytes.size() >= 4 && number(bytes, 0, 1) >= 3 && number(bytes, 1, 1) == compact_layout)
-      header_.compact_bytes = number(bytes, 2, 2);
+    else if (type == layout && bytes.size() >= 4)
+      read_layout(bytes);
     else if (type == fill_old)
       add_fill(bytes, 0);
     else if (type == fill && bytes.size() >= 2)
       read_fill(bytes);
+  }
+
+  void read_layout(Bytes bytes) {
+    const size_t address = file_.address_bytes;
+    const uint64_t version = number(bytes, 0, 1), kind = number(bytes, version < 3 ? 2 : 1, 1);
+    if (version >= 4 && kind == virtual_layout && bytes.size() >= 2 + address + 4)
+      header_.mappings.push_back({0, number(bytes, 2, address), number(bytes, 2 + address, 4)});
+    if (kind != compact_layout) return;
+    const size_t width = version < 3 ? 4 : 2;  // of the size
+    const size_t data = version < 3 ? 8 + 4 * number(bytes, 1, 1) + width : 2 + width;
+    if (data > bytes.size()) return;  // the library refuses it
+    header_.compact_bytes = number(bytes, data - width, width);
+    header_.is_cut = header_.compact_bytes > bytes.size() - data;
   }
 
   void read_fill(Bytes bytes) {
@@ -152,7 +168,8 @@ bool is_undefined(uint64_t address, size_t bytes) { return address == ~uint64_t{
 
 ObjectHeader read_header(const StoredBytes& file, uint64_t address) { return Reader(file).read(address); }
 
-Status check_mappings(const ObjectHeader& header, GlobalHeap& heap) {
+Status check_layout(const ObjectHeader& header, GlobalHeap& heap) {
+  if (header.is_cut) return {Code::damaged, "its header is damaged and has only a part of it"};
   for (const HeapElement& mapping : header.mappings) {
     if (is_undefined(mapping.address, heap.file().address_bytes)) continue;  // there are none
     PENSTOCK_ASSIGN(const Bytes block, heap.object(mapping.address, mapping.index));
@@ -163,6 +180,7 @@ Status check_mappings(const ObjectHeader& header, GlobalHeap& heap) {
 }
 
 Status check_fills(const ObjectHeader& header, GlobalHeap& heap) {
+  if (header.fill_elsewhere) return {Code::unsupported, "its fill value is shared with other objects"};
   for (const auto& value : header.fills) {
     if (value.size() != heap.element_bytes()) return {Code::damaged, "its fill value has a wrong size"};
     PENSTOCK_TRY(heap.text(heap.element(value)).status());

@@ -6,7 +6,9 @@
 namespace penstock::hdf5 {
 
 struct ObjectHeader {
-  uint64_t compact_bytes = ~uint64_t{0};      // how many of a compact dataset are in the header
+  uint64_t compact_bytes = ~uint64_t{0};      // how many of a compact dataset are in the header, as it says
+  bool is_cut = false;                        // the header has fewer
+  bool fill_elsewhere = false;                // a fill value is stored with another object
   std::vector<HeapElement> mappings;          // of a virtual dataset; LENGTH is not used
   std::vector<std::vector<std::byte>> fills;  // its fill values, as stored
 };
@@ -14,8 +16,8 @@ struct ObjectHeader {
 // The header at ADDRESS as far as it can be understood: the library judges the rest.
 ObjectHeader read_header(const StoredBytes& file, uint64_t address);
 
-// Code::damaged if the library cannot safely read the mappings. Damage is found by their checksum.
-Status check_mappings(const ObjectHeader& header, GlobalHeap& heap);
+// Code::damaged if the library cannot safely open the dataset. Damage to mappings is found by their checksum.
+Status check_layout(const ObjectHeader& header, GlobalHeap& heap);
 // The same for the fill values of a dataset of strings of variable length.
 Status check_fills(const ObjectHeader& header, GlobalHeap& heap);
 

@@ -30,8 +30,9 @@ Result<StoredBytes> StoredBytes::of(hid_t file) {
   struct stat info{};
   if (::fstat(stored.fd, &info) != 0) return Status::from_errno(errno, "fstat of an HDF5 file");
   const auto size = static_cast<uint64_t>(info.st_size);
-  if (user_block > size || std::max(stored.address_bytes, stored.length_bytes) > 8)
-    return Status(Code::damaged, "its addresses are not those of this file");
+  if (std::max(stored.address_bytes, stored.length_bytes) > 8)
+    return Status(Code::unsupported, "its addresses have more than 8 bytes");
+  if (user_block > size) return Status(Code::damaged, "its user block is longer than the file");
   stored.base = user_block;
   stored.end = size - user_block;
   return stored;

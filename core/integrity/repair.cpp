@@ -1,5 +1,6 @@
 // Repair: rebuilds the one missing or damaged file of a set from the others.
 #include "core/integrity/repair.hpp"
+#include "core/comm/calling.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
 // Seal: new checksums for a file that another tool changed on purpose.
+#include "core/comm/calling.hpp"
 #include "core/integrity/repair.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Intersection: of requested and stored elements, in the coordinates of the stored array.
 #include <algorithm>
 
+#include "core/model/catalogue.hpp"
 #include "core/model/selection.hpp"
 
 namespace penstock {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/model/layout.hpp"
+
 namespace penstock {
 namespace {
 

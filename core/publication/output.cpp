@@ -9,6 +9,7 @@
 #include "core/comm/share.hpp"
 #include "core/format/format.hpp"
 #include "core/mesh/xdmf.hpp"
+#include "core/storage/owner.hpp"
 
 namespace penstock {
 namespace {

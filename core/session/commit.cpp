@@ -17,10 +17,6 @@
 
 namespace penstock {
 
-File::State::~State() {
-  if (moving) abandon(target, *moving);
-}
-
 namespace {
 
 // What all ranks do because any of them needs it.
@@ -150,7 +146,10 @@ Status start_work(File::State& state, bool background) {
   if (status.ok() || state.harmless) state.gets.clear();
   if (status.ok() && work.write) status = start_writing(state, work.options, background);
   if (status.ok() && work.write) return status;
-  if (work.write) state.target.storage->let_go();
+  if (work.write) {
+    count_captured(state);
+    state.target.storage->let_go();
+  }
   return end_work(state, status);
 }
 

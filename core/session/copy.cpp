@@ -10,7 +10,9 @@
 #include "core/comm/calling.hpp"
 #include "core/commit/method.hpp"
 #include "core/format/format.hpp"
+#include "core/methods/methods.hpp"
 #include "core/model/boxes.hpp"
+#include "core/session/state.hpp"
 
 namespace penstock {
 namespace {

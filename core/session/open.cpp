@@ -16,6 +16,7 @@
 #include "core/commit/method.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
+#include "core/methods/methods.hpp"
 #include "core/plan/override.hpp"
 #include "core/session/state.hpp"
 #include "core/session/striping.hpp"
@@ -263,7 +264,7 @@ Status check_lost(File::State& state, Mode mode) {
   for (size_t i = 0; i < std::min(most, lost[0].boxes.size()); ++i)
     told += (i == 0 ? "; with it went " : ", ") + lost[0].boxes[i];
   if (count > most) told += fmt::format(", ... ({} pieces in all)", count);
-  const std::string others = lost.size() > 1 ? fmt::format(" (and {} parts more)", lost.size() - 1) : "";
+  const std::string others = lost.size() > 1 ? fmt::format(" (and {} more parts)", lost.size() - 1) : "";
   const std::string remedy = state.file->contents.parity && lost.size() == 1
                                  ? fmt::format("it can be rebuilt: 'penstock verify --repair {}'", state.target.path)
                                  : "lost_parts=zeros in the plan reads the rest";

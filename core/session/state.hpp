@@ -10,6 +10,7 @@
 #include <penstock/file.hpp>
 
 #include "core/comm/calling.hpp"
+#include "core/commit/method.hpp"
 #include "core/commit/moving.hpp"
 #include "core/commit/opened.hpp"
 #include "core/session/step_trace.hpp"
@@ -21,7 +22,6 @@ enum class Mode : uint8_t { create, read, change };
 
 // An opened file, what this rank wants of it, and the commit in progress.
 struct File::State : Opened {
-  ~State();
   Mode mode = Mode::create;
   std::string filesystem;             // of the target
   std::vector<std::string> warnings;  // of every commit's report
@@ -44,11 +44,11 @@ struct File::State : Opened {
 
   Communicator background_comm;            // for background movements of this file or another; created when needed
   std::optional<Calling> background_call;  // names the file on it
-  std::unique_ptr<Moving> moving;          // a commit between its start and its end
   StepTrace step;
   ShownStep shown;
   std::function<Status(const File&, double)> then;  // set by when_closed
   double commit_seconds = 0;
+  std::unique_ptr<Moving> moving;  // a commit between its start and its end; last: its threads use the others
 
   // Whether there is a file at the path that this File opened or committed.
   bool exists() const { return mode != Mode::create || commits > 0; }

@@ -12,9 +12,9 @@ struct CountedStorage::Counters {
 
 namespace {
 
-class TracedFile : public StorageFile {
+class CountedFile : public StorageFile {
  public:
-  TracedFile(StorageFilePtr inner, std::shared_ptr<CountedStorage::Counters> counters)
+  CountedFile(StorageFilePtr inner, std::shared_ptr<CountedStorage::Counters> counters)
       : inner_(std::move(inner)), counters_(std::move(counters)) {}
   Status write(int64_t offset, std::span<const std::byte> bytes) override {
     ++counters_->writes;
@@ -54,13 +54,13 @@ StorageCounts CountedStorage::counts() const {
 Result<StorageFilePtr> CountedStorage::create(const std::string& path, int64_t bytes, Io io, bool preallocate) {
   ++counters_->metadata;
   PENSTOCK_ASSIGN(auto file, inner_->create(path, bytes, io, preallocate));
-  return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
+  return StorageFilePtr(std::make_unique<CountedFile>(std::move(file), counters_));
 }
 
 Result<StorageFilePtr> CountedStorage::open(const std::string& path, IoMode mode, bool writable) {
   ++counters_->metadata;
   PENSTOCK_ASSIGN(auto file, inner_->open(path, mode, writable));
-  return StorageFilePtr(std::make_unique<TracedFile>(std::move(file), counters_));
+  return StorageFilePtr(std::make_unique<CountedFile>(std::move(file), counters_));
 }
 
 Status CountedStorage::permit(const std::string& path) {

@@ -101,7 +101,7 @@ class Storage {
 using FileMaker = std::function<Status(const std::string& path)>;
 std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_later = false);
 
-// Counts of a traced storage.
+// What a CountedStorage has counted.
 struct StorageCounts {
   int64_t writes = 0, write_bytes = 0, reads = 0, read_bytes = 0;
   int64_t metadata = 0;  // create, open, sync, close, permit, truncate, rename, remove, stat, list

@@ -190,7 +190,7 @@ int64_t unnamed_files(const std::string& folder) {
   return found;
 }
 
-TEST_P(StorageErrors, ALargeFileIsFreedBehind) {
+TEST_P(StorageErrors, ALargeFileIsFreedLater) {
   const auto storage = posix_storage({}, true);
   FreedLater freed;
   for (const char* name : {"large", "other", "small", "linked"})
@@ -214,14 +214,14 @@ TEST_P(StorageErrors, ALargeFileIsFreedBehind) {
 }
 
 TEST_P(StorageErrors, TheTraceCountsWhatPasses) {
-  CountedStorage traced(posix_storage());
-  auto file = traced.create(path("f"), 100, Io::buffered, true);
+  CountedStorage counted(posix_storage());
+  auto file = counted.create(path("f"), 100, Io::buffered, true);
   ASSERT_TRUE(file.ok());
   std::vector<std::byte> memory(60);
   EXPECT_TRUE((*file)->write(0, memory).ok());
   EXPECT_TRUE((*file)->write(60, std::span(memory).first(40)).ok());
   EXPECT_TRUE((*file)->read(10, std::span(memory).first(30)).ok());
-  const StorageCounts before = traced.counts();
+  const StorageCounts before = counted.counts();
   EXPECT_EQ(before.writes, 2);
   EXPECT_EQ(before.write_bytes, 100);
   EXPECT_EQ(before.reads, 1);
@@ -229,10 +229,10 @@ TEST_P(StorageErrors, TheTraceCountsWhatPasses) {
   EXPECT_EQ(before.metadata, 1);
   EXPECT_TRUE((*file)->sync().ok());
   EXPECT_TRUE((*file)->close().ok());
-  EXPECT_TRUE(traced.rename(path("f"), path("g")).ok());
-  EXPECT_TRUE(traced.stat(path("g")).ok());
-  EXPECT_TRUE(traced.remove(path("g")).ok());
-  EXPECT_EQ(traced.counts().metadata, 6);
+  EXPECT_TRUE(counted.rename(path("f"), path("g")).ok());
+  EXPECT_TRUE(counted.stat(path("g")).ok());
+  EXPECT_TRUE(counted.remove(path("g")).ok());
+  EXPECT_EQ(counted.counts().metadata, 6);
 }
 
 class Folders : public StorageTest {

@@ -40,7 +40,7 @@ struct Job {
   HintsOutcome* hints_outcome = nullptr;
 };
 
-// What progress and finish of a transfer need, if another thread than the program's runs them.
+// What a thread other than the program's needs in order to run progress and finish.
 enum class Needs : uint8_t {
   nothing,
   messages,  // they communicate: only a thread that may call MPI can run them
@@ -68,7 +68,7 @@ class Transfer {
   // After finish.
   virtual Moved moved() const = 0;
   // Local, before finish. If the movement can go on without this rank's memory and time, works until it
-  // does, or has failed, and returns true; the same on all ranks. Progress then tells when finish will not wait.
+  // does, or has failed, and returns true; the same on all ranks. progress() then tells whether finish() would wait.
   virtual bool detach() { return false; }
   // Local, at any time, from any thread. Abandons this movement: others must not wait for this rank.
   virtual void give_up() {}

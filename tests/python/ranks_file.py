@@ -233,7 +233,7 @@ def what_ranks_mean_is_the_same() -> None:
             with penstock.create(folder / "meant.h5", comm) as f:
                 f["a"] = penstock.block(data, n, r)
 
-        caught(write, penstock.Mismatch, "define it alike")
+        caught(write, penstock.Mismatch, "define it the same way")
 
 
 def an_error_of_any_rank_is_penstocks() -> None:

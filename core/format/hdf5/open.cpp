@@ -25,14 +25,13 @@ int64_t stated_bytes(const std::string& path) {
 // Why the library, which SAID something of it, does not open PATH.
 Status not_opened(const std::string& path, int64_t file_bytes, const std::string& said) {
   if (said.find("already open for write") != std::string::npos)
-    return {Code::damaged, "'" + path + "' is marked as open for writing: its program still writes it, or was " +
-                               "killed; then 'h5clear -s' removes the mark"};
+    return {Code::damaged, "'" + path + "' is marked as open for writing: a program is still writing it, or was " +
+                               "killed; if it was killed, 'h5clear -s' removes the mark"};
   const int64_t stated = stated_bytes(path);
   if (stated > file_bytes)
-    return {Code::damaged,
-            fmt::format("'{}' is a truncated HDF5 file: it has {} of {} bytes, so its copying or writing "
-                        "was not finished: copy it again, or use an earlier file (HDF5{})",
-                        path, file_bytes, stated, said)};
+    return {Code::damaged, fmt::format("'{}' is a truncated HDF5 file: it has {} of {} bytes, so it was not completely "
+                                       "written or copied: copy it again, or use an earlier file (HDF5{})",
+                                       path, file_bytes, stated, said)};
   return {Code::damaged,
           fmt::format("'{}' is a damaged or truncated HDF5 file of {} bytes: copy it again, or use an earlier file "
                       "(HDF5{})",

@@ -74,7 +74,7 @@ Status check_strings(const std::string& path, const std::string& name) {
   if (H5Lget_info(file, name.c_str(), &link, H5P_DEFAULT) < 0) return library_error(Code::damaged, "finding it");
   const ObjectHeader header = read_header(bytes, address_of(link));
   if (link.type != H5L_TYPE_HARD || !header.mappings.empty())
-    return {Code::unsupported, "it is a link, or virtual too"};
+    return {Code::unsupported, "it is a link, or itself a virtual dataset"};
   PENSTOCK_TRY(check_fills(header, heap));
   const DatasetHandle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT));
   const Type type(dataset.ok() ? H5Dget_type(dataset) : -1);
@@ -101,7 +101,7 @@ Status check_string_sources(hid_t creation, const std::string& path) {
     const std::string file = text_of(H5Pget_virtual_filename, creation, i);
     const std::string dataset = text_of(H5Pget_virtual_dsetname, creation, i);
     if ((file + dataset).find('%') != std::string::npos)
-      return {Code::unsupported, "its strings are in numbered files, which penstock does not look through"};
+      return {Code::unsupported, "its strings are in numbered files, which penstock does not search"};
     // The library looks beside the file and in the working directory.
     for (const fs::path& source :
          {file == "." ? fs::path(path) : fs::path(path).parent_path() / file, fs::path(file)}) {

@@ -106,7 +106,7 @@ class Walker {
     const Properties creation(H5Fget_create_plist(file_));
     hsize_t size = 0;
     if (creation.ok() && H5Pget_userblock(creation, &size) >= 0 && size > 0)
-      convert("/", "a file behind a user block of " + std::to_string(size) + " bytes, which would be lost");
+      convert("/", "a file that begins with a user block of " + std::to_string(size) + " bytes, which would be lost");
   }
 
   Status visit_group(const std::string& name, std::vector<std::string>& groups) {
@@ -141,7 +141,7 @@ class Walker {
   // Penstock's own group has the record, and nothing else that is kept.
   Status visit_own(hid_t root, const HardLink& there, std::vector<std::string>& groups) {
     const std::string own = own_group;
-    PENSTOCK_TRY(check_mappings(read_header(heap_.file(), there.address), heap_));
+    PENSTOCK_TRY(check_layout(read_header(heap_.file(), there.address), heap_));
     const Object object(H5Oopen(root, own_group, H5P_DEFAULT));
     if (!object.ok()) return library_error(Code::damaged, "opening '/" + own + "'");
     if (H5Iget_type(object) != H5I_GROUP) {
@@ -161,7 +161,7 @@ class Walker {
 
   Status visit_object(hid_t group, const HardLink& link, const std::string& full, std::vector<std::string>& groups) {
     const ObjectHeader header = read_header(heap_.file(), link.address);
-    if (const Status there = check_mappings(header, heap_); !there.ok()) {
+    if (const Status there = check_layout(header, heap_); !there.ok()) {
       leave_out(full, "a dataset that cannot be read: " + there.message());
       return {};
     }
@@ -190,7 +190,7 @@ class Walker {
     const bool shaped = match && read_shape(space, found.dataset);
     // Libhdf5 1.10 reads beyond the header.
     const hssize_t count = H5Sget_simple_extent_npoints(space);
-    if (shaped && count > 0 &&
+    if (shaped && count > 0 && header.compact_bytes != ~uint64_t{0} &&
         static_cast<uint64_t>(count) > header.compact_bytes / std::max<size_t>(H5Tget_size(stored), 1)) {
       leave_out(name, "a dataset that cannot be read: its header is damaged and has only a part of it");
       return {};
@@ -253,7 +253,7 @@ class Walker {
       return "a dataset that cannot be read: " + inside.message();
     const int64_t count = elements(dataset.shape);
     if (count < 0 || count > max_strings)
-      return std::string("a dataset of more strings of variable length than are looked through, 2^24");
+      return std::string("a dataset of more than 2^24 strings of variable length, the most that penstock examines");
     constexpr int64_t max_bytes = int64_t{1} << 34;
     const bool elsewhere = H5Pget_layout(creation) == H5D_VIRTUAL;
     if (elsewhere)
@@ -407,7 +407,7 @@ Result<std::string> index_text(hid_t file, const StoredBytes& bytes, int64_t fil
     return library_error(Code::damaged, "finding its index");
   if (link.type != H5L_TYPE_HARD) return Status(Code::damaged, "its index is in another place");
   GlobalHeap heap(bytes);
-  PENSTOCK_TRY(check_mappings(read_header(bytes, address_of(link)), heap));
+  PENSTOCK_TRY(check_layout(read_header(bytes, address_of(link)), heap));
   const DatasetHandle dataset(H5Dopen2(file, index_dataset, H5P_DEFAULT));
   const Space space(dataset.ok() ? H5Dget_space(dataset) : -1);
   const Type type(dataset.ok() ? H5Dget_type(dataset) : -1);

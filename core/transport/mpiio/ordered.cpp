@@ -34,7 +34,7 @@ class Reversed {
     return {};
   }
   // Collective. The smallest VALUE of all higher ranks; INT64_MAX on the last.
-  Result<int64_t> min_above(int64_t value) const {
+  Result<int64_t> next_above(int64_t value) const {
     int64_t least = INT64_MAX;
     PENSTOCK_TRY(mpi_status(MPI_Exscan(&value, &least, 1, MPI_INT64_T, MPI_MIN, comm_), "MPI_Exscan"));
     return rank_ == 0 ? INT64_MAX : least;
@@ -138,7 +138,7 @@ class OrderedTransfer : public Transfer {
     constexpr int64_t never = INT64_MAX;
     const bool any = !mine.empty() && failure_.ok();
     const int64_t begin = any ? mine.begin() : never;
-    PENSTOCK_ASSIGN(const int64_t above, reversed_.min_above(begin));
+    PENSTOCK_ASSIGN(const int64_t above, reversed_.next_above(begin));
     int64_t limit = never;  // runs from here on cannot be in this round
     bool overlap = false;
     if (any) {

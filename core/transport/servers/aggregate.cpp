@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t min_block = 4096, largest_block = 1 << 20;
+constexpr int64_t min_block = 4096, max_block = 1 << 20;
 
 // The bits of [from, to) in word W.
 uint64_t mask(int64_t w, int64_t from, int64_t to) {
@@ -61,14 +61,14 @@ Status each_block(int64_t block_bytes, int64_t offset, int64_t length, F f) {
 
 int64_t cache_block_bytes(int64_t buffer_bytes) {
   int64_t block = min_block;
-  while (block < largest_block && block * 2 * 8 <= buffer_bytes) block *= 2;
+  while (block < max_block && block * 2 * 8 <= buffer_bytes) block *= 2;
   return block;
 }
 
 Aggregator::Aggregator(Write write, int64_t buffer_bytes)
     : write_(std::move(write)),
       block_bytes_(cache_block_bytes(buffer_bytes)),
-      most_(std::max<int64_t>(2, buffer_bytes / block_bytes_)) {}
+      max_blocks_(std::max<int64_t>(2, buffer_bytes / block_bytes_)) {}
 
 Status Aggregator::put(int64_t part, int64_t offset, std::span<const std::byte> run) {
   const auto length = static_cast<int64_t>(run.size());
@@ -111,7 +111,7 @@ Result<Aggregator::Block*> Aggregator::block_at(const Key& key) {
   if (last_ != nullptr && last_key_ == key) return last_;
   auto at = blocks_.find(key);
   if (at == blocks_.end()) {
-    if (static_cast<int64_t>(blocks_.size()) >= most_) PENSTOCK_TRY(write_block(blocks_.find(order_.front())));
+    if (static_cast<int64_t>(blocks_.size()) >= max_blocks_) PENSTOCK_TRY(write_block(blocks_.find(order_.front())));
     Block block;
     if (!spare_.empty()) {
       block = std::move(spare_.back());
@@ -124,7 +124,7 @@ Result<Aggregator::Block*> Aggregator::block_at(const Key& key) {
     block.count = 0;
     block.used = order_.insert(order_.end(), key);
     at = blocks_.emplace(key, std::move(block)).first;
-    max_blocks_ = std::max(max_blocks_, static_cast<int64_t>(blocks_.size()));
+    peak_blocks_ = std::max(peak_blocks_, static_cast<int64_t>(blocks_.size()));
   } else {
     order_.splice(order_.end(), order_, at->second.used);
   }
@@ -164,7 +164,7 @@ BlockCache::BlockCache(Read read, Size size, int64_t buffer_bytes)
     : read_(std::move(read)),
       size_(std::move(size)),
       block_bytes_(cache_block_bytes(buffer_bytes)),
-      most_(std::max<int64_t>(2, buffer_bytes / block_bytes_)) {}
+      max_blocks_(std::max<int64_t>(2, buffer_bytes / block_bytes_)) {}
 
 Status BlockCache::get(int64_t part, int64_t offset, std::span<std::byte> run) {
   if (static_cast<int64_t>(run.size()) >= block_bytes_) return read_(part, offset, run);
@@ -185,7 +185,7 @@ Result<BlockCache::Block*> BlockCache::block_at(const Key& key) {
     return &at->second;
   }
   Block block;
-  if (static_cast<int64_t>(blocks_.size()) >= most_) {
+  if (static_cast<int64_t>(blocks_.size()) >= max_blocks_) {
     const auto oldest = blocks_.find(order_.front());
     block.memory = std::move(oldest->second.memory);
     order_.pop_front();

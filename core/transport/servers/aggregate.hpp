@@ -31,7 +31,7 @@ class Aggregator {
   // complete.
   Status put(int64_t part, int64_t offset, std::span<const std::byte> run);
   Status flush();
-  int64_t max_buffered() const { return max_blocks_ * block_bytes_; }
+  int64_t peak_buffered() const { return peak_blocks_ * block_bytes_; }
 
  private:
   using Key = std::pair<int64_t, int64_t>;  // part, block number
@@ -49,13 +49,13 @@ class Aggregator {
   Status write_block(Blocks::iterator at);
 
   Write write_;
-  int64_t block_bytes_, most_;
+  int64_t block_bytes_, max_blocks_;
   Blocks blocks_;
   std::list<Key> order_;  // least recently used first
   std::vector<Block> spare_;
   Block* last_ = nullptr;  // for LAST_KEY_, where the next run usually belongs
   Key last_key_;
-  int64_t max_blocks_ = 0;
+  int64_t peak_blocks_ = 0;
 };
 
 // Reading: serves runs of several ranks from blocks that are read once.
@@ -78,7 +78,7 @@ class BlockCache {
 
   Read read_;
   Size size_;
-  int64_t block_bytes_, most_;
+  int64_t block_bytes_, max_blocks_;
   std::map<Key, Block> blocks_;
   std::list<Key> order_;
 };

@@ -61,7 +61,7 @@ TEST(Aggregator, AnyOrderOfAnyRunsGivesTheSameFile) {
       EXPECT_TRUE(file == found.bytes[part]) << "seed " << seed;
       EXPECT_TRUE(expected.touched[part] == found.touched[part]) << "bytes that nobody put, seed " << seed;
     }
-    EXPECT_LE(aggregator.max_buffered(), std::max<int64_t>(buffer, 2 * cache_block_bytes(buffer))) << "seed " << seed;
+    EXPECT_LE(aggregator.peak_buffered(), std::max<int64_t>(buffer, 2 * cache_block_bytes(buffer))) << "seed " << seed;
   }
 }
 
@@ -82,7 +82,7 @@ TEST(Aggregator, LongRunsAreNotCopiedNorCut) {
   Random random(1);
   ASSERT_TRUE(aggregator.put(0, 8192, made(random, 16 << 20)).ok());
   EXPECT_EQ(files.calls, 1);
-  EXPECT_EQ(aggregator.max_buffered(), 0);
+  EXPECT_EQ(aggregator.peak_buffered(), 0);
 }
 
 TEST(Aggregator, AFailedWriteIsReported) {

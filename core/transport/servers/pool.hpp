@@ -47,7 +47,7 @@ using ServerPoolPtr = std::unique_ptr<ServerPool>;
 
 // Divides MEMORY into slots: large enough for efficient calls, but several.
 std::vector<std::span<std::byte>> cut_slots(std::span<std::byte> memory);
-inline constexpr int64_t min_slots_bytes = 32 << 10;  // minimum for a rank
+inline constexpr int64_t min_slots_bytes = 32 << 10;  // of a rank
 
 // Collective. Servers beside the ranks of each node: those of an earlier movement of the same ranks with the same
 // settings if they still run, else new ones.

@@ -262,7 +262,7 @@ void Service::work() {
   const ServerMessage reply{.kind = ServerMessage::Kind::done,
                             .a = job.moved,
                             .b = job.calls,
-                            .c = job.aggregator ? job.aggregator->max_buffered() : 0,
+                            .c = job.aggregator ? job.aggregator->peak_buffered() : 0,
                             .x = job.scratch_seconds,
                             .y = job.target_seconds,
                             .code = status.code(),
