@@ -148,7 +148,7 @@ def test_a_truncated_file_has_our_sentence_first(tmp_path: Path, version: str) -
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(penstock.Damaged) as cut:
         penstock.open(path)
-    told = f"'{path}' is a truncated HDF5 file: it has {len(whole) // 2} of {len(whole)} bytes, so its copying or "
+    told = f"'{path}' is a truncated HDF5 file: it has {len(whole) // 2} of {len(whole)} bytes, so it was not "
     assert str(cut.value).startswith(told)
     assert "copy it again, or use an earlier file (HDF5: truncated file: eof = " in str(cut.value)
     path.write_bytes(whole[:8])
