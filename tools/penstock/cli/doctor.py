@@ -12,6 +12,7 @@ from rich.table import Column
 from penstock.base import launch
 from penstock.base.errors import UserError
 from penstock.base.links import followed
+from penstock.base.printable import printable
 from penstock.cli import options
 from penstock.cli.say import unbroken
 
@@ -110,7 +111,7 @@ def doctor(
         said.say(found[0], console)
     else:
         for one in found:
-            console.print(f"{one.job.ranks} ranks: {one.verdict}", highlight=False)
+            console.print(printable(f"{one.job.ranks} ranks: {one.verdict}"))
     if model.says_more:
         model_said.say(model, console)
 
@@ -129,7 +130,8 @@ def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":
 
 def replay_bar(console: Console) -> Progress:
     """The text gives way, not the bar and the time."""
-    text = TextColumn("Replaying {task.description}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"))
+    column = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    text = TextColumn("Replaying {task.description}", markup=False, table_column=column)
     columns = (SpinnerColumn(), text, BarColumn(20), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, expand=True)
 

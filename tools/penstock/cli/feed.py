@@ -14,6 +14,7 @@ from rich.progress import Progress
 
 from penstock.base import words
 from penstock.base.errors import UserError, must_be_folder
+from penstock.base.printable import printable
 from penstock.cli import options
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def splunk(
                 before = f"; {words.count(known_logs, 'log was', 'logs were')} before" if known_logs else ""
                 typer.echo(f"{filled.events} events of {of_logs} put into {kept.folder}{before}")
     for error in errors[:MOST_ERRORS]:
-        typer.echo(f"penstock: {error}", err=True)
+        typer.echo(f"penstock: {printable(error)}", err=True)
     if len(errors) > MOST_ERRORS:
         typer.echo(f"penstock: and {len(errors) - MOST_ERRORS} more logs", err=True)
     if collector is not None and kept is not None:
@@ -164,7 +165,7 @@ def _send(spool: "Spool", collector: "Collector") -> None:
     if sent.batches or not sent.left:
         typer.echo(f"{sent.batches} batches accepted by {collector.url}")
     for one in sent.refused:
-        typer.echo(f"penstock: refused, and kept: {one}", err=True)
+        typer.echo(f"penstock: refused, and kept: {printable(one)}", err=True)
     if sent.left:
         raise UserError(f"{sent.why}; {sent.left} batches stay in {spool.folder}: run this again", status=1)
     if sent.refused:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from penstock.base.errors import UserError
+from penstock.base.printable import printable
 from penstock.jobs.profile.run import Collector, darshan_library, make_folder, own_library, probe, run, settings
 
 _PASSED = {"allow_interspersed_args": False}  # what follows the program is its own
@@ -85,12 +86,12 @@ def _tell(folder: Path, collector: Collector) -> None:
     try:
         job = read_profile(folder)
     except UserError as error:
-        typer.echo(f"penstock: {error}", err=True)
+        typer.echo(f"penstock: {printable(str(error))}", err=True)
         return
     outer = Facts(job).outermost
     typer.echo(f"penstock: I/O is {share(outer.mean_share)} of the mean rank's time, {job.seconds:.4g} s", err=True)
     for part, one in call_sites(job)[:3]:
-        typer.echo(f"  {share(part)} of it in {one.function} called from {one.place}", err=True)
+        typer.echo(f"  {share(part)} of it in {printable(one.function)} called from {printable(one.place)}", err=True)
     for trouble in job.troubles:
-        typer.echo(f"  note: {trouble}", err=True)
+        typer.echo(f"  note: {printable(trouble)}", err=True)
     typer.echo(f"  {said(folder, job.seconds)}\n  {shown}; next: penstock doctor {shown}", err=True)

@@ -94,7 +94,7 @@ def _recorder(job: Job, seconds: float) -> str:
 def _line(step: Step) -> str:
     phase = max(step.phases, key=lambda name: step.phases[name], default="-")
     share = f"{phase} {words.seconds(step.phases[phase])}" if phase in step.phases else "-"
-    return (
+    return printable(
         f"{words.seconds(step.start):>9}  {words.seconds(step.seconds):>9}  {words.size(step.bytes):>10}  "
         f"{len(step.writers):>7}  {share:<18}  {step.operation} {Path(step.path).name} {step.plan}"
     )

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from penstock.base.printable import printable
 from penstock.diagnose.many import Summary, Used, areas, libraries, ranked, usage
 from penstock.diagnose.rules.common import share, size
 
@@ -33,9 +34,9 @@ def say(found: Sequence[Summary], console: Console, most: int) -> None:
     console.print(_used("Areas", "mount", areas(found), hours=False))
     broken = [one for one in found if one.error]
     for one in broken[:most]:
-        console.print(f"not read: {one.source}: {one.error}", highlight=False)
+        console.print(printable(f"not read: {one.source}: {one.error}"))
     if len(broken) > most:
-        console.print(f"and {len(broken) - most} more that could not be read", highlight=False)
+        console.print(f"and {len(broken) - most} more that could not be read")
 
 
 def _jobs(worst: Sequence[Summary]) -> Table:
@@ -47,7 +48,7 @@ def _jobs(worst: Sequence[Summary]) -> Table:
     for one in worst:
         made.add_row(
             f"{one.lost_core_hours:,.3g}", f"{one.core_hours:,.3g}", share(one.io_share),
-            Path(one.source).name, f"{one.severity} {one.rule} {one.title}",
+            printable(Path(one.source).name), f"{one.severity} {one.rule} {one.title}",
         )  # fmt: skip
     return made
 
@@ -59,5 +60,5 @@ def _used(title: str, kind: str, found: Mapping[str, Used], hours: bool = True) 
         made.add_column(name, justify="right")
     for name, used in found.items():
         told = [f"{used.core_hours:,.3g}"] if hours else []
-        made.add_row(name, str(used.jobs), *told, size(used.read_bytes), size(used.written_bytes))
+        made.add_row(printable(name), str(used.jobs), *told, size(used.read_bytes), size(used.written_bytes))
     return made

@@ -9,17 +9,17 @@ from penstock.diagnose.model import AHEAD, TIMES, Model
 
 def say(model: Model, console: Console) -> None:
     if model.laws:
-        console.print("How operations grow:", highlight=False)
+        console.print("How operations grow:")
         for name, law in model.laws.items():
             doubt = "" if law.proven else " ?"
-            console.print(f"  {name} = {law.text(model.factors)}{doubt}", highlight=False)
+            console.print(f"  {name} = {law.text(model.factors)}{doubt}")
         if not all(law.proven for law in model.laws.values()):
-            console.print("  ?: as few runs as the law has unknowns", highlight=False)
+            console.print("  ?: as few runs as the law has unknowns")
         console.print(_counts(model))
     if model.unexplained:
-        console.print(f"No simple law: {', '.join(model.unexplained)}.", highlight=False)
+        console.print(f"No simple law: {', '.join(model.unexplained)}.")
     console.print(_seconds(model))
-    console.print(f"Times ahead: {model.basis}.\n", highlight=False)
+    console.print(f"Times ahead: {model.basis}.\n")
 
 
 def _table(model: Model, what: str) -> Table:

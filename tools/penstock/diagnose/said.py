@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.base import words
+from penstock.base.printable import printable
 from penstock.diagnose.diagnosis import Diagnosis
 from penstock.diagnose.finding import ACHIEVED, HIGH, INFO, UNDECIDED, WARN, WITHDRAWN, Evidence, Finding
 from penstock.diagnose.record import CONTAINED, call_sites, files
@@ -24,28 +25,27 @@ OUTCOMES = {
 
 
 def say(diagnosis: Diagnosis, console: Console) -> None:
-    console.print(Text(diagnosis.verdict, style="bold"))
+    console.print(Text(printable(diagnosis.verdict), style="bold"))
     job = diagnosis.job
     console.print(
-        f"{job.program or 'a program'}, job {job.job_id}: {words.count(job.ranks, 'rank', 'ranks')}, "
-        f"{job.seconds:.4g} s, {job.core_hours:,.4g} core-hours\n",
-        highlight=False,
+        printable(f"{job.program or 'a program'}, job {job.job_id}: {words.count(job.ranks, 'rank', 'ranks')}, ")
+        + f"{job.seconds:.4g} s, {job.core_hours:,.4g} core-hours\n"
     )
     if job.functions:
-        console.print(Text(first_site(job)), "\n", highlight=False)
+        console.print(f"{printable(first_site(job))}\n")
     for trouble in job.troubles:
-        console.print(f"Note: {trouble}", highlight=False)
+        console.print(f"Note: {printable(trouble)}")
     for at, one in enumerate(diagnosis.findings, 1):
         _finding(at, one, diagnosis, console)
     if not diagnosis.findings:
-        console.print("No rule has anything to say.", highlight=False)
+        console.print("No rule has anything to say.")
     if len(diagnosis.worth) > 1:
-        console.print(f"{together(diagnosis)}\n", highlight=False)
+        console.print(f"{together(diagnosis)}\n")
     if job.functions:
         console.print(sites(job))
     console.print(_layers(diagnosis))
     if len(diagnosis.facts.layers) > 1:
-        console.print(f"{CONTAINED}\n", highlight=False)
+        console.print(f"{CONTAINED}\n")
     if diagnosis.phases:
         console.print(_phases(diagnosis))
     console.print(_files(diagnosis))
@@ -69,7 +69,7 @@ def sites(job: Job) -> Table:
         made.add_column(name, justify="left" if name in ("function", "called from") else "right", overflow="fold")
     for part, one in call_sites(job)[:MOST_SITES]:
         made.add_row(
-            share(part), one.function, one.place, f"{one.calls:,}", f"{one.seconds:.3g} s",
+            share(part), printable(one.function), printable(one.place), f"{one.calls:,}", f"{one.seconds:.3g} s",
             f"{one.slowest_seconds:.3g} s", size(one.read_bytes), size(one.written_bytes),
         )  # fmt: skip
     return made
@@ -78,7 +78,7 @@ def sites(job: Job) -> Table:
 def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> None:
     head = Text(f"{at}. ")
     head.append("WITHDRAWN" if one.withdrawn else one.severity, style=STYLE.get(one.severity, "dim"))
-    head.append(f" {one.rule} {one.title}", style="bold")
+    head.append(printable(f" {one.rule} {one.title}"), style="bold")
     console.print(head)
     hours = one.seconds * diagnosis.job.ranks / 3600
     if one.severity == INFO and one.replayed is None:
@@ -86,7 +86,7 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
         brief = Text(
             f"{f'would save {one.saved_seconds:.3g} s' if one.saved_seconds else 'saves nothing by itself'}{why}"
         )
-        console.print(Padding(brief, (0, 0, 1, 3), expand=False), highlight=False)
+        console.print(Padding(brief, (0, 0, 1, 3), expand=False))
         return
     said = f"of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours (confidence {one.confidence:.0%})"
     if one.withdrawn:
@@ -102,10 +102,11 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
         lines.append(_replayed(one))
     elif one.not_replayed:
         lines.append(f"not replayed: {one.not_replayed}")
-    lines += [one.cause, *(f"{layer}: {text}" for layer, text in one.remedies.items())]
-    lines.append("evidence: " + "; ".join(_evidence(e) for e in one.evidence))
+    of_log = [one.cause, *(f"{layer}: {text}" for layer, text in one.remedies.items())]
+    of_log.append("evidence: " + "; ".join(_evidence(e) for e in one.evidence))
+    lines += map(printable, of_log)
     for line in lines:
-        console.print(Padding(Text(line), (0, 0, 0, 3), expand=False), highlight=False)
+        console.print(Padding(Text(line), (0, 0, 0, 3), expand=False))
     console.print()
 
 
@@ -172,7 +173,7 @@ def _files(diagnosis: Diagnosis) -> Table:
         made.add_column(name, justify="left" if name in ("file", "on", "interface") else "right", overflow="fold")
     for one in files(diagnosis.facts)[:MOST_FILES]:
         made.add_row(
-            one["path"], one["file_system"], one["module"], f"{one['seconds']:.4g} s", size(one["read_bytes"]),
-            size(one["written_bytes"]), str(one["ranks"]),
+            printable(one["path"]), one["file_system"], one["module"], f"{one['seconds']:.4g} s",
+            size(one["read_bytes"]), size(one["written_bytes"]), str(one["ranks"]),
         )  # fmt: skip
     return made
