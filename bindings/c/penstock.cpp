@@ -399,7 +399,8 @@ penstock_status penstock_attribute_info(penstock_file* file, const char* object,
     if (file == nullptr || object == nullptr || name == nullptr) return null("file, object or name");
     PENSTOCK_ASSIGN(const auto attribute, file->file.attribute(object, name));
     if (type != nullptr) *type = c_type(attribute.type);
-    if (count != nullptr) *count = attribute.shape.rank() == 0 ? -1 : attribute.shape[0];
+    const auto size = static_cast<int64_t>(attribute.value.size());
+    if (count != nullptr) *count = attribute.shape.rank() == 0 ? -1 : size / penstock::bytes(attribute.type);
     return {};
   });
 }

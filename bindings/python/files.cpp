@@ -1,4 +1,4 @@
-// Files and decompositions for the Python package; penstock/file.py wraps them for users.
+// Files and decompositions for the Python package; penstock/api/file.py wraps them for users.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -97,14 +97,9 @@ DescribedAttribute described(const Attribute& attribute) {
 }
 
 void set_attribute(OpenFile& self, const std::string& object, const std::string& name, const std::string& type,
-                   const std::optional<int64_t>& count, const nb::bytes& values) {
-  File& file = self.get();
-  const ElementType element = element_type(type);
-  const int64_t elements = count.value_or(1);
-  if (elements < 0 || static_cast<int64_t>(values.size()) != elements * bytes(element))
-    throw Failure{{Code::invalid,
-                   fmt::format("attribute '{}': {} bytes for {} elements of {}", name, values.size(), elements, type)}};
-  check(file.set_attribute(object, make_attribute(name, element, values.data(), count.value_or(-1))));
+                   const Numbers& shape, const nb::bytes& values) {
+  const auto* first = static_cast<const std::byte*>(values.data());
+  check(self.get().set_attribute(object, {name, element_type(type), dims(shape), {first, first + values.size()}}));
 }
 
 nb::typed<nb::dict, nb::str, nb::any> report(OpenFile& self) {
@@ -277,7 +272,7 @@ void bind_files(nb::module_& module) {
       .def(
           "capture_bytes", [](OpenFile& self, int64_t bytes) { self.get().set_capture_bytes(bytes); }, nb::arg("bytes"))
       .def("set_attribute", &set_attribute, nb::arg("object"), nb::arg("name"), nb::arg("type"),
-           nb::arg("count").none(), nb::arg("values"))
+           nb::arg("shape"), nb::arg("values"))
       .def(
           "attributes",
           [](OpenFile& self, const std::string& object) {

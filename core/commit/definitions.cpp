@@ -193,9 +193,7 @@ Sharing sharing_of(const Decomposition& part) {
 }
 
 bool is_among(std::string_view object, const std::set<std::string>& names) {
-  return std::ranges::any_of(names, [&](const std::string& name) {
-    return object.starts_with(name) && (object.size() == name.size() || object[name.size()] == '/');
-  });
+  return std::ranges::any_of(names, [&](const std::string& name) { return is_in(object, name); });
 }
 
 Catalogue without(Catalogue old, const std::set<std::string>& removed) {

@@ -45,6 +45,10 @@ std::string describe(const Dataset& dataset) {
   return fmt::format("{} {}{}", name(dataset.type), describe(dataset.shape), dataset.unlimited ? " unlimited" : "");
 }
 
+bool is_in(std::string_view object, std::string_view group) {
+  return object.starts_with(group) && (object.size() == group.size() || object[group.size()] == '/');
+}
+
 Result<std::string> object_name(std::string_view name) {
   if (name.empty() || name == "/") return std::string();
   const std::string_view given = name;

@@ -56,5 +56,7 @@ Result<Catalogue> decode_catalogue(std::span<const std::byte> bytes);
 
 // The datasets and groups of CATALOGUE, except the file itself.
 std::vector<std::string> object_names(const Catalogue& catalogue);
+// Whether OBJECT is GROUP, or in it.
+bool is_in(std::string_view object, std::string_view group);
 
 }  // namespace penstock

@@ -43,10 +43,6 @@ Status check_clone(const Opened& from, const Opened& to) {
   return holds ? to.method->check_keep().in(fmt::format("cloning '{}'", from.target.path)) : Status();
 }
 
-bool is_in(std::string_view name, std::string_view group) {
-  return name == group || (name.size() > group.size() && name.starts_with(group) && name[group.size()] == '/');
-}
-
 // The objects of ALL that ONLY names: datasets, or groups of them.
 Result<Catalogue> choose(const Contents& contents, const std::string& path, std::span<const std::string> only) {
   const Catalogue& all = contents.catalogue;

@@ -156,9 +156,6 @@ Status File::set_attribute(std::string_view object, Attribute attribute) {
   if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos || attribute.name.size() > 1000)
     return state.remember(
         {Code::invalid, fmt::format("an attribute of '{}' needs a name of 1 to 1000 bytes without NUL", object)});
-  if (attribute.shape.rank() > 1)
-    return state.remember(
-        {Code::invalid, fmt::format("attribute '{}': values are scalars or one-dimensional arrays", attribute.name)});
   PENSTOCK_TRY(state.remember(check_shape(attribute.type, attribute.shape).in(attribute.name)));
   if (static_cast<int64_t>(attribute.value.size()) != elements(attribute.shape) * bytes(attribute.type))
     return state.remember(

@@ -16,7 +16,7 @@ namespace penstock {
 struct Attribute {
   std::string name;
   ElementType type;
-  Dims shape;                    // rank 0: a scalar; rank 1: an array
+  Dims shape;                    // rank 0: a scalar
   std::vector<std::byte> value;  // native byte order, row-major
 
   friend bool operator==(const Attribute&, const Attribute&) = default;

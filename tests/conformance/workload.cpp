@@ -170,11 +170,16 @@ Content attributes(int rank, int size) {
   add("fluid/rho", make_attribute("range", f64, values, 3));
   add("fluid/rho", make_attribute("one of one", f64, values, 1));
   add("fluid/rho", text_attribute("names", texts));
+  Attribute table = text_attribute("table", texts);
+  table.shape = {1, 3};
+  add("fluid/rho", table);
+  add("fluid/rho", {"no rows", f64, {0, 3}, {}});
   for (int kind = 0; kind < kind_count - 1; ++kind) {
     const ElementType type{static_cast<Kind>(kind)};
     std::vector<std::byte> value(static_cast<size_t>(4 * bytes(type)));
     for (int i = 0; i < 4; ++i) make_element(&value[static_cast<size_t>(i * bytes(type))], type, 5, i);
     add("fluid/rho", make_attribute(penstock::name(type), type, value.data(), 4), kind % size == rank);
+    add("fluid", {"two by two " + penstock::name(type), type, {2, 2}, value}, kind % size == rank);
   }
   return content;
 }

@@ -1,5 +1,6 @@
 """test_convert.py: `penstock convert`: any file into any other, read by other libraries."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -254,6 +255,25 @@ def test_a_netcdf4_file_of_others_keeps_its_dimensions(penstock: Penstock, tmp_p
                 assert found["t"].attrs["units"] == "K"
         with xarray.open_dataset(tmp_path / f"{name}.h5", engine="penstock") as found:
             xarray.testing.assert_equal(found, expected)
+
+
+def test_attributes_of_several_dimensions_stay_so(penstock: Penstock, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "of others.h5", "w") as file:
+        file["q"] = np.arange(3.0)
+        file.attrs["cell"] = np.arange(6).reshape(2, 3)
+        file["q"].attrs["basis"] = np.zeros((1, 2, 2), "c16") + 1j
+        file["q"].attrs["words"] = np.array([["m", "s"], ["kg", ""]], "S2")
+        file["q"].attrs["none"] = np.zeros((0, 3), "f4")
+        expected = dict(file.attrs), dict(file["q"].attrs)
+    names = ["of others.h5", "a.nc", "b.json", "c.h5"]
+    for words in itertools.pairwise(names):
+        ran = penstock("convert", *words, "--np", "3")
+        assert ran.returncode == 0, ran.stderr
+    with h5py.File(tmp_path / "c.h5") as file:
+        for attributes, there in zip((file.attrs, file["q"].attrs), expected, strict=True):
+            for name, value in there.items():
+                np.testing.assert_array_equal(attributes[name], value)
+                assert attributes[name].shape == value.shape
 
 
 def test_strings_of_variable_length_become_texts(penstock: Penstock, tmp_path: Path) -> None:

@@ -48,7 +48,10 @@ def test_other_tools_see_it(tmp_path: Path) -> None:
         f["fluid/t"] = penstock.boxes([whole[3:, :2], whole[3:, 2:]], (4, 5), [(3, 0), (3, 2)])
         f["runs"] = penstock.runs(np.arange(4, dtype="i4"), (2, 2), offsets=[2, 0], lengths=[2, 2])
         f.attrs["steps"] = [1, 2]
+        f.attrs["cell"] = np.eye(3)
+        f.attrs["names"] = [["x", "y"], ["z", ""]]
     with h5py.File(path) as h:
+        np.testing.assert_array_equal(h.attrs["cell"], np.eye(3))
         np.testing.assert_array_equal(h["fluid/t"][...], whole)
         assert h["fluid/t"].attrs["units"] == b"K"
         np.testing.assert_array_equal(h["runs"][...], [[2, 3], [0, 1]])
@@ -56,6 +59,8 @@ def test_other_tools_see_it(tmp_path: Path) -> None:
         assert list(f) == ["fluid/t", "runs"]
         assert dict(f["fluid/t"].attrs) == {"units": "K", "comment": "warm"}
         assert f.attrs["steps"].tolist() == [1, 2]
+        np.testing.assert_array_equal(f.attrs["cell"], np.eye(3))
+        assert f.attrs["names"] == [["x", "y"], ["z", ""]]
 
 
 KEYS = hnp.basic_indices((5, 7, 6), allow_newaxis=False, allow_ellipsis=True)

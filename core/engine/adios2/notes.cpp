@@ -54,10 +54,10 @@ std::vector<std::string> texts_of(const Attribute& attribute) {
   return list;
 }
 
-// An array of one element may read back as a scalar, so it needs a note.
+// An array of one element may read back as a scalar, and one of several dimensions as a list, so they need a note.
 bool is_plain(const Attribute& attribute) {
   const bool scalar = attribute.shape.rank() == 0;
-  if (!scalar && elements(attribute.shape) < 2) return false;
+  if (!scalar && (attribute.shape.rank() > 1 || elements(attribute.shape) < 2)) return false;
   if (attribute.type.kind == Kind::complex64 || attribute.type.kind == Kind::complex128) return false;
   if (attribute.type.kind != Kind::text) return true;
   if (attribute.type.text_bytes > longest_text) return false;

@@ -36,6 +36,7 @@ TEST(Notes, AttributesThatComeBackByThemselves) {
   EXPECT_FALSE(is_plain(make_attribute("a", {Kind::i32, 0}, numbers, 1)));
   EXPECT_FALSE(is_plain(make_attribute("a", {Kind::i32, 0}, numbers, 0)));
   EXPECT_FALSE(is_plain(make_attribute("a", {Kind::complex64, 0}, numbers, -1)));
+  EXPECT_FALSE(is_plain({"a", {Kind::i32, 0}, {1, 2}, std::vector<std::byte>(8)}));
   EXPECT_TRUE(is_plain(text_attribute("a", "units")));
   EXPECT_TRUE(is_plain(text_attribute("a", "")));
   EXPECT_TRUE(is_plain(text_attribute("a", texts)));

@@ -10,14 +10,16 @@ from penstock.api.elements import dtype_of, rectangular, texts_of, type_of, utf8
 from penstock.api.exceptions import NotThere
 from penstock.base.nearest import instead
 
+MAX_RANK = 8
 
-def encode(name: str, value: Any) -> tuple[str, int | None, bytes]:
-    """VALUE as type, number of elements (None: a scalar) and bytes: of True 1, of a member of an Enum its value."""
+
+def encode(name: str, value: Any) -> tuple[str, list[int], bytes]:
+    """VALUE as type, shape and bytes: of True 1, of a member of an Enum its value."""
     if not isinstance(name, str) or not name:
         raise TypeError(f"an attribute's name is a str, not {name!r}")
     if isinstance(value, str):
         data = utf8(value, name) or b"\0"
-        return f"text[{len(data)}]", None, data
+        return f"text[{len(data)}]", [], data
     array = rectangular(value.value if isinstance(value, enum.Enum) else value, name)
     if array.dtype.kind == "b":
         array = array.view("i1")
@@ -29,21 +31,19 @@ def encode(name: str, value: Any) -> tuple[str, int | None, bytes]:
         array = texts_of(array, name)
     if array.dtype.kind == "S" and array.dtype.itemsize == 0:
         array = array.astype("S1")
-    if array.ndim > 1:
-        raise TypeError(
-            f"attribute '{name}' has {array.ndim} dimensions: attributes are single values or lists; make it a dataset"
-        )
+    if array.ndim > MAX_RANK:
+        raise ValueError(f"attribute '{name}' has {array.ndim} dimensions: 0 to {MAX_RANK} can be stored")
     word = type_of(array.dtype, name)
     native = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
-    return word, (None if array.ndim == 0 else array.size), native.tobytes()
+    return word, list(array.shape), native.tobytes()
 
 
 def decode(word: str, shape: list[int], data: bytes) -> Any:
-    """Texts as str, lists of texts as list[str], numbers as numpy has them."""
+    """Texts as str, arrays of texts as lists, numbers as numpy has them."""
     array = np.frombuffer(data, dtype=dtype_of(word)).reshape(shape)
     if array.dtype.kind == "S":
-        texts = [text.decode("utf-8", "surrogateescape") for text in array.flat]
-        return texts if shape else texts[0]
+        texts = np.array([text.decode("utf-8", "surrogateescape") for text in array.flat], dtype=object)
+        return texts.reshape(shape).tolist()
     return array.copy() if shape else array[()]
 
 
@@ -68,10 +68,9 @@ class Attributes(MutableMapping[str, Any]):
     def __setitem__(self, name: str, value: Any) -> None:
         self._set(name, encode(name, value))
 
-    def _set(self, name: str, encoded: tuple[str, int | None, bytes]) -> None:
-        word, count, data = encoded
-        self._file.set_attribute(self._object, name, word, count, data)
-        self._pending[name] = decode(word, [] if count is None else [count], data)
+    def _set(self, name: str, encoded: tuple[str, list[int], bytes]) -> None:
+        self._file.set_attribute(self._object, name, *encoded)
+        self._pending[name] = decode(*encoded)
 
     def __delitem__(self, name: str) -> None:
         raise TypeError(f"attribute '{name}' cannot be removed: write a new file without it")
