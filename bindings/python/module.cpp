@@ -1,4 +1,4 @@
-// The Python extension: one module per build, _mpi or _serial, over the C++ interface. penstock/native.py finds it.
+// The Python extension: one module per build, _mpi or _serial, over the C++ interface. penstock/api/native.py finds it.
 #include <nanobind/stl/optional.h>
 #include <penstock/stream.hpp>
 

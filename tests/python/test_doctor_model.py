@@ -18,7 +18,7 @@ from penstock.diagnose import model_said
 from penstock.diagnose.model import Scale, fit, fit_scales, scale_of
 from penstock.diagnose.page import growth
 from penstock.jobs.job import Job
-from penstock.jobs.trace import read_trace
+from penstock.jobs.trace.reader import read_trace
 
 STEPS, FIELDS = 10, 6
 NOTHING = dict.fromkeys(("metadata", "read", "write", "waiting", "other"), 0.0)

@@ -227,10 +227,12 @@ def test_members_that_are_texts_are_stored_as_their_texts(tmp_path: Path) -> Non
         file["list"] = [Word.ONE, Word.TWENTY]
         file["list"].attrs["words"] = [Word.TWENTY, "other"]
         file["list"].attrs["word"] = Word.TWENTY
+        file["objects"] = np.array([Word.ONE, Word.TWENTY], object)
         with pytest.raises(TypeError, match="'pair': members of one Enum whose values are whole numbers"):
             file["pair"] = Pair.A
     with penstock.open(tmp_path / "f.h5") as file:
         assert file["one"][()] == "twenty"
         assert file["list"][:].tolist() == ["one", "twenty"]
+        assert file["objects"][:].tolist() == ["one", "twenty"]
         assert file["list"].attrs["words"] == ["twenty", "other"]
         assert file["list"].attrs["word"] == "twenty"

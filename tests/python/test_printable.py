@@ -10,7 +10,9 @@ import pytest
 
 import penstock as library
 from conftest import Penstock
+from penstock.base.mounts import kind_of
 from penstock.base.printable import printable
+from penstock.operate.leftovers.survey import ASIDE
 from test_hostile import container
 
 EVIL = "\x1b]0;gone\x07\n\t\x9b31m"
@@ -19,6 +21,7 @@ COMMANDS = [
     "info {}", "info --all {}", "info --list {}", "info --only no {}", "info .", "ls {}", "ls --long {}", "ls .",
     "diff {} other.h5", "diff other.h5 {}", "diff {} {}.no", "verify {}", "verify --seal {}", "view {} no", "view {}",
     "picture {}", "convert {} no/{}", "convert {} o.h5", "streams {}", "streams evil.pstream", "catalogue .",
+    "clean --dry-run .",
 ]  # fmt: skip
 
 
@@ -35,6 +38,9 @@ def evil(tmp_path: Path) -> Path:
         file[f"compound{EVIL}"] = np.zeros(1, [("a", "i4"), ("b", "f4")])
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file["p"] = np.arange(3.0)
+    (tmp_path / f".old{EVIL}.{'0' * 16}.partial{ASIDE}").touch()
+    index = {"penstock": "index/1", "format": f"format{EVIL}"}
+    (tmp_path / "index").write_text(json.dumps(index), encoding="utf-8")
     (tmp_path / "evil.pstream").write_bytes(container({}))
     (tmp_path / f"s{EVIL}.pstream").write_bytes(container({}))
     return path
@@ -67,6 +73,22 @@ def test_an_error_of_the_library_is_one_line(evil: Path) -> None:
         library.open(f"no{EVIL}")
     for error in (missing, nothing):
         assert f"no{WRITTEN}" in str(error.value)
+
+
+def test_texts_of_a_list_are_written_as_a_single_one(penstock: Penstock, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "texts.h5", "w") as file:
+        file.attrs["one"] = "a\\b\x1b"
+        file.attrs["list"] = np.array(["a\\b\x1b", 'c"d'], dtype=h5py.string_dtype())
+    said = penstock("info", "texts.h5").stdout
+    assert "one   a\\b\\x1b\n" in said
+    assert r"""list  ["a\b\x1b", "c\"d"]""" in said
+
+
+def test_a_mount_point_has_its_name_in_any_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = r"36 35 98:0 / /data/Проект\040x\134 rw - lustre src rw"
+    monkeypatch.setattr(Path, "read_text", lambda self, **_: f"1 1 0:1 / / rw - overlay o rw\n{line}\n")
+    assert kind_of(Path("/data/Проект x\\/run")) == "lustre"
+    assert kind_of(Path("/data/other")) == "overlay"
 
 
 def test_text_is_left_alone() -> None:

@@ -20,10 +20,10 @@ from penstock.diagnose.diagnosis import diagnose
 from penstock.jobs.darshan.reader import read_log
 from penstock.jobs.darshan.writer import write_darshan
 from penstock.jobs.job import SHARED, Job, Record
-from penstock.jobs.trace import read_trace
 from penstock.jobs.trace.blocks import CALL, MAGIC, TraceFile
 from penstock.jobs.trace.counters import CLOSE, CREATE, MPI_OPEN_ALL, MPI_VIEW, MPI_WRITE, READ, RENAME, SYNC, WRITE
 from penstock.jobs.trace.perfetto import write_perfetto
+from penstock.jobs.trace.reader import read_trace
 
 darshan = pytest.importorskip("darshan", reason="PyDarshan is not installed")
 

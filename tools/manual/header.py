@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,12 +82,6 @@ def _name(declaration: str) -> str:
     match = re.search(r"(\w+)\(", declaration)
     assert match is not None, declaration
     return match[1]
-
-
-def undocumented(parts: list[Part]) -> Iterator[str]:
-    """Functions without a comment of their own."""
-    for part in parts:
-        yield from (entry.name for entry in part.entries if entry.is_function and not entry.comment)
 
 
 def summary(comment: str) -> str:

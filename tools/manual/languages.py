@@ -107,6 +107,8 @@ TITLES = {
     "put": "What is assigned",
     "steps": "Series",
     "stream": "Streams",
+    "whole": "Whole files",
+    "exceptions": "Errors",
 }
 
 
@@ -116,7 +118,7 @@ def python() -> str:
     homes = re.search(r"_HOMES = \{(.*?)\n\}", (header.ROOT / "tools/penstock/__init__.py").read_text(), re.DOTALL)
     assert homes is not None
     for home, words in re.findall(r'"(\w+)": ((?:"[^"]*"\s*)+)', homes[1]):
-        title = TITLES.get(home, "Errors")
+        title = TITLES[home]
         lines += [f"## {title}", ""]
         for name in "".join(re.findall(r'"([^"]*)"', words)).split():
             directive = "autofunction" if name[0].islower() else "autoexception" if title == "Errors" else "autoclass"

@@ -156,8 +156,13 @@ def utf8(text: str, name: str) -> bytes:
 
 def texts_of(array: Array, name: str) -> Array:
     """An array of str as bytes, as long as the longest."""
-    texts = [utf8(str(text), name) for text in array.flat]
+    texts = [utf8(str(_texts(text)), name) for text in array.flat]
     return np.array(texts, f"S{max([1, *map(len, texts)])}").reshape(array.shape)
+
+
+def _is_number(member: Any) -> bool:
+    """Whether MEMBER is of an Enum, and is no text."""
+    return isinstance(member, enum.Enum) and not isinstance(member, str)
 
 
 def _members(array: Array, name: str) -> tuple[Array, dict[str, Any]]:
@@ -185,7 +190,7 @@ def storable(value: Any, name: str, *, alike: bool = False) -> tuple[Array, dict
         raise TypeError(f"'{name}' has masked elements: put a.filled(value), with the attribute _FillValue")
     data = given(value, name)
     marks: dict[str, Any] = {}
-    if data.dtype.kind == "O" and data.size and all(isinstance(each, enum.Enum) for each in data.flat):
+    if data.dtype.kind == "O" and data.size and all(_is_number(each) for each in data.flat):
         data, marks = _members(data, name)
     elif data.dtype.kind == "U" and alike:
         spacious, marks = _spacious(data.dtype)
@@ -252,7 +257,7 @@ def fitting(value: Any, own: np.dtype[Any], stored: np.dtype[Any], name: str) ->
     if isinstance(value, list | tuple) and not data.size:
         data = data.astype(own)
     if own.kind == "U" and data.dtype.kind in "UO":
-        texts, letters = texts_of(data, name), max([0, *(len(str(text)) for text in data.flat)])
+        texts, letters = texts_of(data, name), max([0, *(len(str(_texts(text))) for text in data.flat)])
         if texts.itemsize > stored.itemsize:
             raise ValueError(f"'{name}' has texts of {stored.itemsize} bytes: one of {texts.itemsize} is too long")
         if letters > own.itemsize // 4:

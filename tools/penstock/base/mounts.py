@@ -1,8 +1,10 @@
-"""mounts.py: whether a folder's names are this machine's own to tell, or come from a server and may be late."""
+"""mounts.py: the file system that a folder lies on, and whether it is this machine's own."""
 
+import re
 from pathlib import Path
 
 LOCAL = {"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "overlay", "zfs", "f2fs", "bcachefs", "vfat"}
+ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
 def mounted() -> list[tuple[str, str]]:
@@ -14,9 +16,13 @@ def mounted() -> list[tuple[str, str]]:
     found = []
     for line in lines:
         mount, _, system = line.partition(" - ")
-        point = mount.split()[4].encode("latin-1", "replace").decode("unicode_escape")
-        found.append((point, system.split()[0]))
+        found.append((unescaped(mount.split()[4]), system.split()[0]))
     return found
+
+
+def unescaped(text: str) -> str:
+    r"""A field of mountinfo, which has \040 for a blank."""
+    return ESCAPE.sub(lambda found: chr(int(found[1], 8) & 0xFF), text)
 
 
 def kind_of(folder: Path) -> str:

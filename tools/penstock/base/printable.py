@@ -8,6 +8,11 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(map(_written, text))
 
 
+def valid_utf8(text: str) -> str:
+    """TEXT without what SQLite and JSON cannot take: bytes that are no UTF-8 are written as in printable."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def printable_in(value: Any) -> Any:
     """VALUE as JSON has it, with all its texts and keys printable."""
     if isinstance(value, str):

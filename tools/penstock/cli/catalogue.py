@@ -92,7 +92,7 @@ def _print(rows: list[Row]) -> None:
             f"{one['object']}{'/' if one['object'] else ''}{one['name']}={_value(one['value'])}" for one in shown
         ]
         datasets = [f"{one['name']} ({', '.join(map(str, one['shape']))})" for one in row.datasets]
-        cells = [printable(row.path), row.format, words.size(row.bytes), modified]
+        cells = [printable(row.path), printable(row.format), words.size(row.bytes), modified]
         cells += [f"unreadable: {printable(row.error)}", ""] if row.error else [_few(attributes), _few(datasets)]
         table.add_row(*(Text(cell) for cell in cells), style="red" if row.error else "")
     if rows:

@@ -62,7 +62,7 @@ def clean(
         typer.echo(json.dumps(_as_json(outcomes, dry_run), indent=1))
     else:
         for left, action, why in outcomes:
-            typer.echo(f"{action}  {_shown(left)}: {why}")
+            typer.echo(f"{action}  {_shown(left)}: {printable(why)}")
         typer.echo(_sum(outcomes))
     if failed:
         raise UserError(f"{failed} of {len(outcomes)} left-overs could not be removed", status=1)

@@ -73,7 +73,7 @@ KINDS = ("formats", "transports", "aliases", "engines")
 
 def _options(command: Any) -> list[str]:
     names = [name for p in command.params for name in [*p.opts, *p.secondary_opts] if name.startswith("-")]
-    return list(dict.fromkeys([*names, "--help"]))
+    return list(dict.fromkeys([*names, "-h", "--help"]))
 
 
 def _bash(commands: dict[str, Any], values: dict[str, str], shell: Shell) -> str:

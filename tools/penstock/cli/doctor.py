@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Column
 
 from penstock.base import launch
-from penstock.base.errors import UserError
+from penstock.base.errors import UserError, must_be_folder
 from penstock.base.links import followed
 from penstock.base.printable import printable
 from penstock.cli import options
@@ -119,12 +119,13 @@ def doctor(
 def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":
     from penstock.diagnose.replay.replay import replayed
 
-    if not stage.directory.is_dir():
-        raise UserError(f"--dir {stage.directory}: no such folder")
+    must_be_folder(stage.directory)
     with replay_bar(Console(stderr=True)) as bar:
         task = bar.add_task(f"{stage.seconds:.3g} s at most", total=None)
         return replayed(
-            diagnosis, stage, lambda what, done, of: bar.update(task, description=what, completed=done, total=of)
+            diagnosis,
+            stage,
+            lambda what, done, of: bar.update(task, description=printable(what), completed=done, total=of),
         )
 
 

@@ -88,7 +88,7 @@ def _row(found: looked_at.Found, dataset: dict[str, Any], long: bool) -> tuple[s
         if "offset" in dataset:
             where = f"at byte {dataset['offset']}"
         notes[:0] = [
-            where or f"in {len(found['files'])} files",
+            where or f"in {words.count(len(found['files']), 'file', 'files')}",
             "checksums" if dataset["checksums"] else "no checksums",
         ]
     shape = looked_at.shape_text(dataset["shape"]) + (" unlimited" if dataset["unlimited"] else "")
@@ -107,11 +107,13 @@ def summary(found: looked_at.Found) -> str:
     if found["format"] == "streams":
         return "streams of bytes"
     if found["format"] == "series":
-        return f"a series of {len(found['steps'])} steps"
+        return f"a series of {words.count(len(found['steps']), 'step', 'steps')}"
     count, total = len(found["datasets"]), sum(file["bytes"] for file in found["files"])
-    kind = f"{found['format']}, {len(found['files'])} files" if found["set"] else found["format"]
+    kind = (
+        f"{found['format']}, {words.count(len(found['files']), 'file', 'files')}" if found["set"] else found["format"]
+    )
     lost = ", PARTS ARE MISSING" if found["lost"] else ""
-    return f"{kind}, {count} dataset{'' if count == 1 else 's'}, {words.size(total)}{lost}"
+    return f"{kind}, {words.count(count, 'dataset', 'datasets')}, {words.size(total)}{lost}"
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> str:

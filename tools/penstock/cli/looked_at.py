@@ -67,7 +67,8 @@ def shape_text(shape: list[int]) -> str:
 def value_text(attribute: dict[str, Any], most: int) -> str:
     """Cut to MOST characters; the shape goes before the values, unless it is that of a list."""
     value = attribute["value"]
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    listed = json.dumps(value, ensure_ascii=False).replace(r"\\", "\\")  # texts are printable already
+    text = value if isinstance(value, str) else listed
     if len(attribute["shape"]) > 1:
         text = f"{shape_text(attribute['shape'])} {text}"
     return text if len(text) <= most else text[: most - 3] + "..."

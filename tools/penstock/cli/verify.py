@@ -9,6 +9,7 @@ import typer
 
 from penstock.base import launch, words
 from penstock.base.errors import UserError
+from penstock.base.printable import printable
 from penstock.cli import lines, options
 
 PROGRAM = "penstock-verify"
@@ -93,6 +94,7 @@ def _compare(files: list[Path], np: int, mpi: launch.Mpi, quiet: bool) -> list[L
     if quiet or not sys.stderr.isatty():
         return lines.run(PROGRAM, [], files, np, mpi)
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress, TaskID
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
@@ -100,7 +102,7 @@ def _compare(files: list[Path], np: int, mpi: launch.Mpi, quiet: bool) -> list[L
 
         def moved(file: str, share: float) -> None:
             if file not in tasks:
-                tasks[file] = bar.add_task(Path(file).name, total=1.0)
+                tasks[file] = bar.add_task(escape(printable(Path(file).name)), total=1.0)
             bar.update(tasks[file], completed=share)
 
         return lines.run(PROGRAM, ["--progress"], files, np, mpi, moved)

@@ -5,7 +5,6 @@ from typing import Any
 
 HIGH, WARN, INFO = "HIGH", "WARN", "INFO"
 ACHIEVED, WITHDRAWN, UNDECIDED = "achieved", "withdrawn", "undecided"
-LAYERS = ("application", "mpi hint", "library", "file system", "penstock")
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def _jobs(worst: Sequence[Summary]) -> Table:
     for one in worst:
         made.add_row(
             f"{one.lost_core_hours:,.3g}", f"{one.core_hours:,.3g}", share(one.io_share),
-            printable(Path(one.source).name), f"{one.severity} {one.rule} {one.title}",
+            printable(Path(one.source).name), printable(f"{one.severity} {one.rule} {one.title}"),
         )  # fmt: skip
     return made
 

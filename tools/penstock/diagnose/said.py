@@ -82,7 +82,7 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
     console.print(head)
     hours = one.seconds * diagnosis.job.ranks / 3600
     if one.severity == INFO and one.replayed is None:
-        why = f"; not replayed: {one.not_replayed}" if one.not_replayed else ""
+        why = f"; not replayed: {printable(one.not_replayed)}" if one.not_replayed else ""
         brief = Text(
             f"{f'would save {one.saved_seconds:.3g} s' if one.saved_seconds else 'saves nothing by itself'}{why}"
         )
@@ -101,7 +101,7 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
     if one.replayed is not None:
         lines.append(_replayed(one))
     elif one.not_replayed:
-        lines.append(f"not replayed: {one.not_replayed}")
+        lines.append(f"not replayed: {printable(one.not_replayed)}")
     of_log = [one.cause, *(f"{layer}: {text}" for layer, text in one.remedies.items())]
     of_log.append("evidence: " + "; ".join(_evidence(e) for e in one.evidence))
     lines += map(printable, of_log)
@@ -117,7 +117,7 @@ def _evidence(one: Evidence) -> str:
 def _replayed(one: Finding) -> str:
     found = one.replayed
     assert found is not None
-    note = f" ({found.note})" if found.note else ""
+    note = f" ({printable(found.note)})" if found.note else ""
     gained = f"gain {share(found.gain)} of the time" if found.gain >= 0 else f"{found.ratio:.3g} times as long"
     expected = f"\n  {found.expected}" if found.expected else ""
     return "\n".join(

@@ -1,1 +1,1 @@
-"""files: what files contain, read without the library: containers, catalogues, pictures, records of others."""
+"""files: containers, read without the library; catalogues; pictures; descriptions of Fortran records."""

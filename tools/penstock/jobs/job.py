@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 SHARED = -1  # the rank of a record that all ranks share
+JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID")  # where schedulers say a job's number
 SEGMENT = np.dtype(
     [("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")]
 )  # bytes; seconds from the start

@@ -7,12 +7,12 @@ import numpy as np
 
 from penstock.diagnose.facts import MIB
 from penstock.diagnose.replay import source
+from penstock.diagnose.replay.accesses import CALL
 from penstock.diagnose.replay.source import Source
 from penstock.diagnose.replay.steps import READ, WRITE, Steps, Variant, joined, together
 from penstock.diagnose.replay.trial import Asked, Trial, comparison, mean, of_mpi, of_posix, through_mpi, uneven
 from penstock.diagnose.rules.sieved import is_buffered
 
-CALL = 4 * MIB  # of a rank in one collective call
 BUFFER = 16 * MIB
 MOST_CALLS = 500  # of a rank, collective, in one way
 
@@ -90,9 +90,7 @@ def together_or_not(asked: Asked) -> Trial | str:
     remedies = [through_mpi(f"MPI_File_{word}_all in a view, {CALL // MIB} MiB a call", gathered, views, True, **hint)]
     if not uneven(found) and max(map(len, found.steps)) <= MOST_CALLS:
         remedies.append(through_mpi(f"MPI_File_{word}_at_all", found.steps, found, True, **hint))
-    return comparison(
-        asked, found, through_mpi("before", found.steps, found, False), *remedies
-    )  # fmt: skip
+    return comparison(asked, found, through_mpi("before", found.steps, found, False), *remedies)
 
 
 def aggregators(asked: Asked) -> Trial | str:

@@ -82,7 +82,7 @@ def play(stage: Stage, cases: Sequence[Case], seconds: float, listen: Listen) ->
             if time.monotonic() - began >= seconds:
                 raise OverError
             raise UserError(f"the replay failed: {outcome.complaint(PROGRAM)}")
-        content = records.read(record, "penstock.cases/1")
+        content = records.read(record, records.CASES)
     found = [
         [
             Played(

@@ -200,7 +200,7 @@ def overlap(facts: Facts) -> Iterator[Finding]:
     yield found(
         facts,
         "O1",
-        f"{len(written)} bursts of writing, {gap:.3g} s apart, and nothing goes on behind the computation",
+        f"{len(written)} bursts of writing, {gap:.3g} s apart, and nothing is written in the background",
         saved * 0.8,
         [
             Evidence("bursts", len(written), f"{each:.3g} s each in the median"),

@@ -5,13 +5,14 @@ import os
 import re
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from penstock.base.errors import UserError
 from penstock.base.links import followed
+from penstock.base.printable import valid_utf8
 from penstock.files.catalogue import search
 from penstock.files.catalogue.contents import Contents, kind_of
 from penstock.files.catalogue.worker import Reader
@@ -64,7 +65,7 @@ class Catalogue:
     def __init__(self, root: Path, database: Path | None) -> None:
         self.root = followed(root)
         self.database = database or self.root / NAME
-        self._key = _shown(str(self.root)) if database else ""
+        self._key = valid_utf8(str(self.root)) if database else ""
         try:
             self._sql = sqlite3.connect(self.database, timeout=BUSY_SECONDS, isolation_level=None)
             self._sql.execute("PRAGMA foreign_keys = ON")
@@ -88,14 +89,14 @@ class Catalogue:
     def close(self) -> None:
         self._sql.close()
 
-    def update(self, moved: Callable[[str], None] = lambda _path: None) -> Changes:
+    def update(self) -> Changes:
         """Reads what is new or has changed, forgets what is gone."""
         rows = self._sql.execute("SELECT path, bytes, modified FROM files WHERE root = ?", [self._key])
         known = {path: (size, modified) for path, size, modified in rows}
         changes, seen, pending = Changes(), set(), []
         with Reader() as reader:
             for path, info in _walk(self.root, changes):
-                name = _shown(str(path.relative_to(self.root)))
+                name = valid_utf8(str(path.relative_to(self.root)))
                 if known.get(name) == (info.st_size, info.st_mtime_ns):
                     seen.add(name)
                     changes.known += 1
@@ -104,7 +105,6 @@ class Catalogue:
                 if found is None:
                     continue
                 seen.add(name)
-                moved(name)
                 changes.read += 1
                 pending.append((name, info, *found))
                 if len(pending) == BATCH:
@@ -154,7 +154,7 @@ class Catalogue:
                 row = [self._key, name, info.st_size, info.st_mtime_ns]
                 row += [
                     kind if isinstance(contents, str) else contents.format,
-                    _shown(str(contents)) if is_error else None,
+                    valid_utf8(str(contents)) if is_error else None,
                 ]
                 statement = "INSERT INTO files (root, path, bytes, modified, format, error) VALUES (?, ?, ?, ?, ?, ?)"
                 file = self._sql.execute(statement, row).lastrowid
@@ -162,15 +162,15 @@ class Catalogue:
                     continue
                 self._sql.executemany(
                     "INSERT INTO datasets VALUES (?, ?, ?, ?)",
-                    [(file, _shown(d.name), d.type, " ".join(map(str, d.shape))) for d in contents.datasets],
+                    [(file, valid_utf8(d.name), d.type, " ".join(map(str, d.shape))) for d in contents.datasets],
                 )
                 self._sql.executemany(
                     "INSERT INTO attributes VALUES (?, ?, ?, ?, ?)",
                     [
                         (
                             file,
-                            _shown(a.object),
-                            _shown(a.name),
+                            valid_utf8(a.object),
+                            valid_utf8(a.name),
                             _text(a.value),
                             None if isinstance(a.value, str) else a.value,
                         )
@@ -195,7 +195,7 @@ def _walk(root: Path, changes: Changes) -> Iterator[tuple[Path, os.stat_result]]
 
     def passed_over(error: OSError) -> None:
         place = os.path.relpath(error.filename, root)
-        changes.unsearched[_shown(place)] = os.strerror(error.errno or 0)
+        changes.unsearched[valid_utf8(place)] = os.strerror(error.errno or 0)
 
     for folder, folders, names in os.walk(root, onerror=passed_over):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -224,9 +224,4 @@ def _attribute(owner: str, name: str, text: str, number: float | None) -> dict[s
 
 
 def _text(value: str | float) -> str:
-    return _shown(value) if isinstance(value, str) else f"{value:.17g}"
-
-
-def _shown(text: str) -> str:
-    """Without what neither SQLite nor a terminal can take: bytes that are no UTF-8."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return valid_utf8(value) if isinstance(value, str) else f"{value:.17g}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.base.errors import UserError
 from penstock.base.mounts import mounted
-from penstock.jobs.job import FunctionTime, Job, Module
+from penstock.jobs.job import JOB_IDS, FunctionTime, Job, Module
 from penstock.jobs.profile.files import BINS, SUFFIX, ProcessFile, Words, read_file, text
 from penstock.jobs.profile.places import Place, named
 from penstock.jobs.trace.counters import Counts, Way
@@ -19,7 +19,6 @@ from penstock.jobs.trace.records import records_of
 
 _MODULES = ("POSIX", "STDIO", "MPI-IO")
 _PREFIXES = ("POSIX", "STDIO", "MPIIO")
-_JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID")
 _WAY = 21
 _TROUBLES_SAID = 3
 
@@ -65,7 +64,7 @@ class _Reading:
                 modules[name] = Module(name, records, any(file.about["lost"] for file in self.files))
         functions = self._functions()
         first = max(self.files, key=lambda file: (file.about["mpi"], -file.about["rank"], file.about["io"])).about
-        job_id = next((first["environment"][name] for name in _JOB_IDS if name in first["environment"]), first["pid"])
+        job_id = next((first["environment"][name] for name in JOB_IDS if name in first["environment"]), first["pid"])
         return Job(
             source=str(self.folder),
             kind="profile",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from penstock.jobs.job import SEGMENT, Job, Module, Record, Segments, Traced
+from penstock.jobs.job import JOB_IDS, SEGMENT, Job, Module, Record, Segments, Traced
 from penstock.jobs.trace.blocks import Calls, TraceFile
 from penstock.jobs.trace.counters import (
     EXCHANGE,
@@ -34,7 +34,6 @@ Seconds = npt.NDArray[np.float64]
 _PARTIAL = re.compile(r"\..*\.partial$", re.DOTALL)
 _MODULES = ("POSIX", "MPI-IO")  # by module_of
 _PREFIXES = ("POSIX", "MPIIO")
-_JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID")
 
 
 def read_trace(folder: Path) -> Job:
@@ -60,7 +59,7 @@ class _Reading:
             self._read(file)
         first = self.run.files[0].job
         environment = first.get("environment", {})
-        by_id = (str(environment[name]) for name in _JOB_IDS if name in environment)
+        by_id = (str(environment[name]) for name in JOB_IDS if name in environment)
         modules = {}
         for number, name in enumerate(_MODULES):
             if records := tuple(self._records(number, self.steps.block_bytes)):

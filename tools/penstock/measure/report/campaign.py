@@ -98,7 +98,7 @@ def conclusions(content: dict[str, Any]) -> Table | None:
 
 
 def _table(pooled: Pooled, case: str, operation: str) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{case}: {operation}", title_justify="left")
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=Text(f"{case}: {operation}"), title_justify="left")
     made.add_column("method", no_wrap=True)
     ranks = [np for np in pooled.ranks() if any(s.np == np and s.case == case for s in pooled.all())]
     for np in ranks:
@@ -117,7 +117,7 @@ def _table(pooled: Pooled, case: str, operation: str) -> Table:
 
 def _operations(pooled: Pooled, case: str) -> Table:
     """A row for each operation of each method: the fastest rank, the mean, and the slowest, which counts."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=case, title_justify="left")
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=Text(case), title_justify="left")
     made.add_column("method", no_wrap=True)
     made.add_column("operation", no_wrap=True)
     ranks = [np for np in pooled.ranks() if any(s.np == np and s.case == case for s in pooled.all())]

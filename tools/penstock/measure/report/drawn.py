@@ -23,7 +23,7 @@ def draw_table(source: Path, target: Path) -> None:
     rows = table(record)
     console = Console(record=True, width=400, file=io.StringIO(), force_terminal=True)
     console.width = Measurement.get(console, console.options, rows).maximum
-    console.print(headline(record), highlight=False)
+    console.print(headline(record), highlight=False, markup=False)
     console.print(rows)
     for sentence in advice(record):
         console.print(sentence, style="bold", highlight=False, markup=False)

@@ -35,7 +35,7 @@ class Line:
     ratio: Ratio | None
     verified: bool
     error: str | None
-    visible_to_copy: float | None = None  # behind a compute phase: time added, over that of copying the data once
+    visible_to_copy: float | None = None  # time that a commit in the background adds, over that of copying
     define_per_dataset: float | None = None  # seconds, where there are several
 
     @property

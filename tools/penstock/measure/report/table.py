@@ -51,7 +51,7 @@ def remarks(record: Record) -> list[str]:
     for line in record.lines:
         if line.visible_to_copy is not None and not line.control:
             said.append(
-                f"{line.method}: writing behind the computation adds {line.visible_to_copy:.2f} times "
+                f"{line.method}: writing in the background adds {line.visible_to_copy:.2f} times "
                 "the time of copying the data once."
             )
     return said + list(record.notes) + record.defining() + [f"Warning: {warning}." for warning in record.warnings]

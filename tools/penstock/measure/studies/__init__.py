@@ -1,1 +1,1 @@
-"""studies: what is computed of interleaved repetitions, and the published studies made of it."""
+"""studies: statistics of interleaved repetitions, and the published studies that use them."""

@@ -20,13 +20,8 @@ from penstock.operate.feed.spool import Spool
 
 EVENTS, ACKNOWLEDGED = "/services/collector/event", "/services/collector/ack"
 BUSY = (408, 425, 429, 500, 502, 503, 504)
-OF_THE_BATCH = (
-    5,
-    6,
-    12,
-    13,
-    15,
-)  # Splunk's codes: no data, invalid data, no event, blank event, fields of a wrong kind
+# Splunk's codes: no data, invalid data, no event, blank event, fields of a wrong kind.
+OF_THE_BATCH = (5, 6, 12, 13, 15)
 MOST_ANSWER = 1 << 16  # bytes
 MOST_WAIT = 30.0  # seconds between two tries
 FIRST_WAIT = 0.5

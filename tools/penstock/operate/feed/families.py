@@ -74,11 +74,7 @@ def _file_systems(sample: Sample) -> Iterator[Metric]:
             f"penstock_file_system_{name}",
             about,
             (*names, "direction"),
-            [
-                ((*key, way), getattr(one, attribute.format(verb)))
-                for key, one in systems
-                for way, verb in (("read", "read"), ("write", "write"))
-            ],
+            [((*key, way), getattr(one, attribute.format(way))) for key, one in systems for way in ("read", "write")],
         )
 
     yield both("bytes_per_second", "What storage moved", "{}_bytes_per_second")

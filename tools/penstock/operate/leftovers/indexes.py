@@ -7,9 +7,9 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
+from penstock.files.catalogue.contents import HDF5_MAGIC
 from penstock.files.container import HEADER_BYTES, MAGIC
 
-HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 SIDECAR = b"penstock.index"
 HEAD_BYTES = 512
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from penstock.operate.monitor import gpfs
 from penstock.operate.monitor.counters import moved_all
 from penstock.operate.monitor.devices import Device, DeviceRates
 from penstock.operate.monitor.mounts import NFS, Mount
@@ -160,7 +161,7 @@ def _add_gpfs(one: FileSystem, d: Differences | None, seconds: float) -> None:
     one.read_bytes_per_second = _rate(d.get("read_bytes"), seconds)
     one.write_bytes_per_second = _rate(d.get("write_bytes"), seconds)
     one.reads_per_second, one.writes_per_second = _rate(d.get("reads"), seconds), _rate(d.get("writes"), seconds)
-    one.metadata_per_second = sum(d.get(n, 0) for n in ("opens", "closes", "lists", "inode_updates")) / seconds
+    one.metadata_per_second = sum(d.get(n, 0) for n in gpfs.METADATA) / seconds
 
 
 def _add_space(one: FileSystem, now: "Reading") -> None:

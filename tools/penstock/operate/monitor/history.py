@@ -157,7 +157,7 @@ def _jobs(sql: sqlite3.Connection, wanted: str | None) -> list[JobHistory]:
 
 
 def to_record(history: History, paths: list[Path]) -> dict[str, Any]:
-    """Schema penstock.monitor.history/1 (docs/formats/monitor.md)."""
+    """Schema penstock.monitor.history/1 (docs/monitor.md)."""
     return {
         "schema": SCHEMA,
         "files": [str(path) for path in paths],

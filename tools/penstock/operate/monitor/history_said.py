@@ -23,7 +23,7 @@ def say(history: History, console: Console, job: str | None) -> None:
         return
     for node in history.nodes:
         times = f"{_date(node.first)} to {_date(node.last)}, {node.intervals} intervals"
-        console.print(Text.assemble((node.host, "bold"), f"  {times}"), highlight=False)
+        console.print(Text.assemble((printable(node.host), "bold"), f"  {times}"), highlight=False)
     if not history.nodes:
         console.print("nothing was recorded")
         return
@@ -41,8 +41,9 @@ def _say_job(one: JobHistory, console: Console) -> None:
         highlight=False,
     )
     times = f"{_date(one.first)} to {_date(one.last)}"
-    console.print(f"{one.user}{ranks}, {times}, {one.commits} commits", highlight=False)
-    console.print(f"phases: {', '.join(f'{name} {part:.0%}' for name, part in one.phases.items())}", highlight=False)
+    console.print(Text(printable(f"{one.user}{ranks}, {times}, {one.commits} commits")))
+    phases = ", ".join(f"{name} {part:.0%}" for name, part in one.phases.items())
+    console.print(Text(printable(f"phases: {phases}")))
     table = _frame("job")
     _add(table, one.id, {"read": one.read, "write": one.write})
     console.print(table)

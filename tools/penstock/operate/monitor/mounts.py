@@ -1,9 +1,9 @@
 """mounts.py: the mounted file systems of a node from mountinfo, each once however often it is mounted."""
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from penstock.base.mounts import unescaped
 from penstock.operate.monitor.counters import lines_of
 
 # Of the kernel's own: they hold no files of anybody's.
@@ -14,7 +14,6 @@ NO_FILES = (
 )
 SYSTEM_FOLDERS = ("/run", "/sys", "/dev", "/proc", "/boot/efi")
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
-ESCAPE = re.compile(r"\\([0-7]{3})")
 NFS = frozenset({"nfs", "nfs4"})
 
 
@@ -64,11 +63,6 @@ def parse(line: str) -> Mount | None:
         return None
     options = {*fields[5].split(","), *system[2].split(",")}
     return Mount(unescaped(fields[4]), unescaped(system[0]), unescaped(system[1]), fields[2], "ro" in options)
-
-
-def unescaped(text: str) -> str:
-    r"""With \040 as the blank that it stands for."""
-    return ESCAPE.sub(lambda found: chr(int(found[1], 8) & 0xFF), text)
 
 
 def _holds_files(mount: Mount) -> bool:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from penstock.base.mounts import unescaped
 from penstock.operate.monitor.counters import integers, lines_of
-from penstock.operate.monitor.mounts import NFS, unescaped
+from penstock.operate.monitor.mounts import NFS
 
 # Of an operation's line; "errors" only since version 1.1 of the statistics.
 OPERATION = ("calls", "transmissions", "timeouts", "sent", "received", "queue_ms", "rtt_ms", "execute_ms", "errors")

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from penstock.base.errors import UserError, must_be_there
+from penstock.base.printable import valid_utf8
 from penstock.operate.monitor.file_systems import FileSystem
 from penstock.operate.monitor.jobs import Job
 from penstock.operate.monitor.sample import Sample
@@ -77,7 +78,7 @@ class Record:
         every.read_bytes_per_second = sample.node.read_bytes_per_second
         every.write_bytes_per_second = sample.node.write_bytes_per_second
         for kind, one in [("node", every), *(("file_system", one) for one in sample.file_systems)]:
-            subject = self._id("subjects", {"node": node, "kind": kind, "name": shown(one.mount)}, _about(one))
+            subject = self._id("subjects", {"node": node, "kind": kind, "name": valid_utf8(one.mount)}, _about(one))
             rates = (one.read_bytes_per_second, one.write_bytes_per_second, one.reads_per_second, one.writes_per_second)
             row = (sample.clock, sample.seconds, subject, *rates, one.metadata_per_second, one.used)
             self._sql.execute("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -90,20 +91,20 @@ class Record:
         self._sql.execute(update, (sample.clock, job.commits, job.ranks, number))
         output = job.outputs[0] if job.outputs else None
         rates = (job.phase, job.read_bytes_per_second, job.write_bytes_per_second)
-        what = (shown(output.path), output.progress) if output else (None, None)
+        what = (valid_utf8(output.path), output.progress) if output else (None, None)
         row = (sample.clock, sample.seconds, number, *rates, *what)
         self._sql.execute("INSERT INTO job_samples VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _job_id(self, node: int, sample: Sample, job: Job) -> int:
         """Numbers that no scheduler gave are given again: after a pause they mean another job."""
         key: dict[str, str | int | float | None]
-        key = {"node": node, "name": shown(job.id), "program": shown(job.program)}
+        key = {"node": node, "name": valid_utf8(job.id), "program": valid_utf8(job.program)}
         query = "SELECT id, last FROM jobs WHERE node = ? AND name = ? AND program = ? ORDER BY last DESC LIMIT 1"
         found = self._sql.execute(query, list(key.values())).fetchone()
         is_batch = job.id.partition("-")[0] in BATCH
         if found is not None and (is_batch or sample.clock - sample.seconds - found[1] < PAUSE_SECONDS):
             return int(found[0])
-        about = {"command": shown(job.command), "user": shown(job.user), "ranks": job.ranks}
+        about = {"command": valid_utf8(job.command), "user": valid_utf8(job.user), "ranks": job.ranks}
         times = {"first": sample.clock - sample.seconds, "last": sample.clock, "commits": 0}
         return self._insert("jobs", key | about | times)
 
@@ -198,10 +199,5 @@ def transaction(sql: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def shown(text: str) -> str:
-    """Without what SQLite and JSON cannot take: bytes that are no UTF-8."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
 def _about(one: FileSystem) -> dict[str, str | int | float | None]:
-    return {"type": one.type, "source": shown(one.source)}
+    return {"type": one.type, "source": valid_utf8(one.source)}

@@ -1,4 +1,4 @@
-"""worker.py: a process that answers what may hang: space of file systems, sizes of files, files of /proc.
+"""worker.py: a process that answers what may hang: space of file systems, files of /proc.
 
 It stands alone, since it is started as a program: lines of JSON come in, [KEY, QUESTION, ARGUMENT], and go out,
 [KEY, ANSWER, ERROR]. Each is answered in a thread of its own; one that hangs holds up nobody.
@@ -22,9 +22,6 @@ def answer(question: str, argument: Any) -> Any:
         found = os.statvfs(argument)
         sizes = [found.f_blocks * found.f_frsize, found.f_bfree * found.f_frsize, found.f_bavail * found.f_frsize]
         return [*sizes, found.f_files, found.f_ffree]
-    if question == "size":
-        status = Path(argument).stat()
-        return [status.st_size, status.st_blocks * 512]
     if question == "read":
         with Path(argument).open("rb") as file:
             return file.read(MOST_BYTES).decode("utf-8", "surrogateescape")

@@ -8,9 +8,9 @@ from penstock.base import words
 from penstock.base.pages import svg
 from penstock.base.pages.frame import WIDE, Plot
 from penstock.measure.report.page.model import CaseView, Line
+from penstock.measure.report.page.tidy import PHASES
 from penstock.measure.studies import stats
 
-PHASES = ("define", "pack", "exchange", "write", "read", "sync", "commit")
 HATCHES = ("", "///", "", "...", "", "\\\\\\", "xxx")  # of phases, for eyes and printers without colours
 CELLS = 4096  # of a heat map at most, over all methods
 LABEL = {"facecolor": svg.PAPER, "edgecolor": "none", "pad": 0.6}  # in front of lines

@@ -206,7 +206,6 @@ AREAS = (
 )
 PERIODS = ((300.0, "5 minutes"), (8 * 3600.0, "8 hours"))
 CHECKPOINT_METHODS = (OURS, "hdf5/servers", "hdf5/independent", "phdf5:collective=true", PER_PROCESS)
-BEHIND = "hdf5/two_phase"
 
 
 def _checkpoint(asked: Asked) -> Sized:
@@ -229,7 +228,7 @@ def _checkpoint(asked: Asked) -> Sized:
             group = f"{name} every {period}"
             sized.cases.append(Case(f"{group}, in turn", said, CHECKPOINT_METHODS, group=group))
             behind = (*said, "--compute", f"{phase:.3f}", "--compute-by", "sleep", "--put")
-            sized.cases.append(Case(f"{group}, behind the computation", behind, CHECKPOINT_METHODS, group=group))
+            sized.cases.append(Case(f"{group}, in the background", behind, CHECKPOINT_METHODS, group=group))
     return sized
 
 
@@ -240,7 +239,7 @@ def _checkpoint_figures(pooled: Pooled) -> list[Figure]:
     for group in groups:
         series = {
             way: times((method, pooled.get(f"{group}, {way}", method, "write", np)) for method in CHECKPOINT_METHODS)
-            for way in ("in turn", "behind the computation")
+            for way in ("in turn", "in the background")
         }
         title = f"Visible time of a checkpoint of {group}, scaled, {np} processes"
         made.append(figure(group.replace(" ", "-"), title, axis("method", "category"), axis("seconds", "log"), series))
@@ -343,7 +342,7 @@ STUDIES = (
     ),
     Study(
         "lrz-checkpoint",
-        "Checkpoints of SuperMUC's users, in turn with computing and behind it",
+        "Checkpoints of SuperMUC's users, in turn with computing and in the background",
         SOURCE,
         (),
         _checkpoint,
