@@ -43,7 +43,7 @@ void tell_of_waits(const char* program) {
   // One rank's report is enough; rank 1's if rank 0 is missing.
   when_waiting([program](const Waiting& waiting) {
     if (waiting.rank == 0 || (waiting.rank == 1 && waiting.what.find("rank 0 (of") != std::string::npos))
-      std::fprintf(stderr, "%s: %s\n", program, waiting.what.c_str());
+      std::fprintf(stderr, "%s: note: %s\n", program, waiting.what.c_str());
   });
 }
 

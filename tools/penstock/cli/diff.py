@@ -10,6 +10,7 @@ import typer
 from penstock.base import launch
 from penstock.base.errors import UserError, must_be_there
 from penstock.base.printable import printable, printable_in
+from penstock.base.relay import relay
 from penstock.cli import options
 
 PROGRAM = "penstock-diff"
@@ -53,14 +54,15 @@ def diff(
     words += ["--ignore-attributes"] * ignore_attributes + ["--nan-differs"] * nan_differs
     ranks = 1 if mpi is launch.Mpi.serial else np
     command = [*launch.command(PROGRAM, mpi, ranks), *words]
-    ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
+    with relay() as errors:
+        ran = subprocess.run(
+            command, env=launch.environment(), stdout=subprocess.PIPE, stderr=errors.file, text=True, check=False
+        )
     for line in ran.stdout.splitlines():
         if line.startswith("{") and not quiet:
             _print(line, a, b, as_json)
     if ran.returncode not in (0, 1):
-        said = [line for line in ran.stderr.splitlines() if line.startswith(f"{PROGRAM}: ")]
-        why = said[0].removeprefix(f"{PROGRAM}: ") if said else "; ".join(ran.stderr.strip().splitlines())
-        raise UserError(why or f"{PROGRAM} failed", TROUBLE)
+        raise UserError(errors.complaint(PROGRAM) or f"{PROGRAM} failed", TROUBLE)
     raise typer.Exit(ran.returncode)
 
 

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import typer
 from penstock.base import launch
 from penstock.base.errors import MISSING, UserError
 from penstock.base.printable import printable, printable_in
+from penstock.base.relay import own_lines, relay
 
 Line = dict[str, Any]
 
@@ -38,8 +38,10 @@ def run(
     command = [*launcher, str(launch.program(program, mpi)), *words, *map(str, files)]
     lines: list[Line] = []
     with (
-        tempfile.TemporaryFile("w+") as errors,
-        subprocess.Popen(command, env=launch.environment(), stdout=subprocess.PIPE, stderr=errors, text=True) as ran,
+        relay() as errors,
+        subprocess.Popen(
+            command, env=launch.environment(), stdout=subprocess.PIPE, stderr=errors.file, text=True
+        ) as ran,
     ):
         assert ran.stdout is not None
         for text in ran.stdout:
@@ -51,12 +53,9 @@ def run(
                 line["error"] = f"'{line['file']}': {MISSING}"
             if "share" not in line:
                 lines.append(line)
-        ran.wait()
-        errors.seek(0)
-        said = [line for line in errors.read().splitlines() if line.startswith(f"{program}: ")]
     if len(lines) < len(files):
-        ended = _ended(program, files[len(lines)], ran.returncode)
-        raise UserError(said[0].removeprefix(f"{program}: ") if said else ended, 1)
+        said = "; ".join(own_lines(program, errors.lines()))
+        raise UserError(said or _ended(program, files[len(lines)], ran.returncode), 1)
     return lines
 
 

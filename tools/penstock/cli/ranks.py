@@ -4,6 +4,7 @@ import subprocess
 
 from penstock.base import launch
 from penstock.base.errors import UserError
+from penstock.base.relay import relay
 
 
 def run(program: str, words: list[str], np: int, mpi: launch.Mpi) -> str:
@@ -12,9 +13,10 @@ def run(program: str, words: list[str], np: int, mpi: launch.Mpi) -> str:
         raise UserError(f"--np must be at least 1, not {np}")
     ranks = 1 if mpi is launch.Mpi.serial else np
     command = [*launch.command(program, mpi, ranks), *words]
-    ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
+    with relay() as errors:
+        ran = subprocess.run(
+            command, env=launch.environment(), stdout=subprocess.PIPE, stderr=errors.file, text=True, check=False
+        )
     if ran.returncode != 0:
-        said = [line for line in ran.stderr.splitlines() if line.startswith(f"{program}: ")]
-        why = said[0].removeprefix(f"{program}: ") if said else "; ".join(ran.stderr.strip().splitlines())
-        raise UserError(why or f"{program} failed", 1)
+        raise UserError(errors.complaint(program) or f"{program} failed", 1)
     return ran.stdout.strip()

@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.base import launch, words
 from penstock.base.errors import UserError
+from penstock.base.relay import relay
 from penstock.measure.campaign import execute
 from penstock.measure.campaign.request import Request
 from penstock.measure.campaign.run import Outcome
@@ -94,9 +95,12 @@ def estimate(request: Request, directory: Path) -> Needs:
 
 def _ask(command: list[str], request: Request) -> dict[str, Any]:
     environment = launch.environment() | request.environment
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    with relay() as errors:
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, stderr=errors.file, text=True, check=False
+        )
     if done.returncode != 0:
-        raise UserError(Outcome(done.returncode, done.stderr).complaint(execute.PROGRAM), 2)
+        raise UserError(Outcome(done.returncode, errors.lines()).complaint(execute.PROGRAM), 2)
     answer: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
     return answer
 

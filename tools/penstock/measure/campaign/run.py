@@ -4,12 +4,12 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.base.relay import own_lines, relay
 from penstock.measure.campaign.events import Event, parse_event
 
 GRACE_SECONDS = 5.0
@@ -17,16 +17,15 @@ GRACE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: its exit status, and what it wrote on standard error."""
+    """How a run ended: its exit status, and the lines that it wrote on standard error."""
 
     status: int
-    errors: str
+    errors: list[str]
 
     def complaint(self, program: str) -> str:
         """What PROGRAM itself complained of, else the end of all that was said: launchers add pages of their own."""
-        lines = [line.strip() for line in self.errors.splitlines() if line.strip()]
-        own = [line.removeprefix(f"{program}: ") for line in lines if line.startswith(f"{program}: ")]
-        return "; ".join(dict.fromkeys(own)) or "\n".join(lines[-8:]) or f"{program} ended with status {self.status}"
+        own = "; ".join(own_lines(program, self.errors))
+        return own or "\n".join(self.errors[-8:]) or f"{program} ended with status {self.status}"
 
 
 def run(
@@ -38,15 +37,17 @@ def run(
     """Runs COMMAND, for MOST_SECONDS at most, and hands each event on its standard output to LISTEN. Whatever is raised
     meanwhile, Ctrl-C or an exception of LISTEN, passes on when no process of the run is left.
     """
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
-        with _process(command, environment, errors.fileno()) as process, _ended_after(most_seconds, process):
-            assert process.stdout is not None
-            for line in process.stdout:
-                if (event := parse_event(line)) is not None:
-                    listen(event)
-            status = process.wait()
-        errors.seek(0)
-        return Outcome(status, errors.read())
+    with (
+        relay() as errors,
+        _process(command, environment, errors.file.fileno()) as process,
+        _ended_after(most_seconds, process),
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            if (event := parse_event(line)) is not None:
+                listen(event)
+        status = process.wait()
+    return Outcome(status, errors.lines())
 
 
 @contextlib.contextmanager
