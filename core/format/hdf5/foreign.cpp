@@ -114,6 +114,7 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
   if (!match || (match->variable_text ? !strings : match->type != dataset.type))
     return {Code::mismatch, "it is not of type " + name(dataset.type)};
   PENSTOCK_TRY(check_inside(creation, path));
+  if (H5Pget_layout(creation) == H5D_VIRTUAL) PENSTOCK_TRY(check_sources(creation, path));  // else it has fill values
   const int outer = dataset.shape.rank() - inner.rank(), rank = H5Sget_simple_extent_ndims(space);
   const bool folded = outer == 3 && rank == 2;  // ESIO's layout 2
   const Dims last = outer < 0 ? Dims{} : Dims(std::span(dataset.shape.begin() + outer, dataset.shape.end()));

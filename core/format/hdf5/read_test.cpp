@@ -404,6 +404,26 @@ TEST(Hdf5Read, AMissingExternalFileIsNamed) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(out.data()), out.size()), "12345678");
 }
 
+TEST(Hdf5Read, AMissingVirtualSourceIsNamed) {
+  const Scratch scratch;
+  const std::string path = scratch.path("virtual.h5");
+  const hsize_t size = 4;
+  const hdf5::Space space(H5Screate_simple(1, &size, nullptr));
+  {
+    Author author(path);
+    const hdf5::Properties mapped(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_virtual(mapped, space, "source.h5", "x", space);
+    author.add("virtual", H5T_NATIVE_INT, {4}, mapped);
+  }
+  std::vector<std::byte> out;
+  const Status status = read_status(path, "virtual", out);
+  EXPECT_EQ(status.code(), Code::unsupported) << status.message();
+  for (const char* said : {"virtual.h5", "'virtual'", "'source.h5'"})
+    EXPECT_NE(status.message().find(said), std::string::npos) << status.message();
+  Author(scratch.path("source.h5")).add_numbers("x", H5T_NATIVE_INT, {4});
+  EXPECT_TRUE(read_status(path, "virtual", out).ok());
+}
+
 TEST(Hdf5Read, ACompactDatasetWithoutAllItsBytesIsNamed) {
   const Scratch scratch;
   const std::string path = scratch.path("compact.h5");
