@@ -133,7 +133,7 @@ def test_the_launcher_needs_no_activation(build: Path, tmp_path: Path) -> None:
 
 
 def test_it_stops_when_all_intervals_are_narrow_enough(penstock: Penstock, tmp_path: Path) -> None:
-    words = ["--total", "64KiB", "--methods", "raw/per_process,raw/gather", "--json", "out.json"]
+    words = ["--total", "32MiB", "--methods", "raw/per_process,raw/gather", "--json", "out.json"]
     done = penstock("bench", "block2d", "--np", "2", *words, "--repetitions", "80", "--half-width", "99.99")
     assert done.returncode == 0, done.stdout + done.stderr
     assert ", all intervals as narrow as asked for" in done.stdout
