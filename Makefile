@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 BIN := build/venv/bin
 CXX_SOURCES = $(shell find include core bindings bench programs examples tests docs/reproducers \
   \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \))
-PYTHON_SOURCES := tools bindings/fortran $(addprefix tests/,python fortran languages fuzz checkers faults)
+PYTHON_SOURCES := tools bindings/fortran $(addprefix tests/,python fortran languages fuzz checkers faults series)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile

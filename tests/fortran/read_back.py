@@ -12,7 +12,9 @@ except ImportError as missing:
     print(f"skipped: no Python with h5py: {missing}")
     sys.exit(77)
 
-EXTENTS = ([], [2], [3, 2], [3, 2, 2], [2, 3, 1, 2], [2, 1, 3, 1, 2], [2, 2, 1, 1, 3, 2], [1, 2, 1, 2, 1, 2, 2])
+EXTENTS: list[list[int]] = [
+    [], [2], [3, 2], [3, 2, 2], [2, 3, 1, 2], [2, 1, 3, 1, 2], [2, 2, 1, 1, 3, 2], [1, 2, 1, 2, 1, 2, 2],
+]  # fmt: skip
 TYPES = {
     "int8": "<i1",
     "int16": "<i2",

@@ -46,7 +46,7 @@ def fuzz(program: Path, seeds: Path, scratch: Path, given: argparse.Namespace) -
     folders = [scratch / "corpus", scratch / "seeds" / name, FOUND / name, scratch / "crashes"]
     for folder in folders[::3]:
         folder.mkdir()
-    command = [program, *(str(folder) for folder in folders[:3] if folder.exists())]
+    command = [str(program), *(str(folder) for folder in folders[:3] if folder.exists())]
     words = [f"-max_total_time={given.seconds}", f"-seed={given.seed}", "-timeout=20", "-rss_limit_mb=2500"]
     words += [f"-artifact_prefix={scratch}/crashes/", "-print_final_stats=1", "-max_len=32768"]
     if name in OTHERS:

@@ -20,8 +20,7 @@ from penstock.measure.campaign.estimate import Needs, estimate
 from penstock.measure.campaign.request import Request
 from penstock.measure.campaign.scratch import scratch
 from penstock.measure.report import campaign as tables
-from penstock.measure.studies.pooled import Pooled
-from penstock.measure.studies.presets import STUDIES
+from penstock.measure.studies.presets import STUDIES, repeated
 
 LEAST_WIDTH = 120  # of a table: a log has no width of its own, and a narrow terminal may rather wrap than hide figures
 
@@ -74,7 +73,7 @@ def measure(request: Request, directory: Path, output: Path, arguments: list[str
             typer.echo(f"penstock: stopped; what was measured is in {output}: --resume goes on from there", err=True)
         raise
     if request.preset in STUDIES and content["jobs"]:
-        conclude(content)
+        repeated(content)
         record.save(output, content)
     if content["jobs"]:
         show(content)
@@ -83,14 +82,6 @@ def measure(request: Request, directory: Path, output: Path, arguments: list[str
         typer.echo(f"penstock: {sentence}", err=True)
     if complaints or not record.verified(content):
         raise typer.Exit(1)
-
-
-def conclude(content: record.Content) -> None:
-    """Fills in the figures and the conclusions of the study that CONTENT repeats."""
-    study = STUDIES[content["preset"]]
-    pooled = Pooled(content)
-    content["figures"] = study.figures(pooled)
-    content["conclusions"] = study.conclusions(pooled)
 
 
 def show(content: record.Content) -> None:
