@@ -61,9 +61,12 @@ TEST(Extension, AnUnknownOneNeedsAFormat) {
   }
   for (const char* plan : {"hdf5", "netcdf/two_phase"})
     EXPECT_TRUE(File::create(comm, "session-test-m.dat", plan).ok());
-  const Status wrong = File::create(comm, "session-test-m.h5", "two_phase:writrs=2").status();
-  for (const char* said : {"'session-test-m.h5'", "'two_phase:writrs=2'", "did you mean 'writers'?"})
-    EXPECT_NE(wrong.message().find(said), std::string::npos) << wrong.message();
+  const std::string path = "session-test-m.h5", plan = "two_phase:writrs=2";
+  ASSERT_TRUE(File::create(comm, path)->close().ok());
+  for (const Status& wrong : {File::create(comm, path, plan).status(), File::open(comm, path, plan).status(),
+                              File::reopen(comm, path, plan).status()})
+    for (const char* said : {"session-test-m.h5'", "'two_phase:writrs=2'", "did you mean 'writers'?"})
+      EXPECT_NE(wrong.message().find(said), std::string::npos) << wrong.message();
 }
 
 TEST_P(Session, SeveralCommitsOnOneFile) {

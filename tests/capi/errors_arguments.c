@@ -14,6 +14,7 @@ static void decompositions(void) {
   const int64_t minus[2] = {-1, 1}, big[3] = {INT64_MAX, 2, 1}, huge[3] = {1LL << 30, 1LL << 30, 1LL << 30};
   INVALID(penstock_block(-1, ten, zero, one, &d));
   INVALID(penstock_block(9, ten, zero, one, &d));
+  CHECK(strstr(penstock_message(), "9 dimensions: datasets have 0 to 8") != NULL);
   INVALID(penstock_block(2, NULL, zero, one, &d));
   INVALID(penstock_block(2, ten, NULL, one, &d));
   INVALID(penstock_block(2, ten, zero, NULL, &d));

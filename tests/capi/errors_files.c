@@ -79,6 +79,7 @@ static penstock_status wrong_type(void) { return ask("data", PENSTOCK_FLOAT, 2, 
 static penstock_status wrong_shape(void) { return ask("data", PENSTOCK_DOUBLE, 2, (int64_t[]){4 * size, 4}); }
 static penstock_status wrong_rank(void) { return ask("data", PENSTOCK_DOUBLE, 1, (int64_t[]){12 * size}); }
 static penstock_status missing(void) { return ask("date", PENSTOCK_DOUBLE, 2, (int64_t[]){4 * size, 3}); }
+static penstock_status unlike(void) { return ask("temperature", PENSTOCK_DOUBLE, 2, (int64_t[]){4 * size, 3}); }
 static penstock_status missing_on_one(void) {
   return ask(rank == size - 1 ? "date" : "data", PENSTOCK_DOUBLE, 2, (int64_t[]){4 * size, 3});
 }
@@ -151,7 +152,8 @@ static const Case cases[] = {
     {"another type than the file's", wrong_type, PENSTOCK_MISMATCH, {"data", "f32", "f64"}},
     {"another shape than the file's", wrong_shape, PENSTOCK_MISMATCH, {"data", "4)", "3)"}},
     {"another number of dimensions", wrong_rank, PENSTOCK_MISMATCH, {"data"}},
-    {"a dataset that is not there", missing, PENSTOCK_NOT_FOUND, {"date"}},
+    {"a dataset that is not there", missing, PENSTOCK_NOT_FOUND, {"'date'", "did you mean 'data'?"}},
+    {"a dataset with a name like no other", unlike, PENSTOCK_NOT_FOUND, {"'temperature'", "; there is data"}},
     {"a dataset that is not there, on one rank", missing_on_one, PENSTOCK_NOT_FOUND, {"date"}},
     {"a group as a dataset", a_group, PENSTOCK_INVALID, {NULL}},
     {"put to a reader", put_to_a_reader, PENSTOCK_INVALID, {NULL}},

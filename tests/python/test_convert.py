@@ -172,7 +172,10 @@ def test_what_a_file_cannot_give_or_take_is_named(penstock: Penstock, tmp_path: 
     assert "either --parts M or --per-rank N" in refused(penstock, *both, "--per-rank", "2", status=2)
     assert "--parts and --per-rank make a plan" in refused(penstock, *both, "--chunks", "4x4", status=2)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith((".", "out"))]
-    run(penstock, "convert", "lists.h5", "numbers.h5", "--only", "numbers")
+    run(penstock, "convert", "lists.h5", "numbers.nc4", "--only", "numbers", "--compress", "gzip:4")
+    with netCDF4.Dataset(tmp_path / "numbers.nc4") as file:
+        assert file["numbers"].filters()["zlib"]
+        assert file["numbers"][:].tolist() == [0, 1, 2]
 
 
 def test_a_damaged_chunk_leaves_what_was_there(penstock: Penstock, tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ def test_reads_beyond_the_end_are_read_modify_write_too() -> None:
         record("MPI-IO", COLL_WRITES=512 * 200, BYTES_WRITTEN=asked, F_WRITE_TIME=512 * 680, F_SLOWEST_RANK_TIME=683,
                SIZE_WRITE_AGG_100K_1M=102400, VIEWS=102400),
         shared("POSIX", 512, 56, READS=rounds, WRITES=rounds, BYTES_WRITTEN=moved, RW_SWITCHES=2 * rounds,
-               F_READ_TIME=56 * 204, F_WRITE_TIME=56 * 60, SEQ_READS=rounds, SEQ_WRITES=rounds),
+               F_READ_TIME=56 * 204, F_WRITE_TIME=56 * 60, F_META_TIME=56 * 30, SEQ_READS=rounds,
+               SEQ_WRITES=rounds),
         ranks=512, seconds=727,
     )  # fmt: skip
     found = {one.rule: one for one in diagnose(made).findings}

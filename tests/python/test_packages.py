@@ -184,6 +184,8 @@ def test_what_pip_gives_to_cmake_are_its_options() -> None:
     named = {name for name in given if name.startswith("PENSTOCK")} | set(re.findall(r"define\.(PENSTOCK_\w+)", said))
     assert len(named) > len(given) - 2
     assert named <= options_of_cmake()
+    for part in ("PROGRAMS", "BENCH", "TESTS", "EXAMPLES", "FORTRAN"):  # or pip takes many minutes
+        assert given[f"PENSTOCK_{part}"] == "OFF"
 
 
 def chosen_by(site: Path, program: str = "penstock-info", mpi: str = "") -> subprocess.CompletedProcess[str]:

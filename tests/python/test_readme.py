@@ -143,3 +143,5 @@ def test_the_ten_lines(build: Path, tmp_path: Path, language: str) -> None:
     with h5py.File(tmp_path / "heat.h5") as file:
         np.testing.assert_array_equal(file["temperature"], np.add.outer(10.0 * np.arange(6), np.arange(5.0)))
         assert file["temperature"].attrs["units"] == b"K"
+        if language in ("cpp", "fortran"):
+            assert [each.label for each in file["temperature"].dims] == ["y", "x"]

@@ -37,7 +37,8 @@ def test_all_findings_are_played_within_the_budget_and_often_enough(
     """A machine on which each step takes so long, and a launcher a second."""
     now, played = [0.0], []
 
-    def play(stage: Stage, cases: Sequence[Case], seconds: float, _: Any) -> Whole:
+    def play(stage: Stage, cases: Sequence[Case], seconds: float, listen: Any) -> Whole:
+        listen(1, 2)
         steps_of_all = [[sum(map(len, one.steps)) for one in variants] for _, variants in cases]
         each = sum(map(sum, steps_of_all)) * step_seconds
         times = min(stage.repetitions, int((seconds - 1) / max(each, 1e-9)) - 1)
@@ -60,6 +61,7 @@ def test_all_findings_are_played_within_the_budget_and_often_enough(
     after = replayed(found, Stage(tmp_path, 8, launch.Mpi.openmpi, 8, 60.0), lambda *what: told.append(what))
     assert now[0] <= 60.5
     assert played
+    assert ("A1" in told[0][0], *told[0][1:]) == (True, 1, 2)
     for one in after.findings:
         assert one.replayed is not None or "--budget" in one.not_replayed
         if one.replayed is not None:

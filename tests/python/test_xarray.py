@@ -89,8 +89,11 @@ def test_groups_and_files_of_others(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("placement", [each for each in SETS if "per_rank" not in each])  # the file is changed
 @pytest.mark.parametrize("engine", ["h5netcdf", "netcdf4"])
-def test_other_readers_know_the_dimensions_of_hdf5_files(tmp_path: Path, engine: str, placement: str) -> None:
-    path, plan = tmp_path / "weather.h5", f"hdf5/two_phase{placement}"
+@pytest.mark.parametrize("extension", ["h5", "nc4"])
+def test_other_readers_know_the_dimensions_of_hdf5_files(
+    tmp_path: Path, extension: str, engine: str, placement: str
+) -> None:
+    path, plan = tmp_path / f"weather.{extension}", f"hdf5/two_phase{placement}"
     weather().drop_vars("wet").penstock.to_file(path, plan=plan)
     with penstock.reopen(path, plan=plan) as file:  # kept, and new ones
         file["more"] = penstock.block(np.zeros((4, 2)), (4, 2), (0, 0), dimensions=["lat", "corner"])

@@ -14,7 +14,7 @@ from penstock.cli import options, ranks
 
 PROGRAM = "penstock-convert"
 FILTERS = {"gzip": "deflate", "deflate": "deflate", "zstd": "zstd", "blosc": "blosc"}
-OTHER_FORMATS = (".nc", ".nc4", ".cdf", ".raw", ".json")
+OTHER_FORMATS = (".nc", ".cdf", ".raw", ".json")
 
 Parts = Annotated[
     int | None, typer.Option("--parts", metavar="M", help="Split into M files, each a slab of every dataset.")
