@@ -144,4 +144,4 @@ def test_the_ten_lines(build: Path, tmp_path: Path, language: str) -> None:
         np.testing.assert_array_equal(file["temperature"], np.add.outer(10.0 * np.arange(6), np.arange(5.0)))
         assert file["temperature"].attrs["units"] == b"K"
         if language in ("cpp", "fortran"):
-            assert [each.label for each in file["temperature"].dims] == ["y", "x"]
+            assert [each[0].name for each in file["temperature"].dims] == ["/y", "/x"]

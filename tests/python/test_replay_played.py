@@ -136,7 +136,7 @@ def test_where_a_replay_cannot_be_played_it_says_why(penstock: Penstock, tmp_pat
     write_darshan(known.slow_target(), log)
     result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path / "nowhere"))
     assert result.returncode == 2
-    assert f"--dir {tmp_path}/nowhere: no such folder" in result.stderr
+    assert f"'{tmp_path}/nowhere': no such file or folder" in result.stderr
     assert "add --replay" in penstock("doctor", str(log), "--dir", str(tmp_path)).stderr
     assert "takes one log" in penstock("doctor", str(tmp_path), "--replay").stderr
     result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path))
