@@ -271,8 +271,8 @@ void bind_files(nb::module_& module) {
           nb::arg("convention"))
       .def(
           "capture_bytes", [](OpenFile& self, int64_t bytes) { self.get().set_capture_bytes(bytes); }, nb::arg("bytes"))
-      .def("set_attribute", &set_attribute, nb::arg("object"), nb::arg("name"), nb::arg("type"),
-           nb::arg("shape"), nb::arg("values"))
+      .def("set_attribute", &set_attribute, nb::arg("object"), nb::arg("name"), nb::arg("type"), nb::arg("shape"),
+           nb::arg("values"))
       .def(
           "attributes",
           [](OpenFile& self, const std::string& object) {
