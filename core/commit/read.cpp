@@ -73,7 +73,8 @@ Result<int64_t> broadcast_replicas(const Target& target, std::span<const Pending
   for (const auto& [name, speaker] : speakers) of_speaker[speaker].push_back({wanted.find(name), requests[name], {}});
   const int64_t most = target.buffer_bytes;
   int64_t peak = 0;
-  for (auto& [speaker, datasets] : of_speaker) {
+  for (auto& [rank, datasets] : of_speaker) {
+    const int speaker = rank;  // a capture for Debian 12's clang
     std::vector<Share> shares;
     int64_t sum = 0;
     const auto send = [&]() -> Status {

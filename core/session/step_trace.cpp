@@ -19,7 +19,7 @@ std::vector<std::string> names(const std::vector<Pending>& pending) {
   std::vector<std::string> list;
   for (const Pending& p : pending) list.push_back(p.name);
   std::ranges::sort(list);
-  list.erase(std::ranges::unique(list).begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
   if (list.size() > max_names) list.resize(max_names);
   return list;
 }
