@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
+#include "core/access/decoded.hpp"
 #include "core/base/units.hpp"
-#include "core/format/format.hpp"
 #include "core/methods/methods.hpp"
-#include "core/model/boxes.hpp"
 #include "core/transport/move.hpp"
 
 namespace penstock {
@@ -50,29 +49,6 @@ void add_pieces(const Contents& contents, const std::vector<Part>& parts, int in
     }
 }
 
-Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection,
-                    std::byte* memory, int64_t most) {
-  const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(index)];
-  const Format* format = find_format(contents.format);
-  std::vector<Box> whole, boxes;
-  if (selection.is_box())
-    whole.push_back(selection.box());
-  else
-    for (const MemoryRun& run : selection.runs()) boxes_of_run(dataset.shape, run.offset, run.length, whole);
-  for (const Box& box : whole)
-    if (elements(box.count) > 0) cut_box(box, std::max<int64_t>(1, most / bytes(dataset.type)), boxes);
-  std::vector<std::byte> buffer;
-  for (const Box& box : boxes) {
-    buffer.resize(static_cast<size_t>(elements(box.count) * bytes(dataset.type)));
-    PENSTOCK_TRY(format->read_foreign(path, dataset, box, buffer));
-    const auto common = intersect(selection, Selection::of_box(dataset.shape, box));
-    if (!common) continue;
-    const Piece piece{0, 0, bytes(dataset.type), 0, *common, memory};
-    copy_window(piece, {0, std::ssize(buffer)}, buffer.data(), Direction::read);
-  }
-  return {};
-}
-
 Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
                         const std::shared_ptr<Storage>& storage) {
   PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", "raw", vocabulary()));
@@ -108,10 +84,17 @@ Status move_here(Direction direction, const Contents& contents, std::span<const 
 
 Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
                  const std::shared_ptr<Storage>& storage) {
-  constexpr int64_t most = 16 << 20;
-  for (const Claim& claim : claims)
-    if (contents.foreign[static_cast<size_t>(claim.dataset)])
-      PENSTOCK_TRY(read_foreign(contents, path, claim.dataset, claim.selection, claim.memory, most));
+  std::vector<int> asked;
+  std::vector<Claim> foreign;
+  for (const Claim& claim : claims) {
+    if (!contents.foreign[static_cast<size_t>(claim.dataset)]) continue;
+    if (asked.empty() || asked.back() != claim.dataset) asked.push_back(claim.dataset);
+    foreign.push_back(claim);
+    foreign.back().dataset = static_cast<int>(asked.size()) - 1;
+  }
+  PhaseTimes phases;
+  if (!foreign.empty())
+    PENSTOCK_TRY(read_decoded(serial_communicator(), contents, path, asked, foreign, phases).status());
   return move_here(Direction::read, contents, claims, storage);
 }
 

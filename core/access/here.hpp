@@ -21,10 +21,6 @@ std::vector<Part> parts_of(const Contents& contents, std::span<const int> datase
 // The movements that fill CLAIM of dataset INDEX. Elements in no part become zero.
 void add_pieces(const Contents& contents, const std::vector<Part>& parts, int index, const Claim& claim,
                 std::vector<Piece>& pieces);
-// Reads SELECTION of dataset INDEX by its format's library: at most about MOST bytes at once; each time the library
-// opens the file again.
-Status read_foreign(const Contents& contents, const std::string& path, int index, const Selection& selection,
-                    std::byte* memory, int64_t most);
 
 // Moves PIECES of PARTS on this rank alone; does not sync.
 Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,

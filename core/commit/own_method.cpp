@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/access/decoded.hpp"
 #include "core/access/here.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
@@ -222,7 +223,7 @@ Status OwnMethod::complete(Opened& file, Moving& moving) const {
   });
 }
 
-// Plain data in parts moves by the transport; each rank reads the rest through the format's library.
+// Plain data in parts moves by the transport; what only the format's library can read is decoded by some ranks for all.
 Status OwnMethod::read(Opened& file, std::span<const Dataset> datasets, std::span<const Claim> claims) const {
   const Target& target = file.target;
   const Contents& contents = file.file->contents;
@@ -233,16 +234,15 @@ Status OwnMethod::read(Opened& file, std::span<const Dataset> datasets, std::spa
   std::vector<int> asked;
   for (const Dataset& dataset : datasets) asked.push_back(contents.catalogue.index_of(dataset.name));
   job.parts = parts_of(contents, asked, plan_.settings.integer("block"));
-  Status foreign;
-  for (const Claim& claim : claims) {
-    const int index = asked[static_cast<size_t>(claim.dataset)];
-    if (!contents.foreign[static_cast<size_t>(index)]) {
+  const auto is_foreign = [&](int index) { return contents.foreign[static_cast<size_t>(index)]; };
+  for (const Claim& claim : claims)
+    if (const int index = asked[static_cast<size_t>(claim.dataset)]; !is_foreign(index))
       add_pieces(contents, job.parts, index, claim, job.pieces);
-    } else if (foreign.ok()) {
-      PhaseTimer timer(report.phases, Phase::read);
-      foreign = read_foreign(contents, file.file->path, index, claim.selection, claim.memory,
-                             std::max<int64_t>(target.buffer_bytes, 1 << 20));
-    }
+  Moved decoded;
+  if (std::ranges::any_of(asked, is_foreign)) {
+    auto moved = read_decoded(target.comm, contents, file.file->path, asked, claims, report.phases);
+    PENSTOCK_TRY(agree(target.comm, moved.status()));
+    decoded = *std::move(moved);
   }
   job.phases = &report.phases;
   HintsOutcome outcome;
@@ -250,9 +250,10 @@ Status OwnMethod::read(Opened& file, std::span<const Dataset> datasets, std::spa
   PENSTOCK_ASSIGN(const auto transfer, begin_transfer(target, file.hints, job));
   const Status status = transfer->finish();
   report_moved(transfer->moved(), report);
+  report.memory_peak = std::max(report.memory_peak, decoded.memory_peak);
+  report.writers = std::max<int64_t>(report.writers, decoded.touched_files ? 1 : 0);
   report_hints(outcome, report);
-  PENSTOCK_TRY(agree(target.comm, status));
-  return agree(target.comm, foreign);
+  return agree(target.comm, status);
 }
 
 }  // namespace

@@ -14,6 +14,14 @@
 
 namespace penstock {
 
+// A dataset that only its format's library can read, open on this rank.
+class ForeignDataset {
+ public:
+  virtual ~ForeignDataset() = default;
+  // The elements of BOX in row-major order, converted to the dataset's type.
+  virtual Status read(const Box& box, std::span<std::byte> out) = 0;
+};
+
 // All functions are local (rank 0 calls them; for a set each rank lays out its own part). They keep no state.
 class Format {
  public:
@@ -42,10 +50,11 @@ class Format {
   // The contents of the file or set at PATH. Invalid data gives Code::damaged, never a crash or an access outside its
   // folder.
   virtual Result<Contents> read(const std::string& path) const = 0;
-  // For datasets that Contents marks as foreign: reads the elements of BOX in row-major order, converted to TYPE by the
-  // format's library.
-  virtual Status read_foreign(const std::string& path, const Dataset& dataset, const Box& box,
-                              std::span<std::byte> out) const = 0;
+  // Opens a dataset that Contents marks as foreign. CACHE_BYTES: what its library may keep unpacked between reads.
+  virtual Result<std::unique_ptr<ForeignDataset>> open_foreign(const std::string& path, const Dataset& dataset,
+                                                               int64_t /*cache_bytes*/) const {
+    return Status(Code::internal, "'" + path + "', dataset '" + dataset.name + "': nothing in this format is foreign");
+  }
 };
 
 // The built formats, in the order of core/format/CMakeLists.txt.

@@ -37,6 +37,12 @@ class Scratch {
   std::string folder_;
 };
 
+inline Status read_foreign(const Format& format, const std::string& path, const Dataset& dataset, const Box& box,
+                           std::span<std::byte> out) {
+  PENSTOCK_ASSIGN(const auto open, format.open_foreign(path, dataset, 0));
+  return open->read(box, out);
+}
+
 inline std::vector<std::byte> random_bytes(int64_t size, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::byte> bytes(static_cast<size_t>(size));

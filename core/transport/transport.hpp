@@ -34,6 +34,7 @@ struct Job {
   bool keep = false;          // writing: keep bytes between the pieces (else they become zero)
   bool disjoint = false;      // no two pieces of the job, on any rank, share a byte
   bool sync = true;           // writing: the data is durable before finish returns
+  bool one_thread = false;    // STORAGE is called only by the thread that calls begin, progress and finish
   std::optional<Io> io;       // how files were created; else as the settings say
   Hints hints;                // for MPI-IO
   PhaseTimes* phases = nullptr;

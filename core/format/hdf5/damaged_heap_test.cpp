@@ -126,7 +126,7 @@ Result<Seen> look(const std::string& path) {
     const Dataset& dataset = contents.catalogue.datasets[i];
     std::vector<std::byte> out(static_cast<size_t>(bytes(dataset)));
     if (!contents.foreign[i]) continue;
-    PENSTOCK_TRY(hdf5_format().read_foreign(path, dataset, {Dims{0}, dataset.shape}, out));
+    PENSTOCK_TRY(testing::read_foreign(hdf5_format(), path, dataset, {Dims{0}, dataset.shape}, out));
     seen.values[dataset.name] = text_of(out, dataset);
   }
   for (const auto& [object, attributes] : contents.catalogue.attributes)

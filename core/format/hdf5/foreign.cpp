@@ -151,30 +151,60 @@ bool externals_are_here(hid_t dataset) {
   return true;
 }
 
-// Opens a dataset with external files beside the file.
-DatasetHandle open_beside(hid_t file, const std::string& name) {
+// BESIDE: its external files lie beside the file.
+DatasetHandle open_dataset(hid_t file, const std::string& name, int64_t cache_bytes, bool beside) {
+  constexpr size_t slots = 12421;  // a prime, far above the number of chunks
+  constexpr int64_t min_cache = 1 << 20;
+  constexpr double drop_what_was_read = 1;
   const Properties access(H5Pcreate(H5P_DATASET_ACCESS));
-  if (!access.ok() || H5Pset_efile_prefix(access, "${ORIGIN}") < 0) return {};
+  if (!access.ok() || (beside && H5Pset_efile_prefix(access, "${ORIGIN}") < 0) ||
+      H5Pset_chunk_cache(access, slots, static_cast<size_t>(std::max(cache_bytes, min_cache)), drop_what_was_read) < 0)
+    return {};
   return DatasetHandle(H5Dopen2(file, ("/" + name).c_str(), access));
 }
 
+class OpenDataset final : public ForeignDataset {
+ public:
+  OpenDataset(std::string path, Dataset dataset, File file, DatasetHandle handle)
+      : path_(std::move(path)), dataset_(std::move(dataset)), file_(std::move(file)), handle_(std::move(handle)) {}
+  ~OpenDataset() override {
+    const QuietErrors quiet;
+    (void)handle_.close();
+    (void)file_.close();
+  }
+  OpenDataset(const OpenDataset&) = delete;
+  OpenDataset& operator=(const OpenDataset&) = delete;
+
+  Status read(const Box& box, std::span<std::byte> out) override {
+    const int64_t count = elements(box.count);
+    if (count < 0 || std::ssize(out) != count * bytes(dataset_.type))
+      return {Code::internal, "a buffer does not have the size of its box"};
+    if (count == 0) return {};
+    const QuietErrors quiet;
+    return read_open(handle_, path_, dataset_, box, out).in("'" + path_ + "', dataset '" + dataset_.name + "'");
+  }
+
+ private:
+  const std::string path_;
+  const Dataset dataset_;
+  File file_;
+  DatasetHandle handle_;
+};
+
 }  // namespace
 
-Status read_box(const std::string& path, const Dataset& dataset, const Box& box, std::span<std::byte> out) {
-  const int64_t count = elements(box.count);
-  if (count < 0 || static_cast<int64_t>(out.size()) != count * bytes(dataset.type))
-    return {Code::internal, "a buffer does not have the size of its box"};
-  if (count == 0) return {};
+Result<std::unique_ptr<ForeignDataset>> open_foreign(const std::string& path, const Dataset& dataset,
+                                                     int64_t cache_bytes) {
   int64_t file_bytes = 0;
-  PENSTOCK_ASSIGN(const File file, open_file(path, file_bytes));
-  const std::string where = "'" + path + "', dataset '" + dataset.name + "'";
-  DatasetHandle handle(H5Dopen2(file, ("/" + dataset.name).c_str(), H5P_DEFAULT));
+  PENSTOCK_ASSIGN(File file, open_file(path, file_bytes));
+  DatasetHandle handle = open_dataset(file, dataset.name, cache_bytes, false);
   if (handle.ok() && !externals_are_here(handle)) {
     (void)handle.close();  // the library opens a dataset only once
-    handle = open_beside(file, dataset.name);
+    handle = open_dataset(file, dataset.name, cache_bytes, true);
   }
-  if (!handle.ok()) return library_error(Code::damaged, "opening " + where);
-  return read_open(handle, path, dataset, box, out).in(where);
+  if (!handle.ok()) return library_error(Code::damaged, "opening '" + path + "', dataset '" + dataset.name + "'");
+  return std::unique_ptr<ForeignDataset>(
+      std::make_unique<OpenDataset>(path, dataset, std::move(file), std::move(handle)));
 }
 
 }  // namespace penstock::hdf5

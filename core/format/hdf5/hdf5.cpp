@@ -69,11 +69,11 @@ class Hdf5 final : public Format {
     return hdf5::read_contents(path);
   }
 
-  Status read_foreign(const std::string& path, const Dataset& dataset, const Box& box,
-                      std::span<std::byte> out) const override {
+  Result<std::unique_ptr<ForeignDataset>> open_foreign(const std::string& path, const Dataset& dataset,
+                                                       int64_t cache_bytes) const override {
     const hdf5::QuietErrors quiet;
     PENSTOCK_TRY(hdf5::library_ready());
-    return hdf5::read_box(path, dataset, box, out);
+    return hdf5::open_foreign(path, dataset, cache_bytes);
   }
 };
 

@@ -267,8 +267,9 @@ TEST(Hdf5Image, MoreThanFourGiBInOneDataset) {
   pwrite_all(fd, layout->blocks[1].base + last * 8, std::as_bytes(std::span(&value, 1)));
   ::close(fd);
   double read = 0;
-  const Status status = hdf5_format().read_foreign(path, catalogue.datasets[1], {Dims{1000002, 1030}, Dims{1, 1}},
-                                                   std::as_writable_bytes(std::span(&read, 1)));
+  const Status status =
+      testing::read_foreign(hdf5_format(), path, catalogue.datasets[1], {Dims{1000002, 1030}, Dims{1, 1}},
+                            std::as_writable_bytes(std::span(&read, 1)));
   EXPECT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(read, value);
 }

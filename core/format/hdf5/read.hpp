@@ -1,9 +1,11 @@
 // Read: the contents of an HDF5 file of any origin.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
+#include "core/format/format.hpp"
 #include "core/hdf5/handles.hpp"
 #include "core/model/layout.hpp"
 
@@ -23,6 +25,7 @@ Result<Contents> read_contents(const std::string& path);
 Status find_blocks(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped,
                    std::vector<StoredBlock>& blocks, bool& foreign);
 
-Status read_box(const std::string& path, const Dataset& dataset, const Box& box, std::span<std::byte> out);
+Result<std::unique_ptr<ForeignDataset>> open_foreign(const std::string& path, const Dataset& dataset,
+                                                     int64_t cache_bytes);
 
 }  // namespace penstock::hdf5

@@ -61,8 +61,8 @@ std::vector<T> read_all(const std::string& path, const Contents& contents, const
   EXPECT_EQ(static_cast<int64_t>(sizeof(T)), bytes(dataset.type)) << name;
   const auto out = std::as_writable_bytes(std::span(values));
   if (contents.foreign[static_cast<size_t>(index)]) {
-    const Status status =
-        hdf5_format().read_foreign(path, dataset, {Dims::filled(dataset.shape.rank(), 0), dataset.shape}, out);
+    const Status status = testing::read_foreign(hdf5_format(), path, dataset,
+                                                {Dims::filled(dataset.shape.rank(), 0), dataset.shape}, out);
     EXPECT_TRUE(status.ok()) << status.message();
     return values;
   }
@@ -173,12 +173,12 @@ TEST(Hdf5Read, WhatOthersStore) {
 
   double part[6] = {};
   const Dataset& deflated = *contents->catalogue.find("deflated");
-  ASSERT_TRUE(hdf5_format()
-                  .read_foreign(path, deflated, {Dims{2, 3}, Dims{2, 3}}, std::as_writable_bytes(std::span(part)))
+  ASSERT_TRUE(testing::read_foreign(hdf5_format(), path, deflated, {Dims{2, 3}, Dims{2, 3}},
+                                    std::as_writable_bytes(std::span(part)))
                   .ok());
   for (int i = 0; i < 6; ++i) EXPECT_EQ(part[i], ((2 + i / 3) * 40 + 3 + i % 3) % 100);
-  EXPECT_EQ(hdf5_format()
-                .read_foreign(path, deflated, {Dims{29, 39}, Dims{2, 3}}, std::as_writable_bytes(std::span(part)))
+  EXPECT_EQ(testing::read_foreign(hdf5_format(), path, deflated, {Dims{29, 39}, Dims{2, 3}},
+                                  std::as_writable_bytes(std::span(part)))
                 .code(),
             Code::mismatch);
 }
@@ -306,7 +306,7 @@ TEST(Hdf5Read, FieldsOfEsioInEveryLayout) {
         box.count[d] = 1 + static_cast<int64_t>(random() % static_cast<unsigned>(field.shape[d] - box.start[d]));
       }
       std::vector<double> part(static_cast<size_t>(elements(box.count)), -1);
-      ASSERT_TRUE(hdf5_format().read_foreign(path, field, box, std::as_writable_bytes(std::span(part))).ok());
+      ASSERT_TRUE(testing::read_foreign(hdf5_format(), path, field, box, std::as_writable_bytes(std::span(part))).ok());
       Dims at = Dims::filled(field.shape.rank(), 0);
       for (const double value : part) {
         int64_t linear = 0;
@@ -318,8 +318,9 @@ TEST(Hdf5Read, FieldsOfEsioInEveryLayout) {
     std::vector<double> beyond(1);
     Box outside{Dims::filled(field.shape.rank(), 0), Dims::filled(field.shape.rank(), 1)};
     outside.start[1] = field.shape[1];
-    EXPECT_EQ(hdf5_format().read_foreign(path, field, outside, std::as_writable_bytes(std::span(beyond))).code(),
-              Code::mismatch);
+    EXPECT_EQ(
+        testing::read_foreign(hdf5_format(), path, field, outside, std::as_writable_bytes(std::span(beyond))).code(),
+        Code::mismatch);
   }
 }
 
@@ -348,7 +349,8 @@ TEST(Hdf5Read, NeverLeavesItsFolder) {
   ASSERT_TRUE(contents.ok()) << contents.status().message();
   for (const Dataset& dataset : contents->catalogue.datasets) {
     std::vector<std::byte> out(static_cast<size_t>(bytes(dataset)));
-    EXPECT_EQ(hdf5_format().read_foreign(path, dataset, {Dims{0}, dataset.shape}, out).code(), Code::unsupported)
+    EXPECT_EQ(testing::read_foreign(hdf5_format(), path, dataset, {Dims{0}, dataset.shape}, out).code(),
+              Code::unsupported)
         << dataset.name;
   }
 }
@@ -363,7 +365,7 @@ Status read_status(const std::string& path, const char* name, std::vector<std::b
   if (!contents.ok()) return contents.status();
   const Dataset& dataset = *contents->catalogue.find(name);
   out.resize(static_cast<size_t>(bytes(dataset)));
-  return hdf5_format().read_foreign(path, dataset, {Dims{0}, dataset.shape}, out);
+  return testing::read_foreign(hdf5_format(), path, dataset, {Dims{0}, dataset.shape}, out);
 }
 
 TEST(Hdf5Read, AMissingFilterIsNamed) {

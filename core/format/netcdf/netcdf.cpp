@@ -47,11 +47,6 @@ class Netcdf final : public Format {
     PENSTOCK_ASSIGN(const std::string first, read_regular_file(path, 1));
     return first == "{" ? read_index(path, "netcdf") : netcdf::read_contents(path);
   }
-
-  Status read_foreign(const std::string& path, const Dataset& dataset, const Box&,
-                      std::span<std::byte>) const override {
-    return {Code::internal, "'" + path + "', dataset '" + dataset.name + "': nothing in a netCDF file is foreign"};
-  }
 };
 
 }  // namespace

@@ -51,11 +51,6 @@ class Raw final : public Format {
   bool recognises(std::span<const std::byte> head) const override { return is_index(head, "raw"); }
 
   Result<Contents> read(const std::string& path) const override { return read_index(path, "raw"); }
-
-  Status read_foreign(const std::string& path, const Dataset& dataset, const Box&,
-                      std::span<std::byte>) const override {
-    return {Code::internal, "'" + path + "', dataset '" + dataset.name + "': nothing in a raw file is foreign"};
-  }
 };
 
 }  // namespace

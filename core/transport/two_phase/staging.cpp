@@ -22,7 +22,7 @@ Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& pla
       plan_(plan),
       writer_(domains.writer_of(job.comm->rank())),
       files_(job.storage, mode, job.direction == Direction::write),
-      helper_(job.comm->threads_allowed() && beside(domains), std::move(rested)) {}
+      helper_(!job.one_thread && job.comm->threads_allowed() && beside(domains), std::move(rested)) {}
 
 Status Staging::reserve(std::byte* shared) {
   if (plan_.clients.empty()) return {};
