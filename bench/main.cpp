@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
   const Launch launch(&argc, &argv);
   when_waiting([](const Waiting& waiting) {
     if (waiting.rank == 0 || (waiting.rank == 1 && waiting.what.find("rank 0 (of") != std::string::npos))
-      std::fprintf(stderr, "penstock-bench: note: %s\n", waiting.what.c_str());
+      (void)std::fprintf(stderr, "penstock-bench: note: %s\n", waiting.what.c_str());
   });
   const ProgramKind* program = find_program(argc, argv);
   return program != nullptr ? run_program(*program, launch, argc, argv) : run(launch, argc, argv);

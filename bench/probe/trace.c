@@ -1,7 +1,7 @@
 /* trace.c: interposes the C library's file calls: the program exports them, so that every shared library finds these
  * first. */
 #undef _FORTIFY_SOURCE
-#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): as glibc wants it */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): as glibc wants it */
 #include "bench/probe/trace.h"
 
 #include <aio.h>

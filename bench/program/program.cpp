@@ -122,7 +122,7 @@ Result<bool> measure(const ProgramKind& kind, Program& program, const RunWords& 
   PENSTOCK_ASSIGN(const Scratch scratch, Scratch::create(comm, words.directory));
   const auto measured = Runner(program, words, comm).run(scratch, std::move(where));
   PENSTOCK_TRY(scratch.remove(comm));
-  if (!measured) return measured.status().in(std::string(kind.name));
+  if (!measured) return measured.status().in(kind.name);
   Status status;
   int64_t good = 1;
   if (comm->rank() == 0) {

@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
+#include <fstream>
 #include <functional>
 #include <numeric>
 #include <random>
+#include <string>
 #include <thread>
 
 #include <penstock/shared_reader.hpp>
@@ -54,11 +55,10 @@ double value(int file, int64_t index) { return static_cast<double>(index) + stat
 
 // Bytes that this process has read by system calls, from files or anything else; -1 if the kernel does not report it.
 int64_t bytes_read() {
-  std::FILE* file = std::fopen("/proc/self/io", "r");
-  long long bytes = -1;
-  if (file == nullptr || std::fscanf(file, "rchar: %lld", &bytes) != 1) bytes = -1;
-  if (file != nullptr) std::fclose(file);
-  return bytes;
+  std::ifstream file("/proc/self/io");
+  std::string name;
+  int64_t bytes = -1;
+  return file >> name >> bytes && name == "rchar:" ? bytes : -1;
 }
 
 // A method of reading.

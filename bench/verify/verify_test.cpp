@@ -28,7 +28,7 @@ class Verify : public testing::TestWithParam<Kind> {
     WorkloadRequest request;
     request.type = ElementType{GetParam()};
     size_ = static_cast<size_t>(bytes(request.type));
-    request.total_bytes = static_cast<int64_t>(24 * 24 * size_);
+    request.total_bytes = int64_t{24} * 24 * static_cast<int64_t>(size_);
     auto made = make_workload("block2d", request);
     ASSERT_TRUE(made.ok());
     workload_ = *std::move(made);
@@ -38,7 +38,7 @@ class Verify : public testing::TestWithParam<Kind> {
 
   // By the writers' parts, not by expect(), so that the two ways of computing contents are also compared.
   std::vector<std::byte> assemble(const Truth& truth) const {
-    std::vector<std::byte> file(24 * 24 * size_);
+    std::vector<std::byte> file(size_t{24} * 24 * size_);
     for (int rank = 0; rank < ranks; ++rank) {
       const auto part = workload_->part(0, rank, ranks);
       std::vector<std::byte> own(static_cast<size_t>(part->elements()) * size_);
@@ -63,7 +63,7 @@ class Verify : public testing::TestWithParam<Kind> {
       check(truth_, 0, own.begin, data, faults);
       sum.append(digest(data));
     }
-    const Digest formula = expected_digest(truth_, 0, {0, 24 * 24});
+    const Digest formula = expected_digest(truth_, 0, {0, int64_t{24} * 24});
     EXPECT_EQ(sum.bytes, formula.bytes);
     EXPECT_EQ(sum.crc == formula.crc, faults.wrong == 0);
     return faults.wrong == 0 ? "right" : explain(truth_, faults, ranks);
@@ -163,7 +163,7 @@ TEST_P(Verify, RawReaderCatchesWrongBlocks) {
   nlohmann::json whole = base, halves = base, runs = base;
   whole["file"] = "part";
   whole["offset"] = 0;
-  const int64_t half = static_cast<int64_t>(12 * 24 * size_);
+  const int64_t half = int64_t{12} * 24 * static_cast<int64_t>(size_);
   halves["blocks"] = {{{"part", 0}, {"offset", 0}, {"start", {0, 0}}, {"count", {12, 24}}},
                       {{"part", 0}, {"offset", half}, {"start", {12, 0}}, {"count", {12, 24}}}};
   runs["blocks"] = {{{"part", 0}, {"offset", 0}, {"runs", {{0, 100}, {100, 24 * 24 - 100}}}}};
@@ -199,7 +199,7 @@ TEST(OneBuffer, HoldsWhatTheFileMustHold) {
   request.ior = {.block_bytes = 64, .transfer_bytes = 16, .segments = 2, .one_buffer = true};
   const auto workload = *make_workload("ior", request);
   const Truth truth{workload.get(), seed, repetition};
-  const size_t transfer = 16, rank_bytes = 64, total = 2 * 3 * rank_bytes;
+  const size_t transfer = 16, rank_bytes = 64, total = size_t{2} * 3 * rank_bytes;
   std::vector<std::byte> file(total), buffer(transfer);
   expect(truth, 0, 0, file);
   for (int rank = 0; rank < 3; ++rank) {

@@ -13,7 +13,6 @@ struct penstock_series {
 
 namespace {
 
-using penstock::Code;
 using penstock::File;
 using penstock::Result;
 using penstock::Series;

@@ -40,7 +40,7 @@ class ObjectHeaders : public ::testing::Test {
   }
 
   struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
+    void operator()(std::FILE* file) const { (void)std::fclose(file); }
   };
   std::unique_ptr<std::FILE, Close> file_;
   StoredBytes stored_;

@@ -41,11 +41,8 @@ constexpr bool holds() {
     return sizeof(From) <= sizeof(To);
   } else if constexpr (is_complex<To>) {
     return holds<From, typename To::value_type>();
-  } else if constexpr (is_complex<From>) {
-    return false;
-  } else if constexpr (std::is_signed_v<From> && std::is_unsigned_v<To>) {
-    return false;
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+  } else if constexpr (is_complex<From> || (std::is_signed_v<From> && std::is_unsigned_v<To>) ||
+                       (std::is_floating_point_v<From> && std::is_integral_v<To>)) {
     return false;
   } else {
     return std::numeric_limits<From>::digits <= std::numeric_limits<To>::digits;
@@ -58,7 +55,7 @@ void convert(std::byte* out, int64_t count) {
   for (int64_t i = 0; i < count; ++i, in += sizeof(From), out += sizeof(To)) {
     From value;
     std::memcpy(&value, in, sizeof value);
-    const auto wide = static_cast<To>(value);
+    const auto wide = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse,cert-str34-c): a number
     std::memcpy(out, &wide, sizeof wide);
   }
 }

@@ -160,7 +160,7 @@ TEST_P(SeriesTest, WhatIsKeptAndNothingElse) {
   std::ofstream(folder_ + "/out-00000777.h5") << "not a step";
   for (int run = 0; run < 2; ++run) {  // numbers continue across restarts
     Series series = create("keep_last=2,keep_every=4");
-    for (int64_t n = 6 * run; n < 6 * (run + 1); ++n)
+    for (int64_t n = int64_t{6} * run, end = n + 6; n < end; ++n)
       write(series, 10 * n, static_cast<double>(n), 10 * static_cast<double>(n));
   }
   EXPECT_EQ(found(), (Moments{{0, 0}, {40, 4}, {80, 8}, {100, 10}, {110, 11}}));

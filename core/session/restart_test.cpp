@@ -237,7 +237,6 @@ TEST_P(Restarts, ATemplateBeginsANewFile) {
 TEST_P(Restarts, ATemplateThatChangesMeanwhileIsNoticed) {
   if (GetParam().find("placement=") != std::string::npos) return;
   make();
-  const std::string master = fs::exists(path_) ? path_ : path_ + ".json";
   auto file = File::clone(comm_, path_, folder_ + "/other" + path_.substr(path_.rfind('.')), GetParam());
   ASSERT_TRUE(file.ok()) << file.status().message();
   make(5);

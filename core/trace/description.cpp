@@ -66,7 +66,7 @@ int64_t process_age() {
   std::string field;
   for (int i = 3; i <= 22; ++i) fields >> field;  // proc(5): field 22 is the start time, in ticks since boot
   timespec now{};
-  const int64_t ticks = std::atoll(field.c_str()), ticks_a_second = ::sysconf(_SC_CLK_TCK);
+  const int64_t ticks = std::strtoll(field.c_str(), nullptr, 10), ticks_a_second = ::sysconf(_SC_CLK_TCK);
   if (ticks <= 0 || ticks_a_second <= 0 || ::clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
   constexpr int64_t second = 1'000'000'000;
   return std::max<int64_t>(0, now.tv_sec * second + now.tv_nsec - ticks * (second / ticks_a_second));

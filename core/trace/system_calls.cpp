@@ -95,7 +95,7 @@ int opened(const char* path, int flags, mode_t mode) {
   return fd;
 }
 
-int open_instead(const char* path, int flags, ...) {
+int open_instead(const char* path, int flags, ...) {  // NOLINT(cert-dcl50-cpp): as the C library has it
   va_list more;
   va_start(more, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? static_cast<mode_t>(va_arg(more, int)) : 0;

@@ -50,7 +50,7 @@ std::string absolute(const std::string& path) {
 std::optional<int> number_of_environment(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const char* value = std::getenv(name); value != nullptr && *value >= '0' && *value <= '9')
-      return std::atoi(value);
+      return static_cast<int>(std::strtol(value, nullptr, 10));
   return {};
 }
 

@@ -54,7 +54,7 @@ struct TracedCall {
   int64_t offset = 0;  // -1: not known
   int64_t length = 0;
   uint32_t path = 0;  // index of a name
-  Operation operation{};
+  Operation operation = Operation::open;
   uint16_t failed = 0;
 };
 static_assert(sizeof(TracedCall) == 40);

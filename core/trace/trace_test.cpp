@@ -71,7 +71,7 @@ TEST_F(TraceTest, CallsAndStepsComeBackInOrder) {
     trace.identify(3, 5, "some library");
     const uint32_t path = trace.path_number("a.h5");
     EXPECT_EQ(trace.path_number("a.h5"), path);
-    for (int i = 0; i < 40'000; ++i) trace.add(write_of(path, i * 10, 10));
+    for (int i = 0; i < 40'000; ++i) trace.add(write_of(path, int64_t{10} * i, 10));
     trace.add_step(R"({"plan":"p"})", trace.time());
   }
   const auto list = blocks();
@@ -104,7 +104,7 @@ TEST_F(TraceTest, AKilledProgramLeavesItsStepsAndTheirCalls) {
     trace.add(write_of(trace.path_number("a"), 0, 7));
     trace.add_step("{}", trace.time());
     trace.add(write_of(0, 7, 7));
-    ::raise(SIGKILL);
+    (void)::raise(SIGKILL);
   }
   int how = 0;
   ASSERT_EQ(::waitpid(child, &how, 0), child);

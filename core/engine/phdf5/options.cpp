@@ -112,10 +112,9 @@ Result<Options> parse_options(const Settings& settings) {
   options.meta_block_size = settings.integer("meta_block_size");
   options.sieve_buf_size = settings.integer("sieve_buf_size");
   const std::string& version = settings.word("libver");
-  // NOLINTNEXTLINE(bugprone-branch-clone): the same where 1.10 is the latest
-  options.oldest = version == "earliest" ? H5F_LIBVER_EARLIEST
-                   : version == "v110"   ? H5F_LIBVER_V110
-                                         : H5F_LIBVER_LATEST;
+  options.oldest = H5F_LIBVER_LATEST;
+  if (version == "earliest") options.oldest = H5F_LIBVER_EARLIEST;
+  if (version == "v110") options.oldest = H5F_LIBVER_V110;
   PENSTOCK_TRY(set_chunk(settings.word("chunk"), options));
   PENSTOCK_TRY(check_multi(options, settings.word("multi_dataset")));
   PENSTOCK_TRY(check_filter(options));

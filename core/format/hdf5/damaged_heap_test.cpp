@@ -48,7 +48,7 @@ void write_file(const std::string& path, const std::string& source, H5F_libver_t
   H5Pset_chunk(packed, 1, &chunk);
   H5Pset_deflate(packed, 1);
   add(file, "packed", strings, packed, words);
-  for (const auto& [name, type] : {std::pair{"numbers", hid_t{H5T_NATIVE_INT}}, {"strings", hid_t{strings}}}) {
+  for (const auto& [name, type] : {std::pair{"numbers", H5T_NATIVE_INT}, {"strings", hid_t{strings}}}) {
     const hdf5::Properties mapped(H5Pcreate(H5P_DATASET_CREATE));
     ASSERT_GE(H5Pset_virtual(mapped, five, "source.h5", name, five), 0);
     add(file, name, type, mapped, nullptr);

@@ -118,7 +118,10 @@ std::vector<std::string> Scales::names_of(const std::vector<std::string>& keys) 
   std::vector<std::string> names;
   for (const std::string& one : keys) {
     auto found = by_identity_.find(one);
-    if (found == by_identity_.end() && (found = by_number_.find(one)) == by_number_.end()) break;
+    if (found == by_identity_.end()) {
+      found = by_number_.find(one);
+      if (found == by_number_.end()) break;
+    }
     names.push_back(found->second);
   }
   return names;

@@ -116,9 +116,9 @@ class OrderedTransfer : public Transfer {
     if (!rounds.next(mine)) mine = {};
     if (!rounds.next(following)) following = {};
     while (true) {
+      // NOLINTNEXTLINE(bugprone-use-after-move): who took part moved it, and got the next
       PENSTOCK_ASSIGN(const Turn turn, next_turn(mine, following));
       if (turn.done) return {};
-      // NOLINTNEXTLINE(bugprone-use-after-move): who took part moved it, and gets the next
       PENSTOCK_TRY(call(turn.begin, turn.takes_part ? std::move(mine) : Round(), turn.padding));
       if (!turn.takes_part) continue;
       mine = std::move(following);
