@@ -8,7 +8,7 @@
 namespace penstock {
 namespace {
 
-Dataset dataset(Dims shape, ElementType type = {Kind::f64}) { return {"d", type, std::move(shape), false}; }
+Dataset dataset(Dims shape, ElementType type = {Kind::f64}) { return {"d", type, shape, false}; }
 
 TEST(Tiles, CoverADatasetOnceInWholeChunks) {
   std::mt19937 random(7);
