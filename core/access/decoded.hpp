@@ -1,5 +1,5 @@
-// Decoded: reads of datasets that only a format's library can decode. Each tile of whole chunks is decoded once, by one
-// rank, for all ranks that want a part of it.
+// Decoded: reads of datasets that only a format's library can decode. Each tile of whole chunks is decoded by one rank,
+// or by two where their shares meet, for all ranks that want a part of it.
 #pragma once
 
 #include <memory>
