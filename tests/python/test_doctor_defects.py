@@ -201,7 +201,7 @@ def test_output_between_computations_is_nothing_wrong() -> None:
     assert [one.rule for one in found.worth] == ["O1"]
     assert found.verdict == (
         "I/O takes 24 % of the run, 0.427 of 1.78 core-hours, and nothing is wrong with it: nothing to do; "
-        "though 15.4 s could pass in the background of the computation (O1)."
+        "though 15.4 s could overlap with the computation (O1)."
     )
 
 

@@ -155,7 +155,7 @@ def test_a_folder_has_sets_once_and_marks_what_is_left_over(
         "log.streams",
     }
     assert not any(".g" in name or name == "notes.txt" for name in lines)
-    assert "a series of 1 step" in ran.stdout
+    assert "a series of 1 step\n" in ran.stdout
     assert "time 0.5" in penstock("info", "out.series.json").stdout
     assert "penstock streams log.streams" in penstock("info", "log.streams").stdout
 

@@ -39,8 +39,6 @@ def evil(tmp_path: Path) -> Path:
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file["p"] = np.arange(3.0)
     (tmp_path / f".old{EVIL}.{'0' * 16}.partial{ASIDE}").touch()
-    index = {"penstock": "index/1", "format": f"format{EVIL}"}
-    (tmp_path / "index").write_text(json.dumps(index), encoding="utf-8")
     (tmp_path / "evil.pstream").write_bytes(container({}))
     (tmp_path / f"s{EVIL}.pstream").write_bytes(container({}))
     return path
@@ -64,6 +62,12 @@ def test_what_is_told_is_all_there(penstock: Penstock, evil: Path) -> None:
         assert f"{name}{WRITTEN}" in said
     told = json.loads(penstock("info", "--json", evil.name).stdout)["found"]
     assert f"rho{EVIL}" in [each["name"] for each in told["datasets"]], "programs get it as it is"
+
+
+def test_the_format_of_an_index_is_listed_harmlessly(penstock: Penstock, tmp_path: Path) -> None:
+    index = {"schema": "penstock.index/1", "format": f"raw{EVIL}", "datasets": []}
+    (tmp_path / "index").write_text(json.dumps(index), encoding="utf-8")
+    assert f"raw{WRITTEN}" in penstock("catalogue", ".").stdout
 
 
 def test_an_error_of_the_library_is_one_line(evil: Path) -> None:

@@ -101,7 +101,7 @@ class Diagnosis:
         what = f"what the log has, which lacks records of {self.lacking}" if self.lacking else "it"
         told = f"I/O takes {taken}, and nothing is wrong with {what}: nothing to do"
         for one in self.worth[:1]:
-            return f"{told}; though {one.seconds:.3g} s could pass in the background of the computation ({one.rule})."
+            return f"{told}; though {one.seconds:.3g} s could overlap with the computation ({one.rule})."
         light = ", ".join(one.rule for one in self.findings if not one.withdrawn and one.rule != "G3")
         return f"{told}; what else was seen costs little ({light})." if light else f"{told}."
 
