@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "core/methods/methods.hpp"
 #include "core/model/boxes.hpp"
 #include "core/model/piece.hpp"
+#include "core/model/tiles.hpp"
 
 namespace penstock {
 namespace {
@@ -21,15 +21,11 @@ constexpr int64_t min_tile_bytes = 4 << 20;    // less costs more for messages a
 constexpr int64_t bytes_of_decoder = 2 << 20;  // a rank that decodes less waits longer for others than it works
 constexpr int64_t largest_space = INT64_MAX / 4;
 
-Dims clipped(Dims extents, const Dims& shape) {
-  for (int d = 0; d < shape.rank(); ++d)
-    extents[d] = std::clamp<int64_t>(extents[d], 1, std::max<int64_t>(1, shape[d]));
-  return extents;
-}
-
-const Dims* chunk_of(const Contents& contents, const Dataset& dataset) {
-  const auto found = contents.chunks.find(dataset.name);
-  return found == contents.chunks.end() ? nullptr : &found->second;
+// Whole chunks, or rows of datasets without chunks.
+Tiles tiles_of(const Contents& contents, const Dataset& dataset) {
+  const auto chunk = contents.chunks.find(dataset.name);
+  return {dataset, chunk == contents.chunks.end() ? Dims::filled(dataset.shape.rank(), 1) : chunk->second,
+          min_tile_bytes};
 }
 
 // Decodes boxes of the datasets of one file. Keeps the last dataset open: tiles come in the order of datasets.
@@ -39,7 +35,7 @@ class TileDecoder {
       : contents_(contents), path_(std::move(path)), format_(*find_format(contents.format)) {}
 
   const Dataset& dataset(int index) const { return contents_.catalogue.datasets[static_cast<size_t>(index)]; }
-  Tiles tiles(int index) const { return {dataset(index), chunk_of(contents_, dataset(index))}; }
+  Tiles tiles(int index) const { return tiles_of(contents_, dataset(index)); }
 
   Status read(int index, const Box& box, std::span<std::byte> out) {
     if (index_ != index) {
@@ -133,7 +129,7 @@ Status add_pieces(const Contents& contents, std::span<const int> asked, std::spa
   bytes = 0;
   for (size_t i = 0; i < asked.size(); ++i) {
     const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(asked[i])];
-    tiles.emplace_back(dataset, chunk_of(contents, dataset));
+    tiles.push_back(tiles_of(contents, dataset));
     if (!contents.foreign[static_cast<size_t>(asked[i])]) continue;
     base[i] = end;
     const int64_t slot = round_up(tiles[i].bytes(), job.block);
@@ -164,55 +160,6 @@ Status add_pieces(const Contents& contents, std::span<const int> asked, std::spa
 }
 
 }  // namespace
-
-Tiles::Tiles(const Dataset& dataset, const Dims* chunk)
-    : shape_(dataset.shape),
-      extents_(clipped(chunk != nullptr ? *chunk : Dims::filled(dataset.shape.rank(), 1), dataset.shape)),
-      counts_(dataset.shape) {
-  const int64_t size = penstock::bytes(dataset.type);
-  for (int d = shape_.rank() - 1; d >= 0; --d) {
-    const int64_t wanted = std::max<int64_t>(1, min_tile_bytes / (elements(extents_) * size));
-    const int64_t there = (shape_[d] + extents_[d] - 1) / extents_[d];
-    extents_[d] =
-        std::min(std::max<int64_t>(1, shape_[d]), extents_[d] * std::min(wanted, std::max<int64_t>(1, there)));
-    if (extents_[d] < shape_[d]) break;
-  }
-  for (int d = 0; d < shape_.rank(); ++d) counts_[d] = (shape_[d] + extents_[d] - 1) / extents_[d];
-  bytes_ = elements(extents_) * size;
-}
-
-int64_t Tiles::count() const { return elements(counts_); }
-
-Box Tiles::box(int64_t tile) const {
-  Box box{Dims::filled(shape_.rank(), 0), extents_};
-  for (int d = shape_.rank() - 1; d >= 0; tile /= counts_[d--]) {
-    box.start[d] = tile % counts_[d] * extents_[d];
-    box.count[d] = std::min(extents_[d], shape_[d] - box.start[d]);
-  }
-  return box;
-}
-
-std::vector<int64_t> Tiles::of(const Selection& selection) const {
-  std::vector<Box> boxes;
-  if (selection.is_box())
-    boxes.push_back(selection.box());
-  else
-    for (const MemoryRun& run : selection.runs()) boxes_of_run(shape_, run.offset, run.length, boxes);
-  std::set<int64_t> found;
-  for (const Box& box : boxes) {
-    if (elements(box.count) == 0) continue;
-    std::vector<int64_t> tiles{0};  // of the first dimensions
-    for (int d = 0; d < shape_.rank(); ++d) {
-      std::vector<int64_t> longer;
-      for (const int64_t tile : tiles)
-        for (int64_t i = box.start[d] / extents_[d]; i * extents_[d] < box.start[d] + box.count[d]; ++i)
-          longer.push_back(tile * counts_[d] + i);
-      tiles = std::move(longer);
-    }
-    found.insert(tiles.begin(), tiles.end());
-  }
-  return {found.begin(), found.end()};
-}
 
 Result<Moved> read_decoded(const Communicator& comm, const Contents& contents, const std::string& path,
                            std::span<const int> asked, std::span<const Claim> claims, PhaseTimes& phases) {

@@ -16,22 +16,6 @@
 
 namespace penstock {
 
-// The boxes in which a dataset is decoded: whole chunks, or rows of datasets without chunks, of a few MiB each.
-class Tiles {
- public:
-  // CHUNK: of a chunked dataset, else null.
-  Tiles(const Dataset& dataset, const Dims* chunk);
-  int64_t count() const;
-  int64_t bytes() const { return bytes_; }  // of the largest
-  Box box(int64_t tile) const;
-  // The tiles with elements of SELECTION, in ascending order.
-  std::vector<int64_t> of(const Selection& selection) const;
-
- private:
-  Dims shape_, extents_, counts_;
-  int64_t bytes_;
-};
-
 // Collective over COMM. Reads those CLAIMS whose datasets are foreign; a claim's dataset is an index into ASKED, which
 // has indexes of CONTENTS and is the same on all ranks. PATH is the file. The status may differ between ranks.
 Result<Moved> read_decoded(const Communicator& comm, const Contents& contents, const std::string& path,

@@ -1,5 +1,5 @@
 // Tests of tiles: they cover a dataset once, consist of whole chunks, and are found by what is wanted of them.
-#include "core/access/decoded.hpp"
+#include "core/model/tiles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST(Tiles, CoverADatasetOnceInWholeChunks) {
       shape[d] = 1 + random() % (rank == 3 ? 300 : 4000);
       chunk[d] = 1 + random() % 100;
     }
-    const Tiles tiles(dataset(shape), turn % 2 == 0 ? &chunk : nullptr);
+    const Tiles tiles(dataset(shape), turn % 2 == 0 ? chunk : Dims::filled(rank, 1), 4 << 20);
     int64_t sum = 0;
     for (int64_t i = 0; i < tiles.count(); ++i) {
       const Box box = tiles.box(i);
@@ -37,7 +37,7 @@ TEST(Tiles, CoverADatasetOnceInWholeChunks) {
 
 TEST(Tiles, AreFoundByBoxesAndByRuns) {
   const Dims shape{1000, 1000}, chunk{100, 1000};
-  const Tiles tiles(dataset(shape), &chunk);  // a chunk has 800,000 bytes: five are a tile
+  const Tiles tiles(dataset(shape), chunk, 4 << 20);  // a chunk has 800,000 bytes: five are a tile
   EXPECT_EQ(tiles.count(), 2);
   EXPECT_EQ(tiles.of(Selection::of_box(shape, {{0, 0}, {1000, 1}})), (std::vector<int64_t>{0, 1}));
   EXPECT_EQ(tiles.of(Selection::of_box(shape, {{499, 0}, {1, 1}})), std::vector<int64_t>{0});
@@ -47,10 +47,10 @@ TEST(Tiles, AreFoundByBoxesAndByRuns) {
 }
 
 TEST(Tiles, OfNothingAndOfLargeChunks) {
-  EXPECT_EQ(Tiles(dataset({0, 5}), nullptr).count(), 0);
-  EXPECT_EQ(Tiles(dataset({}), nullptr).count(), 1);
+  EXPECT_EQ(Tiles(dataset({0, 5}), {1, 1}, 4 << 20).count(), 0);
+  EXPECT_EQ(Tiles(dataset({}), {}, 4 << 20).count(), 1);
   const Dims chunk{1 << 20, 1 << 10};
-  const Tiles tiles(dataset({1 << 22, 1 << 11}), &chunk);
+  const Tiles tiles(dataset({1 << 22, 1 << 11}), chunk, 4 << 20);
   EXPECT_EQ(tiles.count(), 8);  // a chunk is never divided
   EXPECT_EQ(tiles.bytes(), int64_t{8} << 30);
 }
