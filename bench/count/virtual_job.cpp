@@ -13,7 +13,7 @@ Result<VirtualJob> VirtualJob::make(const Workload& workload, const Format& form
   Catalogue catalogue;
   for (const Field& field : workload.fields()) catalogue.datasets.push_back({field.name, field.type, field.shape});
   PENSTOCK_TRY(format.check(catalogue));
-  PENSTOCK_ASSIGN(job.layout_, format.layout(catalogue, Alignment{shape.block}));
+  PENSTOCK_ASSIGN(job.layout_, format.layout(catalogue, {.block = shape.block}));
   const int64_t end = (job.layout_.end + shape.block - 1) / shape.block * shape.block;
   // As long as the name of a partial file.
   job.parts_.push_back({".file.h5.0123456789abcdef.0123456789ab-123456-12345678.slurm-1234567.node01.partial", end, 0});

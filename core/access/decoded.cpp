@@ -2,24 +2,17 @@
 #include "core/access/decoded.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
-#include <fmt/format.h>
-
-#include "core/base/units.hpp"
+#include "core/access/tile_files.hpp"
 #include "core/format/format.hpp"
-#include "core/methods/methods.hpp"
 #include "core/model/boxes.hpp"
-#include "core/model/piece.hpp"
-#include "core/model/tiles.hpp"
 
 namespace penstock {
 namespace {
 
 constexpr int64_t min_tile_bytes = 4 << 20;    // less costs more for messages and calls than it saves
 constexpr int64_t bytes_of_decoder = 2 << 20;  // a rank that decodes less waits longer for others than it works
-constexpr int64_t largest_space = INT64_MAX / 4;
 
 // Whole chunks, or rows of datasets without chunks.
 Tiles tiles_of(const Contents& contents, const Dataset& dataset) {
@@ -55,7 +48,7 @@ class TileDecoder {
   std::unique_ptr<ForeignDataset> open_;
 };
 
-// A tile as a file: its elements, decoded, in row-major order.
+// A tile as a file, decoded.
 class Tile final : public StorageFile {
  public:
   Tile(std::shared_ptr<TileDecoder> decoder, int dataset, Box box)
@@ -98,66 +91,17 @@ class Tile final : public StorageFile {
   const Box box_;
 };
 
-std::string tile_path(int dataset, int64_t tile) { return fmt::format("{}:{}", dataset, tile); }
-
-// Tiles by the names of tile_path.
-class TileStorage final : public CountedStorage {
+class DecodingStorage final : public TileStorage {
  public:
-  explicit TileStorage(std::shared_ptr<TileDecoder> decoder)
-      : CountedStorage(posix_storage()), decoder_(std::move(decoder)) {}
+  explicit DecodingStorage(std::shared_ptr<TileDecoder> decoder) : decoder_(std::move(decoder)) {}
 
-  Result<StorageFilePtr> open(const std::string& path, IoMode, bool) override {
-    int dataset = 0;
-    int64_t tile = 0;
-    const char* const end = path.data() + path.size();
-    const auto [colon, error] = std::from_chars(path.data(), end, dataset);
-    if (error != std::errc() || colon == end || std::from_chars(colon + 1, end, tile).ptr != end)
-      return Status(Code::internal, fmt::format("'{}' is no tile", path));
+  Result<StorageFilePtr> open_tile(int dataset, int64_t tile) override {
     return StorageFilePtr(std::make_unique<Tile>(decoder_, dataset, decoder_->tiles(dataset).box(tile)));
   }
 
  private:
   std::shared_ptr<TileDecoder> decoder_;
 };
-
-// Every tile has a place in the address space, wanted or not; a rank knows the parts that it wants.
-Status add_pieces(const Contents& contents, std::span<const int> asked, std::span<const Claim> claims, Job& job,
-                  int64_t& bytes) {
-  std::vector<int64_t> base(asked.size(), 0);
-  std::vector<Tiles> tiles;
-  int64_t end = 0;
-  bytes = 0;
-  for (size_t i = 0; i < asked.size(); ++i) {
-    const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(asked[i])];
-    tiles.push_back(tiles_of(contents, dataset));
-    if (!contents.foreign[static_cast<size_t>(asked[i])]) continue;
-    base[i] = end;
-    const int64_t slot = round_up(tiles[i].bytes(), job.block);
-    if (tiles[i].count() > (largest_space - end) / std::max<int64_t>(1, slot))
-      return {Code::unsupported,
-              fmt::format("'{}' is {}: more than can be read by its library", dataset.name, describe(dataset))};
-    end += tiles[i].count() * slot;
-    bytes += penstock::bytes(dataset);
-  }
-  std::map<std::pair<int, int64_t>, int32_t> known;  // the number of the part of a tile
-  for (const Claim& claim : claims) {
-    const auto i = static_cast<size_t>(claim.dataset);
-    if (!contents.foreign[static_cast<size_t>(asked[i])]) continue;
-    const Dataset& dataset = contents.catalogue.datasets[static_cast<size_t>(asked[i])];
-    const int64_t slot = round_up(tiles[i].bytes(), job.block);
-    std::vector<StoredBlock> blocks;
-    for (const int64_t tile : tiles[i].of(claim.selection)) {
-      const Box box = tiles[i].box(tile);
-      const auto [found, fresh] = known.try_emplace({asked[i], tile}, static_cast<int32_t>(job.parts.size()));
-      if (fresh)
-        job.parts.push_back(
-            {tile_path(asked[i], tile), elements(box.count) * penstock::bytes(dataset.type), base[i] + tile * slot});
-      blocks.push_back({found->second, 0, false, Selection::of_box(dataset.shape, box)});
-    }
-    add_pieces(blocks, job.parts, dataset.type, claim, job.pieces);
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -166,17 +110,19 @@ Result<Moved> read_decoded(const Communicator& comm, const Contents& contents, c
   Job job;
   job.direction = Direction::read;
   job.comm = comm;
-  job.storage = std::make_shared<TileStorage>(std::make_shared<TileDecoder>(contents, path));
+  job.storage = std::make_shared<DecodingStorage>(std::make_shared<TileDecoder>(contents, path));
   job.one_thread = true;  // this one may be inside the library already
   job.phases = &phases;
-  int64_t bytes = 0;
-  PENSTOCK_TRY(add_pieces(contents, asked, claims, job, bytes));
-  const int64_t decoders = std::clamp<int64_t>(bytes / bytes_of_decoder, 1, comm->size());
-  PENSTOCK_ASSIGN(const Plan plan, parse_plan(fmt::format("two_phase:writers={}", decoders), "raw", vocabulary()));
-  auto transfer = find_transport(plan.transport)->begin(job, plan.settings);
-  PENSTOCK_TRY(agree(comm, transfer.status()));
-  PENSTOCK_TRY((*transfer)->finish());
-  return (*transfer)->moved();
+  std::vector<Tiled> datasets(contents.catalogue.datasets.size());
+  for (const int index : asked) {
+    const auto d = static_cast<size_t>(index);
+    if (!contents.foreign[d]) continue;
+    const Dataset& dataset = contents.catalogue.datasets[d];
+    datasets[d] = {&dataset, tiles_of(contents, dataset)};
+  }
+  std::vector<Claim> wanted(claims.begin(), claims.end());
+  for (Claim& claim : wanted) claim.dataset = asked[static_cast<size_t>(claim.dataset)];
+  return move_tiles(job, datasets, wanted, bytes_of_decoder);
 }
 
 }  // namespace penstock

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/commit/contents.hpp"
+#include "core/commit/encode.hpp"
 #include "core/commit/mover.hpp"
 #include "core/publication/output.hpp"
 
@@ -17,6 +18,7 @@ struct Moving {
   const Target& target;
   NewContents contents;       // until the files are placed; then the catalogue is in OUTPUT
   std::vector<Pending> puts;  // own the captured data
+  Encoded encoded;            // owns encoded data
   Communicator comm;          // of the data movement
   Output output;
   Job job;

@@ -113,12 +113,14 @@ Status create_master(const Target& target, Output& output) {
 Status OwnMethod::place(const Target& target, Moving& moving) const {
   Output& output = moving.output;
   NewContents& contents = moving.contents;
+  const Encoded& encoded = moving.encoded;
   output.partial = partial_path(target);
   if (target.set) PENSTOCK_TRY(agree(target.comm, target.comm->rank() == 0 ? create_master(target, output) : Status()));
   OurFiles files(target, plan_.settings, output);
   const Slots slots = placement_.rank_order() ? transport_.slots(plan_.settings) : Slots();
   PENSTOCK_ASSIGN(output.placed, placement_.place({target.comm, &format_, &plan_.settings, &contents.catalogue,
-                                                   contents.claims, slots, contents.options.supplied, &files}));
+                                                   encoded.used() ? encoded.claims : contents.claims, slots,
+                                                   contents.options.supplied, encoded.encodings, &files}));
   output.placed.contents.generation = fmt::format("{:016x}", target.token);
   output.placed.contents.catalogue = std::move(contents.catalogue);
   return {};
@@ -161,12 +163,19 @@ Status OwnMethod::begin(Opened& file, Moving& moving) const {
   const Target& target = file.target;
   const NewContents& contents = moving.contents;
   moving.known = !target.set;
-  const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
-  const bool before = keep || contents.options.supplied;  // something is written before the transport moves the rest
+  std::vector<int64_t> kept = file.file ? contents.kept : std::vector<int64_t>(contents.kept.size(), 0);
+  const auto any_kept = [&] { return std::ranges::any_of(kept, [](int64_t n) { return n > 0; }); };
+  if (any_kept()) {
+    PhaseTimer timer(file.report.phases, Phase::define);
+    PENSTOCK_TRY(check_carry(file));
+    PENSTOCK_TRY(check_whole(target, *file.file));
+  }
+  PENSTOCK_ASSIGN(moving.encoded, encode_datasets(file, contents));
+  for (size_t d = 0; d < moving.encoded.encodings.size(); ++d)
+    if (moving.encoded.encodings[d].used()) kept[d] = 0;                     // it was encoded
+  const bool keep = any_kept(), before = keep || contents.options.supplied;  // written before the transport moves
   {
     PhaseTimer timer(file.report.phases, Phase::define);
-    if (keep) PENSTOCK_TRY(check_carry(file));
-    if (keep) PENSTOCK_TRY(check_whole(target, *file.file));
     PENSTOCK_TRY(place(target, moving));
   }
   if (contents.options.supplied) PENSTOCK_TRY(supply(target, moving, file.report));
@@ -178,8 +187,7 @@ Status OwnMethod::begin(Opened& file, Moving& moving) const {
   if (keep) {
     PhaseTimer timer(file.report.phases, Phase::write);
     int64_t& peak = file.report.memory_peak;
-    PENSTOCK_TRY(
-        agree(target.comm, guarded([&] { return carry(target, *file.file, contents.kept, moving.output, peak); })));
+    PENSTOCK_TRY(agree(target.comm, guarded([&] { return carry(target, *file.file, kept, moving.output, peak); })));
   }
   if (before) PENSTOCK_TRY(agree(target.comm, guarded([&] { return sync_parts(target, moving.output); })));
   moving.job = write_job(target, moving, before);

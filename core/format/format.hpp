@@ -31,6 +31,8 @@ class Format {
   virtual bool self_contained() const = 0;
   // Whether numbers are stored in big-endian order.
   virtual bool big_endian() const { return false; }
+  // Whether datasets may be encoded.
+  virtual bool encodes() const { return false; }
   // The convention that its files can follow: "CF", "openPMD"; "" for none.
   virtual std::string_view convention() const { return {}; }
   // The extension of its file names, without the dot: of files and parts ("h5"), and of the master of a set, which is
@@ -40,7 +42,7 @@ class Format {
   // ok, or why this format does not support CATALOGUE, naming the dataset or attribute.
   virtual Status check(const Catalogue& catalogue) const = 0;
   // The location of every dataset in one part, and the metadata bytes of that part.
-  virtual Result<Layout> layout(const Catalogue& catalogue, const Alignment& alignment) const = 0;
+  virtual Result<Layout> layout(const Catalogue& catalogue, const LayoutOptions& options) const = 0;
   // The complete master file of a set: its contents and the parts that hold them.
   virtual Result<std::vector<std::byte>> master(const Contents& contents) const = 0;
   // Whether HEAD, the first bytes of a file (at most 512), are of this format.

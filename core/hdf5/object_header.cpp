@@ -2,7 +2,6 @@
 #include "core/hdf5/object_header.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 
 namespace penstock::hdf5 {
@@ -11,7 +10,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr uint64_t fill_old = 4, fill = 5, layout = 8, continuation = 16;
-constexpr uint64_t compact_layout = 0, virtual_layout = 3;
+constexpr uint64_t compact_layout = 0, chunked_layout = 2, virtual_layout = 3;
 constexpr uint64_t usual_bytes = 1024;  // hold most headers
 
 bool begins(Bytes bytes, std::string_view signature) {
@@ -88,6 +87,8 @@ class Reader {
     const uint64_t version = number(bytes, 0, 1), kind = number(bytes, version < 3 ? 2 : 1, 1);
     if (version >= 4 && kind == virtual_layout && bytes.size() >= 2 + address + 4)
       header_.mappings.push_back({0, number(bytes, 2, address), number(bytes, 2 + address, 4)});
+    if (version == 3 && kind == chunked_layout && bytes.size() >= 3 + address)
+      header_.chunk_index = number(bytes, 3, address);
     if (kind != compact_layout) return;
     const size_t width = version < 3 ? 4 : 2;  // of the size
     const size_t data = version < 3 ? 8 + 4 * number(bytes, 1, 1) + width : 2 + width;
@@ -126,42 +127,6 @@ class Reader {
   ObjectHeader header_;
 };
 
-// HDF5's checksum of metadata: Bob Jenkins' lookup3.
-uint32_t checksum(Bytes bytes) {
-  uint32_t a = 0xdeadbeef + static_cast<uint32_t>(bytes.size()), b = a, c = a;
-  const auto add = [&](Bytes words) {
-    std::byte padded[12] = {};
-    std::ranges::copy(words, padded);
-    a += static_cast<uint32_t>(number(padded, 0, 4));
-    b += static_cast<uint32_t>(number(padded, 4, 4));
-    c += static_cast<uint32_t>(number(padded, 8, 4));
-  };
-  const auto mix = [](uint32_t& x, uint32_t& y, uint32_t z, int bits) {
-    x = (x - y) ^ std::rotl(y, bits);
-    y += z;
-  };
-  for (; bytes.size() > 12; bytes = bytes.subspan(12)) {
-    add(bytes.first(12));
-    mix(a, c, b, 4);
-    mix(b, a, c, 6);
-    mix(c, b, a, 8);
-    mix(a, c, b, 16);
-    mix(b, a, c, 19);
-    mix(c, b, a, 4);
-  }
-  if (bytes.empty()) return c;
-  add(bytes);
-  const auto finish = [](uint32_t& x, uint32_t y, int bits) { x = (x ^ y) - std::rotl(y, bits); };
-  finish(c, b, 14);
-  finish(a, c, 11);
-  finish(b, a, 25);
-  finish(c, b, 16);
-  finish(a, c, 4);
-  finish(b, a, 14);
-  finish(c, b, 24);
-  return c;
-}
-
 bool is_undefined(uint64_t address, size_t bytes) { return address == ~uint64_t{0} >> (64 - 8 * bytes); }
 
 }  // namespace
@@ -173,7 +138,7 @@ Status check_layout(const ObjectHeader& header, GlobalHeap& heap) {
   for (const HeapElement& mapping : header.mappings) {
     if (is_undefined(mapping.address, heap.file().address_bytes)) continue;  // there are none
     PENSTOCK_ASSIGN(const Bytes block, heap.object(mapping.address, mapping.index));
-    if (block.size() < 4 || checksum(block.first(block.size() - 4)) != number(block.last(4)))
+    if (block.size() < 4 || metadata_checksum(block.first(block.size() - 4)) != number(block.last(4)))
       return {Code::damaged, "its list of virtual sources in the global heap is damaged: the checksum differs"};
   }
   return {};

@@ -8,6 +8,7 @@ namespace penstock::hdf5 {
 struct ObjectHeader {
   uint64_t compact_bytes = ~uint64_t{0};      // how many of a compact dataset are in the header, as it says
   bool is_cut = false;                        // the header has fewer
+  uint64_t chunk_index = ~uint64_t{0};        // the address of a chunked dataset's B-tree of version 1
   bool fill_elsewhere = false;                // a fill value is stored with another object
   std::vector<HeapElement> mappings;          // of a virtual dataset; LENGTH is not used
   std::vector<std::vector<std::byte>> fills;  // its fill values, as stored

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 
 #include "core/base/file_descriptor.hpp"
@@ -15,6 +16,46 @@ uint64_t number(std::span<const std::byte> bytes) {
   uint64_t value = 0;
   for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<uint64_t>(bytes[i]);
   return value;
+}
+
+void put_number(uint64_t value, std::span<std::byte> bytes) {
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+// Bob Jenkins' lookup3.
+uint32_t metadata_checksum(std::span<const std::byte> bytes) {
+  uint32_t a = 0xdeadbeef + static_cast<uint32_t>(bytes.size()), b = a, c = a;
+  const auto add = [&](std::span<const std::byte> words) {
+    std::byte padded[12] = {};
+    std::ranges::copy(words, padded);
+    a += static_cast<uint32_t>(number(padded, 0, 4));
+    b += static_cast<uint32_t>(number(padded, 4, 4));
+    c += static_cast<uint32_t>(number(padded, 8, 4));
+  };
+  const auto mix = [](uint32_t& x, uint32_t& y, uint32_t z, int bits) {
+    x = (x - y) ^ std::rotl(y, bits);
+    y += z;
+  };
+  for (; bytes.size() > 12; bytes = bytes.subspan(12)) {
+    add(bytes.first(12));
+    mix(a, c, b, 4);
+    mix(b, a, c, 6);
+    mix(c, b, a, 8);
+    mix(a, c, b, 16);
+    mix(b, a, c, 19);
+    mix(c, b, a, 4);
+  }
+  if (bytes.empty()) return c;
+  add(bytes);
+  const auto finish = [](uint32_t& x, uint32_t y, int bits) { x = (x ^ y) - std::rotl(y, bits); };
+  finish(c, b, 14);
+  finish(a, c, 11);
+  finish(b, a, 25);
+  finish(c, b, 16);
+  finish(a, c, 4);
+  finish(b, a, 14);
+  finish(c, b, 24);
+  return c;
 }
 
 Result<StoredBytes> StoredBytes::of(hid_t file) {

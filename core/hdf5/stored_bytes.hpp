@@ -15,6 +15,11 @@ inline uint64_t number(std::span<const std::byte> bytes, size_t at, size_t count
   return number(bytes.subspan(at, count));
 }
 
+// The other way.
+void put_number(uint64_t value, std::span<std::byte> bytes);
+// HDF5's checksum of metadata.
+uint32_t metadata_checksum(std::span<const std::byte> bytes);
+
 // Usable while the file is open. Addresses count from the end of the user block, as everywhere in HDF5.
 struct StoredBytes {
   int fd = -1;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/codec/codec.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
 #include "core/placement/placement.hpp"
@@ -23,26 +24,43 @@ const Parameter verify{
     "verify", Parameter::Type::choice, "never|first|always", "never",
     "whether what is read is compared with its checksums: never, when it is first read, or each time"};
 
-const Descriptor common{
-    "common",
-    "parameters of every plan",
-    {{"placement", Parameter::Type::choice, "single|per_rank|parts|rank_order", "single",
-      "in which files the data goes"},
-     {"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
-     checksums,
-     verify,
-     {"lost_parts", Parameter::Type::choice, "refuse|zeros", "refuse",
-      "reading a set that has lost parts: an error that says what is missing, or zeros there and warnings"},
-     {"parity", Parameter::Type::choice, "0|1", "0",
-      "of a set of files: 1 adds a file from which any one lost or damaged one is rebuilt (penstock verify --repair)"},
-     {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
-     {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"},
-     {"memory_bytes", Parameter::Type::bytes, "65536", "64MiB",
-      "what the library holds on one rank beyond the program's data and captured puts, at most"},
-     {"stripe_count", Parameter::Type::integer, "-1", "0", "Lustre: targets of a new file; -1 is all, 0 the default"},
-     {"stripe_bytes", Parameter::Type::bytes, "0", "0", "Lustre: size of a stripe, by 64 KiB; 0 is the default"},
-     {"stripe_offset", Parameter::Type::integer, "-1", "-1", "Lustre: the first target; -1 is any"}},
-    ""};
+// "none|deflate".
+const std::string& compressions() {
+  static const std::string choices = [] {
+    std::string text = "none";
+    for (const Codec* codec : codecs()) text += fmt::format("|{}", codec->describe().name);
+    return text;
+  }();
+  return choices;
+}
+
+Descriptor make_common() {
+  return {
+      "common",
+      "parameters of every plan",
+      {{"placement", Parameter::Type::choice, "single|per_rank|parts|rank_order", "single",
+        "in which files the data goes"},
+       {"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
+       checksums,
+       verify,
+       {"lost_parts", Parameter::Type::choice, "refuse|zeros", "refuse",
+        "reading a set that has lost parts: an error that says what is missing, or zeros there and warnings"},
+       {"parity", Parameter::Type::choice, "0|1", "0",
+        "of a set of files: 1 adds a file from which any one lost or damaged one is rebuilt (penstock verify "
+        "--repair)"},
+       {"compression", Parameter::Type::choice, compressions(), "none",
+        "the codec for datasets of 64 KiB and more, in chunks that any HDF5 reads (format hdf5, placement single)"},
+       {"level", Parameter::Type::integer, "0", "0", "how hard the codec tries; 0 is its default"},
+       {"chunk_bytes", Parameter::Type::bytes, "64", "1MiB", "of a compressed chunk, at most, before it is encoded"},
+       {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
+       {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"},
+       {"memory_bytes", Parameter::Type::bytes, "65536", "64MiB",
+        "what the library holds on one rank beyond the program's data and captured puts, at most"},
+       {"stripe_count", Parameter::Type::integer, "-1", "0", "Lustre: targets of a new file; -1 is all, 0 the default"},
+       {"stripe_bytes", Parameter::Type::bytes, "0", "0", "Lustre: size of a stripe, by 64 KiB; 0 is the default"},
+       {"stripe_offset", Parameter::Type::integer, "-1", "-1", "Lustre: the first target; -1 is any"}},
+      ""};
+}
 
 const Descriptor engine_common{
     "engine_common",
@@ -61,6 +79,7 @@ const Vocabulary& vocabulary() {
     for (const Placement* placement : placements()) c.placements.push_back(&placement->describe());
     for (const Transport* transport : transports()) c.transports.push_back(&transport->describe());
     for (const Engine* engine : engines()) c.engines.push_back(&engine->describe());
+    static const Descriptor common = make_common();
     c.common = &common;
     c.engine_common = &engine_common;
     return c;
@@ -114,10 +133,32 @@ bool is_set(const Plan& plan) {
          !(find_format(plan.format)->self_contained() && find_placement(plan.placement)->one_file());
 }
 
+namespace {
+
+Status check_compression(const Plan& plan, const Format& format) {
+  const std::string& word = plan.settings.word("compression");
+  if (word == "none") return {};
+  const Codec& codec = *find_codec(word);
+  if (!codec.describe().missing.empty())
+    return {Code::unsupported, fmt::format("compression={} is not built: {}", word, codec.describe().missing)};
+  if (!format.encodes())
+    return {Code::unsupported,
+            fmt::format("format {} stores numbers as they are: compression={} needs format hdf5", plan.format, word)};
+  if (!find_placement(plan.placement)->encodes())
+    return {Code::unsupported, fmt::format("compression={} needs placement=single, not {}", word, plan.placement)};
+  if (plan.settings.integer("level") > codec.max_level())
+    return {Code::invalid,
+            fmt::format("level={}: {} has levels up to {}", plan.settings.integer("level"), word, codec.max_level())};
+  return {};
+}
+
+}  // namespace
+
 Status check_transport(const Plan& plan, Direction direction) {
   const Transport* transport = find_transport(plan.transport);
   if (transport == nullptr) return {};
   const Format& format = *find_format(plan.format);
+  if (direction == Direction::write) PENSTOCK_TRY(check_compression(plan, format));
   return transport->check(
       plan.settings,
       {plan.format, format.big_endian(), !format.self_contained(), find_placement(plan.placement)->rank_order()},

@@ -18,7 +18,7 @@ std::string known_extensions_text();
 
 // Whether files of PLAN are sets: a master, with parts beside it.
 bool is_set(const Plan& plan);
-// ok, or why the transport of PLAN cannot move data in DIRECTION.
+// ok, or why the transport of PLAN cannot move data in DIRECTION, or its format and placement cannot encode it.
 Status check_transport(const Plan& plan, Direction direction);
 
 // One method of writing a file, with its own name in listings and comparisons.

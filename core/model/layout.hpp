@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/encoding.hpp"
 #include "core/model/selection.hpp"
 
 namespace penstock {
@@ -46,9 +48,15 @@ struct Layout {
   bool exact = false;  // other tools reject a longer part: it is cut to END after writing
 };
 
-// Datasets of at least BLOCK bytes are aligned; smaller ones are packed.
-struct Alignment {
-  int64_t block = 4096;
+// What a format must know to lay out a catalogue, besides it.
+struct LayoutOptions {
+  int64_t block = 4096;  // datasets of at least so many bytes are aligned to it; smaller ones are packed
+  std::span<const Encoding> encodings = {};  // of each dataset; none: no dataset is encoded
+
+  bool encoded(size_t dataset) const { return !encodings.empty() && encodings[dataset].used(); }
+  int64_t stored_bytes(const Catalogue& catalogue, size_t dataset) const {
+    return encoded(dataset) ? encodings[dataset].bytes : bytes(catalogue.datasets[dataset]);
+  }
 };
 
 // The checksum of a file or of its beginning.

@@ -108,25 +108,24 @@ Status too_many_bytes(const Dataset& dataset) {
 }
 
 // Fixed-size variables are in the order of their definition, as the C library requires, followed by records.
-Status place_fixed(const Catalogue& catalogue, const Alignment& alignment, Defined& out) {
+Status place_fixed(const Catalogue& catalogue, int64_t block, Defined& out) {
   for (size_t i = 0; i < out.header.variables.size(); ++i) {
     Variable& variable = out.header.variables[i];
     variable.stored_bytes = padded_bytes(out.header, variable);
     if (variable.stored_bytes < 0) return too_many_bytes(catalogue.datasets[i]);
     if (variable.record) continue;
-    variable.begin =
-        round_up(out.layout.end, variable.stored_bytes >= alignment.block ? std::max<int64_t>(4, alignment.block) : 4);
+    variable.begin = round_up(out.layout.end, variable.stored_bytes >= block ? std::max<int64_t>(4, block) : 4);
     if (variable.stored_bytes > largest_offset - variable.begin) return too_many_bytes(catalogue.datasets[i]);
     out.layout.end = variable.begin + variable.stored_bytes;
   }
   return {};
 }
 
-Status place_records(const Catalogue& catalogue, const Alignment& alignment, Defined& out) {
+Status place_records(const Catalogue& catalogue, int64_t block, Defined& out) {
   const int64_t record = record_bytes(out.header);
   int64_t total = 0;
   const bool fits = record >= 0 && !__builtin_mul_overflow(record, out.header.records, &total);
-  int64_t begin = round_up(out.layout.end, total >= alignment.block ? std::max<int64_t>(4, alignment.block) : 4);
+  int64_t begin = round_up(out.layout.end, total >= block ? std::max<int64_t>(4, block) : 4);
   const int64_t first = begin;
   for (size_t i = 0; i < out.header.variables.size(); ++i) {
     Variable& variable = out.header.variables[i];
@@ -141,7 +140,7 @@ Status place_records(const Catalogue& catalogue, const Alignment& alignment, Def
 
 }  // namespace
 
-Result<Defined> define(const Catalogue& catalogue, const Alignment& alignment) {
+Result<Defined> define(const Catalogue& catalogue, int64_t block) {
   PENSTOCK_ASSIGN(Shapes shapes, name_dimensions(catalogue));
   Defined out;
   out.header.version = 5;
@@ -150,8 +149,8 @@ Result<Defined> define(const Catalogue& catalogue, const Alignment& alignment) {
   out.header.dimensions = shapes.dimensions;
   for (size_t i = 0; i < catalogue.datasets.size(); ++i) PENSTOCK_TRY(add_variable(catalogue, i, shapes, out.header));
   out.layout.end = static_cast<int64_t>(encode_header(out.header).size());
-  PENSTOCK_TRY(place_fixed(catalogue, alignment, out));
-  PENSTOCK_TRY(place_records(catalogue, alignment, out));
+  PENSTOCK_TRY(place_fixed(catalogue, block, out));
+  PENSTOCK_TRY(place_records(catalogue, block, out));
   const int64_t record = record_bytes(out.header);
   for (size_t i = 0; i < catalogue.datasets.size(); ++i) {
     const Variable& variable = out.header.variables[i];

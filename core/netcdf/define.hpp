@@ -14,6 +14,6 @@ struct Defined {
 
 // Fixed-size variables in the order of names, large ones aligned to blocks; then the records. Code::invalid or
 // Code::unsupported, naming the dataset or attribute, if classic netCDF does not support CATALOGUE.
-Result<Defined> define(const Catalogue& catalogue, const Alignment& alignment);
+Result<Defined> define(const Catalogue& catalogue, int64_t block);
 
 }  // namespace penstock::netcdf

@@ -41,11 +41,15 @@ struct Placing {
   std::span<const Claim> claims;
   Slots slots;            // of the transport
   bool supplied = false;  // some claim of some rank has a supplier
+  // Of each dataset; empty: none is encoded. Claims on encoded datasets are on their bytes.
+  std::span<const Encoding> encodings;
   NewFiles* files = nullptr;
 
   int64_t block() const { return settings->integer("block"); }
-  const ElementType& type(const Claim& claim) const {
-    return catalogue->datasets[static_cast<size_t>(claim.dataset)].type;
+  LayoutOptions layout_options() const { return {block(), encodings}; }
+  ElementType type(const Claim& claim) const {
+    const auto d = static_cast<size_t>(claim.dataset);
+    return layout_options().encoded(d) ? ElementType{Kind::u8} : catalogue->datasets[d].type;
   }
 };
 
@@ -75,6 +79,8 @@ class Placement {
   virtual bool keeps() const { return false; }
   // Whether the blocks of each rank lie together, in the order of ranks: what transports with slots need.
   virtual bool rank_order() const { return false; }
+  // Whether datasets may be encoded: those of placements that divide datasets may not.
+  virtual bool encodes() const { return false; }
   // Collective. Decides on the files, creates them with their full size, and tells all ranks. After a failure the
   // files that were created are to be removed.
   virtual Result<Placed> place(const Placing& placing) const = 0;

@@ -26,11 +26,13 @@ class Single final : public Placement {
   const Descriptor& describe() const override { return descriptor_; }
   bool one_file() const override { return true; }
   bool keeps() const override { return true; }
+  bool encodes() const override { return true; }
 
   Result<Placed> place(const Placing& placing) const override {
+    const LayoutOptions options = placing.layout_options();
     Placed placed;
     PENSTOCK_ASSIGN(auto blocks, share_files(placing, placed, [&]() -> Result<std::vector<PathAndLayout>> {
-                      PENSTOCK_ASSIGN(Layout layout, placing.format->layout(*placing.catalogue, {placing.block()}));
+                      PENSTOCK_ASSIGN(Layout layout, placing.format->layout(*placing.catalogue, options));
                       std::vector<PathAndLayout> files;
                       files.emplace_back(
                           placing.format->self_contained() ? placing.files->whole() : placing.files->part(""),
@@ -39,10 +41,17 @@ class Single final : public Placement {
                     }));
     begin_contents(placing, placed);
     for (size_t d = 0; d < blocks[0].size(); ++d) {
-      blocks[0][d].where = Selection::whole(placing.catalogue->datasets[d].shape);
+      blocks[0][d].where = Selection::whole(options.encoded(d) ? Dims{options.encodings[d].bytes}
+                                                               : placing.catalogue->datasets[d].shape);
       placed.contents.blocks[d].push_back(std::move(blocks[0][d]));
     }
     add_claims(placing, placed);
+    for (size_t d = 0; d < blocks[0].size(); ++d) {  // readers go through the format's library
+      if (!options.encoded(d)) continue;
+      placed.contents.foreign[d] = true;
+      placed.contents.blocks[d].clear();
+      placed.contents.chunks[placing.catalogue->datasets[d].name] = options.encodings[d].chunk;
+    }
     return placed;
   }
 

@@ -5,6 +5,9 @@
 #include <map>
 #include <string_view>
 
+#include <fmt/format.h>
+
+#include "core/codec/codec.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
 #include "core/methods/methods.hpp"
@@ -130,6 +133,12 @@ std::vector<Method> methods() {
           return list.empty() ? way : way + ":" + list;
         };
         bases.push_back({plan(""), reader, extension, true, false, plan("")});
+        // Chunks so small that what is written here is encoded.
+        for (const Codec* codec : codecs()) {
+          const std::string encoded = plan(fmt::format("compression={},chunk_bytes=256", codec->describe().name));
+          if (transport->name == "two_phase" && possible(encoded))
+            bases.push_back({encoded, reader, extension, true, false, encoded});
+        }
         // Each with the first format and placement that it can have. What the library at hand breaks is refused.
         std::erase_if(combined, [&](const std::string& settings) {
           if (!possible(plan(settings))) return false;
@@ -155,6 +164,8 @@ std::vector<Method> methods() {
           // Parameters of every plan: once for each format and transport is enough; parity in all placements that make
           // sets. The placements are the loop around this.
           if ((!place.empty() && parameter.name != "parity") || parameter.name == "placement") continue;
+          if (parameter.name == "compression" && !find_format(format->name)->encodes()) continue;
+          if (parameter.name == "level" || parameter.name == "chunk_bytes") continue;  // of compression
           for (const std::string& value : values(parameter))
             variants.push_back({plan(std::string(parameter.name) + "=" + value), reader, extension, false, true, way});
         }

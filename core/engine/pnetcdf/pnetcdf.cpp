@@ -83,7 +83,7 @@ Status fill(const Problem& problem, const Settings& settings, const netcdf::Head
 }
 
 Status write(const Problem& problem, const Settings& settings) {
-  PENSTOCK_ASSIGN(const netcdf::Defined defined, netcdf::define(problem.catalogue, Alignment{1}));
+  PENSTOCK_ASSIGN(const netcdf::Defined defined, netcdf::define(problem.catalogue, 1));
   const Hints asked = hints_of(problem, settings);
   PENSTOCK_ASSIGN(const Hints hints, hints_for_writing(problem.comm, asked, problem.hints_outcome));
   File file;
@@ -141,7 +141,7 @@ class Pnetcdf final : public Engine {
   std::string_view convention() const override { return "CF"; }
   Status check(const Catalogue& catalogue, const Settings&) const override {
     PENSTOCK_TRY(check_names(catalogue));
-    return netcdf::define(catalogue, Alignment{1}).status();
+    return netcdf::define(catalogue, 1).status();
   }
   Status write(const Problem& problem, const Settings& settings) const override {
     const LibraryGate gate;

@@ -6,6 +6,7 @@
 
 #include "core/format/hdf5/image.hpp"
 #include "core/format/hdf5/metadata_size.hpp"
+#include "core/format/hdf5/scales.hpp"
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/meaning.hpp"
@@ -37,6 +38,19 @@ Result<Properties> growing_creation(const Dataset& dataset, int64_t block) {
   chunk[0] = static_cast<hsize_t>(rows_per_chunk(dataset, block));
   if (H5Pset_chunk(creation, dataset.shape.rank(), chunk) < 0)
     return library_error(Code::internal, "setting up chunks");
+  return creation;
+}
+
+// Chunks that we write ourselves: HDF5 allocates none, and finds zeros where there is none.
+Result<Properties> encoded_creation(const Encoding& encoding) {
+  Properties creation(H5Pcreate(H5P_DATASET_CREATE));
+  hsize_t chunk[max_rank];
+  std::copy(encoding.chunk.begin(), encoding.chunk.end(), chunk);
+  bool ok = creation.ok() && set_object(creation) && H5Pset_chunk(creation, encoding.chunk.rank(), chunk) >= 0;
+  for (const Filter& filter : encoding.filters)
+    ok = ok && H5Pset_filter(creation, static_cast<H5Z_filter_t>(filter.id), H5Z_FLAG_OPTIONAL, filter.values.size(),
+                             filter.values.data()) >= 0;
+  if (!ok) return library_error(Code::internal, "setting up encoded chunks");
   return creation;
 }
 
@@ -89,7 +103,13 @@ Result<Group> Builder::group_of(const std::string& dataset_name) const {
   return group;
 }
 
-Result<DatasetHandle> Builder::make_dataset(const Dataset& dataset, bool deferred) {
+Result<Properties> Builder::chunked_creation(size_t number) const {
+  return options_.encoded(number) ? encoded_creation(options_.encodings[number])
+                                  : growing_creation(catalogue_.datasets[number], options_.block);
+}
+
+Result<DatasetHandle> Builder::make_dataset(size_t number, bool deferred) {
+  const Dataset& dataset = catalogue_.datasets[number];
   if (const std::string name = group_name(dataset.name); name != last_name_ || !last_group_.ok()) {
     PENSTOCK_ASSIGN(last_group_, group_of(dataset.name));
     last_name_ = name;
@@ -97,11 +117,11 @@ Result<DatasetHandle> Builder::make_dataset(const Dataset& dataset, bool deferre
   PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type, is_utf8(catalogue_, dataset.name)));
   PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(dataset.name));
   DatasetHandle handle;
-  if (dataset.unlimited) {
-    PENSTOCK_ASSIGN(const Properties creation, growing_creation(dataset, block_));
+  if (dataset.unlimited || options_.encoded(number)) {
+    PENSTOCK_ASSIGN(const Properties creation, chunked_creation(number));
     Dims shape = dataset.shape;
-    if (deferred) shape[0] = 0;
-    const Space space = dataset_space(shape, true);
+    if (deferred && !options_.encoded(number)) shape[0] = 0;
+    const Space space = dataset_space(shape, dataset.unlimited);
     if (!space.ok()) return library_error(Code::internal, "making a dataspace");
     handle = DatasetHandle(
         H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
@@ -154,7 +174,7 @@ Status Builder::find_chunks(const Dataset& dataset, hid_t handle, int64_t& base)
   hsize_t count = 0;
   if (!space.ok() || H5Dget_num_chunks(handle, space, &count) < 0)
     return library_error(Code::internal, "counting its chunks");
-  const int64_t rows = rows_per_chunk(dataset, block_);
+  const int64_t rows = rows_per_chunk(dataset, options_.block);
   if (rows == 0) return {Code::internal, "it has chunks, though its rows are larger than chunks can be"};
   const auto expected = static_cast<hsize_t>((dataset.shape[0] + rows - 1) / rows);
   if (count != expected) return {Code::internal, "HDF5 did not allocate all of its chunks"};
@@ -174,8 +194,24 @@ Status Builder::find_chunks(const Dataset& dataset, hid_t handle, int64_t& base)
   return {};
 }
 
-Status Builder::make_storage(const Dataset& dataset, DatasetHandle& handle, int64_t& base) {
+// A first chunk of zeros, which nobody finds again, makes the library allocate the index's root.
+Status Builder::make_index(size_t number, hid_t handle) {
+  const Encoding& encoding = options_.encodings[number];
+  if (encoding.chunks.empty()) return {};
+  const hsize_t start[max_rank] = {};
+  const std::byte zeros[8] = {};
+  if (H5Dwrite_chunk(handle, H5P_DEFAULT, 0, start, sizeof zeros, zeros) < 0)
+    return library_error(Code::internal, "making its index");
+  const Dataset& dataset = catalogue_.datasets[number];
+  encoded_.push_back({number, address_of(handle), ChunkIndex(dataset.shape, bytes(dataset.type), encoding)});
+  return {};
+}
+
+Status Builder::make_storage(size_t number, DatasetHandle& handle) {
+  const Dataset& dataset = catalogue_.datasets[number];
+  int64_t& base = bases_[number];
   if (bytes(dataset) == 0) return {};
+  if (options_.encoded(number)) return make_index(number, handle);
   if (dataset.unlimited) return find_chunks(dataset, handle, base);
   const haddr_t address = H5Dget_offset(handle);
   if (address == HADDR_UNDEF) return library_error(Code::internal, "HDF5 did not allocate it");
@@ -195,19 +231,22 @@ Status Builder::make_datasets() {
         deferred[i] =
             (attributes != nullptr && largest_outside_header(*attributes) > 0) || scales_.concern(dataset.name);
         if (!deferred[i]) continue;
-        auto handle = make_dataset(dataset, bytes(dataset) > 0);
+        auto handle = make_dataset(i, bytes(dataset) > 0);
         if (!handle.ok()) return handle.status().in("dataset '" + dataset.name + "'");
         continue;
       }
       DatasetHandle handle;
       if (deferred[i]) {
-        if (bytes(dataset) > 0) PENSTOCK_TRY(allocate(dataset, handle).in("dataset '" + dataset.name + "'"));
+        if (options_.encoded(i))
+          handle = DatasetHandle(H5Dopen2(file_, dataset.name.c_str(), H5P_DEFAULT));
+        else if (bytes(dataset) > 0)
+          PENSTOCK_TRY(allocate(dataset, handle).in("dataset '" + dataset.name + "'"));
       } else {
-        auto made = make_dataset(dataset, false);
+        auto made = make_dataset(i, false);
         if (!made.ok()) return made.status().in("dataset '" + dataset.name + "'");
         handle = *std::move(made);
       }
-      PENSTOCK_TRY(make_storage(dataset, handle, bases_[i]).in("dataset '" + dataset.name + "'"));
+      PENSTOCK_TRY(make_storage(i, handle).in("dataset '" + dataset.name + "'"));
       if (!handle.close()) return library_error(Code::internal, "closing dataset '" + dataset.name + "'");
     }
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/format/hdf5/chunk_index.hpp"
 #include "core/hdf5/dimension_scales.hpp"
 #include "core/hdf5/handles.hpp"
 #include "core/hdf5/shared.hpp"
@@ -15,6 +16,13 @@ namespace penstock::hdf5 {
 // bytes, and attributes in the object header. False if the library reports an error.
 bool set_object(hid_t creation);
 
+// An encoded dataset of the catalogue, whose index has a root, but no chunks of ours yet.
+struct EncodedDataset {
+  size_t number = 0;
+  uint64_t header = 0;  // the address of its object header
+  ChunkIndex index;
+};
+
 // All metadata must lie before all data. HDF5 stores very large attributes, and references to dimension scales, like
 // data. So groups and all objects with such attributes or scales are created first; the storage of the latter is
 // allocated afterwards, in its turn.
@@ -22,8 +30,8 @@ class Builder {
  public:
   // FILE is open for writing and outlives the builder.
   // SCALES: the scales of CATALOGUE, which need not contain their names.
-  Builder(hid_t file, const Catalogue& catalogue, const DimensionScales& scales, int64_t block)
-      : file_(file), catalogue_(catalogue), scales_(scales), block_(block) {}
+  Builder(hid_t file, const Catalogue& catalogue, const DimensionScales& scales, const LayoutOptions& options)
+      : file_(file), catalogue_(catalogue), scales_(scales), options_(options) {}
 
   // Creates everything except datasets: groups and their attributes, including those of the file.
   Status make_groups();
@@ -31,6 +39,8 @@ class Builder {
   Status make_datasets();
   // The first byte of each dataset, after make_datasets(); -1 for datasets without bytes.
   const std::vector<int64_t>& bases() const { return bases_; }
+  // Encoded datasets with chunks: they have no place yet.
+  const std::vector<EncodedDataset>& encoded() const { return encoded_; }
 
   // An open group or the root, created by make_groups(). For masters, which create their datasets themselves.
   Result<Group> group_of(const std::string& dataset_name) const;
@@ -41,18 +51,22 @@ class Builder {
   Status make_group(const std::string& name);
   // Creation properties of datasets that cannot grow, with LATE or early allocation.
   Result<hid_t> plain_creation(bool late);
-  Status make_storage(const Dataset& dataset, DatasetHandle& handle, int64_t& base);
-  Result<DatasetHandle> make_dataset(const Dataset& dataset, bool deferred);
+  // Creation properties of dataset NUMBER, if it is encoded or can grow.
+  Result<Properties> chunked_creation(size_t number) const;
+  Status make_storage(size_t number, DatasetHandle& handle);
+  Status make_index(size_t number, hid_t handle);
+  Result<DatasetHandle> make_dataset(size_t number, bool deferred);
   Status allocate(const Dataset& dataset, DatasetHandle& handle);
   Status find_chunks(const Dataset& dataset, hid_t handle, int64_t& base) const;
 
   hid_t file_;
   const Catalogue& catalogue_;
   const DimensionScales& scales_;
-  int64_t block_;
+  const LayoutOptions options_;
   Shared shared_;
   Properties plain_[2];  // late or not
   std::vector<int64_t> bases_;
+  std::vector<EncodedDataset> encoded_;
   // The group of the last dataset stays open, since datasets with neighbouring names share it.
   std::string last_name_ = "/";
   Group last_group_;

@@ -20,6 +20,7 @@ class Hdf5 final : public Format {
   }
 
   bool self_contained() const override { return true; }
+  bool encodes() const override { return true; }
   std::string_view convention() const override { return "openPMD"; }
   std::string_view extension() const override { return "h5"; }
   std::string_view master_extension() const override { return "h5"; }
@@ -34,16 +35,16 @@ class Hdf5 final : public Format {
     return {};
   }
 
-  Result<Layout> layout(const Catalogue& catalogue, const Alignment& alignment) const override {
+  Result<Layout> layout(const Catalogue& catalogue, const LayoutOptions& options) const override {
     PENSTOCK_TRY(check(catalogue));
     for (const Dataset& dataset : catalogue.datasets)
-      if (dataset.unlimited && hdf5::rows_per_chunk(dataset, alignment.block) == 0)
+      if (dataset.unlimited && hdf5::rows_per_chunk(dataset, options.block) == 0)
         return Status(Code::unsupported, "dataset '" + dataset.name +
                                              "' can grow, and no chunk of whole rows below 4 GiB is a multiple of " +
-                                             std::to_string(alignment.block) + " bytes");
+                                             std::to_string(options.block) + " bytes");
     const hdf5::QuietErrors quiet;
     PENSTOCK_TRY(hdf5::library_ready());
-    return hdf5::image_layout(catalogue, alignment);
+    return hdf5::image_layout(catalogue, options);
   }
 
   Result<std::vector<std::byte>> master(const Contents& contents) const override {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "core/base/units.hpp"
 #include "core/format/hdf5/builder.hpp"
 #include "core/format/hdf5/metadata_size.hpp"
 #include "core/hdf5/dimension_scales.hpp"
 #include "core/hdf5/handles.hpp"
+#include "core/hdf5/object_header.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -20,14 +22,20 @@ struct Attempt {
   int64_t heap_bytes = 0;  // those before all data
 };
 
+// What an encoded dataset has in the head beyond others: filters, and the root of its index.
+int64_t encoded_header_bytes(const Dataset& dataset, const Encoding& encoding) {
+  return 200 + ChunkIndex(dataset.shape, bytes(dataset.type), encoding).root_bytes();
+}
+
 // Beyond the process's file size limit the library's ftruncate would raise SIGXFSZ, which kills.
-Status check_size_limit(const Catalogue& catalogue, const Attempt& attempt) {
+Status check_size_limit(const Catalogue& catalogue, const LayoutOptions& options, const Attempt& attempt) {
   struct rlimit limit{};
   int64_t sum = attempt.metadata_bytes;
-  for (const Dataset& dataset : catalogue.datasets) {
-    const int64_t size = bytes(dataset);
+  for (size_t i = 0; i < catalogue.datasets.size(); ++i) {
+    const int64_t size = options.stored_bytes(catalogue, i);
     if (size > INT64_MAX / 2 - sum - 2 * attempt.block)
-      return {Code::invalid, "up to dataset '" + dataset.name + "' there are more bytes than 62 bits can address"};
+      return {Code::invalid,
+              "up to dataset '" + catalogue.datasets[i].name + "' there are more bytes than 62 bits can address"};
     sum += size + (size >= attempt.threshold ? attempt.block : 0);
   }
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -37,9 +45,14 @@ Status check_size_limit(const Catalogue& catalogue, const Attempt& attempt) {
   return {};
 }
 
-// The first byte of each dataset.
-Result<std::vector<int64_t>> build(const Catalogue& catalogue, const DimensionScales& scales, const Attempt& attempt,
-                                   PrivateFile& image) {
+// The first byte of each dataset; those that are encoded have none yet.
+struct Built {
+  std::vector<int64_t> bases;
+  std::vector<EncodedDataset> encoded;
+};
+
+Result<Built> build(const Catalogue& catalogue, const DimensionScales& scales, const LayoutOptions& options,
+                    const Attempt& attempt, PrivateFile& image) {
   PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V18, image.named()));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
   const bool ok =
@@ -52,17 +65,54 @@ Result<std::vector<int64_t>> build(const Catalogue& catalogue, const DimensionSc
   File file(H5Fcreate(image.path().c_str(), create_truncating, creation, access));
   if (!file.ok()) return library_error(Code::io, "making an HDF5 image in '" + image.path() + "'");
   image.unlink_name();
-  std::vector<int64_t> bases;
+  Built built;
   {
-    Builder builder(file, catalogue, scales, attempt.block);
+    Builder builder(file, catalogue, scales, {attempt.block, options.encodings});
     PENSTOCK_TRY(builder.make_groups());
     PENSTOCK_TRY(builder.make_datasets());
-    bases = builder.bases();
+    built = {builder.bases(), builder.encoded()};
   }
   if (!file.close())
     return library_error(Code::no_space,
                          "writing an HDF5 image of " + std::to_string(attempt.metadata_bytes) + " bytes");
-  return bases;
+  return built;
+}
+
+// Gives encoded datasets room behind LAYOUT's end: first their indexes, whose nodes become metadata, then their chunks.
+Status place_encoded(const PrivateFile& image, const LayoutOptions& options, Built& built, Layout& layout) {
+  const StoredBytes stored{.fd = image.fd(), .end = static_cast<uint64_t>(layout.end)};
+  int64_t others = round_up(layout.end, 8), data = others;
+  for (const EncodedDataset& dataset : built.encoded) data += dataset.index.other_bytes();
+  for (const EncodedDataset& dataset : built.encoded) {
+    const uint64_t root = read_header(stored, dataset.header).chunk_index;
+    if (!stored.holds(root, static_cast<uint64_t>(dataset.index.root_bytes())))
+      return {Code::internal, "HDF5 made no index for encoded chunks"};
+    data = round_up(data, options.block);
+    built.bases[dataset.number] = data;
+    ChunkIndex::Nodes nodes = dataset.index.nodes(others, data);
+    layout.metadata.push_back({static_cast<int64_t>(root), std::move(nodes.root)});
+    if (!nodes.others.empty()) layout.metadata.push_back({others, std::move(nodes.others)});
+    others += dataset.index.other_bytes();
+    data += options.encodings[dataset.number].bytes;
+  }
+  layout.end = data;
+  return {};
+}
+
+// HEAD as it is in the file: with the roots of indexes, which LAYOUT has as metadata, and with LAYOUT's end.
+Status complete_head(Layout& layout, std::span<std::byte> head) {
+  std::erase_if(layout.metadata, [&](const Layout::Metadata& nodes) {
+    const bool root = nodes.offset + std::ssize(nodes.bytes) <= std::ssize(head);
+    if (root) std::ranges::copy(nodes.bytes, head.begin() + nodes.offset);
+    return root;
+  });
+  // The superblock of version 2: HDF5 File Format Specification, II.B.
+  constexpr size_t version = 8, address_bytes = 9, end = 28, checksum = 44;
+  if (head.size() < checksum + 4 || head[version] != std::byte{2} || head[address_bytes] != std::byte{8})
+    return {Code::internal, "HDF5 made another superblock than expected"};
+  put_number(static_cast<uint64_t>(layout.end), head.subspan(end, 8));
+  put_number(metadata_checksum(head.first(checksum)), head.subspan(checksum, 4));
+  return {};
 }
 
 // The head up to the first data, or up to the last possible metadata, so that a large block does not add large zeros.
@@ -76,7 +126,7 @@ Result<int64_t> head_end(const PrivateFile& image, const Attempt& attempt, int64
 
 }  // namespace
 
-Result<Layout> image_layout(const Catalogue& given, const Alignment& alignment) {
+Result<Layout> image_layout(const Catalogue& given, const LayoutOptions& options) {
   const DimensionScales scales = scales_of(given);
   const bool plain = scales.list.empty();
   const Catalogue unnamed = plain ? Catalogue() : without_names(given, scales);
@@ -84,7 +134,7 @@ Result<Layout> image_layout(const Catalogue& given, const Alignment& alignment) 
   const Catalogue enlarged = plain ? Catalogue() : with_scales(catalogue, scales);
   const Catalogue& all = plain ? given : enlarged;
   Attempt attempt;
-  attempt.block = std::max<int64_t>(alignment.block, 1);
+  attempt.block = std::max<int64_t>(options.block, 1);
   attempt.threshold = attempt.block;
   // An aligned attribute would leave a gap that small datasets fill: data before metadata.
   for (const auto& [object, attributes] : all.attributes)
@@ -93,27 +143,32 @@ Result<Layout> image_layout(const Catalogue& given, const Alignment& alignment) 
   attempt.heap_bytes = heap_bytes(scales);
   if (attempt.heap_bytes > 0) attempt.threshold = std::max<int64_t>(attempt.threshold, 4096 + 1024);
   attempt.metadata_bytes = estimate_metadata_bytes(all);
-  PENSTOCK_TRY(check_size_limit(catalogue, attempt));
+  for (size_t i = 0; i < options.encodings.size(); ++i)
+    if (options.encoded(i)) attempt.metadata_bytes += encoded_header_bytes(catalogue.datasets[i], options.encodings[i]);
+  PENSTOCK_TRY(check_size_limit(catalogue, options, attempt));
 
   for (int tries = 0; tries < 12; ++tries, attempt.metadata_bytes *= 2) {
     PENSTOCK_ASSIGN(PrivateFile image, PrivateFile::make());
     Layout layout;
-    PENSTOCK_ASSIGN(const std::vector<int64_t> bases, build(catalogue, scales, attempt, image));
+    PENSTOCK_ASSIGN(Built built, build(catalogue, scales, options, attempt, image));
     PENSTOCK_ASSIGN(layout.end, image.size());
+    if (!built.encoded.empty()) PENSTOCK_TRY(place_encoded(image, options, built, layout));
+    const std::vector<int64_t>& bases = built.bases;
     int64_t first_data = layout.end;
     for (size_t i = 0; i < bases.size(); ++i) {
       const Dataset& dataset = catalogue.datasets[i];
       layout.blocks.push_back({0, std::max<int64_t>(0, bases[i]), false, Selection::whole(dataset.shape)});
       if (bases[i] < 0) continue;
       first_data = std::min(first_data, bases[i]);
-      layout.end = std::max(layout.end, bases[i] + bytes(dataset));
+      layout.end = std::max(layout.end, bases[i] + options.stored_bytes(catalogue, i));
     }
     // Data was never written: nonzero bytes from the first dataset on are metadata that did not fit.
     PENSTOCK_ASSIGN(const int64_t stray, image.end_of_nonzero(first_data, layout.end));
     if (stray > first_data) continue;
     PENSTOCK_ASSIGN(const int64_t end, head_end(image, attempt, first_data));
     PENSTOCK_ASSIGN(std::vector<std::byte> head, image.read(0, end));
-    layout.metadata.push_back({0, std::move(head)});
+    if (!built.encoded.empty()) PENSTOCK_TRY(complete_head(layout, head));
+    layout.metadata.insert(layout.metadata.begin(), {0, std::move(head)});
     return layout;
   }
   return Status(Code::internal, "libhdf5 puts metadata among data, however large the region for metadata is");

@@ -6,9 +6,9 @@
 
 namespace penstock::hdf5 {
 
-// The layout of everything in CATALOGUE, with all metadata in one extent at offset 0, before the first byte of the
-// first dataset.
-Result<Layout> image_layout(const Catalogue& catalogue, const Alignment& alignment);
+// The layout of everything in CATALOGUE, with metadata in one extent at offset 0, before the first byte of the first
+// dataset. Only large indexes of encoded datasets are elsewhere: between the data of the others and theirs.
+Result<Layout> image_layout(const Catalogue& catalogue, const LayoutOptions& options);
 
 // Rows of one chunk of an unlimited dataset: all rows if they have less than 4 GiB, else as many as make chunks
 // contiguous. 0 if that is impossible.

@@ -36,7 +36,7 @@ class MasterBuilder {
         contents_(contents),
         scales_(scales_of(visible)),
         visible_(without_names(visible, scales_)),
-        builder_(file, visible_, scales_, 1) {}
+        builder_(file, visible_, scales_, {.block = 1}) {}
 
   Status build() {
     PENSTOCK_TRY(builder_.make_groups());

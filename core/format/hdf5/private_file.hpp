@@ -27,6 +27,7 @@ class PrivateFile {
   // Called after the library has opened the file, so that even a killed process leaves nothing behind.
   void unlink_name();
 
+  int fd() const { return fd_; }
   Result<int64_t> size() const;
   Result<std::vector<std::byte>> read(int64_t begin, int64_t end) const;
   // One past the last nonzero byte in [begin, end); BEGIN if all are zero. Holes are skipped, not read.

@@ -29,9 +29,9 @@ class Netcdf final : public Format {
     return netcdf::define(catalogue, {}).status();
   }
 
-  Result<Layout> layout(const Catalogue& catalogue, const Alignment& alignment) const override {
+  Result<Layout> layout(const Catalogue& catalogue, const LayoutOptions& options) const override {
     PENSTOCK_TRY(check_names(catalogue));
-    PENSTOCK_ASSIGN(auto defined, netcdf::define(catalogue, alignment));
+    PENSTOCK_ASSIGN(auto defined, netcdf::define(catalogue, options.block));
     return std::move(defined.layout);
   }
 

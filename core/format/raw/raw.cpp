@@ -28,13 +28,13 @@ class Raw final : public Format {
 
   Status check(const Catalogue& catalogue) const override { return check_names(catalogue); }
 
-  Result<Layout> layout(const Catalogue& catalogue, const Alignment& alignment) const override {
+  Result<Layout> layout(const Catalogue& catalogue, const LayoutOptions& options) const override {
     Layout layout;
     for (const Dataset& dataset : catalogue.datasets) {
       const int64_t size = bytes(dataset);
       StoredBlock block{0, 0, false, Selection::whole(dataset.shape)};
       if (size > 0) {
-        const int64_t unit = size >= alignment.block ? alignment.block : natural_alignment(dataset.type);
+        const int64_t unit = size >= options.block ? options.block : natural_alignment(dataset.type);
         block.base = round_up(layout.end, unit);
         if (size > largest_offset - block.base)
           return Status(Code::invalid,

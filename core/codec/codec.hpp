@@ -1,0 +1,64 @@
+// Codec: makes the chunks of a dataset smaller, by filters that other programs know.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/status.hpp>
+
+#include "core/model/descriptor.hpp"
+#include "core/model/encoding.hpp"
+
+namespace penstock {
+
+// What a codec needs to know of a dataset, and what the user chose.
+struct CodecUse {
+  int64_t element_bytes = 1;
+  int level = 0;  // 0: the codec's default
+};
+
+// Encodes chunks of one kind, one after another. Used by one thread at a time.
+class ChunkEncoder {
+ public:
+  virtual ~ChunkEncoder() = default;
+  // Appends CHUNK, encoded, to OUT: never more bytes than it has. Returns which filters were not applied, as bits.
+  virtual Result<uint32_t> encode(std::span<const std::byte> chunk, std::vector<std::byte>& out) = 0;
+};
+
+class Codec {
+ public:
+  virtual ~Codec() = default;
+  virtual const Descriptor& describe() const = 0;  // without parameters
+  virtual int max_level() const = 0;
+  virtual std::vector<Filter> filters(const CodecUse& use) const = 0;
+  virtual Result<std::unique_ptr<ChunkEncoder>> encoder(const CodecUse& use) const = 0;
+};
+
+// The codecs of core/codec/CMakeLists.txt in its order; those that are not built name what they need.
+std::span<const Codec* const> codecs();
+const Codec* find_codec(std::string_view name);
+
+// Replaces a codec whose library was not found.
+class AbsentCodec final : public Codec {
+ public:
+  AbsentCodec(Descriptor descriptor, std::string_view missing) : descriptor_(std::move(descriptor)) {
+    descriptor_.missing = missing;
+  }
+  const Descriptor& describe() const override { return descriptor_; }
+  int max_level() const override { return INT32_MAX; }
+  std::vector<Filter> filters(const CodecUse&) const override { return {}; }
+  Result<std::unique_ptr<ChunkEncoder>> encoder(const CodecUse&) const override {
+    return Status(Code::unsupported,
+                  std::string(descriptor_.name) + " is not built: " + std::string(descriptor_.missing));
+  }
+
+ private:
+  Descriptor descriptor_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,35 @@
+// Encoding: how a dataset is stored in encoded chunks, and where they are, as plain data. Codecs make the chunks,
+// formats enter them into their index; neither sees the other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <penstock/dims.hpp>
+
+namespace penstock {
+
+// A filter that The HDF Group has registered, with the values that its decoder needs.
+struct Filter {
+  int id = 0;
+  std::vector<unsigned> values;
+};
+
+struct EncodedChunk {
+  int64_t number = 0;    // in row-major order of the grid of chunks
+  int64_t offset = 0;    // from the start of the dataset's encoded bytes
+  int64_t bytes = 0;     // at least 1
+  uint32_t skipped = 0;  // bit i: filter i was not applied
+};
+
+// No FILTERS: the dataset is not encoded.
+struct Encoding {
+  Dims chunk;                        // extents of every chunk: those at the edges are padded
+  std::vector<Filter> filters;       // in the order in which they are applied
+  int64_t bytes = 0;                 // of all chunks
+  std::vector<EncodedChunk> chunks;  // rank 0, by number; absent ones are zeros
+
+  bool used() const { return !filters.empty(); }
+};
+
+}  // namespace penstock

@@ -1,0 +1,116 @@
+"""test_compression.py: compressed datasets: who reads them, how small they are, what stays, what is refused."""
+
+import subprocess
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import xarray
+
+import penstock as library
+from conftest import Penstock
+
+FIELD = np.fromfunction(lambda i, j, k: np.sin(i / 20) + np.cos(j / 30) * k, (70, 91, 110))
+NOISE = np.random.default_rng(1).random(300_000)
+COUNTS = (np.arange(1_000_003) % 1000).astype("i4")
+
+
+def make(path: Path, plan: str = ":compression=deflate") -> Path:
+    with library.create(path, plan=plan) as file:
+        file["fields/rho"] = FIELD
+        file["fields/rho"].attrs["units"] = "kg m-3"
+        file["noise"] = NOISE
+        file["counts"] = COUNTS
+        file["small"] = np.arange(10)
+    return path
+
+
+@pytest.mark.parametrize("more", ["", ",chunk_bytes=4KiB", ",chunk_bytes=512,level=9"])
+def test_others_read_every_value(tmp_path: Path, more: str) -> None:
+    path = make(tmp_path / "a.h5", ":compression=deflate" + more)
+    with h5py.File(path) as file:
+        for name, values in (("fields/rho", FIELD), ("noise", NOISE), ("counts", COUNTS)):
+            assert file[name].compression == "gzip"
+            assert file[name].shuffle
+            np.testing.assert_array_equal(file[name][...], values)
+        assert file["small"].chunks is None
+    with library.open(path) as mine:
+        np.testing.assert_array_equal(mine["fields/rho"][3:50, ::7, 5:], FIELD[3:50, ::7, 5:])
+    with xarray.open_dataset(path, engine="h5netcdf", group="fields", phony_dims="sort") as fields:
+        np.testing.assert_array_equal(fields["rho"].values, FIELD)
+        assert fields["rho"].attrs["units"] == "kg m-3"
+
+
+def test_repacking_gives_the_same_values(tmp_path: Path) -> None:
+    path, plain = make(tmp_path / "a.h5"), tmp_path / "plain.h5"
+    subprocess.run(["h5repack", "-f", "NONE", "-l", "CONTI", path, plain], check=True)  # noqa: S607
+    subprocess.run(["h5diff", path, plain], check=True)  # noqa: S607
+
+
+def test_it_is_as_small_as_what_h5py_writes(tmp_path: Path) -> None:
+    path, other = make(tmp_path / "a.h5"), tmp_path / "other.h5"
+    with h5py.File(path) as mine, h5py.File(other, "w") as theirs:
+        for name in ("fields/rho", "noise", "counts"):
+            theirs.create_dataset(
+                name,
+                data=mine[name][...],
+                chunks=mine[name].chunks,
+                shuffle=True,
+                compression="gzip",
+                compression_opts=4,
+            )
+            assert mine[name].id.get_storage_size() < 1.05 * theirs[name].id.get_storage_size()
+
+
+def test_a_change_keeps_what_is_compressed(tmp_path: Path) -> None:
+    path = make(tmp_path / "a.h5")
+    with library.open(path, "r+", plan=":compression=deflate") as file:
+        file["more"] = FIELD + 1
+    with h5py.File(path) as file:
+        assert {name: file[name].compression for name in ("fields/rho", "noise", "counts", "more")} == dict.fromkeys(
+            ("fields/rho", "noise", "counts", "more"), "gzip"
+        )
+        np.testing.assert_array_equal(file["counts"][...], COUNTS)
+        np.testing.assert_array_equal(file["more"][...], FIELD + 1)
+
+
+def test_a_part_of_a_dataset_is_zero_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with library.create(path, plan=":compression=deflate,chunk_bytes=8KiB") as file:
+        file.partial()
+        file.create_dataset("x", shape=(500, 400), dtype="f8")
+        file["x"][100:103, 7:20] = np.full((3, 13), 5.0)
+    expected = np.zeros((500, 400))
+    expected[100:103, 7:20] = 5
+    with h5py.File(path) as other:
+        np.testing.assert_array_equal(other["x"][...], expected)
+        assert other["x"].id.get_num_chunks() < 5
+
+
+def test_damage_in_a_chunk_is_found(tmp_path: Path, penstock: Penstock) -> None:
+    path = make(tmp_path / "a.h5")
+    assert penstock("verify", str(path)).returncode == 0
+    with h5py.File(path) as file:
+        chunk = file["fields/rho"].id.get_chunk_info(2)
+    with path.open("r+b") as raw:
+        raw.seek(chunk.byte_offset + chunk.size // 2)
+        raw.write(b"\xff" * 16)
+    found = penstock("verify", str(path))
+    assert found.returncode != 0
+    assert "'fields/rho': elements (" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "plan", "why"),
+    [
+        ("a.raw", "raw:compression=deflate", "format raw stores numbers as they are"),
+        ("a.nc", "netcdf:compression=deflate", "format netcdf stores numbers as they are"),
+        ("a.h5", ":compression=deflate,placement=parts", "compression=deflate needs placement=single, not parts"),
+        ("a.h5", ":compression=deflate,level=10", "level=10: deflate has levels up to 9"),
+        ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate"),
+    ],
+)
+def test_what_is_not_possible_is_said(tmp_path: Path, name: str, plan: str, why: str) -> None:
+    with pytest.raises(library.Error, match=why.replace("|", r"\|")):
+        library.create(tmp_path / name, plan=plan)
