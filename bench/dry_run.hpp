@@ -3,9 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <penstock/communicator.hpp>
-
 #include "bench/options.hpp"
+#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

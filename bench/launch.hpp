@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <penstock/communicator.hpp>
+#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -3,8 +3,9 @@
 
 #include <string>
 
-#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
+
+#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

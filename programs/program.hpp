@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include <penstock/communicator.hpp>
+#include "core/comm/communicator.hpp"
 
 namespace penstock::program {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/communicator.hpp>
+#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -6,9 +6,8 @@
 #include <span>
 #include <string>
 
-#include <penstock/communicator.hpp>
-
 #include "bench/replay/pattern.hpp"
+#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -3,9 +3,8 @@
 
 #include <vector>
 
-#include <penstock/communicator.hpp>
-
 #include "bench/verify/truth.hpp"
+#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/communicator.hpp>
-
+#include "core/comm/communicator.hpp"
 #include "core/comm/shared_memory.hpp"
 #include "core/storage/storage.hpp"
 

@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include <penstock/communicator.hpp>
-
+#include "core/comm/communicator.hpp"
 #include "core/model/layout.hpp"
 #include "core/storage/storage.hpp"
 

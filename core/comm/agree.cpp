@@ -4,9 +4,10 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <penstock/communicator.hpp>
 
 #include "core/comm/patience.hpp"
+
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -3,9 +3,8 @@
 
 #include <string_view>
 
-#include <penstock/communicator.hpp>
-
 #include "core/base/guarded.hpp"
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

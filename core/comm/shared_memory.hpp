@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include <penstock/communicator.hpp>
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/communicator.hpp>
-
+#include "core/comm/communicator.hpp"
 #include "core/commit/definitions.hpp"
 #include "core/commit/pending.hpp"
 #include "core/integrity/published.hpp"

@@ -5,8 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <penstock/communicator.hpp>
-
+#include "core/comm/communicator.hpp"
 #include "core/model/catalogue.hpp"
 #include "core/placement/placement.hpp"
 

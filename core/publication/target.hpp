@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <penstock/communicator.hpp>
-
+#include "core/comm/communicator.hpp"
 #include "core/methods/facts.hpp"
 #include "core/publication/restart.hpp"
 #include "core/storage/storage.hpp"

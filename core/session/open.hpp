@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <penstock/communicator.hpp>
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -5,6 +5,7 @@
 
 #include <penstock/config.h>
 #include <penstock/communicator.hpp>
+#include <penstock/status.hpp>
 
 #if PENSTOCK_HAVE_MPI
 #include <mpi.h>

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include <penstock/communicator.hpp>
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

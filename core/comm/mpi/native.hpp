@@ -3,9 +3,8 @@
 
 #include <mpi.h>
 
-#include <penstock/communicator.hpp>
-
 #include "core/base/hints.hpp"
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-#include <penstock/communicator.hpp>
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

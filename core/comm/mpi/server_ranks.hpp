@@ -4,7 +4,8 @@
 #include <memory>
 
 #include <mpi.h>
-#include <penstock/communicator.hpp>
+
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

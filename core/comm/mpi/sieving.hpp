@@ -1,9 +1,8 @@
 // Sieving: disables data sieving in MPI-IO libraries, which overwrites neighbouring writes of other ranks.
 #pragma once
 
-#include <penstock/communicator.hpp>
-
 #include "core/base/hints.hpp"
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

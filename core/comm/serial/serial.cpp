@@ -6,7 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <penstock/communicator.hpp>
+
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 namespace {

@@ -1,7 +1,7 @@
 // Tests of the one-rank communicator: it fulfils the same contract as MPI's.
 #include <gtest/gtest.h>
 
-#include <penstock/communicator.hpp>
+#include "core/comm/communicator.hpp"
 
 namespace penstock {
 namespace {

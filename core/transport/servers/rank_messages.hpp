@@ -9,8 +9,7 @@
 #include <string>
 #include <utility>
 
-#include <penstock/communicator.hpp>
-
+#include "core/comm/communicator.hpp"
 #include "core/transport/servers/message.hpp"
 
 namespace penstock {
