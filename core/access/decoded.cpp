@@ -91,9 +91,9 @@ class Tile final : public StorageFile {
   const Box box_;
 };
 
-class DecodingStorage final : public TileStorage {
+class DecodingFiles final : public TileFiles {
  public:
-  explicit DecodingStorage(std::shared_ptr<TileDecoder> decoder) : decoder_(std::move(decoder)) {}
+  explicit DecodingFiles(std::shared_ptr<TileDecoder> decoder) : decoder_(std::move(decoder)) {}
 
   Result<StorageFilePtr> open_tile(int dataset, int64_t tile) override {
     return StorageFilePtr(std::make_unique<Tile>(decoder_, dataset, decoder_->tiles(dataset).box(tile)));
@@ -110,7 +110,7 @@ Result<Moved> read_decoded(const Communicator& comm, const Contents& contents, c
   Job job;
   job.direction = Direction::read;
   job.comm = comm;
-  job.storage = std::make_shared<DecodingStorage>(std::make_shared<TileDecoder>(contents, path));
+  job.files = std::make_shared<DecodingFiles>(std::make_shared<TileDecoder>(contents, path));
   job.one_thread = true;  // this one may be inside the library already
   job.phases = &phases;
   std::vector<Tiled> datasets(contents.catalogue.datasets.size());

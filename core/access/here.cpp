@@ -50,13 +50,13 @@ void add_pieces(const Contents& contents, const std::vector<Part>& parts, int in
 }
 
 Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
-                        const std::shared_ptr<Storage>& storage) {
+                        const std::shared_ptr<Files>& files) {
   PENSTOCK_ASSIGN(const Plan plan, parse_plan("independent", "raw", vocabulary()));
   Job job;
   PhaseTimes phases;
   job.direction = direction;
   job.comm = serial_communicator();
-  job.storage = storage;
+  job.files = files;
   job.sync = false;
   job.parts = std::move(parts);
   job.pieces = std::move(pieces);
@@ -68,7 +68,7 @@ Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vecto
 namespace {
 
 Status move_here(Direction direction, const Contents& contents, std::span<const Claim> claims,
-                 const std::shared_ptr<Storage>& storage) {
+                 const std::shared_ptr<Files>& files) {
   std::vector<int> named;
   for (const Claim& claim : claims)
     if (named.empty() || named.back() != claim.dataset) named.push_back(claim.dataset);
@@ -77,13 +77,13 @@ Status move_here(Direction direction, const Contents& contents, std::span<const 
   for (const Claim& claim : claims)
     if (!contents.foreign[static_cast<size_t>(claim.dataset)])
       add_pieces(contents, parts, claim.dataset, claim, pieces);
-  return move_pieces_here(direction, std::move(parts), std::move(pieces), storage);
+  return move_pieces_here(direction, std::move(parts), std::move(pieces), files);
 }
 
 }  // namespace
 
 Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
-                 const std::shared_ptr<Storage>& storage) {
+                 const std::shared_ptr<Files>& files) {
   std::vector<int> asked;
   std::vector<Claim> foreign;
   for (const Claim& claim : claims) {
@@ -95,11 +95,11 @@ Status read_here(const Contents& contents, const std::string& path, std::span<co
   PhaseTimes phases;
   if (!foreign.empty())
     PENSTOCK_TRY(read_decoded(serial_communicator(), contents, path, asked, foreign, phases).status());
-  return move_here(Direction::read, contents, claims, storage);
+  return move_here(Direction::read, contents, claims, files);
 }
 
-Status write_here(const Contents& contents, std::span<const Claim> claims, const std::shared_ptr<Storage>& storage) {
-  return move_here(Direction::write, contents, claims, storage);
+Status write_here(const Contents& contents, std::span<const Claim> claims, const std::shared_ptr<Files>& files) {
+  return move_here(Direction::write, contents, claims, files);
 }
 
 }  // namespace penstock

@@ -24,11 +24,11 @@ void add_pieces(const Contents& contents, const std::vector<Part>& parts, int in
 
 // Moves PIECES of PARTS on this rank alone; does not sync.
 Status move_pieces_here(Direction direction, std::vector<Part> parts, std::vector<Piece> pieces,
-                        const std::shared_ptr<Storage>& storage);
+                        const std::shared_ptr<Files>& files);
 // Reads CLAIMS of datasets of CONTENTS, on this rank alone, for every kind of storage.
 Status read_here(const Contents& contents, const std::string& path, std::span<const Claim> claims,
-                 const std::shared_ptr<Storage>& storage);
+                 const std::shared_ptr<Files>& files);
 // The reverse, into parts that exist with their full size; does not sync.
-Status write_here(const Contents& contents, std::span<const Claim> claims, const std::shared_ptr<Storage>& storage);
+Status write_here(const Contents& contents, std::span<const Claim> claims, const std::shared_ptr<Files>& files);
 
 }  // namespace penstock

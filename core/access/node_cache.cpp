@@ -40,18 +40,20 @@ class CachedHandle : public StorageFile {
   size_t file_;
 };
 
-class CachedStorage : public CountedStorage {
+class CachedFiles final : public Files {
  public:
-  CachedStorage(std::shared_ptr<Storage> inner, std::shared_ptr<NodeCache> cache)
-      : CountedStorage(std::move(inner)), cache_(std::move(cache)) {}
+  CachedFiles(std::shared_ptr<Files> inner, std::shared_ptr<NodeCache> cache)
+      : inner_(std::move(inner)), cache_(std::move(cache)) {}
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override {
     const int file = cache_->find(path);
-    PENSTOCK_ASSIGN(StorageFilePtr inner, CountedStorage::open(path, file < 0 ? mode : IoMode(Io::buffered), writable));
+    PENSTOCK_ASSIGN(StorageFilePtr inner, inner_->open(path, file < 0 ? mode : IoMode(Io::buffered), writable));
     if (file < 0 || writable) return inner;
     return StorageFilePtr(std::make_unique<CachedHandle>(std::move(inner), cache_, static_cast<size_t>(file)));
   }
+  Result<FileStat> stat(const std::string& path) override { return inner_->stat(path); }
 
  private:
+  std::shared_ptr<Files> inner_;
   std::shared_ptr<NodeCache> cache_;
 };
 
@@ -139,8 +141,8 @@ Status NodeCache::read_block(size_t file, int64_t block, int64_t from, std::span
   return {};
 }
 
-std::shared_ptr<Storage> cached_storage(std::shared_ptr<Storage> storage, std::shared_ptr<NodeCache> cache) {
-  return std::make_shared<CachedStorage>(std::move(storage), std::move(cache));
+std::shared_ptr<Files> cached_files(std::shared_ptr<Files> files, std::shared_ptr<NodeCache> cache) {
+  return std::make_shared<CachedFiles>(std::move(files), std::move(cache));
 }
 
 }  // namespace penstock

@@ -46,7 +46,7 @@ class NodeCache {
   std::atomic<int64_t> fetched_ = 0;  // by this rank
 };
 
-// STORAGE that reads files of CACHE through it.
-std::shared_ptr<Storage> cached_storage(std::shared_ptr<Storage> storage, std::shared_ptr<NodeCache> cache);
+// FILES, those of CACHE being read through it.
+std::shared_ptr<Files> cached_files(std::shared_ptr<Files> files, std::shared_ptr<NodeCache> cache);
 
 }  // namespace penstock

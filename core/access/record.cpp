@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-Result<Record> load_record(const Contents& contents, const std::string& path, const std::shared_ptr<Storage>& storage) {
+Result<Record> load_record(const Contents& contents, const std::string& path, const std::shared_ptr<Files>& files) {
   const std::string where = fmt::format("'{}'", path);
   if (!contents.record.empty()) {
     auto record = decode_record(contents.record);
@@ -25,7 +25,7 @@ Result<Record> load_record(const Contents& contents, const std::string& path, co
   alone.foreign = {contents.record_foreign};
   std::vector<uint64_t> words(static_cast<size_t>(contents.record_words));
   const Claim claim{0, Selection::whole(dataset.shape), reinterpret_cast<std::byte*>(words.data())};
-  PENSTOCK_TRY(read_here(alone, path, std::span(&claim, 1), storage));
+  PENSTOCK_TRY(read_here(alone, path, std::span(&claim, 1), files));
   auto record = decode_record(words);
   return record.ok() ? std::move(record) : record.status().in(where);
 }

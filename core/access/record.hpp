@@ -10,6 +10,6 @@
 namespace penstock {
 
 // Local. Code::not_found if the file at PATH has none, Code::damaged if the record is not valid.
-Result<Record> load_record(const Contents& contents, const std::string& path, const std::shared_ptr<Storage>& storage);
+Result<Record> load_record(const Contents& contents, const std::string& path, const std::shared_ptr<Files>& files);
 
 }  // namespace penstock

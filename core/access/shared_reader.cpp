@@ -18,7 +18,7 @@ struct SharedReader::State {
   std::string path;
   Contents contents;
   std::shared_ptr<NodeCache> cache;
-  std::shared_ptr<Storage> storage;
+  std::shared_ptr<Files> files;
 };
 
 namespace {
@@ -91,7 +91,7 @@ Result<SharedReader> SharedReader::open(const Communicator& comm, std::string pa
   auto cache = NodeCache::create(node, std::move(list), memory, how.block_bytes);
   PENSTOCK_TRY(agree(comm, cache.status()).in(fmt::format("opening '{}'", state->path)));
   state->cache = *std::move(cache);
-  state->storage = cached_storage(files, state->cache);
+  state->files = cached_files(files, state->cache);
   return SharedReader(std::move(state));
 }
 
@@ -106,7 +106,7 @@ Status SharedReader::get(std::string_view name, ElementType type, const Decompos
                                                  describe(part.shape()))));
   std::vector<Claim> claims;
   PENSTOCK_TRY(in(claims_of(part, index, bytes(type), static_cast<std::byte*>(data), claims)));
-  return in(read_here(contents, state_->path, claims, state_->storage));
+  return in(read_here(contents, state_->path, claims, state_->files));
 }
 
 int64_t SharedReader::fetched_bytes() const { return state_->cache->fetched_bytes(); }

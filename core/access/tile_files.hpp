@@ -13,10 +13,10 @@
 namespace penstock {
 
 // Opens tiles instead of files. A tile's elements are in row-major order.
-class TileStorage : public CountedStorage {
+class TileFiles : public Files {
  public:
-  TileStorage() : CountedStorage(posix_storage()) {}
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) final;
+  Result<FileStat> stat(const std::string& path) final;
   virtual Result<StorageFilePtr> open_tile(int dataset, int64_t tile) = 0;
 };
 

@@ -38,7 +38,7 @@ struct Mine {
 struct Work {
   const NewContents& contents;
   const Published* old;  // null if nothing is kept
-  std::shared_ptr<Storage> storage;
+  std::shared_ptr<Files> files;
   std::vector<Tiled> tiled;  // tiles are chunks
   std::vector<Mine> mine;
 
@@ -70,7 +70,7 @@ struct Work {
     box.count[0] = std::min(box.count[0], shape[0] - box.start[0]);  // only the first extent can have grown
     if (box.count[0] <= 0) return {};
     const Claim claim{index, Selection::of_box(shape, box), tile.data()};
-    return read_here(old->contents, old->path, std::span(&claim, 1), storage);
+    return read_here(old->contents, old->path, std::span(&claim, 1), files);
   }
 };
 
@@ -101,9 +101,9 @@ class ChunkFile final : public StorageFile {
   const int64_t number_;
 };
 
-class ChunkStorage final : public TileStorage {
+class ChunkFiles final : public TileFiles {
  public:
-  explicit ChunkStorage(Work& work) : work_(work) {}
+  explicit ChunkFiles(Work& work) : work_(work) {}
   Result<StorageFilePtr> open_tile(int dataset, int64_t tile) override {
     return StorageFilePtr(std::make_unique<ChunkFile>(work_, dataset, tile));
   }
@@ -141,7 +141,7 @@ Result<Moved> encode_puts(const Communicator& comm, Work& work, PhaseTimes& phas
   Job job;
   job.direction = Direction::write;
   job.comm = comm;
-  job.storage = std::make_shared<ChunkStorage>(work);
+  job.files = std::make_shared<ChunkFiles>(work);
   job.keep = work.old != nullptr;
   job.disjoint = !job.keep && !work.contents.options.partial;
   job.sync = false;

@@ -127,7 +127,7 @@ Status OwnMethod::place(const Target& target, Moving& moving) const {
 }
 
 Result<std::unique_ptr<Transfer>> OwnMethod::begin_transfer(const Target& target, const Hints& hints, Job& job) const {
-  job.storage = target.storage;
+  job.files = target.storage;
   job.hints = hints;
   job.block = plan_.settings.integer("block");
   auto transfer = transport_.begin(job, plan_.settings);

@@ -60,14 +60,20 @@ struct FileStat {
 bool same_file(const FileStat& a, const FileStat& b);
 
 // Paths are as given by the user; every error message names the path and the call.
-class Storage {
+// What a movement needs: files that exist.
+class Files {
  public:
-  virtual ~Storage() = default;
+  virtual ~Files() = default;
+  virtual Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) = 0;
+  virtual Result<FileStat> stat(const std::string& path) = 0;  // Code::not_found if absent
+};
+
+class Storage : public Files {
+ public:
   // Creates a file (O_EXCL, for this user only until permit) of exactly BYTES. If PREALLOCATE, allocates its blocks if
   // the file system can (fallocate(2) only). io = mmap always allocates, and is Code::unsupported if that is
   // impossible.
   virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
-  virtual Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) = 0;
   virtual Status permit(const std::string& path) = 0;  // as for an ordinary new file, by umask or access list
   // Permissions like MODEL, and its owner and group as far as this process may change them.
   virtual Status permit_like(const std::string& path, const std::string& model) = 0;
@@ -88,7 +94,6 @@ class Storage {
   virtual Status set_time(const std::string& path, int64_t nanoseconds) = 0;
   // Allows freeing of files that rename and remove have held. Before a sync_directory, the sync would wait for it.
   virtual void let_go() {}
-  virtual Result<FileStat> stat(const std::string& path) = 0;  // Code::not_found if absent
   // Sorted; at most the first MOST that the file system returns.
   virtual Result<std::vector<std::string>> list(const std::string& folder, size_t most = SIZE_MAX) = 0;
 };

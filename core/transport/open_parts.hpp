@@ -12,13 +12,13 @@ namespace penstock {
 // Opens each part at its first use; syncs and closes all of them at the end.
 class OpenParts {
  public:
-  OpenParts(std::shared_ptr<Storage> storage, IoMode mode, bool writable)
-      : storage_(std::move(storage)), mode_(mode), writable_(writable) {}
+  OpenParts(std::shared_ptr<Files> files, IoMode mode, bool writable)
+      : source_(std::move(files)), mode_(mode), writable_(writable) {}
 
   Result<StorageFile*> at(const std::string& path) {
     auto& file = files_[path];
     if (!file) {
-      auto opened = storage_->open(path, mode_, writable_);
+      auto opened = source_->open(path, mode_, writable_);
       if (!opened.ok()) return opened.status();
       file = *std::move(opened);
     }
@@ -41,7 +41,7 @@ class OpenParts {
   bool any() const { return !files_.empty(); }
 
  private:
-  std::shared_ptr<Storage> storage_;
+  std::shared_ptr<Files> source_;
   IoMode mode_;
   bool writable_;
   std::map<std::string, StorageFilePtr> files_;

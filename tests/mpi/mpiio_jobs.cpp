@@ -102,7 +102,7 @@ Job job_of(const Setting& s, Direction direction, std::vector<Share>& shares, Ph
   Job job;
   job.direction = direction;
   job.comm = s.world.comm();
-  job.storage = posix_storage();
+  job.files = posix_storage();
   job.parts = s.parts;
   for (Share& share : shares) job.pieces.push_back(piece_of(share));
   job.keep = s.keep;

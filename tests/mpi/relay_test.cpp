@@ -75,7 +75,7 @@ bool move(World& world, Occupancy* occupancy, const std::string& transport, int 
   PhaseTimes phases;
   job.direction = direction;
   job.comm = world.comm();
-  job.storage = std::make_shared<WatchedStorage>(occupancy);
+  job.files = std::make_shared<WatchedStorage>(occupancy);
   const int64_t bytes = (world.size() * row + 4095) / 4096 * 4096;
   job.parts = {{world.folder() + "/part", bytes, 0}};
   job.phases = &phases;

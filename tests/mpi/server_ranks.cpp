@@ -50,10 +50,10 @@ struct Movement {
       : data(1 << 20, value), plan(*parse_plan("servers:kind=ranks,buffer_bytes=1MiB", "raw", vocabulary())) {
     const int64_t bytes = static_cast<int64_t>(world.size()) << 20;
     job.comm = world.comm();
-    job.storage = posix_storage();
+    job.files = posix_storage();
     job.parts = {{path, bytes, 0}};
     job.phases = &phases;
-    if (world.rank() == 0) CHECK_OK(job.storage->create(path, bytes, Io::buffered, false).status(), "create");
+    if (world.rank() == 0) CHECK_OK(posix_storage()->create(path, bytes, Io::buffered, false).status(), "create");
     CHECK_OK(world.comm()->barrier(), "barrier");
     const Dims shape{world.size(), 1 << 20};
     job.pieces.push_back(

@@ -25,7 +25,7 @@ class IndependentTransfer : public Transfer {
  public:
   IndependentTransfer(const Job& job, const Settings& settings)
       : job_(job),
-        files_(job.storage, io_mode(job, settings), job.direction == Direction::write),
+        files_(job.files, io_mode(job, settings), job.direction == Direction::write),
         buffer_bytes_(std::min(settings.integer("buffer_bytes"), settings.integer("memory_bytes") / 2)),
         relay_(job.comm, settings.integer("max_concurrent_writers")) {}
 

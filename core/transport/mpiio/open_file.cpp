@@ -153,7 +153,7 @@ Status OpenFile::check_library(const Options& options) const {
 
 // OMPIO's MPI_File_iread never completes at the end of the file: docs/reproducers/iread_at_end.c.
 Status OpenFile::check_length() const {
-  PENSTOCK_ASSIGN(const FileStat info, job_.storage->stat(part_.path));
+  PENSTOCK_ASSIGN(const FileStat info, job_.files->stat(part_.path));
   if (info.bytes >= part_.bytes) return {};
   if (job_.direction == Direction::read)
     return {Code::damaged,

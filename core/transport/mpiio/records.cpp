@@ -61,9 +61,9 @@ std::optional<RecordHeader> decode_record(std::span<const std::byte> bytes) {
   return sound ? std::optional(header) : std::nullopt;
 }
 
-Result<Records> scan_records(Storage& storage, const std::string& path) {
-  PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
-  PENSTOCK_ASSIGN(auto file, storage.open(path, Io::buffered, false));
+Result<Records> scan_records(Files& files, const std::string& path) {
+  PENSTOCK_ASSIGN(const FileStat info, files.stat(path));
+  PENSTOCK_ASSIGN(auto file, files.open(path, Io::buffered, false));
   if (info.bytes < record_header_bytes)
     return Status(Code::unsupported, fmt::format("'{}' has no records: read this file by another access", path));
   PENSTOCK_ASSIGN(const RecordHeader first, header_at(*file, path, 0));

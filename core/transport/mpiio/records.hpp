@@ -35,6 +35,6 @@ struct Records {
 };
 
 // Local. Reads all headers of the part at PATH. Code::unsupported if it has none, Code::damaged if one is missing.
-Result<Records> scan_records(Storage& storage, const std::string& path);
+Result<Records> scan_records(Files& files, const std::string& path);
 
 }  // namespace penstock::mpiio

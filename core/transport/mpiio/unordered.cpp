@@ -132,7 +132,7 @@ class RecordWriter : public Transfer {
   }
 
   Status find_order() {
-    PENSTOCK_ASSIGN(Records records, scan_records(*job_.storage, part_->path));
+    PENSTOCK_ASSIGN(Records records, scan_records(*job_.files, part_->path));
     if (records.slot != slot_ || static_cast<int64_t>(records.order.size()) != blocks_)
       return {Code::io, fmt::format("'{}' has {} records after writing {}, though the MPI library reported success",
                                     part_->path, records.order.size(), blocks_)};
@@ -200,7 +200,7 @@ class RecordReader : public Transfer {
   // Rank 0 reads the location of each block; a record read by the shared pointer does not contain it.
   Status find_slots() {
     const auto message = from_rank_0(job_.comm, [&](Encoder& out) -> Status {
-      PENSTOCK_ASSIGN(const auto records, scan_records(*job_.storage, part_->path));
+      PENSTOCK_ASSIGN(const auto records, scan_records(*job_.files, part_->path));
       out.value(records.slot);
       out.list(std::span<const int64_t>(records.order));
       return {};

@@ -34,7 +34,7 @@ Status compare(StorageFile& file, const Part& part, const Piece& piece, int64_t 
 
 Status verify_part(const Job& job, const Part& part, const std::vector<const Piece*>& pieces, Verify how) {
   if (how == Verify::none || !job.disjoint || pieces.empty()) return {};
-  PENSTOCK_ASSIGN(auto file, job.storage->open(part.path, Io::buffered, false));
+  PENSTOCK_ASSIGN(auto file, job.files->open(part.path, Io::buffered, false));
   const bool full = how == Verify::full;
   const size_t step = full ? 1 : (pieces.size() + spots - 1) / spots;
   for (size_t i = 0; i < pieces.size(); i += step) {

@@ -21,7 +21,7 @@ Staging::Staging(const Job& job, const Domains& domains, const ExchangePlan& pla
       domains_(domains),
       plan_(plan),
       writer_(domains.writer_of(job.comm->rank())),
-      files_(job.storage, mode, job.direction == Direction::write),
+      files_(job.files, mode, job.direction == Direction::write),
       helper_(!job.one_thread && job.comm->threads_allowed() && beside(domains), std::move(rested)) {}
 
 Status Staging::reserve(std::byte* shared) {

@@ -15,7 +15,7 @@ const Descriptor descriptor{"plain",
 class PlainTransfer final : public Transfer {
  public:
   PlainTransfer(const Job& job, int64_t max_bytes)
-      : job_(job), max_bytes_(max_bytes), files_(job.storage, Io::buffered, job.direction == Direction::write) {}
+      : job_(job), max_bytes_(max_bytes), files_(job.files, Io::buffered, job.direction == Direction::write) {}
 
   Result<bool> progress(double) override { return true; }  // all of it happens in finish
 
