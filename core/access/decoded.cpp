@@ -122,7 +122,7 @@ Result<Moved> read_decoded(const Communicator& comm, const Contents& contents, c
   }
   std::vector<Claim> wanted(claims.begin(), claims.end());
   for (Claim& claim : wanted) claim.dataset = asked[static_cast<size_t>(claim.dataset)];
-  return move_tiles(job, datasets, wanted, bytes_of_decoder);
+  return move_tiles(job, datasets, wanted, {.bytes_each = bytes_of_decoder});
 }
 
 }  // namespace penstock

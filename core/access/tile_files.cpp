@@ -70,13 +70,16 @@ Result<FileStat> TileFiles::stat(const std::string& path) {
   return Status(Code::internal, fmt::format("'{}' is a tile, whose length nobody asks for", path));
 }
 
-Result<Moved> move_tiles(Job& job, std::span<const Tiled> datasets, std::span<const Claim> claims, int64_t bytes_each) {
+Result<Moved> move_tiles(Job& job, std::span<const Tiled> datasets, std::span<const Claim> claims,
+                         const TileMovement& how) {
   PENSTOCK_TRY(add_pieces(job, datasets, claims));
   int64_t sum = 0;
   for (const auto& [dataset, tiles] : datasets)
     if (tiles) sum += bytes(*dataset);
-  const int64_t busy = std::clamp<int64_t>(sum / bytes_each, 1, job.comm->size());
-  PENSTOCK_ASSIGN(const Plan plan, parse_plan(fmt::format("two_phase:writers={}", busy), "raw", vocabulary()));
+  const int64_t busy = std::clamp<int64_t>(sum / how.bytes_each, 1, job.comm->size());
+  std::string text = fmt::format("two_phase:writers={}", busy);
+  if (how.memory_bytes > 0) text += fmt::format(",memory_bytes={}", how.memory_bytes);
+  PENSTOCK_ASSIGN(const Plan plan, parse_plan(text, "raw", vocabulary()));
   auto transfer = find_transport(plan.transport)->begin(job, plan.settings);
   PENSTOCK_TRY(agree(job.comm, transfer.status()));
   PENSTOCK_TRY((*transfer)->finish());

@@ -26,10 +26,15 @@ struct Tiled {
   std::optional<Tiles> tiles;
 };
 
+struct TileMovement {
+  int64_t bytes_each = 0;    // a rank with less to do waits longer for others than it works
+  int64_t memory_bytes = 0;  // of the plan; 0: its default
+};
+
 // Collective, with a JOB that lacks parts and pieces. Moves CLAIMS, whose datasets are indexes into DATASETS, by
 // two_phase. Each tile is written or read by one rank, or by two where a tile is larger than JOB's block and their
-// shares meet in it. BYTES_EACH: a rank with less to do waits longer for others than it works. The status may differ
-// between ranks.
-Result<Moved> move_tiles(Job& job, std::span<const Tiled> datasets, std::span<const Claim> claims, int64_t bytes_each);
+// shares meet in it. The status may differ between ranks.
+Result<Moved> move_tiles(Job& job, std::span<const Tiled> datasets, std::span<const Claim> claims,
+                         const TileMovement& how);
 
 }  // namespace penstock

@@ -136,7 +136,7 @@ Result<std::vector<Encoding>> begin(const Settings& settings, Work& work) {
   return encodings;
 }
 
-Result<Moved> encode_puts(const Communicator& comm, Work& work, PhaseTimes& phases) {
+Result<Moved> encode_puts(const Communicator& comm, int64_t memory_bytes, Work& work, PhaseTimes& phases) {
   PhaseTimes own;
   Job job;
   job.direction = Direction::write;
@@ -148,7 +148,7 @@ Result<Moved> encode_puts(const Communicator& comm, Work& work, PhaseTimes& phas
   job.phases = &own;
   for (const Tiled& one : work.tiled)  // shares of ranks meet between chunks
     if (one.tiles) job.block = std::max(job.block, round_up(one.tiles->bytes(), direct_alignment));
-  auto moved = move_tiles(job, work.tiled, work.contents.claims, bytes_of_rank);
+  auto moved = move_tiles(job, work.tiled, work.contents.claims, {bytes_of_rank, memory_bytes});
   phases[Phase::exchange] += own[Phase::exchange];
   phases[Phase::pack] += own[Phase::pack] + own[Phase::write];  // what wrote was the codec
   return moved;
@@ -243,7 +243,7 @@ Result<Encoded> encode_datasets(Opened& file, const NewContents& contents) {
   Work work{contents, keep ? &*file.file : nullptr, file.target.storage, {}, {}};
   auto encodings = begin(settings, work);
   PENSTOCK_TRY(agree(comm, encodings.status()));
-  auto moved = encode_puts(comm, work, file.report.phases);
+  auto moved = encode_puts(comm, settings.integer("memory_bytes"), work, file.report.phases);
   PENSTOCK_TRY(agree(comm, moved.status()));
   if (keep) {
     PhaseTimer timer(file.report.phases, Phase::pack);

@@ -135,6 +135,8 @@ bool is_set(const Plan& plan) {
 
 namespace {
 
+constexpr int64_t max_chunk_bytes = 1 << 30;  // HDF5's are below 4 GiB
+
 Status check_compression(const Plan& plan, const Format& format) {
   const std::string& word = plan.settings.word("compression");
   if (word == "none") return {};
@@ -146,6 +148,8 @@ Status check_compression(const Plan& plan, const Format& format) {
             fmt::format("format {} stores numbers as they are: compression={} needs format hdf5", plan.format, word)};
   if (!find_placement(plan.placement)->encodes())
     return {Code::unsupported, fmt::format("compression={} needs placement=single, not {}", word, plan.placement)};
+  if (plan.settings.integer("chunk_bytes") > max_chunk_bytes)
+    return {Code::invalid, fmt::format("chunk_bytes={}: at most 1 GiB", plan.settings.integer("chunk_bytes"))};
   if (plan.settings.integer("level") > codec.max_level())
     return {Code::invalid,
             fmt::format("level={}: {} has levels up to {}", plan.settings.integer("level"), word, codec.max_level())};

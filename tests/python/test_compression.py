@@ -108,6 +108,7 @@ def test_damage_in_a_chunk_is_found(tmp_path: Path, penstock: Penstock) -> None:
         ("a.nc", "netcdf:compression=deflate", "format netcdf stores numbers as they are"),
         ("a.h5", ":compression=deflate,placement=parts", "compression=deflate needs placement=single, not parts"),
         ("a.h5", ":compression=deflate,level=10", "level=10: deflate has levels up to 9"),
+        ("a.h5", ":compression=deflate,chunk_bytes=5GiB", "chunk_bytes=5368709120: at most 1 GiB"),
         ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate"),
     ],
 )
