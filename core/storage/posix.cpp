@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -149,21 +150,21 @@ class PosixStorage : public Storage {
 
   void let_go() override { taken_.let_go(); }
 
+  // One call: on the file systems of clusters each is a message to a server.
   Result<FileStat> stat(const std::string& path) override {
-    struct stat info{};
-    if (::stat(path.c_str(), &info) != 0) return absent_or_failed("looking for", path);
-    FileStat found{info.st_size,
-                   info.st_dev,
-                   info.st_ino,
-                   S_ISDIR(info.st_mode) != 0,
-                   S_ISREG(info.st_mode) != 0,
-                   ::access(path.c_str(), W_OK) == 0,
-                   info.st_mtim.tv_sec * nanoseconds + info.st_mtim.tv_nsec,
-                   info.st_blksize};
-    struct statx more{};
-    if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BTIME | STATX_INO, &more) == 0 && (more.stx_mask & STATX_BTIME) != 0 &&
-        more.stx_ino == found.inode)
-      found.born = more.stx_btime.tv_sec * nanoseconds + more.stx_btime.tv_nsec;
+    struct statx info{};
+    if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BASIC_STATS | STATX_BTIME, &info) != 0)
+      return errno == ENOSYS ? stat_of_old_kernel(path) : absent_or_failed("looking for", path);
+    FileStat found;
+    found.bytes = static_cast<int64_t>(info.stx_size);
+    found.device = gnu_dev_makedev(info.stx_dev_major, info.stx_dev_minor);
+    found.inode = info.stx_ino;
+    found.directory = S_ISDIR(info.stx_mode) != 0;
+    found.regular = S_ISREG(info.stx_mode) != 0;
+    found.writable = found.directory && ::access(path.c_str(), W_OK) == 0;
+    found.changed_at = info.stx_mtime.tv_sec * nanoseconds + info.stx_mtime.tv_nsec;
+    found.block_bytes = info.stx_blksize;
+    if ((info.stx_mask & STATX_BTIME) != 0) found.born = info.stx_btime.tv_sec * nanoseconds + info.stx_btime.tv_nsec;
     return found;
   }
 
@@ -182,6 +183,21 @@ class PosixStorage : public Storage {
   }
 
  private:
+  // Of a kernel before 4.11, or in a container that refuses statx.
+  static Result<FileStat> stat_of_old_kernel(const std::string& path) {
+    struct stat info{};
+    if (::stat(path.c_str(), &info) != 0) return absent_or_failed("looking for", path);
+    const bool directory = S_ISDIR(info.st_mode) != 0;
+    return FileStat{info.st_size,
+                    info.st_dev,
+                    info.st_ino,
+                    directory,
+                    S_ISREG(info.st_mode) != 0,
+                    directory && ::access(path.c_str(), W_OK) == 0,
+                    info.st_mtim.tv_sec * nanoseconds + info.st_mtim.tv_nsec,
+                    info.st_blksize};
+  }
+
   static Status set_mode(const std::string& path, mode_t mode) {
     if (::chmod(path.c_str(), mode) == 0) return {};
     if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) return {};  // a file system without permissions

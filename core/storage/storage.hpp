@@ -49,7 +49,7 @@ struct FileStat {
   uint64_t inode = 0;
   bool directory = false;
   bool regular = false;
-  bool writable = false;    // by this process
+  bool writable = false;    // a folder, by this process
   int64_t changed_at = 0;   // nanoseconds since 1970: modification time of the data
   int64_t block_bytes = 0;  // preferred write size of the file system: its block or stripe
   // Creation time, in nanoseconds since 1970. It never changes; with the inode number it identifies a file among later
