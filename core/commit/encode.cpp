@@ -27,7 +27,12 @@ bool is_encoded(const Dataset& dataset, int64_t chunk_bytes) {
          dataset.name != record_name;
 }
 
-// The encoded chunks of one dataset on this rank.
+bool all_zero(std::span<const std::byte> bytes) {
+  return bytes.empty() ||
+         (bytes[0] == std::byte{} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+// The encoded chunks of one dataset on this rank; those of zeros have no bytes.
 struct Mine {
   std::vector<std::byte> bytes;
   std::vector<EncodedChunk> chunks;  // offsets are in BYTES
@@ -54,6 +59,10 @@ struct Work {
       tile = padded;
     }
     const int64_t offset = std::ssize(to.bytes);
+    if (all_zero(tile)) {  // as readers see a chunk that is not there
+      to.chunks.push_back({number, offset, 0, 0});
+      return {};
+    }
     PENSTOCK_ASSIGN(const uint32_t skipped, to.encoder->encode(tile, to.bytes));
     to.chunks.push_back({number, offset, std::ssize(to.bytes) - offset, skipped});
     return {};
@@ -212,6 +221,7 @@ Result<std::vector<int64_t>> place_chunks(const Communicator& comm, Work& work, 
   Encoder lists;
   for (size_t d = 0; d < encodings.size(); ++d) {
     encodings[d].bytes = sums[d];
+    std::erase_if(work.mine[d].chunks, [](const EncodedChunk& chunk) { return chunk.bytes == 0; });
     for (EncodedChunk& chunk : work.mine[d].chunks) chunk.offset += before[d];
     if (encodings[d].used()) lists.list(std::span<const EncodedChunk>(work.mine[d].chunks));
   }

@@ -88,6 +88,23 @@ def test_a_part_of_a_dataset_is_zero_elsewhere(tmp_path: Path) -> None:
         assert other["x"].id.get_num_chunks() < 5
 
 
+def test_zeros_take_no_room_and_replace_what_was_there(tmp_path: Path) -> None:
+    path, plan = tmp_path / "a.h5", ":compression=deflate,chunk_bytes=8KiB"
+    values = np.ones((400, 300))
+    with library.create(path, plan=plan) as file:
+        file["x"] = values
+        file["zero"] = np.zeros((400, 300))
+    values[100:200] = 0
+    with library.open(path, "r+", plan=plan) as file:
+        file.partial()
+        file["x"][100:200] = values[100:200]
+    with h5py.File(path) as other:
+        np.testing.assert_array_equal(other["x"][...], values)
+        np.testing.assert_array_equal(other["zero"][...], np.zeros((400, 300)))
+        assert other["zero"].id.get_num_chunks() == 0
+        assert other["x"].id.get_num_chunks() == -(-400 // other["x"].chunks[0]) - 100 // other["x"].chunks[0] + 1
+
+
 def test_damage_in_a_chunk_is_found(tmp_path: Path, penstock: Penstock) -> None:
     path = make(tmp_path / "a.h5")
     assert penstock("verify", str(path)).returncode == 0
