@@ -49,7 +49,8 @@ void declare_case(CLI::App& app, CaseWords& words) {
   app.add_option("--compute", words.compute_seconds,
                  "write in the background of a compute phase of so many seconds, and count only the time that the "
                  "write adds to it");
-  app.add_option("--compute-by", words.compute_by, "of --compute: flops, or sleep as a program whose work is elsewhere")
+  app.add_option("--compute-by", words.compute_by,
+                 "what --compute does: flops, or sleep, like a program whose work is done elsewhere")
       ->capture_default_str();
   app.add_flag("--interfere{1}", words.competitors,
                "measure once more beside a competing job of so many streams on each node, which write, sync, create "

@@ -22,11 +22,11 @@ Seconds = dict[str, list[float]]  # by operation
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("ior", type=Path, help="IOR's program, of the same MPI as ours")
+    parser.add_argument("ior", type=Path, help="path of IOR, built with the same MPI as ours")
     parser.add_argument("--np", type=int, default=4)
-    parser.add_argument("--words", default="-b 64m -t 1m -e", help="of every pattern, for both (%(default)s)")
-    parser.add_argument("--turns", type=int, default=6, help="each of two runs of IOR and two of ours (%(default)s)")
-    parser.add_argument("--dir", type=Path, default=Path(), help="of the files (here)")
+    parser.add_argument("--words", default="-b 64m -t 1m -e", help="IOR options, for both (%(default)s)")
+    parser.add_argument("--turns", type=int, default=6, help="two runs of IOR and two of ours in each (%(default)s)")
+    parser.add_argument("--dir", type=Path, default=Path(), help="folder for the test files (the current one)")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="beside-ior-", dir=asked.dir) as name:
         for pattern in PATTERNS:

@@ -40,7 +40,7 @@ Status Campaign::prepare() {
     bytes = std::max(bytes, run->memory_bytes());
   }
   memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(bytes));
-  for (const auto& run : runs_) run->lie_in({memory_.get(), static_cast<size_t>(bytes)});
+  for (const auto& run : runs_) run->bind_memory({memory_.get(), static_cast<size_t>(bytes)});
   return {};
 }
 

@@ -124,7 +124,7 @@ int64_t CaseRun::memory_bytes() const {
   return std::max(pieces_bytes(written_, *case_.workload), pieces_bytes(read_, *case_.workload));
 }
 
-void CaseRun::lie_in(std::span<std::byte> memory) {
+void CaseRun::bind_memory(std::span<std::byte> memory) {
   bind(written_, *case_.workload, memory);
   bind(read_, *case_.workload, memory);
 }
@@ -142,13 +142,13 @@ std::string CaseRun::title(size_t method) const {
 
 Status CaseRun::take(const OneRun& run) {
   Outcome& outcome = results_.outcomes[run.method];
-  outcome.error = live(run);
+  outcome.error = run_once(run);
   if (!outcome.error.ok()) surroundings_.progress->failed(title(run.method), run.repetition, outcome.error);
   if (surroundings_.keep && run.last) return {};
   return surroundings_.scratch->discard(ranks_.all, folder(run));
 }
 
-Status CaseRun::live(const OneRun& run) {
+Status CaseRun::run_once(const OneRun& run) {
   const Method& method = case_.methods[run.method];
   const Scratch& scratch = *surroundings_.scratch;
   const TimedFile target{scratch.path(folder(run), "." + method.extension), method.plan, case_.workload.get()};

@@ -38,14 +38,14 @@ struct OneRun {
 
 class CaseRun {
  public:
-  // WHAT and GROUND must stay alive. Methods write to the folders from number FIRST_FOLDER on.
+  // WHAT and SURROUNDINGS must stay alive. Methods write to the folders from number FIRST_FOLDER on.
   CaseRun(const Case& what, const Surroundings& surroundings, size_t first_folder);
 
   // Local. Determines this rank's parts and the memory they need, which must be provided before fill.
   Status prepare();
   int64_t memory_bytes() const;
-  // Data that is read back overwrites written data, whose values are computable.
-  void lie_in(std::span<std::byte> memory);
+  // Places all data in MEMORY. Data that is read back overwrites the written data, which can be computed again.
+  void bind_memory(std::span<std::byte> memory);
   // Collective. Calibrates the compute phase, if the case has one.
   Status calibrate();
 
@@ -59,7 +59,7 @@ class CaseRun {
   Results& results() { return results_; }
 
  private:
-  Status live(const OneRun& run);
+  Status run_once(const OneRun& run);
   Status move(const OneRun& run, const TimedFile& target);
   Status move_beside_competitors(const OneRun& run, const TimedFile& target);
   Result<Timing> time_write(const OneRun& run, const TimedFile& target) const;

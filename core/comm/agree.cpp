@@ -13,7 +13,7 @@ namespace penstock {
 
 Status agree(const Communicator& comm, const Status& status) {
   // The lowest rank with a cause of its own counts; ranks that only heard of a failure come after these.
-  if (status.code() == Code::timeout) comm->call().hurried = true;
+  if (status.code() == Code::timeout) comm->call().timed_out = true;
   const int64_t size = comm->size();
   int64_t key = comm->rank();
   if (status.ok()) key = 2 * size;

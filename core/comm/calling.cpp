@@ -15,7 +15,7 @@ Calling::Calling(Communicator comm, std::string_view verb, std::string_view path
   CollectiveCall& call = comm_->call();
   call.text = path.empty() ? std::string(verb) : fmt::format("{} of '{}'", verb, path);
   call.key = crc64(std::as_bytes(agreed ? std::span<const char>(call.text) : std::span<const char>(verb)));
-  call.in_doubt = call.hurried = call.untimed = false;
+  call.in_doubt = call.timed_out = call.untimed = false;
 }
 
 Calling::~Calling() {

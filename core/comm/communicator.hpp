@@ -63,11 +63,11 @@ struct ServerRanks {
 // The collective call that the program has made on these ranks. The first message of every collective call contains it.
 // If ranks made different calls, all of them get an error that names both calls.
 struct CollectiveCall {
-  std::string text;       // "commit of 'heat.h5'"; empty if the caller gave none
-  uint64_t key = 0;       // equal on ranks that made the same call
-  bool in_doubt = false;  // if ranks are lost now, nobody knows whether the file was published
-  bool untimed = false;   // a foreign library may hold other ranks for any time
-  bool hurried = false;   // this rank exceeded a time limit; its next wait for others is short
+  std::string text;        // "commit of 'heat.h5'"; empty if the caller gave none
+  uint64_t key = 0;        // equal on ranks that made the same call
+  bool in_doubt = false;   // if ranks are lost now, nobody knows whether the file was published
+  bool untimed = false;    // a foreign library may hold other ranks for any time
+  bool timed_out = false;  // this rank exceeded a time limit; its next wait for others is short
 };
 
 // Objects that the layers above keep between collective calls of the same ranks (memory, plans). There is one value of
@@ -160,13 +160,13 @@ class CommunicatorInterface {
 
   // Local. Marks a communicator that may have messages in flight which nobody will receive. It is never reused and
   // never freed: MPICH gives the number of a freed communicator to the next one, which would receive those messages.
-  void spoil() const { spoiled_ = true; }
-  bool spoiled() const { return spoiled_; }
+  void poison() const { poisoned_ = true; }
+  bool poisoned() const { return poisoned_; }
 
  private:
   mutable Attachments attachments_;
   mutable CollectiveCall call_;
-  mutable std::atomic<bool> spoiled_ = false;
+  mutable std::atomic<bool> poisoned_ = false;
 };
 
 // Collective. Returns the same status on every rank: ok if all are ok; otherwise the error of the lowest rank with an

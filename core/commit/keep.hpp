@@ -19,8 +19,8 @@ Status check_carry(const Opened& file);
 // Collective. Rejects a damaged set: new sums and parity would cover damaged data, and the old ones would be lost.
 Status check_whole(const Target& target, const Published& file);
 
-// Local. Writes this rank's share of the data of FILE, KEPT of each dataset, to its place in OUTPUT. Raises
-// MEMORY_PEAK to the bytes of its buffer.
+// Local. Copies this rank's share of the old data, the first KEPT elements of each dataset, from FILE to OUTPUT. Raises
+// MEMORY_PEAK to the size of its buffer if that is larger.
 Status carry(const Target& target, const Published& file, std::span<const int64_t> kept, const Output& output,
              int64_t& memory_peak);
 

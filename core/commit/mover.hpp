@@ -40,8 +40,8 @@ class Mover {
   Needs needs() const { return transfer_ ? transfer_->needs() : Needs::gate; }
   Moved moved() const { return transfer_ ? transfer_->moved() : Moved{true}; }
   // Abandons the movement: tells the ranks of this node that wait for it.
-  void give_up() {
-    if (transfer_) transfer_->give_up();
+  void abandon() {
+    if (transfer_) transfer_->abandon();
   }
   // The time at which the thread was done, on the clock of now(); 0 without a thread.
   double done_at() const { return done_at_; }

@@ -62,8 +62,8 @@ void clean_up(Moving& moving, const Status& why) {
 
 Moving::~Moving() {
   if (mover && !finished) {
-    if (mover->needs() != Needs::nothing && comm->size() > 1) comm->spoil();
-    mover->give_up();
+    if (mover->needs() != Needs::nothing && comm->size() > 1) comm->poison();
+    mover->abandon();
   }
   mover.reset();  // waits for a thread
   end_summing();

@@ -98,13 +98,13 @@ class Writer : public Stream::State {
   std::shared_ptr<Storage> storage_;
   Settings settings_;
   Header header_;
-  int64_t stream_ = 0;                // this rank's
-  std::string path_;                  // the path to publish
-  std::optional<FileStat> occupant_;  // rank 0: the file there at create
-  std::string owner_;                 // of the partial file: rank 0's process
-  std::string file_path_;             // of the file with this rank's stream
-  bool created_ = false;              // by this rank, not yet published
-  StorageFilePtr file_;               // opened at the first write
+  int64_t stream_ = 0;                      // this rank's
+  std::string path_;                        // the path to publish
+  std::optional<FileStat> file_at_create_;  // rank 0: the file there at create
+  std::string owner_;                       // of the partial file: rank 0's process
+  std::string file_path_;                   // of the file with this rank's stream
+  bool created_ = false;                    // by this rank, not yet published
+  StorageFilePtr file_;                     // opened at the first write
   std::unique_ptr<std::byte, Free> buffer_;
   size_t buffer_bytes_ = 0, filled_ = 0;
   int64_t stored_ = 0;   // bytes of the stream in the file
@@ -120,7 +120,7 @@ Status Writer::prepare(std::string path) {
   PENSTOCK_TRY(check_target(*storage_, path_));
   header_.generation = random_token();
   header_.stem = path_.substr(folder_of(path_).size());
-  PENSTOCK_ASSIGN(occupant_, occupant(*storage_, path_));
+  PENSTOCK_ASSIGN(file_at_create_, existing_file(*storage_, path_));
   owner_ = text(this_process());
   file_path_ = partial_path();
   PENSTOCK_TRY(create_file());
@@ -315,7 +315,7 @@ Status Writer::publish(const std::vector<std::vector<std::byte>>& entries) {
   }
   PENSTOCK_TRY(write_index(entries));
   if (durable() && header_.shape.files > 1) PENSTOCK_TRY(storage_->sync_directory(path_));  // names of the others
-  PENSTOCK_TRY(penstock::publish(*storage_, file_path_, path_, occupant_, durable()));
+  PENSTOCK_TRY(penstock::publish(*storage_, file_path_, path_, file_at_create_, durable()));
   // The generation before the last has had no name since the last was published. No other files are removed: a name
   // pattern could match files of a renamed container.
   if (old.ok())

@@ -1,4 +1,4 @@
-// Engine: functions common to engines, and the replacement for engines that are not built.
+// Engine: functions common to engines, and the stub for engines that are not built.
 #include "core/engine/engine.hpp"
 
 #include <algorithm>

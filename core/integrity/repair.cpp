@@ -159,7 +159,7 @@ Result<Repair> repair_set(Target& target, const Published& file) {
     all_cleaned(target.comm, status);
     return status.in(fmt::format("rebuilding '{}'", path));
   }
-  target.storage->let_go();
+  target.storage->free_removed_files();
   result.rebuilt = path;
   result.why = wrong[0].why;
   result.bytes = sum_of(contents, wrong[0].file).bytes;

@@ -256,7 +256,7 @@ Status renew(Target& target, const Published& file, const Record& old, Sealed& s
     return status;
   }
   if (target.comm->rank() == 0 && file.contents.parity) (void)target.storage->remove(file.contents.parity->path);
-  target.storage->let_go();
+  target.storage->free_removed_files();
   return {};
 }
 

@@ -88,7 +88,7 @@ std::string part_item(const Dataset& dataset, std::span<const int64_t> start, st
       fmt::join(count, " "), item(dataset));
 }
 
-// Three numbers: FIRST is prepended to two.
+// VALUES as three numbers: if there are only two, FIRST goes before them.
 std::vector<double> with_sheet(std::span<const double> values, double first) {
   std::vector<double> three(values.begin(), values.end());
   if (three.size() == 2) three.insert(three.begin(), first);
@@ -200,7 +200,7 @@ class MeshGrid {
   }
 
  private:
-  // Without the mesh's own name, so that "u" of all refinement levels is one variable.
+  // The name without that of the mesh, so that "u" on all refinement levels is one variable.
   std::string shown_name(const Values& values) const {
     const std::string &name = values.dataset->name, group = mesh_.name + "/";
     if (!name.starts_with(group)) return name;

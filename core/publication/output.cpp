@@ -75,8 +75,8 @@ Status write_master(const Target& target, const Output& output) {
 
 Status put_in_target(Target& target, const Output& output) {
   PENSTOCK_ASSIGN(const FileStat ours, target.storage->stat(output.partial));
-  const Status published = publish(*target.storage, output.partial, target.path, target.occupant, target.durable);
-  if (published.ok() || published.code() == Code::in_doubt) target.occupant = ours;
+  const Status published = publish(*target.storage, output.partial, target.path, target.expected_file, target.durable);
+  if (published.ok() || published.code() == Code::in_doubt) target.expected_file = ours;
   return published;
 }
 

@@ -46,7 +46,7 @@ Result<int64_t> find_room(Storage& storage, const Restart& restart) {
   std::optional<FileStat> below;
   for (int64_t index = 0; index < restart.retain; ++index) {
     const std::string path = restart.path(index);
-    PENSTOCK_ASSIGN(const auto there, occupant(storage, path));
+    PENSTOCK_ASSIGN(const auto there, existing_file(storage, path));
     if (!there || (below && same_file(*below, *there))) return index;
     if (!there->regular)
       return Status(Code::exists,
@@ -77,7 +77,7 @@ Result<Restart> look(const Target& target, const std::string& pattern, int64_t r
                               target.path, pattern));
   PENSTOCK_TRY(find_room(*target.storage, restart).status());
   const std::string largest = restart.path(retain);
-  if (const auto over = occupant(*target.storage, largest); over.ok() && *over && !(*over)->regular)
+  if (const auto over = existing_file(*target.storage, largest); over.ok() && *over && !(*over)->regular)
     return Status(
         Code::exists,
         fmt::format("'{}' is no regular file, and the oldest restart file passes through it: move it away", largest));
@@ -120,11 +120,11 @@ Dropped set_at(Storage& storage, const std::string& path) {
 void drop(const Target& target, const Restart& restart) {
   Storage& storage = *target.storage;
   const std::string path = restart.path(restart.retain);
-  if (const auto there = occupant(storage, path); !there.ok() || !*there) return;
+  if (const auto there = existing_file(storage, path); !there.ok() || !*there) return;
   const Dropped dropped = set_at(storage, path);
   if (!storage.remove(path).ok() || dropped.stem.empty()) return;
   for (int64_t index = 0; index < restart.retain; ++index) {
-    const auto there = occupant(storage, restart.path(index));
+    const auto there = existing_file(storage, restart.path(index));
     if (there.ok() && !*there) continue;
     const auto contents = recognise_and_read(storage, restart.path(index));
     if (!contents.ok() || std::ranges::count(dropped.generations, contents->generation) > 0) return;

@@ -62,16 +62,16 @@ Status own_partial_files(Target& target) {
 Status hold(Target& target) {
   if (target.comm->rank() != 0) return {};
   PENSTOCK_ASSIGN(target.held, target.storage->open(target.path, Io::buffered, false));
-  if (target.occupant) return {};
-  PENSTOCK_ASSIGN(target.occupant, occupant(*target.storage, target.path));
+  if (target.expected_file) return {};
+  PENSTOCK_ASSIGN(target.expected_file, existing_file(*target.storage, target.path));
   return {};
 }
 
 Status check_held(const Target& target) {
   Status status;
-  if (target.comm->rank() == 0 && target.occupant) {
+  if (target.comm->rank() == 0 && target.expected_file) {
     const auto now = target.storage->stat(target.path);
-    if (!now.ok() || !same_file(*now, *target.occupant))
+    if (!now.ok() || !same_file(*now, *target.expected_file))
       status = {Code::mismatch, "somebody replaced the file since it was opened: open it again"};
   }
   return agree(target.comm, status);

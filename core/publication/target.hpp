@@ -23,7 +23,7 @@ struct Target {
   std::string owner;   // of partial files, in the form used in names: rank 0's process
   // Rank 0: the file at the path as far as this file knows, first at create or open; empty if there is none. It serves
   // to detect a replacement by another process. A published file stays open, so that its inode number is not reused.
-  std::optional<FileStat> occupant;
+  std::optional<FileStat> expected_file;
   StorageFilePtr held;
   bool parts_beside = false;            // rank 0: there were parts at create, possibly of a set at the path
   std::optional<Restart> restart = {};  // if set, the next commit is published as one of these

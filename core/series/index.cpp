@@ -121,7 +121,7 @@ Result<Steps> find_steps(Storage& storage, const Pattern& pattern) {
       return step.status();
     });
     if (!guard.ok()) {
-      warn(steps, fmt::format("'{}' was passed over: {}", path, guard.message()));
+      warn(steps, fmt::format("'{}' was skipped: {}", path, guard.message()));
       continue;
     }
     step->name = name;

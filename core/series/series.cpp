@@ -30,7 +30,7 @@ class Series::State {
   Schedule schedule;
   Steps steps;                                     // the same on all ranks, except for bytes and changed_at
   std::shared_ptr<Storage> storage;                // of rank 0
-  std::map<std::string, std::vector<Grid>> grids;  // rank 0, if xdmf is on: of files by name
+  std::map<std::string, std::vector<Grid>> grids;  // rank 0, if xdmf is on: by file name
 
   std::optional<Moment> asked;  // the last question
   bool answer = false;
@@ -213,7 +213,7 @@ Status Series::State::record(const Step& step, const std::string& path) {
     grids.erase(name);
     if (const Status one = remove_published(*storage, pattern.folder + name); removed.ok()) removed = one;
   }
-  storage->let_go();
+  storage->free_removed_files();
   return removed.in("what is no longer kept stays");
 }
 

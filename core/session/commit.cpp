@@ -97,7 +97,7 @@ Status finish_work(File::State& state) {
   if (status.ok()) ++state.commits;
   state.moving.reset();
   count_captured(state);
-  state.target.storage->let_go();
+  state.target.storage->free_removed_files();
   return end_work(state, status);
 }
 
@@ -148,7 +148,7 @@ Status start_work(File::State& state, bool background) {
   if (status.ok() && work.write) return status;
   if (work.write) {
     count_captured(state);
-    state.target.storage->let_go();
+    state.target.storage->free_removed_files();
   }
   return end_work(state, status);
 }

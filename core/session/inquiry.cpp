@@ -1,4 +1,4 @@
-// Inquiry: what the file contains, and what is said of an object that it does not have.
+// Inquiry: what the file contains, and the error for an object that it does not have.
 #include <algorithm>
 #include <set>
 #include <string>

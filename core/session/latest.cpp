@@ -116,7 +116,7 @@ Result<File> File::open_latest(const Communicator& comm, std::string pattern, st
         return file;
       }
     }
-    passed_over.push_back(fmt::format("'{}' was passed over: {}", path, status.message()));
+    passed_over.push_back(fmt::format("'{}' was skipped: {}", path, status.message()));
   }
   std::string why;
   for (const std::string& one : passed_over) why += "; " + one;

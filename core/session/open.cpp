@@ -190,8 +190,8 @@ Status set_plan_of_new(File::State& state, const Opening& opening, const std::st
                   context, known_extensions_text())};
 }
 
-Status note_occupant(File::State& state, const std::string& path) {
-  PENSTOCK_ASSIGN(state.target.occupant, occupant(*state.target.storage, path));
+Status record_expected_file(File::State& state, const std::string& path) {
+  PENSTOCK_ASSIGN(state.target.expected_file, existing_file(*state.target.storage, path));
   return {};
 }
 
@@ -216,7 +216,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
       opening.path = resolve_link(published_path(path, state->target));
       opening.status = check_target(*state->target.storage, opening.path, state->method->may_replace(opening.path));
       opening.file_system = find_file_system(opening.path);
-      if (opening.status.ok()) opening.status = note_occupant(*state, opening.path);
+      if (opening.status.ok()) opening.status = record_expected_file(*state, opening.path);
       if (opening.status.ok()) look_beside(*state, opening);
     }
   }

@@ -21,7 +21,7 @@ class BufferedFile : public StorageFile {
   Status close() override;
 
  protected:
-  // For a Movement that only reads it.
+  // For a Movement that only reads BYTES.
   static std::span<std::byte> writable(std::span<const std::byte> bytes) {
     return {const_cast<std::byte*>(bytes.data()), bytes.size()};
   }

@@ -55,7 +55,7 @@ bool FreedLater::hold(const std::string& path) {
   return true;
 }
 
-void FreedLater::let_go() {
+void FreedLater::free_held() {
   std::vector<int> files;
   {
     const std::lock_guard lock(mutex_);

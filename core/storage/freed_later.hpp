@@ -14,15 +14,15 @@ namespace penstock {
 class FreedLater {
  public:
   FreedLater() = default;
-  ~FreedLater() { let_go(); }
+  ~FreedLater() { free_held(); }
   FreedLater(const FreedLater&) = delete;
   FreedLater& operator=(const FreedLater&) = delete;
 
-  // Holds the file at PATH, which is about to be removed, until let_go; returns whether it does. The file must be large
+  // Holds the file at PATH, which is about to be removed, until free_held; returns whether it does. It must be large
   // and on ext4, XFS or Btrfs. The file system must have several times the held space free, since nobody gets that
   // space meanwhile.
   bool hold(const std::string& path);
-  void let_go();
+  void free_held();
 
  private:
   std::mutex mutex_;

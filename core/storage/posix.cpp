@@ -148,7 +148,7 @@ class PosixStorage : public Storage {
     return ::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0 ? Status() : failed("setting the time of", path);
   }
 
-  void let_go() override { taken_.let_go(); }
+  void free_removed_files() override { taken_.free_held(); }
 
   // One call: on the file systems of clusters each is a message to a server.
   Result<FileStat> stat(const std::string& path) override {

@@ -93,7 +93,7 @@ class Storage : public Files {
   // stores it.
   virtual Status set_time(const std::string& path, int64_t nanoseconds) = 0;
   // Allows freeing of files that rename and remove have held. Before a sync_directory, the sync would wait for it.
-  virtual void let_go() {}
+  virtual void free_removed_files() {}
   // Sorted; at most the first MOST that the file system returns.
   virtual Result<std::vector<std::string>> list(const std::string& folder, size_t most = SIZE_MAX) = 0;
 };
@@ -102,7 +102,7 @@ class Storage : public Files {
 // memory is not aligned, and the unaligned ends buffered; a file system without O_DIRECT is Code::unsupported. MAKE, if
 // given, creates each new empty file (exclusively), for file systems that need more information than open(2) passes.
 // FREE_LATER: rename and remove do not wait until the blocks of a large file are free; a thread frees them after
-// let_go.
+// free_removed_files.
 using FileMaker = std::function<Status(const std::string& path)>;
 std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_later = false);
 
@@ -132,7 +132,7 @@ class CountedStorage : public Storage {
   Status exchange(const std::string& a, const std::string& b) override;
   Status sync_directory(const std::string& path) override;
   Status set_time(const std::string& path, int64_t nanoseconds) override;
-  void let_go() override { inner_->let_go(); }
+  void free_removed_files() override { inner_->free_removed_files(); }
   Result<FileStat> stat(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& folder, size_t most = SIZE_MAX) override;
 

@@ -207,8 +207,8 @@ TEST_P(StorageErrors, ALargeFileIsFreedLater) {
   EXPECT_TRUE(storage->remove(path("other")).ok());
   if (!holds) GTEST_SKIP() << "the file system frees blocks elsewhere, or is nearly full";
   EXPECT_EQ(unnamed_files(folder_), 3);
-  freed.let_go();
-  storage->let_go();
+  freed.free_held();
+  storage->free_removed_files();
   for (int tenths = 0; unnamed_files(folder_) > 0 && tenths < 100; ++tenths) usleep(100000);
   EXPECT_EQ(unnamed_files(folder_), 0);
 }
@@ -284,17 +284,17 @@ TEST_P(Folders, TakeThePlaceOfFoldersAndFiles) {
   for (const bool exchanges : {true, false}) {
     std::shared_ptr<Storage> storage = exchanges ? storage_ : std::make_shared<WithoutExchange>();
     make_folder("new", "first");
-    auto placed = put_in_place(*storage, path("new"), path("target"), *occupant(*storage, path("target")));
+    auto placed = put_in_place(*storage, path("new"), path("target"), *existing_file(*storage, path("target")));
     ASSERT_TRUE(placed.ok()) << placed.status().message();
     EXPECT_FALSE(*placed);
     make_folder("new", "second");
-    placed = put_in_place(*storage, path("new"), path("target"), *occupant(*storage, path("target")));
+    placed = put_in_place(*storage, path("new"), path("target"), *existing_file(*storage, path("target")));
     ASSERT_TRUE(placed.ok()) << placed.status().message();
     EXPECT_TRUE(*placed);
     EXPECT_EQ(content("target/deep/file"), "second");
     EXPECT_EQ(content("new/deep/file"), "first");
     std::ofstream(path("file")) << "plain";
-    placed = put_in_place(*storage, path("file"), path("target"), *occupant(*storage, path("target")));
+    placed = put_in_place(*storage, path("file"), path("target"), *existing_file(*storage, path("target")));
     ASSERT_TRUE(placed.ok()) << placed.status().message();
     EXPECT_TRUE(*placed);
     EXPECT_EQ(content("target"), "plain");
@@ -308,7 +308,7 @@ TEST_P(Folders, WhatWasThereComesBackWhenTheSecondRenameFails) {
   make_folder("new", "second");
   make_folder("target", "first");
   storage.refused = path("new");
-  EXPECT_EQ(put_in_place(storage, path("new"), path("target"), *occupant(storage, path("target"))).status().code(),
+  EXPECT_EQ(put_in_place(storage, path("new"), path("target"), *existing_file(storage, path("target"))).status().code(),
             Code::io);
   EXPECT_EQ(content("target/deep/file"), "first");
 }

@@ -47,7 +47,7 @@ Status check_target(Storage& storage, const std::string& path, bool replaces_fol
   return {};
 }
 
-Result<std::optional<FileStat>> occupant(Storage& storage, const std::string& path) {
+Result<std::optional<FileStat>> existing_file(Storage& storage, const std::string& path) {
   auto there = storage.stat(path);
   if (there.ok()) return std::optional(*there);
   if (there.status().code() == Code::not_found) return std::optional<FileStat>();
@@ -103,7 +103,7 @@ Result<bool> put_where_nothing_is(Storage& storage, const std::string& partial, 
                                   const std::optional<FileStat>& expected) {
   const Status placed = storage.rename_new(partial, target);
   if (placed.code() != Code::exists) return placed.ok() ? Result<bool>(false) : placed;
-  const auto there = occupant(storage, target);
+  const auto there = existing_file(storage, target);
   return taken(partial, target, expected, there.ok() ? *there : std::nullopt);
 }
 
@@ -135,7 +135,7 @@ Result<bool> swap_by_renames(Storage& storage, const std::string& partial, const
 
 Result<bool> replace(Storage& storage, const std::string& partial, const std::string& target,
                      const std::optional<FileStat>& expected, const FileStat& ours) {
-  PENSTOCK_ASSIGN(const auto there, occupant(storage, target));
+  PENSTOCK_ASSIGN(const auto there, existing_file(storage, target));
   if (!there) return put_where_nothing_is(storage, partial, target, expected);
   if (!(expected && same_file(*expected, *there)) && !own_publications().has(*there))
     return taken(partial, target, expected, there);

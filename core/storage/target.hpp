@@ -17,7 +17,7 @@ std::string resolve_link(std::string path);
 // create".
 Status check_target(Storage& storage, const std::string& path, bool replaces_folder = false);
 // The file at PATH; nothing if there is none.
-Result<std::optional<FileStat>> occupant(Storage& storage, const std::string& path);
+Result<std::optional<FileStat>> existing_file(Storage& storage, const std::string& path);
 // Moves PARTIAL to TARGET if TARGET is still EXPECTED, absent, or a file that this process has put there since.
 // Code::exists if another process has put a file there, which then stays. True if the old file is at PARTIAL
 // afterwards, to be removed. On a file system that cannot exchange names, a file that appears between the check and the

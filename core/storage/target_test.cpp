@@ -45,7 +45,7 @@ class Target : public testing::Test {
     std::ifstream(path) >> text;
     return text;
   }
-  std::optional<FileStat> now() { return *occupant(*storage_, target_); }
+  std::optional<FileStat> now() { return *existing_file(*storage_, target_); }
   void expect_theirs(const Result<bool>& placed) {
     EXPECT_EQ(placed.status().code(), Code::exists) << placed.status().message();
     EXPECT_NE(placed.status().message().find(target_), std::string::npos) << placed.status().message();

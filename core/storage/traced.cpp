@@ -77,7 +77,7 @@ class TracedStorage : public Storage {
   Status set_time(const std::string& path, int64_t at) override {
     return one(Operation::attributes, path, [&] { return inner_->set_time(path, at); });
   }
-  void let_go() override { inner_->let_go(); }
+  void free_removed_files() override { inner_->free_removed_files(); }
   Result<FileStat> stat(const std::string& path) override {
     return one(Operation::stat, path, [&] { return inner_->stat(path); });
   }

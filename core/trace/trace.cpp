@@ -186,7 +186,7 @@ void Trace::write_out() {
   size_t done = 0;
   while (done < text_.size()) {
     const ssize_t count = retrying([&] { return ::write(file_.get(), text_.data() + done, text_.size() - done); });
-    if (count < 0) return give_up("write");
+    if (count < 0) return disable("write");
     done += static_cast<size_t>(count);
   }
   text_.clear();
@@ -195,11 +195,11 @@ void Trace::write_out() {
 
 bool Trace::open_file() {
   if (file_.get() >= 0) return true;
-  if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) return give_up("mkdir"), false;
+  if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) return disable("mkdir"), false;
   const std::string path = fmt::format("{}/rank{:06}-{:x}-{}.trace", folder_, rank_, begin_1970_, process_);
   file_ = FileDescriptor(
       retrying([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666); }));
-  if (file_.get() < 0) return give_up("open"), false;
+  if (file_.get() < 0) return disable("open"), false;
   std::string begin(magic);
   begin.swap(text_);
   put_block("JOB ", description());
@@ -207,7 +207,7 @@ bool Trace::open_file() {
   return true;
 }
 
-void Trace::give_up(const std::string& why) {
+void Trace::disable(const std::string& why) {
   trouble_ = fmt::format("PENSTOCK_TRACE: no trace of rank {} from here on, {} in '{}' failed: {}", rank_, why, folder_,
                          std::strerror(errno));
   lost_ = true;

@@ -96,7 +96,7 @@ class Trace {
   void put_calls();
   void write_out();
   bool open_file();
-  void give_up(const std::string& why);
+  void disable(const std::string& why);
   std::string description() const;
 
   std::mutex mutex_;

@@ -72,7 +72,7 @@ class Transfer {
   // does, or has failed, and returns true; the same on all ranks. progress() then tells whether finish() would wait.
   virtual bool detach() { return false; }
   // Local, at any time, from any thread. Abandons this movement: others must not wait for this rank.
-  virtual void give_up() {}
+  virtual void abandon() {}
 };
 
 // What is known of a file before it is laid out.

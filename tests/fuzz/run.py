@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 FOUND = Path(__file__).resolve().parent / "found"
-# Their inputs go through a library that is not ours, whose crashes are counted and passed over.
+# Their inputs go through a library that is not ours, whose crashes are counted and skipped.
 OTHERS = {"hdf5": "libhdf5"}
 FRAME = re.compile(r"^\s+#\d+ 0x[0-9a-f]+ .*$", re.MULTILINE)
 RUNTIME = re.compile(

@@ -44,7 +44,7 @@ Status play(const std::string& path, const Case& one) {
 }
 
 Status commit(File& file) {
-  return hurried([&] { return file.commit(); });
+  return timed_out([&] { return file.commit(); });
 }
 Status patient_commit(File& file) {
   return within(most, [&] { return file.commit(); });
@@ -174,7 +174,7 @@ void comes_late_to_create(const std::string& path) {
     }
     together();
     if (ranks.is_odd()) ::usleep(static_cast<useconds_t>(late * 1e6));
-    const Status status = hurried([&]() -> Status {
+    const Status status = timed_out([&]() -> Status {
       PENSTOCK_ASSIGN(const Communicator comm, mpi_communicator(own));
       return File::create(comm, path + ".late.h5").status();
     });
@@ -230,7 +230,7 @@ void on_another_communicator(const std::string& path) {
     CHECK_OK(put(*other, 40, 2), "put");
     together();  // the limit is for the call, not for a disk that was slow before
     // Who is still in its call can be named: the others' limit ends first.
-    status = hurried([&] { return ranks.is_odd() ? other->close() : file->commit(); }, ranks.is_odd() ? late : limit);
+    status = timed_out([&] { return ranks.is_odd() ? other->close() : file->commit(); }, ranks.is_odd() ? late : limit);
   }
   if (!ranks.is_odd()) expect(status, Code::timeout, {odd_rank() + " is in close of", ".other"});
   check_file(path, 40, 1);

@@ -100,7 +100,7 @@ Status within(double seconds, Body body) {
 
 // With a short limit on this rank.
 template <typename Body>
-Status hurried(Body body, double seconds = limit) {
+Status timed_out(Body body, double seconds = limit) {
   CHECK_OK(set_timeout(seconds), "set_timeout");
   const Status status = within(seconds + most, body);
   CHECK_OK(set_timeout(patient), "set_timeout");

@@ -1,4 +1,4 @@
-"""test_events.py: whatever a program prints on standard output, events are read and the rest is passed over."""
+"""test_events.py: whatever a program prints on standard output, events are read and the rest is skipped."""
 
 import json
 

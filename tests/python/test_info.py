@@ -297,18 +297,18 @@ def test_a_series_is_what_its_reader_finds(penstock: Penstock, tmp_path: Path) -
     (tmp_path / "out-00000008.h5").symlink_to("out-00000008.h5")
     told = found(penstock, index)
     assert told["steps"] == read
-    assert "out-00000008.h5' was passed over: Too many levels of symbolic links" in told["warnings"][0]
+    assert "out-00000008.h5' was skipped: Too many levels of symbolic links" in told["warnings"][0]
     (tmp_path / "out-00000008.h5").unlink()
     # A file that has changed, and one that is no step.
     index.write_bytes(whole)
     os.utime(tmp_path / "out-00000007.h5")
     with library.create(tmp_path / "out-00000009.h5") as file:
         file["q"] = library.replicated(np.arange(3.0))
-    with pytest.warns(UserWarning, match="passed over"), library.open_series(pattern) as series:
+    with pytest.warns(UserWarning, match="skipped"), library.open_series(pattern) as series:
         assert len(series) == 2
     told = found(penstock, index)
     assert told["steps"] == read
-    assert "out-00000009.h5' was passed over" in told["warnings"][0]
+    assert "out-00000009.h5' was skipped" in told["warnings"][0]
 
 
 STEP = b'"iteration": 7, "time": 1.75, "file": "out-00000007.h5"'

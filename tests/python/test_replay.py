@@ -111,7 +111,7 @@ def test_accesses_of_the_log_are_replayed_in_the_order_of_time() -> None:
 def test_what_is_of_the_file_system_itself_is_not_replayed_elsewhere() -> None:
     found = diagnose(known.slow_target())
     finding = next(one for one in found.findings if one.rule == "I2")
-    assert "that file system's own" in str(trial(found.facts, finding, RANKS, "ext4"))
+    assert "particular to that file system" in str(trial(found.facts, finding, RANKS, "ext4"))
 
 
 piece = st.tuples(st.integers(0, 2), st.integers(0, 5000), st.integers(1, 900))
@@ -283,10 +283,10 @@ def test_accesses_in_views_are_played_where_offsets_are_those_of_the_file() -> N
         )  # fmt: skip
 
     assert wrote(500 * 1000).exact
-    assert "are not played" not in wrote(500 * 1000).note
+    assert "are not replayed" not in wrote(500 * 1000).note
     in_views = wrote(0)  # all begin at the same: these are the views' own offsets
     assert not in_views.exact
-    assert "the accesses that the log has are not played: the program set file views" in in_views.note
+    assert "the logged accesses are not replayed: the program set file views" in in_views.note
 
 
 def test_the_programs_hints_are_those_of_before_too() -> None:

@@ -140,7 +140,7 @@ def test_where_a_replay_cannot_be_played_it_says_why(penstock: Penstock, tmp_pat
     assert "add --replay" in penstock("doctor", str(log), "--dir", str(tmp_path)).stderr
     assert "takes one log" in penstock("doctor", str(tmp_path), "--replay").stderr
     result = penstock("doctor", str(log), "--replay", "--dir", str(tmp_path))
-    assert "not replayed: a slow target is that file system's own" in " ".join(result.stdout.split())
+    assert "not replayed: a slow target is particular to that file system" in " ".join(result.stdout.split())
 
 
 def test_a_trace_is_replayed_from_its_accesses_even_where_there_is_nothing_to_do(

@@ -220,7 +220,7 @@ def test_perfetto(folder: Path, tmp_path: Path) -> None:
 def test_what_tracing_cost_is_said(folder: Path, penstock: Penstock) -> None:
     assert read_trace(folder).recorder_seconds == pytest.approx(0.002)
     said = penstock("trace", str(folder)).stdout
-    assert "tracing took 2.00 ms of a rank at most: 1 % of the run, 2.2 % of the time in commits and reads" in said
+    assert "tracing took at most 2.00 ms on any rank: 1 % of the run, 2.2 % of the time in commits and reads" in said
 
 
 def test_whatever_is_cut_off_the_rest_is_read(folder: Path) -> None:

@@ -57,13 +57,13 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
         rank_(rank_in(comm)),
         size_(size_of(comm)),
         watch_(
-            comm, rank_, size_, [this] { spoil(); }, [this] { stay(); }),
+            comm, rank_, size_, [this] { poison(); }, [this] { stay(); }),
         tree_(comm, rank_, size_, watch_, [this]() -> CollectiveCall& { return call(); }) {}
   ~MpiCommunicator() override {
     watch_.leave();
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (!finalized && !spoiled()) MPI_Comm_free(&comm_);
+    if (!finalized && !poisoned()) MPI_Comm_free(&comm_);
   }
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;

@@ -93,7 +93,7 @@ Result<Communicator> reuse_duplicate(MPI_Comm comm, std::string_view path, const
     kept->asking = *std::move(asking);
   }
   const Calling calling(kept->asking, "creating or opening", path, false);
-  int64_t free[2] = {kept->duplicate.use_count() == 1, !kept->duplicate->spoiled()};
+  int64_t free[2] = {kept->duplicate.use_count() == 1, !kept->duplicate->poisoned()};
   PENSTOCK_TRY(kept->asking->all_reduce_min(free));
   if (free[0] && free[1]) return kept->duplicate;
   PENSTOCK_TRY(kept->asking->barrier());  // a late rank passes the reduction, but not this

@@ -215,7 +215,7 @@ Status Tree::reduce(std::span<int64_t> values, Kind kind) {
 }
 
 Status Tree::exclusive_sum(std::span<int64_t> values) {
-  std::vector<int64_t> all(values.begin(), values.end());  // of the ranks from some distance below up to this one
+  std::vector<int64_t> all(values.begin(), values.end());  // sums over this rank and some ranks just below it
   std::ranges::fill(values, 0);
   return call(Kind::exclusive_sum, 0, values.size_bytes(), [&]() -> Status {
     for (int distance = 1; distance < size_; distance *= 2) {

@@ -78,8 +78,8 @@ std::string ranks_text(const std::vector<int>& ranks) {
 
 }  // namespace
 
-Watch::Watch(MPI_Comm comm, int rank, int size, std::function<void()> spoil, std::function<void()> keep)
-    : comm_(comm), rank_(rank), size_(size), spoil_(std::move(spoil)), keep_(std::move(keep)) {
+Watch::Watch(MPI_Comm comm, int rank, int size, std::function<void()> poison, std::function<void()> keep)
+    : comm_(comm), rank_(rank), size_(size), spoil_(std::move(poison)), keep_(std::move(keep)) {
   const std::lock_guard lock(turn());
   all().push_back(this);
 }
@@ -122,7 +122,7 @@ Result<double> Watch::waited(double idle, std::string_view what, const Collectiv
   idle = std::min(idle, at - moved_at_);
   if (idle < limit / 2) asked_early_ = false;
   // Ranks are asked once before the limit, to distinguish silence from a late answer.
-  const double patience = call.hurried ? std::min(limit, grace()) : asked_early_ ? limit : limit / 2;
+  const double patience = call.timed_out ? std::min(limit, grace()) : asked_early_ ? limit : limit / 2;
   const bool over = limit > 0 && !call.untimed && idle >= patience && at >= next_inquiry_;
   const bool tells = telling_.due(idle);
   if (!over && !tells && at - looked_ < between_looks) return idle;
@@ -130,7 +130,7 @@ Result<double> Watch::waited(double idle, std::string_view what, const Collectiv
   if (!lock) return idle;
   looked_ = at;
   Place mine = place_of(this, what, call);
-  mine.idle = call.hurried ? std::max(idle, limit) : idle;
+  mine.idle = call.timed_out ? std::max(idle, limit) : idle;
   look_everywhere(mine);
   if (over_) return verdict_;
   const bool asks = tells && at - said_at_ > fresh;
@@ -219,7 +219,7 @@ void Watch::take(int source, const Note& note, const Place& mine) {
     case Note::Kind::verdict: {
       // Rank 0 may have continued, and may have published what this rank was waiting for.
       const bool unknown = in_doubt_ && note.step > step_;
-      (void)give_up({unknown ? Code::in_doubt : note.code, note.text});
+      (void)conclude_with({unknown ? Code::in_doubt : note.code, note.text});
       return;
     }
     case Note::Kind::go_on:
@@ -324,7 +324,7 @@ Result<double> Watch::preside(const Place& mine, bool briefly) {
   told.code = status.code();
   put(status.message(), told.text);
   for (int rank = 1; rank < size_; ++rank) post(rank, told);
-  return give_up(status);
+  return conclude_with(status);
 }
 
 Result<double> Watch::report(const Place& mine, bool briefly) {
@@ -358,7 +358,7 @@ Result<double> Watch::report(const Place& mine, bool briefly) {
   own.code = status.code();  // so that a late rank 0 does not wait in turn
   put(status.message(), own.text);
   post(0, own);
-  return give_up(status);
+  return conclude_with(status);
 }
 
 // Rank 0. Compares waiting ranks with this rank, or with the first of them if this rank is elsewhere.
@@ -409,7 +409,7 @@ Status Watch::judge(const Place& mine, bool told) const {
                     missing.size() == 1 ? "its" : "their", others.empty() ? "" : "; ", others)};
 }
 
-Status Watch::give_up(const Status& status) {
+Status Watch::conclude_with(const Status& status) {
   if (over_) return verdict_;
   spoil_();
   keep_();

@@ -30,7 +30,7 @@ class Watch {
   static constexpr int tag = 1040;
 
   // SPOIL: marks the communicator as never to be freed, since messages may be in flight. KEEP: same for all its memory.
-  Watch(MPI_Comm comm, int rank, int size, std::function<void()> spoil, std::function<void()> keep);
+  Watch(MPI_Comm comm, int rank, int size, std::function<void()> poison, std::function<void()> keep);
   ~Watch();
   // Stops answering; called before the communicator is freed.
   void leave();
@@ -86,7 +86,7 @@ class Watch {
   Result<double> report(const Place& mine, bool briefly);   // the others
   // TOLD: for a report, with a place for the time without progress instead of the limit.
   Status judge(const Place& mine, bool told = false) const;
-  Status give_up(const Status& status);
+  Status conclude_with(const Status& status);
 
   MPI_Comm comm_;
   int rank_, size_;

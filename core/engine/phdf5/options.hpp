@@ -10,8 +10,8 @@ namespace penstock::phdf5 {
 
 struct Options {
   bool collective = false, chunked = false, fill = false, multi = false, coll_metadata = false, preallocate = true;
-  std::optional<Dims> chunk;  // of datasets with this number of dimensions; else the largest rank's block,
-  int64_t chunk_bytes = 0;    // halved until it has at most this size
+  std::optional<Dims> chunk;  // for datasets with as many dimensions; others get the largest block of any rank,
+  int64_t chunk_bytes = 0;    // halved until it has at most this many bytes
   std::string filter;
   int64_t level = 0;
   H5F_libver_t oldest = H5F_LIBVER_EARLIEST;

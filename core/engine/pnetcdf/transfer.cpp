@@ -172,7 +172,7 @@ class Mover {
     return failure_.ok() ? ended : failure_;
   }
 
-  // Requests are posted until a wave is full. A rank without waves left takes part in the waits of the others.
+  // Requests are posted in waves, each with one collective wait. A rank that has no waves left still joins the waits.
   Status nonblocking() {
     std::vector<std::pair<size_t, Portion>> all;
     std::vector<size_t> ends;  // of waves

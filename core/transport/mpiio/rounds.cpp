@@ -93,7 +93,7 @@ bool Rounds::stages(const Stretch& stretch) const {
   return stretch.piece->swap_bytes > 1 || (limits_.stage_scattered && !goes_alone(stretch));
 }
 
-// Whether it is large enough to move without packing.
+// Whether STRETCH is large enough to move without packing.
 bool Rounds::goes_alone(const Stretch& stretch) const {
   return limits_.stage_scattered && stretch.flat() && stretch.slice.bytes >= limits_.staged / 4;
 }

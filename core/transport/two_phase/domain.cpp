@@ -24,11 +24,11 @@ int spread(int64_t i, int64_t all, int64_t count) { return static_cast<int>(i * 
 
 }  // namespace
 
-std::vector<int> seats_of(const std::vector<int>& ranks) {
+std::vector<int> candidates_among(const std::vector<int>& ranks) {
   const auto all = std::ssize(ranks), count = std::min<int64_t>(all, writers_of_a_node);
-  std::vector<int> seats;
-  for (int64_t i = 0; i < count; ++i) seats.push_back(ranks[static_cast<size_t>(spread(i, all, count))]);
-  return seats;
+  std::vector<int> candidates;
+  for (int64_t i = 0; i < count; ++i) candidates.push_back(ranks[static_cast<size_t>(spread(i, all, count))]);
+  return candidates;
 }
 
 int64_t Domains::cut(int writer) const {
@@ -44,13 +44,13 @@ int Domains::writer_at(int64_t address) const {
 }
 
 int Domains::rank_of(int writer) const {
-  return seats.empty() ? spread(writer, ranks, writers) : seats[static_cast<size_t>(writer)];
+  return writer_ranks.empty() ? spread(writer, ranks, writers) : writer_ranks[static_cast<size_t>(writer)];
 }
 
 int Domains::writer_of(int rank) const {
-  if (!seats.empty()) {
-    const auto seat = std::ranges::find(seats, rank);
-    return seat == seats.end() ? -1 : static_cast<int>(seat - seats.begin());
+  if (!writer_ranks.empty()) {
+    const auto found = std::ranges::find(writer_ranks, rank);
+    return found == writer_ranks.end() ? -1 : static_cast<int>(found - writer_ranks.begin());
   }
   const int writer = static_cast<int>((int64_t{rank} * writers + ranks - 1) / ranks);
   return writer < writers && rank_of(writer) == rank ? writer : -1;
@@ -82,9 +82,9 @@ Domains cut_domains(const Cut& cut) {
   if (cut.max_writers > 0) writers = std::min(writers, cut.max_writers);
   d.writers = static_cast<int>(std::clamp<int64_t>(writers, 1, cut.ranks));
   d.window = std::max(cut.block, round_up(cut.window, cut.block));
-  const auto seats = std::ssize(cut.seats);
-  for (int w = 0; w < d.writers && d.writers <= seats; ++w)
-    d.seats.push_back(cut.seats[static_cast<size_t>(spread(w, seats, d.writers))]);
+  const auto candidates = std::ssize(cut.candidate_ranks);
+  for (int w = 0; w < d.writers && d.writers <= candidates; ++w)
+    d.writer_ranks.push_back(cut.candidate_ranks[static_cast<size_t>(spread(w, candidates, d.writers))]);
   return d;
 }
 

@@ -18,11 +18,11 @@ struct Cut {
   int64_t nodes = 1;
   int64_t span = 0;  // range over which the data of one rank is spread; 0: unknown
   // The ranks that may write unless the user requests more writers, node after node; empty: any.
-  std::vector<int> seats;
+  std::vector<int> candidate_ranks;
 };
 
 // The writers among the RANKS of one node, in order.
-std::vector<int> seats_of(const std::vector<int>& ranks);
+std::vector<int> candidates_among(const std::vector<int>& ranks);
 
 struct Domains {
   int64_t begin = 0, end = 0;  // the range to divide; multiples of BLOCK
@@ -30,7 +30,7 @@ struct Domains {
   int64_t window = 16 << 20;  // size that a writer handles in one round; a multiple of BLOCK
   int writers = 1;
   int ranks = 1;
-  std::vector<int> seats;  // the rank of each writer; empty: spread evenly over the ranks
+  std::vector<int> writer_ranks;  // the rank of each writer; empty: spread evenly over the ranks
 
   // Writer W owns [cut(W), cut(W + 1)); empty if there are more writers than blocks.
   int64_t cut(int writer) const;

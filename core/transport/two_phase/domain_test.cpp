@@ -63,14 +63,15 @@ TEST(Domains, EveryNodeHasItsShareOfWriters) {
   const std::vector<std::vector<int>> uneven = {
       {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, {20}, {21, 22, 23}};
   for (const auto& nodes : {cyclic, uneven}) {
-    std::vector<int> seats;
+    std::vector<int> candidates;
     for (const auto& ranks : nodes) {
-      const auto own = seats_of(ranks);
+      const auto own = candidates_among(ranks);
       EXPECT_EQ(own.size(), std::min<size_t>(4, ranks.size()));
-      seats.insert(seats.end(), own.begin(), own.end());
+      candidates.insert(candidates.end(), own.begin(), own.end());
     }
     for (const int writers : {0, 1, 3, 5, 8, 13, 24}) {
-      const Domains d = cut_domains({.end = 1 << 30, .writers = writers, .ranks = 24, .nodes = 3, .seats = seats});
+      const Domains d =
+          cut_domains({.end = 1 << 30, .writers = writers, .ranks = 24, .nodes = 3, .candidate_ranks = candidates});
       std::set<int> used, nodes_used;
       for (int w = 0; w < d.writers; ++w) {
         EXPECT_TRUE(used.insert(d.rank_of(w)).second);
@@ -84,7 +85,7 @@ TEST(Domains, EveryNodeHasItsShareOfWriters) {
       }
     }
   }
-  EXPECT_EQ(seats_of({7}), std::vector<int>{7});
+  EXPECT_EQ(candidates_among({7}), std::vector<int>{7});
 }
 
 TEST(Domains, OneRankIsTheOnlyWriterOfGather) {

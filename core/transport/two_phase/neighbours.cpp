@@ -56,7 +56,7 @@ Status NodeMemory::meet(const Communicator& comm) {
   PENSTOCK_ASSIGN(node, comm->node());
   const int rank = comm->rank();
   PENSTOCK_ASSIGN(ranks, collect(node, std::span(&rank, 1)));
-  PENSTOCK_ASSIGN(seats, collect(comm, node->rank() == 0 ? seats_of(ranks) : std::vector<int>()));
+  PENSTOCK_ASSIGN(candidate_ranks, collect(comm, node->rank() == 0 ? candidates_among(ranks) : std::vector<int>()));
   nodes = node->rank() == 0 ? 1 : 0;
   return comm->all_reduce_sum(std::span(&nodes, 1));
 }

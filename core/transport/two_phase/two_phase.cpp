@@ -47,7 +47,7 @@ Result<Cut> agree_cut(const Job& job, const Settings& settings, NodeMemory& kept
   cut.block = job.block;
   cut.ranks = job.comm->size();
   cut.nodes = kept.nodes;
-  cut.seats = kept.seats;
+  cut.candidate_ranks = kept.candidate_ranks;
   return cut;
 }
 
@@ -68,7 +68,7 @@ class TwoPhaseTransfer : public Transfer {
   // them.
   ~TwoPhaseTransfer() override {
     if (finished_) return;
-    if (communicates()) job_.comm->spoil();
+    if (communicates()) job_.comm->poison();
     if (!neighbours_.any()) return;
     kept_.in_doubt = true;
     neighbours_.fail();
@@ -127,7 +127,7 @@ class TwoPhaseTransfer : public Transfer {
     return status.ok() ? left : status;
   }
 
-  void give_up() override {
+  void abandon() override {
     if (neighbours_.any()) neighbours_.fail();
   }
 
@@ -195,7 +195,7 @@ class TwoPhaseTransfer : public Transfer {
     Result<bool> moved = step();
     if (moved.ok()) return moved;
     broken_ = moved.status();
-    job_.comm->spoil();
+    job_.comm->poison();
     if (neighbours_.any()) neighbours_.fail();
     return moved;
   }
@@ -312,7 +312,7 @@ class TwoPhaseTransfer : public Transfer {
     const Status status = patience.idle(*job_.comm, what);
     if (status.ok() || !broken_.ok()) return status;
     broken_ = status;
-    job_.comm->spoil();
+    job_.comm->poison();
     if (neighbours_.any()) neighbours_.fail();
     kept_.in_doubt = true;
     return status;
@@ -325,7 +325,7 @@ class TwoPhaseTransfer : public Transfer {
     neighbours_.sleep(bell, std::min(seconds, 1e-3));
   }
 
-  // The ranks to which this rank sends (writing: its writers; reading: its clients), and from which it receives.
+  // How many ranks this rank sends to (writing: its writers; reading: its clients), and how many it receives from.
   size_t sinks() const { return reading() ? plan_.clients.size() : plan_.routes.size(); }
   size_t sources() const { return reading() ? plan_.routes.size() : plan_.clients.size(); }
 

@@ -1,4 +1,4 @@
-"""elements.py: which of the library's types elements are stored as, and how those that it has not come back."""
+"""elements.py: the library's type that stores each dtype, and how dtypes that the library lacks are restored."""
 
 import enum
 from collections.abc import Mapping
@@ -91,7 +91,7 @@ def _spacious(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], dict[str, Any]]:
 
 
 def restored(data: Array, dtype: np.dtype[Any]) -> Array:
-    """Stored DATA as elements of DTYPE: those that they mean, or wider ones."""
+    """Stored DATA converted to DTYPE, which is the dtype that they stand for, or a wider one."""
     if dtype == data.dtype:
         return data
     if dtype.kind == "U":
@@ -229,7 +229,7 @@ _EXACT = {2: 11, 4: 24, 8: 53}  # bits that a float of so many bytes holds of a 
 
 
 def is_lossless(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
-    """Whether every element of SOURCE is one of TARGET."""
+    """Whether TARGET can hold every value of SOURCE exactly."""
     if source.kind in "iu" and target.kind in "fc":
         bits = 8 * source.itemsize - (source.kind == "i")
         return bits <= _EXACT.get(target.itemsize // (2 if target.kind == "c" else 1), 0)
@@ -237,7 +237,7 @@ def is_lossless(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
 
 
 def widened(dtype: Any, own: np.dtype[Any], name: str) -> np.dtype[Any]:
-    """DTYPE, in which elements of dataset NAME are wanted that are OWN; None: that."""
+    """The dtype in which to return dataset NAME, whose elements are OWN: DTYPE, or OWN if DTYPE is None."""
     if dtype is None:
         return own
     wanted: np.dtype[Any] = np.dtype(dtype)

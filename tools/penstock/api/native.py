@@ -138,7 +138,7 @@ def whole(value: Any, what: str) -> int:
 
 
 def told(wrong: Exception | None, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What FUNCTION returns, which is collective; or WRONG, with ARGUMENTS that are an error on the other ranks too."""
+    """Calls the collective FUNCTION. If WRONG is set, raises it; then ARGUMENTS make the other ranks fail too."""
     try:
         result = function(*arguments)
     except exceptions.Error:

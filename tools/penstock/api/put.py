@@ -134,7 +134,7 @@ def runs(
 
 
 def ragged(rows: Any, *, dims: Sequence[str] | str = (), **attributes: Any) -> Part:
-    """A list of which each rank has any number of ROWS, 0 included; the dataset is all of them, rank after rank."""
+    """Each rank gives any number of ROWS, also none; the dataset has the rows of all ranks, rank after rank."""
 
     def make(library: ModuleType, array: "np.ndarray[Any, np.dtype[Any]]") -> _Made:
         if array.ndim == 0:

@@ -40,7 +40,7 @@ class Step:
 
 
 class Series(Sequence[Step]):
-    """Steps in the order of iterations: what was there at first, and what was written since."""
+    """Steps in the order of iterations: those that existed when the series was opened, and those written since."""
 
     def __init__(self, library: Any, opened: Any, ranks: Any, pattern: str) -> None:
         self._library, self._open, self._ranks, self._pattern = library, opened, ranks, pattern

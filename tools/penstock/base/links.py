@@ -16,5 +16,5 @@ def followed(path: Path) -> Path:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     if circular:
-        raise UserError(f"{path}: a link that leads back to itself")
+        raise UserError(f"{path}: its symbolic links form a loop")
     return end

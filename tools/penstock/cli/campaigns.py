@@ -22,7 +22,7 @@ from penstock.measure.campaign.scratch import scratch
 from penstock.measure.report import campaign as tables
 from penstock.measure.studies.presets import STUDIES, repeated
 
-LEAST_WIDTH = 120  # of a table: a log has no width of its own, and a narrow terminal may rather wrap than hide figures
+LEAST_WIDTH = 120  # of a table: a log has no width, and it is better to wrap in a narrow terminal than to hide figures
 
 
 def dry_run(request: Request, directory: Path) -> None:
@@ -121,7 +121,7 @@ def _say_needs(request: Request, needs: Needs, directory: Path) -> None:
     total = sum(job.seconds for job in needs.jobs)
     limit = "" if request.time_limit is None else f", at most {words.duration(request.time_limit)} for each job"
     disk, memory = (max(getattr(job, name) for job in needs.jobs) for name in ("disk_bytes", "memory_bytes"))
-    device = f" ({needs.write:.0f} MiB/s writing, {needs.read:.0f} reading, just measured)" if needs.write else ""
+    device = f" (just measured: {needs.write:.0f} MiB/s write, {needs.read:.0f} MiB/s read)" if needs.write else ""
     said = [
         f"In all about {words.duration(total)}{limit}{device}.",
         f"Needs {words.size(disk)} of the {words.size(needs.free_bytes)} free in {directory} at a time, and "

@@ -12,7 +12,7 @@ from penstock.base.errors import MISSING, UserError
 from penstock.base.links import followed
 from penstock.base.printable import printable
 from penstock.cli import options
-from penstock.cli.looked_at import is_folder
+from penstock.cli.file_info import is_folder
 from penstock.operate.leftovers import names
 from penstock.operate.leftovers.remove import remove
 from penstock.operate.leftovers.survey import LeftOver, Rules, survey

@@ -12,7 +12,7 @@ import typer
 from penstock.base import launch, words
 from penstock.base.errors import UserError
 from penstock.base.printable import printable
-from penstock.cli import lines, listed, looked_at, options
+from penstock.cli import file_info, lines, listed, options
 
 MOST_VALUE = 60
 MOST_ROWS = 40
@@ -44,12 +44,12 @@ def info(
     line for each file that penstock reads. No data is read. The exit status is 1 where a file cannot be read, or parts
     of a set are missing, and 2 where there is no such file.
     """
-    files = [path for path in paths if not looked_at.is_folder(path)]
-    told = iter(looked_at.look(files, mpi) if files else [])
+    files = [path for path in paths if not file_info.is_folder(path)]
+    told = iter(file_info.look(files, mpi) if files else [])
     results: list[lines.Line] = []
     for path in paths:
         heading = f"{printable(str(path))}:\n" if len(paths) > 1 else ""
-        if looked_at.is_folder(path):
+        if file_info.is_folder(path):
             found, text = listed.folder(path, mpi)
             typer.echo("\n".join(map(json.dumps, found)) if as_json else heading + text)
             results += found
@@ -69,10 +69,10 @@ def ls(
     mpi: options.BuildOf = launch.HERE,
 ) -> None:
     """The same as `penstock info FOLDER`, or `penstock info --list FILE`; --long is --all."""
-    if looked_at.is_folder(path):
+    if file_info.is_folder(path):
         typer.echo(listed.folder(path, mpi)[1])
         return
-    (line,) = looked_at.look([path], mpi)
+    (line,) = file_info.look([path], mpi)
     if "found" in line and line["found"]["format"] in ("series", "streams"):
         raise UserError(f"'{path}' is {listed.summary(line['found'])}: 'penstock info {path}' says more", 1)
     listed.keep_only(line, patterns)
@@ -116,7 +116,7 @@ def _describe(line: lines.Line, heading: str, short: bool, everything: bool) -> 
     return "\n".join(text)
 
 
-def _head(name: str, found: looked_at.Found) -> str:
+def _head(name: str, found: file_info.Found) -> str:
     files = found["files"]
     total = sum(file["bytes"] for file in files)
     what = NAMES.get(found["format"]) or str(found["format"])
@@ -139,15 +139,15 @@ def _file_size(file: dict[str, Any]) -> str:
     return words.size(file["bytes"])
 
 
-def _dataset(found: looked_at.Found, dataset: dict[str, Any], everything: bool) -> tuple[str, ...]:
+def _dataset(found: file_info.Found, dataset: dict[str, Any], everything: bool) -> tuple[str, ...]:
     attributes = found["attributes"].get(dataset["name"], {})
     notes = []
     if "units" in attributes:
-        notes.append(f"units {looked_at.value_text(attributes['units'], MOST_VALUE)}")
+        notes.append(f"units {file_info.value_text(attributes['units'], MOST_VALUE)}")
     if dataset["unlimited"]:
         notes.append("unlimited")
     if "chunk" in dataset:
-        notes.append(f"chunks {looked_at.shape_text(dataset['chunk'])}")
+        notes.append(f"chunks {file_info.shape_text(dataset['chunk'])}")
     elif not dataset["plain"]:
         notes.append("packed")
     if everything:
@@ -156,14 +156,14 @@ def _dataset(found: looked_at.Found, dataset: dict[str, Any], everything: bool) 
         more = len(attributes) - ("units" in attributes)
         notes.append(f"{more} attribute{'' if more == 1 else 's'}" + (" more" if "units" in attributes else ""))
     size = words.size(dataset["bytes"])
-    return dataset["name"], dataset["type"], looked_at.shape_text(dataset["shape"]), size, ", ".join(notes)
+    return dataset["name"], dataset["type"], file_info.shape_text(dataset["shape"]), size, ", ".join(notes)
 
 
 def _value(attribute: dict[str, Any], everything: bool) -> str:
-    return looked_at.value_text(attribute, 1 << 20 if everything else MOST_VALUE)
+    return file_info.value_text(attribute, 1 << 20 if everything else MOST_VALUE)
 
 
-def _series(name: str, found: looked_at.Found, everything: bool) -> str:
+def _series(name: str, found: file_info.Found, everything: bool) -> str:
     steps = found["steps"]
     text = [f"{name}: a series of {len(steps)} step{'' if len(steps) == 1 else 's'}, files {found['pattern']}"]
     text += [f"  warning: {each}" for each in found["warnings"]]

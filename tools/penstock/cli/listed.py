@@ -8,7 +8,7 @@ from typing import Any
 from penstock.base import launch, words
 from penstock.base.errors import UserError
 from penstock.base.printable import printable, printable_in
-from penstock.cli import lines, looked_at
+from penstock.cli import file_info, lines
 from penstock.files.catalogue import series
 from penstock.files.catalogue.contents import kind_of
 from penstock.files.container import MAGIC
@@ -36,11 +36,11 @@ def keep_only(line: lines.Line, patterns: list[str] | None) -> None:
     found["attributes"] = {name: each for name, each in found["attributes"].items() if name in kept}
 
 
-def datasets(found: looked_at.Found, long: bool) -> str:
+def datasets(found: file_info.Found, long: bool) -> str:
     return _columns([_row(found, each, long) for each in found["datasets"]])
 
 
-def unread(found: looked_at.Found, everything: bool) -> list[str]:
+def unread(found: file_info.Found, everything: bool) -> list[str]:
     """A line for each thing in the file that is not shown, or not as it is, and why."""
     there = found.get("unread", [])
     shown = there if everything else there[:MOST_UNREAD]
@@ -56,7 +56,7 @@ def folder(path: Path, mpi: launch.Mpi) -> tuple[list[lines.Line], str]:
     """What the files in PATH are, parts of sets not among them, and the same as a list that has left-overs too."""
     entries = sorted(entry for entry in path.iterdir() if entry.is_file())
     ours = [entry for entry in entries if not entry.name.startswith(".") and _is_readable(entry)]
-    results = looked_at.look(ours, mpi)
+    results = file_info.look(ours, mpi)
     parts = {
         str(Path(file["path"]).resolve())
         for line in results
@@ -79,19 +79,19 @@ def folder(path: Path, mpi: launch.Mpi) -> tuple[list[lines.Line], str]:
     return results, _columns(rows)
 
 
-def _row(found: looked_at.Found, dataset: dict[str, Any], long: bool) -> tuple[str, ...]:
+def _row(found: file_info.Found, dataset: dict[str, Any], long: bool) -> tuple[str, ...]:
     attributes = found["attributes"].get(dataset["name"], {})
     shown = attributes if long else {name: each for name, each in attributes.items() if name == "units"}
-    notes = [f"{name}={looked_at.value_text(each, MOST_VALUE)}" for name, each in shown.items()]
+    notes = [f"{name}={file_info.value_text(each, MOST_VALUE)}" for name, each in shown.items()]
     if long:
-        where = f"chunks {looked_at.shape_text(dataset['chunk'])}" if "chunk" in dataset else ""
+        where = f"chunks {file_info.shape_text(dataset['chunk'])}" if "chunk" in dataset else ""
         if "offset" in dataset:
             where = f"at byte {dataset['offset']}"
         notes[:0] = [
             where or f"in {words.count(len(found['files']), 'file', 'files')}",
             "checksums" if dataset["checksums"] else "no checksums",
         ]
-    shape = looked_at.shape_text(dataset["shape"]) + (" unlimited" if dataset["unlimited"] else "")
+    shape = file_info.shape_text(dataset["shape"]) + (" unlimited" if dataset["unlimited"] else "")
     return dataset["name"], dataset["type"], shape, words.size(dataset["bytes"]), "  ".join(notes)
 
 
@@ -103,7 +103,7 @@ def _is_readable(path: Path) -> bool:
         return True  # who looks at it says why it cannot
 
 
-def summary(found: looked_at.Found) -> str:
+def summary(found: file_info.Found) -> str:
     if found["format"] == "streams":
         return "streams of bytes"
     if found["format"] == "series":

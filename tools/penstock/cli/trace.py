@@ -84,11 +84,11 @@ def _seconds(times: dict[str, float], prefix: str) -> float:
 
 
 def _recorder(job: Job, seconds: float) -> str:
-    """What the trace itself cost, as it was counted; of commits and reads the time of each one's slowest rank."""
+    """The overhead that the trace measured itself. A commit or read counts with the time of its slowest rank."""
     share = f"{100 * seconds / max(job.seconds, 1e-9):.2g} % of the run"
     if moving := sum(step.seconds for step in job.steps):
         share += f", {100 * seconds / moving:.2g} % of the time in commits and reads"
-    return f"tracing took {words.seconds(seconds)} of a rank at most: {share}"
+    return f"tracing took at most {words.seconds(seconds)} on any rank: {share}"
 
 
 def _line(step: Step) -> str:

@@ -52,10 +52,10 @@ def verify(
     without parity, are an error that says what is lost.
 
     --seal names what differs from the commit, so look whether it is what you changed; verify agrees afterwards. A file
-    that nobody has written to since its commit, by its time, was damaged: it is refused without --force. A single file
+    whose modification time is still that of its commit was damaged: it is refused without --force. A single file
     is cloned, and the clone takes its place in one step, with all that the other tool put in it; added datasets get
-    checksums as far as the record has room, and are named where it has none. The parts of a set stay where they are;
-    its index and its parity are made anew.
+    checksums as far as the record has room, and those that get none are named. The parts of a set stay in place; its
+    index and parity are written again.
     """
     if repair and seal:
         raise UserError("--repair and --seal: one at a time")

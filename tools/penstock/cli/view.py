@@ -107,7 +107,7 @@ def _is_record(file: Path) -> bool:
         with file.open("rb") as stream:
             return stream.read(64).lstrip().startswith(b"{")
     except OSError:
-        return False  # what draws it says why
+        return False  # the code that draws it reports the error
 
 
 def _first_plane(path: Path) -> str | None:

@@ -65,7 +65,7 @@ class Diagnosis:
 
     @property
     def verdict(self) -> str:
-        """In one line: is it I/O, what it costs, the one thing to do first."""
+        """One line: whether I/O is the problem, what it costs, and what to do first."""
         cost = f"{_hours(self.core_hours)} of {_hours(self.job.core_hours)} core-hours"
         taken = f"{_share_of(self.facts.outermost)}, {cost}"
         if not self.is_io:
@@ -129,8 +129,8 @@ def severity(seconds: float, facts: Facts) -> str:
 
 
 def _merged(facts: Facts, found: list[Finding]) -> list[Finding]:
-    """A rule that speaks of several files says the worst, with the others' names; their gains add up, as far as the
-    time of the busiest rank in all of them goes.
+    """Merges the findings of one rule about several files: the worst one remains, with the names of all files. The
+    gains add up, to at most the time that the busiest rank spends in these files.
     """
     by_rule: dict[str, list[Finding]] = defaultdict(list)
     for one in sorted(found, key=lambda each: -each.saved_seconds):
@@ -148,7 +148,7 @@ def _together(some: list[Finding]) -> Finding:
 
 
 def _ordered(facts: Facts, found: list[Finding]) -> tuple[Finding, ...]:
-    """What saves most first, but what is wrong before what could be better; each knows what those before it save."""
+    """Sorts FOUND by what each saves, faults before improvements. Each names earlier ones that save the same time."""
     rated = [replace(one, severity=severity(one.seconds, facts)) for one in found]
     rated.sort(
         key=lambda one: (

@@ -40,7 +40,7 @@ def say(found: Sequence[Summary], console: Console, most: int) -> None:
 
 
 def _jobs(worst: Sequence[Summary]) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Jobs that lose most", title_justify="left")
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Jobs that lose the most core-hours", title_justify="left")
     for name in ("lost", "core-hours", "I/O"):
         made.add_column(name, justify="right")
     made.add_column("log", ratio=1, overflow="fold")

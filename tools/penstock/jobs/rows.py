@@ -12,7 +12,7 @@ Column = npt.NDArray[np.float64]
 
 
 class Rows(Sequence[Record]):
-    """COUNTERS and TIMES are [record, name]."""
+    """COUNTERS and TIMES are indexed by [record, name]."""
 
     def __init__(
         self,

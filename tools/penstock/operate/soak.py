@@ -193,7 +193,7 @@ def summary(tally: Tally) -> str:
         [
             *tally.errors,
             f"{tally.jobs} jobs, {tally.kills} killed, {tally.commits} commits, {tally.restarts} restarts, each of "
-            f"which read and compared the newest checkpoint; {tally.passed_over} files passed over, {tally.cleaned} "
+            f"which read and compared the newest checkpoint; {tally.passed_over} files skipped, {tally.cleaned} "
             "left-overs of the killed removed",
             _growth(tally),
             f"{tally.lost} committed checkpoints lost, {tally.hangs} hangs, {len(tally.errors)} errors",

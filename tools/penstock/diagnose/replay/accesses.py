@@ -29,7 +29,7 @@ CALL = 4 * MIB  # of a rank in one collective call
 
 
 def once(asked: Asked) -> Trial | str:
-    """A3: what is read again and again, read once; what other ranks read as well, handed on."""
+    """A3: data that is read repeatedly is read once; data that several ranks read is read by one and broadcast."""
     found = of_posix(asked, "READ")
     of_ranks = sum(int((one[:, 2] - one[:, 1]).sum()) for one in (extents([each], READ) for each in found.steps))
     whole = extents(found.steps, READ)
@@ -91,7 +91,7 @@ def aligned(asked: Asked) -> Trial | str:
 
 
 def by_all(asked: Asked) -> Trial | str:
-    """I1, I3: the bytes of few, by all alike."""
+    """I1, I3: the bytes of a few ranks, shared evenly by all ranks."""
     posix = asked.facts.posix
     at = posix.index(asked.path)
     if at is None:

@@ -1,4 +1,4 @@
-"""metadata.py: many files against one, and files that few need open."""
+"""metadata.py: replays of many files against one, and of files that only a few ranks need to open."""
 
 import numpy as np
 

@@ -11,19 +11,19 @@ from penstock.diagnose.replay.trial import Asked, Trial
 # Their gain is that of several servers, or of far ones.
 OF_SERVERS = ("C1", "C2", "C4", "A6", "I1", "I3", "M1", "M2", "M4", "T2")
 NOT_HERE = {
-    "C3": "storage targets are the file system's own: a replay elsewhere shows nothing",
-    "I2": "a slow target is that file system's own: a replay elsewhere shows nothing",
-    "T1": "time-outs are that file system's own: a replay elsewhere shows nothing",
+    "C3": "storage targets are particular to that file system: a replay elsewhere shows nothing",
+    "I2": "a slow target is particular to that file system: a replay elsewhere shows nothing",
+    "T1": "time-outs are particular to that file system: a replay elsewhere shows nothing",
     "N1-nfs": "the locks are those of NFS: name a folder on NFS with --dir",
-    "H1": "a hint that is not taken moves nothing",
-    "O1": "what computing would hide is not in a log",
-    "P1": "one node is replayed, not the crowding of several",
-    "S1": "what text says is not in a log",
-    "S2": "what streams gather is not in a log",
+    "H1": "the library did not use the hint, so there is nothing to replay",
+    "O1": "a log does not show how much I/O the computation could hide",
+    "P1": "the replay runs on one node, without the contention between several",
+    "S1": "a log does not contain the text that was written",
+    "S2": "a log does not show what streams buffer",
     "I4": "what the ranks wait for is not I/O",
     "M5": "what HDF5 does to its headers is not in a log",
     "M6": "what HDF5 asks of MPI-IO is not in a log",
-    "M3": "the growth with ranks is the finding: the model carries it on",
+    "M3": "the finding is how the time grows with ranks: the model extrapolates it",
 }
 
 

@@ -254,8 +254,8 @@ def _sieved(moved: dict[str, float], of: Variant) -> bool:
 
 
 def _noise(again: Sequence[float], before: Sequence[float]) -> float:
-    """By what factor the same takes longer or shorter. As a factor, since nothing can be shorter by more than all of
-    it, and where syncs are played the same may well take twice as long.
+    """The factor by which a second run of the same takes longer or shorter. It is a factor because a time can shrink
+    by at most 100 %, while a run with syncs may well take twice as long.
     """
     low, high = stats.band(again, before)
     return max(high, 1 / low if low > 0 else math.inf)

@@ -58,7 +58,7 @@ def _said(asked: Asked, given: dict[str, str], before: Variant) -> str:
     return "; the program gave hints, which the log does not name" if has_some else ""
 
 
-IN_VIEWS = "the accesses that the log has are not played: the program set file views, and these may be offsets in them"
+IN_VIEWS = "the logged accesses are not replayed: the program set file views, and the log may have offsets within them"
 
 
 def of_mpi(asked: Asked, verb: str) -> Source:

@@ -222,7 +222,7 @@ def unaligned(facts: Facts) -> Iterator[Finding]:
             [
                 Evidence("POSIX_FILE_NOT_ALIGNED", int(off), f"of {times(calls)} accesses, without consecutive ones"),
                 Evidence("POSIX_FILE_ALIGNMENT", block, "bytes"),
-                Evidence("2 x POSIX_FILE_ALIGNMENT / bytes of an access", round(ends, 4), "its blocks at either end"),
+                Evidence("2 x POSIX_FILE_ALIGNMENT / bytes of an access", round(ends, 4), "its first and last block"),
             ],
             files=[path],
             calls=("WRITE",),

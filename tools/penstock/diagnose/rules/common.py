@@ -1,4 +1,4 @@
-"""common.py: what rules share: what can be saved at most, remedies that fit, words, numbers in words."""
+"""common.py: shared by all rules: the most that can be saved, suitable remedies, texts, formatted numbers."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,9 +39,9 @@ def found(
     without: Iterable[str] = (),
     **figures: object,
 ) -> Finding:
-    """SAVED seconds of the run time, of CALLS of FILES, or of all where it is EVERYWHERE, through MODULE, on whose
-    records it stands. FIGURES fill the words of the rule, or of its VARIANT; layers WITHOUT a remedy here. At most
-    how much that can be, and what it is worth then, HIGH or WARN, diagnosis.py says of all findings alike.
+    """A finding that could save SAVED seconds of the run time in CALLS on FILES (on all files if EVERYWHERE). It is
+    based on the records of MODULE. FIGURES fill in the texts of the rule, or of its VARIANT. WITHOUT names layers that
+    have no remedy here. diagnosis.py limits what each finding can save and sets its severity (HIGH, WARN or INFO).
     """
     told = words()[f"{rule}-{variant}" if variant else rule]
     paths = tuple(files)

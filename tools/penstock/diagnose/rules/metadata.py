@@ -158,7 +158,7 @@ def hdf5_views(facts: Facts) -> Iterator[Finding]:
         f"The mean rank spends {told} ({names(mpi.paths[i] for i in chosen)})",
         spent * 0.5,
         [
-            Evidence("MPIIO_VIEWS", int(mpi.of("VIEWS")[chosen].sum()), f"{times(accesses)} accesses of {n} ranks"),
+            Evidence("MPIIO_VIEWS", int(mpi.of("VIEWS")[chosen].sum()), f"{times(accesses)} accesses/rank, {n} ranks"),
             Evidence("MPIIO_F_META_TIME", round(sum(mpi.mean(i, ("META",)) for i in chosen), 3), "s of the mean rank"),
             Evidence("in file views", round(views, 3), _how_known(facts)),
             *(Evidence(f"MPIIO_F_{one}_TIME", round(data, 3), "s of the mean rank beyond POSIX") for one in verbs[:1]),

@@ -69,7 +69,7 @@ def read(path: Path, ask: Ask) -> Series | None:
         try:
             about = file.stat()
         except OSError as error:
-            series.warnings.append(f"'{file.name}' was passed over: {error.strerror}")
+            series.warnings.append(f"'{file.name}' was skipped: {error.strerror}")
             continue
         if step is not None and (step["bytes"], step["changed_at"]) == (about.st_size, about.st_mtime_ns):
             series.steps.append(_step(step))
@@ -159,7 +159,7 @@ def _step(step: dict[str, Any]) -> Step:
 def _add(series: Series, name: str, line: dict[str, Any]) -> None:
     """The step that file NAME says it is in the LINE about it."""
     if "error" in line:
-        series.warnings.append(f"'{name}' was passed over: {line['error']}")
+        series.warnings.append(f"'{name}' was skipped: {line['error']}")
         return
     own = {key: each["value"] for key, each in line["found"]["attributes"].get("", {}).items()}
     try:
@@ -168,7 +168,7 @@ def _add(series: Series, name: str, line: dict[str, Any]) -> None:
     except (KeyError, TypeError, ValueError):
         step = None
     if step is None or step.iteration != iteration_of(series.pattern, name):
-        series.warnings.append(f"'{name}' was passed over: it has not the attributes of this step")
+        series.warnings.append(f"'{name}' was skipped: it has not the attributes of this step")
     else:
         series.steps.append(step)
 

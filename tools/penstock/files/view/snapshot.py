@@ -98,7 +98,7 @@ def _third(request: Request, rank: int, ends: list[float]) -> tuple[int | None, 
             raise UserError(f"a snapshot with levels is cut at a place along {', '.join(_AXES[:rank])}, not '{word}'")
     if rank == 2:
         if wanted or request.project:
-            raise UserError("this snapshot has two dimensions, which are drawn whole: no --slice, --project or --axis")
+            raise UserError("this snapshot is two-dimensional and drawn whole: leave out --slice, --project and --axis")
         return None, 0.0
     if len(set(wanted)) > 1 or (request.slices and request.project):
         raise UserError("a snapshot with levels is cut or projected along one axis")

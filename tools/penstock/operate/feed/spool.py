@@ -89,7 +89,7 @@ class Spool:
 def mark_of(log: Path) -> str:
     """Another where the log has changed, or what is in the folder of a run."""
     parts = [log]
-    if log.is_dir():  # whose own times and size say nothing of what grows in it
+    if log.is_dir():  # a folder's own time and size do not show that files in it grow
         parts = [part for part in log.iterdir() if part.suffix in RUN]
     abouts = [part.stat() for part in parts]
     newest = max((about.st_mtime_ns for about in abouts), default=0)

@@ -26,7 +26,7 @@ class Answer:
 
 
 class Asking:
-    """Of one worker, which is started by the first question, and again should it die."""
+    """Questions to one worker process. The first question starts it; if it dies, the next question starts another."""
 
     def __init__(self, command: tuple[str, ...] = COMMAND) -> None:
         self._command = command
@@ -73,7 +73,7 @@ class Asking:
         self._answers.pop(key, None)
 
     def close(self) -> None:
-        """Without waiting for a worker that hangs: the system ends it when it can."""
+        """Kills the worker. One that hangs is not waited for: the system ends it when it can."""
         if self._process is not None:
             self._process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):

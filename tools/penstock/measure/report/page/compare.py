@@ -71,7 +71,7 @@ def differences(first: Source, second: Source) -> list[Difference]:
 
 
 def unlike(first: Source, second: Source) -> list[str]:
-    """Cases that have the same name in both, and are not the same thing."""
+    """Cases that have the same name in both but measure different things, each with the reason."""
     said = []
     for case in second.cases:
         other = first.case(case.name, case.np)

@@ -1,4 +1,4 @@
-"""ior_json.py: our results under IOR's names, in the shape of its own JSON summary, for tools that read that."""
+"""ior_json.py: writes our results in the format of IOR's JSON summary, for tools that read that format."""
 
 import json
 import statistics

@@ -131,7 +131,7 @@ def under_load(source: Source) -> list[str]:
             continue
         where = f"{operation}, {quiet.case.name}, {np} ranks"
         if loud.best.method == quiet.best.method:
-            said.append(f"{where}: {loud.best.method} is the choice quiet and beside a competing job.")
+            said.append(f"{where}: {loud.best.method} is the choice with and without a competing job.")
             continue
         other = loud.case.line(quiet.best.method, operation)
         if other is None or not other.usable:

@@ -86,7 +86,7 @@ def _hints_conclusions(pooled: Pooled) -> list[Conclusion]:
     return [
         conclude(
             pooled,
-            "Sequential access: collective buffers off is faster than automatic.",
+            "Sequential access: collective buffering is faster disabled than automatic.",
             [Claim(case, CB["disable"], CB["automatic"], operation) for case in large for operation in both],
         ),
         conclude(
@@ -188,7 +188,7 @@ def _pic_conclusions(pooled: Pooled) -> list[Conclusion]:
     said = "; ".join(f"{case}: {words.seconds(one.median)}" for case, one in found.items())
     return [
         judged(
-            "The number of I/O processes for each node matters most: over 1.5 times from best to worst.",
+            "The number of I/O processes per node matters most: the worst takes over 1.5 times as long as the best.",
             holds,
             f"{hdf5} on {np} processes: {said}" if said else "it was not measured on several numbers of writers",
         ),

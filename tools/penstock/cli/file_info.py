@@ -1,4 +1,4 @@
-"""looked_at.py: what penstock-info, or our own readers of indexes and streams, say of a file."""
+"""file_info.py: what penstock-info, or our own readers of indexes and streams, say of a file."""
 
 import json
 from pathlib import Path
