@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock::bench {
 

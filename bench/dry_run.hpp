@@ -3,8 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <penstock/communicator.hpp>
+
 #include "bench/options.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock::bench {
 

@@ -1,8 +1,9 @@
 // Preconditions: requirements that are checked before any measurement.
 #pragma once
 
+#include <penstock/communicator.hpp>
+
 #include "bench/options.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -3,9 +3,8 @@
 
 #include <string>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
-
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

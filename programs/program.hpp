@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock::program {
 

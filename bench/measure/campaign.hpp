@@ -5,10 +5,11 @@
 #include <memory>
 #include <vector>
 
+#include <penstock/communicator.hpp>
+
 #include "bench/measure/case_run.hpp"
 #include "bench/measure/results.hpp"
 #include "bench/options.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -4,13 +4,14 @@
 #include <span>
 #include <string>
 
+#include <penstock/communicator.hpp>
+
 #include "bench/case.hpp"
 #include "bench/measure/results.hpp"
 #include "bench/measure/scratch.hpp"
 #include "bench/measure/timed.hpp"
 #include "bench/report/progress.hpp"
 #include "bench/verify/truth.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -7,9 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include <penstock/communicator.hpp>
+
 #include "bench/measure/timed.hpp"
 #include "bench/verify/truth.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/file.hpp>
 
 #include "bench/workload/piece.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

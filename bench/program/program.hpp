@@ -9,10 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/communicator.hpp>
+
 #include "bench/launch.hpp"
 #include "bench/program/timings.hpp"
 #include "bench/report/progress.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

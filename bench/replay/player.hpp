@@ -6,8 +6,9 @@
 #include <span>
 #include <string>
 
+#include <penstock/communicator.hpp>
+
 #include "bench/replay/pattern.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

@@ -3,8 +3,9 @@
 
 #include <vector>
 
+#include <penstock/communicator.hpp>
+
 #include "bench/verify/truth.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock::bench {
 

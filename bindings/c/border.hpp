@@ -7,9 +7,8 @@
 #include <new>
 #include <string>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
-
-#include "core/comm/communicator.hpp"
 
 namespace penstock::c {
 

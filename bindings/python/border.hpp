@@ -9,11 +9,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <penstock/config.h>
+#include <penstock/communicator.hpp>
 #include <penstock/decomposition.hpp>
 #include <penstock/status.hpp>
 #include <penstock/type.hpp>
-
-#include "core/comm/communicator.hpp"
 
 // Texts of the library are bytes. Bytes that are not UTF-8 become surrogates in Python, as in os.fsdecode. Do not
 // include nanobind/stl/string.h, which rejects them.

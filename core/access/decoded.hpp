@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/phase.hpp>
 
-#include "core/comm/communicator.hpp"
 #include "core/model/claim.hpp"
 #include "core/model/layout.hpp"
 #include "core/transport/transport.hpp"

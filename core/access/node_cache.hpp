@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
+
 #include "core/comm/shared_memory.hpp"
 #include "core/storage/storage.hpp"
 

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
+
 #include "core/model/layout.hpp"
 #include "core/storage/storage.hpp"
 

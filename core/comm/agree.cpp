@@ -4,10 +4,9 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <penstock/communicator.hpp>
 
 #include "core/comm/patience.hpp"
-
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

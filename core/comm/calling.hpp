@@ -3,8 +3,9 @@
 
 #include <string_view>
 
+#include <penstock/communicator.hpp>
+
 #include "core/base/guarded.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

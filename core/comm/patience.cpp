@@ -6,10 +6,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <penstock/communicator.hpp>
 #include <penstock/timeout.hpp>
 
 #include "core/base/waiting.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

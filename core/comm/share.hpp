@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
 #include "core/base/encode.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock {
 

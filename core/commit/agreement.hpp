@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
+
 #include "core/commit/definitions.hpp"
 #include "core/commit/pending.hpp"
 #include "core/integrity/published.hpp"

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/decomposition.hpp>
 
-#include "core/comm/communicator.hpp"
 #include "core/model/catalogue.hpp"
 
 namespace penstock {

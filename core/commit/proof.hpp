@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
+
 #include "core/model/catalogue.hpp"
 #include "core/placement/placement.hpp"
 

@@ -3,9 +3,8 @@
 
 #include <string_view>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
-
-#include "core/comm/communicator.hpp"
 
 namespace penstock::container {
 

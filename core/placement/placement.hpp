@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/communicator.hpp>
+
 #include "core/base/io.hpp"
-#include "core/comm/communicator.hpp"
 #include "core/format/format.hpp"
 #include "core/model/descriptor.hpp"
 #include "core/model/piece.hpp"

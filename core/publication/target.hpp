@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
+
 #include "core/methods/facts.hpp"
 #include "core/publication/restart.hpp"
 #include "core/storage/storage.hpp"

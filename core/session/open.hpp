@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock {
 

@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
-#include "core/comm/communicator.hpp"
 #include "core/comm/patience.hpp"
 #include "core/model/descriptor.hpp"
 

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/phase.hpp>
 #include <penstock/status.hpp>
 
 #include "core/base/hints.hpp"
-#include "core/comm/communicator.hpp"
 #include "core/model/descriptor.hpp"
 #include "core/model/direction.hpp"
 #include "core/model/piece.hpp"

@@ -5,7 +5,6 @@
 
 #include <penstock/config.h>
 #include <penstock/communicator.hpp>
-#include <penstock/status.hpp>
 
 #if PENSTOCK_HAVE_MPI
 #include <mpi.h>

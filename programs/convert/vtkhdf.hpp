@@ -4,9 +4,8 @@
 #include <span>
 #include <string>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
-
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include <penstock/attribute.hpp>
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 #include <penstock/type.hpp>
 
-#include "core/comm/communicator.hpp"
 #include "programs/import/fortran_file.hpp"
 
 namespace penstock::importing {

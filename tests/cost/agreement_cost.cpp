@@ -15,8 +15,6 @@
 #include <penstock/mpi.hpp>
 #include <penstock/phase.hpp>
 
-#include "core/comm/communicator.hpp"
-
 namespace {
 
 constexpr int calls = 50;

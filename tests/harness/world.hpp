@@ -4,9 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
-
-#include "core/comm/communicator.hpp"
 
 namespace penstock::test {
 

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/phase.hpp>
-
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <penstock/communicator.hpp>
 
-#include "core/comm/communicator.hpp"
 #include "core/comm/share.hpp"
 #include "tests/harness/slice.hpp"
 #include "tests/harness/values.hpp"

@@ -6,8 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include <penstock/communicator.hpp>
+
 #include "core/base/hints.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

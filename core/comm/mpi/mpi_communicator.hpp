@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock {
 

@@ -3,8 +3,9 @@
 
 #include <mpi.h>
 
+#include <penstock/communicator.hpp>
+
 #include "core/base/hints.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock {
 

@@ -4,8 +4,7 @@
 #include <memory>
 
 #include <mpi.h>
-
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock {
 

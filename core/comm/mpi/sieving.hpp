@@ -1,8 +1,9 @@
 // Sieving: disables data sieving in MPI-IO libraries, which overwrites neighbouring writes of other ranks.
 #pragma once
 
+#include <penstock/communicator.hpp>
+
 #include "core/base/hints.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
-#include "core/comm/communicator.hpp"
 #include "core/comm/mpi/watch.hpp"
 
 namespace penstock {

@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
 #include "core/base/waiting.hpp"
-#include "core/comm/communicator.hpp"
 
 namespace penstock {
 

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock {
 namespace {

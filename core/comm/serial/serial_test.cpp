@@ -1,7 +1,7 @@
 // Tests of the one-rank communicator: it fulfils the same contract as MPI's.
 #include <gtest/gtest.h>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
 
 namespace penstock {
 namespace {

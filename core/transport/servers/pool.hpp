@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
-#include "core/comm/communicator.hpp"
 #include "core/model/settings.hpp"
 #include "core/transport/servers/message.hpp"
 

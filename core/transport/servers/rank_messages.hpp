@@ -9,7 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "core/comm/communicator.hpp"
+#include <penstock/communicator.hpp>
+
 #include "core/transport/servers/message.hpp"
 
 namespace penstock {

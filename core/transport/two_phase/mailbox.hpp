@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/phase.hpp>
 #include <penstock/status.hpp>
 
-#include "core/comm/communicator.hpp"
 #include "core/transport/two_phase/buffers.hpp"
 
 namespace penstock {

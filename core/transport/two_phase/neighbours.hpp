@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
-#include "core/comm/communicator.hpp"
 #include "core/comm/shared_memory.hpp"
 #include "core/transport/two_phase/domain.hpp"
 
