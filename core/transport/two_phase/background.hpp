@@ -10,6 +10,8 @@
 
 #include <penstock/status.hpp>
 
+#include "core/base/guarded.hpp"
+
 namespace penstock {
 
 class Background {
@@ -33,7 +35,7 @@ class Background {
   Status submit(std::function<Status()> task) {
     Status before = wait();
     if (!threaded_) {
-      status_ = task();
+      status_ = guarded(task);
       return before;
     }
     {
@@ -46,7 +48,7 @@ class Background {
     } catch (const std::system_error&) {  // no thread available: work without
       threaded_ = false;
       busy_ = false;
-      status_ = task_();
+      status_ = guarded(task_);
       return before;
     }
     changed_.notify_all();
@@ -78,7 +80,7 @@ class Background {
       changed_.wait(lock, [this] { return busy_ || stop_; });
       if (!busy_) return;
       lock.unlock();
-      Status status = task_();
+      Status status = guarded(task_);
       lock.lock();
       status_ = std::move(status);
       busy_ = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
@@ -51,24 +52,33 @@ class Numbers {
   std::vector<const Key*> order_;
 };
 
-// Converts the parts of one client to parts of the plan, and renumbers its pieces.
-void add_client(ExchangePlan& plan, int rank, std::vector<Piece> pieces, const std::vector<Part>& parts) {
+// Numbers of a plan's parts, by their virtual bases.
+using PartNumbers = std::unordered_map<int64_t, int32_t>;
+
+PartNumbers numbers_of(std::span<const Part> parts) {
+  PartNumbers numbers;
+  for (size_t p = 0; p < parts.size(); ++p) numbers.emplace(parts[p].virtual_base, static_cast<int32_t>(p));
+  return numbers;
+}
+
+// Converts the parts of one client to parts of PLAN, whose NUMBERS grow with them, and renumbers its pieces.
+void add_client(ExchangePlan& plan, PartNumbers& numbers, int rank, std::vector<Piece> pieces,
+                const std::vector<Part>& parts) {
   std::vector<int32_t> number(parts.size(), -1);
   for (Piece& piece : pieces) {
     int32_t& known = number[static_cast<size_t>(piece.part)];
     if (known < 0) {
       const Part& part = parts[static_cast<size_t>(piece.part)];
-      const auto at = std::find_if(plan.parts.begin(), plan.parts.end(),
-                                   [&](const Part& p) { return p.virtual_base == part.virtual_base; });
-      known = static_cast<int32_t>(at - plan.parts.begin());
-      if (at == plan.parts.end()) plan.parts.push_back(part);
+      const auto [at, is_new] = numbers.try_emplace(part.virtual_base, static_cast<int32_t>(plan.parts.size()));
+      if (is_new) plan.parts.push_back(part);
+      known = at->second;
     }
     piece.part = known;
   }
   plan.clients.push_back({rank, PieceList(std::move(pieces))});
 }
 
-Status read_client(ExchangePlan& plan, const Message& message) {
+Status read_client(ExchangePlan& plan, PartNumbers& numbers, const Message& message) {
   Decoder in(message.bytes);
   std::vector<Part> parts;
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) parts.push_back({in.text()});
@@ -97,7 +107,7 @@ Status read_client(ExchangePlan& plan, const Message& message) {
   }
   if (!good || !in.ok() || !in.done() || !places.done())
     return {Code::internal, "a plan of exchange cannot be decoded"};
-  add_client(plan, message.peer, std::move(pieces), parts);
+  add_client(plan, numbers, message.peer, std::move(pieces), parts);
   return {};
 }
 
@@ -239,19 +249,23 @@ Told tell(const Job& job, const Domains& domains, const std::vector<Route>& rout
   return told;
 }
 
-// The part of JOB that corresponds to PART of an earlier job; null if this rank does not know it.
-const Part* name_of(const Part& part, const Job& job) {
-  const auto at = std::ranges::find_if(
-      job.parts, [&](const Part& p) { return p.virtual_base == part.virtual_base && p.bytes == part.bytes; });
-  return at == job.parts.end() ? nullptr : &*at;
+// The part of JOB that corresponds to PART of an earlier job; null if this rank does not know it. NUMBERS are JOB's.
+const Part* name_of(const Part& part, const Job& job, const PartNumbers& numbers) {
+  const auto at = numbers.find(part.virtual_base);
+  if (at == numbers.end()) return nullptr;
+  const Part& found = job.parts[static_cast<size_t>(at->second)];
+  return found.bytes == part.bytes ? &found : nullptr;
 }
 
 // Null unless every rank has sent before, in one exchange, what it would send now, and knows the parts' present names.
 Result<const PlanCache::Entry*> find_cached(const Job& job, const PlanCache& cache, uint64_t key) {
   const auto entry = std::find_if(cache.entries.rbegin(), cache.entries.rend(),
                                   [&](const PlanCache::Entry& e) { return e.key == key; });
-  const bool found = entry != cache.entries.rend() &&
-                     std::ranges::all_of(entry->parts, [&](const Part& part) { return name_of(part, job) != nullptr; });
+  bool found = entry != cache.entries.rend();
+  if (found) {
+    const PartNumbers numbers = numbers_of(job.parts);
+    found = std::ranges::all_of(entry->parts, [&](const Part& p) { return name_of(p, job, numbers) != nullptr; });
+  }
   int64_t number[2] = {found ? entry->number : -1, found ? -entry->number : 1};
   PENSTOCK_TRY(job.comm->all_reduce_max(number));
   return found && number[0] == -number[1] ? &*entry : nullptr;
@@ -271,7 +285,8 @@ void keep(PlanCache& cache, const ExchangePlan& plan, uint64_t key) {
 void use(ExchangePlan& plan, const PlanCache::Entry& entry, const Job& job) {
   plan.clients = entry.clients;
   plan.parts = entry.parts;
-  for (Part& part : plan.parts) part.path = name_of(part, job)->path;
+  const PartNumbers numbers = numbers_of(job.parts);
+  for (Part& part : plan.parts) part.path = name_of(part, job, numbers)->path;
 }
 
 }  // namespace
@@ -287,13 +302,15 @@ Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains, PlanC
       use(plan, *cached, job);
     } else {
       PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(std::move(told.messages)));
-      for (const Message& message : received) PENSTOCK_TRY(read_client(plan, message));
+      PartNumbers numbers;
+      for (const Message& message : received) PENSTOCK_TRY(read_client(plan, numbers, message));
       keep(cache, plan, told.key);
     }
   }
+  PartNumbers numbers = numbers_of(plan.parts);
   for (const Route& route : plan.routes) {
     const auto own = route.pieces.all();
-    if (route.rank == rank) add_client(plan, rank, {own.begin(), own.end()}, job.parts);
+    if (route.rank == rank) add_client(plan, numbers, rank, {own.begin(), own.end()}, job.parts);
   }
   std::stable_sort(plan.clients.begin(), plan.clients.end(),
                    [](const Client& a, const Client& b) { return a.rank < b.rank; });

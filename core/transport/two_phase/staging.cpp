@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "core/base/units.hpp"
 #include "core/transport/move.hpp"
@@ -113,16 +114,18 @@ std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   if (writer_ < 0) return {};
   const int64_t begin = domains_.window_begin(writer_, round), end = domains_.window_end(writer_, round);
   std::vector<Range> found;
+  std::unordered_map<int32_t, size_t> number;  // of a part's range
   for (const Client& client : plan_.clients) {
     for (const Piece& piece : client.pieces.near(addresses(round))) {
       const int64_t bytes = bytes_in(piece, begin, end);
       if (bytes == 0) continue;
       const Part& part = plan_.parts[static_cast<size_t>(piece.part)];
-      auto range = std::find_if(found.begin(), found.end(), [&](const Range& r) { return r.part == &part; });
-      if (range == found.end()) range = found.insert(found.end(), Range{&part, INT64_MAX, 0, 0});
-      range->begin = std::min(range->begin, std::max(begin, first_address(piece)));
-      range->end = std::max(range->end, std::min(end, last_address(piece)));
-      range->bytes += bytes;
+      const auto [at, is_new] = number.try_emplace(piece.part, found.size());
+      if (is_new) found.push_back({&part, INT64_MAX, 0, 0});
+      Range& range = found[at->second];
+      range.begin = std::min(range.begin, std::max(begin, first_address(piece)));
+      range.end = std::max(range.end, std::min(end, last_address(piece)));
+      range.bytes += bytes;
     }
   }
   for (Range& range : found) {
