@@ -24,7 +24,7 @@ struct Attempt {
 
 // What an encoded dataset has in the head beyond others: filters, and the root of its index.
 int64_t encoded_header_bytes(const Dataset& dataset, const Encoding& encoding) {
-  return 200 + ChunkIndex(dataset.shape, bytes(dataset.type), encoding).root_bytes();
+  return 200 + (encoding.chunks.empty() ? 0 : ChunkIndex(dataset.shape, bytes(dataset.type), encoding).root_bytes());
 }
 
 // Beyond the process's file size limit the library's ftruncate would raise SIGXFSZ, which kills.
@@ -152,6 +152,7 @@ Result<Layout> image_layout(const Catalogue& given, const LayoutOptions& options
     Layout layout;
     PENSTOCK_ASSIGN(Built built, build(catalogue, scales, options, attempt, image));
     PENSTOCK_ASSIGN(layout.end, image.size());
+    const int64_t image_end = layout.end;
     if (!built.encoded.empty()) PENSTOCK_TRY(place_encoded(image, options, built, layout));
     const std::vector<int64_t>& bases = built.bases;
     int64_t first_data = layout.end;
@@ -165,7 +166,8 @@ Result<Layout> image_layout(const Catalogue& given, const LayoutOptions& options
     // Data was never written: nonzero bytes from the first dataset on are metadata that did not fit.
     PENSTOCK_ASSIGN(const int64_t stray, image.end_of_nonzero(first_data, layout.end));
     if (stray > first_data) continue;
-    PENSTOCK_ASSIGN(const int64_t end, head_end(image, attempt, first_data));
+    // Behind the image, indexes of encoded datasets come first.
+    PENSTOCK_ASSIGN(const int64_t end, head_end(image, attempt, std::min(first_data, image_end)));
     PENSTOCK_ASSIGN(std::vector<std::byte> head, image.read(0, end));
     if (!built.encoded.empty()) PENSTOCK_TRY(complete_head(layout, head));
     layout.metadata.insert(layout.metadata.begin(), {0, std::move(head)});
