@@ -8,12 +8,13 @@
 
 #include <fmt/format.h>
 
-#include "core/access/here.hpp"
 #include "core/access/tile_files.hpp"
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
-#include "core/codec/codec.hpp"
 #include "core/comm/share.hpp"
+#include "core/commit/chunk_store.hpp"
+#include "core/commit/supply.hpp"
+#include "core/model/boxes.hpp"
 #include "core/model/checksums.hpp"
 
 namespace penstock {
@@ -21,171 +22,211 @@ namespace {
 
 constexpr int64_t min_bytes = 64 << 10;     // of an encoded dataset: a smaller one would not pay for its index
 constexpr int64_t bytes_of_rank = 1 << 20;  // with less to do, a rank is left out
+constexpr int64_t min_kept_chunk = 4096;    // smaller chunks of other files are not imitated
 
-bool is_encoded(const Dataset& dataset, int64_t chunk_bytes) {
-  return bytes(dataset) >= std::min(min_bytes, chunk_bytes) && bytes(dataset) > 0 && dataset.shape.rank() > 0 &&
-         dataset.name != record_name;
-}
+// The sizes that the plan sets.
+struct Limits {
+  int64_t memory_bytes = 0;
+  int64_t max_chunk = 0;  // a chunk fits into what a rank holds at once
+  int64_t chunk_bytes = 0;
 
-bool all_zero(std::span<const std::byte> bytes) {
-  return bytes.empty() ||
-         (bytes[0] == std::byte{} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
-}
+  explicit Limits(const Settings& settings)
+      : memory_bytes(settings.integer("memory_bytes")),
+        max_chunk(memory_bytes / 4),
+        chunk_bytes(std::min(settings.integer("chunk_bytes"), max_chunk)) {}
 
-// The encoded chunks of one dataset on this rank; those of zeros have no bytes.
-struct Mine {
-  std::vector<std::byte> bytes;
-  std::vector<EncodedChunk> chunks;  // offsets are in BYTES
-  std::unique_ptr<ChunkEncoder> encoder;
-};
-
-// What is known of a commit's datasets while they are encoded.
-struct Work {
-  const NewContents& contents;
-  const Published* old;  // null if nothing is kept
-  std::shared_ptr<Files> files;
-  std::vector<Tiled> tiled;  // tiles are chunks
-  std::vector<Mine> mine;
-
-  const Dataset& dataset(int d) const { return contents.catalogue.datasets[static_cast<size_t>(d)]; }
-
-  Status add(int d, int64_t number, std::span<const std::byte> tile) {
-    Mine& to = mine[static_cast<size_t>(d)];
-    const Tiles& tiles = *tiled[static_cast<size_t>(d)].tiles;
-    std::vector<std::byte> padded;
-    if (std::ssize(tile) < tiles.bytes()) {  // at the dataset's edge
-      padded.resize(static_cast<size_t>(tiles.bytes()));
-      std::ranges::copy(tile, padded.begin());
-      tile = padded;
-    }
-    const int64_t offset = std::ssize(to.bytes);
-    if (all_zero(tile)) {  // as readers see a chunk that is not there
-      to.chunks.push_back({number, offset, 0, 0});
-      return {};
-    }
-    PENSTOCK_ASSIGN(const uint32_t skipped, to.encoder->encode(tile, to.bytes));
-    to.chunks.push_back({number, offset, std::ssize(to.bytes) - offset, skipped});
-    return {};
-  }
-
-  // The elements of a tile that the published file has; the others become zero.
-  Status read_old(int d, int64_t number, std::span<std::byte> tile) const {
-    std::ranges::fill(tile, std::byte{});
-    if (old == nullptr || contents.kept[static_cast<size_t>(d)] == 0) return {};
-    const Catalogue& catalogue = old->contents.catalogue;
-    const int index = catalogue.index_of(dataset(d).name);
-    const Dims& shape = catalogue.datasets[static_cast<size_t>(index)].shape;
-    Box box = tiled[static_cast<size_t>(d)].tiles->box(number);
-    box.count[0] = std::min(box.count[0], shape[0] - box.start[0]);  // only the first extent can have grown
-    if (box.count[0] <= 0) return {};
-    const Claim claim{index, Selection::of_box(shape, box), tile.data()};
-    return read_here(old->contents, old->path, std::span(&claim, 1), files);
+  bool encodes(const Dataset& dataset) const {
+    return bytes(dataset) >= std::min(min_bytes, chunk_bytes) && bytes(dataset) > 0 && dataset.shape.rank() > 0 &&
+           dataset.name != record_name;
   }
 };
 
-// A chunk as a file that is written once, in one piece.
+// The chunk of ONE as a file that is written once, in one piece.
 class ChunkFile final : public StorageFile {
  public:
-  ChunkFile(Work& work, int dataset, int64_t number) : work_(work), dataset_(dataset), number_(number) {}
+  ChunkFile(ChunkStore& store, ChunkId chunk) : store_(store), chunk_(chunk) {}
 
   Status write(int64_t offset, std::span<const std::byte> bytes) override {
-    if (offset != 0 || std::ssize(bytes) != bytes_of_tile()) return {Code::internal, "a chunk came in pieces"};
-    return work_.add(dataset_, number_, bytes);
+    if (!is_whole(offset, std::ssize(bytes))) return {Code::internal, "a chunk came in pieces"};
+    return store_.add(chunk_, bytes);
   }
   Status read(int64_t offset, std::span<std::byte> bytes) override {
-    if (offset != 0 || std::ssize(bytes) != bytes_of_tile()) return {Code::internal, "a chunk is read in pieces"};
-    return work_.read_old(dataset_, number_, bytes);
+    if (!is_whole(offset, std::ssize(bytes))) return {Code::internal, "a chunk is read in pieces"};
+    return store_.read_old(chunk_, bytes);
   }
   Status sync() override { return {}; }
   Status close() override { return {}; }
 
  private:
-  int64_t bytes_of_tile() const {
-    const Box box = work_.tiled[static_cast<size_t>(dataset_)].tiles->box(number_);
-    return elements(box.count) * bytes(work_.dataset(dataset_).type);
-  }
+  bool is_whole(int64_t offset, int64_t bytes) const { return offset == 0 && bytes == store_.tile_bytes(chunk_); }
 
-  Work& work_;
-  const int dataset_;
-  const int64_t number_;
+  ChunkStore& store_;
+  const ChunkId chunk_;
 };
 
 class ChunkFiles final : public TileFiles {
  public:
-  explicit ChunkFiles(Work& work) : work_(work) {}
+  explicit ChunkFiles(ChunkStore& store) : store_(store) {}
   Result<StorageFilePtr> open_tile(int dataset, int64_t tile) override {
-    return StorageFilePtr(std::make_unique<ChunkFile>(work_, dataset, tile));
+    return StorageFilePtr(std::make_unique<ChunkFile>(store_, ChunkId{dataset, tile}));
   }
 
  private:
-  Work& work_;
+  ChunkStore& store_;
 };
 
+// The chunk extents of DATASET in the file whose data stays or is copied: no chunk is then decoded twice. Null if there
+// are none, or if they do not suit.
+const Dims* imitated(const Opened& file, const Dataset& dataset, const Limits& limits) {
+  const auto& chunks = file.file ? file.file->contents.chunks : file.copied_chunks;
+  const auto found = chunks.find(dataset.name);
+  if (found == chunks.end() || found->second.rank() != dataset.shape.rank()) return nullptr;
+  const int64_t size = Tiles(dataset, found->second, 0).bytes();
+  return size >= std::min(min_kept_chunk, limits.chunk_bytes) && size <= limits.max_chunk ? &found->second : nullptr;
+}
+
 // Cuts the datasets, and makes their encoders.
-Result<std::vector<Encoding>> begin(const Settings& settings, Work& work) {
+Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, ChunkStore& store,
+                                    std::span<const Dataset> datasets) {
+  const Settings& settings = file.plan.settings;
   const Codec& codec = *find_codec(settings.word("compression"));
-  const auto level = static_cast<int>(settings.integer("level"));
-  const int64_t chunk_bytes = settings.integer("chunk_bytes");
-  const std::vector<Dataset>& datasets = work.contents.catalogue.datasets;
   std::vector<Encoding> encodings(datasets.size());
-  work.tiled.resize(datasets.size());
-  work.mine.resize(datasets.size());
   for (size_t d = 0; d < datasets.size(); ++d) {
-    if (!is_encoded(datasets[d], chunk_bytes)) continue;
-    const Tiles tiles(datasets[d], Dims::filled(datasets[d].shape.rank(), 1), chunk_bytes);
-    const CodecUse use{bytes(datasets[d].type), level};
+    if (!limits.encodes(datasets[d])) continue;
+    const bool stays = !file.file || store.keeps(static_cast<int>(d));
+    const Dims* old = stays ? imitated(file, datasets[d], limits) : nullptr;
+    const Tiles tiles = old != nullptr
+                            ? Tiles(datasets[d], *old, 0)
+                            : Tiles(datasets[d], Dims::filled(datasets[d].shape.rank(), 1), limits.chunk_bytes);
+    const CodecUse use{bytes(datasets[d].type), static_cast<int>(settings.integer("level"))};
     encodings[d] = {tiles.extents(), codec.filters(use), 0, {}};
-    work.tiled[d] = {&datasets[d], tiles};
-    PENSTOCK_ASSIGN(work.mine[d].encoder, codec.encoder(use));
+    PENSTOCK_ASSIGN(auto encoder, codec.encoder(use));
+    store.cut(d, tiles, std::move(encoder));
   }
-  for (const Claim& claim : work.contents.claims)
-    if (claim.supplier != nullptr && encodings[static_cast<size_t>(claim.dataset)].used())
-      return Status(Code::unsupported, fmt::format("'{}' is supplied, which compression={} cannot take: put or lend it",
-                                                   work.dataset(claim.dataset).name, codec.describe().name));
   return encodings;
 }
 
-Result<Moved> encode_puts(const Communicator& comm, int64_t memory_bytes, Work& work, PhaseTimes& phases) {
+// Elements of suppliers in chunks that they do not fill. PIECES refer to TILES.
+struct Remainder {
+  std::vector<TilePiece> pieces;
+  std::vector<std::vector<std::byte>> tiles;
+};
+
+// Local. Encodes the chunks that this rank's suppliers fill; what they have of other chunks goes to REMAINDER. Adds all
+// of it to the checksums.
+class SupplyingChunks {
+ public:
+  SupplyingChunks(const Target& target, NewContents& contents, ChunkStore& store, Remainder& remainder)
+      : target_(target), contents_(contents), store_(store), remainder_(remainder) {}
+
+  Status run() {
+    for (const Claim& claim : contents_.claims) {
+      if (claim.supplier == nullptr || !store_.is_cut(claim.dataset)) continue;
+      for (const int64_t number : store_.tiles(claim.dataset).of(claim.selection))
+        PENSTOCK_TRY(
+            take(claim, {claim.dataset, number}).in(fmt::format("supplying '{}'", store_.dataset(claim.dataset).name)));
+    }
+    return {};
+  }
+
+ private:
+  Status take(const Claim& claim, const ChunkId& chunk) {
+    const Dataset& dataset = store_.dataset(chunk.dataset);
+    const Box box = store_.tiles(chunk.dataset).box(chunk.number);
+    const auto common = intersect(claim.selection, Selection::of_box(dataset.shape, box));
+    if (!common) return {};
+    std::vector<std::byte> tile(static_cast<size_t>(store_.tile_bytes(chunk)));
+    std::vector<MemoryRun> there;  // of this claim in the tile, which is their memory
+    PENSTOCK_TRY(for_each_supplied(*claim.supplier, *common, bytes(dataset.type), target_.buffer_bytes,
+                                   [&](const std::vector<MemoryRun>& runs, std::span<std::byte> supplied) -> Status {
+                                     target_.comm->working(0);
+                                     for (const MemoryRun& run : runs) copy(dataset, chunk, box, run, supplied, tile);
+                                     for (const MemoryRun& run : runs) append(run, there);
+                                     return {};
+                                   }));
+    if (common->count() == elements(box.count)) return store_.add(chunk, tile);
+    remainder_.tiles.push_back(std::move(tile));
+    remainder_.pieces.push_back({chunk.dataset, chunk.number, Selection::of_memory_runs(box.count, std::move(there)),
+                                 remainder_.tiles.back().data()});
+    return {};
+  }
+
+  void copy(const Dataset& dataset, const ChunkId& chunk, const Box& box, const MemoryRun& run,
+            std::span<const std::byte> supplied, std::span<std::byte> tile) {
+    const int64_t size = bytes(dataset.type);
+    const std::byte* from = supplied.data() + run.memory * size;
+    std::memcpy(tile.data() + run.offset * size, from, static_cast<size_t>(run.length * size));
+    CommitSums& sums = contents_.sums;
+    const auto d = static_cast<size_t>(chunk.dataset);
+    if (!sums.wanted || !sums.summed[d]) return;
+    std::vector<Box> boxes;
+    boxes_of_run(box.count, run.offset, run.length, boxes);
+    for (Box& one : boxes) {
+      for (int i = 0; i < one.start.rank(); ++i) one.start[i] += box.start[i];
+      add_to_sums(Selection::of_box(dataset.shape, one), from, size, sums.cuts[d], sums.sums);
+      from += elements(one.count) * size;
+    }
+  }
+
+  static void append(const MemoryRun& run, std::vector<MemoryRun>& there) {
+    if (!there.empty() && there.back().offset + there.back().length == run.offset) {
+      there.back().length += run.length;
+      return;
+    }
+    const int64_t before = there.empty() ? 0 : there.back().before + there.back().length;
+    there.push_back({run.offset, run.offset, run.length, before});
+  }
+
+  const Target& target_;
+  NewContents& contents_;
+  ChunkStore& store_;
+  Remainder& remainder_;
+};
+
+Result<Moved> encode_puts(const Opened& file, const Limits& limits, const NewContents& contents, bool keep,
+                          ChunkStore& store, const Remainder& remainder, PhaseTimes& phases) {
   PhaseTimes own;
   Job job;
   job.direction = Direction::write;
-  job.comm = comm;
-  job.files = std::make_shared<ChunkFiles>(work);
-  job.keep = work.old != nullptr;
-  job.disjoint = !job.keep && !work.contents.options.partial;
+  job.comm = file.target.comm;
+  job.files = std::make_shared<ChunkFiles>(store);
+  job.keep = keep;
+  job.disjoint = !keep && !contents.options.partial;
   job.sync = false;
   job.phases = &own;
-  for (const Tiled& one : work.tiled)  // shares of ranks meet between chunks
+  for (const Tiled& one : store.tiled())  // shares of ranks meet between chunks
     if (one.tiles) job.block = std::max(job.block, round_up(one.tiles->bytes(), direct_alignment));
-  auto moved = move_tiles(job, work.tiled, work.contents.claims, {bytes_of_rank, memory_bytes});
+  std::vector<Claim> in_memory;
+  for (const Claim& claim : contents.claims)
+    if (claim.supplier == nullptr) in_memory.push_back(claim);
+  auto moved = move_tiles(job, store.tiled(), in_memory, {bytes_of_rank, limits.memory_bytes, remainder.pieces});
+  phases[Phase::read] += own[Phase::read];
   phases[Phase::exchange] += own[Phase::exchange];
   phases[Phase::pack] += own[Phase::pack] + own[Phase::write];  // what wrote was the codec
   return moved;
 }
 
 // Rank 0: the chunks of datasets that are kept in part or whole, which nobody has encoded yet.
-struct ChunkId {
-  int dataset = 0;
-  int64_t number = 0;
-};
-std::vector<ChunkId> find_missing(const Work& work, std::span<const ChunkId> encoded) {
-  std::vector<std::vector<bool>> there(work.tiled.size());
+std::vector<ChunkId> find_missing(const ChunkStore& store, std::span<const ChunkId> encoded) {
+  std::vector<std::vector<bool>> there(store.tiled().size());
   std::vector<ChunkId> missing;
   for (size_t d = 0; d < there.size(); ++d)
-    if (work.tiled[d].tiles) there[d].resize(static_cast<size_t>(work.tiled[d].tiles->count()));
-  for (const ChunkId& chunk : encoded)
-    there[static_cast<size_t>(chunk.dataset)][static_cast<size_t>(chunk.number)] = true;
+    if (store.is_cut(static_cast<int>(d)) && store.keeps(static_cast<int>(d)))
+      there[d].resize(static_cast<size_t>(store.tiles(static_cast<int>(d)).count()));
+  for (const auto& [d, number] : encoded)
+    if (!there[static_cast<size_t>(d)].empty()) there[static_cast<size_t>(d)][static_cast<size_t>(number)] = true;
   for (size_t d = 0; d < there.size(); ++d)
-    for (size_t i = 0; work.contents.kept[d] > 0 && i < there[d].size(); ++i)
+    for (size_t i = 0; i < there[d].size(); ++i)
       if (!there[d][i]) missing.push_back({static_cast<int>(d), static_cast<int64_t>(i)});
   return missing;
 }
 
-// Collective. The chunks of the published file that no put concerns, each rank an equal number of them.
-Status encode_kept(const Communicator& comm, Work& work) {
+// Collective. The chunks of the published file that no put concerns, each rank an equal number of them. Same status on
+// all ranks.
+Status encode_kept(const Communicator& comm, ChunkStore& store) {
   std::vector<ChunkId> own;
-  for (size_t d = 0; d < work.mine.size(); ++d)
-    for (const EncodedChunk& chunk : work.mine[d].chunks) own.push_back({static_cast<int>(d), chunk.number});
+  for (size_t d = 0; d < store.local().size(); ++d)
+    for (const EncodedChunk& chunk : store.local()[d].chunks) own.push_back({static_cast<int>(d), chunk.number});
   PENSTOCK_ASSIGN(const auto all, comm->gather(std::as_bytes(std::span(own)), 0));
   PENSTOCK_ASSIGN(const auto message, from_rank_0(comm, [&](Encoder& out) -> Status {
                     std::vector<ChunkId> encoded;
@@ -194,88 +235,117 @@ Status encode_kept(const Communicator& comm, Work& work) {
                       encoded.resize(before + bytes.size() / sizeof(ChunkId));
                       if (!bytes.empty()) std::memcpy(encoded.data() + before, bytes.data(), bytes.size());
                     }
-                    out.list(std::span<const ChunkId>(find_missing(work, encoded)));
+                    out.list(std::span<const ChunkId>(find_missing(store, encoded)));
                     return {};
                   }));
-  const auto missing = Decoder(message).list<ChunkId>();
-  const auto share = [&](int rank) { return missing.size() * static_cast<size_t>(rank) / comm->size(); };
-  std::vector<std::byte> tile;
-  for (size_t i = share(comm->rank()); i < share(comm->rank() + 1); ++i) {
-    const auto& [d, number] = missing[i];
-    const Box box = work.tiled[static_cast<size_t>(d)].tiles->box(number);
-    tile.resize(static_cast<size_t>(elements(box.count) * bytes(work.dataset(d).type)));
-    comm->working(0);
-    PENSTOCK_TRY(work.read_old(d, number, tile));
-    PENSTOCK_TRY(work.add(d, number, tile));
-  }
-  return {};
+  return agree(comm, guarded([&]() -> Status {
+                 const auto missing = Decoder(message).list<ChunkId>();
+                 const auto share = [&](int rank) { return missing.size() * static_cast<size_t>(rank) / comm->size(); };
+                 std::vector<std::byte> tile;
+                 for (size_t i = share(comm->rank()); i < share(comm->rank() + 1); ++i) {
+                   tile.resize(static_cast<size_t>(store.tile_bytes(missing[i])));
+                   comm->working(0);
+                   PENSTOCK_TRY(store.read_old(missing[i], tile));
+                   PENSTOCK_TRY(store.add(missing[i], tile));
+                 }
+                 return {};
+               }));
 }
 
-// Collective. Completes ENCODINGS, and turns OFFSETS of this rank's chunks into those of the dataset.
-Result<std::vector<int64_t>> place_chunks(const Communicator& comm, Work& work, std::vector<Encoding>& encodings) {
+// Collective. Completes ENCODINGS: bytes on all ranks, chunks on rank 0. Returns the offset of this rank's bytes of
+// each dataset. Same status on all ranks.
+Result<std::vector<int64_t>> place_chunks(const Communicator& comm, ChunkStore& store,
+                                          std::vector<Encoding>& encodings) {
   std::vector<int64_t> sums;
-  for (const Mine& mine : work.mine) sums.push_back(std::ssize(mine.bytes));
+  for (const LocalChunks& local : store.local()) sums.push_back(local.bytes);
   std::vector<int64_t> before = sums;
   PENSTOCK_TRY(comm->exclusive_sum(before));
   PENSTOCK_TRY(comm->all_reduce_sum(sums));
   Encoder lists;
   for (size_t d = 0; d < encodings.size(); ++d) {
     encodings[d].bytes = sums[d];
-    std::erase_if(work.mine[d].chunks, [](const EncodedChunk& chunk) { return chunk.bytes == 0; });
-    for (EncodedChunk& chunk : work.mine[d].chunks) chunk.offset += before[d];
-    if (encodings[d].used()) lists.list(std::span<const EncodedChunk>(work.mine[d].chunks));
+    std::vector<EncodedChunk>& chunks = store.local()[d].chunks;
+    std::erase_if(chunks, [](const EncodedChunk& chunk) { return chunk.bytes == 0; });
+    for (EncodedChunk& chunk : chunks) chunk.offset += before[d];
+    if (encodings[d].used()) lists.list(std::span<const EncodedChunk>(chunks));
   }
   const std::vector<std::byte> own = lists.take();
   PENSTOCK_ASSIGN(const auto all, comm->gather(own, 0));
-  for (const auto& of_rank : all) {
-    Decoder in(of_rank);
-    for (Encoding& encoding : encodings) {
-      if (!encoding.used()) continue;
-      const auto chunks = in.list<EncodedChunk>();
-      encoding.chunks.insert(encoding.chunks.end(), chunks.begin(), chunks.end());
+  PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
+                       for (const auto& of_rank : all) {
+                         Decoder in(of_rank);
+                         for (Encoding& encoding : encodings) {
+                           if (!encoding.used()) continue;
+                           const auto chunks = in.list<EncodedChunk>();
+                           encoding.chunks.insert(encoding.chunks.end(), chunks.begin(), chunks.end());
+                         }
+                       }
+                       for (Encoding& encoding : encodings)
+                         std::ranges::sort(encoding.chunks, {}, &EncodedChunk::number);
+                       return {};
+                     })));
+  return before;
+}
+
+// This rank's claims once STORE has encoded: see Encoded. BEFORE: as from place_chunks.
+void claim_bytes(std::span<const Claim> claims, std::span<const int64_t> before, ChunkStore& store, Encoded& encoded) {
+  encoded.claims.assign(claims.begin(), claims.end());
+  for (Claim& claim : encoded.claims) {
+    if (!encoded.has(claim.dataset)) continue;
+    claim.selection = Selection::of_runs(Dims{0}, {});
+    claim.supplier = nullptr;
+  }
+  for (size_t d = 0; d < store.local().size(); ++d) {
+    const Dims all{encoded.encodings[d].bytes};
+    int64_t at = before[d];
+    for (std::vector<std::byte>& segment : store.local()[d].segments) {
+      const Run run{at, std::ssize(segment)};
+      at += run.length;
+      encoded.bytes.push_back(std::move(segment));
+      encoded.claims.push_back(
+          {static_cast<int>(d), Selection::of_runs(all, std::span(&run, 1)), encoded.bytes.back().data()});
     }
   }
-  for (Encoding& encoding : encodings) std::ranges::sort(encoding.chunks, {}, &EncodedChunk::number);
-  return before;
 }
 
 }  // namespace
 
-Result<Encoded> encode_datasets(Opened& file, const NewContents& contents) {
+Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   Encoded encoded;
-  const Settings& settings = file.plan.settings;
-  const int64_t chunk_bytes = settings.integer("chunk_bytes");
-  if (settings.word("compression") == "none" ||
-      std::ranges::none_of(contents.catalogue.datasets, [&](const Dataset& d) { return is_encoded(d, chunk_bytes); }))
+  const Limits limits(file.plan.settings);
+  const std::vector<Dataset>& datasets = contents.catalogue.datasets;
+  if (file.plan.settings.word("compression") == "none" ||
+      std::ranges::none_of(datasets, [&](const Dataset& dataset) { return limits.encodes(dataset); }))
     return encoded;
   const Communicator& comm = file.target.comm;
   const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
-  Work work{contents, keep ? &*file.file : nullptr, file.target.storage, {}, {}};
-  auto encodings = begin(settings, work);
-  PENSTOCK_TRY(agree(comm, encodings.status()));
-  auto moved = encode_puts(comm, settings.integer("memory_bytes"), work, file.report.phases);
-  PENSTOCK_TRY(agree(comm, moved.status()));
+  ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage);
+  Remainder remainder;
+  {
+    PhaseTimer timer(file.report.phases, Phase::pack);
+    PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
+                         PENSTOCK_ASSIGN(encoded.encodings, begin(file, limits, store, datasets));
+                         return SupplyingChunks(file.target, contents, store, remainder).run();
+                       })));
+  }
+  Moved moved;
+  PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
+                       PENSTOCK_ASSIGN(moved,
+                                       encode_puts(file, limits, contents, keep, store, remainder, file.report.phases));
+                       return {};
+                     })));
+  int64_t held = moved.memory_peak;
+  for (const auto& tile : remainder.tiles) held += std::ssize(tile);
+  remainder = {};
   if (keep) {
     PhaseTimer timer(file.report.phases, Phase::pack);
-    PENSTOCK_TRY(agree(comm, guarded([&] { return encode_kept(comm, work); })));
+    PENSTOCK_TRY(encode_kept(comm, store));
   }
   PhaseTimer timer(file.report.phases, Phase::define);
-  PENSTOCK_ASSIGN(const std::vector<int64_t> before, place_chunks(comm, work, *encodings));
-  encoded.encodings = *std::move(encodings);
-  encoded.claims = contents.claims;
-  for (Claim& claim : encoded.claims)
-    if (encoded.encodings[static_cast<size_t>(claim.dataset)].used()) claim.selection = Selection::of_runs(Dims{0}, {});
-  int64_t held = 0;
-  for (size_t d = 0; d < work.mine.size(); ++d) {
-    encoded.bytes.push_back(std::move(work.mine[d].bytes));
-    std::vector<std::byte>& own = encoded.bytes.back();
-    held += static_cast<int64_t>(own.capacity());
-    if (own.empty()) continue;
-    const Run run{before[d], std::ssize(own)};
-    encoded.claims.push_back(
-        {static_cast<int>(d), Selection::of_runs(Dims{encoded.encodings[d].bytes}, std::span(&run, 1)), own.data()});
-  }
-  file.report.memory_peak = std::max(file.report.memory_peak, held + moved->memory_peak);
+  PENSTOCK_ASSIGN(const std::vector<int64_t> before, place_chunks(comm, store, encoded.encodings));
+  claim_bytes(contents.claims, before, store, encoded);
+  for (const auto& segment : encoded.bytes) held += static_cast<int64_t>(segment.capacity());
+  file.report.memory_peak = std::max(file.report.memory_peak, held);
   return encoded;
 }
 

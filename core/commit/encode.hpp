@@ -15,13 +15,15 @@ struct Encoded {
   // This rank's claims of the contents, with their numbers; those on encoded datasets select nothing. Behind them the
   // ranges of encoded bytes that this rank has, which refer to BYTES.
   std::vector<Claim> claims;
-  std::vector<std::vector<std::byte>> bytes;  // by dataset
+  std::vector<std::vector<std::byte>> bytes;
 
   bool used() const { return !encodings.empty(); }
+  bool has(int dataset) const { return used() && encodings[static_cast<size_t>(dataset)].used(); }
 };
 
-// Collective. Encodes what is put into CONTENTS and what is kept of FILE, each chunk on one rank. Encoded bytes stay in
-// memory, since no chunk has a place before all of them have a size.
-Result<Encoded> encode_datasets(Opened& file, const NewContents& contents);
+// Collective. Encodes what is put into CONTENTS or supplied, and what is kept of FILE, each chunk on one rank. Adds the
+// suppliers' data to the checksums. Encoded bytes stay in memory, since no chunk has a place before all of them have a
+// size. So do supplied elements of chunks that no supplier fills alone. Same status on all ranks.
+Result<Encoded> encode_datasets(Opened& file, NewContents& contents);
 
 }  // namespace penstock

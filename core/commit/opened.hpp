@@ -1,8 +1,10 @@
 // Opened: a file as its commits and reads see it: where it is, what it contains, and how its data moves.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <penstock/report.hpp>
 
@@ -16,8 +18,9 @@ class Method;
 
 struct Opened {
   Target target;
-  std::optional<Published> file;     // the file that is read; the next commit keeps its contents
-  std::optional<CopySource> source;  // of a copy in progress
+  std::optional<Published> file;              // the file that is read; the next commit keeps its contents
+  std::optional<CopySource> source;           // of a copy in progress
+  std::map<std::string, Dims> copied_chunks;  // chunk extents of its datasets, which encoding keeps
   Plan plan;
   std::unique_ptr<const Method> method;  // of PLAN
   Hints hints;                           // for MPI-IO

@@ -161,7 +161,7 @@ Job write_job(const Target& target, Moving& moving, bool keep) {
 // Creates the files, carries over what is kept, and starts the movement.
 Status OwnMethod::begin(Opened& file, Moving& moving) const {
   const Target& target = file.target;
-  const NewContents& contents = moving.contents;
+  NewContents& contents = moving.contents;
   moving.known = !target.set;
   std::vector<int64_t> kept = file.file ? contents.kept : std::vector<int64_t>(contents.kept.size(), 0);
   const auto any_kept = [&] { return std::ranges::any_of(kept, [](int64_t n) { return n > 0; }); };

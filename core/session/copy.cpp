@@ -224,6 +224,7 @@ Status File::copy(const Communicator& comm, std::string from, std::string to, st
     state.file = std::move(was.file);
     return file.close();
   }
+  state.copied_chunks = was.file->contents.chunks;
   Catalogue wanted = was.file->contents.catalogue;
   if (!only.empty()) {
     PENSTOCK_ASSIGN(wanted, choose(was.file->contents, was.target.path, only));

@@ -118,9 +118,14 @@ void check_file(World& world, const std::string& path) {
   CHECK_OK(file->close(), "close");
 }
 
+// Some chunks are filled by one rank's supplier, some by two, some by no supplier.
+constexpr const char* compressed = "hdf5/two_phase:compression=deflate,chunk_bytes=4KiB";
+
 const char* const plans[] = {
     "hdf5/two_phase:memory_bytes=64KiB",
     "hdf5/two_phase:io=direct",
+    compressed,
+    "hdf5/independent:compression=deflate,chunk_bytes=64,memory_bytes=64KiB",
     "hdf5/two_phase:placement=parts,parts=2",
     "hdf5/independent:placement=per_rank,memory_bytes=64KiB",
     "netcdf/two_phase:memory_bytes=64KiB",
@@ -193,7 +198,8 @@ enum class Fails : uint8_t { with_status, by_throwing };
 
 // On the last rank, at its second piece: all ranks hear of it, and what was there stays.
 void failures_are_everybodys(World& world) {
-  for (const std::string plan : {"hdf5/two_phase:memory_bytes=64KiB", "raw/independent:placement=per_rank", "phdf5"})
+  for (const std::string plan :
+       {"hdf5/two_phase:memory_bytes=64KiB", "raw/independent:placement=per_rank", "phdf5", compressed})
     for (const Fails how : {Fails::with_status, Fails::by_throwing}) {
       about(plan + (how == Fails::with_status ? " fails" : " throws"));
       const std::string path = path_of(world, world.folder(), plan);
@@ -245,11 +251,11 @@ void what_is_refused(World& world) {
 }
 
 // What is kept of a file, what is put and what is supplied in one commit; and elements beyond what was there.
-void over_what_is_there(World& world) {
-  about("reopen");
+void over_what_is_there(World& world, const std::string& plan) {
+  about("reopen: " + plan);
   const std::string path = world.folder() + "/file.h5";
-  if (!CHECK_OK(write(world, path, "hdf5/two_phase"), "write")) return;
-  auto file = File::reopen(world.comm(), path);
+  if (!CHECK_OK(write(world, path, plan), "write")) return;
+  auto file = File::reopen(world.comm(), path, plan);
   if (!CHECK_OK(file.status(), "reopen")) return;
   CHECK_OK(supply(*file, "a/columns", f64, columns(world, {300, 70 * world.size()}), 1), "supply");
   Asked asked;
@@ -275,6 +281,6 @@ int main(int argc, char** argv) {
   memory_is_bounded(world);
   failures_are_everybodys(world);
   what_is_refused(world);
-  over_what_is_there(world);
+  for (const char* plan : {"hdf5/two_phase", compressed}) over_what_is_there(world, plan);
   return world.finish("supply");
 }

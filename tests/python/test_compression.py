@@ -118,6 +118,62 @@ def test_damage_in_a_chunk_is_found(tmp_path: Path, penstock: Penstock) -> None:
     assert "'fields/rho': elements (" in found.stdout
 
 
+@pytest.fixture
+def columns(tmp_path: Path) -> Path:
+    """What h5py wrote, in chunks of columns, of which our own shapes would touch many."""
+    path = tmp_path / "columns.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=FIELD[0].repeat(8, 0), chunks=(728, 7), compression="gzip")
+        file.create_dataset("tiny", data=COUNTS[:30_000], chunks=(10,), compression="gzip")
+        file["plain"] = NOISE
+    return path
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_conversion_compresses_and_keeps_shapes(
+    tmp_path: Path, columns: Path, penstock: Penstock, ranks: int
+) -> None:
+    out = tmp_path / "out.h5"
+    plan = "hdf5:compression=deflate,memory_bytes=1MiB"
+    done = penstock("convert", str(columns), str(out), "--plan", plan, "--np", str(ranks))
+    assert done.returncode == 0, done.stderr
+    assert penstock("verify", str(out)).returncode == 0
+    with h5py.File(columns) as source, h5py.File(out) as file:
+        assert file["x"].chunks == (728, 7)
+        assert file["tiny"].chunks == (30_000,)
+        for name in ("x", "tiny", "plain"):
+            assert file[name].compression == "gzip"
+            np.testing.assert_array_equal(file[name][...], source[name][...])
+
+
+def test_what_is_compressed_can_be_copied_in_part(tmp_path: Path, penstock: Penstock) -> None:
+    source, out = make(tmp_path / "a.h5"), tmp_path / "out.h5"
+    done = penstock("convert", str(source), str(out), "--plan", "hdf5:compression=deflate", "--only", "fields")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(source) as before, h5py.File(out) as file:
+        assert set(file) == {"_penstock", "fields"}
+        assert file["fields/rho"].chunks == before["fields/rho"].chunks
+        np.testing.assert_array_equal(file["fields/rho"][...], FIELD)
+
+
+def test_a_change_keeps_the_chunks_of_others(columns: Path) -> None:
+    with library.open(columns, "r+", plan=":compression=deflate,memory_bytes=1MiB") as file:
+        file["y"] = FIELD
+    with h5py.File(columns) as file:
+        assert file["x"].chunks == (728, 7)
+        np.testing.assert_array_equal(file["x"][...], FIELD[0].repeat(8, 0))
+        assert file["y"].size // np.prod(file["y"].chunks) >= 4  # a chunk is at most a quarter of memory_bytes
+        np.testing.assert_array_equal(file["y"][...], FIELD)
+
+
+def test_without_checksums_it_is_as_small(tmp_path: Path) -> None:
+    with_them, without = make(tmp_path / "a.h5"), make(tmp_path / "b.h5", ":compression=deflate,checksums=none")
+    with h5py.File(with_them) as one, h5py.File(without) as two:
+        for name in ("fields/rho", "noise", "counts"):
+            assert one[name].id.get_storage_size() == two[name].id.get_storage_size()
+            np.testing.assert_array_equal(one[name][...], two[name][...])
+
+
 @pytest.mark.parametrize(
     ("name", "plan", "why"),
     [
