@@ -31,14 +31,22 @@ Result<nlohmann::json> read_json(const std::string& path) {
 struct Entry {
   std::string name, group;
   std::vector<std::string> words;
+  std::vector<std::vector<std::string>> rivals;
 };
 
+bool is_texts(const nlohmann::json& json) {
+  return json.is_array() && std::all_of(json.begin(), json.end(), [](const auto& value) { return value.is_string(); });
+}
+
 Result<Entry> entry_of(const nlohmann::json& json) {
-  const auto text = [](const nlohmann::json& value) { return value.is_string(); };
   if (!json.is_object() || !json.contains("case") || !json["case"].is_string() || !json.contains("words") ||
-      !json["words"].is_array() || !std::all_of(json["words"].begin(), json["words"].end(), text))
+      !is_texts(json["words"]))
     return invalid("a case is {\"case\": NAME, \"words\": [WORD, ...]}");
-  Entry entry{json["case"].get<std::string>(), {}, json["words"].get<std::vector<std::string>>()};
+  Entry entry{json["case"].get<std::string>(), {}, json["words"].get<std::vector<std::string>>(), {}};
+  const nlohmann::json rivals = json.value("rivals", nlohmann::json::array());
+  if (!rivals.is_array() || !std::all_of(rivals.begin(), rivals.end(), is_texts))
+    return invalid("\"rivals\" is a list of lists of methods");
+  entry.rivals = rivals.get<std::vector<std::vector<std::string>>>();
   entry.group = json.contains("group") && json["group"].is_string() ? json["group"].get<std::string>() : entry.name;
   return entry;
 }
@@ -59,6 +67,10 @@ Status add_case(const Entry& entry, int repetitions, CaseList& list) {
   const bool control = app.count("--aa") > 0 ? words.control : repetitions >= repetitions_of_an_interval;
   PENSTOCK_TRY(choose_methods(words.methods, control, made, &list.unavailable));
   if (made.methods.empty()) return {};
+  for (Method& method : made.methods)
+    for (size_t group = 0; group < entry.rivals.size() && !method.control; ++group)
+      if (std::ranges::find(entry.rivals[group], method.label) != entry.rivals[group].end())
+        method.rivals = std::to_string(group);
   for (Case& one : beside_competitors(std::move(made))) list.cases.push_back(std::move(one));
   return {};
 }
@@ -68,6 +80,10 @@ Status add_case(const Entry& entry, int repetitions, CaseList& list) {
 Result<CaseList> read_cases(const std::string& path, int repetitions) {
   PENSTOCK_ASSIGN(const nlohmann::json json, read_json(path));
   CaseList list;
+  if (json.contains("slow_factor")) {
+    if (!json["slow_factor"].is_number()) return invalid(fmt::format("--cases {}: slow_factor is a number", path));
+    list.slow_factor = json["slow_factor"].get<double>();
+  }
   std::set<std::string> names;
   for (const nlohmann::json& one : json["cases"]) {
     auto entry = entry_of(one);

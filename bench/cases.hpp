@@ -1,5 +1,6 @@
-// Cases: a list of cases in a JSON file, {"cases": [{"case": NAME, "group": NAME, "words": [WORD, ...]}, ...]}; WORD is
-// an argument as on the command line.
+// Cases: a list of cases in a JSON file, {"cases": [{"case": NAME, "group": NAME, "words": [WORD, ...],
+// "rivals": [[METHOD, ...], ...]}, ...], "slow_factor": NUMBER}; WORD is an argument as on the command line. Without
+// rivals and a factor, nothing is dropped.
 #pragma once
 
 #include <string>
@@ -14,6 +15,7 @@ namespace penstock::bench {
 struct CaseList {
   std::vector<Case> cases;  // those with a method in this build
   std::vector<Unavailable> unavailable;
+  double slow_factor = 0;  // see Options
 };
 
 // Local. Code::invalid names the wrong case. Adds an A/A pair if the words request it, or from 6 REPETITIONS on.

@@ -10,7 +10,6 @@
 
 #include <penstock/mpi.hpp>
 
-#include "core/comm/mpi/io_library.hpp"
 #endif
 
 namespace penstock::bench {
@@ -54,17 +53,11 @@ std::string Launch::library() const {
   return version.substr(0, version.find_first_of(std::string_view("\n\0", 2)));
 }
 
-std::string Launch::mpi_io() const {
-  if (!communicator_) return {};
-  return io_library_of(*communicator_, "/proc/self/exe") == IoLibrary::ompio ? "OMPIO" : "ROMIO";
-}
-
 #else
 
 Launch::Launch(int*, char***) : communicator_(serial_communicator()) {}
 Launch::~Launch() = default;
 std::string Launch::library() const { return "serial"; }
-std::string Launch::mpi_io() const { return {}; }
 
 #endif
 

@@ -19,8 +19,6 @@ class Launch {
   const Result<Communicator>& communicator() const { return communicator_; }
   // "Open MPI v4.1.4, ...", "serial".
   std::string library() const;
-  // Collective. The MPI-IO library of this run: "OMPIO", "ROMIO"; "" in a serial build.
-  std::string mpi_io() const;
 
  private:
   Result<Communicator> communicator_;

@@ -15,7 +15,6 @@
 #include "bench/provenance.hpp"
 #include "bench/report/cases.hpp"
 #include "bench/report/methods.hpp"
-#include "bench/report/ratios.hpp"
 #include "bench/report/record.hpp"
 
 namespace {
@@ -56,12 +55,6 @@ Status report_case(const Options& options, const Results& results, const Ceiling
   return options.json.empty() ? Status() : write_json(options.json, to_json(record));
 }
 
-// On rank 0. The cases of a preset, and its ratios.
-Status report_preset(const Options& options, const Measured& measured, const nlohmann::json& where) {
-  if (!options.progress) fmt::print("{}", preset_table(options, measured));
-  return options.json.empty() ? Status() : write_json(options.json, preset_json(options, measured, where));
-}
-
 // On rank 0. The cases of a list, each under its name.
 Status report_cases(const CasesRecord& record) {
   const Options& options = *record.options;
@@ -99,7 +92,7 @@ Result<Exit> measure(const Launch& launch, const Options& options, const Ranks& 
   PENSTOCK_ASSIGN(const nlohmann::json where, provenance(comm, options, launch.library()));
   PENSTOCK_ASSIGN(const Scratch scratch, Scratch::create(comm, options.directory));
   Ceiling ceiling;
-  if (options.preset == nullptr) {  // a preset has the device among its methods
+  if (options.slow_factor == 0) {  // else methods are compared with each other alone
     const double budget = options.time_limit_seconds > 0 ? options.time_limit_seconds / 5 : 30;
     PENSTOCK_ASSIGN(ceiling, measure_ceiling(comm, {scratch.folder(), largest(options.cases), budget}));
   }
@@ -113,8 +106,6 @@ Result<Exit> measure(const Launch& launch, const Options& options, const Ranks& 
   if (root) {
     if (options.listed)
       status = report_cases({&options, &*measured, &ceiling, &where});
-    else if (options.preset != nullptr)
-      status = report_preset(options, *measured, where);
     else
       status = report_case(options, measured->cases[0], ceiling, where);
     if (options.keep) fmt::print(stderr, "files are kept in {}\n", scratch.folder());
@@ -132,7 +123,7 @@ int run(const Launch& launch, int argc, char** argv) {
   }
   const Communicator& comm = *launch.communicator();
 
-  auto options = parse_options(argc, argv, launch);
+  auto options = parse_options(argc, argv);
   if (!options) return complain(comm, options.status(), usage);
   if (!options->help.empty()) {
     if (comm->rank() == 0) fmt::print("{}", options->help);

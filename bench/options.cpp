@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <cstdlib>
-#include <filesystem>
 
 #include "bench/case_options.hpp"
 #include "bench/cases.hpp"
@@ -18,23 +16,12 @@ namespace {
 // Values stored by CLI11, before interpretation.
 struct Raw {
   CaseWords words;
-  std::string preset;
   std::string cases;
-  std::vector<std::string> only;
   bool count_only = false, dry_run = false;
   CountRequest count;
   std::string stripe = "1MiB";
   double half_width = 0;  // percent
 };
-
-// Options that a preset sets itself.
-constexpr const char* of_one_case[] = {"workload",     "--methods",        "--regime",        "--compute",
-                                       "--ghosts",     "--own-ranks",      "--row-bytes",     "--aa",
-                                       "--variables",  "--keep",           "--decomposition", "--datasets",
-                                       "--put",        "--warm",           "--dataset-bytes", "--no-aa",
-                                       "--block-size", "--transfer-size",  "--segment-count", "--random-offset",
-                                       "--domain",     "--grouped",        "--interfere",     "--compute-by",
-                                       "--steps",      "--tasks-per-node", "--per-rank",      "--one-buffer"};
 
 std::string footer() {
   std::string text = "workloads:\n";
@@ -45,10 +32,6 @@ std::string footer() {
 }
 
 void declare_run(CLI::App& app, Raw& raw, Options& options) {
-  app.add_option("--preset", raw.preset, "many workloads in one interleaved run, and ratios from it: ratios");
-  app.add_option("--only", raw.only, "of a preset: only these ratios, 1a,4 (4 is 4a, 4b and 4c)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
   app.add_option("--cases", raw.cases,
                  "a JSON file with cases to measure in one interleaved run, see docs/campaigns.md");
   app.add_flag("--methods-json", options.list_methods, "print every method and parameter of this build as JSON");
@@ -92,42 +75,28 @@ Status check_run(const Options& options) {
   return {};
 }
 
-// The same place as in the tests.
-std::string map_at_hand() {
-  const char* data = std::getenv("PENSTOCK_DATA");
-  const std::string path = std::string(data != nullptr ? data : "../shared/data") + "/e3sm/map_f_case_16p.nc";
-  std::error_code error;
-  return std::filesystem::is_regular_file(path, error) ? path : "";
-}
-
-// Rejects options that a list of cases, or a preset, sets itself.
-Status refuse_case_words(const CLI::App& app, const std::string& beside, const std::string& workload) {
-  for (const char* option : of_one_case)
-    if (app.count(option) > 0)
-      return invalid(fmt::format(
-          "{} brings its own cases: {} cannot stand beside it", beside,
-          std::string_view(option) == "workload" ? fmt::format("the workload '{}'", workload) : std::string(option)));
-  return {};
-}
-
-Status take_preset(const CLI::App& app, Raw& raw, const Launch& launch, Options& options) {
-  PENSTOCK_TRY(refuse_case_words(app, "--preset " + raw.preset, raw.words.workload));
-  if (raw.words.map.empty()) raw.words.map = map_at_hand();
-  PENSTOCK_ASSIGN(ChosenPreset chosen, choose_preset(raw.preset, {raw.words, raw.only, launch.mpi_io()}));
-  options.preset = chosen.preset;
-  options.ratios = std::move(chosen.ratios);
-  options.cases = std::move(chosen.cases);
-  options.unavailable = std::move(chosen.unavailable);
+// A list of cases has words of its own.
+Status refuse_case_words(const CLI::App& app) {
+  CLI::App of_case;
+  CaseWords words;
+  declare_case(of_case, words);
+  for (const CLI::Option* option : of_case.get_options()) {
+    const std::string name = option->get_name();
+    if (name != "--help" && app.count(name) > 0)
+      return invalid(fmt::format("--cases brings its own cases: {} cannot stand beside it",
+                                 name == "workload" ? "a workload" : name));
+  }
+  if (app.count("--keep") > 0) return invalid("--cases has files of many cases: --keep cannot stand beside it");
   return {};
 }
 
 Status take_cases(const CLI::App& app, const Raw& raw, Options& options) {
-  PENSTOCK_TRY(refuse_case_words(app, "--cases", raw.words.workload));
-  if (!raw.preset.empty() || !raw.only.empty()) return invalid("--cases and --preset: one of them");
+  PENSTOCK_TRY(refuse_case_words(app));
   PENSTOCK_ASSIGN(CaseList list, read_cases(raw.cases, options.repetitions));
   options.listed = true;
   options.cases = std::move(list.cases);
   options.unavailable = std::move(list.unavailable);
+  options.slow_factor = list.slow_factor;
   return {};
 }
 
@@ -137,7 +106,7 @@ Status check_count_words(const CLI::App& app, bool counting, bool dry) {
     if (!counting && !dry && app.count(option) > 0) return invalid(fmt::format("{} belongs to --count-only", option));
   if (counting && dry) return invalid("--count-only and --dry-run: one of them");
   for (const char* option :
-       {"--preset", "--only", "--time-limit", "--repetitions", "--readers", "--own-ranks", "--compute", "--ghosts"})
+       {"--cases", "--time-limit", "--repetitions", "--readers", "--own-ranks", "--compute", "--ghosts"})
     if (counting && app.count(option) > 0)
       return invalid(fmt::format("--count-only measures nothing: {} cannot stand beside it", option));
   return {};
@@ -153,7 +122,7 @@ Status understand_count(Raw& raw, Options& options) {
   return {};
 }
 
-Status understand(const CLI::App& app, Raw& raw, const Launch& launch, Options& options) {
+Status understand(const CLI::App& app, Raw& raw, Options& options) {
   options.half_width = raw.half_width / 100;
   PENSTOCK_TRY(check_count_words(app, raw.count_only, raw.dry_run));
   PENSTOCK_TRY(check_case_words(app, raw.words));
@@ -165,11 +134,6 @@ Status understand(const CLI::App& app, Raw& raw, const Launch& launch, Options& 
     PENSTOCK_TRY(take_cases(app, raw, options));
     return check_run(options);
   }
-  if (!raw.preset.empty()) {
-    PENSTOCK_TRY(take_preset(app, raw, launch, options));
-    return check_run(options);
-  }
-  if (!raw.only.empty()) return invalid("--only chooses from a --preset");
   if (app.count("--aa") == 0) raw.words.control = options.repetitions >= 6;
   PENSTOCK_ASSIGN(Case made, make_case(raw.words));
   if (made.own_ranks && options.readers > 0)
@@ -181,7 +145,7 @@ Status understand(const CLI::App& app, Raw& raw, const Launch& launch, Options& 
 
 }  // namespace
 
-Result<Options> parse_options(int argc, char** argv, const Launch& launch) {
+Result<Options> parse_options(int argc, char** argv) {
   CLI::App app{"Measures ways of writing and reading one workload, and proves that every byte arrived.",
                "penstock-bench"};
   Raw raw;
@@ -200,7 +164,7 @@ Result<Options> parse_options(int argc, char** argv, const Launch& launch) {
     return invalid(fmt::format("{} (see --help)", error.what()));
   }
   if (options.list_methods) return options;
-  PENSTOCK_TRY(understand(app, raw, launch, options));
+  PENSTOCK_TRY(understand(app, raw, options));
   return options;
 }
 

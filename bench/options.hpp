@@ -10,17 +10,15 @@
 
 #include "bench/case.hpp"
 #include "bench/count/count.hpp"
-#include "bench/launch.hpp"
-#include "bench/preset/preset.hpp"
 
 namespace penstock::bench {
 
 struct Options {
   std::vector<Case> cases;               // one in an ordinary run
-  const Preset* preset = nullptr;        // null in an ordinary run
   bool listed = false;                   // many cases, each with a name
-  std::vector<RatioRow> ratios;          // requested ratios of the preset
   std::vector<Unavailable> unavailable;  // requested items that this build or run does not have
+
+  double slow_factor = 0;  // methods this much slower than the first in the warm-up are dropped or measured less often
 
   std::optional<CountRequest> count;  // if set: only count
 
@@ -43,9 +41,8 @@ struct Options {
   std::vector<std::string> arguments;  // as given
 };
 
-// The same on every rank, since every rank has the same arguments. Code::invalid has a one-line explanation. Asks
-// LAUNCH, collectively, for properties that a preset needs.
-Result<Options> parse_options(int argc, char** argv, const Launch& launch);
+// The same on every rank, since every rank has the same arguments. Code::invalid has a one-line explanation.
+Result<Options> parse_options(int argc, char** argv);
 // Local. Makes the workload of every case for RANKS writers.
 Status make_workloads(Options& options, int ranks);
 

@@ -2,7 +2,6 @@
 #include "bench/count/count.hpp"
 
 #include <fmt/format.h>
-#include <cmath>
 #include <memory>
 
 #include "core/methods/methods.hpp"
@@ -52,26 +51,6 @@ Status check(const CountRequest& request) {
   if (is_set(plan))
     return invalid(fmt::format("--count-only counts single files, which '{}' does not write", method.label));
   return {};
-}
-
-Result<Costs> count_ours(const CountRequest& request, int ranks) {
-  PENSTOCK_ASSIGN(const Made made, make_job(request, ranks));
-  return count_two_phase(made.job, made.plan.settings, request.stripe);
-}
-
-Result<Growth> count_growth(const std::string& workload, bool weak) {
-  CaseWords words;
-  words.workload = workload;
-  words.methods = {"hdf5/two_phase"};
-  CountRequest request;
-  PENSTOCK_ASSIGN(request.what, make_case(words));
-  request.what.request.bytes_per_rank = weak ? int64_t{8} << 20 : 0;
-  request.ranks_per_node = 1;
-  PENSTOCK_ASSIGN(const Costs few, count_ours(request, Growth::from));
-  PENSTOCK_ASSIGN(const Costs many, count_ours(request, Growth::to));
-  const double logarithms = std::log(Growth::to) / std::log(Growth::from);
-  return Growth{many.messages.mean / few.messages.mean / logarithms,
-                many.plan_bytes.mean / few.plan_bytes.mean / logarithms};
 }
 
 Result<std::vector<CountRow>> count_all(const CountRequest& request) {

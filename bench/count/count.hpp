@@ -28,19 +28,8 @@ struct CountRow {
 
 // Local. Code::invalid has a one-line explanation.
 Status check(const CountRequest& request);
-// Local. The cost of our method alone on RANKS.
-Result<Costs> count_ours(const CountRequest& request, int ranks);
 // Local. A row for each of REQUEST.ranks.
 Result<std::vector<CountRow>> count_all(const CountRequest& request);
-
-// The growth of each rank's traffic from FROM to TO ranks, over log(TO) / log(FROM).
-struct Growth {
-  static constexpr int from = 64, to = 4096;
-  double messages = 0, plan_bytes = 0;
-};
-// Local. For hdf5/two_phase with 512 MiB in total or, if WEAK, 8 MiB per rank; one rank per node, so that all data is
-// sent as messages.
-Result<Growth> count_growth(const std::string& workload, bool weak);
 
 // "penstock.counts/1".
 nlohmann::json counts_json(const CountRequest& request, std::span<const CountRow> rows);

@@ -22,8 +22,7 @@ Result<Ranks> choose_ranks(const Communicator& comm, int wanted) {
 
 Campaign::Campaign(const Options& options, const Ranks& ranks, const Scratch& scratch, Progress& progress, Keep keep)
     : options_(options),
-      surroundings_{ranks,        &scratch,     &progress,
-                    options.seed, options.keep, options.preset != nullptr || options.listed},
+      surroundings_{ranks, &scratch, &progress, options.seed, options.keep, options.listed},
       keep_(std::move(keep)) {
   size_t folders = 0;
   for (const Case& one : options.cases) {
@@ -55,7 +54,7 @@ Result<Measured> Campaign::run() {
   for (int repetition = 0; repetition <= options_.repetitions && !last; ++repetition) {
     PENSTOCK_ASSIGN(last, is_last(repetition));
     PENSTOCK_TRY(repeat(repetition, last));
-    if (repetition == 0 && options_.preset != nullptr) PENSTOCK_TRY(lose_patience());
+    if (repetition == 0 && options_.slow_factor > 0) PENSTOCK_TRY(lose_patience());
     if (keep_ && !last && repetition > 0) {
       const bool root = surroundings_.ranks.all->rank() == 0;
       PENSTOCK_TRY(from_root(surroundings_.ranks.all, root ? keep_(so_far()) : Status()));
@@ -133,7 +132,7 @@ Status Campaign::take(const Turn& turn, int repetition, bool last) {
 Status Campaign::lose_patience() {
   for (const auto& run : runs_) {
     Results& results = run->results();
-    const std::vector<Patience> all = patience(results, options_.preset->slow_factor);
+    const std::vector<Patience> all = patience(results, options_.slow_factor);
     for (size_t method = 0; method < all.size(); ++method) {
       PENSTOCK_ASSIGN(results.outcomes[method].dropped, from_root(surroundings_.ranks.all, all[method].dropped));
       PENSTOCK_ASSIGN(results.outcomes[method].slow, from_root(surroundings_.ranks.all, all[method].slow));

@@ -17,8 +17,6 @@ Summary summary_of(const Case& what, const Results& results, const Ceiling& ceil
                    what.total_bytes());
 }
 
-}  // namespace
-
 Json each_case(const Options& options, const Measured& measured, const Ceiling& ceiling) {
   Json cases = Json::array();
   for (size_t c = 0; c < measured.cases.size(); ++c) {
@@ -45,6 +43,8 @@ Json order_json(const Options& options, const Measured& measured) {
   }
   return order;
 }
+
+}  // namespace
 
 Json unavailable_json(const Options& options) {
   Json unavailable = Json::array();

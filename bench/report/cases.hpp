@@ -1,4 +1,4 @@
-// Cases: the record of several cases of one run ("penstock.cases/1"), with parts that a preset's record shares.
+// Cases: the record of several cases of one run ("penstock.cases/1").
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,15 +10,13 @@
 
 namespace penstock::bench {
 
-// On rank 0. MEASURED has a case for each of OPTIONS.cases; a ceiling without rows was not measured.
-nlohmann::json each_case(const Options& options, const Measured& measured, const Ceiling& ceiling);
-nlohmann::json order_json(const Options& options, const Measured& measured);
 nlohmann::json unavailable_json(const Options& options);
 
+// On rank 0.
 struct CasesRecord {
   const Options* options = nullptr;
-  const Measured* measured = nullptr;
-  const Ceiling* ceiling = nullptr;
+  const Measured* measured = nullptr;  // has a case for each of the options'
+  const Ceiling* ceiling = nullptr;    // without rows: not measured
   const nlohmann::json* provenance = nullptr;
   bool complete = true;  // false: the run continues, or was terminated
 };

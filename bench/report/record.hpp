@@ -17,8 +17,8 @@ struct Record {
   const Options* options = nullptr;
   const Case* what = nullptr;
   const Results* results = nullptr;
-  const Ceiling* ceiling = nullptr;            // null for a case of a preset
-  const nlohmann::json* provenance = nullptr;  // null for a case of a preset; the preset has one for all
+  const Ceiling* ceiling = nullptr;            // null for a case of a list
+  const nlohmann::json* provenance = nullptr;  // null for a case of a list, which has one for all
   const Summary* summary = nullptr;
   std::vector<std::string> warnings;
 };

@@ -29,6 +29,7 @@ from penstock.measure.report.table import headline, remarks, table
 from penstock.measure.studies import presets
 from penstock.measure.studies.presets import STUDIES, Asked
 from penstock.measure.studies.presets.study import DEFAULT_RANKS, DEFAULT_SCALE
+from penstock.measure.studies.ratio_results import count
 from penstock.measure.studies.ratios import Job, run_preset
 
 PROGRAM = "penstock-bench"
@@ -104,10 +105,14 @@ def bench(
     if wanted_help:
         _show_help(context)
         return
+    if only is not None and preset is None:
+        raise UserError("--only chooses from a --preset")
     if count_only:
         if np is not None:
             raise UserError("--count-only is the work of one process: --np-virtual says for how many ranks")
-        given = _given({"--methods": methods, "--preset": preset, "--only": only, "--time-limit": time_limit})
+        if preset is not None:
+            raise UserError("--count-only measures nothing: --preset cannot stand beside it")
+        given = _given({"--methods": methods, "--time-limit": time_limit})
         explain_counts(mpi, [*context.args, *given], json)
         return
     if resume and json is None:
@@ -128,9 +133,9 @@ def bench(
         raise UserError(f"--scale and --largest are of a study: --preset {', '.join(STUDIES)}")
     ranks = RANKS if np is None else parse_ranks(np)[0]
     if preset is not None:
-        run_ratios(Job(mpi, ranks, ["--preset", preset, *context.args], only, time_limit, directory), json)
+        run_ratios(Job(mpi, ranks, context.args, only, time_limit, directory), json)
         return
-    context.args += _given({"--only": only, "--time-limit": time_limit})
+    context.args += _given({"--time-limit": time_limit})
     run_one(mpi, ranks, context.args, methods, directory, json)
 
 
@@ -263,11 +268,7 @@ def explain_counts(mpi: launch.Mpi, arguments: list[str], keep: Path | None) -> 
     """Has one process count what ARGUMENTS ask for, and prints it; the record goes to KEEP."""
     with tempfile.TemporaryDirectory(prefix="penstock-counts-") as folder:
         record = keep if keep is not None else Path(folder) / "counts.json"
-        words = ["--count-only", *arguments, "--json", str(record), "--progress"]
-        command = [*launch.command(PROGRAM, mpi, 1), *words]
-        outcome = run(command, launch.environment(), lambda _event: None)
-        if outcome.status != 0:
-            raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
+        count(mpi, arguments, record)
         counted = counts.read_counts(record)
     rows = counts.table(counted)
     say(f"\n{counts.headline(counted)}")
@@ -282,7 +283,7 @@ def explain_preset(job: Job, keep: Path | None) -> None:
     """Runs JOB and prints its ratios; the whole record goes to KEEP. Status 1 if a method failed or did not verify."""
     with make_progress(Console()) as progress:
         outcome, content = run_preset(job, progress.show)
-    if content is None:
+    if not content:
         raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
     if keep is not None:
         save(keep, content)
