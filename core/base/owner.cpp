@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <span>
 #include <sstream>
 #include <utility>
@@ -138,10 +139,16 @@ std::string_view take_last(std::string_view& text, char separator) {
 }  // namespace
 
 Owner this_process() {
-  const int64_t pid = ::getpid();
-  Owner owner{this_machine(), pid, 0, job_of_environment(), host_name()};
-  if (const auto stat = process_stat(pid); stat && owner.machine != std::string(machine_digits, '0'))
-    owner.start = stat->start;
+  static std::mutex mutex;
+  static Owner known;  // without the job; of this process unless it has forked
+  const std::lock_guard lock(mutex);
+  if (const int64_t pid = ::getpid(); known.pid != pid) {
+    known = Owner{this_machine(), pid, 0, {}, host_name()};
+    if (const auto stat = process_stat(pid); stat && known.machine != std::string(machine_digits, '0'))
+      known.start = stat->start;
+  }
+  Owner owner = known;
+  owner.job = job_of_environment();
   return owner;
 }
 

@@ -117,10 +117,9 @@ class Writer : public Stream::State {
 
 Status Writer::prepare(std::string path) {
   path_ = resolve_link(std::move(path));
-  PENSTOCK_TRY(check_target(*storage_, path_));
   header_.generation = random_token();
   header_.stem = path_.substr(folder_of(path_).size());
-  PENSTOCK_ASSIGN(file_at_create_, existing_file(*storage_, path_));
+  PENSTOCK_ASSIGN(file_at_create_, check_target(*storage_, path_));
   owner_ = text(this_process());
   file_path_ = partial_path();
   PENSTOCK_TRY(create_file());

@@ -74,10 +74,7 @@ Status write_master(const Target& target, const Output& output) {
 }
 
 Status put_in_target(Target& target, const Output& output) {
-  PENSTOCK_ASSIGN(const FileStat ours, target.storage->stat(output.partial));
-  const Status published = publish(*target.storage, output.partial, target.path, target.expected_file, target.durable);
-  if (published.ok() || published.code() == Code::in_doubt) target.expected_file = ours;
-  return published;
+  return publish(*target.storage, output.partial, target.path, target.expected_file, target.durable);
 }
 
 Status publish(Target& target, Output& output, std::vector<std::string>& warnings) {
@@ -114,7 +111,7 @@ Result<std::string> describe_meshes(const Target& target, const Catalogue& catal
   const auto describe = [&]() -> Status {
     PENSTOCK_ASSIGN(const auto grids, grids_of(catalogue));
     text = xdmf(target.path.substr(folder_of(target.path).size()), grids);
-    return check_target(*target.storage, xdmf_path(target));
+    return check_target(*target.storage, xdmf_path(target)).status();
   };
   PENSTOCK_TRY(agree(target.comm, target.comm->rank() > 0 ? Status() : guarded(describe)));
   return text;

@@ -97,8 +97,8 @@ Status agree_arguments(const Communicator& comm, const std::string& mine) {
 }
 
 Status check_place(Storage& storage, const Series::State& state) {
-  PENSTOCK_TRY(check_target(storage, state.pattern.index_path()));
-  return state.schedule.xdmf ? check_target(storage, state.pattern.xdmf_path()) : Status();
+  PENSTOCK_TRY(check_target(storage, state.pattern.index_path()).status());
+  return state.schedule.xdmf ? check_target(storage, state.pattern.xdmf_path()).status() : Status();
 }
 
 // Rejects formats whose files XDMF cannot reference.

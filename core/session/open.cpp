@@ -190,8 +190,9 @@ Status set_plan_of_new(File::State& state, const Opening& opening, const std::st
                   context, known_extensions_text())};
 }
 
-Status record_expected_file(File::State& state, const std::string& path) {
-  PENSTOCK_ASSIGN(state.target.expected_file, existing_file(*state.target.storage, path));
+// Whether a file can be written at PATH, and the one that is there.
+Status look_at_target(File::State& state, const std::string& path, bool replaces_folder) {
+  PENSTOCK_ASSIGN(state.target.expected_file, check_target(*state.target.storage, path, replaces_folder));
   return {};
 }
 
@@ -214,9 +215,8 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
     if (opening.status.ok()) opening.status = set_plan_of_new(*state, opening, path);
     if (opening.status.ok()) {
       opening.path = resolve_link(published_path(path, state->target));
-      opening.status = check_target(*state->target.storage, opening.path, state->method->may_replace(opening.path));
+      opening.status = look_at_target(*state, opening.path, state->method->may_replace(opening.path));
       opening.file_system = find_file_system(opening.path);
-      if (opening.status.ok()) opening.status = record_expected_file(*state, opening.path);
       if (opening.status.ok()) look_beside(*state, opening);
     }
   }
@@ -295,7 +295,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
     opening.path = resolve_link(opening.path);  // the parts of a set are beside the file, not beside the link
     opening.file_system = find_file_system(opening.path);
     if (mode == Mode::change && opening.status.ok())
-      opening.status = check_target(*state->target.storage, opening.path, recognising_engine(opening.path) != nullptr);
+      opening.status = look_at_target(*state, opening.path, recognising_engine(opening.path) != nullptr);
     if (mode == Mode::change && opening.status.ok()) look_beside(*state, opening);
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));

@@ -18,8 +18,8 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t large = 4 << 20;
-constexpr int64_t plenty = 4;  // times the held bytes
+constexpr int64_t large = 256 << 10;  // 1 MiB takes 0.3 ms on ext4, a thread 0.03
+constexpr int64_t plenty = 4;         // times the held bytes
 
 // Other file systems free the blocks elsewhere, or rename a held file (NFS).
 bool frees_within_the_call(const struct statfs& system) {

@@ -1,6 +1,6 @@
-// FreedLater: frees the blocks of large removed files in a thread. Local file systems free blocks within rename or
-// unlink (30 to 40 ms for 128 MiB on ext4), and concurrent syncs wait. Held here, the files are freed while the program
-// continues (docs/decisions/0010).
+// FreedLater: frees the blocks of removed files in a thread, unless they are small. Local file systems free blocks
+// within rename or unlink (30 to 40 ms for 128 MiB on ext4), and concurrent syncs wait. Held here, the files are freed
+// while the program continues (docs/decisions/0010).
 #pragma once
 
 #include <cstdint>

@@ -29,29 +29,28 @@ std::string resolve_link(std::string path) {
   return path;
 }
 
-Status check_target(Storage& storage, const std::string& path, bool replaces_folder) {
-  if (path.empty()) return {Code::invalid, "the path is empty"};
-  const std::string folder = folder_of(path).empty() ? "." : folder_of(path);
-  const auto place = storage.stat(folder);
-  if (!place.ok()) return place.status().in(fmt::format("cannot create '{}'", path));
-  if (!place->directory) return {Code::not_found, fmt::format("cannot create '{}': '{}' is no folder", path, folder)};
-  if (!place->writable)
-    return {Code::denied, fmt::format("cannot create '{}': folder '{}' is not writable", path, folder)};
-  const auto there = storage.stat(path);
-  if (there.ok() && there->directory)
-    return replaces_folder ? Status() : Status(Code::exists, fmt::format("cannot create '{}': it is a folder", path));
-  if (there.ok() && !there->regular)
-    return {Code::exists, fmt::format("cannot create '{}': it is no regular file", path)};
-  if (path.ends_with('/'))
-    return {Code::invalid, fmt::format("cannot create '{}': it names a folder, not a file", path)};
-  return {};
-}
-
 Result<std::optional<FileStat>> existing_file(Storage& storage, const std::string& path) {
   auto there = storage.stat(path);
   if (there.ok()) return std::optional(*there);
   if (there.status().code() == Code::not_found) return std::optional<FileStat>();
   return there.status();
+}
+
+Result<std::optional<FileStat>> check_target(Storage& storage, const std::string& path, bool replaces_folder) {
+  if (path.empty()) return Status(Code::invalid, "the path is empty");
+  const auto refused = [&](Code code, const std::string& why) {
+    return Status(code, fmt::format("cannot create '{}': {}", path, why));
+  };
+  const std::string folder = folder_of(path).empty() ? "." : folder_of(path);
+  const auto place = storage.stat(folder);
+  if (!place.ok()) return place.status().in(fmt::format("cannot create '{}'", path));
+  if (!place->directory) return refused(Code::not_found, fmt::format("'{}' is no folder", folder));
+  if (!place->writable) return refused(Code::denied, fmt::format("folder '{}' is not writable", folder));
+  PENSTOCK_ASSIGN(auto there, existing_file(storage, path));
+  if (there && there->directory && !replaces_folder) return refused(Code::exists, "it is a folder");
+  if (there && !there->directory && !there->regular) return refused(Code::exists, "it is no regular file");
+  if (path.ends_with('/')) return refused(Code::invalid, "it names a folder, not a file");
+  return there;
 }
 
 namespace {
@@ -148,22 +147,30 @@ Result<bool> replace(Storage& storage, const std::string& partial, const std::st
   return false;
 }
 
-}  // namespace
-
-Result<bool> put_in_place(Storage& storage, const std::string& partial, const std::string& target,
-                          const std::optional<FileStat>& expected) {
-  PENSTOCK_ASSIGN(const FileStat ours, storage.stat(partial));
+Result<bool> place(Storage& storage, const std::string& partial, const std::string& target,
+                   const std::optional<FileStat>& expected, const FileStat& ours) {
   auto displaced = replace(storage, partial, target, expected, ours);
   if (displaced.ok()) own_publications().add(ours);
   return displaced;
 }
 
+}  // namespace
+
+Result<bool> put_in_place(Storage& storage, const std::string& partial, const std::string& target,
+                          const std::optional<FileStat>& expected) {
+  PENSTOCK_ASSIGN(const FileStat ours, storage.stat(partial));
+  return place(storage, partial, target, expected, ours);
+}
+
 Status publish(Storage& storage, const std::string& partial, const std::string& target,
-               const std::optional<FileStat>& expected, bool durable) {
-  PENSTOCK_ASSIGN(const bool displaced, put_in_place(storage, partial, target, expected));
+               std::optional<FileStat>& expected, bool durable) {
+  PENSTOCK_ASSIGN(const FileStat ours, storage.stat(partial));
+  const auto displaced = place(storage, partial, target, expected, ours);
+  if (displaced.ok() || displaced.status().code() == Code::in_doubt) expected = ours;
+  PENSTOCK_TRY(displaced.status());
   const Status synced = durable ? storage.sync_directory(target) : Status();
   // Rename would have removed it. If removal fails it is a leftover, not an error. It may be a folder.
-  if (displaced && !storage.remove(partial).ok()) (void)storage.remove_tree(partial);
+  if (*displaced && !storage.remove(partial).ok()) (void)storage.remove_tree(partial);
   if (synced.ok()) return {};
   return {Code::in_doubt,
           fmt::format("it is in place, but whether it would survive a power loss is unknown: {}", synced.message())};
