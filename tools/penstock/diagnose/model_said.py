@@ -23,7 +23,9 @@ def say(model: Model, console: Console) -> None:
 
 
 def _table(model: Model, what: str) -> Table:
-    """Of the runs that there are and of those ahead, by their ranks; a number that is too long is broken, not cut."""
+    """Returns a table without rows, with a column for each measured and each predicted number of ranks. It folds
+    numbers that are too wide instead of truncating them.
+    """
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{what}, by ranks; dim: predicted", title_justify="left")
     made.add_column("", no_wrap=True)
     for scale in model.scales:

@@ -41,7 +41,7 @@ def comparison(asked: Asked, found: Source, before: Variant, *remedies: Variant)
 
 
 def program_hints(facts: Facts, path: str) -> dict[str, str]:
-    """Of a file: those that the library took, else those that it was asked for. Only traces of ours name them."""
+    """Returns the MPI-IO hints for the file PATH: those in effect, else those requested. Only our traces have them."""
     made: dict[str, str] = {}
     for step in facts.job.steps:
         if step.path == path:

@@ -108,7 +108,7 @@ def _attributes(header: _Header) -> list[tuple[str, Value]]:
 
 
 def _global(name: str, value: Value, ours: bool) -> Attribute:
-    """Of our files, what stands before the last "__" is a group (docs/formats/netcdf.md)."""
+    """Returns global attribute NAME. In our files, what precedes its last "__" is a group (docs/formats/netcdf.md)."""
     group, found, rest = name.rpartition("__") if ours else ("", "", name)
     return Attribute(_plain(group), _plain(rest), value) if found and group and rest else Attribute("", name, value)
 

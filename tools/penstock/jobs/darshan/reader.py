@@ -322,7 +322,9 @@ class _Reader:
         return {module: _heat(width, ranks, list_of) for module, list_of in kept.items() if width > 0}
 
     def _stripes(self) -> dict[str, tuple[int, int, tuple[int, ...]]]:
-        """Of a file with several components, the last: it holds what is large."""
+        """Maps each path on Lustre to its stripe count, stripe size in bytes and storage targets. If its layout has
+        several components, the last one with targets counts: it holds most of a large file.
+        """
         stripes: dict[str, tuple[int, int, tuple[int, ...]]] = {}
         if "LUSTRE" not in self.indexes:
             return stripes

@@ -40,7 +40,9 @@ class Ground:
 
 
 def jobs_left(request: Request, content: record.Content) -> list[Job]:
-    """In an order that the seed decides: the machine may change while they run, and the ranks must not follow that."""
+    """Returns the jobs still to run, in an order that the seed decides: the machine may change while they run, and the
+    number of ranks must not follow that.
+    """
     left = [
         Job(np, len(record.of_ranks(content, np)), request.repetitions - record.repetitions(content, np))
         for np in request.ranks

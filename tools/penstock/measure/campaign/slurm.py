@@ -163,7 +163,7 @@ def _measured(request: Request, folder: Path, np: int) -> record.Content:
 
 
 def _beside(folder: Path, np: int) -> dict[int, record.Content]:
-    """By part, the records that `campaign run` has not yet taken into its own."""
+    """Returns, keyed by part, the records that `campaign run` has not yet merged into the record for NP ranks."""
     found = {}
     for path in folder.glob(f"np{np}.json.np{np}.*"):
         part = path.suffix[1:]

@@ -7,7 +7,7 @@ PORTABLE_FORMATS = ("hdf5", "netcdf", "phdf5", "pnetcdf", "netcdf4")
 
 
 def advice(record: Record) -> list[str]:
-    """For each operation the method to use, and how it compares to the baseline. Only verified methods are advised."""
+    """Returns what to use for each operation, compared to the baseline, in sentences; only verified methods count."""
     return [sentence for operation in record.operations() for sentence in _operation(record, operation)]
 
 

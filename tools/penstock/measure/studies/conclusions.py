@@ -46,7 +46,7 @@ def not_testable(text: str, why: str) -> Conclusion:
 
 
 def judged(text: str, holds: bool | None, evidence: str) -> Conclusion:
-    """Of something else than a ratio of two methods."""
+    """Returns the conclusion about a claim that is no ratio of two methods. HOLDS of None makes it not testable."""
     verdict = "not testable" if holds is None else "reproduced" if holds else "contradicted"
     return {"text": text, "verdict": verdict, "evidence": evidence}
 

@@ -30,7 +30,7 @@ class Spool:
             return sorted(path for path in self.folder.iterdir() if path.name.endswith(SUFFIX))
 
     def put(self, events: Iterable[bytes]) -> None:
-        """On disk when this returns."""
+        """Stores EVENTS as one batch. They are on disk when this returns."""
         name = f"{time.time_ns():020d}-{os.getpid()}-{self._number:04d}"
         self._number += 1
         made, path = self.folder / f"{name}.partial", self.folder / f"{name}{SUFFIX}"
@@ -97,7 +97,7 @@ def mark_of(log: Path) -> str:
 
 
 def batched(events: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Of at most MOST_BYTES each."""
+    """Groups EVENTS into batches of at most MOST_BYTES; a larger event gets a batch of its own."""
     batch: list[bytes] = []
     held = 0
     for one in events:

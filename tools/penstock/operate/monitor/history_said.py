@@ -16,7 +16,7 @@ MOST_OUTPUTS = 5
 
 
 def say(history: History, console: Console, job: str | None) -> None:
-    """Of one JOB at length; else nodes, file systems, and a line for each job."""
+    """Prints JOB in detail; without one, the nodes, the file systems and a line for each job."""
     if job is not None:
         for one in history.jobs:
             _say_job(one, console)

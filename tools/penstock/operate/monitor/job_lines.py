@@ -18,7 +18,7 @@ MOST_RANKS = 4
 
 
 def job_lines(jobs: list[Job], most: int, width: int) -> list[RenderableType]:
-    """At MOST so many, the rest counted."""
+    """Returns a heading and at MOST lines about JOBS; the last one counts what is left out."""
     lines: list[RenderableType] = []
     for job in jobs:
         ranks = f", {words.count(job.ranks, 'rank', 'ranks')}" if job.ranks else ""

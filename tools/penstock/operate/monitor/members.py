@@ -43,7 +43,7 @@ class Member:
 
     @property
     def ranks_here(self) -> int:
-        """Of its program on this node, as its launcher says; 0 where none does."""
+        """The number of ranks of its program on this node, as its launcher tells; 0 if none does."""
         here = self.number(RANKS_HERE)
         alone = self.number(NODES) == 1
         return here or (self.ranks or 0 if alone else 0)
@@ -98,7 +98,7 @@ class Members:
 
 
 def fill(found: list[Member], asking: Asking) -> None:
-    """With what the worker answered meanwhile."""
+    """Sets the environment and the command of each member FOUND, from the answers that the worker gave meanwhile."""
     for member in found:
         words = str(asking.answer(_key("environ", *member.process.identity)).value or "").split("\0")
         member.environment = dict(word.partition("=")[::2] for word in words if "=" in word)

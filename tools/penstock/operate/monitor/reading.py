@@ -20,7 +20,7 @@ GPFS_KEY = "gpfs"
 
 @dataclass
 class Reading:
-    """AT: by a clock that only goes forward; CLOCK: since 1970."""
+    """All counters of a node. AT: seconds of a monotonic clock; CLOCK: seconds since 1970."""
 
     at: float
     clock: float

@@ -29,7 +29,7 @@ class Difference:
 
     @property
     def effect(self) -> str:
-        """In words, by the limits of Romano et al. (2006)."""
+        """The size of the effect in words, with the thresholds of Romano et al. (2006) for Cliff's delta."""
         size = abs(self.delta)
         return next(
             word
@@ -39,7 +39,9 @@ class Difference:
 
 
 def differences(first: Source, second: Source) -> list[Difference]:
-    """Of everything that both measured."""
+    """Returns the difference of each method and operation that both sources measured in comparable cases, without
+    controls and lines that failed.
+    """
     found = []
     for case, line in second.lines():
         other = first.case(case.name, case.np)

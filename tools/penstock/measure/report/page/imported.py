@@ -69,7 +69,9 @@ def _ior(content: dict[str, Any], path: Path) -> Source:
 
 
 def _ior_seconds(result: dict[str, Any], moved: int) -> float:
-    """From the rate, which has more digits than the times beside it."""
+    """Returns the seconds that MOVED bytes took, from IOR's rate, which has more digits than its times, or from its
+    total time if there is no usable rate. Raises ValueError if that is none either.
+    """
     rate = float(result["bwMiB"])
     seconds = moved / 2**20 / rate if 0 < rate < float("inf") else float(result["totalTime"])
     if not 0 <= seconds < float("inf"):

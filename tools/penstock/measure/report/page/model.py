@@ -76,7 +76,7 @@ class CaseView:
         return [line for line in self.lines if line.operation == operation and (control or not line.control)]
 
     def of_all(self) -> list[Line]:
-        """Of all operations, without the control."""
+        """Returns the lines of all operations, without the control."""
         return [line for line in self.lines if not line.control]
 
     def usable(self, operation: str) -> list[Line]:

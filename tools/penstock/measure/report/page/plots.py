@@ -80,7 +80,7 @@ def _draw_row(plot: Any, row: int, values: Sequence[float]) -> None:
 
 
 def _unit(values: Sequence[float]) -> tuple[float, str]:
-    """In which an axis up to the largest of VALUES reads well: seconds of it, and its name."""
+    """Returns the unit of time that suits an axis up to the largest of VALUES: its length in seconds and its name."""
     largest = max(values, default=1.0)
     return next(
         (one for one in ((1.0, "seconds"), (1e-3, "milliseconds")) if largest >= one[0]), (1e-6, "microseconds")

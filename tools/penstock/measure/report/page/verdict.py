@@ -97,7 +97,7 @@ def headline(source: Source) -> list[str]:
 
 
 def _how_sure(mine: list[Row], method: str) -> str:
-    """In how many of METHOD's cases what is claimed of it."""
+    """Returns in parentheses how often METHOD's cases reach each degree of certainty; empty if none is compared."""
     counts = Counter(row.sure for row in mine if row.best.method == method and row.ratio is not None)
     return f" ({'; '.join(f'{sure}: {count}' for sure, count in counts.most_common())})" if counts else ""
 

@@ -90,7 +90,7 @@ SETS = "sets of files"
 
 
 def _create(asked: Asked) -> Sized:
-    """Of 100,000 files, the scaled number; decades below stay."""
+    """Returns the file-creation study with its largest number of files scaled; the smaller decades stay as they are."""
     sized = Sized()
     most = max(1, round(FILES[-1] * min(1.0, asked.scale)))
     files = sorted({count for count in FILES if count <= most} | {most})
