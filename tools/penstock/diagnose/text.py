@@ -1,4 +1,4 @@
-"""said.py: a diagnosis in the terminal."""
+"""text.py: a diagnosis in the terminal."""
 
 from rich import box
 from rich.console import Console
@@ -24,7 +24,7 @@ OUTCOMES = {
 }
 
 
-def say(diagnosis: Diagnosis, console: Console) -> None:
+def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
     console.print(Text(printable(diagnosis.verdict), style="bold"))
     job = diagnosis.job
     console.print(

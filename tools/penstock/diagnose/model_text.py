@@ -1,4 +1,4 @@
-"""model_said.py: a scalability model in the terminal."""
+"""model_text.py: a scalability model in the terminal."""
 
 from rich import box
 from rich.console import Console
@@ -7,7 +7,7 @@ from rich.table import Table
 from penstock.diagnose.model import AHEAD, TIMES, Model
 
 
-def say(model: Model, console: Console) -> None:
+def print_model(model: Model, console: Console) -> None:
     if model.laws:
         console.print("How operations grow:")
         for name, law in model.laws.items():
