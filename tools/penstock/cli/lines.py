@@ -54,8 +54,8 @@ def run(
             if "share" not in line:
                 lines.append(line)
     if len(lines) < len(files):
-        said = "; ".join(own_lines(program, errors.lines()))
-        raise UserError(said or _ended(program, files[len(lines)], ran.returncode), 1)
+        messages = "; ".join(own_lines(program, errors.lines()))
+        raise UserError(messages or _ended(program, files[len(lines)], ran.returncode), 1)
     return lines
 
 

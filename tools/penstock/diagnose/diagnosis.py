@@ -179,5 +179,5 @@ def _hours(hours: float) -> str:
 def _remedy(finding: Finding) -> str:
     """The first of the rule's words, which have them in the order in which they help."""
     layer = next(iter(finding.remedies), "")
-    said = "MPI hint" if layer == "mpi hint" else layer.capitalize()
-    return f"{said}: {finding.remedies[layer]}." if layer else ""
+    label = "MPI hint" if layer == "mpi hint" else layer.capitalize()
+    return f"{label}: {finding.remedies[layer]}." if layer else ""

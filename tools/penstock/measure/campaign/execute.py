@@ -123,9 +123,9 @@ def left_behind(ground: Ground, request: Request, content: record.Content) -> No
 
 def _run_words(request: Request, job: Job) -> list[str]:
     # Another part is another order and other contents.
-    said = ["--repetitions", str(job.repetitions), "--seed", str(request.seed + 1000003 * job.part)]
-    said += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit is not None else []
-    return said + (["--half-width", f"{request.half_width:g}"] if request.half_width is not None else [])
+    options = ["--repetitions", str(job.repetitions), "--seed", str(request.seed + 1000003 * job.part)]
+    options += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit is not None else []
+    return options + (["--half-width", f"{request.half_width:g}"] if request.half_width is not None else [])
 
 
 def _complaint(job: Job, outcome: Outcome, path: Path) -> str:

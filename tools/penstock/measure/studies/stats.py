@@ -85,9 +85,9 @@ def verdict(found: Interval, smallest: float) -> str:
 
 def claim(found: Interval, smallest: float) -> str:
     """The verdict in words that say why there is none."""
-    said = verdict(found, smallest)
+    claimed = verdict(found, smallest)
     if found.low is None or found.high is None:
         return "too few repetitions to be sure"
-    if said == "no detectable difference" and not found.low <= 1 <= found.high:
+    if claimed == "no detectable difference" and not found.low <= 1 <= found.high:
         return "no difference claimed: the same method twice differs as much"
-    return said
+    return claimed

@@ -78,9 +78,9 @@ def _output(one: Output, width: int) -> list[RenderableType]:
     if one.progress is None:
         return [_line(text), _line(Text("    " + progress_text(one)))]
     cells = BAR_CELLS if width < WIDE else 2 * BAR_CELLS
-    said = progress_text(one, is_short=width < WIDE)
+    progress = progress_text(one, is_short=width < WIDE)
     row = Table.grid(padding=(0, 1))
-    row.add_row("   ", ProgressBar(total=1.0, completed=one.progress, width=cells), _line(Text(said)))
+    row.add_row("   ", ProgressBar(total=1.0, completed=one.progress, width=cells), _line(Text(progress)))
     return [_line(text), row]
 
 

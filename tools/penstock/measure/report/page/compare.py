@@ -74,12 +74,12 @@ def differences(first: Source, second: Source) -> list[Difference]:
 
 def unlike(first: Source, second: Source) -> list[str]:
     """Cases that have the same name in both but measure different things, each with the reason."""
-    said = []
+    sentences = []
     for case in second.cases:
         other = first.case(case.name, case.np)
         if other is not None and (why := _unlike(other, case)):
-            said.append(f"{case.name}, {case.np} ranks: {why}")
-    return said
+            sentences.append(f"{case.name}, {case.np} ranks: {why}")
+    return sentences
 
 
 def _unlike(first: CaseView, second: CaseView) -> str:
