@@ -19,9 +19,9 @@ from jobs import GIB, LOGS, MIB, job, logs, record
 from known_jobs import crowded, slow_target
 from penstock.base.errors import UserError
 from penstock.cli.say import unbroken
-from penstock.diagnose import said
 from penstock.diagnose.diagnosis import diagnose
 from penstock.diagnose.many import each_of
+from penstock.diagnose.text import print_diagnosis
 from penstock.jobs.darshan.reader import read_log
 from penstock.jobs.darshan.writer import write_darshan
 from penstock.jobs.job import SEGMENT, SHARED, FunctionTime, Job, Traced
@@ -269,7 +269,7 @@ def evil_job() -> Job:
 
 
 def test_names_of_a_log_give_the_terminal_no_orders(capsys: pytest.CaptureFixture[str]) -> None:
-    said.say(diagnose(evil_job()), unbroken())
+    print_diagnosis(diagnose(evil_job()), unbroken())
     told = capsys.readouterr().out
     for text in (f"{HARMLESS}, job", f"Note: trouble {HARMLESS}", f"called from {HARMLESS}.f90:7", f" {HARMLESS} "):
         assert text in told

@@ -14,8 +14,8 @@ from rich.console import Console
 
 from jobs import GIB, job, record, shared
 from penstock.base import launch
-from penstock.diagnose import model_said
 from penstock.diagnose.model import Scale, fit, fit_scales, scale_of
+from penstock.diagnose.model_text import print_model
 from penstock.diagnose.page import growth
 from penstock.jobs.job import Job
 from penstock.jobs.trace.reader import read_trace
@@ -55,7 +55,7 @@ def test_four_scales_give_the_published_model_and_the_fifth() -> None:
 def test_formulae_and_names_are_whole_in_a_narrow_terminal(columns: int) -> None:
     console = Console(width=columns, file=io.StringIO(), color_system=None)
     model = fit_scales([pic(n) for n in (1, 2, 5, 10)], {"steps": STEPS, "fields": FIELDS})
-    model_said.say(model, console)
+    print_model(model, console)
     said = cast(io.StringIO, console.file).getvalue()
     for name, law in model.laws.items():
         assert f"\n  {name} = {law.text(model.factors)}\n" in said

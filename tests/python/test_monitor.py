@@ -14,7 +14,7 @@ import pytest
 from conftest import run_penstock
 from monitor_root import MOUNTINFO, make_root, write
 from penstock.base import launch
-from penstock.operate.monitor.asking import WORKER, Asking
+from penstock.operate.monitor.queries import WORKER, Queries
 from penstock.operate.monitor.sampler import Sampler
 
 MIB = 1 << 20
@@ -122,7 +122,7 @@ def test_a_mount_that_hangs_holds_up_nobody(tmp_path: Path) -> None:
             hung = systems["/mnt/projects"]
             if hung.space_waiting_seconds > 0.9 and systems["/scratch"].total_bytes is not None:
                 break
-        process = sampler._asking._process
+        process = sampler._queries._process
     assert hung.space_waiting_seconds > 0.9
     assert (hung.total_bytes, hung.used) == (None, None)
     assert systems["/scratch"].total_bytes is not None
@@ -131,17 +131,17 @@ def test_a_mount_that_hangs_holds_up_nobody(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
-    with Asking() as asking:
+    with Queries() as queries:
         for _ in range(2):
-            asking.ask("a", "space", str(tmp_path))
-            asking.wait(30)
-            assert asking.answer("a").value[0] > 0
-            assert asking._process is not None
-            asking._process.kill()
-            asking._process.wait()
-        asking.ask("b", "space", str(tmp_path / "none"))
-        asking.wait(30)
-        assert asking.answer("b").error == "No such file or directory"
+            queries.ask("a", "space", str(tmp_path))
+            queries.wait(30)
+            assert queries.answer("a").value[0] > 0
+            assert queries._process is not None
+            queries._process.kill()
+            queries._process.wait()
+        queries.ask("b", "space", str(tmp_path / "none"))
+        queries.wait(30)
+        assert queries.answer("b").error == "No such file or directory"
 
 
 def test_once_as_json_is_one_record(tmp_path: Path) -> None:

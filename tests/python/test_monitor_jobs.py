@@ -9,10 +9,10 @@ import pytest
 
 from monitor_root import make_root, page, write, write_page, write_process
 from penstock.operate.monitor import reading
-from penstock.operate.monitor.asking import Asking
 from penstock.operate.monitor.job_lines import progress_text
 from penstock.operate.monitor.members import Members
 from penstock.operate.monitor.outputs import Outputs
+from penstock.operate.monitor.queries import Queries
 from penstock.operate.monitor.sample import Sample, between
 from penstock.operate.monitor.status_page import parse
 
@@ -28,12 +28,12 @@ class Watch:
     """Takes samples of ROOT, two seconds of its own clock apart."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.asking, self.members, self.outputs = root, Asking(), Members(), Outputs()
+        self.root, self.queries, self.members, self.outputs = root, Queries(), Members(), Outputs()
         self.at = time.monotonic()
         self.last = self._read()
 
     def _read(self) -> reading.Reading:
-        found = reading.take(self.root, self.asking, self.members)
+        found = reading.read_node(self.root, self.queries, self.members)
         found.at = self.at
         return found
 

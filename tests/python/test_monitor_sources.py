@@ -8,11 +8,11 @@ import pytest
 
 from monitor_root import LLITE, MMPMON, MOUNTSTATS, OSC, make_root, write, write_disks, write_process
 from penstock.operate.monitor import counters, devices, mounts, nfs, processes, reading
-from penstock.operate.monitor.asking import Asking
 from penstock.operate.monitor.file_systems import FileSystem
 from penstock.operate.monitor.lustre import read_lustre
 from penstock.operate.monitor.members import Members
 from penstock.operate.monitor.outputs import Outputs
+from penstock.operate.monitor.queries import Queries
 from penstock.operate.monitor.reading import Reading
 from penstock.operate.monitor.sample import Sample, between
 
@@ -23,8 +23,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def taken(root: Path, at: float) -> Reading:
-    with Asking() as asking:
-        found = reading.take(root, asking, Members())
+    with Queries() as queries:
+        found = reading.read_node(root, queries, Members())
     found.at = at
     return found
 

@@ -219,7 +219,7 @@ def test_whatever_is_said_in_a_profile_there_is_an_answer(tmp_path: Path) -> Non
             with contextlib.suppress(UserError):
                 job = read_profile(whole.parent)
                 diagnose(job)
-                assert "recording took" in overhead.said(whole.parent, job.seconds)
+                assert "recording took" in overhead.describe_overhead(whole.parent, job.seconds)
 
 
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class File(Mapping[str, Dataset]):
     def __init__(
         self, library: Any = None, opened: Any = None, ranks: Any = None, writable: bool = False, **more: Any
     ) -> None:
-        """For this package: files are opened by penstock.open, penstock.create and their like."""
+        """Only penstock.open, penstock.create and their like call it; it raises TypeError for any other caller."""
         if not isinstance(library, ModuleType) or more:
             raise TypeError(
                 "penstock.File is what opens return: use penstock.create(path, comm) for a new file, "

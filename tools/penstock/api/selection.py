@@ -54,7 +54,7 @@ class Selection:
 
     @property
     def result_shape(self) -> tuple[int, ...]:
-        """Of a plain selection."""
+        """Returns the shape of the array that a plain selection yields."""
         return tuple(axis.count for axis in self.axes if not isinstance(axis.pick, int))
 
     def boxes(self) -> tuple[list[list[int]], list[list[int]]]:

@@ -110,9 +110,9 @@ class SeriesStore(AbstractDataStore):
             for name, how in self._differences(found, values):
                 differing[name].append((self.iterations[number], how))
             self._keep_what_is_the_same(found, attributes)
-        for name, said in differing.items():
-            step, how = said[0]
-            others = ", ".join(str(other) for other, _ in said[1:6]) + (", ..." if len(said) > 6 else "")
+        for name, differences in differing.items():
+            step, how = differences[0]
+            others = ", ".join(str(other) for other, _ in differences[1:6]) + (", ..." if len(differences) > 6 else "")
             raise Mismatch(
                 f"series '{self.pattern}': dataset '{name}' {how} in step {step}"
                 f"{f' (others: {others})' if others else ''}: all steps must have the same; "
@@ -134,23 +134,25 @@ class SeriesStore(AbstractDataStore):
     def _differences(self, found: dict[str, Header], values: dict[str, Any]) -> list[tuple[str, str]]:
         """Datasets of a step that are not as in the first one, and how."""
         first = self.iterations[0]
-        said = [(name, f"is in step {first}, but not") for name in self.found if name not in found]
-        said += [(name, f"is not in step {first}, but") for name in found if name not in self.found]
+        differences = [(name, f"is in step {first}, but not") for name in self.found if name not in found]
+        differences += [(name, f"is not in step {first}, but") for name in found if name not in self.found]
         for name, mine in found.items():
             one = self.found.get(name, mine)
             if mine.shape != one.shape:
-                said.append((name, f"has shape {one.shape} in step {first}, but {mine.shape}"))
+                differences.append((name, f"has shape {one.shape} in step {first}, but {mine.shape}"))
             elif mine.dtype != one.dtype:
-                said.append((name, f"has elements of {one.dtype} in step {first}, but of {mine.dtype}"))
+                differences.append((name, f"has elements of {one.dtype} in step {first}, but of {mine.dtype}"))
             elif name in values and values[name].tobytes() != self.fixed[name].tobytes():
-                said.append((name, f"is the coordinate of a dimension, with values in step {first} that are others"))
+                differences.append(
+                    (name, f"is the coordinate of a dimension, with values in step {first} that are others")
+                )
             else:
                 for key in _DECODING:
                     old, new = one.attributes.get(key), mine.attributes.get(key)
                     if not _same(old, new):
-                        said.append((name, f"has {key}={old!r} in step {first}, but {new!r}"))
+                        differences.append((name, f"has {key}={old!r} in step {first}, but {new!r}"))
                         break
-        return said
+        return differences
 
     def _keep_what_is_the_same(self, found: dict[str, Header], attributes: dict[str, Any]) -> None:
         for name, one in self.found.items():

@@ -87,7 +87,9 @@ def unmarked(dataset: Dataset) -> dict[str, Any]:
 
 
 def headers(opened: file.File, prefix: str) -> dict[str, Header]:
-    """Of all datasets of the group PREFIX, by their names in it."""
+    """Returns the headers of all datasets in the group PREFIX, keyed by their names within it. Raises NotThere if a
+    group that PREFIX names has none.
+    """
     found = {}
     for name in opened:
         if name.startswith(prefix):

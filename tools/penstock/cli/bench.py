@@ -171,8 +171,8 @@ def _of_ior(words: list[str], methods: str | None, directory: Path) -> tuple[lis
     """WORDS of IOR as ours, with the methods and the folder that they say; those of another workload as they are."""
     if words[0] != "ior":
         return words, methods, directory
-    said = ior.translate(words[1:])
-    return ["ior", *said.arguments], methods or said.methods, said.directory or directory
+    translated = ior.translate(words[1:])
+    return ["ior", *translated.arguments], methods or translated.methods, translated.directory or directory
 
 
 @dataclass(frozen=True)
@@ -207,10 +207,10 @@ def run_study(name: str, only: str | None, arguments: list[str], options: Campai
     study = presets.find(name)
     if only is not None:
         raise UserError(f"--only chooses ratios: {name} has none")
-    said = split_words(arguments)
-    if said.case and not said.case[0].startswith("-"):
-        raise UserError(f"--preset {name} brings its own cases: the workload '{said.case[0]}' cannot stand beside it")
-    refused = [word for word in said.case if word.startswith("-") and word.partition("=")[0] not in STUDY_OPTIONS]
+    parsed = split_words(arguments)
+    if parsed.case and not parsed.case[0].startswith("-"):
+        raise UserError(f"--preset {name} brings its own cases: the workload '{parsed.case[0]}' cannot stand beside it")
+    refused = [word for word in parsed.case if word.startswith("-") and word.partition("=")[0] not in STUDY_OPTIONS]
     if refused:
         raise UserError(f"--preset {name} brings its own cases: {refused[0]} cannot stand beside it")
     if options.scale is not None and options.scale <= 0:
@@ -218,25 +218,25 @@ def run_study(name: str, only: str | None, arguments: list[str], options: Campai
     asked = Asked(
         ranks=options.ranks() or DEFAULT_RANKS,
         scale=DEFAULT_SCALE if options.scale is None else options.scale,
-        repetitions=said.repetitions,
+        repetitions=parsed.repetitions,
         largest=0 if options.largest is None else parse_size(options.largest),
-        words=said.case,
+        words=parsed.case,
         mpi=options.mpi.value,
     )
-    request = replace(study.request(asked), seed=said.seed, half_width=said.half_width, run_words=said.run)
+    request = replace(study.request(asked), seed=parsed.seed, half_width=parsed.half_width, run_words=parsed.run)
     options.run(request, ["--preset", name, *arguments])
 
 
 def run_program(arguments: list[str], methods: str | None, options: Campaign) -> None:
     """What penstock-bench measures besides writing and reading back."""
-    said = split_words(arguments)
+    parsed = split_words(arguments)
     request = Request(
-        name=said.case[0],
+        name=parsed.case[0],
         ranks=options.ranks() or (RANKS,),
         cases=(),
-        repetitions=said.repetitions or REPETITIONS,
-        seed=said.seed,
-        program=(*said.case, *(["--methods", methods] if methods else [])),
+        repetitions=parsed.repetitions or REPETITIONS,
+        seed=parsed.seed,
+        program=(*parsed.case, *(["--methods", methods] if methods else [])),
         mpi=options.mpi.value,
     )
     options.run(request, arguments)
@@ -249,16 +249,16 @@ def run_several(arguments: list[str], preset: str | None, methods: str | None, o
     if not arguments or arguments[0].startswith("-"):
         raise UserError("which workload? See penstock bench --help")
     ours, methods, directory = _of_ior(arguments, methods, options.directory)
-    said = split_words(ours)
-    case = Case(said.case[0], said.case, (methods or METHODS,), group=said.case[0])
+    parsed = split_words(ours)
+    case = Case(parsed.case[0], parsed.case, (methods or METHODS,), group=parsed.case[0])
     request = Request(
-        name=said.case[0],
+        name=parsed.case[0],
         ranks=options.ranks() or (RANKS,),
         cases=(case,),
-        repetitions=said.repetitions or REPETITIONS,
-        half_width=said.half_width,
-        seed=said.seed,
-        run_words=said.run,
+        repetitions=parsed.repetitions or REPETITIONS,
+        half_width=parsed.half_width,
+        seed=parsed.seed,
+        run_words=parsed.run,
         mpi=options.mpi.value,
     )
     replace(options, directory=directory).run(request, arguments)

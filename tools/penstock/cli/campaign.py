@@ -93,7 +93,7 @@ def submit(
     for np, job in slurm.submit(request, folder, scripts, wishes).items():
         typer.echo(f"{np} ranks: job {job}")
     for one in slurm.look(request, folder):
-        typer.echo(f"{one.np} ranks: {one.said}, {one.repetitions} of {request.repetitions} repetitions")
+        typer.echo(f"{one.np} ranks: {one.details}, {one.repetitions} of {request.repetitions} repetitions")
     typer.echo(f"penstock campaign collect {folder} --json out.json gathers what is there")
 
 
@@ -117,7 +117,7 @@ def collect(
     for one in missing:
         more = f": {one.output}" if one.output else ""
         typer.echo(
-            f"penstock: {one.np} ranks: {one.said}, {one.repetitions} of {request.repetitions} repetitions{more}",
+            f"penstock: {one.np} ranks: {one.details}, {one.repetitions} of {request.repetitions} repetitions{more}",
             err=True,
         )
     for sentence in tables.troubles(content):

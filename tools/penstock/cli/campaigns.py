@@ -92,9 +92,9 @@ def show(content: record.Content) -> None:
         console.print(one)
     for remark in tables.remarks(content):
         say(remark, "dim")
-    said = tables.conclusions(content)
-    if said is not None:
-        console.print(said)
+    conclusions = tables.conclusions(content)
+    if conclusions is not None:
+        console.print(conclusions)
 
 
 def wide(*tables_: Table) -> Console:
@@ -122,12 +122,12 @@ def _say_needs(request: Request, needs: Needs, directory: Path) -> None:
     limit = "" if request.time_limit is None else f", at most {words.duration(request.time_limit)} for each job"
     disk, memory = (max(getattr(job, name) for job in needs.jobs) for name in ("disk_bytes", "memory_bytes"))
     device = f" (just measured: {needs.write:.0f} MiB/s write, {needs.read:.0f} MiB/s read)" if needs.write else ""
-    said = [
+    sentences = [
         f"In all about {words.duration(total)}{limit}{device}.",
         f"Needs {words.size(disk)} of the {words.size(needs.free_bytes)} free in {directory} at a time, and "
         f"{words.size(memory)} of the {words.size(needs.memory_available)} of memory available.",
         *(f"Cut: {one}." for one in request.cut),
         *(f"Not measured: {one}." for one in needs.unavailable),
     ]
-    for sentence in said:
+    for sentence in sentences:
         say(sentence)

@@ -84,11 +84,12 @@ def doctor(
             raise UserError(f"{logs[0]}: --replay takes one log, not a folder of them")
         _many(logs[0], json, most, processes)
         return
-    from penstock.diagnose import model_said, said
     from penstock.diagnose.diagnosis import diagnose
     from penstock.diagnose.model import fit
+    from penstock.diagnose.model_text import print_model
     from penstock.diagnose.record import to_record
     from penstock.diagnose.replay.play import Stage
+    from penstock.diagnose.text import print_diagnosis
     from penstock.measure.campaign.request import parse_size
 
     most_bytes = None if ceiling is None else parse_size(ceiling)
@@ -108,12 +109,12 @@ def doctor(
         return
     console = unbroken()
     if len(found) == 1:
-        said.say(found[0], console)
+        print_diagnosis(found[0], console)
     else:
         for one in found:
             console.print(printable(f"{one.job.ranks} ranks: {one.verdict}"))
     if model.says_more:
-        model_said.say(model, console)
+        print_model(model, console)
 
 
 def _replayed(diagnosis: "Diagnosis", stage: "Stage") -> "Diagnosis":
@@ -138,7 +139,8 @@ def replay_bar(console: Console) -> Progress:
 
 
 def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> None:
-    from penstock.diagnose import many, many_said
+    from penstock.diagnose import many
+    from penstock.diagnose.many_text import print_jobs
 
     paths = many.logs_in(folder)
     if not paths:
@@ -147,7 +149,7 @@ def _many(folder: Path, json: Path | None, most: int, processes: int | None) -> 
         task = bar.add_task("Reading logs", total=len(paths))
         found = list(many.look_at(paths, processes, lambda: bar.advance(task)))
     if not _written(json, many.to_record(folder, found) if json else {}):
-        many_said.say(found, unbroken(), most)
+        print_jobs(found, unbroken(), most)
 
 
 def _written(path: Path | None, content: dict[str, Any]) -> bool:

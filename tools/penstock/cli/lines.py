@@ -54,8 +54,8 @@ def run(
             if "share" not in line:
                 lines.append(line)
     if len(lines) < len(files):
-        said = "; ".join(own_lines(program, errors.lines()))
-        raise UserError(said or _ended(program, files[len(lines)], ran.returncode), 1)
+        messages = "; ".join(own_lines(program, errors.lines()))
+        raise UserError(messages or _ended(program, files[len(lines)], ran.returncode), 1)
     return lines
 
 
@@ -79,7 +79,7 @@ def conclude(
 
 
 def status_of(results: list[Line]) -> int:
-    """Of results that are not all good: 2 where a file is not there."""
+    """Returns the exit status for RESULTS that contain failures: 2 if a file does not exist, 1 otherwise."""
     return 2 if any(each.get("error", "").endswith(MISSING) for each in results) else 1
 
 

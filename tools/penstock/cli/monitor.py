@@ -10,7 +10,7 @@ import typer
 from penstock.base.errors import UserError
 
 if TYPE_CHECKING:
-    from penstock.operate.monitor.taking import Taking
+    from penstock.operate.monitor.schedule import Schedule
 
 LEAST_INTERVAL = 0.1
 
@@ -60,19 +60,19 @@ def monitor(
         raise UserError(f"--for {seconds:g}: more than no seconds")
     from penstock.operate.monitor.record import Record
     from penstock.operate.monitor.sampler import Sampler
-    from penstock.operate.monitor.taking import Taking
+    from penstock.operate.monitor.schedule import Schedule
 
     with contextlib.ExitStack() as open_now:
         recorded = open_now.enter_context(Record(record, keep)) if record is not None else None
         sampler = open_now.enter_context(Sampler())
-        taking = Taking(sampler, recorded, interval, 1 if once else count, seconds)
+        schedule = Schedule(sampler, recorded, interval, 1 if once else count, seconds)
         with contextlib.suppress(KeyboardInterrupt):
-            _show(taking, once, json_wanted, f"recording to {record}" if record else "")
+            _show(schedule, once, json_wanted, f"recording to {record}" if record else "")
         if recorded is not None and recorded.lost:
             raise UserError(recorded.trouble or f"'{record}': {recorded.lost} samples were not recorded", status=1)
 
 
-def _show(taking: "Taking", once: bool, json_wanted: bool, note: str) -> None:
+def _show(schedule: "Schedule", once: bool, json_wanted: bool, note: str) -> None:
     from rich.console import Console
 
     from penstock.operate.monitor import live
@@ -86,23 +86,23 @@ def _show(taking: "Taking", once: bool, json_wanted: bool, note: str) -> None:
         console.print(screen.tables(sample, console.width, None, console.encoding.startswith("utf")))
 
     if json_wanted:
-        live.show_each(taking, lambda sample: typer.echo(json.dumps(to_record(sample))))
+        live.show_each(schedule, lambda sample: typer.echo(json.dumps(to_record(sample))))
     elif once:
-        live.show_each(taking, show_tables)
+        live.show_each(schedule, show_tables)
     elif console.is_terminal:
-        live.show_live(taking, console, f"q ends{f'; {note}' if note else ''}")
+        live.show_live(schedule, console, f"q ends{f'; {note}' if note else ''}")
     else:
-        live.show_each(taking, lambda sample: typer.echo("\n".join(live.lines(sample)) or "nothing moves"))
+        live.show_each(schedule, lambda sample: typer.echo("\n".join(live.lines(sample)) or "nothing moves"))
 
 
 def _say_history(paths: list[Path], job: str | None, json_wanted: bool) -> None:
     from rich.console import Console
 
-    from penstock.operate.monitor import history_said
     from penstock.operate.monitor.history import read_history, to_record
+    from penstock.operate.monitor.history_text import print_history
 
     found = read_history(paths, job)
     if json_wanted:
         typer.echo(json.dumps(to_record(found, paths), indent=1))
     else:
-        history_said.say(found, Console(), job)
+        print_history(found, Console(), job)

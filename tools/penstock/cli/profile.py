@@ -80,7 +80,7 @@ def _tell(folder: Path, collector: Collector) -> None:
     from penstock.diagnose.facts import Facts
     from penstock.diagnose.record import call_sites
     from penstock.diagnose.rules.common import share
-    from penstock.jobs.profile.overhead import said
+    from penstock.jobs.profile.overhead import describe_overhead
     from penstock.jobs.profile.reader import read_profile
 
     try:
@@ -94,4 +94,4 @@ def _tell(folder: Path, collector: Collector) -> None:
         typer.echo(f"  {share(part)} of it in {printable(one.function)} called from {printable(one.place)}", err=True)
     for trouble in job.troubles:
         typer.echo(f"  note: {printable(trouble)}", err=True)
-    typer.echo(f"  {said(folder, job.seconds)}\n  {shown}; next: penstock doctor {shown}", err=True)
+    typer.echo(f"  {describe_overhead(folder, job.seconds)}\n  {shown}; next: penstock doctor {shown}", err=True)

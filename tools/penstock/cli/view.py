@@ -77,8 +77,8 @@ def view(
                 raise UserError(f"{path} has no dataset '{name}'; it has {', '.join(near)}")
     except penstock.Error as error:
         raise UserError(str(error)) from None
-    said = draw.draw(picture, f"{name} of {path.name}", target, log, numbers, cmap, size)
-    for note in said:
+    notes = draw.draw(picture, f"{name} of {path.name}", target, log, numbers, cmap, size)
+    for note in notes:
         typer.echo(f"note: {printable(note)}")
     chosen = "" if dataset else " (name another after the file)"
     drawn = f"{name} of {path}{chosen} is drawn in {target}{': ' + picture.title if picture.title else ''}"

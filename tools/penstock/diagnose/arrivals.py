@@ -13,7 +13,7 @@ MOST_CALLS = 10_000_000  # of all ranks, whose times are kept
 
 @dataclass(frozen=True)
 class Waits:
-    """Of one file: seconds that the mean rank waits for the last to come, by the rank that does."""
+    """The seconds that the mean rank waits in the collective calls of one file, keyed by the rank that comes last."""
 
     by_last: Mapping[int, float]
 
@@ -23,8 +23,9 @@ class Waits:
 
 
 def waits(job: Job, calls: Mapping[str, int]) -> dict[str, Waits]:
-    """By path, of files that all ranks access by so many collective CALLS each, and by no others; left out where the
-    log has another number of them.
+    """Returns, for each path in CALLS, how long the ranks wait for one another in collective calls. CALLS maps each
+    path to the number of calls that every rank makes. The result leaves out a file if the log has another number of
+    accesses for some rank. It is empty if the log traces no accesses, or there are too many calls.
     """
     if not job.has_traced or sum(calls.values()) * job.ranks > MOST_CALLS:
         return {}

@@ -106,7 +106,9 @@ class Diagnosis:
         return f"{told}; what else was seen costs little ({light})." if light else f"{told}."
 
     def with_findings(self, findings: list[Finding]) -> "Diagnosis":
-        """After replay: what was achieved counts where it is known; what was withdrawn saves nothing and comes last."""
+        """Returns the diagnosis with FINDINGS as replay left them, sorted again. Achieved savings replace predicted
+        ones; withdrawn findings save nothing and come last.
+        """
         return replace(self, findings=_ordered(self.facts, findings))
 
 
@@ -121,7 +123,7 @@ def diagnose(job: Job, ceiling: float | None = None) -> Diagnosis:
 
 
 def severity(seconds: float, facts: Facts) -> str:
-    """Of SECONDS of the run time that are saved, whatever by."""
+    """Returns the severity of a finding that saves SECONDS of the run time; INFO in a job with little I/O."""
     share = seconds / facts.seconds
     if facts.outermost.share < LITTLE or share < WARN_SHARE:
         return INFO
@@ -177,5 +179,5 @@ def _hours(hours: float) -> str:
 def _remedy(finding: Finding) -> str:
     """The first of the rule's words, which have them in the order in which they help."""
     layer = next(iter(finding.remedies), "")
-    said = "MPI hint" if layer == "mpi hint" else layer.capitalize()
-    return f"{said}: {finding.remedies[layer]}." if layer else ""
+    label = "MPI hint" if layer == "mpi hint" else layer.capitalize()
+    return f"{label}: {finding.remedies[layer]}." if layer else ""

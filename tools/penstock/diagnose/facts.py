@@ -68,7 +68,7 @@ class Use:
         return np.bincount(self._of_file, values, len(self.paths)).astype(np.float64)
 
     def raw(self, name: str) -> Column:
-        """By record; NAME without the module's prefix."""
+        """Returns counter NAME, without the module's prefix, one value per record."""
         return self.rows.column(f"{self.prefix}_{name}")
 
     def of(self, name: str) -> Column:
@@ -150,7 +150,9 @@ class Use:
 
     @cached_property
     def collective(self) -> npt.NDArray[np.bool_]:
-        """Of MPI-IO: files whose bytes move by collective calls, whatever small things ranks do by themselves."""
+        """Tells, for each MPI-IO file, whether its bytes move by collective calls, even if ranks also make small
+        independent accesses.
+        """
         together, alone = self.collective_calls, self.independent_calls
         large = self.sizes(LARGE, "READ_AGG") + self.sizes(LARGE, "WRITE_AGG")
         small = sum(
@@ -170,7 +172,9 @@ class Use:
         return self.of("INDEP_READS") + self.of("INDEP_WRITES") + self.of("NB_READS") + self.of("NB_WRITES")
 
     def layer(self, chosen: npt.NDArray[np.bool_] | None = None) -> Layer | None:
-        """Of the files CHOSEN; the whole where none are named. Shares are of one second of run time."""
+        """Returns the sums over the files CHOSEN, or over all files; None if there are no records. Its shares are
+        seconds, as if the run took one second.
+        """
         if len(self.rows) == 0:
             return None
         mask = np.ones(len(self.rows), bool) if chosen is None else chosen[self._of_file]
@@ -239,7 +243,7 @@ class Facts:
 
     @cached_property
     def layers(self) -> list[Layer]:
-        """From the outermost in, as shares of the run time."""
+        """The interfaces that the job uses, from the outermost to the innermost, with their shares of the run time."""
         uses = [Use(name, rows(self.job.modules.get(name)), self.ranks) for name in ("H5D", "PNETCDF_VAR")]
         made = [use.layer() for use in (*uses, self.mpi, self.posix, self.stdio)]
         return [self._share(one) for one in made if one is not None]
@@ -262,7 +266,7 @@ class Facts:
 
     @property
     def io_seconds(self) -> float:
-        """Of the run time."""
+        """Seconds of the run time that the program spends in I/O."""
         return self.outermost.share * self.seconds
 
     @cached_property
@@ -276,7 +280,7 @@ class Facts:
 
     @cached_property
     def hosts(self) -> dict[int, str]:
-        """By rank; a Darshan log names them in DXT only, of ranks that have accesses there."""
+        """Maps each rank to its host; a Darshan log names hosts only in DXT, for ranks with traced accesses."""
         if self.job.hosts or not self.job.has_traced:
             return self.job.hosts
         found: dict[int, str] = {}
@@ -319,7 +323,9 @@ class Facts:
         return None if found is None else found[:2]
 
     def seconds_in(self, path: str) -> float:
-        """Of the run time, that the mean or the busiest rank spends in a file, by the interface that was called."""
+        """Returns the seconds of the run time that the file PATH takes: those of the mean or the busiest rank in
+        MPI-IO, or of the busiest in POSIX, whichever is most.
+        """
         at, inner = self.mpi.index(path), self.posix.index(path)
         mpi = 0.0 if at is None else max(float(self.mpi.seconds[at]) / self.ranks, float(self.mpi.slowest[at]))
         posix = 0.0 if inner is None else float(self.posix.slowest[inner])
@@ -338,7 +344,7 @@ class Facts:
 
     @cached_property
     def arrivals(self) -> dict[str, Waits]:
-        """By path, of MPI-IO's files that ranks access by collective calls alone."""
+        """Maps each MPI-IO file with blocking collective calls alone to how long its ranks wait for one another."""
         alone = self.mpi.independent_calls + self.mpi.of("SPLIT_READS") + self.mpi.of("SPLIT_WRITES")
         each = self.mpi.collective_calls / self.ranks
         chosen = [i for i in range(len(self.mpi)) if alone[i] == 0 and each[i] > 0 and each[i] == int(each[i])]
@@ -351,7 +357,7 @@ class Facts:
         return 0.0 if found is None or found.seconds < LEAST_LATE * calls else found.seconds
 
     def late(self, i: int) -> float:
-        """Of MPI-IO's file I: seconds that the mean rank waits in collective calls for one that comes late."""
+        """Returns the seconds that the mean rank waits in collective calls on MPI-IO file I for a late rank."""
         return max(self.counted_late(i), self.traced_late(i))
 
     def counted_late(self, i: int) -> float:
@@ -394,7 +400,7 @@ class Facts:
         return self.mpi.mean(i, ("META",)) * views / (views + opens) if views >= MANY_VIEWS * self.ranks else 0.0
 
     def is_local(self, path: str) -> bool:
-        """On a file system of one machine, whose page cache gathers small writes."""
+        """Tells whether PATH is on a node-local file system, whose page cache gathers small writes."""
         return self.file_system(path) in LOCAL
 
     def is_hdf5(self, path: str) -> bool:

@@ -53,7 +53,7 @@ class Replayed:
 
     @property
     def achieved_seconds(self) -> float:
-        """Of the run, if its files gain as much there as here."""
+        """Seconds that the run would save if its files gain as in the replay; 0 unless replay achieved a gain."""
         return self.gain * self.of_seconds if self.outcome == ACHIEVED else 0.0
 
     @property
@@ -105,7 +105,7 @@ class Finding:
 
     @property
     def seconds(self) -> float:
-        """Of the run, saved: as replay achieved it, else as predicted."""
+        """Seconds of the run time that the finding saves: as replay decided, else as predicted."""
         shown = self.replayed
         return self.saved_seconds if shown is None or shown.outcome == UNDECIDED else shown.achieved_seconds
 

@@ -182,7 +182,9 @@ def _bytes(use: Use) -> tuple[Any, Any]:
 
 
 def usage(found: Sequence[Summary], kinds: Callable[[Summary], Sequence[str]]) -> dict[str, Used]:
-    """By kind, that with most core-hours first; a job that is of several kinds counts for each."""
+    """Sums up jobs, core-hours and bytes for each kind that KINDS returns, most core-hours first. A job of several
+    kinds counts for each of them; a log that could not be read counts for none.
+    """
     made: dict[str, Used] = defaultdict(Used)
     for one in found:
         for kind in kinds(one) if not one.error else ():

@@ -85,7 +85,9 @@ class Model:
         return {name: value * factor for name, value in self.scales[-1].variables.items()}
 
     def seconds_at(self, ranks: int) -> dict[str, float]:
-        """Of the mean rank, by kind, from straight lines through the runs; see `basis`."""
+        """Predicts the seconds that the mean rank spends on RANKS ranks, for each kind of time, from straight lines
+        through the measured runs; see `basis`.
+        """
         several = len({scale.variables["ranks"] for scale in self.scales}) > 1
         points = {name: [(s.variables["ranks"], s.seconds[name]) for s in self.scales] for name in TIMES}
         return {name: _line(points[name], ranks, several, name != "other") for name in TIMES}

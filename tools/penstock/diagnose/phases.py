@@ -40,12 +40,14 @@ class TimeLine:
 
 
 def bursts(line: TimeLine | None, seconds: float) -> list[Burst]:
-    """Of a run of SECONDS, in the order of time. Empty where the log has neither accesses nor a heat map."""
+    """Returns the bursts of I/O in a run of SECONDS, in order of time; none if LINE is None."""
     return [] if line is None else list(_cut(line, seconds))
 
 
 def time_line(job: Job) -> TimeLine | None:
-    """From the accesses where there are any: of POSIX, else of MPI-IO."""
+    """Returns the bytes over time, from traced accesses to POSIX, else to MPI-IO, else from a heat map; None if the log
+    has none of these.
+    """
     if job.has_traced and (line := _from_accesses(job)) is not None:
         return line
     heat = next((job.heat[name] for name in ("POSIX", "MPIIO", "MPI-IO", "STDIO") if name in job.heat), None)

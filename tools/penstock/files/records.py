@@ -214,7 +214,7 @@ class _Reader:
         return given
 
     def _files(self, given: Table) -> list[Path]:
-        """In the order of the processes."""
+        """Returns the paths of the files in process order. Raises UserError if one is missing."""
         first, count = given.get("first", 0), given.get("count")
         if first < 0 or (count is not None and count < 1):
             raise self._wrong("count", "and 'first' must not be negative, and there is at least one file")

@@ -24,9 +24,9 @@ def read(path: Path, schema: str) -> dict[str, Any]:
         raise UserError(f"{path}: it is not a result of penstock bench or campaign (JSON){damage(error)}") from None
     except RecursionError:
         raise UserError(f"{path}: it is nested too deeply to be a {schema} record") from None
-    said = record.get("schema") if isinstance(record, dict) else None
-    if said != schema:
-        raise UserError(f"{path}: its schema is {said!r}, not {schema!r}")
+    found = record.get("schema") if isinstance(record, dict) else None
+    if found != schema:
+        raise UserError(f"{path}: its schema is {found!r}, not {schema!r}")
     whole: dict[str, Any] = record
     return whole
 

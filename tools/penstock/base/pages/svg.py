@@ -79,7 +79,9 @@ def figure(width: float, height: float, rows: int = 1, columns: int = 1, **more:
 
 
 def plain_numbers(axis: Any, low: float = 0.0, high: float = 0.0) -> None:
-    """On a logarithmic axis 200, not 2 x 10^2; from LOW to HIGH so few that they do not touch."""
+    """Labels a logarithmic AXIS with plain numbers, 200 instead of 2 x 10^2. If LOW to HIGH spans more than two
+    decades, only powers of ten get labels, so that they do not overlap.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     wide = low > 0 and high / low > 100

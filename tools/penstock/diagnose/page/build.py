@@ -10,7 +10,7 @@ from penstock.diagnose.model import Model
 from penstock.diagnose.page import growth, plots
 from penstock.diagnose.record import CONTAINED, files
 from penstock.diagnose.rules.common import number, share, size
-from penstock.diagnose.said import together
+from penstock.diagnose.text import together
 
 
 def page(diagnosis: Diagnosis, model: Model) -> str:

@@ -69,9 +69,11 @@ def times(model: Model) -> Plot:
         for name in TIMES
     ]
     heads = ("kind", *(f"{n} {by}" for n in measured), *(f"{n} {by}, predicted" for n in beyond))
-    said = "; ".join(f"{row[0]} {row[len(measured)]} s on {last[by]} {by}, {row[-1]} s on {beyond[-1]}" for row in rows)
+    summary = "; ".join(
+        f"{row[0]} {row[len(measured)]} s on {last[by]} {by}, {row[-1]} s on {beyond[-1]}" for row in rows
+    )
     title = f"Times against {by}; dotted: predicted from {model.basis}"
-    return Plot("times", title, svg.text_of(made), f"Seconds of the mean rank: {said}.", heads, rows)
+    return Plot("times", title, svg.text_of(made), f"Seconds of the mean rank: {summary}.", heads, rows)
 
 
 def _scales(axes: Any, places: list[int], label: str, by: str = "ranks") -> None:

@@ -153,7 +153,7 @@ def ranks_by_time(diagnosis: Diagnosis) -> Plot | None:
 
 
 def _shrunk(grid: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """At most ROWS by COLUMNS, each cell the sum of those it stands for."""
+    """Returns GRID shrunk to at most ROWS by COLUMNS cells; each new cell is the sum of those it replaces."""
     rows, columns = (-(-grid.shape[0] // ROWS), -(-grid.shape[1] // COLUMNS))
     padded = np.zeros((-(-grid.shape[0] // rows) * rows, -(-grid.shape[1] // columns) * columns))
     padded[: grid.shape[0], : grid.shape[1]] = grid
@@ -202,7 +202,9 @@ def _class(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _accesses(job: Job) -> tuple[str, npt.NDArray[np.void], npt.NDArray[np.int64], int]:
-    """Of the file with most bytes: its path, accesses, their ranks, how many there are; thinned out evenly."""
+    """Returns, for the file that moved most bytes, its path, an evenly thinned sample of its accesses, the rank of
+    each, and how many accesses there are in all.
+    """
     moved: dict[tuple[str, str], int] = {}
     for one in job.traced():
         if one.path not in STREAMS:

@@ -47,7 +47,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Whole:
-    """By case and variant; all of them have as many ranks."""
+    """All that was played, [case][variant]; every variant runs on the same number of ranks."""
 
     cases: list[list[Played]]
     round_seconds: float  # of all ways once, with what is made and looked at before and after them
@@ -59,7 +59,9 @@ class OverError(Exception):
 
 
 def play(stage: Stage, cases: Sequence[Case], seconds: float, listen: Listen) -> Whole:
-    """For SECONDS at most: fewer repetitions then. OverError where these are too short for one of them."""
+    """Plays all variants of CASES in turn, for at most SECONDS, with fewer repetitions if they do not fit. Raises
+    OverError if not even one fits.
+    """
     ranks = len(cases[0][1][0].steps)
     spent, last = 0.0, 0
 

@@ -98,7 +98,7 @@ class _Clock:
         self._what = f"{finding.rule} {finding.title}"
 
     def begin(self) -> None:
-        """From now on time is that of the finding."""
+        """Gives the finding its part of the time that is left, beginning now."""
         now = time.monotonic()
         self._end_of_this = now + max(0.0, self._end - now) / self._still
 
@@ -122,7 +122,7 @@ class _Clock:
         return f"its part of the {self.stage.seconds:.3g} s was over before it was played once: --budget gives more"
 
     def costs(self, ranks: int) -> Costs | None:
-        """Of single calls on so many ranks, measured once; None where there is no time for it, or they cannot be."""
+        """Returns what single calls cost on RANKS ranks, measured once; None without time for it or if it fails."""
         if ranks not in self._costs:
             asides = probes(ranks, self.stage.mpi is not launch.Mpi.serial)
             try:
@@ -179,7 +179,7 @@ def _that_fits(finding: Finding, clock: _Clock, whole: Trial, tried: Callable[[M
 
 
 def _amount(of: Trial) -> float:
-    """Of the pattern, as a part of the largest."""
+    """Returns the size of a trial's pattern as a fraction of the largest that is allowed, in bytes or steps."""
     steps = max(sum(map(len, one.steps)) for one in of.variants)
     return max(max(one.bytes for one in of.variants) / FULL.bytes, steps / FULL.steps)
 

@@ -30,7 +30,9 @@ FULL = Most()
 
 @dataclass(frozen=True)
 class Holes:
-    """Of so many bytes a PIECE, only one in STRIDE is a rank's own. The others are other ranks', or NOBODY's."""
+    """An interleaved pattern: a rank owns one in STRIDE pieces of PIECE bytes. The others belong to other ranks; where
+    NOBODYS is set, nobody touches them.
+    """
 
     piece: int
     stride: int

@@ -37,11 +37,11 @@ def comparison(asked: Asked, found: Source, before: Variant, *remedies: Variant)
     played = [replace(before, hints=before.hints | given)]
     played.append(replace(played[0], name=AGAIN))
     played += [replace(one, hints=given | one.hints) if one.interface == "mpiio" else one for one in remedies]
-    return Trial(asked.path, played, found.exact, f"{found.note}{_said(asked, given, before)}")
+    return Trial(asked.path, played, found.exact, f"{found.note}{_hints_note(asked, given, before)}")
 
 
 def program_hints(facts: Facts, path: str) -> dict[str, str]:
-    """Of a file: those that the library took, else those that it was asked for. Only traces of ours name them."""
+    """Returns the MPI-IO hints for the file PATH: those in effect, else those requested. Only our traces have them."""
     made: dict[str, str] = {}
     for step in facts.job.steps:
         if step.path == path:
@@ -50,7 +50,7 @@ def program_hints(facts: Facts, path: str) -> dict[str, str]:
     return made
 
 
-def _said(asked: Asked, given: dict[str, str], before: Variant) -> str:
+def _hints_note(asked: Asked, given: dict[str, str], before: Variant) -> str:
     if given:
         return "; the program's hints: " + ", ".join(f"{name}={value}" for name, value in sorted(given.items()))
     at = asked.facts.mpi.index(asked.path)

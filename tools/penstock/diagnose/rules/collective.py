@@ -16,8 +16,8 @@ ALIKE = 0.9  # of the ranks move the bytes: there are no few for whom the others
 
 
 def waiting(facts: Facts, i: int) -> tuple[float, float, float]:
-    """Of MPI-IO's file I: seconds of the mean rank in reads and writes of MPI-IO, without those in which it waits for
-    ranks that come late; of the mean rank and of the slowest in POSIX.
+    """Returns three times of MPI-IO file I in seconds: the mean rank's in MPI-IO reads and writes, less its waiting for
+    late ranks, then the mean and the slowest rank's in POSIX, which are 0 if POSIX has no such file.
     """
     at = facts.posix_of(facts.mpi.paths[i])
     mean = max(0.0, facts.mpi.mean(i, DATA) - facts.late(i))
@@ -226,7 +226,9 @@ def one_stripe(facts: Facts) -> Iterator[Finding]:
 
 
 def _large_shared(facts: Facts) -> tuple[dict[str, float], dict[str, float]]:
-    """By path, bytes and seconds of the run time, as the interface says that saw more of it."""
+    """Returns two mappings from the paths of shared files: bytes moved, of large files only, and seconds of the run
+    time in reads and writes. Each is the larger of what MPI-IO and POSIX counted.
+    """
     moved: dict[str, float] = {}
     seconds: dict[str, float] = {}
     for use in (facts.mpi, facts.posix):

@@ -16,7 +16,9 @@ LONGEST = 1.0  # seconds of a call; in a longer one a program waits for the othe
 
 
 class _Metadata:
-    """Of one interface, by record: calls, their seconds, seconds of the data and bytes; C's streams open files too."""
+    """Metadata calls of one interface, one value per record: their number and seconds, and the seconds and bytes of the
+    data. The values are 0 for standard streams, which open no files.
+    """
 
     def __init__(self, use: Use) -> None:
         self.use = use
@@ -178,8 +180,8 @@ def _how_known(facts: Facts) -> str:
 
 
 def _pairs(facts: Facts) -> list[float]:
-    """By function of HDF5 that sets and resets views, twice the seconds of the mean rank of the shorter: the
-    ranks leave the access between them together, while one may come late to the first.
+    """Returns, for each HDF5 function that sets and resets a file view, twice the mean rank's seconds in the shorter of
+    the two calls. A rank may come late to the first, but all leave the access between them together.
     """
     by_caller: dict[str, list[float]] = {}
     for one in facts.job.functions:

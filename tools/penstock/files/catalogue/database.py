@@ -180,7 +180,7 @@ class Catalogue:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Of all or nothing; waits for others that write."""
+        """Runs the `with` block as one transaction, all or nothing; waits for other writers."""
         self._sql.execute("BEGIN IMMEDIATE")
         try:
             yield

@@ -31,7 +31,7 @@ class _Header:
         self.version = data[3]
         self._at = 4
 
-    def take(self, count: int) -> bytes:
+    def read_bytes(self, count: int) -> bytes:
         if count < 0 or count > len(self._data) - self._at:
             raise UnreadableError("its header ends before it should")
         piece = self._data[self._at : self._at + count]
@@ -39,15 +39,15 @@ class _Header:
         return piece
 
     def word(self) -> int:
-        return int.from_bytes(self.take(4), "big")
+        return int.from_bytes(self.read_bytes(4), "big")
 
     def count(self) -> int:
         """A number whose width depends on the version."""
-        return int.from_bytes(self.take(8 if self.version == 5 else 4), "big")
+        return int.from_bytes(self.read_bytes(8 if self.version == 5 else 4), "big")
 
     def padded(self, count: int) -> bytes:
-        piece = self.take(count)
-        self.take(-count % 4)
+        piece = self.read_bytes(count)
+        self.read_bytes(-count % 4)
         return piece
 
     def name(self) -> str:
@@ -78,7 +78,7 @@ def read(path: Path) -> Contents:
         attributes = _attributes(header)
         kind = header.word()
         header.count()  # its size
-        header.take(4 if header.version == 1 else 8)  # where it begins
+        header.read_bytes(4 if header.version == 1 else 8)  # where it begins
         if kind not in TYPES:
             raise UnreadableError(f"type {kind} is none of netCDF's")
         if ours and (name.startswith("_penstock/") or name == "_penstock"):
@@ -108,7 +108,7 @@ def _attributes(header: _Header) -> list[tuple[str, Value]]:
 
 
 def _global(name: str, value: Value, ours: bool) -> Attribute:
-    """Of our files, what stands before the last "__" is a group (docs/formats/netcdf.md)."""
+    """Returns global attribute NAME. In our files, what precedes its last "__" is a group (docs/formats/netcdf.md)."""
     group, found, rest = name.rpartition("__") if ours else ("", "", name)
     return Attribute(_plain(group), _plain(rest), value) if found and group and rest else Attribute("", name, value)
 

@@ -28,12 +28,12 @@ def draw(
         raise UserError("pictures need matplotlib, which is not there: pip install matplotlib") from None
     if cmap not in mpl.colormaps:
         raise UserError(f"--cmap: matplotlib has no colours called '{cmap}'; viridis, inferno and RdBu_r are some")
-    said = list(picture.notes)
+    notes = list(picture.notes)
     values = np.ma.masked_invalid(picture.values)
     if log:
         values = np.ma.masked_where(~(picture.values > 0), values)
         if hidden := int(np.count_nonzero(np.isfinite(picture.values) & ~(picture.values > 0))):
-            said.append(f"{hidden} values that are not above 0 have no logarithm and are left out")
+            notes.append(f"{hidden} values that are not above 0 have no logarithm and are left out")
         if limits[0] is not None and limits[0] <= 0:
             raise UserError(f"--range begins at {limits[0]:g}, which has no logarithm")
     if values.count() == 0:
@@ -75,4 +75,4 @@ def draw(
         raise UserError(f"cannot write '{target}': {error.strerror or error}") from None
     except ValueError as error:
         raise UserError(f"{target}: {error}") from None
-    return said
+    return notes

@@ -128,10 +128,10 @@ def _opened(path: Path) -> Iterator[_Log]:
         raise UserError(f"{path}: {error.strerror}") from None
     if size < LEAST_BYTES // 4:
         raise UserError(f"{path}: {size} bytes are no Darshan log")
-    with _silenced() as said:
+    with _silenced() as messages:
         log = _Log(path)
     if log.handle == log.ffi.NULL:
-        raise UserError(f"{path}: no Darshan log, or a damaged one{_words(said)}")
+        raise UserError(f"{path}: no Darshan log, or a damaged one{_words(messages)}")
     try:
         yield log
     finally:
@@ -142,23 +142,23 @@ def _opened(path: Path) -> Iterator[_Log]:
 @contextlib.contextmanager
 def _silenced() -> Iterator[list[str]]:
     """What the library writes on standard error is ours to tell."""
-    said: list[str] = []
+    messages: list[str] = []
     kept = os.dup(2)
     try:
         with tempfile.TemporaryFile() as aside:
             os.dup2(aside.fileno(), 2)
             try:
-                yield said
+                yield messages
             finally:
                 os.dup2(kept, 2)
                 aside.seek(0)
-                said += aside.read(4096).decode(errors="replace").splitlines()
+                messages += aside.read(4096).decode(errors="replace").splitlines()
     finally:
         os.close(kept)
 
 
-def _words(said: list[str]) -> str:
-    told = [line.removeprefix("Error: ").rstrip(".") for line in said if line.strip()]
+def _words(messages: list[str]) -> str:
+    told = [line.removeprefix("Error: ").rstrip(".") for line in messages if line.strip()]
     if any("module version number (got" in line for line in told):
         told.append("a newer Darshan than the installed PyDarshan may have written it: upgrade the package 'darshan'")
     return f" ({'; '.join(dict.fromkeys(told))})" if told else ""
@@ -170,12 +170,12 @@ class _Reader:
         self.log = log
         self.lost = lost
         self.troubles: list[str] = []
-        with _silenced() as said:
+        with _silenced() as messages:
             self.about = log.ffi.new("struct darshan_job *")
             if log.util.darshan_log_get_job(log.handle, self.about) < 0:
                 self.about = None
         if self.about is None:
-            raise UserError(f"{path}: it does not say what job it is of{_words(said)}")
+            raise UserError(f"{path}: it does not say what job it is of{_words(messages)}")
         self.indexes, self.partial = self._modules()
         self.names = self._names()
 
@@ -227,10 +227,10 @@ class _Reader:
 
     def _names(self) -> dict[int, str]:
         found, count = self.log.ffi.new("struct darshan_name_record **"), self.log.ffi.new("int *")
-        with _silenced() as said:
+        with _silenced() as messages:
             self.log.util.darshan_log_get_name_records(self.log.handle, found, count)
-        if said:
-            self.troubles.append(f"names of files are missing{_words(said)}")
+        if messages:
+            self.troubles.append(f"names of files are missing{_words(messages)}")
         names = {}
         for i in range(count[0]):
             names[int(found[0][i].id)] = self._text(found[0][i].name)
@@ -270,15 +270,15 @@ class _Reader:
         time_names = log.library.fcounter_names(name)
         paths: list[str] = []
         ranks, counters, times = [], [], []
-        with _silenced() as said:
+        with _silenced() as messages:
             for raw in log.records(self.indexes[name]):
                 record = log.ffi.cast(pointer, raw)
                 paths.append(self._path(int(record.base_rec.id)))
                 ranks.append(int(record.base_rec.rank))
                 counters.append(np.frombuffer(log.ffi.buffer(record.counters), np.int64).copy())
                 times.append(np.frombuffer(log.ffi.buffer(record.fcounters), np.float64).copy())
-        if said:
-            self.troubles.append(f"{name} is damaged{_words(said)}")
+        if messages:
+            self.troubles.append(f"{name} is damaged{_words(messages)}")
         numbers = np.array(times, np.float64).reshape(len(paths), len(time_names))
         if wild := self._without_wild(numbers, time_names):
             self.troubles.append(f"{name}: {wild} number{'s' if wild > 1 else ''} that cannot be, taken as 0")
@@ -292,7 +292,7 @@ class _Reader:
         )
         if backwards := made.negative(TIMES):
             self.troubles.append(f"{name}: {backwards} negative time{'s' if backwards > 1 else ''}, taken as 0")
-        return Module(name, made, self.partial[name] or bool(said))
+        return Module(name, made, self.partial[name] or bool(messages))
 
     def _without_wild(self, numbers: npt.NDArray[np.float64], names: Sequence[str]) -> int:
         """Sets what cannot be to 0: what is no number, and times far longer than the run. How many there were."""
@@ -322,7 +322,9 @@ class _Reader:
         return {module: _heat(width, ranks, list_of) for module, list_of in kept.items() if width > 0}
 
     def _stripes(self) -> dict[str, tuple[int, int, tuple[int, ...]]]:
-        """Of a file with several components, the last: it holds what is large."""
+        """Maps each path on Lustre to its stripe count, stripe size in bytes and storage targets. If its layout has
+        several components, the last one with targets counts: it holds most of a large file.
+        """
         stripes: dict[str, tuple[int, int, tuple[int, ...]]] = {}
         if "LUSTRE" not in self.indexes:
             return stripes
@@ -359,9 +361,9 @@ def _traced(path: Path) -> Iterator[Traced]:
         lacking: list[str] = []
         for name, module in TRACES.items():
             if name in reader.indexes:
-                with _silenced() as said:
+                with _silenced() as messages:
                     yield from _accesses(reader, reader.indexes[name], module)
-                lacking += [f"{name} cannot be read whole, accesses are missing{_words(said)}"] * bool(said)
+                lacking += [f"{name} cannot be read whole, accesses are missing{_words(messages)}"] * bool(messages)
         if lacking:
             raise DamagedError("; ".join(lacking))
 

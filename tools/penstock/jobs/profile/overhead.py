@@ -5,7 +5,7 @@ from pathlib import Path
 from penstock.jobs.profile.files import SUFFIX, read_file
 
 
-def said(folder: Path, seconds: float) -> str:
+def describe_overhead(folder: Path, seconds: float) -> str:
     files = [read_file(path).about for path in sorted(folder.glob("*" + SUFFIX))]
     calls = sum(int(one["calls"]) for one in files)
     by_rank: dict[int, float] = {}

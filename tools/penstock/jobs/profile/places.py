@@ -59,7 +59,7 @@ def _asked(path: str, places: list[Place]) -> list[tuple[str, str]]:
 
 
 def _of_program(frames: list[tuple[str, str]]) -> tuple[str, str]:
-    """Of FRAMES, one inlined into the next, the first that is no header of the compiler or system, such as ostream."""
+    """Returns the first of FRAMES, each inlined into the next, that is no compiler or system header such as ostream."""
     own = (frame for frame in frames if "/include/c++/" not in frame[1] and not frame[1].startswith("/usr/include/"))
     return next(own, frames[0] if frames else ("??", "??:0"))
 

@@ -25,7 +25,9 @@ class Collector(StrEnum):
 
 
 def own_library() -> Path:
-    """Of the build whose launcher started us, of the installed package, or of an installation."""
+    """Returns the path of our recorder in the build or package that started us, or in an installation; UserError if
+    none has it.
+    """
     places = []
     if (folder := launch.bin_folder()) is not None:
         places += [folder.parent / "lib" / NAME, folder.parent / "lib" / "penstock" / NAME]

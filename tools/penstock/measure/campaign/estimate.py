@@ -70,23 +70,23 @@ def estimate(request: Request, directory: Path) -> Needs:
     mpi = launch.Mpi(request.mpi)
     command = launch.command(execute.PROGRAM, mpi, 1)
     jobs: list[JobNeed] = []
-    said: dict[str, Any] = {}
+    needs: dict[str, Any] = {}
     missing: dict[str, None] = {}
     for np in request.ranks:
         with tempfile.TemporaryDirectory(prefix="penstock-estimate-") as folder:
             asked = [*execute.words(request, np, Path(folder)), "--dry-run", "--np-virtual", str(np)]
             asked += ["--repetitions", str(request.repetitions)]
-            said = _ask([*command, *asked, "--dir", str(directory)], request)
-        job = said["jobs"][0]
+            needs = _ask([*command, *asked, "--dir", str(directory)], request)
+        job = needs["jobs"][0]
         if "error" in job:
             raise UserError(f"{np} ranks: {job['error']}")
-        jobs.append(_job(job, said["ceiling"], request))
-        missing |= dict.fromkeys(f"{one['case']}: {one['reason']}" for one in said["unavailable"])
-    ceiling = said["ceiling"]
+        jobs.append(_job(job, needs["ceiling"], request))
+        missing |= dict.fromkeys(f"{one['case']}: {one['reason']}" for one in needs["unavailable"])
+    ceiling = needs["ceiling"]
     return Needs(
         tuple(jobs),
-        int(said["free_bytes"]),
-        int(said["memory_available_bytes"]),
+        int(needs["free_bytes"]),
+        int(needs["memory_available_bytes"]),
         float(ceiling["best_write"]),
         float(ceiling["best_read"]),
         tuple(missing),

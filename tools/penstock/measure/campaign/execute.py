@@ -40,7 +40,9 @@ class Ground:
 
 
 def jobs_left(request: Request, content: record.Content) -> list[Job]:
-    """In an order that the seed decides: the machine may change while they run, and the ranks must not follow that."""
+    """Returns the jobs still to run, in an order that the seed decides: the machine may change while they run, and the
+    number of ranks must not follow that.
+    """
     left = [
         Job(np, len(record.of_ranks(content, np)), request.repetitions - record.repetitions(content, np))
         for np in request.ranks
@@ -121,9 +123,9 @@ def left_behind(ground: Ground, request: Request, content: record.Content) -> No
 
 def _run_words(request: Request, job: Job) -> list[str]:
     # Another part is another order and other contents.
-    said = ["--repetitions", str(job.repetitions), "--seed", str(request.seed + 1000003 * job.part)]
-    said += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit is not None else []
-    return said + (["--half-width", f"{request.half_width:g}"] if request.half_width is not None else [])
+    options = ["--repetitions", str(job.repetitions), "--seed", str(request.seed + 1000003 * job.part)]
+    options += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit is not None else []
+    return options + (["--half-width", f"{request.half_width:g}"] if request.half_width is not None else [])
 
 
 def _complaint(job: Job, outcome: Outcome, path: Path) -> str:

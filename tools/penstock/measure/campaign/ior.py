@@ -49,7 +49,7 @@ class Translated:
     arguments: list[str]  # of penstock-bench, after the workload
     methods: str | None = None
     directory: Path | None = None
-    said: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
 
 
 def translate(words: list[str]) -> Translated:
@@ -62,9 +62,9 @@ def translate(words: list[str]) -> Translated:
             given = value if equals else next(rest, None)
             if given is None:
                 raise UserError(f"ior: {word} needs a value")
-            done.said[_VALUES[name]] = given
+            done.options[_VALUES[name]] = given
         elif name in _FLAGS:
-            done.said[_FLAGS[name]] = value or "1"
+            done.options[_FLAGS[name]] = value or "1"
         else:
             done.arguments.append(word)
     _spell(done)
@@ -79,45 +79,45 @@ def _told_apart(word: str) -> tuple[str, str, str]:
 
 
 def _spell(done: Translated) -> None:
-    said = done.said
+    options = done.options
     for name, option in (("blockSize", "--block-size"), ("transferSize", "--transfer-size")):
-        if name in said:
-            done.arguments += [option, _size(name, said[name])]
+        if name in options:
+            done.arguments += [option, _size(name, options[name])]
     for name, option in (("segmentCount", "--segment-count"), ("repetitions", "--repetitions")):
-        if name in said:
-            done.arguments += [option, said[name]]
+        if name in options:
+            done.arguments += [option, options[name]]
     for name, option in (("randomOffset", "--random-offset"), ("keepFile", "--keep")):
-        if _on(said, name):
+        if _on(options, name):
             done.arguments.append(option)
-    if "api" in said or "filePerProc" in said:
-        done.methods = _method(said)
-        done.arguments += ["--regime", "durable" if _on(said, "fsync") else "cached"]  # as IOR: without -e no sync
+    if "api" in options or "filePerProc" in options:
+        done.methods = _method(options)
+        done.arguments += ["--regime", "durable" if _on(options, "fsync") else "cached"]  # as IOR: without -e no sync
         # Every transfer goes out of one buffer and comes back into it, from what the page cache has.
         done.arguments += ["--one-buffer", "--warm"]
-        if not _on(said, "reorderTasks") and "--readers" not in done.arguments:
+        if not _on(options, "reorderTasks") and "--readers" not in done.arguments:
             done.arguments += ["--own-ranks"]
-    elif _on(said, "fsync"):
+    elif _on(options, "fsync"):
         done.arguments += ["--regime", "durable"]
-    if "testFile" in said:
-        done.directory = Path(said["testFile"]).parent
+    if "testFile" in options:
+        done.directory = Path(options["testFile"]).parent
 
 
-def _on(said: dict[str, str], name: str) -> bool:
-    return said.get(name, "0") not in ("0", "")
+def _on(options: dict[str, str], name: str) -> bool:
+    return options.get(name, "0") not in ("0", "")
 
 
-def _method(said: dict[str, str]) -> str:
-    api = said.get("api", "POSIX").upper()
-    own = _on(said, "filePerProc")
+def _method(options: dict[str, str]) -> str:
+    api = options.get("api", "POSIX").upper()
+    own = _on(options, "filePerProc")
     if (api, own) not in _METHODS:
-        raise UserError(f"ior: -a {said['api']}: there are {', '.join(dict.fromkeys(api for api, _ in _METHODS))}")
+        raise UserError(f"ior: -a {options['api']}: there are {', '.join(dict.fromkeys(api for api, _ in _METHODS))}")
     method = _METHODS[api, own]
     settings: list[str] = []
-    if own and _on(said, "randomOffset"):
+    if own and _on(options, "randomOffset"):
         raise UserError(
             "ior: -z and -F: a file of one process has its transfers in the order of the calls, whatever that is"
         )
-    if _on(said, "collective"):
+    if _on(options, "collective"):
         if own:
             raise UserError("ior: -c and -F: a process alone with its file has nobody to be collective with")
         if api == "POSIX":
@@ -125,7 +125,7 @@ def _method(said: dict[str, str]) -> str:
         settings = [_COLLECTIVE[api][0]]
     elif api == "MPIIO" or (api in _COLLECTIVE and not own):
         settings = [_COLLECTIVE[api][1]]
-    if _on(said, "useFileView") and api == "MPIIO":
+    if _on(options, "useFileView") and api == "MPIIO":
         settings.append("positioning=individual")
     # IOR sums nothing, reserves nothing and reads nothing back by itself; each transfer is a call.
     settings += ["checksums=none"]

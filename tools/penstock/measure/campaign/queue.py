@@ -51,8 +51,8 @@ def submit(script: Path, after: Sequence[str]) -> str:
     depends = [f"--dependency=afterany:{':'.join(after)}"] if after else []
     done = _call(["sbatch", "--parsable", *depends, str(script)])
     if done.returncode != 0:
-        said = "; ".join((done.stderr.strip() or done.stdout.strip()).splitlines())
-        raise UserError(f"sbatch {script}: {said}", 1)
+        reason = "; ".join((done.stderr.strip() or done.stdout.strip()).splitlines())
+        raise UserError(f"sbatch {script}: {reason}", 1)
     return done.stdout.strip().split(";")[0]
 
 

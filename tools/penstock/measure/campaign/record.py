@@ -35,8 +35,8 @@ def load(path: Path, request: Request) -> Content:
     """The record in PATH, which must be of the same REQUEST but for its ranks, repetitions and limits."""
     content = records.read(path, records.CAMPAIGN)
     with records.taking_apart(path, records.CAMPAIGN):
-        said, asked = content["request"], request.identity()
-        different = [name for name in asked if said.get(name) != asked[name]]
+        recorded, asked = content["request"], request.identity()
+        different = [name for name in asked if recorded.get(name) != asked[name]]
         _ = [(job["np"], job["part"], job["record"]) for job in content["jobs"]]
     if different:
         raise UserError(

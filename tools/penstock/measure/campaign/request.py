@@ -102,7 +102,7 @@ class Words:
 
 
 def split_words(words: list[str]) -> Words:
-    said: dict[str, str] = {}
+    options: dict[str, str] = {}
     case: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -113,15 +113,15 @@ def split_words(words: list[str]) -> Words:
         given = value if equals else next(rest, None)
         if given is None:
             raise UserError(f"{name} needs a value")
-        said[name] = given
-    run = [one for name in ("--readers", "--threads") if name in said for one in (name, said[name])]
-    repetitions = _number(said, "--repetitions", int)
+        options[name] = given
+    run = [one for name in ("--readers", "--threads") if name in options for one in (name, options[name])]
+    repetitions = _number(options, "--repetitions", int)
     return Words(
         tuple(case),
         tuple(run),
         None if repetitions is None else int(repetitions),
-        _number(said, "--half-width", float),
-        int(_number(said, "--seed", int) or 1),
+        _number(options, "--half-width", float),
+        int(_number(options, "--seed", int) or 1),
     )
 
 
@@ -135,15 +135,15 @@ def parse_size(text: str) -> int:
     return int(float(found[1]) * base ** (" KMGT".index(unit[0]) if unit else 0))
 
 
-def _number(said: dict[str, str], name: str, kind: type[int] | type[float]) -> float | None:
-    if name not in said:
+def _number(options: dict[str, str], name: str, kind: type[int] | type[float]) -> float | None:
+    if name not in options:
         return None
     try:
-        number = kind(said[name])
+        number = kind(options[name])
     except ValueError:
-        raise UserError(f"{name} {said[name]}: a number") from None
+        raise UserError(f"{name} {options[name]}: a number") from None
     if number <= 0:
-        raise UserError(f"{name} {said[name]}: a number over 0")
+        raise UserError(f"{name} {options[name]}: a number over 0")
     return number
 
 

@@ -42,7 +42,7 @@ class JobState:
     np: int
     job: str | None
     state: str  # "finished", "under way" (waiting or running), "ended", "not submitted"
-    said: str  # the same in more words
+    details: str  # the same in more words
     repetitions: int
     output: str  # its end, where the job ended too early
 
@@ -80,8 +80,8 @@ def script(request: Request, np: int, folder: Path, wishes: Wishes) -> str:
         ("ntasks-per-node", wishes.tasks_per_node),
     ):
         options += [f"--{name}={value}"] if value is not None else []
-    said = [sys.executable, "-m", "penstock", "campaign", "run", str(folder / CAMPAIGN), "--np", str(np)]
-    said += ["--json", str(folder / f"np{np}.json"), "--dir", str(wishes.directory.resolve()), "--resume"]
+    command = [sys.executable, "-m", "penstock", "campaign", "run", str(folder / CAMPAIGN), "--np", str(np)]
+    command += ["--json", str(folder / f"np{np}.json"), "--dir", str(wishes.directory.resolve()), "--resume"]
     programs = os.environ.get("PENSTOCK_BIN")
     lines = [
         "#!/bin/bash",
@@ -91,7 +91,7 @@ def script(request: Request, np: int, folder: Path, wishes: Wishes) -> str:
         *([f"export PENSTOCK_BIN={shlex.quote(programs)}"] if programs else []),
         *wishes.setup,
         "# Its ranks are started by srun. exec: a cancelled job's signal reaches it, and it keeps what it has.",
-        f"exec {shlex.join(said)}",
+        f"exec {shlex.join(command)}",
     ]
     return "\n".join(lines) + "\n"
 
@@ -163,7 +163,7 @@ def _measured(request: Request, folder: Path, np: int) -> record.Content:
 
 
 def _beside(folder: Path, np: int) -> dict[int, record.Content]:
-    """By part, the records that `campaign run` has not yet taken into its own."""
+    """Returns, keyed by part, the records that `campaign run` has not yet merged into the record for NP ranks."""
     found = {}
     for path in folder.glob(f"np{np}.json.np{np}.*"):
         part = path.suffix[1:]

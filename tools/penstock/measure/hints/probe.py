@@ -132,8 +132,8 @@ class _Prober:
                 raise UserError(f"penstock-probe-hints did not end within {SECONDS} s", 1) from error
         line = next((line for line in done.stdout.splitlines() if line.startswith("{")), None)
         if done.returncode != 0 or line is None:
-            said = done.stderr.strip().splitlines() or ["nothing was said"]
-            last = next((line for line in said if "An error occurred" in line), said[-1])
+            messages = done.stderr.strip().splitlines() or ["nothing was said"]
+            last = next((line for line in messages if "An error occurred" in line), messages[-1])
             raise UserError(f"penstock-probe-hints failed with status {done.returncode}: {last}", 1)
         answer: dict[str, Any] = json.loads(line)
         return answer

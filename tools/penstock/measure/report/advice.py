@@ -7,19 +7,21 @@ PORTABLE_FORMATS = ("hdf5", "netcdf", "phdf5", "pnetcdf", "netcdf4")
 
 
 def advice(record: Record) -> list[str]:
-    """For each operation the method to use, and how it compares to the baseline. Only verified methods are advised."""
+    """Returns what to use for each operation, compared to the baseline, in sentences; only verified methods count."""
     return [sentence for operation in record.operations() for sentence in _operation(record, operation)]
 
 
 def failures(record: Record) -> list[str]:
     """One sentence for each method that failed or whose file was wrong."""
-    said: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for line in record.lines:
         if line.error is not None:
-            said[line.method] = f"{line.method} failed: {line.error}"
+            sentences[line.method] = f"{line.method} failed: {line.error}"
         elif not line.verified:
-            said.setdefault(line.method, f"{line.method} did not verify: what was read back is not what was written")
-    return list(said.values())
+            sentences.setdefault(
+                line.method, f"{line.method} did not verify: what was read back is not what was written"
+            )
+    return list(sentences.values())
 
 
 def is_portable(method: str) -> bool:
@@ -36,14 +38,14 @@ def _operation(record: Record, operation: str) -> list[str]:
     portable = [line for line in usable if is_portable(line.method)]
     best = min(portable or usable, key=_median)
     kind = "one portable file" if portable else "speed"
-    said = [f"{operation}: for {kind} use {best.method}: {_compared(best)}."]
+    sentences = [f"{operation}: for {kind} use {best.method}: {_compared(best)}."]
     fastest = min(usable, key=_median)
     if _median(fastest) < _median(best):
-        said.append(
+        sentences.append(
             f"{operation}: the shortest median is {fastest.method}'s, "
             f"{words.seconds(_median(fastest))} against {words.seconds(_median(best))}."
         )
-    return said
+    return sentences
 
 
 def _compared(line: Line) -> str:

@@ -43,7 +43,7 @@ def tables(content: dict[str, Any]) -> list[Table]:
 
 def remarks(content: dict[str, Any]) -> list[str]:
     """What is left out of the study, and what could not be measured."""
-    said = [f"Cut: {one}." for one in content["cut"]]
+    cut = [f"Cut: {one}." for one in content["cut"]]
     missing = dict.fromkeys(
         f"Not measured: {one['method']}: {one['reason']}."
         for job in content["jobs"]
@@ -55,7 +55,7 @@ def remarks(content: dict[str, Any]) -> list[str]:
         for case in job["record"]["cases"]
         for sentence in left_behind(case["results"])
     )
-    return [*said, *missing, *sets]
+    return [*cut, *missing, *sets]
 
 
 def left_behind(lines: list[dict[str, Any]]) -> list[str]:

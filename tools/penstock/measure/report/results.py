@@ -108,8 +108,10 @@ def record_of(record: dict[str, Any]) -> Record:
 
 def _warnings(results: list[dict[str, Any]]) -> tuple[str, ...]:
     """What the library said of single methods, each once."""
-    said = [f"{line['method']}: {line['operation']}: {text}" for line in results for text in line.get("warnings", [])]
-    return tuple(dict.fromkeys(said))
+    warnings = [
+        f"{line['method']}: {line['operation']}: {text}" for line in results for text in line.get("warnings", [])
+    ]
+    return tuple(dict.fromkeys(warnings))
 
 
 def _line(line: dict[str, Any]) -> Line:

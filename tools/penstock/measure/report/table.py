@@ -39,22 +39,22 @@ def table(record: Record) -> Table:
 
 def remarks(record: Record) -> list[str]:
     """What one must know to read the table: the device, the smallest difference that counts, warnings."""
-    said = []
+    sentences = []
     if record.ceiling:
         rates = [f"{operation}s {words.digits(rate)} MiB/s" for operation, rate in record.ceiling.items()]
-        said.append(f"The device itself {' and '.join(rates)} at best.")
+        sentences.append(f"The device itself {' and '.join(rates)} at best.")
     if any(line.cached for line in record.lines):
-        said.append("Rates marked * are those of the page cache, not of the device.")
+        sentences.append("Rates marked * are those of the page cache, not of the device.")
     if record.smallest_claimable:
         spreads = [f"{words.digits(100 * s)} % ({operation})" for operation, s in record.smallest_claimable.items()]
-        said.append(f"The same method run twice (A/A) differs by up to {', '.join(spreads)}: less is not claimed.")
+        sentences.append(f"The same method run twice (A/A) differs by up to {', '.join(spreads)}: less is not claimed.")
     for line in record.lines:
         if line.visible_to_copy is not None and not line.control:
-            said.append(
+            sentences.append(
                 f"{line.method}: writing in the background adds {line.visible_to_copy:.2f} times "
                 "the time of copying the data once."
             )
-    return said + list(record.notes) + record.defining() + [f"Warning: {warning}." for warning in record.warnings]
+    return sentences + list(record.notes) + record.defining() + [f"Warning: {warning}." for warning in record.warnings]
 
 
 def _ranks(count: int) -> str:

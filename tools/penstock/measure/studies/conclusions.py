@@ -30,8 +30,8 @@ def conclude(pooled: Pooled, text: str, claims: Sequence[Claim], ranks: Sequence
     open_: list[str] = []
     for claim in claims:
         for np in ranks or pooled.ranks()[-1:]:
-            holds, said = _test(pooled, claim, np)
-            (open_ if holds is None else held if holds else failed).append(said)
+            holds, evidence = _test(pooled, claim, np)
+            (open_ if holds is None else held if holds else failed).append(evidence)
     if failed:
         verdict = "contradicted"
     elif held and len(held) >= len(open_):
@@ -46,7 +46,7 @@ def not_testable(text: str, why: str) -> Conclusion:
 
 
 def judged(text: str, holds: bool | None, evidence: str) -> Conclusion:
-    """Of something else than a ratio of two methods."""
+    """Returns the conclusion about a claim that is no ratio of two methods. HOLDS of None makes it not testable."""
     verdict = "not testable" if holds is None else "reproduced" if holds else "contradicted"
     return {"text": text, "verdict": verdict, "evidence": evidence}
 
@@ -66,19 +66,19 @@ def _test(pooled: Pooled, claim: Claim, np: int) -> tuple[bool | None, str]:
     found = pooled.ratio(claim.case, claim.other, claim.method, claim.operation, np)
     if found is None:
         return None, f"{where}: {claim.method} and {claim.other} were not both measured"
-    said = f"{where}: {claim.other} takes {words.digits(found.median)} times the time of {claim.method}"
+    sentence = f"{where}: {claim.other} takes {words.digits(found.median)} times the time of {claim.method}"
     if found.low is None or found.high is None:
-        return None, f"{said}, after too few repetitions to be sure"
-    said += f" ({words.interval(found.low, found.high)})"
+        return None, f"{sentence}, after too few repetitions to be sure"
+    sentence += f" ({words.interval(found.low, found.high)})"
     smallest = pooled.smallest.get((claim.case, claim.operation, np), 0.0)
-    return _decide(claim.factor, found.low, found.high, said, within=abs(found.median - 1) <= smallest)
+    return _decide(claim.factor, found.low, found.high, sentence, within=abs(found.median - 1) <= smallest)
 
 
-def _decide(factor: float, low: float, high: float, said: str, within: bool) -> tuple[bool | None, str]:
+def _decide(factor: float, low: float, high: float, sentence: str, within: bool) -> tuple[bool | None, str]:
     if factor == 1.0 and within:
-        return None, f"{said}, and the same method twice differs as much"
+        return None, f"{sentence}, and the same method twice differs as much"
     if low > factor:
-        return True, said
+        return True, sentence
     if high < factor:
-        return False, said
-    return None, f"{said}: no detectable difference" if factor == 1.0 else f"{said}: neither more nor less"
+        return False, sentence
+    return None, f"{sentence}: no detectable difference" if factor == 1.0 else f"{sentence}: neither more nor less"

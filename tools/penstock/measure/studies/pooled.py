@@ -91,6 +91,6 @@ class Pooled:
         yield from (found for key in list(self._series) if (found := self.get(*key)) is not None)
 
     def ratio(self, case: str, method: str, to: str, operation: str, np: int) -> stats.Interval | None:
-        """Of seconds of METHOD over those of TO in the same repetitions."""
+        """Returns the ratio of METHOD's seconds to TO's, paired by repetition; None if either was not measured."""
         ours, theirs = self.get(case, method, operation, np), self.get(case, to, operation, np)
         return None if ours is None or theirs is None else stats.ratio(ours.seconds, theirs.seconds)

@@ -45,8 +45,8 @@ def order_statistic(count: int) -> tuple[int, float]:
 
 
 def ratio(above: Sequence[float], below: Sequence[float]) -> Interval | None:
-    """Of ABOVE to BELOW in the same repetitions; None where there is no pair, or where BELOW took no time at all, as
-    what a write adds to a compute phase may.
+    """Returns the ratio of ABOVE to BELOW, paired by repetition. None if there are no pairs, or if BELOW has a time of
+    0, as may happen to what a write adds to a compute phase.
     """
     pairs = list(zip(above, below, strict=False))
     if not pairs or any(b <= 0 for _, b in pairs):
@@ -55,7 +55,7 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Interval | None:
 
 
 def quotients(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    """Of ABOVE and BELOW in the same repetitions, without those in which BELOW took no time."""
+    """Returns ABOVE over BELOW for each repetition; skips those where BELOW took no time."""
     return [a / b for a, b in zip(above, below, strict=False) if b > 0]
 
 
@@ -85,9 +85,9 @@ def verdict(found: Interval, smallest: float) -> str:
 
 def claim(found: Interval, smallest: float) -> str:
     """The verdict in words that say why there is none."""
-    said = verdict(found, smallest)
+    claimed = verdict(found, smallest)
     if found.low is None or found.high is None:
         return "too few repetitions to be sure"
-    if said == "no detectable difference" and not found.low <= 1 <= found.high:
+    if claimed == "no detectable difference" and not found.low <= 1 <= found.high:
         return "no difference claimed: the same method twice differs as much"
-    return said
+    return claimed

@@ -46,7 +46,7 @@ def _critical(m: int, n: int) -> int:
 
 @cache
 def _counts(m: int, n: int) -> list[int]:
-    """In how many orders of M and N values U is 0, 1, ...: the coefficients of the Gaussian binomial."""
+    """Returns how many orders of M and N values give U = 0, 1, ...: the coefficients of the Gaussian binomial."""
     poly = [1]
     for i in range(1, m + 1):  # times (1 - q^(n + i)), over (1 - q^i)
         poly = poly + [0] * (n + i)

@@ -155,15 +155,15 @@ def _judge(url: str, error: urllib.error.HTTPError) -> NoReturn:
         except (OSError, http.client.HTTPException):
             answer = {}
     code = answer.get("code")
-    said = f"{error.code} {answer.get('text') or error.reason}"
+    reason = f"{error.code} {answer.get('text') or error.reason}"
     if error.code in BUSY:
-        raise _LaterError(f"{url}: {said}", _seconds(error.headers)) from None
+        raise _LaterError(f"{url}: {reason}", _seconds(error.headers)) from None
     if error.code == 413 or (error.code == 400 and code in OF_THE_BATCH):
-        raise _RefusedError(said) from None
+        raise _RefusedError(reason) from None
     if error.code in (401, 403):
-        raise UserError(f"{url}: {said}: the token is not one of its HTTP Event Collector's", 1) from None
+        raise UserError(f"{url}: {reason}: the token is not one of its HTTP Event Collector's", 1) from None
     what = "--index is not one that the token may write" if code == 7 else "look at --url"
-    raise UserError(f"{url}: {said}: {what}", 1) from None
+    raise UserError(f"{url}: {reason}: {what}", 1) from None
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

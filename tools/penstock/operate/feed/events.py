@@ -148,6 +148,6 @@ def _finite(of: Any) -> Any:
 
 
 def _text(given: str) -> str:
-    """Of names that are no UTF-8 the odd bytes are replaced; what is too long is cut."""
+    """Replaces bytes that are not valid UTF-8, as file names may have, and truncates what is too long."""
     whole = given.encode(errors="surrogateescape").decode(errors="replace")
     return whole if len(whole) <= MOST_TEXT else whole[:MOST_TEXT] + "..."

@@ -46,7 +46,7 @@ class Exporter(Collector):
         return generate_latest(self.registry).decode()
 
     def write(self, path: Path) -> None:
-        """At once, for whoever reads it."""
+        """Writes all metrics to PATH atomically: a reader sees the old file or the new one."""
         try:
             write_to_textfile(str(path), self.registry)
         except OSError as error:

@@ -21,20 +21,20 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._number = 0
-        with _said(folder):
+        with _user_errors(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def batches(self) -> list[Path]:
         """The oldest first."""
-        with _said(self.folder):
+        with _user_errors(self.folder):
             return sorted(path for path in self.folder.iterdir() if path.name.endswith(SUFFIX))
 
     def put(self, events: Iterable[bytes]) -> None:
-        """On disk when this returns."""
+        """Stores EVENTS as one batch. They are on disk when this returns."""
         name = f"{time.time_ns():020d}-{os.getpid()}-{self._number:04d}"
         self._number += 1
         made, path = self.folder / f"{name}.partial", self.folder / f"{name}{SUFFIX}"
-        with _said(path):
+        with _user_errors(path):
             try:
                 with made.open("xb") as file:
                     file.write(b"\n".join(events) + b"\n")
@@ -48,19 +48,19 @@ class Spool:
             _sync(self.folder)
 
     def accepted(self, batch: Path) -> None:
-        with _said(batch):
+        with _user_errors(batch):
             batch.unlink(missing_ok=True)
 
     def refused(self, batch: Path) -> Path:
         """Kept under another name, out of the others' way."""
         path = batch.with_name(batch.name.removesuffix(SUFFIX) + REFUSED)
-        with _said(batch):
+        with _user_errors(batch):
             batch.rename(path)
         return path
 
     def fed(self) -> set[str]:
         """Marks of logs whose events were put here."""
-        with _said(self.folder / FED):
+        with _user_errors(self.folder / FED):
             try:
                 return set((self.folder / FED).read_text(encoding="utf-8", errors="surrogateescape").splitlines())
             except FileNotFoundError:
@@ -68,7 +68,7 @@ class Spool:
 
     def mark(self, marks: Iterable[str]) -> None:
         with (
-            _said(self.folder / FED),
+            _user_errors(self.folder / FED),
             (self.folder / FED).open("a", encoding="utf-8", errors="surrogateescape") as file,
         ):
             file.writelines(f"{one}\n" for one in marks)
@@ -78,7 +78,7 @@ class Spool:
     @contextlib.contextmanager
     def alone(self, seconds: float) -> Iterator[bool]:
         """Whether nobody else sends from here, after waiting for SECONDS at most."""
-        with _said(self.folder):
+        with _user_errors(self.folder):
             lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             yield _locked(lock, time.monotonic() + seconds)
@@ -97,7 +97,7 @@ def mark_of(log: Path) -> str:
 
 
 def batched(events: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Of at most MOST_BYTES each."""
+    """Groups EVENTS into batches of at most MOST_BYTES; a larger event gets a batch of its own."""
     batch: list[bytes] = []
     held = 0
     for one in events:
@@ -122,7 +122,7 @@ def _locked(lock: int, until: float) -> bool:
 
 
 @contextlib.contextmanager
-def _said(path: Path) -> Iterator[None]:
+def _user_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -8,7 +8,7 @@ SECONDS = 30
 
 @functools.cache
 def state(job: str) -> str | None:
-    """Of JOB as names of partial files have it: "gone", "RUNNING", "PENDING", ..; None where nobody knows."""
+    """Returns the state of JOB, as partial files name it: "gone", "RUNNING", "PENDING", ...; None if unknown."""
     kind, _, rest = job.partition("-")
     if kind != "slurm":
         return None

@@ -15,7 +15,7 @@ def moved(before: int, now: int, bits: int = 64) -> int | None:
 
 
 def moved_all(before: Counters, now: Counters, narrow: frozenset[str] = frozenset()) -> dict[str, int] | None:
-    """Of each counter that both have, those named in NARROW being of 32 bits; None where any began again."""
+    """Returns how far each counter of both readings moved, those in NARROW having 32 bits; None if any was reset."""
     differences = {}
     for name in now.keys() & before.keys():
         difference = moved(before[name], now[name], 32 if name in narrow else 64)
@@ -26,12 +26,12 @@ def moved_all(before: Counters, now: Counters, narrow: frozenset[str] = frozense
 
 
 def text_of(path: Path) -> str:
-    """Of a small file of the system, as far as it is text; OSError where there is none."""
+    """Returns the text of a small system file, undecodable bytes as surrogates; OSError if it cannot be read."""
     return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def lines_of(path: Path) -> list[str]:
-    """Of a file of the system; none where it is missing or refused."""
+    """Returns the lines of a system file; none if it is missing or may not be read."""
     try:
         return text_of(path).splitlines()
     except OSError:

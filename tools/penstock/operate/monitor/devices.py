@@ -33,7 +33,7 @@ class Device:
 
 @dataclass(frozen=True)
 class DeviceRates:
-    """Over one interval."""
+    """The rates of one block device over one interval."""
 
     name: str
     title: str
@@ -51,7 +51,7 @@ class DeviceRates:
 
 
 def read_devices(root: Path) -> dict[str, Device]:
-    """By name: all that ever moved a byte, partitions too."""
+    """Returns all block devices, partitions too, that have moved any bytes since boot, keyed by name."""
     found = {}
     for line in lines_of(root / "proc/diskstats"):
         words = line.split()

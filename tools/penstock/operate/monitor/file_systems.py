@@ -24,7 +24,7 @@ FROM_DEVICE = (
 
 @dataclass
 class FileSystem:
-    """Over one interval. FIGURES: whose they are; null where nobody counts, as for memory."""
+    """Rates and space of one file system over one interval. FIGURES: who counts them; None where nobody does."""
 
     mount: str
     others: list[str]
@@ -54,7 +54,7 @@ class FileSystem:
 
 
 def file_systems(before: "Reading", now: "Reading", devices: dict[str, DeviceRates]) -> list[FileSystem]:
-    """Of NOW, with what happened since BEFORE."""
+    """Returns the file systems mounted at reading NOW, with their rates since reading BEFORE."""
     seconds = now.at - before.at
     found = []
     for mount in now.mounts:

@@ -18,7 +18,7 @@ FIGURES = ("read", "write", "metadata", "used")
 
 @dataclass
 class Figure:
-    """Of one rate over time. AVERAGE weighs intervals by their length; those without a value count for nothing."""
+    """Last, average and maximum of one rate. AVERAGE weights by length; intervals without a value do not count."""
 
     last: float | None = None
     last_time: float = 0.0
@@ -95,7 +95,9 @@ class History:
 
 
 def read_history(paths: list[Path], job: str | None) -> History:
-    """Of all of it, or of JOB alone with what the file systems did meanwhile."""
+    """Reads the records in PATHS: all of them or, with JOB, that job alone and what the file systems did meanwhile.
+    Raises UserError if no record has it.
+    """
     subjects: dict[tuple[str, str, str], Subject] = {}
     history = History()
     for path in {followed(path): path for path in paths}.values():

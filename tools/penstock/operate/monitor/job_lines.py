@@ -18,7 +18,7 @@ MOST_RANKS = 4
 
 
 def job_lines(jobs: list[Job], most: int, width: int) -> list[RenderableType]:
-    """At MOST so many, the rest counted."""
+    """Returns a heading and at MOST lines about JOBS; the last one counts what is left out."""
     lines: list[RenderableType] = []
     for job in jobs:
         ranks = f", {words.count(job.ranks, 'rank', 'ranks')}" if job.ranks else ""
@@ -78,9 +78,9 @@ def _output(one: Output, width: int) -> list[RenderableType]:
     if one.progress is None:
         return [_line(text), _line(Text("    " + progress_text(one)))]
     cells = BAR_CELLS if width < WIDE else 2 * BAR_CELLS
-    said = progress_text(one, is_short=width < WIDE)
+    progress = progress_text(one, is_short=width < WIDE)
     row = Table.grid(padding=(0, 1))
-    row.add_row("   ", ProgressBar(total=1.0, completed=one.progress, width=cells), _line(Text(said)))
+    row.add_row("   ", ProgressBar(total=1.0, completed=one.progress, width=cells), _line(Text(progress)))
     return [_line(text), row]
 
 

@@ -114,7 +114,10 @@ def _phase(member: Member, before: Member | None) -> str | None:
 def _rate(
     members: list[Member], earlier: dict[tuple[int, int], Member], seconds: float, storage: str, calls: str
 ) -> float | None:
-    """Of what reached storage; where that is memory, or a server without account, of what calls moved on files."""
+    """Returns the bytes per second that MEMBERS moved to or from storage, by the kernel's counter STORAGE or, if
+    larger, by our library's count of CALLS: it also counts what stays in memory or passes through a server. None if
+    nothing was counted.
+    """
     if seconds <= 0:
         return None
     total, counted = 0, False

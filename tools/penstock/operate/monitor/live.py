@@ -18,36 +18,36 @@ from penstock.base.printable import printable
 from penstock.operate.monitor.job_lines import job_text, progress_text
 from penstock.operate.monitor.outputs import Output
 from penstock.operate.monitor.sample import Sample
+from penstock.operate.monitor.schedule import Schedule
 from penstock.operate.monitor.screen import Screen
 from penstock.operate.monitor.tables import rate
-from penstock.operate.monitor.taking import Taking
 
 LOOKS_SECONDS = 0.25  # between two looks at the keyboard, and at the size of the terminal
 QUIT = (b"q", b"Q", b"\x03")
 
 
-def show_live(taking: Taking, console: Console, note: str) -> None:
+def show_live(schedule: Schedule, console: Console, note: str) -> None:
     """Until there is no more, or somebody presses q."""
     screen = Screen()
     screen.note = note
     with _keys() as pressed, Live(screen, console=console, screen=True, auto_refresh=False) as live:
         size = console.size
-        while not taking.ended():
-            while (left := taking.left()) > 0:
+        while not schedule.ended():
+            while (left := schedule.left()) > 0:
                 if pressed(min(left, LOOKS_SECONDS)) in QUIT:
                     return
                 if console.size != size:
                     size = console.size
                     live.refresh()
-            screen.show(taking.take())
+            screen.show(schedule.next_sample())
             live.refresh()
 
 
-def show_each(taking: Taking, show: Callable[[Sample], None]) -> None:
+def show_each(schedule: Schedule, show: Callable[[Sample], None]) -> None:
     """Until there is no more."""
-    while not taking.ended():
-        time.sleep(max(0.0, taking.left()))
-        show(taking.take())
+    while not schedule.ended():
+        time.sleep(max(0.0, schedule.left()))
+        show(schedule.next_sample())
 
 
 def lines(sample: Sample) -> Iterator[str]:
@@ -70,11 +70,11 @@ def _lines(sample: Sample) -> Iterator[str]:
     for job in sample.jobs:
         rates = f"read {rate(job.read_bytes_per_second)}, write {rate(job.write_bytes_per_second)}"
         yield f"{at} job {job.id} ({job.program}): {job_text(job)}, {rates}"
-        yield from (f"{at}   {_said(one)}" for one in job.outputs)
+        yield from (f"{at}   {_output_text(one)}" for one in job.outputs)
     yield from (f"{at} {trouble}" for trouble in sample.troubles)
 
 
-def _said(one: Output) -> str:
+def _output_text(one: Output) -> str:
     return f"{one.operation} {one.path}: {progress_text(one)}"
 
 

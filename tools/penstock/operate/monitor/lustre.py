@@ -16,7 +16,7 @@ TARGET = re.compile(r"(.+)-(OST[0-9a-f]{4})-osc(?:-\w+)?")
 
 @dataclass
 class Lustre:
-    """By the names of file systems, and of targets in them; TROUBLE: why it is not all that there is."""
+    """Counters keyed by file system, and by file system and target. TROUBLE: why some are missing."""
 
     file_systems: dict[str, dict[str, int]] = field(default_factory=dict)
     targets: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)

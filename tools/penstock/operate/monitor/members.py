@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from penstock.operate.leftovers import names
-from penstock.operate.monitor.asking import Asking
 from penstock.operate.monitor.processes import Process, Processes
+from penstock.operate.monitor.queries import Queries
 from penstock.operate.monitor.status_page import NAME, Page, read_page
 
 SCANS_AT_FIRST = 3  # of a new process's open files, one a reading; later every:
@@ -43,7 +43,7 @@ class Member:
 
     @property
     def ranks_here(self) -> int:
-        """Of its program on this node, as its launcher says; 0 where none does."""
+        """The number of ranks of its program on this node, as its launcher tells; 0 if none does."""
         here = self.number(RANKS_HERE)
         alone = self.number(NODES) == 1
         return here or (self.ranks or 0 if alone else 0)
@@ -67,12 +67,12 @@ class Members:
         self._seen: dict[tuple[int, int], _Seen] = {}
         self._readings = 0
 
-    def find(self, root: Path, processes: Processes, asking: Asking) -> list[Member]:
+    def find(self, root: Path, processes: Processes, queries: Queries) -> list[Member]:
         """What must be asked for, the environment and the command, comes with fill()."""
         self._readings += 1
         for pid, start in self._seen.keys() - processes.by_identity.keys():
             for file in FILES:
-                asking.forget(_key(file, pid, start))
+                queries.forget(_key(file, pid, start))
         self._seen = {identity: self._seen.get(identity, _Seen()) for identity in processes.by_identity}
         found = []
         for identity, process in processes.by_identity.items():
@@ -87,8 +87,8 @@ class Members:
                 continue
             found.append(Member(process, page, seen.partials, _user(folder)))
             for file in FILES:
-                if asking.answer(_key(file, *identity)).value is None:
-                    asking.ask(_key(file, *identity), "read", str(folder / file))
+                if queries.answer(_key(file, *identity)).value is None:
+                    queries.ask(_key(file, *identity), "read", str(folder / file))
         return found
 
     def _is_due(self, process: Process, seen: _Seen) -> bool:
@@ -97,13 +97,13 @@ class Members:
         return (self._readings + process.pid) % SCAN_EVERY == 0
 
 
-def fill(found: list[Member], asking: Asking) -> None:
-    """With what the worker answered meanwhile."""
+def fill(found: list[Member], queries: Queries) -> None:
+    """Sets the environment and the command of each member FOUND, from the answers that the worker gave meanwhile."""
     for member in found:
-        words = str(asking.answer(_key("environ", *member.process.identity)).value or "").split("\0")
+        words = str(queries.answer(_key("environ", *member.process.identity)).value or "").split("\0")
         member.environment = dict(word.partition("=")[::2] for word in words if "=" in word)
         member.command = (
-            str(asking.answer(_key("cmdline", *member.process.identity)).value or "").rstrip("\0").split("\0")
+            str(queries.answer(_key("cmdline", *member.process.identity)).value or "").rstrip("\0").split("\0")
         )
 
 

@@ -30,7 +30,7 @@ class Mount:
 
     @property
     def lustre_name(self) -> str:
-        """Of "10.0.0.1@tcp:/scratch/home": scratch."""
+        """The name of the Lustre file system: "scratch" for source "10.0.0.1@tcp:/scratch/home"."""
         return self.source.rpartition(":/")[2].partition("/")[0]
 
     @property
@@ -40,7 +40,7 @@ class Mount:
 
 
 def read_mounts(root: Path) -> list[Mount]:
-    """By place; what is mounted over is left out."""
+    """Returns each mounted file system that holds files once, sorted by mount point; none that another mount covers."""
     by_point: dict[str, Mount] = {}
     for line in lines_of(root / "proc/self/mountinfo"):
         if (mount := parse(line)) is not None:

@@ -25,7 +25,7 @@ class NfsMount:
 
 
 def read_nfs(root: Path) -> dict[str, NfsMount]:
-    """By place."""
+    """Returns the counters of each NFS mount, keyed by mount point."""
     found: dict[str, NfsMount] = {}
     current: NfsMount | None = None
     for line in lines_of(root / "proc/self/mountstats"):

@@ -96,7 +96,9 @@ class Outputs:
     def _estimate(
         self, one: Output, members: list[Member], step: Step, start: float, at: float, interval: float
     ) -> None:
-        """By what went to storage, or came from it, for these processes since the step was first seen."""
+        """Estimates the bytes done from what these processes moved to or from storage since the step was first seen.
+        Leaves them unknown if the step began more than an interval earlier.
+        """
         counted = {m.process.identity: _counted(m, step.operation) for m in members}
         known = self._known.setdefault((one.path, step.token), _Known(at, counted, at))
         known.last_seen = at
@@ -116,7 +118,9 @@ def _late(who: list[tuple[Member, Step]], members: list[Member], seconds: float)
 
 
 def _counted(member: Member, operation: str) -> int:
-    """By a server's own account, else by the system's of what went to storage or came from it."""
+    """Returns the bytes that a process has moved: by its own account if it is an I/O server, else those that the kernel
+    counts to or from storage.
+    """
     writes = operation == "write"
     if member.page is not None and member.page.is_server:
         return member.page.written if writes else member.page.read
@@ -136,7 +140,7 @@ def _look_ahead(one: Output) -> None:
 
 
 def _of_partials(members: list[Member], known: set[str]) -> list[Output]:
-    """Of programs whose library shows no page: that they are writing is all that is known."""
+    """Returns the files that processes without a status page are writing; nothing else is known of them."""
     found: dict[str, Output] = {}
     for member in members:
         for path in member.partials if member.page is None else []:

@@ -35,7 +35,7 @@ class Processes:
 
 @dataclass(frozen=True)
 class ProcessRates:
-    """Over one interval: what its calls moved, and what of that went to a device or came from one."""
+    """Rates of one process over one interval: bytes that its calls moved, and those to or from a device."""
 
     pid: int
     name: str
@@ -58,7 +58,7 @@ def read_processes(root: Path) -> Processes:
 
 
 def pids(root: Path) -> list[int]:
-    """Of all processes that this user may see at all."""
+    """Returns the ids of all processes that this user may see."""
     try:
         return sorted(int(path.name) for path in (root / "proc").iterdir() if path.name.isdigit())
     except OSError:
@@ -91,7 +91,7 @@ def parse_io(text: str) -> dict[str, int]:
 
 
 def rates(before: Processes, now: Processes, seconds: float) -> list[ProcessRates]:
-    """Of those that moved anything, the busiest first."""
+    """Returns the rates of all processes that moved any bytes in SECONDS between both readings, busiest first."""
     from_children = _handed_up(before, now)
     found = []
     for identity, process in now.by_identity.items():
@@ -126,7 +126,7 @@ def _weight(one: ProcessRates) -> tuple[float, float, int]:
 
 
 def _handed_up(before: Processes, now: Processes) -> dict[int, dict[str, int]]:
-    """By parent: the last counters of children that ended, which the system adds to who waited for them."""
+    """Returns the last counters of ended children, keyed by parent: the kernel adds them to the parent that waits."""
     handed: dict[int, dict[str, int]] = {}
     for process in _gone(before, now):
         total = handed.setdefault(process.parent, {})

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from penstock.operate.monitor import gpfs
-from penstock.operate.monitor.asking import Answer, Asking
 from penstock.operate.monitor.counters import lines_of
 from penstock.operate.monitor.devices import Device, read_devices
 from penstock.operate.monitor.lustre import Lustre, read_lustre
@@ -13,6 +12,7 @@ from penstock.operate.monitor.members import Member, Members, fill
 from penstock.operate.monitor.mounts import Mount, read_mounts
 from penstock.operate.monitor.nfs import NfsMount, read_nfs
 from penstock.operate.monitor.processes import Processes, read_processes
+from penstock.operate.monitor.queries import Answer, Queries
 
 ANSWER_SECONDS = 0.5  # that a reading waits for what may hang
 GPFS_KEY = "gpfs"
@@ -20,7 +20,7 @@ GPFS_KEY = "gpfs"
 
 @dataclass
 class Reading:
-    """AT: by a clock that only goes forward; CLOCK: since 1970."""
+    """All counters of a node. AT: seconds of a monotonic clock; CLOCK: seconds since 1970."""
 
     at: float
     clock: float
@@ -37,8 +37,8 @@ class Reading:
     troubles: list[str] = field(default_factory=list)
 
 
-def take(root: Path, asking: Asking, members: Members) -> Reading:
-    """What hangs is answered with what is known of before, by ASKING."""
+def read_node(root: Path, queries: Queries, members: Members) -> Reading:
+    """Returns all counters of the node. QUERIES answer with older values where something hangs."""
     reading = Reading(time.monotonic(), time.time())
     reading.mounts = read_mounts(root)
     reading.devices = read_devices(root)
@@ -48,9 +48,9 @@ def take(root: Path, asking: Asking, members: Members) -> Reading:
         reading.troubles.append(reading.lustre.trouble)
     reading.processes = read_processes(root)
     _add_memory(root, reading)
-    reading.members = members.find(root, reading.processes, asking)
-    _ask(root, reading, asking)
-    fill(reading.members, asking)
+    reading.members = members.find(root, reading.processes, queries)
+    _ask(root, reading, queries)
+    fill(reading.members, queries)
     return reading
 
 
@@ -60,17 +60,17 @@ def _add_memory(root: Path, reading: Reading) -> None:
     reading.dirty_bytes, reading.writeback_bytes = kib.get("Dirty"), kib.get("Writeback")
 
 
-def _ask(root: Path, reading: Reading, asking: Asking) -> None:
+def _ask(root: Path, reading: Reading, queries: Queries) -> None:
     for mount in reading.mounts:
-        asking.ask(f"space {mount.point}", "space", str(root / mount.point.lstrip("/")))
+        queries.ask(f"space {mount.point}", "space", str(root / mount.point.lstrip("/")))
     program = gpfs.command(root) if any(mount.type == "gpfs" for mount in reading.mounts) else None
     if program is not None:
-        asking.ask(GPFS_KEY, "program", [program, gpfs.REQUEST])
-    asking.wait(ANSWER_SECONDS)
+        queries.ask(GPFS_KEY, "program", [program, gpfs.REQUEST])
+    queries.wait(ANSWER_SECONDS)
     for mount in reading.mounts:
-        reading.space[mount.point] = asking.answer(f"space {mount.point}")
+        reading.space[mount.point] = queries.answer(f"space {mount.point}")
     if program is not None:
-        answer = asking.answer(GPFS_KEY)
+        answer = queries.answer(GPFS_KEY)
         reading.gpfs = gpfs.parse(answer.value or "")
         if answer.error:
             reading.troubles.append(f"GPFS's mmpmon: {answer.error}")

@@ -131,7 +131,9 @@ class Record:
 
 
 def open_record(path: Path, writable: bool) -> sqlite3.Connection:
-    """Of this version; made where WRITABLE and there is none."""
+    """Opens the record at PATH. If WRITABLE, creates it where there is none. Raises UserError if it is no record, was
+    written by a newer penstock, or holds nothing to read.
+    """
     if not writable:
         must_be_there(path)
         if not path.is_file():
@@ -188,7 +190,7 @@ def _make(sql: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def transaction(sql: sqlite3.Connection) -> Iterator[None]:
-    """Of all or nothing; waits for another that writes."""
+    """Runs the `with` block as one transaction, all or nothing; waits for another writer."""
     sql.execute("BEGIN IMMEDIATE")
     try:
         yield

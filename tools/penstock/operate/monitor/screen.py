@@ -66,7 +66,9 @@ class Screen:
         yield Segments(list(chain.from_iterable([*line, Segment.line()] for line in [*body, *foot]))[:-1])
 
     def tables(self, sample: Sample, width: int, height: int | None, has_signs: bool = True) -> RenderableType:
-        """Of a HEIGHT of None, all of them; else what is least busy is left out."""
+        """Returns SAMPLE as tables that leave out what is least busy to fit into HEIGHT lines; all of it if that is
+        None.
+        """
         return Group(self._body(sample, width, height, has_signs), _foot(sample, self.note))
 
     def _body(self, sample: Sample, width: int, height: int | None, has_signs: bool) -> Group:
@@ -123,7 +125,7 @@ def sparks(rates: Iterable[float]) -> str:
 
 
 def _head(sample: Sample, width: int) -> Text:
-    """In one line: as much of it as there is room for."""
+    """Returns the headline: as much about the node as fits in one line of WIDTH."""
     node = sample.node
     rates = f"  read {rate(node.read_bytes_per_second)}, write {rate(node.write_bytes_per_second)}"
     waiting = "" if node.dirty_bytes is None else f", {words.size(node.dirty_bytes + (node.writeback_bytes or 0))}"

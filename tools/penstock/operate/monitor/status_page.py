@@ -51,7 +51,9 @@ class Page:
 
 
 def read_page(path: Path, pid: int) -> Page | None:
-    """Of process PID; None where PATH is no page, or that of another process, as a forked child has it."""
+    """Reads the status page of process PID. Returns None if PATH is no page, or is another process's, as a forked child
+    inherits its parent's.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

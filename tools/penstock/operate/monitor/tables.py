@@ -67,7 +67,7 @@ def processes(found: list[ProcessRates], most: int, width: int) -> Table:
 
 
 def table_of(first: str, is_cut: bool = True) -> Table:
-    """With names in its first column: cut where they are too long, or folded."""
+    """Returns an empty table with names in its FIRST column, which cuts long ones if IS_CUT, else folds them."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True, show_edge=False)
     table.add_column(first, overflow="ellipsis" if is_cut else "fold", no_wrap=is_cut, min_width=12, ratio=1)
     return table

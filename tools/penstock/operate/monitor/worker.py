@@ -41,13 +41,13 @@ def main() -> None:
 
     def work(key: str, question: str, argument: Any) -> None:
         try:
-            said: list[Any] = [key, answer(question, argument), None]
+            reply: list[Any] = [key, answer(question, argument), None]
         except subprocess.TimeoutExpired:
-            said = [key, None, f"no answer in {PROGRAM_SECONDS} s"]
+            reply = [key, None, f"no answer in {PROGRAM_SECONDS} s"]
         except (OSError, ValueError) as error:
-            said = [key, None, getattr(error, "strerror", None) or str(error)]
+            reply = [key, None, getattr(error, "strerror", None) or str(error)]
         with lock:
-            print(json.dumps(said), flush=True)
+            print(json.dumps(reply), flush=True)
 
     for line in sys.stdin:
         threading.Thread(target=work, args=json.loads(line), daemon=True).start()

@@ -62,8 +62,8 @@ def scaling(cases: Sequence[CaseView], identity: str) -> Plot | None:
         ncols=2,
         fontsize=7.5,
     )
-    said = "; ".join(f"{row[0]}, {row[1]}: {row[5]} on {row[2]}" for row in rows if row[2] != str(min(ranks)))
-    text = f"Scaling ({kind}): rates and efficiency against {min(ranks)} ranks. Efficiency: {said}."
+    summary = "; ".join(f"{row[0]}, {row[1]}: {row[5]} on {row[2]}" for row in rows if row[2] != str(min(ranks)))
+    text = f"Scaling ({kind}): rates and efficiency against {min(ranks)} ranks. Efficiency: {summary}."
     heads = ("operation", "method", "ranks", "median", "MiB/s", "efficiency")
     return Plot(identity, f"Scaling, {kind}", svg.text_of(made), text, heads, rows)
 
@@ -121,8 +121,8 @@ def study(data: dict[str, Any], identity: str) -> Plot | None:
     else:
         plot.set_ylim(bottom=0)
     made.legend(loc="outside lower left", ncols=2, fontsize=7.5)
-    said = "; ".join(f"{label}: {y} at {x}" for label, x, y, _ in rows)
-    text = f"{data['title']}: {data['y']['label']} against {data['x']['label']}. {said}."
+    summary = "; ".join(f"{label}: {y} at {x}" for label, x, y, _ in rows)
+    text = f"{data['title']}: {data['y']['label']} against {data['x']['label']}. {summary}."
     heads = ("series", data["x"]["label"], data["y"]["label"], "95 % interval")
     return Plot(identity, data["title"], svg.text_of(made), text, heads, rows)
 
@@ -171,8 +171,8 @@ def peers(sources: Sequence[Source], identity: str) -> Plot | None:
         plot.grid(visible=False, axis="y")
     axes[0][0].set_yticks(range(len(labels)), [svg.wrapped(label) for label in labels])
     axes[0][0].set_ylim(len(labels) - 0.5, -0.5)
-    said = "; ".join(f"{row[0]}, {row[1]}: {row[2]}" for row in rows)
-    text = f"Median MiB/s of other programs, imported and not verified by us, beside ours on as many ranks: {said}."
+    summary = "; ".join(f"{row[0]}, {row[1]}: {row[2]}" for row in rows)
+    text = f"Median MiB/s of other programs, imported and not verified by us, beside ours on as many ranks: {summary}."
     return Plot(
         identity,
         "Beside other programs",

@@ -83,12 +83,12 @@ def _summary(source: Source) -> str:
     ranks = sorted({case.np for case in source.cases})
     regimes = list(dict.fromkeys(case.regime for case in source.cases if case.regime))
     scale = (source.study or {}).get("scale")
-    said = [
+    parts = [
         f"{len(source.names())} case{'' if len(source.names()) == 1 else 's'} on {', '.join(map(str, ranks))} ranks",
         f"{source.repetitions} repetition{'' if source.repetitions == 1 else 's'}",
         *regimes,
     ]
-    return "; ".join([*said, f"scaled by {scale:g}"] if scale is not None else said)
+    return "; ".join([*parts, f"scaled by {scale:g}"] if scale is not None else parts)
 
 
 def _case(source: Source, name: str, identity: str) -> dict[str, Any]:
@@ -133,11 +133,11 @@ def _case(source: Source, name: str, identity: str) -> dict[str, Any]:
 
 
 def _competitors(cases: Sequence[CaseView]) -> str:
-    said = next((case.competitors for case in cases if case.competitors), None)
-    if said is None or not said.get("seconds"):
+    competitors = next((case.competitors for case in cases if case.competitors), None)
+    if competitors is None or not competitors.get("seconds"):
         return ""
-    rate = float(said["bytes_written"]) / 2**20 / float(said["seconds"])
-    streams = f"{said['streams_per_node']} stream(s) on each node"
+    rate = float(competitors["bytes_written"]) / 2**20 / float(competitors["seconds"])
+    streams = f"{competitors['streams_per_node']} stream(s) on each node"
     return f"Beside a competing job of {streams}, which wrote {rate:.0f} MiB/s meanwhile."
 
 
@@ -166,24 +166,24 @@ def _hints(cases: Sequence[CaseView]) -> list[dict[str, Any]]:
 
 def _lost(line: Line) -> list[str]:
     """The hints that were asked for in vain: MPI gave back another value, or the library knows that it only echoes."""
-    said = []
+    sentences = []
     for name, value in line.requested.items():
         got = line.effective.get(name)
         if got is None or got.lower() != value.lower():
-            said.append(f"{name}={value} was asked for, {got or 'nothing'} is in effect")
+            sentences.append(f"{name}={value} was asked for, {got or 'nothing'} is in effect")
         elif any(text.startswith(f"hint {name}=") for text in line.warnings):
-            said.append(f"{name}={value} is only echoed: it has no effect")
-    return said
+            sentences.append(f"{name}={value} is only echoed: it has no effect")
+    return sentences
 
 
 def _pairs(hints: dict[str, str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in sorted(hints.items())) or "-"
 
 
-def _provenance(said: dict[str, Any]) -> list[tuple[str, str]]:
+def _provenance(provenance: dict[str, Any]) -> list[tuple[str, str]]:
     rows = []
     for key, label in PROVENANCE:
-        value = said.get(key)
+        value = provenance.get(key)
         if value is None:
             continue
         if key.endswith("_bytes"):
@@ -198,11 +198,11 @@ def _provenance(said: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _distinct(said: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _distinct(jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Jobs that differ in more than their date, command and free space."""
     passing = {"date", "arguments", "directory", "free_bytes", "memory_available_bytes"}
     seen: dict[str, dict[str, Any]] = {}
-    for one in said:
+    for one in jobs:
         seen.setdefault(str({key: value for key, value in one.items() if key not in passing}), one)
     return list(seen.values())
 

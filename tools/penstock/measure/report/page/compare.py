@@ -29,7 +29,7 @@ class Difference:
 
     @property
     def effect(self) -> str:
-        """In words, by the limits of Romano et al. (2006)."""
+        """The size of the effect in words, with the thresholds of Romano et al. (2006) for Cliff's delta."""
         size = abs(self.delta)
         return next(
             word
@@ -39,7 +39,9 @@ class Difference:
 
 
 def differences(first: Source, second: Source) -> list[Difference]:
-    """Of everything that both measured."""
+    """Returns the difference of each method and operation that both sources measured in comparable cases, without
+    controls and lines that failed.
+    """
     found = []
     for case, line in second.lines():
         other = first.case(case.name, case.np)
@@ -72,12 +74,12 @@ def differences(first: Source, second: Source) -> list[Difference]:
 
 def unlike(first: Source, second: Source) -> list[str]:
     """Cases that have the same name in both but measure different things, each with the reason."""
-    said = []
+    sentences = []
     for case in second.cases:
         other = first.case(case.name, case.np)
         if other is not None and (why := _unlike(other, case)):
-            said.append(f"{case.name}, {case.np} ranks: {why}")
-    return said
+            sentences.append(f"{case.name}, {case.np} ranks: {why}")
+    return sentences
 
 
 def _unlike(first: CaseView, second: CaseView) -> str:

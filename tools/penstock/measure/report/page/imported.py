@@ -28,19 +28,19 @@ def ior_source(content: dict[str, Any], path: Path) -> Source | None:
 def _ior(content: dict[str, Any], path: Path) -> Source:
     cases: list[CaseView] = []
     for test in content["tests"]:
-        said = test["Parameters"]
+        parameters = test["Parameters"]
         tasks = int(test["Options"]["tasks"])
-        total = int(said["blockSize"]) * int(said["segmentCount"]) * tasks
+        total = int(parameters["blockSize"]) * int(parameters["segmentCount"]) * tasks
         case = CaseView(
             name="ior" if len(content["tests"]) == 1 else f"ior, test {test.get('TestID')}",
             np=tasks,
             readers=tasks,
-            regime="durable" if int(said["fsync"]) else "cached",
+            regime="durable" if int(parameters["fsync"]) else "cached",
             workload={
                 "name": "ior",
                 "total_bytes": total,
-                "blockSize": said["blockSize"],
-                "transferSize": said["transferSize"],
+                "blockSize": parameters["blockSize"],
+                "transferSize": parameters["transferSize"],
             },
             baseline="",
             competitors=None,
@@ -57,7 +57,7 @@ def _ior(content: dict[str, Any], path: Path) -> Source:
                     operation: [float(one["wrRdTime"]) for one in results],
                     "commit": [float(one["closeTime"]) for one in results],
                 }
-                case.lines.append(_line(_ior_method(said), operation, moved, seconds, phases, test))
+                case.lines.append(_line(_ior_method(parameters), operation, moved, seconds, phases, test))
         cases.append(case)
     where = {
         "hostname": content.get("Machine"),
@@ -69,7 +69,9 @@ def _ior(content: dict[str, Any], path: Path) -> Source:
 
 
 def _ior_seconds(result: dict[str, Any], moved: int) -> float:
-    """From the rate, which has more digits than the times beside it."""
+    """Returns the seconds that MOVED bytes took, from IOR's rate, which has more digits than its times, or from its
+    total time if there is no usable rate. Raises ValueError if that is none either.
+    """
     rate = float(result["bwMiB"])
     seconds = moved / 2**20 / rate if 0 < rate < float("inf") else float(result["totalTime"])
     if not 0 <= seconds < float("inf"):
@@ -85,9 +87,11 @@ def _bytes_moved(content: dict[str, Any], test: Any, operation: str) -> int:
     return 0
 
 
-def _ior_method(said: dict[str, Any]) -> str:
-    letters = [name for key, name in (("filePerProc", "-F"), ("collective", "-c"), ("fsync", "-e")) if int(said[key])]
-    return " ".join(["ior -a", str(said["api"]), *letters])
+def _ior_method(parameters: dict[str, Any]) -> str:
+    letters = [
+        name for key, name in (("filePerProc", "-F"), ("collective", "-c"), ("fsync", "-e")) if int(parameters[key])
+    ]
+    return " ".join(["ior -a", str(parameters["api"]), *letters])
 
 
 def _line(

@@ -76,7 +76,7 @@ class CaseView:
         return [line for line in self.lines if line.operation == operation and (control or not line.control)]
 
     def of_all(self) -> list[Line]:
-        """Of all operations, without the control."""
+        """Returns the lines of all operations, without the control."""
         return [line for line in self.lines if not line.control]
 
     def usable(self, operation: str) -> list[Line]:
@@ -242,8 +242,8 @@ def _ratio(one: dict[str, Any]) -> dict[str, Any]:
     numbers = {name: None if one.get(name) is None else float(one[name]) for name in ("value", "low", "high", "target")}
     if numbers["high"] is None:
         numbers["low"] = None
-    said = {name: str(one.get(name) or "") for name in ("id", "name", "skipped")}
-    return {**said, **numbers, "met": one.get("met")}
+    texts = {name: str(one.get(name) or "") for name in ("id", "name", "skipped")}
+    return {**texts, **numbers, "met": one.get("met")}
 
 
 def _unavailable(content: dict[str, Any]) -> list[str]:

@@ -31,8 +31,8 @@ def repetitions(case: CaseView, identity: str) -> Plot | None:
     axes[0][0].set_ylim(len(methods) - 0.5, -0.5)
     rows = [_row(case, line) for operation in operations for line in case.of(operation, control=True) if line.seconds]
     count = max(len(line.seconds) for line in case.lines)
-    said = "; ".join(f"{row[0]}, {row[1]}: {row[2]} ({row[3]})" for row in rows)
-    text = f"Times of {count} repetitions on {case.np} ranks, as points; medians (95 % intervals): {said}."
+    summary = "; ".join(f"{row[0]}, {row[1]}: {row[2]} ({row[3]})" for row in rows)
+    text = f"Times of {count} repetitions on {case.np} ranks, as points; medians (95 % intervals): {summary}."
     heads = ("operation", "method", "median", "95 % interval", "best seen", f"time ÷ {case.baseline}", "repetitions")
     twice = any(case.smallest(operation) > 0 for operation in operations)
     key = f"; dotted: {case.baseline}" + (", shaded: as much as it differs from itself" if twice else "")
@@ -80,7 +80,7 @@ def _draw_row(plot: Any, row: int, values: Sequence[float]) -> None:
 
 
 def _unit(values: Sequence[float]) -> tuple[float, str]:
-    """In which an axis up to the largest of VALUES reads well: seconds of it, and its name."""
+    """Returns the unit of time that suits an axis up to the largest of VALUES: its length in seconds and its name."""
     largest = max(values, default=1.0)
     return next(
         (one for one in ((1.0, "seconds"), (1e-3, "milliseconds")) if largest >= one[0]), (1e-6, "microseconds")
@@ -115,7 +115,7 @@ def phases(case: CaseView, identity: str) -> Plot | None:
     labels = [svg.wrapped(name) for name in methods]
     height = 1.1 + sum(0.14 + 0.15 * (1 + label.count("\n")) for label in labels)
     made, axes = svg.figure(WIDE, height, 1, len(operations), sharey=True)
-    rows, said = [], []
+    rows, summaries = [], []
     drawn: dict[str, Any] = {}
     for plot, operation in zip(axes[0], operations, strict=True):
         measured = [(row, case.line(method, operation)) for row, method in enumerate(methods)]
@@ -134,7 +134,7 @@ def phases(case: CaseView, identity: str) -> Plot | None:
                 drawn.setdefault(name, bar)
                 left += seconds
             longest = max(parts, key=lambda name: parts[name])
-            said.append(
+            summaries.append(
                 f"{operation}, {method}: {words.seconds(left)}, of which {longest} {words.seconds(parts[longest])}"
             )
             rows.append(
@@ -147,7 +147,7 @@ def phases(case: CaseView, identity: str) -> Plot | None:
     axes[0][0].set_ylim(len(methods) - 0.5, -0.5)
     ordered = [name for name in PHASES if name in drawn]
     made.legend([drawn[name] for name in ordered], ordered, loc="outside upper center", ncols=len(ordered))
-    text = f"Medians of the phases on {case.np} ranks, laid end to end: {'; '.join(said)}."
+    text = f"Medians of the phases on {case.np} ranks, laid end to end: {'; '.join(summaries)}."
     return Plot(
         identity,
         f"Phases, {case.np} ranks; medians, each of its slowest rank",
@@ -194,8 +194,8 @@ def heat_map(case: CaseView, operation: str, identity: str) -> Plot | None:
     bar.outline.set_visible(False)
     made.supxlabel("repetition, in the order of time", fontsize=9)
     made.supylabel("rank", fontsize=9)
-    said = "; ".join(f"{row[0]}: the slowest took {row[1]} times as long, most often {row[2]}" for row in rows)
-    text = f"Seconds of each rank in each repetition of the {operation}, {case.np} ranks; dark is short. {said}."
+    summary = "; ".join(f"{row[0]}: the slowest took {row[1]} times as long, most often {row[2]}" for row in rows)
+    text = f"Seconds of each rank in each repetition of the {operation}, {case.np} ranks; dark is short. {summary}."
     heads = ("method", "slowest ÷ fastest rank, median", "most often the slowest")
     return Plot(identity, f"Ranks by repetitions: {operation}, {case.np} ranks", svg.text_of(made), text, heads, rows)
 
@@ -256,7 +256,7 @@ def ceiling(case: CaseView, identity: str) -> Plot | None:
         plot.grid(visible=False, axis="y")
     axes[0][0].set_yticks(range(len(methods)), labels)
     axes[0][0].set_ylim(len(methods) - 0.5, -0.5)
-    said = "; ".join(f"{row[0]}, {row[1]}: {row[4]}{' (cached)' if row[5] == 'cached' else ''}" for row in rows)
-    text = f"Median rates as fractions of the device's ceiling, {case.np} ranks: {said}."
+    summary = "; ".join(f"{row[0]}, {row[1]}: {row[4]}{' (cached)' if row[5] == 'cached' else ''}" for row in rows)
+    text = f"Median rates as fractions of the device's ceiling, {case.np} ranks: {summary}."
     heads = ("operation", "method", "MiB/s", "device, MiB/s", "fraction", "label")
     return Plot(identity, f"Fraction of the device's ceiling, {case.np} ranks", svg.text_of(made), text, heads, rows)

@@ -39,8 +39,8 @@ class Row:
 def sureness(ratio: stats.Interval | None, smallest: float) -> str:
     if ratio is None:
         return "-"
-    said = stats.claim(ratio, smallest)
-    return f"{said}, sure to 95 %" if said in ("faster", "slower") else said
+    claim = stats.claim(ratio, smallest)
+    return f"{claim}, sure to 95 %" if claim in ("faster", "slower") else claim
 
 
 def rows(source: Source) -> list[Row]:
@@ -73,13 +73,13 @@ def _other(case: CaseView, best: Line, usable: list[Line]) -> Line | None:
 def headline(source: Source) -> list[str]:
     """A sentence for each operation."""
     all_rows = rows(source)
-    said = []
+    sentences = []
     for operation in dict.fromkeys(row.operation for row in all_rows):
         mine = [row for row in all_rows if row.operation == operation]
         (method, wins), *_ = Counter(row.best.method for row in mine).most_common(1)
         kind = "for one portable file" if mine[0].portable else "for speed"
         if len(mine) == 1:
-            said.append(f"{operation.capitalize()}: {kind} use {method}: {mine[0].sentence}; {mine[0].sure}.")
+            sentences.append(f"{operation.capitalize()}: {kind} use {method}: {mine[0].sentence}; {mine[0].sure}.")
             continue
         compared = [row for row in mine if row.best.method == method and row.ratio is not None]
         ratios = [row.ratio.median for row in compared if row.ratio is not None]
@@ -89,22 +89,22 @@ def headline(source: Source) -> list[str]:
             ends = [words.digits(min(ratios)), words.digits(max(ratios))]
             between = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
             spread = f", at {between} times the time of {others.pop()}"
-        said.append(
+        sentences.append(
             f"{operation.capitalize()}: {kind} {method} has the shortest median in {wins} of {len(mine)} cases"
             f"{spread}{_how_sure(mine, method)}."
         )
-    return said
+    return sentences
 
 
 def _how_sure(mine: list[Row], method: str) -> str:
-    """In how many of METHOD's cases what is claimed of it."""
+    """Returns in parentheses how often METHOD's cases reach each degree of certainty; empty if none is compared."""
     counts = Counter(row.sure for row in mine if row.best.method == method and row.ratio is not None)
     return f" ({'; '.join(f'{sure}: {count}' for sure, count in counts.most_common())})" if counts else ""
 
 
 def over_all(source: Source) -> list[str]:
     """Where something else than one portable file has the shortest median: what, and how it compares with that."""
-    said = []
+    sentences = []
     for row in rows(source):
         if row.fastest is row.best:
             continue
@@ -112,18 +112,18 @@ def over_all(source: Source) -> list[str]:
         if found is None:
             continue
         spread = "" if found.low is None else f" (95 % interval {words.interval(found.low, found.high)})"
-        said.append(
+        sentences.append(
             f"{row.operation}, {row.case.name}, {row.case.np} ranks: {row.fastest.method}, "
             f"{words.seconds(row.fastest.median)} against {words.seconds(row.best.median)} of {row.best.method}; "
             f"ratio of pairs {words.digits(found.median)}{spread}: "
             f"{sureness(found, row.case.smallest(row.operation))}."
         )
-    return said
+    return sentences
 
 
 def under_load(source: Source) -> list[str]:
     """Whether the verdicts also hold beside a competing job."""
-    said = []
+    sentences = []
     by_place = {(row.case.name, row.case.np, row.operation): row for row in rows(source)}
     for (name, np, operation), loud in by_place.items():
         quiet = by_place.get((name.removesuffix(BESIDE), np, operation))
@@ -131,7 +131,7 @@ def under_load(source: Source) -> list[str]:
             continue
         where = f"{operation}, {quiet.case.name}, {np} ranks"
         if loud.best.method == quiet.best.method:
-            said.append(f"{where}: {loud.best.method} is the choice with and without a competing job.")
+            sentences.append(f"{where}: {loud.best.method} is the choice with and without a competing job.")
             continue
         other = loud.case.line(quiet.best.method, operation)
         if other is None or not other.usable:
@@ -141,16 +141,18 @@ def under_load(source: Source) -> list[str]:
         what = (
             "only while the file system is quiet" if sure else "quiet; beside a competing job no difference is claimed"
         )
-        said.append(f"{where}: that {quiet.best.method} is the choice holds {what} ({loud.best.method} leads there).")
-    return said
+        sentences.append(
+            f"{where}: that {quiet.best.method} is the choice holds {what} ({loud.best.method} leads there)."
+        )
+    return sentences
 
 
 def troubles(source: Source) -> list[str]:
-    said: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for case, line in source.lines():
         where = f"{case.name}, {case.np} ranks: {line.method}"
         if line.error is not None:
-            said[f"{where} failed: {line.error}"] = None
+            sentences[f"{where} failed: {line.error}"] = None
         elif not line.verified and not case.imported:
-            said[f"{where} did not verify: what was read back is not what was written"] = None
-    return list(said)
+            sentences[f"{where} did not verify: what was read back is not what was written"] = None
+    return list(sentences)

@@ -90,7 +90,7 @@ SETS = "sets of files"
 
 
 def _create(asked: Asked) -> Sized:
-    """Of 100,000 files, the scaled number; decades below stay."""
+    """Returns the file-creation study with its largest number of files scaled; the smaller decades stay as they are."""
     sized = Sized()
     most = max(1, round(FILES[-1] * min(1.0, asked.scale)))
     files = sorted({count for count in FILES if count <= most} | {most})
@@ -98,8 +98,8 @@ def _create(asked: Asked) -> Sized:
     if left:
         sized.cut.append(f"{', '.join(left)} files: up to {most}")
     methods = (PER_PROCESS, "hdf5/subfiles:parts=2", COLLECTIVE_HDF5, OURS)
-    said = ("--files", ",".join(map(str, files)), "--methods", ",".join(methods), "--per-rank", "4MiB")
-    sized.program = ("metadata", *said)
+    options = ("--files", ",".join(map(str, files)), "--methods", ",".join(methods), "--per-rank", "4MiB")
+    sized.program = ("metadata", *options)
     return sized
 
 
@@ -135,13 +135,15 @@ def _create_conclusions(pooled: Pooled) -> list[Conclusion]:
     cases = sorted((case for case in pooled.cases() if case != SETS), key=_count)
     found = [(_count(case), one) for case in cases if (one := pooled.get(case, FOLDERS[0], "create", np)) is not None]
     each = [(count, interval([seconds / count for seconds in one.seconds])) for count, one in found if count >= 10 * np]
-    said = ", ".join(
+    evidence = ", ".join(
         f"{words.seconds(one.median)} ({words.seconds_interval(one.median, one.low, one.high)}) a file for {count}"
         for count, one in each
     )
     grows = longer(each[-1][1], each[0][1]) if len(each) > 1 else None
     return [
-        judged("The time to create files grows worse than linearly with their number.", grows, said or "too few files"),
+        judged(
+            "The time to create files grows worse than linearly with their number.", grows, evidence or "too few files"
+        ),
         conclude(
             pooled,
             "A series of files takes longer to list and to remove than one file.",
@@ -171,8 +173,8 @@ def _ramses(asked: Asked) -> Sized:
     for kind, sizes in GIB_AT_1024.items():
         for domain, size in zip(DOMAINS, sizes, strict=True):
             if fits(asked, size * GIB * asked.scale, sized, f"{kind} {domain}^3"):
-                said = ("--domain", str(_scaled_domain(domain, asked.scale)), *asked.words)
-                sized.cases.append(Case(f"{kind} {domain}^3", (f"ramses-{kind}", *said), RAMSES_METHODS))
+                options = ("--domain", str(_scaled_domain(domain, asked.scale)), *asked.words)
+                sized.cases.append(Case(f"{kind} {domain}^3", (f"ramses-{kind}", *options), RAMSES_METHODS))
     reduced = next(
         one for one in (1024, 512, 256) if 54.9 * (one / 1024) ** 3 * GIB * asked.scale <= asked.ceiling() or one == 256
     )
@@ -180,8 +182,8 @@ def _ramses(asked: Asked) -> Sized:
     if reduced != 1024:
         sized.cut.append(f"the table of 1024^3 by level and by process: measured with {reduced}^3")
     for grouped in ("level", "process"):
-        said = ("ramses-hydro", "--domain", str(domain), "--grouped", grouped, *asked.words)
-        sized.cases.append(Case(f"{GROUPED}{grouped}", said, (COLLECTIVE_MPIIO, WRITE_AT, ORDERED), group=GROUPED))
+        options = ("ramses-hydro", "--domain", str(domain), "--grouped", grouped, *asked.words)
+        sized.cases.append(Case(f"{GROUPED}{grouped}", options, (COLLECTIVE_MPIIO, WRITE_AT, ORDERED), group=GROUPED))
     return sized
 
 
@@ -318,8 +320,8 @@ def _hints(asked: Asked) -> Sized:
         sized.cut.append(
             f"the domain of 1024^3, 25.86 GiB: {domain}^3, since some of the hints cost a hundred times the time"
         )
-    said = ("ramses-amr", "--domain", str(_scaled_domain(domain, asked.scale)), *asked.words)
-    sized.cases.append(Case(AMR, said, (*HINTED.values(), *FURTHER)))
+    arguments = ("ramses-amr", "--domain", str(_scaled_domain(domain, asked.scale)), *asked.words)
+    sized.cases.append(Case(AMR, arguments, (*HINTED.values(), *FURTHER)))
     return sized
 
 

@@ -49,8 +49,8 @@ def _hints(asked: Asked) -> Sized:
         most = per_rank(asked, 2 * 256 * MIB, sized, f"bytes in transfers of {words.size(transfer)}")
         count = max(2, min(most, 32 * MIB) // scaled)
         for pattern, block, segments in (("sequential", scaled * count, 1), ("strided", scaled, count)):
-            said = ("ior", "-b", str(block), "-t", str(scaled), "-s", str(segments), *asked.words)
-            sized.cases.append(Case(f"{pattern} {words.size(transfer)}", said, HINT_METHODS))
+            arguments = ("ior", "-b", str(block), "-t", str(scaled), "-s", str(segments), *asked.words)
+            sized.cases.append(Case(f"{pattern} {words.size(transfer)}", arguments, HINT_METHODS))
     return sized
 
 
@@ -70,8 +70,8 @@ def _hints_figures(pooled: Pooled) -> list[Figure]:
                 (names[way], pooled.get(case, method, operation, np)) for way, method in methods.items()
             ]
             bars.append((OURS, pooled.get(case, OURS, operation, np)))
-            said = [(names[way], both[index]) for way, both in published.items()]
-            theirs = [point(way, [rate * 1024]) for way, rate in said if rate is not None]
+            named = [(names[way], both[index]) for way, both in published.items()]
+            theirs = [point(way, [rate * 1024]) for way, rate in named if rate is not None]
             identity = f"{case.replace(' ', '-')}-{operation}"
             series = {f"here, {np} processes": rates(bars), "LRZ, 512 processes": theirs}
             made.append(
@@ -114,8 +114,8 @@ WEAK = "64 GB for each process"
 def _ior(asked: Asked) -> Sized:
     sized = Sized()
     own = whole(per_rank(asked, 64e9, sized, WEAK), 8 * MIB)
-    said = ("ior", "-b", str(own), "-t", str(min(own, 8 * MIB)), *asked.words)
-    sized.cases.append(Case(WEAK, said, IOR_METHODS))
+    arguments = ("ior", "-b", str(own), "-t", str(min(own, 8 * MIB)), *asked.words)
+    sized.cases.append(Case(WEAK, arguments, IOR_METHODS))
     return sized
 
 
@@ -147,9 +147,18 @@ def _pic(asked: Asked) -> Sized:
     )
     for tasks in PER_NODE:
         ranks = tuple(np for np in asked.ranks if np >= tasks)
-        said = ("pic", "--steps", str(STEPS), "--tasks-per-node", str(tasks), "--total", str(int(total)), *asked.words)
+        arguments = (
+            "pic",
+            "--steps",
+            str(STEPS),
+            "--tasks-per-node",
+            str(tasks),
+            "--total",
+            str(int(total)),
+            *asked.words,
+        )
         if ranks:
-            sized.cases.append(Case(_pic_case(tasks), said, PIC_METHODS, ranks=ranks))
+            sized.cases.append(Case(_pic_case(tasks), arguments, PIC_METHODS, ranks=ranks))
     return sized
 
 
@@ -185,12 +194,14 @@ def _pic_conclusions(pooled: Pooled) -> list[Conclusion]:
     }
     worst, best = (pick(found.values(), key=lambda one: one.median, default=None) for pick in (max, min))
     holds = longer(worst, best, 1.5) if worst is not None and best is not None and len(found) > 1 else None
-    said = "; ".join(f"{case}: {words.seconds(one.median)}" for case, one in found.items())
+    evidence = "; ".join(f"{case}: {words.seconds(one.median)}" for case, one in found.items())
     return [
         judged(
             "The number of I/O processes per node matters most: the worst takes over 1.5 times as long as the best.",
             holds,
-            f"{hdf5} on {np} processes: {said}" if said else "it was not measured on several numbers of writers",
+            f"{hdf5} on {np} processes: {evidence}"
+            if evidence
+            else "it was not measured on several numbers of writers",
         ),
         not_testable("Metadata overtakes writing as nodes grow from 1 to 320.", "there is one node here"),
     ]
@@ -224,10 +235,10 @@ def _checkpoint(asked: Asked) -> Sized:
                         f"a period of {period}: scaled {words.duration(phase)} of computing for each checkpoint"
                     )
                 continue
-            said = ("checkpoint", "--variables", "4", "--total", str(int(size * shrink)), *asked.words)
+            arguments = ("checkpoint", "--variables", "4", "--total", str(int(size * shrink)), *asked.words)
             group = f"{name} every {period}"
-            sized.cases.append(Case(f"{group}, in turn", said, CHECKPOINT_METHODS, group=group))
-            behind = (*said, "--compute", f"{phase:.3f}", "--compute-by", "sleep", "--put")
+            sized.cases.append(Case(f"{group}, in turn", arguments, CHECKPOINT_METHODS, group=group))
+            behind = (*arguments, "--compute", f"{phase:.3f}", "--compute-by", "sleep", "--put")
             sized.cases.append(Case(f"{group}, in the background", behind, CHECKPOINT_METHODS, group=group))
     return sized
 
@@ -289,10 +300,10 @@ def _readers_conclusions(pooled: Pooled) -> list[Conclusion]:
     np = pooled.ranks()[-1]
     found = {way: pooled.get("readers", way, "read", np) for way in ("netcdf", "penstock")}
     read = {way: float(one.more["system_call_bytes_per_unique"]) for way, one in found.items() if one is not None}
-    said = ", ".join(f"{way}: {words.digits(times)} times" for way, times in read.items())
+    evidence = ", ".join(f"{way}: {words.digits(times)} times" for way, times in read.items())
     again = "netcdf" in read and read["netcdf"] > 2
     return [
-        judged("Each byte is read 2.7 times and more.", again if read else None, f"{np} processes: {said}"),
+        judged("Each byte is read 2.7 times and more.", again if read else None, f"{np} processes: {evidence}"),
         not_testable(
             "90 % of the time is I/O, 70 % in one function.", "the computation of the study's program is not here"
         ),

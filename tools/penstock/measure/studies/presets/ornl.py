@@ -108,7 +108,7 @@ def _collective_conclusions(pooled: Pooled) -> list[Conclusion]:
 def _larger_transfers(pooled: Pooled) -> Conclusion:
     """Two cases are not measured in pairs, so their medians are compared where the intervals lie apart."""
     np = pooled.ranks()[-1]
-    said: list[str] = []
+    evidence: list[str] = []
     faster: dict[str, bool | None] = {}
     for method in (MPIIO, PLAIN):
         small, large = (pooled.get(case, method, "write", np) for case in (SMALL, LARGE))
@@ -116,11 +116,13 @@ def _larger_transfers(pooled: Pooled) -> Conclusion:
             faster[method] = None
             continue
         before, after = interval(small.seconds), interval(large.seconds)
-        said.append(f"{method}: {words.seconds(before.median)} with 256 KiB, {words.seconds(after.median)} with 16 MiB")
+        evidence.append(
+            f"{method}: {words.seconds(before.median)} with 256 KiB, {words.seconds(after.median)} with 16 MiB"
+        )
         faster[method] = longer(before, after)
     refuted = faster[MPIIO] is False or faster[PLAIN] is True
-    holds = False if refuted else True if faster[MPIIO] and len(said) == len(faster) else None
-    return judged("Larger transfers help only collectives.", holds, "; ".join(said) or "not measured")
+    holds = False if refuted else True if faster[MPIIO] and len(evidence) == len(faster) else None
+    return judged("Larger transfers help only collectives.", holds, "; ".join(evidence) or "not measured")
 
 
 REMARKS = (

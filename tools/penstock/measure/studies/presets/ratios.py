@@ -69,7 +69,7 @@ Row = Ratio | Growth
 
 
 def _plain(*methods: str) -> tuple[str, ...]:
-    """Without what the rivals' own programs do not have: our checksums, and mpiio's verification of written data."""
+    """Returns METHODS without what the rivals' programs lack: our checksums and mpiio's check of written data."""
 
     def plain(method: str) -> str:
         bare = "checksums=none,read_back=none" if method.startswith("raw/mpiio") else "checksums=none"

@@ -37,7 +37,7 @@ class Asked:
         return max(self.ranks)
 
     def ceiling(self) -> int:
-        """Of one file: as asked for, or else a sixteenth of the memory that is free now."""
+        """Returns the most bytes that one file may have: as asked for, else a sixteenth of the available memory."""
         return self.largest or available_memory() // 16
 
 

@@ -1,4 +1,4 @@
-"""history_said.py: what was recorded, as tables."""
+"""history_text.py: what was recorded, as tables."""
 
 from datetime import datetime
 
@@ -15,11 +15,11 @@ from penstock.operate.monitor.tables import rate
 MOST_OUTPUTS = 5
 
 
-def say(history: History, console: Console, job: str | None) -> None:
-    """Of one JOB at length; else nodes, file systems, and a line for each job."""
+def print_history(history: History, console: Console, job: str | None) -> None:
+    """Prints JOB in detail; without one, the nodes, the file systems and a line for each job."""
     if job is not None:
         for one in history.jobs:
-            _say_job(one, console)
+            _print_job(one, console)
         return
     for node in history.nodes:
         times = f"{_date(node.first)} to {_date(node.last)}, {node.intervals} intervals"
@@ -34,7 +34,7 @@ def say(history: History, console: Console, job: str | None) -> None:
         console.print(_jobs(history.jobs))
 
 
-def _say_job(one: JobHistory, console: Console) -> None:
+def _print_job(one: JobHistory, console: Console) -> None:
     ranks = f", {one.ranks} ranks" if one.ranks else ""
     console.print(
         Text.assemble((printable(one.id), "bold"), printable(f" on {one.host}: {one.command or one.program}")),

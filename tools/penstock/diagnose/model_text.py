@@ -1,4 +1,4 @@
-"""model_said.py: a scalability model in the terminal."""
+"""model_text.py: a scalability model in the terminal."""
 
 from rich import box
 from rich.console import Console
@@ -7,7 +7,7 @@ from rich.table import Table
 from penstock.diagnose.model import AHEAD, TIMES, Model
 
 
-def say(model: Model, console: Console) -> None:
+def print_model(model: Model, console: Console) -> None:
     if model.laws:
         console.print("How operations grow:")
         for name, law in model.laws.items():
@@ -23,7 +23,9 @@ def say(model: Model, console: Console) -> None:
 
 
 def _table(model: Model, what: str) -> Table:
-    """Of the runs that there are and of those ahead, by their ranks; a number that is too long is broken, not cut."""
+    """Returns a table without rows, with a column for each measured and each predicted number of ranks. It folds
+    numbers that are too wide instead of truncating them.
+    """
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{what}, by ranks; dim: predicted", title_justify="left")
     made.add_column("", no_wrap=True)
     for scale in model.scales:

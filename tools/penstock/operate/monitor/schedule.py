@@ -1,4 +1,4 @@
-"""taking.py: samples one after the other, at equal distances, up to a number or a time; and into a record."""
+"""schedule.py: samples one after the other, at equal distances, up to a number or a time; and into a record."""
 
 import time
 
@@ -9,8 +9,8 @@ from penstock.operate.monitor.sampler import Sampler
 EARLY_SECONDS = 0.05  # by which an interval may end after the time is over
 
 
-class Taking:
-    """COUNT and SECONDS: None for no end."""
+class Schedule:
+    """When samples are due. COUNT and SECONDS: None for no end."""
 
     def __init__(
         self, sampler: Sampler, record: Record | None, interval: float, count: int | None, seconds: float | None
@@ -20,15 +20,15 @@ class Taking:
         self._until = None if seconds is None else max(self._due, time.monotonic() + seconds + EARLY_SECONDS)
 
     def ended(self) -> bool:
-        """Whether there is no more to take."""
+        """Whether no more samples are due."""
         return self._count == 0 or (self._until is not None and self._due > self._until)
 
     def left(self) -> float:
         """Seconds until the next is due."""
         return self._due - time.monotonic()
 
-    def take(self) -> Sample:
-        """Now, and into the record. If it took longer than an interval, the next is due at once."""
+    def next_sample(self) -> Sample:
+        """Returns a sample of now and records it. If it took longer than an interval, the next is due at once."""
         sample = self._sampler.next()
         self._due = max(self._due + self._interval, time.monotonic())
         if self._count is not None:

@@ -1,4 +1,4 @@
-"""said.py: a diagnosis in the terminal."""
+"""text.py: a diagnosis in the terminal."""
 
 from rich import box
 from rich.console import Console
@@ -24,7 +24,7 @@ OUTCOMES = {
 }
 
 
-def say(diagnosis: Diagnosis, console: Console) -> None:
+def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
     console.print(Text(printable(diagnosis.verdict), style="bold"))
     job = diagnosis.job
     console.print(
@@ -88,14 +88,14 @@ def _finding(at: int, one: Finding, diagnosis: Diagnosis, console: Console) -> N
         )
         console.print(Padding(brief, (0, 0, 1, 3), expand=False))
         return
-    said = f"of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours (confidence {one.confidence:.0%})"
+    context = f"of {diagnosis.job.seconds:.4g} s, {hours:,.3g} core-hours (confidence {one.confidence:.0%})"
     if one.withdrawn:
         lines = [f"would save nothing: the {one.saved_seconds:.3g} s that counters suggest were not gained in replay"]
     elif one.replayed is not None and one.replayed.outcome == ACHIEVED:
-        lines = [f"would save about {one.seconds:.3g} s {said}, if it gains as much there as in replay; "
+        lines = [f"would save about {one.seconds:.3g} s {context}, if it gains as much there as in replay; "
                  f"counters suggest {one.saved_seconds:.3g} s"]  # fmt: skip
     else:
-        lines = [f"would save about {one.seconds:.3g} s {said}"]
+        lines = [f"would save about {one.seconds:.3g} s {context}"]
     if one.overlaps and one.seconds > 0:
         lines[0] += f"; {one.besides_seconds:.3g} s besides {' and '.join(dict.fromkeys(one.overlaps))}, the same time"
     if one.replayed is not None:

@@ -1,4 +1,4 @@
-"""many_said.py: a folder of logs in the terminal."""
+"""many_text.py: a folder of logs in the terminal."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from penstock.diagnose.many import Summary, Used, areas, libraries, ranked, usag
 from penstock.diagnose.rules.common import share, size
 
 
-def say(found: Sequence[Summary], console: Console, most: int) -> None:
+def print_jobs(found: Sequence[Summary], console: Console, most: int) -> None:
     whole = [one for one in found if not one.error]
     hours, io, lost = (
         sum(getattr(one, name) for one in whole) for name in ("core_hours", "io_core_hours", "lost_core_hours")

@@ -1,4 +1,4 @@
-"""asking.py: questions to the worker, whose answers are waited for only so long, since file systems hang."""
+"""queries.py: queries to the worker, which wait only so long for an answer, since file systems hang."""
 
 import contextlib
 import json
@@ -18,24 +18,24 @@ COMMAND = (sys.executable, "-I", "-S", str(WORKER))
 
 @dataclass
 class Answer:
-    """The last one to a question. WAITING: for how many seconds a newer one has been due."""
+    """The last answer to a query. WAITING: for how many seconds a newer one has been due."""
 
     value: Any = None
     error: str | None = None
     waiting: float = 0.0
 
 
-class Asking:
-    """Questions to one worker process. The first question starts it; if it dies, the next question starts another."""
+class Queries:
+    """Queries to one worker process. The first one starts it; if it dies, the next one starts another."""
 
     def __init__(self, command: tuple[str, ...] = COMMAND) -> None:
         self._command = command
         self._process: subprocess.Popen[str] | None = None
-        self._said: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
         self._answers: dict[str, Answer] = {}
         self._open: dict[str, float] = {}  # since when
 
-    def __enter__(self) -> "Asking":
+    def __enter__(self) -> "Queries":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -57,11 +57,11 @@ class Asking:
         until = time.monotonic() + seconds
         while self._open and (left := until - time.monotonic()) > 0:
             try:
-                self._take(self._said.get(timeout=left))
+                self._store(self._replies.get(timeout=left))
             except queue.Empty:
                 break
-        while not self._said.empty():
-            self._take(self._said.get())
+        while not self._replies.empty():
+            self._store(self._replies.get())
 
     def answer(self, key: str) -> Answer:
         """None in it where there never was one."""
@@ -100,9 +100,9 @@ class Asking:
         assert process.stdout is not None
         with contextlib.suppress(OSError, ValueError):
             for line in process.stdout:
-                self._said.put(json.loads(line))
+                self._replies.put(json.loads(line))
 
-    def _take(self, said: list[Any]) -> None:
-        key, value, error = said
+    def _store(self, reply: list[Any]) -> None:
+        key, value, error = reply
         self._open.pop(key, None)
         self._answers[key] = Answer(value, error)
