@@ -48,11 +48,7 @@ int64_t ChunkStore::tile_bytes(const ChunkId& chunk) const {
   return elements(tiles(chunk.dataset).box(chunk.number).count) * bytes(dataset(chunk.dataset).type);
 }
 
-bool ChunkStore::keeps(int d) const {
-  const auto index = static_cast<size_t>(d);
-  const bool anew = contents_.sums.wanted && contents_.sums.anew[index];
-  return old_ != nullptr && contents_.kept[index] > 0 && !anew;
-}
+bool ChunkStore::keeps(int d) const { return old_ != nullptr && contents_.kept[static_cast<size_t>(d)] > 0; }
 
 Status ChunkStore::add(const ChunkId& chunk, std::span<const std::byte> tile) {
   LocalChunks& to = local_[static_cast<size_t>(chunk.dataset)];

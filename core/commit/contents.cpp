@@ -148,9 +148,13 @@ Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, 
   plan_sums(target, file.plan.settings, contents);
   contents.claims = claims_of(agreement, puts, contents.catalogue, target.comm->rank());
   if (target.comm->rank() == 0) claim_added(contents);
+  PENSTOCK_ASSIGN(const Tiling tiling,
+                  find_tiling(target.comm, contents.catalogue, contents.claims, contents.kept, target.token));
   if (!options.partial)
-    PENSTOCK_TRY(prove_tiling(target.comm, contents.catalogue, contents.claims, contents.kept, target.token));
-  PENSTOCK_TRY(find_summed(target, file.published(), contents));
+    PENSTOCK_TRY(check_tiling(target.comm, contents.catalogue, contents.claims, contents.kept, target.token, tiling));
+  for (size_t d = 0; d < contents.kept.size(); ++d)
+    if (tiling.whole[d]) contents.kept[d] = 0;  // nothing of it stays
+  PENSTOCK_TRY(find_summed(target, file.published(), tiling, contents));
   return contents;
 }
 

@@ -25,7 +25,7 @@ struct Options {
 struct NewContents {
   Options options;
   Catalogue catalogue;        // of the whole new file
-  std::vector<int64_t> kept;  // elements of each dataset that exist in the published file
+  std::vector<int64_t> kept;  // elements of each dataset that exist in the published file; 0 if all are put now
   std::vector<Claim> claims;  // of this rank
   std::vector<Added> added;   // by a convention; claims refer to the values
   CommitSums sums;            // claims refer to the words of the record

@@ -118,27 +118,34 @@ Status name_first_wrong(const Communicator& comm, const Dataset& dataset, std::s
 
 }  // namespace
 
-Result<std::vector<bool>> find_tiled(const Communicator& comm, const Catalogue& catalogue,
-                                     std::span<const Claim> claims, std::span<const int64_t> kept, uint64_t base) {
+Result<Tiling> find_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
+                           std::span<const int64_t> kept, uint64_t base) {
   base = proper(base);
-  std::vector<uint64_t> sums(catalogue.datasets.size());
-  Sums memory(base);
+  const size_t count = catalogue.datasets.size();
+  const bool keeps = std::ranges::any_of(kept, [](int64_t n) { return n > 0; });
+  std::vector<uint64_t> sums(keeps ? 2 * count : count);  // of whole datasets, then beyond what is kept
+  Sums memory(base), memory_beyond(base);
   for (const Claim& claim : claims) {
     const auto d = static_cast<size_t>(claim.dataset);
-    sums[d] = tiling_add(sums[d], memory.of(claim.selection, kept[d]));
+    sums[d] = tiling_add(sums[d], memory.of(claim.selection, 0));
+    if (keeps) sums[count + d] = tiling_add(sums[count + d], memory_beyond.of(claim.selection, kept[d]));
   }
   PENSTOCK_TRY(sum_residues(comm, sums));
-  std::vector<bool> tiled(sums.size());
-  for (size_t d = 0; d < sums.size(); ++d)
-    tiled[d] = sums[d] == memory.of_whole({static_cast<int>(d), kept[d], elements(catalogue.datasets[d].shape), base});
-  return tiled;
+  Tiling tiling;
+  for (size_t d = 0; d < count; ++d) {
+    const int64_t size = elements(catalogue.datasets[d].shape);
+    const auto question = [&](int64_t from) { return Question{static_cast<int>(d), from, size, base}; };
+    tiling.whole.push_back(sums[d] == memory.of_whole(question(0)));
+    if (keeps) tiling.beyond.push_back(sums[count + d] == memory_beyond.of_whole(question(kept[d])));
+  }
+  if (!keeps) tiling.beyond = tiling.whole;
+  return tiling;
 }
 
-Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
-                    std::span<const int64_t> kept, uint64_t base) {
-  PENSTOCK_ASSIGN(const std::vector<bool> tiled, find_tiled(comm, catalogue, claims, kept, base));
-  const auto wrong = static_cast<size_t>(std::ranges::find(tiled, false) - tiled.begin());
-  if (wrong == tiled.size()) return {};
+Status check_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
+                    std::span<const int64_t> kept, uint64_t base, const Tiling& tiling) {
+  const auto wrong = static_cast<size_t>(std::ranges::find(tiling.beyond, false) - tiling.beyond.begin());
+  if (wrong == tiling.beyond.size()) return {};
   const Dataset& dataset = catalogue.datasets[wrong];
   return name_first_wrong(comm, dataset, claims,
                           {static_cast<int>(wrong), kept[wrong], elements(dataset.shape), proper(base)});

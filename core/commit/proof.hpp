@@ -12,14 +12,20 @@
 
 namespace penstock {
 
-// Collective. CLAIMS belong to this rank; BASE is a random number common to all ranks. The first KEPT[d] elements of
-// dataset d exist already and may be put any number of times; all others exactly once. One reduction if all is correct;
-// else a bisection by reductions finds the first wrong element and the ranks that put it.
-Status prove_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
-                    std::span<const int64_t> kept, uint64_t base);
+// What is put exactly once of each dataset, of which the first KEPT[d] elements exist already.
+struct Tiling {
+  std::vector<bool> whole;   // every element
+  std::vector<bool> beyond;  // every element that does not exist yet
+};
 
-// Collective, the same on all ranks. For each dataset, whether prove_tiling would accept it.
-Result<std::vector<bool>> find_tiled(const Communicator& comm, const Catalogue& catalogue,
-                                     std::span<const Claim> claims, std::span<const int64_t> kept, uint64_t base);
+// Collective, the same on all ranks: one reduction. CLAIMS belong to this rank; BASE is a random number common to all
+// ranks.
+Result<Tiling> find_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
+                           std::span<const int64_t> kept, uint64_t base);
+
+// Collective, with TILING from find_tiling of the same arguments. An error if some dataset is not put exactly once
+// beyond what is kept: a bisection by reductions finds the first wrong element and the ranks that put it.
+Status check_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
+                    std::span<const int64_t> kept, uint64_t base, const Tiling& tiling);
 
 }  // namespace penstock

@@ -49,7 +49,7 @@ void add_published(const Record::Sums& old, const Dataset& dataset, const BlockC
   }
 }
 
-Record make_record(const Published* file, const Placed& placed, CommitSums& sums) {
+Record make_record(const Published* file, const Placed& placed, std::span<const int64_t> kept, CommitSums& sums) {
   Record record;
   record.committed_at = sums.committed_at;
   if (sums.in_file && !placed.heads.empty()) {
@@ -64,7 +64,7 @@ Record make_record(const Published* file, const Placed& placed, CommitSums& sums
     Record::Sums of{crc64(std::as_bytes(std::span(dataset.name))), elements(dataset.shape), 0, {}};
     if (sums.summed[d]) {
       of.block_elements = cut.elements;
-      if (!sums.anew[d]) add_published(*published_sums(*file, sums.published, dataset, cut), dataset, cut, sums.sums);
+      if (kept[d] > 0) add_published(*published_sums(*file, sums.published, dataset, cut), dataset, cut, sums.sums);
       for (int64_t i = 0; i < cut.count; ++i)
         of.blocks.push_back(
             crc64_from_linear(sums.sums[static_cast<size_t>(cut.first + i)], block_bytes(dataset, cut, i)));
@@ -99,40 +99,26 @@ void plan_sums(const Target& target, const Settings& settings, NewContents& cont
 }
 
 // Sums add up only if no element is put twice, and the data in holes of a changed file is unknown.
-Status find_summed(const Target& target, const Published* file, NewContents& contents) {
+Status find_summed(const Target& target, const Published* file, const Tiling& tiling, NewContents& contents) {
   CommitSums& sums = contents.sums;
   if (!sums.wanted) return {};
   const std::vector<Dataset>& datasets = contents.catalogue.datasets;
   const std::vector<int64_t>& kept = contents.kept;
-  const size_t count = datasets.size();
-  const bool keeps = std::ranges::any_of(kept, [](int64_t n) { return n > 0; });
-  sums.summed.assign(count, true);
-  sums.anew.assign(count, true);
-  if (!keeps && !contents.options.partial) return {};
-
-  const auto find = [&](std::span<const int64_t> from) {
-    return find_tiled(target.comm, contents.catalogue, contents.claims, from, target.token);
-  };
-  PENSTOCK_ASSIGN(const std::vector<bool> whole, find(std::vector<int64_t>(count)));
-  sums.summed = whole;
-  if (!keeps) return {};
-  PENSTOCK_ASSIGN(const std::vector<bool> beyond, find(kept));
-  std::vector<int64_t> unknown(count);
+  sums.summed = tiling.whole;
+  if (std::ranges::none_of(kept, [](int64_t n) { return n > 0; })) return {};
+  std::vector<int64_t> unknown(datasets.size());
   for (const Claim& claim : contents.claims)
     if (claim.selection.count() > 0 && claim.selection.first() < kept[static_cast<size_t>(claim.dataset)])
       unknown[static_cast<size_t>(claim.dataset)] = 1;
   if (target.comm->rank() == 0) {
     auto record = load_record(file->contents, file->path, target.storage);
     if (record.ok()) sums.published = *std::move(record);
-    for (size_t d = 0; d < count; ++d)
+    for (size_t d = 0; d < kept.size(); ++d)
       if (kept[d] > 0 && !published_sums(*file, sums.published, datasets[d], sums.cuts[d])) unknown[d] = 1;
   }
   PENSTOCK_TRY(target.comm->all_reduce_max(unknown));
-  for (size_t d = 0; d < count; ++d) {
-    if (kept[d] == 0 || whole[d]) continue;
-    sums.anew[d] = false;
-    sums.summed[d] = beyond[d] && unknown[d] == 0;
-  }
+  for (size_t d = 0; d < kept.size(); ++d)
+    if (kept[d] > 0) sums.summed[d] = tiling.beyond[d] && unknown[d] == 0;
   return {};
 }
 
@@ -159,7 +145,7 @@ Status add_up_sums(const Target& target, const Published* file, Moving& moving) 
   if (target.comm->rank() > 0) return {};
   sums.committed_at = nanoseconds_now();
   Placed& placed = moving.output.placed;
-  std::vector<uint64_t> words = encode(make_record(file, placed, sums));
+  std::vector<uint64_t> words = encode(make_record(file, placed, moving.contents.kept, sums));
   if (sums.in_file) {
     std::ranges::copy(words, sums.words.begin());
     return {};

@@ -14,6 +14,7 @@ namespace penstock {
 
 struct Moving;
 struct NewContents;
+struct Tiling;
 
 // Whether the sums are computed before the data moves and travel with it, for this amount of data and number of ranks.
 inline bool sums_come_first(int64_t bytes, int ranks) { return bytes / ranks <= 4 << 20; }
@@ -24,7 +25,6 @@ struct CommitSums {
   bool in_file = false;         // as a dataset; else in the index of a set
   std::vector<BlockCut> cuts;   // of each dataset
   std::vector<bool> summed;     // the same on all ranks; false if puts may overlap or leave holes
-  std::vector<bool> anew;       // contains no data of the published file
   std::vector<uint64_t> sums;   // linear; of this rank, then of all
   std::vector<uint64_t> words;  // rank 0: the record as stored in the file
   int64_t committed_at = 0;
@@ -33,8 +33,9 @@ struct CommitSums {
 
 // Local. Cuts the datasets of CONTENTS into blocks; if the record is a dataset, adds it. Claims are not numbered yet.
 void plan_sums(const Target& target, const Settings& settings, NewContents& contents);
-// Collective. Finds the datasets that have sums, by the claims of CONTENTS and what is kept of FILE, which may be null.
-Status find_summed(const Target& target, const Published* file, NewContents& contents);
+// Collective. Finds the datasets that have sums, by the TILING and claims of CONTENTS and what is kept of FILE, which
+// may be null.
+Status find_summed(const Target& target, const Published* file, const Tiling& tiling, NewContents& contents);
 // Local. Starts summing, in a thread if BACKGROUND and threads are allowed. The claims' memory must live until the end.
 void start_sums(const Target& target, Moving& moving, bool background);
 // Collective. Adds up all ranks' sums; rank 0 then has the record. FILE as for find_summed.

@@ -85,6 +85,21 @@ TEST_P(Session, SeveralCommitsOnOneFile) {
   }
 }
 
+// Nothing of the old file is read or copied.
+TEST_P(Session, WhatIsReplacedIsNotKept) {
+  auto file = create();
+  ASSERT_TRUE(file.ok());
+  for (int step = 0; step < 3; ++step) {
+    const auto data = numbers(50000, step);
+    ASSERT_TRUE(file->lend("data", f64, whole({50000}), data.data()).ok());
+    const Status status = file->commit();
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_LT(file->report().file_bytes, 500000) << step;
+    EXPECT_EQ(read("data", {50000}), data);
+  }
+  EXPECT_TRUE(file->close().ok());
+}
+
 TEST_P(Session, ReopenAddsChangesAndKeeps) {
   make();
   auto file = reopen();

@@ -106,15 +106,15 @@ def _parts(job: Job, rows: list[Ratio]) -> list[Part]:
 
 
 def _empty(job: Job) -> Content:
-    said = split_words(job.arguments)
+    words = split_words(job.arguments)
     return {
         "schema": records.PRESET,
         "preset": NAME,
         "np": job.np,
         "repetitions": 0,
-        "repetitions_asked": said.repetitions,
+        "repetitions_asked": words.repetitions,
         "stopped": None,
-        "seed": said.seed,
+        "seed": words.seed,
         "order": [],
         "verified": True,
         "ratios": [],
@@ -126,13 +126,13 @@ def _empty(job: Job) -> Content:
 
 def _part(job: Job, rows: Sequence[Ratio], suffix: str, environment: dict[str, str]) -> Part:
     part = Part(tuple(rows), suffix, environment, [], [])
-    said = _said(job.arguments)
+    options = _case_options(job.arguments)
     for name, setup in CASES.items():
         sides = [(row, side) for row in rows for side in (row.ours, row.other) if side.case == name]
         methods = list(dict.fromkeys(method for _, side in sides for method in side.methods))
         if not methods:
             continue
-        if setup.workload == "map" and "--map" not in said:
+        if setup.workload == "map" and "--map" not in options:
             lacking = {"case": name + suffix, "reason": "needs an E3SM map: --map FILE"}
             part.unavailable.extend({**lacking, "method": method} for method in methods)
             continue
@@ -145,23 +145,23 @@ def _part(job: Job, rows: Sequence[Ratio], suffix: str, environment: dict[str, s
             {
                 "case": name + suffix,
                 "group": setup.group or name,
-                "words": [*_words(setup, said), "--methods", ",".join(methods)],
+                "words": [*_words(setup, options), "--methods", ",".join(methods)],
                 "rivals": [list(group) for group in dict.fromkeys(rivals)],
             }
         )
     return part
 
 
-def _said(arguments: list[str]) -> dict[str, str]:
+def _case_options(arguments: list[str]) -> dict[str, str]:
     """The options of all cases, by name. The map is one at hand where none is given."""
-    said = split_words(arguments).case
-    if said and not said[0].startswith("-"):
-        raise UserError(f"--preset {NAME} brings its own cases: the workload '{said[0]}' cannot stand beside it")
+    words = split_words(arguments).case
+    if words and not words[0].startswith("-"):
+        raise UserError(f"--preset {NAME} brings its own cases: the workload '{words[0]}' cannot stand beside it")
     given: dict[str, str] = {}
     path = Path(os.environ.get("PENSTOCK_DATA", "../shared/data")) / "e3sm" / "map_f_case_16p.nc"
     if path.is_file():  # where the tests have it too
         given["--map"] = str(path)
-    rest = iter(said)
+    rest = iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
         if name not in WORDS:
@@ -173,13 +173,13 @@ def _said(arguments: list[str]) -> dict[str, str]:
     return given
 
 
-def _words(setup: Setup, said: dict[str, str]) -> list[str]:
+def _words(setup: Setup, options: dict[str, str]) -> list[str]:
     words = [setup.workload, *setup.words, *([] if "--aa" in setup.words else ["--no-aa"])]
     for option in ("--type", "--order", *(["--total"] if setup.sized else [])):
-        words += [option, said[option]] if option in said else []
-    if setup.workload == "many" and "--total" in said:  # smaller ones, if the whole run is to be smaller
-        words += ["--dataset-bytes", str(min(128 * 2**10, parse_size(said["--total"]) // 400))]
-    return words + (["--map", said["--map"]] if setup.workload == "map" else [])
+        words += [option, options[option]] if option in options else []
+    if setup.workload == "many" and "--total" in options:  # smaller ones, if the whole run is to be smaller
+        words += ["--dataset-bytes", str(min(128 * 2**10, parse_size(options["--total"]) // 400))]
+    return words + (["--map", options["--map"]] if setup.workload == "map" else [])
 
 
 def _measure(job: Job, part: Part, limit: float | None, listen: Listen) -> tuple[Outcome, Content | None]:
@@ -187,10 +187,10 @@ def _measure(job: Job, part: Part, limit: float | None, listen: Listen) -> tuple
     stem = "romio" if part.environment else "first"
     cases, record = job.scratch / f"{stem}.cases.json", job.scratch / f"{stem}.json"
     cases.write_text(json.dumps({"cases": part.cases, "slow_factor": SLOW_FACTOR}), encoding="utf-8")
-    said = split_words(job.arguments)
-    words = ["--cases", str(cases), *said.run, "--seed", str(said.seed)]
-    words += ["--repetitions", str(said.repetitions)] if said.repetitions is not None else []
-    words += ["--half-width", f"{said.half_width:g}"] if said.half_width is not None else []
+    given = split_words(job.arguments)
+    words = ["--cases", str(cases), *given.run, "--seed", str(given.seed)]
+    words += ["--repetitions", str(given.repetitions)] if given.repetitions is not None else []
+    words += ["--half-width", f"{given.half_width:g}"] if given.half_width is not None else []
     words += ["--time-limit", f"{limit:.3f}"] if limit is not None else []
     words += ["--dir", str(job.scratch), "--json", str(record), "--progress"]
     command = [*launch.command(PROGRAM, job.mpi, job.np), *words]
