@@ -32,6 +32,8 @@ struct Domains {
   int ranks = 1;
   std::vector<int> writer_ranks;  // the rank of each writer; empty: spread evenly over the ranks
 
+  bool operator==(const Domains&) const = default;
+
   // Writer W owns [cut(W), cut(W + 1)); empty if there are more writers than blocks.
   int64_t cut(int writer) const;
   int writer_at(int64_t address) const;  // REQUIRES: begin <= address < end

@@ -227,28 +227,6 @@ Description describe_route(const std::vector<Part>& all_parts, const Domains& do
 
 namespace {
 
-// What this rank would send to others, and what it keeps.
-struct Told {
-  std::vector<Message> messages;
-  uint64_t key = 0;
-};
-
-Told tell(const Job& job, const Domains& domains, const std::vector<Route>& routes) {
-  Told told;
-  const int64_t cut[] = {domains.begin, domains.end, domains.block, domains.writers, job.direction == Direction::read};
-  told.key = crc64(std::as_bytes(std::span(cut)));
-  for (const Route& route : routes) {
-    Description description = describe_route(job.parts, domains, route);
-    told.key = crc64(std::as_bytes(std::span(&route.rank, 1)), told.key);
-    told.key = crc64(description.pieces, told.key);
-    if (route.rank == job.comm->rank()) continue;
-    Message message{route.rank, std::move(description.parts)};
-    message.bytes.insert(message.bytes.end(), description.pieces.begin(), description.pieces.end());
-    told.messages.push_back(std::move(message));
-  }
-  return told;
-}
-
 // The part of JOB that corresponds to PART of an earlier job; null if this rank does not know it. NUMBERS are JOB's.
 const Part* name_of(const Part& part, const Job& job, const PartNumbers& numbers) {
   const auto at = numbers.find(part.virtual_base);
@@ -257,18 +235,14 @@ const Part* name_of(const Part& part, const Job& job, const PartNumbers& numbers
   return found.bytes == part.bytes ? &found : nullptr;
 }
 
-// Null unless every rank has sent before, in one exchange, what it would send now, and knows the parts' present names.
-Result<const PlanCache::Entry*> find_cached(const Job& job, const PlanCache& cache, uint64_t key) {
+// Null unless this rank has sent before what KEY stands for, and knows the parts' present names.
+const PlanCache::Entry* find_cached(const Job& job, const PlanCache& cache, uint64_t key) {
   const auto entry = std::find_if(cache.entries.rbegin(), cache.entries.rend(),
                                   [&](const PlanCache::Entry& e) { return e.key == key; });
-  bool found = entry != cache.entries.rend();
-  if (found) {
-    const PartNumbers numbers = numbers_of(job.parts);
-    found = std::ranges::all_of(entry->parts, [&](const Part& p) { return name_of(p, job, numbers) != nullptr; });
-  }
-  int64_t number[2] = {found ? entry->number : -1, found ? -entry->number : 1};
-  PENSTOCK_TRY(job.comm->all_reduce_max(number));
-  return found && number[0] == -number[1] ? &*entry : nullptr;
+  if (entry == cache.entries.rend()) return nullptr;
+  const PartNumbers numbers = numbers_of(job.parts);
+  const auto known = [&](const Part& part) { return name_of(part, job, numbers) != nullptr; };
+  return std::ranges::all_of(entry->parts, known) ? &*entry : nullptr;
 }
 
 void keep(PlanCache& cache, const ExchangePlan& plan, uint64_t key) {
@@ -291,21 +265,35 @@ void use(ExchangePlan& plan, const PlanCache::Entry& entry, const Job& job) {
 
 }  // namespace
 
-Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains, PlanCache& cache) {
+OwnExchange::OwnExchange(const Job& job, Domains domains, const PlanCache& cache)
+    : domains_(std::move(domains)), routes_(find_routes(job.pieces, domains_)) {
+  if (job.comm->size() == 1) return;
+  const int64_t cut[] = {domains_.begin, domains_.end, domains_.block, domains_.writers,
+                         job.direction == Direction::read};
+  key_ = crc64(std::as_bytes(std::span(cut)));
+  for (const Route& route : routes_) {
+    Description description = describe_route(job.parts, domains_, route);
+    key_ = crc64(std::as_bytes(std::span(&route.rank, 1)), key_);
+    key_ = crc64(description.pieces, key_);
+    if (route.rank == job.comm->rank()) continue;
+    Message message{route.rank, std::move(description.parts)};
+    message.bytes.insert(message.bytes.end(), description.pieces.begin(), description.pieces.end());
+    messages_.push_back(std::move(message));
+  }
+  cached_ = find_cached(job, cache, key_);
+}
+
+Result<ExchangePlan> OwnExchange::complete(const Job& job, bool repeats, PlanCache& cache) && {
   ExchangePlan plan;
-  plan.routes = find_routes(job.pieces, domains);
+  plan.routes = std::move(routes_);
   const int rank = job.comm->rank();
-  if (job.comm->size() > 1) {
-    Told told = tell(job, domains, plan.routes);
-    PENSTOCK_ASSIGN(const PlanCache::Entry* cached, find_cached(job, cache, told.key));
-    if (cached != nullptr) {
-      use(plan, *cached, job);
-    } else {
-      PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(std::move(told.messages)));
-      PartNumbers numbers;
-      for (const Message& message : received) PENSTOCK_TRY(read_client(plan, numbers, message));
-      keep(cache, plan, told.key);
-    }
+  if (repeats) {
+    use(plan, *cached_, job);
+  } else if (job.comm->size() > 1) {
+    PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(std::move(messages_)));
+    PartNumbers numbers;
+    for (const Message& message : received) PENSTOCK_TRY(read_client(plan, numbers, message));
+    keep(cache, plan, key_);
   }
   PartNumbers numbers = numbers_of(plan.parts);
   for (const Route& route : plan.routes) {

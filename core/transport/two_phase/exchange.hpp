@@ -46,6 +46,14 @@ struct ExchangePlan {
   int64_t bytes = 0;            // approximate size of the plan in memory
 };
 
+// The address range of the pieces of one rank, or of all ranks.
+struct Reach {
+  int64_t begin = INT64_MAX, end = INT64_MIN;  // of all bytes; END <= BEGIN if there are none
+  int64_t span = 0;  // from the first byte of a piece to its last: average per rank, then maximum over ranks
+  void add(const Reach& other);
+  bool operator==(const Reach&) const = default;
+};
+
 // Plans of earlier transfers of the same ranks, without memory; kept with their communicator.
 struct PlanCache {
   struct Entry {
@@ -57,19 +65,30 @@ struct PlanCache {
   std::vector<Entry> entries;
   int64_t exchanges = 0;
   int64_t max_bytes = 1 << 20;  // of an entry; larger ones are not kept
+  Domains domains;              // of the last transfer
+  Reach reach;                  // of this rank's pieces in it
 };
 
-// Collective. One sparse exchange: each source sends each of its writers the selections in the writer's domain. Pieces
-// of many datasets with equal decomposition refer to their common selection, which is sent once; a box is sent whole,
-// runs are cut to the domain. Afterwards both sides compute every message of every round themselves. If one reduction
-// shows that every rank would repeat an earlier exchange, nothing is sent.
-Result<ExchangePlan> plan_exchange(const Job& job, const Domains& domains, PlanCache& cache);
+// This rank's part of an exchange in DOMAINS.
+class OwnExchange {
+ public:
+  // Local.
+  OwnExchange(const Job& job, Domains domains, const PlanCache& cache);
+  const Domains& domains() const { return domains_; }
+  // Of the earlier exchange that this one would repeat, as far as this rank knows; -1 if there is none.
+  int64_t number() const { return cached_ == nullptr ? -1 : cached_->number; }
+  // Collective. The plan. REPEATS: all ranks have the same number. Otherwise one sparse exchange: each source sends each
+  // of its writers the selections in the writer's domain. Pieces of many datasets with equal decomposition refer to
+  // their common selection, which is sent once; a box is sent whole, runs are cut to the domain. Afterwards both sides
+  // compute every message of every round themselves.
+  Result<ExchangePlan> complete(const Job& job, bool repeats, PlanCache& cache) &&;
 
-// The address range of the pieces of one rank, or of all ranks.
-struct Reach {
-  int64_t begin = INT64_MAX, end = INT64_MIN;  // of all bytes; END <= BEGIN if there are none
-  int64_t span = 0;  // from the first byte of a piece to its last: average per rank, then maximum over ranks
-  void add(const Reach& other);
+ private:
+  Domains domains_;
+  std::vector<Route> routes_;
+  std::vector<Message> messages_;  // what this rank would send to others
+  uint64_t key_ = 0;               // of that and what it keeps
+  const PlanCache::Entry* cached_ = nullptr;
 };
 // Local.
 Reach reach_of(std::span<const Piece> pieces);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "core/comm/patience.hpp"
@@ -35,30 +36,51 @@ const Descriptor descriptor{
     ""};
 
 // Collective. Only data that some rank moves is divided into domains, so that reading one dataset of many uses all
-// writers.
-Result<Cut> agree_cut(const Job& job, const Settings& settings, NodeMemory& kept) {
+// writers. If every rank would repeat the last transfer, one reduction shows it; a second one, if they would repeat an
+// earlier one.
+struct Agreed {
+  Domains domains;
+  ExchangePlan plan;
+};
+
+Result<Agreed> agree_exchange(const Job& job, const Settings& settings, NodeMemory& kept, PlanCache& cache) {
   const Reach own = reach_of(job.pieces);
-  int64_t most[4] = {own.begin < own.end ? -own.begin : INT64_MIN, own.end, own.span, kept.in_doubt};
+  std::optional<OwnExchange> exchange;
+  if (job.comm->size() > 1 && cache.exchanges > 0 && own == cache.reach) exchange.emplace(job, cache.domains, cache);
+  const auto number = [&] { return exchange ? exchange->number() : -1; };
+  int64_t most[6] = {
+      own.begin < own.end ? -own.begin : INT64_MIN, own.end, own.span, kept.in_doubt, number(), -number()};
   PENSTOCK_TRY(job.comm->all_reduce_max(most));
   if (most[3] != 0) kept.memory.reset();
   kept.in_doubt = false;
-  const Reach all = most[1] != INT64_MIN ? Reach{-most[0], most[1], most[2]} : Reach{};
-  Cut cut = make_cut(all, settings);
+  Cut cut = make_cut(most[1] != INT64_MIN ? Reach{-most[0], most[1], most[2]} : Reach{}, settings);
   cut.block = job.block;
   cut.ranks = job.comm->size();
   cut.nodes = kept.nodes;
   cut.candidate_ranks = kept.candidate_ranks;
-  return cut;
+  Agreed agreed{cut_domains(cut), {}};
+  bool repeats = most[4] >= 0 && most[4] == -most[5] && agreed.domains == cache.domains;
+  if (!exchange || !(exchange->domains() == agreed.domains)) exchange.emplace(job, agreed.domains, cache);
+  if (!repeats && job.comm->size() > 1) {
+    int64_t bounds[2] = {number(), -number()};
+    PENSTOCK_TRY(job.comm->all_reduce_max(bounds));
+    repeats = bounds[0] >= 0 && bounds[0] == -bounds[1];
+  }
+  PENSTOCK_ASSIGN(agreed.plan, (*std::move(exchange)).complete(job, repeats, cache));
+  cache.domains = agreed.domains;
+  cache.reach = own;
+  return agreed;
 }
 
 class TwoPhaseTransfer : public Transfer {
  public:
-  TwoPhaseTransfer(const Job& job, const Settings& settings, const Domains& domains)
+  TwoPhaseTransfer(const Job& job, const Settings& settings, Agreed agreed)
       : job_(job),
-        domains_(domains),
+        domains_(std::move(agreed.domains)),
+        plan_(std::move(agreed.plan)),
         rank_(job.comm->rank()),
-        writer_(domains.writer_of(rank_)),
-        rounds_(domains.rounds()),
+        writer_(domains_.writer_of(rank_)),
+        rounds_(domains_.rounds()),
         kept_(job.comm->attachments().get<NodeMemory>()),
         staging_(job, domains_, plan_, io_mode(job, settings), [this] { wake(); }),
         budget_(share_of_memory(settings)),
@@ -82,9 +104,6 @@ class TwoPhaseTransfer : public Transfer {
     if (share && !neighbours_.any() && kept_.ranks.size() > 1 && job_.hints_outcome != nullptr)
       job_.hints_outcome->warnings.emplace_back(
           "the ranks of this node can share no memory: its data goes in messages");
-    PlanCache& cache = job_.comm->attachments().get<PlanCache>();
-    cache.max_bytes = budget_ / 4;
-    PENSTOCK_ASSIGN(plan_, plan_exchange(job_, domains_, cache));
     for (const Route& route : plan_.routes)
       if (neighbours_.reaches(route.rank)) near_.push_back({&route, 0});
     for (const Client& client : plan_.clients)
@@ -393,7 +412,7 @@ class TwoPhaseTransfer : public Transfer {
 
   const Job& job_;
   const Domains domains_;
-  ExchangePlan plan_;
+  const ExchangePlan plan_;
   const int rank_, writer_;
   const int64_t rounds_;
   NodeMemory& kept_;
@@ -426,8 +445,10 @@ class TwoPhase : public Transport {
     PhaseTimer timer(*job.phases, Phase::exchange);
     NodeMemory& kept = job.comm->attachments().get<NodeMemory>();
     PENSTOCK_TRY(kept.meet(job.comm));
-    PENSTOCK_ASSIGN(const Cut cut, agree_cut(job, settings, kept));
-    auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, cut_domains(cut));
+    PlanCache& cache = job.comm->attachments().get<PlanCache>();
+    cache.max_bytes = share_of_memory(settings) / 4;
+    PENSTOCK_ASSIGN(Agreed agreed, agree_exchange(job, settings, kept, cache));
+    auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, std::move(agreed));
     PENSTOCK_TRY(transfer->prepare(settings.word("neighbours") == "shared"));
     return transfer;
   }
