@@ -106,9 +106,9 @@ Result<Definitions> define(const Published* file, std::span<const Pending> pendi
 }
 
 Result<Agreement> agree_blocks(const Communicator& comm, std::span<const Pending> pending, Result<Definitions> mine,
-                               Direction direction) {
+                               const DefinitionBounds& maxima, Direction direction) {
   Agreement agreement;
-  PENSTOCK_ASSIGN(agreement.definitions, agree_definitions(comm, std::move(mine)));
+  PENSTOCK_ASSIGN(agreement.definitions, agree_definitions(comm, std::move(mine), maxima));
   PENSTOCK_TRY(count_rows(comm, pending, agreement));
   PENSTOCK_TRY(compare_replicas(comm, pending, direction, agreement));
   for (const auto& [name, definition] : agreement.definitions.datasets)

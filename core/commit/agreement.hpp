@@ -26,9 +26,10 @@ struct Agreement {
 
 // Local. DECLARED and the blocks of PENDING, as RANK sees them. Datasets that are unlimited in FILE stay so.
 Result<Definitions> define(const Published* file, std::span<const Pending> pending, Definitions declared, int rank);
-// Collective. Merges all ranks' definitions, MINE or this rank's failure; counts ragged rows; compares replicated data.
+// Collective. Merges all ranks' definitions, MINE or this rank's failure, whose bounds have these MAXIMA; counts ragged
+// rows; compares replicated data.
 Result<Agreement> agree_blocks(const Communicator& comm, std::span<const Pending> pending, Result<Definitions> mine,
-                               Direction direction);
+                               const DefinitionBounds& maxima, Direction direction);
 
 // Local. The datasets of AGREEMENT, by name.
 std::vector<Dataset> datasets_of(const Agreement& agreement);

@@ -130,13 +130,13 @@ size_t insert_dataset(NewContents& contents, Dataset dataset) {
 }
 
 Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, Result<Definitions> mine,
-                                   const Options& options) {
+                                   const DefinitionBounds& maxima, const Options& options) {
   Target& target = file.target;
   PhaseTimer timer(file.report.phases, Phase::define);
-  if (file.file && !file.file->stale) PENSTOCK_TRY(check_held(target));
   PENSTOCK_TRY(check_source(target, file.source));
   if (file.file) PENSTOCK_TRY(refresh(target, *file.file));
-  PENSTOCK_ASSIGN(const Agreement agreement, agree_blocks(target.comm, puts, std::move(mine), Direction::write));
+  PENSTOCK_ASSIGN(const Agreement agreement,
+                  agree_blocks(target.comm, puts, std::move(mine), maxima, Direction::write));
   NewContents contents{.options = options, .catalogue = {datasets_of(agreement), {}}};
   PENSTOCK_TRY(join(file.published(), agreement.definitions, contents));
   PENSTOCK_TRY(follow_convention(target, contents));
@@ -148,8 +148,8 @@ Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, 
   plan_sums(target, file.plan.settings, contents);
   contents.claims = claims_of(agreement, puts, contents.catalogue, target.comm->rank());
   if (target.comm->rank() == 0) claim_added(contents);
-  PENSTOCK_ASSIGN(const Tiling tiling,
-                  find_tiling(target.comm, contents.catalogue, contents.claims, contents.kept, target.token));
+  PENSTOCK_ASSIGN(const Tiling tiling, find_tiling(target.comm, contents.catalogue, contents.claims, contents.kept,
+                                                   target.token, sum_at_once(contents)));
   if (!options.partial)
     PENSTOCK_TRY(check_tiling(target.comm, contents.catalogue, contents.claims, contents.kept, target.token, tiling));
   for (size_t d = 0; d < contents.kept.size(); ++d)

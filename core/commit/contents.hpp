@@ -36,8 +36,9 @@ struct NewContents {
 size_t insert_dataset(NewContents& contents, Dataset dataset);
 
 // Collective. From the blocks and definitions of all ranks to the contents of the new file, which keeps those of the
-// published one; proves that each element is put once. MINE may be this rank's failure. PUTS must outlive the result.
+// published one and is in its place still; proves that each element is put once. MINE, whose bounds have these MAXIMA,
+// may be this rank's failure. PUTS must outlive the result.
 Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, Result<Definitions> mine,
-                                   const Options& options);
+                                   const DefinitionBounds& maxima, const Options& options);
 
 }  // namespace penstock

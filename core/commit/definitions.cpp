@@ -237,16 +237,17 @@ Status add(Definitions& all, const std::string& name, const Definition& theirs) 
   return {};
 }
 
-Result<Definitions> agree_definitions(const Communicator& comm, Result<Definitions> mine) {
+DefinitionBounds bounds_of(const Result<Definitions>& mine) {
   Encoder out;
   if (mine.ok()) encode(out, *mine, nullptr);
   const auto hash = static_cast<int64_t>(crc64(out.take()) >> 2);
-  int64_t bounds[3] = {hash, -hash, !mine.ok()};
-  PENSTOCK_TRY(comm->all_reduce_max(bounds));
-  if (bounds[2] != 0) {
-    PENSTOCK_TRY(agree(comm, mine.status()));
-  }
-  if (bounds[0] == -bounds[1]) return mine;
+  return {hash, -hash, !mine.ok()};
+}
+
+Result<Definitions> agree_definitions(const Communicator& comm, Result<Definitions> mine,
+                                      const DefinitionBounds& maxima) {
+  if (maxima[2] != 0) PENSTOCK_TRY(agree(comm, mine.status()));
+  if (maxima[0] == -maxima[1]) return mine;
   return merge_up_tree(comm, *std::move(mine));
 }
 

@@ -1,6 +1,8 @@
 // Definitions: merges the ranks' definitions of datasets and attributes into one that all share.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -50,9 +52,15 @@ std::string describe(const Definition& definition);
 // dataset is not compared: the larger one counts.
 Status add(Definitions& all, const std::string& name, const Definition& definition);
 
+// Local. What tells whether MINE, definitions or this rank's failure, are the same on all ranks: by its maxima over all
+// ranks, which may be found together with others.
+using DefinitionBounds = std::array<int64_t, 3>;
+DefinitionBounds bounds_of(const Result<Definitions>& mine);
+
 // Collective. The union of all ranks' definitions. Different definitions of one name are Code::mismatch; absence is
-// allowed. One reduction if all are equal; else sorted lists are merged up a binomial tree. MINE may be this rank's
-// failure; then all ranks fail with it, or with the failure of a lower rank.
-Result<Definitions> agree_definitions(const Communicator& comm, Result<Definitions> mine);
+// allowed. Nothing is sent if all are equal, by the MAXIMA of bounds_of; else sorted lists are merged up a binomial
+// tree. MINE may be this rank's failure; then all ranks fail with it, or with the failure of a lower rank.
+Result<Definitions> agree_definitions(const Communicator& comm, Result<Definitions> mine,
+                                      const DefinitionBounds& maxima);
 
 }  // namespace penstock

@@ -13,13 +13,15 @@ namespace penstock {
 namespace {
 
 // Sums of residues below 2^61 over ranks. The halves are added separately, so that no number of ranks overflows them.
-Status sum_residues(const Communicator& comm, std::vector<uint64_t>& sums) {
+// In the same message, BITS of all ranks by exclusive or.
+Status sum_residues(const Communicator& comm, std::vector<uint64_t>& sums, std::span<uint64_t> bits = {}) {
   std::vector<int64_t> halves(2 * sums.size());
   for (size_t i = 0; i < sums.size(); ++i) {
     halves[2 * i] = static_cast<int64_t>(sums[i] >> 31);
     halves[2 * i + 1] = static_cast<int64_t>(sums[i] & 0x7FFFFFFF);
   }
-  PENSTOCK_TRY(comm->all_reduce_sum(halves));
+  const std::span<int64_t> words(reinterpret_cast<int64_t*>(bits.data()), bits.size());
+  PENSTOCK_TRY(bits.empty() ? comm->all_reduce_sum(halves) : comm->all_reduce_sum_xor(halves, words));
   for (size_t i = 0; i < sums.size(); ++i) {
     const auto high = static_cast<unsigned __int128>(halves[2 * i]) << 31;
     sums[i] = static_cast<uint64_t>((high + static_cast<uint64_t>(halves[2 * i + 1])) % tiling_modulus);
@@ -119,7 +121,7 @@ Status name_first_wrong(const Communicator& comm, const Dataset& dataset, std::s
 }  // namespace
 
 Result<Tiling> find_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
-                           std::span<const int64_t> kept, uint64_t base) {
+                           std::span<const int64_t> kept, uint64_t base, std::span<uint64_t> bits) {
   base = proper(base);
   const size_t count = catalogue.datasets.size();
   const bool keeps = std::ranges::any_of(kept, [](int64_t n) { return n > 0; });
@@ -130,7 +132,7 @@ Result<Tiling> find_tiling(const Communicator& comm, const Catalogue& catalogue,
     sums[d] = tiling_add(sums[d], memory.of(claim.selection, 0));
     if (keeps) sums[count + d] = tiling_add(sums[count + d], memory_beyond.of(claim.selection, kept[d]));
   }
-  PENSTOCK_TRY(sum_residues(comm, sums));
+  PENSTOCK_TRY(sum_residues(comm, sums, bits));
   Tiling tiling;
   for (size_t d = 0; d < count; ++d) {
     const int64_t size = elements(catalogue.datasets[d].shape);

@@ -19,9 +19,9 @@ struct Tiling {
 };
 
 // Collective, the same on all ranks: one reduction. CLAIMS belong to this rank; BASE is a random number common to all
-// ranks.
+// ranks. In the same message, BITS become the exclusive or of all ranks' bits.
 Result<Tiling> find_tiling(const Communicator& comm, const Catalogue& catalogue, std::span<const Claim> claims,
-                           std::span<const int64_t> kept, uint64_t base);
+                           std::span<const int64_t> kept, uint64_t base, std::span<uint64_t> bits);
 
 // Collective, with TILING from find_tiling of the same arguments. An error if some dataset is not put exactly once
 // beyond what is kept: a bisection by reductions finds the first wrong element and the ranks that put it.

@@ -112,7 +112,9 @@ Status read_pending(Opened& file, std::span<const Pending> gets, const Status& m
     if (contents.parts == std::vector{target.path}) PENSTOCK_TRY(check_held(target));
     PENSTOCK_TRY(check_source(target, file.source));
     auto mine = misuse.ok() ? define(&published, gets, {}, target.comm->rank()) : Result<Definitions>(misuse);
-    PENSTOCK_ASSIGN(agreement, agree_blocks(target.comm, gets, std::move(mine), Direction::read));
+    DefinitionBounds maxima = bounds_of(mine);
+    PENSTOCK_TRY(target.comm->all_reduce_max(maxima));
+    PENSTOCK_ASSIGN(agreement, agree_blocks(target.comm, gets, std::move(mine), maxima, Direction::read));
     for (const auto& [name, wanted] : agreement.definitions.datasets)
       PENSTOCK_TRY(check_wanted(contents, name, wanted));
   }

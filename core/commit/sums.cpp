@@ -24,12 +24,14 @@ const Record::Sums* published_sums(const Published& file, const Record& record, 
 }
 
 // The record is not in its own sums.
-bool has_sums(const CommitSums& sums, size_t dataset) { return sums.summed[dataset] && sums.cuts[dataset].count > 0; }
+bool has_sums(const CommitSums& sums, size_t dataset) {
+  return (sums.summed.empty() || sums.summed[dataset]) && sums.cuts[dataset].count > 0;
+}
 
-void sum_claims(Moving& moving) {
-  CommitSums& sums = moving.contents.sums;
-  const std::vector<Dataset>& datasets = moving.output.placed.contents.catalogue.datasets;
-  for (const Claim& claim : moving.contents.claims) {
+// DATASETS are those of CONTENTS, which may have given them away.
+void sum_claims(std::span<const Dataset> datasets, NewContents& contents) {
+  CommitSums& sums = contents.sums;
+  for (const Claim& claim : contents.claims) {
     const auto d = static_cast<size_t>(claim.dataset);
     if (has_sums(sums, d) && claim.supplier == nullptr)
       add_to_sums(claim.selection, claim.memory, bytes(datasets[d].type), sums.cuts[d], sums.sums);
@@ -122,9 +124,17 @@ Status find_summed(const Target& target, const Published* file, const Tiling& ti
   return {};
 }
 
+std::span<uint64_t> sum_at_once(NewContents& contents) {
+  CommitSums& sums = contents.sums;
+  sums.added_up = sums.wanted && sums.early && !contents.options.supplied;
+  if (!sums.added_up) return {};
+  sum_claims(contents.catalogue.datasets, contents);
+  return sums.sums;
+}
+
 void start_sums(const Target& target, Moving& moving, bool background) {
-  if (!moving.contents.sums.wanted) return;
-  const auto sum = [&moving] { sum_claims(moving); };
+  if (!moving.contents.sums.wanted || moving.contents.sums.added_up) return;
+  const auto sum = [&moving] { sum_claims(moving.output.placed.contents.catalogue.datasets, moving.contents); };
   if (background && target.comm->threads_allowed()) {
     try {
       moving.summing = std::thread(sum);
@@ -139,7 +149,7 @@ Status add_up_sums(const Target& target, const Published* file, Moving& moving) 
   CommitSums& sums = moving.contents.sums;
   if (!sums.wanted) return {};
   moving.end_summing();
-  if (!sums.sums.empty())
+  if (!sums.added_up && !sums.sums.empty())
     PENSTOCK_TRY(
         target.comm->all_reduce_xor(std::span(reinterpret_cast<int64_t*>(sums.sums.data()), sums.sums.size())));
   if (target.comm->rank() > 0) return {};

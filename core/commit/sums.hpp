@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/integrity/published.hpp"
@@ -23,6 +24,7 @@ struct CommitSums {
   bool wanted = false;
   bool early = false;           // computed and written before the data moves; else concurrently, in a thread if allowed
   bool in_file = false;         // as a dataset; else in the index of a set
+  bool added_up = false;        // SUMS are of all ranks
   std::vector<BlockCut> cuts;   // of each dataset
   std::vector<bool> summed;     // the same on all ranks; false if puts may overlap or leave holes
   std::vector<uint64_t> sums;   // linear; of this rank, then of all
@@ -36,6 +38,9 @@ void plan_sums(const Target& target, const Settings& settings, NewContents& cont
 // Collective. Finds the datasets that have sums, by the TILING and claims of CONTENTS and what is kept of FILE, which
 // may be null.
 Status find_summed(const Target& target, const Published* file, const Tiling& tiling, NewContents& contents);
+// Local. If the sums come first and the data is in memory: this rank's sums, of all datasets, which the caller makes
+// those of all ranks by exclusive or. Otherwise empty; start_sums and add_up_sums then do both.
+std::span<uint64_t> sum_at_once(NewContents& contents);
 // Local. Starts summing, in a thread if BACKGROUND and threads are allowed. The claims' memory must live until the end.
 void start_sums(const Target& target, Moving& moving, bool background);
 // Collective. Adds up all ranks' sums; rank 0 then has the record. FILE as for find_summed.

@@ -67,14 +67,13 @@ Status hold(Target& target) {
   return {};
 }
 
-Status check_held(const Target& target) {
-  Status status;
-  if (target.comm->rank() == 0 && target.expected_file) {
-    const auto now = target.storage->stat(target.path);
-    if (!now.ok() || !same_file(*now, *target.expected_file))
-      status = {Code::mismatch, "somebody replaced the file since it was opened: open it again"};
-  }
-  return agree(target.comm, status);
+Status look_at_held(const Target& target) {
+  if (target.comm->rank() > 0 || !target.expected_file) return {};
+  const auto now = target.storage->stat(target.path);
+  if (now.ok() && same_file(*now, *target.expected_file)) return {};
+  return {Code::mismatch, "somebody replaced the file since it was opened: open it again"};
 }
+
+Status check_held(const Target& target) { return agree(target.comm, look_at_held(target)); }
 
 }  // namespace penstock

@@ -58,5 +58,7 @@ Status own_partial_files(Target& target);
 Status hold(Target& target);
 // Collective. Code::mismatch if another process replaced the file at the target's path.
 Status check_held(const Target& target);
+// Local. Same, by this rank's look at it; ok on ranks other than 0.
+Status look_at_held(const Target& target);
 
 }  // namespace penstock

@@ -23,24 +23,44 @@ namespace {
 struct Work {
   bool write = false, read = false, refused = false;
   Options options;
+  Result<Definitions> definitions = Definitions();  // of this rank, or its failure
+  DefinitionBounds maxima = {};                     // of all ranks' bounds
+  bool looked = false;                              // at the published file, which is in its place
 };
 
+// One reduction.
 Result<Work> agree_work(const File::State& state) {
   const Definitions& declared = state.declared;
   const bool writes = !state.puts.empty() || !declared.attributes.empty() || !declared.unlimited.empty() ||
                       !declared.named.empty() || !declared.groups.empty() || !declared.removed.empty();
   const bool misused = !state.misuse.ok();
   const bool supplied = std::ranges::any_of(state.puts, [](const Pending& p) { return p.supplier != nullptr; });
-  int64_t any[7] = {writes || !state.exists() || (misused && state.mode != Mode::read),
-                    !state.gets.empty() || (misused && state.mode == Mode::read),
-                    !state.refused.ok(),
-                    state.options.partial,
-                    supplied,
-                    state.options.xdmf,
-                    static_cast<int64_t>(state.options.convention)};
+  Work work;
+  work.definitions = misused ? Result<Definitions>(state.misuse)
+                             : define(state.published(), state.puts, state.declared, state.target.comm->rank());
+  const DefinitionBounds bounds = bounds_of(work.definitions);
+  const bool looks = writes && state.file && !state.file->stale && state.target.comm->rank() == 0;
+  const Status held = looks ? look_at_held(state.target) : Status();
+  int64_t any[12] = {writes || !state.exists() || (misused && state.mode != Mode::read),
+                     !state.gets.empty() || (misused && state.mode == Mode::read),
+                     !state.refused.ok(),
+                     state.options.partial,
+                     supplied,
+                     state.options.xdmf,
+                     static_cast<int64_t>(state.options.convention),
+                     bounds[0],
+                     bounds[1],
+                     bounds[2],
+                     looks,
+                     !held.ok()};
   PENSTOCK_TRY(state.target.comm->all_reduce_max(any));
-  return Work{
-      any[0] != 0, any[1] != 0, any[2] != 0, {any[3] != 0, any[4] != 0, any[5] != 0, static_cast<Convention>(any[6])}};
+  work.write = any[0] != 0;
+  work.read = any[1] != 0;
+  work.refused = any[2] != 0;
+  work.options = {any[3] != 0, any[4] != 0, any[5] != 0, static_cast<Convention>(any[6])};
+  work.maxima = {any[7], any[8], any[9]};
+  work.looked = any[10] != 0 && any[11] == 0;
+  return work;
 }
 
 int64_t total_bytes(const Catalogue& catalogue) {
@@ -114,12 +134,12 @@ Result<Communicator> background_of(File::State& state) {
 }
 
 // Later puts belong to the next commit, whatever becomes of this one.
-Status start_writing(File::State& state, const Options& options, bool background) {
+Status start_writing(File::State& state, Work work, bool background) {
   std::vector<Pending> puts = std::exchange(state.puts, {});
-  Definitions declared = std::exchange(state.declared, {});
-  auto mine = state.misuse.ok() ? define(state.published(), puts, std::move(declared), state.target.comm->rank())
-                                : Result<Definitions>(state.misuse);
-  PENSTOCK_ASSIGN(NewContents contents, agree_contents(state, puts, std::move(mine), options));
+  state.declared = {};
+  if (state.file && !state.file->stale && !work.looked) PENSTOCK_TRY(check_held(state.target));
+  PENSTOCK_ASSIGN(NewContents contents,
+                  agree_contents(state, puts, std::move(work.definitions), work.maxima, work.options));
   state.shown.set_total(total_bytes(contents.catalogue));
   PENSTOCK_ASSIGN(Communicator comm, background ? background_of(state) : state.target.comm);
   PENSTOCK_ASSIGN(state.moving, start_moving(state, std::move(contents), std::move(puts), std::move(comm), background));
@@ -130,7 +150,7 @@ Status start_writing(File::State& state, const Options& options, bool background
 Status start_work(File::State& state, bool background) {
   state.harmless = false;
   PENSTOCK_TRY(finish_work(state));
-  PENSTOCK_ASSIGN(const Work work, agree_work(state));
+  PENSTOCK_ASSIGN(Work work, agree_work(state));
   state.harmless = work.refused || (state.forgetful && !work.write);
   if (work.refused) return agree(state.target.comm, state.refused);
   if (!work.write && !work.read) return {};
@@ -144,9 +164,10 @@ Status start_work(File::State& state, bool background) {
   count(state, -1);
   Status status = work.read ? read_pending(state, state.gets, state.misuse) : Status();
   if (status.ok() || state.harmless) state.gets.clear();
-  if (status.ok() && work.write) status = start_writing(state, work.options, background);
-  if (status.ok() && work.write) return status;
-  if (work.write) {
+  const bool write = work.write;
+  if (status.ok() && write) status = start_writing(state, std::move(work), background);
+  if (status.ok() && write) return status;
+  if (write) {
     count_captured(state);
     state.target.storage->free_removed_files();
   }

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include "core/session/state.hpp"
+
 #include "core/session/testing.hpp"
 
 namespace penstock {
@@ -83,6 +85,32 @@ TEST_P(Session, SeveralCommitsOnOneFile) {
   if (!was_refused) {
     EXPECT_EQ(read("b", {4}), b);
   }
+}
+
+// Between datasets, which begin at blocks, nothing of earlier data in the same buffer is left.
+TEST_P(Session, GapsBetweenDatasetsAreZero) {
+  const auto dirt = numbers(30000, 7), data = numbers(1500, 1);
+  for (int turn = 0; turn < 3; ++turn) {
+    auto file = create();
+    ASSERT_TRUE(file.ok());
+    if (turn == 1) ASSERT_TRUE(file->lend("dirt", f64, whole({30000}), dirt.data()).ok());
+    for (const char* name : {"a", "b", "c"})
+      if (turn != 1) ASSERT_TRUE(file->lend(name, f64, whole({1500}), data.data()).ok());
+    ASSERT_TRUE(file->close().ok());
+  }
+  size_t found = 0;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string pattern(reinterpret_cast<const char*>(data.data()), data.size() * sizeof(double));
+    size_t end = 0;
+    for (size_t at = text.find(pattern); at != std::string::npos; at = text.find(pattern, end)) {
+      for (size_t i = end; end > 0 && i < at; ++i) ASSERT_EQ(text[i], 0) << entry.path() << ", byte " << i;
+      end = at + pattern.size();
+      ++found;
+    }
+  }
+  EXPECT_EQ(found, GetParam().starts_with("netcdf") ? 0 : 3);  // netCDF swaps bytes
 }
 
 // Nothing of the old file is read or copied.

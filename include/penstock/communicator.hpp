@@ -108,6 +108,11 @@ class CommunicatorInterface {
   virtual Status all_reduce_max(std::span<int64_t> values) const = 0;
   virtual Status all_reduce_sum(std::span<int64_t> values) const = 0;
   virtual Status all_reduce_xor(std::span<int64_t> values) const = 0;
+  // Both, in one message if the implementation can.
+  virtual Status all_reduce_sum_xor(std::span<int64_t> sums, std::span<int64_t> bits) const {
+    const Status status = all_reduce_sum(sums);
+    return status.ok() ? all_reduce_xor(bits) : status;
+  }
   // Replaces VALUES by the sums over all lower ranks (0 on rank 0).
   virtual Status exclusive_sum(std::span<int64_t> values) const = 0;
   // Copies BYTES of ROOT to every rank; resizes BYTES there.

@@ -79,6 +79,10 @@ class WrappedCommunicator : public CommunicatorInterface {
     words_ += std::ssize(values);
     return timed([&] { return inner_->all_reduce_xor(values); });
   }
+  Status all_reduce_sum_xor(std::span<int64_t> sums, std::span<int64_t> bits) const override {
+    words_ += std::ssize(sums) + std::ssize(bits);
+    return timed([&] { return inner_->all_reduce_sum_xor(sums, bits); });
+  }
   Status exclusive_sum(std::span<int64_t> values) const override {
     return timed([&] { return inner_->exclusive_sum(values); });
   }

@@ -43,8 +43,11 @@ void reductions(const Communicator& comm) {
       many[i] = below[i] = rank * static_cast<int64_t>(i);
       bits[i] = int64_t{1} << (rank + static_cast<int64_t>(i) % 7);
     }
+    std::vector<int64_t> many_too = many, bits_too = bits;
+    CHECK_OK(comm->all_reduce_sum_xor(many_too, std::span(bits_too).first(count / 2)), "sum and xor of many");
     CHECK_OK(comm->all_reduce_sum(many), "sum of many");
     CHECK_OK(comm->all_reduce_xor(bits), "xor of many");
+    CHECK(many_too == many && std::equal(bits.begin(), bits.begin() + count / 2, bits_too.begin()), "both in one");
     CHECK_OK(comm->exclusive_sum(below), "exclusive sum of many");
     bool right = true;
     for (size_t i = 0; i < count; ++i)

@@ -91,6 +91,14 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   Status all_reduce_max(std::span<int64_t> values) const override { return tree_.reduce(values, Tree::Kind::max); }
   Status all_reduce_sum(std::span<int64_t> values) const override { return tree_.reduce(values, Tree::Kind::sum); }
   Status all_reduce_xor(std::span<int64_t> values) const override { return tree_.reduce(values, Tree::Kind::bits); }
+  Status all_reduce_sum_xor(std::span<int64_t> sums, std::span<int64_t> bits) const override {
+    std::vector<int64_t> all(sums.begin(), sums.end());
+    all.insert(all.end(), bits.begin(), bits.end());
+    PENSTOCK_TRY(tree_.reduce(all, Tree::Kind::sum_bits, static_cast<int>(sums.size())));
+    std::copy_n(all.begin(), sums.size(), sums.begin());
+    std::copy_n(all.begin() + std::ssize(sums), bits.size(), bits.begin());
+    return {};
+  }
   Status exclusive_sum(std::span<int64_t> values) const override { return tree_.exclusive_sum(values); }
   Status broadcast(std::vector<std::byte>& bytes, int root) const override { return tree_.broadcast(bytes, root); }
   Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes, int root) const override {

@@ -19,11 +19,12 @@ constexpr unsigned looks_before_yield = 64;  // yielding at each poll makes four
 constexpr size_t piece_bytes = 256 << 10;
 constexpr size_t max_bytes = size_t{1} << 30;  // of one MPI message
 
-void combine(std::span<int64_t> values, std::span<const std::byte> theirs, Tree::Kind kind) {
+void combine(std::span<int64_t> values, std::span<const std::byte> theirs, Tree::Kind kind, size_t sums = 0) {
   for (size_t i = 0; i < values.size(); ++i) {
     int64_t other = 0;
     std::memcpy(&other, theirs.data() + i * sizeof other, sizeof other);
-    switch (kind) {
+    const bool both = kind == Tree::Kind::sum_bits;
+    switch (both ? (i < sums ? Tree::Kind::sum : Tree::Kind::bits) : kind) {
       case Tree::Kind::min: values[i] = std::min(values[i], other); break;
       case Tree::Kind::max: values[i] = std::max(values[i], other); break;
       case Tree::Kind::bits: values[i] ^= other; break;
@@ -184,8 +185,9 @@ Status Tree::receive(std::span<const int> peers, int tag, std::span<Slot> slots)
 
 // By recursive doubling, which takes half as many steps as up and down a tree. Ranks beyond the largest power of two
 // are represented by a lower rank.
-Status Tree::reduce(std::span<int64_t> values, Kind kind) {
-  return call(kind, 0, values.size_bytes(), [&]() -> Status {
+Status Tree::reduce(std::span<int64_t> values, Kind kind, int sums) {
+  const auto add = [&] { combine(values, in_[0].data(), kind, static_cast<size_t>(sums)); };
+  return call(kind, sums, values.size_bytes(), [&]() -> Status {
     int most = 1;
     while (2 * most <= size_) most *= 2;
     const int spokesman = rank_ - most, client = rank_ + most < size_ ? rank_ + most : -1;
@@ -199,13 +201,13 @@ Status Tree::reduce(std::span<int64_t> values, Kind kind) {
     }
     if (client >= 0) {
       PENSTOCK_TRY(take(client, tag_up));
-      combine(values, in_[0].data(), kind);
+      add();
     }
     for (int distance = 1; distance < most; distance *= 2) {
       fill(up_, std::as_bytes(values));
       PENSTOCK_TRY(send(up_, rank_ ^ distance, tag_up));
       PENSTOCK_TRY(take(rank_ ^ distance, tag_up));
-      combine(values, in_[0].data(), kind);
+      add();
     }
     if (client < 0) return {};
     fill(down_, std::as_bytes(values));

@@ -22,13 +22,14 @@ namespace penstock {
 // messages in progress may use its memory.
 class Tree {
  public:
-  enum class Kind : int32_t { min, max, sum, bits, exclusive_sum, broadcast, gather };
+  enum class Kind : int32_t { min, max, sum, bits, sum_bits, exclusive_sum, broadcast, gather };
   using CallOf = std::function<CollectiveCall&()>;
 
   Tree(MPI_Comm comm, int rank, int size, Watch& watch, CallOf call);
 
-  // KIND: min, max, sum or bits (exclusive or). Empty VALUES: a barrier.
-  Status reduce(std::span<int64_t> values, Kind kind);
+  // KIND: min, max, sum, bits (exclusive or), or sum_bits: the first SUMS values by sum, the others by bits. Empty
+  // VALUES: a barrier.
+  Status reduce(std::span<int64_t> values, Kind kind, int sums = 0);
   Status exclusive_sum(std::span<int64_t> values);
   Status broadcast(std::vector<std::byte>& bytes, int root);
   Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes, int root);
@@ -39,7 +40,7 @@ class Tree {
  private:
   struct Head {
     Kind kind = Kind::sum;
-    int32_t root = 0;
+    int32_t root = 0;    // of a reduction of sums and bits: how many sums
     int64_t number = 0;  // of preceding collective calls
     uint64_t key = 0;    // of the program's call
     int64_t bytes = 0;   // of data

@@ -77,10 +77,10 @@ class OwnExchange {
   const Domains& domains() const { return domains_; }
   // Of the earlier exchange that this one would repeat, as far as this rank knows; -1 if there is none.
   int64_t number() const { return cached_ == nullptr ? -1 : cached_->number; }
-  // Collective. The plan. REPEATS: all ranks have the same number. Otherwise one sparse exchange: each source sends each
-  // of its writers the selections in the writer's domain. Pieces of many datasets with equal decomposition refer to
-  // their common selection, which is sent once; a box is sent whole, runs are cut to the domain. Afterwards both sides
-  // compute every message of every round themselves.
+  // Collective. The plan. REPEATS: all ranks have the same number. Otherwise one sparse exchange: each source sends to
+  // each of its writers the selections in the writer's domain. Pieces of many datasets with equal decomposition refer
+  // to their common selection, which is sent once; a box is sent whole, runs are cut to the domain. Afterwards both
+  // sides compute every message of every round themselves.
   Result<ExchangePlan> complete(const Job& job, bool repeats, PlanCache& cache) &&;
 
  private:

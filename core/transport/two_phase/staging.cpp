@@ -42,12 +42,11 @@ void Staging::begin(int64_t round) {
   if (!failure_.ok()) return;
   for (const Range& range : list) {
     if (job_.disjoint && range.bytes >= range.end - range.begin) continue;
-    const std::span<std::byte> gap = bytes_of(range, round);
     if (job_.keep) {
       settle();
-      fail(read_range(range, gap));
+      fail(read_range(range, bytes_of(range, round)));
     } else {
-      std::memset(gap.data(), 0, gap.size());
+      zero_gaps(range, round);
     }
   }
 }
@@ -134,6 +133,34 @@ std::vector<Staging::Range> Staging::ranges(int64_t round) const {
     range.end = std::min({range.end, end, range.part->virtual_base + range.part->bytes});
   }
   return found;
+}
+
+// Between a few contiguous pieces only the gaps, which are small: datasets begin at blocks.
+void Staging::zero_gaps(const Range& range, int64_t round) {
+  constexpr size_t most = 1024;
+  std::vector<AddressRange> filled;
+  int64_t bytes = 0;
+  for (const Client& client : plan_.clients)
+    for (const Piece& piece : client.pieces.near(addresses(round))) {
+      if (&plan_.parts[static_cast<size_t>(piece.part)] != range.part || filled.size() > most) continue;
+      const AddressRange its{std::max(first_address(piece), range.begin), std::min(last_address(piece), range.end)};
+      if (its.begin >= its.end) continue;
+      filled.push_back(its);
+      bytes += its.end - its.begin;
+    }
+  const std::span<std::byte> all = bytes_of(range, round);
+  // Longer together than what is in them: a piece has gaps itself.
+  if (!job_.disjoint || filled.size() > most || bytes != range.bytes) {
+    std::memset(all.data(), 0, all.size());
+    return;
+  }
+  std::ranges::sort(filled, {}, &AddressRange::begin);
+  filled.push_back({range.end, range.end});
+  int64_t done = range.begin;
+  for (const AddressRange& one : filled) {
+    if (one.begin > done) std::memset(all.data() + (done - range.begin), 0, static_cast<size_t>(one.begin - done));
+    done = std::max(done, one.end);
+  }
 }
 
 Status Staging::read_range(const Range& range, std::span<std::byte> bytes) {

@@ -65,6 +65,8 @@ class Staging {
   }
   std::span<std::byte> bytes_of(const Range& range, int64_t round) const;
   std::vector<Range> ranges(int64_t round) const;
+  // Zeroes the bytes of RANGE that are in none of its pieces, and possibly others.
+  void zero_gaps(const Range& range, int64_t round);
   Status read_range(const Range& range, std::span<std::byte> bytes);
 
   const Job& job_;
