@@ -66,7 +66,7 @@ MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settin
     calls.close += more;
     calls.sync += first || !durable ? 0 : 1;
   }
-  calls.stat = 3;
+  calls.stat = 2;
   calls.rename = 1;
   calls.sync_directory = durable ? 1 : 0;
   return calls;

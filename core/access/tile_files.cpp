@@ -34,30 +34,23 @@ Result<std::vector<int64_t>> bases_of(std::span<const Tiled> datasets, int64_t b
   return bases;
 }
 
-Status add_pieces(Job& job, std::span<const Tiled> datasets, std::span<const Claim> claims,
-                  std::span<const TilePiece> more) {
+Status add_pieces(Job& job, std::span<const Tiled> datasets, std::span<const Claim> claims) {
   PENSTOCK_ASSIGN(const std::vector<int64_t> bases, bases_of(datasets, job.block));
   std::map<std::pair<int, int64_t>, int32_t> known;  // the number of the part of a tile
-  const auto block_of = [&](int index, int64_t tile) -> StoredBlock {
-    const auto& [dataset, tiles] = datasets[static_cast<size_t>(index)];
-    const Box box = tiles->box(tile);
-    const auto [found, fresh] = known.try_emplace({index, tile}, static_cast<int32_t>(job.parts.size()));
-    if (fresh)
-      job.parts.push_back({fmt::format("{}:{}", index, tile), elements(box.count) * bytes(dataset->type),
-                           bases[static_cast<size_t>(index)] + tile * round_up(tiles->bytes(), job.block)});
-    return {found->second, 0, false, Selection::of_box(dataset->shape, box)};
-  };
   for (const Claim& claim : claims) {
     const auto& [dataset, tiles] = datasets[static_cast<size_t>(claim.dataset)];
     if (!tiles) continue;
+    const int64_t slot = round_up(tiles->bytes(), job.block);
     std::vector<StoredBlock> blocks;
-    for (const int64_t tile : tiles->of(claim.selection)) blocks.push_back(block_of(claim.dataset, tile));
+    for (const int64_t tile : tiles->of(claim.selection)) {
+      const Box box = tiles->box(tile);
+      const auto [found, fresh] = known.try_emplace({claim.dataset, tile}, static_cast<int32_t>(job.parts.size()));
+      if (fresh)
+        job.parts.push_back({fmt::format("{}:{}", claim.dataset, tile), elements(box.count) * bytes(dataset->type),
+                             bases[static_cast<size_t>(claim.dataset)] + tile * slot});
+      blocks.push_back({found->second, 0, false, Selection::of_box(dataset->shape, box)});
+    }
     penstock::add_pieces(blocks, job.parts, dataset->type, claim, job.pieces);
-  }
-  for (const TilePiece& piece : more) {
-    const StoredBlock block = block_of(piece.dataset, piece.tile);
-    const ElementType& type = datasets[static_cast<size_t>(piece.dataset)].dataset->type;
-    job.pieces.push_back(piece_of(block, job.parts, type, piece.within, piece.memory));
   }
   return {};
 }
@@ -80,7 +73,7 @@ Result<FileStat> TileFiles::stat(const std::string& path) {
 
 Result<Moved> move_tiles(Job& job, std::span<const Tiled> datasets, std::span<const Claim> claims,
                          const TileMovement& how) {
-  PENSTOCK_TRY(agree(job.comm, guarded([&] { return add_pieces(job, datasets, claims, how.pieces); })));
+  PENSTOCK_TRY(agree(job.comm, guarded([&] { return add_pieces(job, datasets, claims); })));
   int64_t sum = 0;
   for (const auto& [dataset, tiles] : datasets)
     if (tiles) sum += bytes(*dataset);

@@ -26,18 +26,9 @@ struct Tiled {
   std::optional<Tiles> tiles;
 };
 
-// Elements of one tile: WITHIN selects in the tile's own shape, and describes MEMORY.
-struct TilePiece {
-  int dataset = 0;
-  int64_t tile = 0;
-  Selection within;
-  std::byte* memory = nullptr;
-};
-
 struct TileMovement {
-  int64_t bytes_each = 0;                  // a rank with less to do waits longer for others than it works
-  int64_t memory_bytes = 0;                // of the plan; 0: its default
-  std::span<const TilePiece> pieces = {};  // besides the claims
+  int64_t bytes_each = 0;    // a rank with less to do waits longer for others than it works
+  int64_t memory_bytes = 0;  // of the plan; 0: its default
 };
 
 // Collective, with a JOB that lacks parts and pieces. Moves CLAIMS, whose datasets are indexes into DATASETS, by

@@ -64,8 +64,9 @@ Status ChunkStore::add(const ChunkId& chunk, std::span<const std::byte> tile) {
     tile = whole;
   }
   if (to.segments.empty() || to.segments.back().capacity() - to.segments.back().size() < tile.size()) {
+    const int64_t rest = bytes(dataset(chunk.dataset)) - to.bytes;
     to.segments.emplace_back();
-    to.segments.back().reserve(std::max(tile.size(), static_cast<size_t>(segment_bytes)));
+    to.segments.back().reserve(std::max(tile.size(), static_cast<size_t>(std::clamp<int64_t>(rest, 0, segment_bytes))));
   }
   std::vector<std::byte>& segment = to.segments.back();
   const size_t before = segment.size();

@@ -27,7 +27,7 @@ struct LocalChunks {
   std::unique_ptr<ChunkEncoder> encoder;
 };
 
-// All functions are local. CONTENTS and OLD must outlive it. Used by one thread at a time, but for read_old.
+// All functions are local. CONTENTS and OLD must outlive it. Used by one thread at a time.
 class ChunkStore {
  public:
   // OLD: the file of which datasets are kept; null: none.

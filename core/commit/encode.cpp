@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -13,8 +14,6 @@
 #include "core/base/units.hpp"
 #include "core/comm/share.hpp"
 #include "core/commit/chunk_store.hpp"
-#include "core/commit/supply.hpp"
-#include "core/model/boxes.hpp"
 #include "core/model/checksums.hpp"
 
 namespace penstock {
@@ -106,85 +105,62 @@ Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, Ch
   return encodings;
 }
 
-// Elements of suppliers in chunks that they do not fill. PIECES refer to TILES.
-struct Remainder {
-  std::vector<TilePiece> pieces;
-  std::vector<std::vector<std::byte>> tiles;
+// The claims on encoded datasets, all in memory: SUPPLIED owns what suppliers yield.
+struct EncodedClaims {
+  std::vector<Claim> claims;
+  std::map<const Supplier*, std::vector<std::byte>> supplied;
+  int64_t bytes = 0;  // of SUPPLIED
 };
 
-// Local. Encodes the chunks that this rank's suppliers fill; what they have of other chunks goes to REMAINDER. Adds all
-// of it to the checksums.
-class SupplyingChunks {
- public:
-  SupplyingChunks(const Target& target, NewContents& contents, ChunkStore& store, Remainder& remainder)
-      : target_(target), contents_(contents), store_(store), remainder_(remainder) {}
+// One past the last element in memory.
+int64_t memory_end(const Selection& selection) {
+  int64_t end = 0;
+  Cursor cursor(selection);
+  for (Segment segment; cursor.next(segment);) end = std::max(end, segment.memory + segment.length);
+  return end;
+}
 
-  Status run() {
-    for (const Claim& claim : contents_.claims) {
-      if (claim.supplier == nullptr || !store_.is_cut(claim.dataset)) continue;
-      for (const int64_t number : store_.tiles(claim.dataset).of(claim.selection))
-        PENSTOCK_TRY(
-            take(claim, {claim.dataset, number}).in(fmt::format("supplying '{}'", store_.dataset(claim.dataset).name)));
+// All elements of SUPPLIER, in its order.
+Status ask(const Target& target, const Supplier& supplier, int64_t size, std::vector<std::byte>& data) {
+  const int64_t count = std::ssize(data) / size, most = std::max<int64_t>(1, target.buffer_bytes / size);
+  for (int64_t first = 0; first < count; first += most) {
+    const int64_t length = std::min(most, count - first);
+    PENSTOCK_TRY(supplier(
+        first, std::span(data).subspan(static_cast<size_t>(first * size), static_cast<size_t>(length * size))));
+    target.comm->working(0);
+  }
+  return {};
+}
+
+// Local. Asks the suppliers of encoded datasets, and adds what they yield to the checksums.
+Status collect(const Target& target, NewContents& contents, const ChunkStore& store, EncodedClaims& encoded) {
+  std::map<const Supplier*, int64_t> ends;  // a supplier may have several claims
+  for (const Claim& claim : contents.claims) {
+    if (!store.is_cut(claim.dataset)) continue;
+    encoded.claims.push_back(claim);
+    if (claim.supplier != nullptr) ends[claim.supplier] = std::max(ends[claim.supplier], memory_end(claim.selection));
+  }
+  CommitSums& sums = contents.sums;
+  for (Claim& claim : encoded.claims) {
+    if (claim.supplier == nullptr) continue;
+    const auto d = static_cast<size_t>(claim.dataset);
+    const int64_t size = bytes(store.dataset(claim.dataset).type);
+    const auto [at, is_new] = encoded.supplied.try_emplace(claim.supplier);
+    if (is_new) {
+      at->second.resize(static_cast<size_t>(ends[claim.supplier] * size));
+      encoded.bytes += std::ssize(at->second);
+      PENSTOCK_TRY(ask(target, *claim.supplier, size, at->second)
+                       .in(fmt::format("supplying '{}'", store.dataset(claim.dataset).name)));
     }
-    return {};
+    claim.memory = at->second.data();
+    claim.supplier = nullptr;
+    if (sums.wanted && sums.summed[d]) add_to_sums(claim.selection, claim.memory, size, sums.cuts[d], sums.sums);
   }
-
- private:
-  Status take(const Claim& claim, const ChunkId& chunk) {
-    const Dataset& dataset = store_.dataset(chunk.dataset);
-    const Box box = store_.tiles(chunk.dataset).box(chunk.number);
-    const auto common = intersect(claim.selection, Selection::of_box(dataset.shape, box));
-    if (!common) return {};
-    std::vector<std::byte> tile(static_cast<size_t>(store_.tile_bytes(chunk)));
-    std::vector<MemoryRun> there;  // of this claim in the tile, which is their memory
-    PENSTOCK_TRY(for_each_supplied(*claim.supplier, *common, bytes(dataset.type), target_.buffer_bytes,
-                                   [&](const std::vector<MemoryRun>& runs, std::span<std::byte> supplied) -> Status {
-                                     target_.comm->working(0);
-                                     for (const MemoryRun& run : runs) copy(dataset, chunk, box, run, supplied, tile);
-                                     for (const MemoryRun& run : runs) append(run, there);
-                                     return {};
-                                   }));
-    if (common->count() == elements(box.count)) return store_.add(chunk, tile);
-    remainder_.tiles.push_back(std::move(tile));
-    remainder_.pieces.push_back({chunk.dataset, chunk.number, Selection::of_memory_runs(box.count, std::move(there)),
-                                 remainder_.tiles.back().data()});
-    return {};
-  }
-
-  void copy(const Dataset& dataset, const ChunkId& chunk, const Box& box, const MemoryRun& run,
-            std::span<const std::byte> supplied, std::span<std::byte> tile) {
-    const int64_t size = bytes(dataset.type);
-    const std::byte* from = supplied.data() + run.memory * size;
-    std::memcpy(tile.data() + run.offset * size, from, static_cast<size_t>(run.length * size));
-    CommitSums& sums = contents_.sums;
-    const auto d = static_cast<size_t>(chunk.dataset);
-    if (!sums.wanted || !sums.summed[d]) return;
-    std::vector<Box> boxes;
-    boxes_of_run(box.count, run.offset, run.length, boxes);
-    for (Box& one : boxes) {
-      for (int i = 0; i < one.start.rank(); ++i) one.start[i] += box.start[i];
-      add_to_sums(Selection::of_box(dataset.shape, one), from, size, sums.cuts[d], sums.sums);
-      from += elements(one.count) * size;
-    }
-  }
-
-  static void append(const MemoryRun& run, std::vector<MemoryRun>& there) {
-    if (!there.empty() && there.back().offset + there.back().length == run.offset) {
-      there.back().length += run.length;
-      return;
-    }
-    const int64_t before = there.empty() ? 0 : there.back().before + there.back().length;
-    there.push_back({run.offset, run.offset, run.length, before});
-  }
-
-  const Target& target_;
-  NewContents& contents_;
-  ChunkStore& store_;
-  Remainder& remainder_;
-};
+  return {};
+}
 
 Result<Moved> encode_puts(const Opened& file, const Limits& limits, const NewContents& contents, bool keep,
-                          ChunkStore& store, const Remainder& remainder, PhaseTimes& phases) {
+                          ChunkStore& store, std::span<const Claim> claims, PhaseTimes& phases) {
   PhaseTimes own;
   Job job;
   job.direction = Direction::write;
@@ -196,10 +172,7 @@ Result<Moved> encode_puts(const Opened& file, const Limits& limits, const NewCon
   job.phases = &own;
   for (const Tiled& one : store.tiled())  // shares of ranks meet between chunks
     if (one.tiles) job.block = std::max(job.block, round_up(one.tiles->bytes(), direct_alignment));
-  std::vector<Claim> in_memory;
-  for (const Claim& claim : contents.claims)
-    if (claim.supplier == nullptr) in_memory.push_back(claim);
-  auto moved = move_tiles(job, store.tiled(), in_memory, {bytes_of_rank, limits.memory_bytes, remainder.pieces});
+  auto moved = move_tiles(job, store.tiled(), claims, {bytes_of_rank, limits.memory_bytes});
   phases[Phase::read] += own[Phase::read];
   phases[Phase::exchange] += own[Phase::exchange];
   phases[Phase::pack] += own[Phase::pack] + own[Phase::write];  // what wrote was the codec
@@ -320,23 +293,22 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   const Communicator& comm = file.target.comm;
   const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
   ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage);
-  Remainder remainder;
+  EncodedClaims own;
   {
     PhaseTimer timer(file.report.phases, Phase::pack);
     PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
                          PENSTOCK_ASSIGN(encoded.encodings, begin(file, limits, store, datasets));
-                         return SupplyingChunks(file.target, contents, store, remainder).run();
+                         return collect(file.target, contents, store, own);
                        })));
   }
   Moved moved;
   PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
-                       PENSTOCK_ASSIGN(moved,
-                                       encode_puts(file, limits, contents, keep, store, remainder, file.report.phases));
+                       PENSTOCK_ASSIGN(
+                           moved, encode_puts(file, limits, contents, keep, store, own.claims, file.report.phases));
                        return {};
                      })));
-  int64_t held = moved.memory_peak;
-  for (const auto& tile : remainder.tiles) held += std::ssize(tile);
-  remainder = {};
+  int64_t held = moved.memory_peak + own.bytes;
+  own = {};
   if (keep) {
     PhaseTimer timer(file.report.phases, Phase::pack);
     PENSTOCK_TRY(encode_kept(comm, store));

@@ -23,7 +23,7 @@ struct Encoded {
 
 // Collective. Encodes what is put into CONTENTS or supplied, and what is kept of FILE, each chunk on one rank. Adds the
 // suppliers' data to the checksums. Encoded bytes stay in memory, since no chunk has a place before all of them have a
-// size. So do supplied elements of chunks that no supplier fills alone. Same status on all ranks.
+// size. Until they are encoded, so do supplied elements. Same status on all ranks.
 Result<Encoded> encode_datasets(Opened& file, NewContents& contents);
 
 }  // namespace penstock

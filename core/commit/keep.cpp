@@ -100,11 +100,11 @@ Status carry(const Target& target, const Published& file, std::span<const int64_
   return {};
 }
 
-Status check_carry(const Opened& file) {
-  PENSTOCK_TRY(file.method->check_keep());
+Status check_files(const Opened& file) {
+  if (!file.file || file.source) return {};
   const std::vector<std::string>& parts = file.file->contents.parts;
   const bool was_set = parts.size() != 1 || parts[0] != file.target.path;
-  if (!file.source && was_set != file.target.set)
+  if (was_set != file.target.set)
     return {Code::unsupported, was_set ? "a set of files stays one when it is reopened: name parts=M in the plan, or "
                                          "make one file of it with 'penstock convert'"
                                        : "a single file stays one when it is reopened: copy it to make a set of it"};

@@ -12,9 +12,8 @@ namespace penstock {
 // Local. Inserts the datasets of OLD into those of CONTENTS; both are sorted. Attributes of CONTENTS take precedence.
 Status add_old(const Catalogue& old, NewContents& contents);
 
-// Local. Rejects placements made of ranks' blocks, since carried-over data has none; and a change between set and
-// single file, which would leave parts behind.
-Status check_carry(const Opened& file);
+// Local. Rejects a change between set and single file, which would leave parts behind.
+Status check_files(const Opened& file);
 
 // Collective. Rejects a damaged set: new sums and parity would cover damaged data, and the old ones would be lost.
 Status check_whole(const Target& target, const Published& file);

@@ -165,9 +165,10 @@ Status OwnMethod::begin(Opened& file, Moving& moving) const {
   moving.known = !target.set;
   std::vector<int64_t> kept = file.file ? contents.kept : std::vector<int64_t>(contents.kept.size(), 0);
   const auto any_kept = [&] { return std::ranges::any_of(kept, [](int64_t n) { return n > 0; }); };
+  PENSTOCK_TRY(check_files(file));
   if (any_kept()) {
     PhaseTimer timer(file.report.phases, Phase::define);
-    PENSTOCK_TRY(check_carry(file));
+    PENSTOCK_TRY(file.method->check_keep());
     PENSTOCK_TRY(check_whole(target, *file.file));
   }
   PENSTOCK_ASSIGN(moving.encoded, encode_datasets(file, contents));
@@ -178,16 +179,16 @@ Status OwnMethod::begin(Opened& file, Moving& moving) const {
     PhaseTimer timer(file.report.phases, Phase::define);
     PENSTOCK_TRY(place(target, moving));
   }
-  if (contents.options.supplied) PENSTOCK_TRY(supply(target, moving, file.report));
-  if (contents.sums.early) {
-    PhaseTimer timer(file.report.phases, Phase::define);
-    start_sums(target, moving, false);
-    PENSTOCK_TRY(add_up_sums(target, file.published(), moving));
-  }
   if (keep) {
     PhaseTimer timer(file.report.phases, Phase::write);
     int64_t& peak = file.report.memory_peak;
     PENSTOCK_TRY(agree(target.comm, guarded([&] { return carry(target, *file.file, kept, moving.output, peak); })));
+  }
+  if (contents.options.supplied) PENSTOCK_TRY(supply(target, moving, file.report));  // over what was carried
+  if (contents.sums.early) {
+    PhaseTimer timer(file.report.phases, Phase::define);
+    start_sums(target, moving, false);
+    PENSTOCK_TRY(add_up_sums(target, file.published(), moving));
   }
   if (before) PENSTOCK_TRY(agree(target.comm, guarded([&] { return sync_parts(target, moving.output); })));
   moving.job = write_job(target, moving, before);

@@ -2,7 +2,6 @@
 #include "core/commit/supply.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +13,36 @@ namespace {
 
 constexpr size_t max_runs = 4096;  // of a window, which also need memory
 
+// Elements that are contiguous in the order of their block, anywhere in the dataset.
+struct Window {
+  int64_t first = 0, count = 0;
+  std::vector<MemoryRun> runs;
+};
+
+// Calls WORK with the windows of SELECTION in file order, each of at most MOST elements.
+template <typename Work>
+Status for_each_window(const Selection& selection, int64_t most, const Work& work) {
+  Window window;
+  const auto flush = [&]() -> Status {
+    if (window.count > 0) PENSTOCK_TRY(work(window));
+    window = {};
+    return {};
+  };
+  Cursor cursor(selection);
+  for (Segment segment; cursor.next(segment);)
+    for (int64_t done = 0; done < segment.length;) {
+      const int64_t memory = segment.memory + done;
+      if (window.count == most || window.runs.size() == max_runs || memory != window.first + window.count)
+        PENSTOCK_TRY(flush());
+      if (window.count == 0) window.first = memory;
+      const int64_t length = std::min(segment.length - done, most - window.count);
+      window.runs.push_back({segment.offset + done, window.count, length, window.count});
+      window.count += length;
+      done += length;
+    }
+  return flush();
+}
+
 class Supplying {
  public:
   Supplying(const Target& target, Moving& moving, Report& report) : target_(target), moving_(moving), report_(report) {}
@@ -21,10 +50,8 @@ class Supplying {
   Status run() {
     for (claim_ = 0; claim_ < moving_.contents.claims.size(); ++claim_) {
       if (claim().supplier == nullptr || moving_.encoded.has(claim().dataset)) continue;
-      PENSTOCK_TRY(for_each_supplied(*claim().supplier, claim().selection, element_bytes(), target_.buffer_bytes,
-                                     [this](std::vector<MemoryRun> runs, std::span<std::byte> bytes) {
-                                       return take(std::move(runs), bytes);
-                                     })
+      PENSTOCK_TRY(for_each_window(claim().selection, std::max<int64_t>(1, target_.buffer_bytes / element_bytes()),
+                                   [this](Window& window) { return take(window); })
                        .in(fmt::format("supplying '{}'", dataset().name)));
     }
     return {};
@@ -36,20 +63,22 @@ class Supplying {
   const Dataset& dataset() const { return moving_.output.placed.contents.catalogue.datasets[index()]; }
   int64_t element_bytes() const { return bytes(dataset().type); }
 
-  Status take(std::vector<MemoryRun> runs, std::span<std::byte> bytes) {
-    report_.memory_peak = std::max(report_.memory_peak, std::ssize(bytes));
+  Status take(Window& window) {
+    buffer_.resize(static_cast<size_t>(window.count * element_bytes()));
+    report_.memory_peak = std::max(report_.memory_peak, std::ssize(buffer_));
+    PENSTOCK_TRY((*claim().supplier)(window.first, buffer_));
     target_.comm->working(0);
-    const Selection selection = Selection::of_memory_runs(dataset().shape, std::move(runs));
+    const Selection selection = Selection::of_memory_runs(dataset().shape, std::move(window.runs));
     CommitSums& sums = moving_.contents.sums;
     const size_t d = index();
-    if (sums.wanted && sums.summed[d]) add_to_sums(selection, bytes.data(), element_bytes(), sums.cuts[d], sums.sums);
-    return store(selection, bytes);
+    if (sums.wanted && sums.summed[d]) add_to_sums(selection, buffer_.data(), element_bytes(), sums.cuts[d], sums.sums);
+    return store(selection);
   }
 
-  Status store(const Selection& selection, std::span<std::byte> bytes) {
+  Status store(const Selection& selection) {
     const Placed& placed = moving_.output.placed;
     std::vector<Piece> pieces;
-    const Claim window{claim().dataset, selection, bytes.data()};
+    const Claim window{claim().dataset, selection, buffer_.data()};
     const auto blocks = placed.supplied.find(claim_);
     if (blocks == placed.supplied.end()) return {};  // an engine asks the supplier itself
     add_pieces(blocks->second, placed.parts, dataset().type, window, pieces);
@@ -60,36 +89,10 @@ class Supplying {
   Moving& moving_;
   Report& report_;
   size_t claim_ = 0;
+  std::vector<std::byte> buffer_;
 };
 
 }  // namespace
-
-Status for_each_supplied(const Supplier& supplier, const Selection& selection, int64_t element_bytes, int64_t max_bytes,
-                         const UseSupplied& use) {
-  const int64_t most = std::max<int64_t>(1, max_bytes / element_bytes);
-  std::vector<std::byte> buffer;
-  std::vector<MemoryRun> runs;  // whose elements are contiguous in the supplier's order, from FIRST on
-  int64_t first = 0, count = 0;
-  const auto flush = [&]() -> Status {
-    if (count == 0) return {};
-    buffer.resize(static_cast<size_t>(count * element_bytes));
-    PENSTOCK_TRY(supplier(first, buffer));
-    count = 0;
-    return use(std::exchange(runs, {}), buffer);
-  };
-  Cursor cursor(selection);
-  for (Segment segment; cursor.next(segment);)
-    for (int64_t done = 0; done < segment.length;) {
-      const int64_t memory = segment.memory + done;
-      if (count == most || runs.size() == max_runs || memory != first + count) PENSTOCK_TRY(flush());
-      if (count == 0) first = memory;
-      const int64_t length = std::min(segment.length - done, most - count);
-      runs.push_back({segment.offset + done, count, length, count});
-      count += length;
-      done += length;
-    }
-  return flush();
-}
 
 Status supply(const Target& target, Moving& moving, Report& report) {
   PhaseTimer timer(report.phases, Phase::write);

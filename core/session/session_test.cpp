@@ -128,6 +128,25 @@ TEST_P(Session, WhatIsReplacedIsNotKept) {
   EXPECT_TRUE(file->close().ok());
 }
 
+// Also where nothing of its data stays: parts would be left behind.
+TEST_P(Session, ASetStaysASetAndAFileAFile) {
+  const std::string& plan = GetParam();
+  if (plan.starts_with("raw")) return;  // always an index and its parts
+  const size_t colon = plan.find(':');
+  const std::string other = colon == std::string::npos ? plan + ":placement=parts,parts=2" : plan.substr(0, colon);
+  const auto data = numbers(2000), again = numbers(2000, 5);
+  auto file = create();
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->lend("data", f64, whole({2000}), data.data()).ok());
+  ASSERT_TRUE(file->close().ok());
+  auto changed = File::reopen(comm_, path_, other);
+  if (!changed.ok()) return;
+  ASSERT_TRUE(changed->lend("data", f64, whole({2000}), again.data()).ok());
+  const Status status = changed->close();
+  EXPECT_EQ(status.code(), Code::unsupported) << status.message();
+  EXPECT_EQ(read("data", {2000}), data);
+}
+
 TEST_P(Session, ReopenAddsChangesAndKeeps) {
   make();
   auto file = reopen();

@@ -1,12 +1,6 @@
 // Striping: passes the plan's parameters to the function that creates files.
 #include "core/session/striping.hpp"
 
-#include <sys/stat.h>
-
-#include <map>
-#include <mutex>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "core/storage/filesystem.hpp"
@@ -15,19 +9,10 @@
 namespace penstock {
 
 FileSystemKind find_file_system(const std::string& path) {
-  static std::mutex mutex;
-  static std::map<std::pair<std::string, dev_t>, FileSystemKind> known;  // folders without stripes, by their devices
-  constexpr size_t most = 256;
   const std::string folder = folder_of(path).empty() ? "." : folder_of(path);
-  struct stat there{};
-  if (::stat(folder.c_str(), &there) != 0) return {};
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find({folder, there.st_dev}); found != known.end()) return found->second;
-  const auto info = detect_file_system(folder, *system_calls());
+  const auto info = known_file_system(folder);
   if (!info.ok()) return {};
-  const FileSystemKind kind{info->text(), info->has_stripes()};
-  if (!kind.has_stripes && known.size() < most) known.emplace(std::pair(folder, there.st_dev), kind);
-  return kind;
+  return {info->text(), info->has_stripes()};
 }
 
 Status set_striping(File::State& state, const FileSystemKind& file_system) {

@@ -1,6 +1,7 @@
 // File systems: statfs and mountinfo for all, ioctls for Lustre.
 #include "core/storage/filesystem.hpp"
 
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -9,7 +10,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -163,6 +167,19 @@ Result<FileSystemInfo> detect_file_system(const std::string& path, const FileSys
     info.source += ", mountinfo";
   }
   if (magic == lustre::super_magic) read_stripes(path, calls, info);
+  return info;
+}
+
+Result<FileSystemInfo> known_file_system(const std::string& folder) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, dev_t>, FileSystemInfo> known;
+  constexpr size_t most = 256;
+  struct stat there{};
+  if (::stat(folder.c_str(), &there) != 0) return failed("looking at", folder);
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find({folder, there.st_dev}); found != known.end()) return found->second;
+  PENSTOCK_ASSIGN(FileSystemInfo info, detect_file_system(folder, *system_calls()));
+  if (!info.has_stripes() && known.size() < most) known.emplace(std::pair(folder, there.st_dev), info);
   return info;
 }
 

@@ -48,6 +48,8 @@ std::shared_ptr<const FileSystemCalls> system_calls();
 
 // Local. PATH must exist; to get stripes it must be a folder. Stripes that cannot be read stay 0.
 Result<FileSystemInfo> detect_file_system(const std::string& path, const FileSystemCalls& calls);
+// Local. Same, remembered for a folder of the same device unless it has stripes.
+Result<FileSystemInfo> known_file_system(const std::string& folder);
 // Local. Code::invalid if Lustre does not support these stripes.
 Status check_striping(const Striping& striping);
 // Local. Creates an empty file (O_EXCL), accessible to this user only, with these stripes; leaves nothing on failure.

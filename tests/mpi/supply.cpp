@@ -51,6 +51,10 @@ Slice list(const World& world) {
   return ragged(r * (r - 1) / 2, r, n * (n - 1) / 2, {3});
 }
 
+Slice one_run(const Dims& shape, Run run) {
+  return runs(shape, run.length > 0 ? std::vector{run} : std::vector<Run>());
+}
+
 Slice own_runs(const World& world) {
   Random random(7);
   const std::vector<Run> all = split_runs(5000, 40, random);
@@ -271,6 +275,55 @@ void over_what_is_there(World& world, const std::string& plan) {
   remove_all(world);
 }
 
+// Half of a dataset that stays, with other values: by suppliers alone, and over what is put in the same chunks.
+void part_of_what_is_there(World& world, const std::string& plan) {
+  about("a part: " + plan);
+  const std::string path = path_of(world, world.folder(), plan);
+  const int64_t each = 3000, all = each * world.size();
+  const auto write = [&](bool again, uint64_t seed, int64_t count) -> Status {
+    auto file = again ? File::reopen(world.comm(), path, plan) : File::create(world.comm(), path, plan);
+    if (!file) return file.status();
+    const Slice slice = one_run({all}, {each * world.rank(), count});
+    CHECK_OK(supply(*file, "x", f64, slice, seed), "supply");
+    return file->close();
+  };
+  if (!CHECK_OK(write(false, 1, each), "write") || !CHECK_OK(write(true, 2, each / 2), "again")) return;
+  auto file = File::open(world.comm(), path);
+  if (!CHECK_OK(file.status(), "open")) return;
+  for (const bool second : {false, true}) {
+    const Slice half = one_run({all}, {each * world.rank() + (second ? each / 2 : 0), each / 2});
+    auto memory = blank(half, f64);
+    CHECK_OK(file->get("x", f64, half.part, memory.data(), half.memory), "get");
+    if (!CHECK_OK(file->commit(), "read")) return;
+    int64_t wrong = 0;
+    CHECK(differences(half, f64, second ? 1 : 2, memory, wrong) == 0, fmt::format("element {} is wrong", wrong));
+  }
+  CHECK_OK(file->close(), "close");
+  remove_all(world);
+}
+
+// A chunk that a supplier fills on one rank, and of which another puts some elements.
+void chunks_of_two(World& world) {
+  if (world.size() < 2) return;
+  about("supplied and put");
+  const std::string path = world.folder() + "/file.h5";
+  const int64_t all = 20000;
+  auto file = File::create(world.comm(), path, compressed);
+  if (!CHECK_OK(file.status(), "create")) return;
+  file->set_partial(true);
+  const Slice supplied = one_run({all}, {0, world.rank() == 0 ? all : 0});
+  const Slice put = one_run({all}, {7, world.rank() == 1 ? 3 : 0});
+  const auto memory = filled(put, f64, 1);
+  CHECK_OK(supply(*file, "x", f64, supplied, 1), "supply");
+  CHECK_OK(file->put("x", f64, put.part, memory.data(), put.memory), "put");
+  CHECK_OK(file->close(), "close");
+  auto back = File::open(world.comm(), path);
+  if (!CHECK_OK(back.status(), "open")) return;
+  check_dataset(world, *back, "x", f64, {all}, 1);
+  CHECK_OK(back->close(), "close");
+  remove_all(world);
+}
+
 }  // namespace
 }  // namespace penstock::test
 
@@ -282,5 +335,7 @@ int main(int argc, char** argv) {
   failures_are_everybodys(world);
   what_is_refused(world);
   for (const char* plan : {"hdf5/two_phase", compressed}) over_what_is_there(world, plan);
+  for (const char* plan : {"hdf5/two_phase", "raw/independent", compressed}) part_of_what_is_there(world, plan);
+  chunks_of_two(world);
   return world.finish("supply");
 }

@@ -142,7 +142,8 @@ void Staging::zero_gaps(const Range& range, int64_t round) {
   int64_t bytes = 0;
   for (const Client& client : plan_.clients)
     for (const Piece& piece : client.pieces.near(addresses(round))) {
-      if (&plan_.parts[static_cast<size_t>(piece.part)] != range.part || filled.size() > most) continue;
+      if (!job_.disjoint || filled.size() > most) break;
+      if (&plan_.parts[static_cast<size_t>(piece.part)] != range.part) continue;
       const AddressRange its{std::max(first_address(piece), range.begin), std::min(last_address(piece), range.end)};
       if (its.begin >= its.end) continue;
       filled.push_back(its);

@@ -41,6 +41,7 @@ const Descriptor descriptor{
 struct Agreed {
   Domains domains;
   ExchangePlan plan;
+  Status planned;  // of this rank
 };
 
 Result<Agreed> agree_exchange(const Job& job, const Settings& settings, NodeMemory& kept, PlanCache& cache) {
@@ -66,7 +67,9 @@ Result<Agreed> agree_exchange(const Job& job, const Settings& settings, NodeMemo
     PENSTOCK_TRY(job.comm->all_reduce_max(bounds));
     repeats = bounds[0] >= 0 && bounds[0] == -bounds[1];
   }
-  PENSTOCK_ASSIGN(agreed.plan, (*std::move(exchange)).complete(job, repeats, cache));
+  auto plan = (*std::move(exchange)).complete(job, repeats, cache);
+  agreed.planned = plan.status();
+  if (plan.ok()) agreed.plan = *std::move(plan);
   cache.domains = agreed.domains;
   cache.reach = own;
   return agreed;
@@ -448,8 +451,10 @@ class TwoPhase : public Transport {
     PlanCache& cache = job.comm->attachments().get<PlanCache>();
     cache.max_bytes = share_of_memory(settings) / 4;
     PENSTOCK_ASSIGN(Agreed agreed, agree_exchange(job, settings, kept, cache));
+    const Status planned = agreed.planned;
     auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, std::move(agreed));
-    PENSTOCK_TRY(transfer->prepare(settings.word("neighbours") == "shared"));
+    PENSTOCK_TRY(transfer->prepare(settings.word("neighbours") == "shared"));  // neighbours wait for each other
+    PENSTOCK_TRY(planned);
     return transfer;
   }
 };
