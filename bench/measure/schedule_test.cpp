@@ -15,7 +15,6 @@ Outcome outcome(const std::string& label, const std::vector<double>& seconds, co
   for (const double value : seconds) {
     Sample sample;
     sample.seconds = value;
-    sample.copy_seconds = value / 2;
     for (Series& series : made.series) {
       if (!series.warmup) series.warmup = sample;
       series.samples.push_back(sample);

@@ -15,7 +15,7 @@ nlohmann::json unavailable_json(const Options& options);
 // On rank 0.
 struct CasesRecord {
   const Options* options = nullptr;
-  const Measured* measured = nullptr;  // has a case for each of the options'
+  const Measured* measured = nullptr;  // with one entry for each case of the options
   const Ceiling* ceiling = nullptr;    // without rows: not measured
   const nlohmann::json* provenance = nullptr;
   bool complete = true;  // false: the run continues, or was terminated

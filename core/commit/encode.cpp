@@ -40,7 +40,7 @@ struct Limits {
   }
 };
 
-// The chunk of ONE as a file that is written once, in one piece.
+// A chunk as a file that is written once, in one piece.
 class ChunkFile final : public StorageFile {
  public:
   ChunkFile(ChunkStore& store, ChunkId chunk) : store_(store), chunk_(chunk) {}

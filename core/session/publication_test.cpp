@@ -1,10 +1,11 @@
-// Tests of publication on one rank: existence, owner, accompanying files and permissions of a file.
+// Tests of publication on one rank: existence, owner, bytes, accompanying files and permissions of a file.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <functional>
+#include <iterator>
 
 #include "core/session/testing.hpp"
 
@@ -12,6 +13,51 @@ namespace penstock {
 namespace {
 
 using namespace test;
+
+// Also where nothing of its data stays: parts would be left behind.
+TEST_P(Session, ASetStaysASetAndAFileAFile) {
+  const std::string& plan = GetParam();
+  if (plan.starts_with("raw")) return;  // always an index and its parts
+  const size_t colon = plan.find(':');
+  const std::string other = colon == std::string::npos ? plan + ":placement=parts,parts=2" : plan.substr(0, colon);
+  const auto data = numbers(2000), again = numbers(2000, 5);
+  auto file = create();
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->lend("data", f64, whole({2000}), data.data()).ok());
+  ASSERT_TRUE(file->close().ok());
+  auto changed = File::reopen(comm_, path_, other);
+  if (!changed.ok()) return;
+  ASSERT_TRUE(changed->lend("data", f64, whole({2000}), again.data()).ok());
+  const Status status = changed->close();
+  EXPECT_EQ(status.code(), Code::unsupported) << status.message();
+  EXPECT_EQ(read("data", {2000}), data);
+}
+
+// Between datasets, which begin at blocks, nothing of earlier data in the same buffer is left.
+TEST_P(Session, GapsBetweenDatasetsAreZero) {
+  const auto dirt = numbers(30000, 7), data = numbers(1500, 1);
+  for (int turn = 0; turn < 3; ++turn) {
+    auto file = create();
+    ASSERT_TRUE(file.ok());
+    if (turn == 1) ASSERT_TRUE(file->lend("dirt", f64, whole({30000}), dirt.data()).ok());
+    for (const char* name : {"a", "b", "c"})
+      if (turn != 1) ASSERT_TRUE(file->lend(name, f64, whole({1500}), data.data()).ok());
+    ASSERT_TRUE(file->close().ok());
+  }
+  size_t found = 0;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string pattern(reinterpret_cast<const char*>(data.data()), data.size() * sizeof(double));
+    size_t end = 0;
+    for (size_t at = text.find(pattern); at != std::string::npos; at = text.find(pattern, end)) {
+      for (size_t i = end; end > 0 && i < at; ++i) ASSERT_EQ(text[i], 0) << entry.path() << ", byte " << i;
+      end = at + pattern.size();
+      ++found;
+    }
+  }
+  EXPECT_EQ(found, GetParam().starts_with("netcdf") ? 0 : 3);  // netCDF swaps bytes
+}
 
 TEST_P(Session, NothingIsThereBeforeCommitAndTheOldFileUntilThen) {
   make();

@@ -100,6 +100,23 @@ void test_calls(World& world, const std::string& plan, bool change) {
   CHECK(few > 0 && few == many, fmt::format("{} collective calls for 8 datasets, {} for 200", few, many));
 }
 
+// A time loop on one file: docs/decisions/0042 lists the calls.
+void repeated_commits(World& world) {
+  about("repeated commits");
+  const auto comm = std::make_shared<WrappedCommunicator>(world.comm());
+  auto file = File::create(comm, world.folder() + "/loop.h5");
+  if (!CHECK_OK(file.status(), "create")) return;
+  for (int step = 0; step < 4; ++step) {
+    comm->forget();
+    const auto values = values_of(comm, step);
+    CHECK_OK(file->lend("x", f64, part_of(comm, 2, rows), values.data()), "lend");
+    CHECK_OK(file->commit(), "commit");
+  }
+  const size_t calls = comm->calls().size();
+  CHECK(calls <= 7, fmt::format("{} collective calls for a commit like the one before", calls));
+  CHECK_OK(file->close(), "close");
+}
+
 // Too long to be kept without an allocation, so that copies of many are seen.
 std::string long_name_of(int64_t i) { return fmt::format("a group of its own/data{:04d}", i); }
 
@@ -212,6 +229,7 @@ int main(int argc, char** argv) {
   for (const char* plan :
        {"raw/two_phase", "hdf5/independent:placement=per_rank", "raw/two_phase:placement=rank_order"})
     test_calls(world, plan, false);
+  repeated_commits(world);
   test_proof(world);
   test_reading_one(world, "h5", "hdf5/two_phase");
   test_reading_one(world, "h5", "hdf5/independent:verify=always");

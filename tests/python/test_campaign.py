@@ -320,6 +320,11 @@ def test_a_record_is_not_overwritten_by_another_campaign(penstock: Penstock, cam
             ' {"case": "a", "words": ["many", "--methods", "raw/gather"]}]}',
             "two cases are called 'a'",
         ),
+        (
+            '{"cases": [{"case": "a", "words": ["many", "--methods", "raw/gather"], "rivals": ["phdf5"]}]}',
+            '"rivals" is a list of lists of methods',
+        ),
+        ('{"cases": [{"case": "a", "words": ["many"]}], "slow_factor": "10"}', "slow_factor is a number"),
     ],
 )
 def test_a_wrong_list_of_cases_names_the_case(build: Path, tmp_path: Path, cases: str, said: str) -> None:
@@ -330,6 +335,20 @@ def test_a_wrong_list_of_cases_names_the_case(build: Path, tmp_path: Path, cases
     assert done.returncode == 2
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "refused"),
+    [(["many"], "a workload"), (["--ghosts", "2"], "--ghosts"), (["--no-aa"], "--aa"), (["--keep"], "--keep")],
+)
+def test_options_of_a_case_cannot_stand_beside_a_list(
+    build: Path, tmp_path: Path, words: list[str], refused: str
+) -> None:
+    command = [str(build / "bin" / "penstock-bench"), "--cases", "cases.json", "--dir", ".", *words]
+    environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f": {refused} cannot stand beside it" in done.stderr
 
 
 def test_beside_a_competing_job_every_case_is_measured_twice(penstock: Penstock, tmp_path: Path) -> None:

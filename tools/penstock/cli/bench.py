@@ -297,6 +297,8 @@ def explain_preset(job: Job, keep: Path | None) -> None:
         typer.echo(f"The whole record is in {keep}")
     for sentence in ratios.troubles(preset):
         typer.echo(f"penstock: {sentence}", err=True)
+    if outcome.status != 0 and not ratios.troubles(preset):
+        typer.echo(f"penstock: {outcome.complaint(PROGRAM)}", err=True)
     if outcome.status != 0 or not preset.verified:
         raise typer.Exit(1)
 

@@ -1,4 +1,4 @@
-"""ratios.py: the ratios that measure this library's quality, with their targets: cases, rows, and whom they compare.
+"""ratios.py: the ratios that measure this library's quality, their targets, and the cases that they need.
 
 Each rival is represented by the variants that were fastest of their kind in ordinary runs of the same workload; the
 run itself determines which of them counts.
@@ -7,7 +7,7 @@ run itself determines which of them counts.
 from dataclasses import dataclass
 
 NAME = "ratios"
-WORDS = {"--total", "--type", "--order", "--map"}  # that may be said to every case
+WORDS = {"--total", "--type", "--order", "--map"}  # options that hold for every case
 FEW_RANKS = 16  # below, FEW_TARGET holds where a ratio has one
 SLOW_FACTOR = 10.0  # methods this much slower than ours in the warm-up are dropped or measured less often
 
