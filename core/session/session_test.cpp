@@ -67,6 +67,7 @@ TEST(Extension, AnUnknownOneNeedsAFormat) {
                               File::reopen(comm, path, plan).status()})
     for (const char* said : {"session-test-m.h5'", "'two_phase:writrs=2'", "did you mean 'writers'?"})
       EXPECT_NE(wrong.message().find(said), std::string::npos) << wrong.message();
+  EXPECT_TRUE(std::filesystem::remove(path));
 }
 
 TEST_P(Session, SeveralCommitsOnOneFile) {
