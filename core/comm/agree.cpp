@@ -1,6 +1,4 @@
 // agree(): one status for all ranks; wait_all().
-#include <sched.h>
-
 #include <cstring>
 
 #include <fmt/format.h>
@@ -47,8 +45,7 @@ Status wait_all(std::span<Request> requests) {
         break;
       }
       if (*done) break;
-      sched_yield();  // ranks may outnumber cores
-      PENSTOCK_TRY(patience.idle(request, "messages"));
+      PENSTOCK_TRY(patience.wait(request, "messages"));
     }
     patience.moved();
   }

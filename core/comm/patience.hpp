@@ -1,9 +1,13 @@
-// Patience: measures how long a polling loop has made no progress, and whether that is too long.
+// Patience: how a polling loop waits, how long it has made no progress, and whether that is too long.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string_view>
+#include <thread>
 
 #include <penstock/phase.hpp>
 #include <penstock/status.hpp>
@@ -31,7 +35,28 @@ class Patience {
   // Same without a communicator or request.
   Status idle(std::string_view what) { return is_long() ? check_limit(idle_, what) : Status(); }
 
+  // Same as idle(), and rests before the next poll.
+  template <typename Asked>
+  Status wait(Asked& asked, std::string_view what) {
+    rest();
+    return idle(asked, what);
+  }
+  Status wait(std::string_view what) {
+    rest();
+    return idle(what);
+  }
+
  private:
+  // Ranks may outnumber cores, and what this one waits for may be computing on its core. A sleep makes a long wait
+  // longer by some percent.
+  void rest() const {
+    constexpr double min_idle = 1e-3, max_nap = 1e-3;
+    if (idle_ < min_idle)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(idle_ / 16, max_nap)));
+  }
+
   // Time in which the program was stopped (by a debugger or batch system) does not count.
   bool is_long() {
     constexpr double first_look = 0.02, max_at_once = 1;

@@ -1,8 +1,6 @@
 // Relay: token passing, so that at most K ranks call the file system at once.
 #pragma once
 
-#include <sched.h>
-
 #include <array>
 #include <utility>
 
@@ -43,8 +41,7 @@ class Relay {
     while (true) {
       PENSTOCK_ASSIGN(const bool mine, my_turn());
       if (mine) return {};
-      sched_yield();
-      PENSTOCK_TRY(patience.idle(request_, "its turn at the file system"));
+      PENSTOCK_TRY(patience.wait(request_, "its turn at the file system"));
     }
   }
 

@@ -1,8 +1,6 @@
 // The MPI communicator: a private duplicate, errors returned, counts of any size, sparse exchange by NBX.
 #include <penstock/mpi.hpp>
 
-#include <sched.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -189,8 +187,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
           in_barrier = true;
         }
       }
-      sched_yield();
-      if (const Status waiting = patience.idle(tree_, "an exchange of messages"); !waiting.ok()) {
+      if (const Status waiting = patience.wait(tree_, "an exchange of messages"); !waiting.ok()) {
         keep_for_ever(sending);
         return waiting;
       }
@@ -277,8 +274,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
     for (int done = 0;;) {
       PENSTOCK_TRY(check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
       if (done) return {};
-      sched_yield();
-      PENSTOCK_TRY(patience.idle(tree_, "an exchange of messages"));
+      PENSTOCK_TRY(patience.wait(tree_, "an exchange of messages"));
     }
   }
 
@@ -306,8 +302,7 @@ Status enter(MPI_Comm comm, std::string_view path) {
   for (int done = 0;;) {
     PENSTOCK_TRY(check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
     if (done) return {};
-    sched_yield();
-    PENSTOCK_TRY(patience.idle(missing));
+    PENSTOCK_TRY(patience.wait(missing));
   }
 }
 

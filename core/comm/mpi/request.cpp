@@ -1,8 +1,6 @@
 // MpiRequest: tests requests, and handles those that were not waited for.
 #include "core/comm/mpi/request.hpp"
 
-#include <sched.h>
-
 #include "core/comm/mpi/watch.hpp"
 #include "core/comm/patience.hpp"
 
@@ -19,8 +17,7 @@ MpiRequest::~MpiRequest() {
   while (true) {
     const auto done = test();
     if (!done.ok() || *done) return;
-    sched_yield();
-    if (!patience.idle(*this, "a message that was given up").ok()) return;
+    if (!patience.wait(*this, "a message that was given up").ok()) return;
   }
 }
 

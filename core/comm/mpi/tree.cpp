@@ -1,8 +1,6 @@
 // Tree: reductions and prefix sums by recursive doubling, broadcasts down, gathers to the root.
 #include "core/comm/mpi/tree.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -144,8 +142,7 @@ Status Tree::await(size_t from) {
       patience.moved();
       continue;
     }
-    sched_yield();  // ranks may outnumber cores
-    PENSTOCK_TRY(patience.idle(*this, "a collective call"));
+    PENSTOCK_TRY(patience.wait(*this, "a collective call"));
   }
   requests_.resize(from);
   receives_.resize(from);

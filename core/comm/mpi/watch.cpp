@@ -1,7 +1,6 @@
 // Watch: reports, inquiries and verdicts.
 #include "core/comm/mpi/watch.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>

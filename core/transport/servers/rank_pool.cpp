@@ -159,8 +159,7 @@ void keep_server_ranks(ServerPoolPtr pool) {
   Patience patience;
   for (const auto& link : pool->links)  // all requests were answered; the rest needs no answer
     while (!static_cast<RankLink&>(*link).idle()) {
-      ::sched_yield();
-      if (patience.idle(*mine.ranks->all, "I/O servers to take messages").ok()) continue;
+      if (patience.wait(*mine.ranks->all, "I/O servers to take messages").ok()) continue;
       return keep_for_ever(std::shared_ptr<ServerPool>(std::move(pool)));
     }
   std::lock_guard lock(spare_mutex);
@@ -173,8 +172,7 @@ Status say_goodbye(const ServerRanks& ranks) {
   Patience patience;
   while (!sends.empty()) {
     PENSTOCK_TRY(sends.progress());
-    ::sched_yield();
-    PENSTOCK_TRY(patience.idle(*ranks.all, "I/O servers to be dismissed"));
+    PENSTOCK_TRY(patience.wait(*ranks.all, "I/O servers to be dismissed"));
   }
   return {};
 }
