@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <span>
 #include <thread>
 
 #include "bench/measure/resident.hpp"
@@ -115,13 +116,16 @@ Result<Timing> timed_background_write(const Communicator& comm, const TimedFile&
   PENSTOCK_TRY(comm->barrier());
   double start = now();
   compute.run([] {});
-  timing.compute_seconds = now() - start;
   PENSTOCK_TRY(comm->barrier());
+  timing.compute_seconds = now() - start;
   start = now();
   InFront front{.compute = &compute};
   const Status status = write(comm, target, pieces, put, &front, timing.report);
-  timing.seconds = now() - start - std::min(timing.compute_seconds, front.seconds);
   PENSTOCK_TRY(comm->barrier());
+  const double elapsed = now() - start;
+  auto slowest = static_cast<int64_t>(front.seconds * 1e9);
+  PENSTOCK_TRY(comm->all_reduce_max(std::span(&slowest, 1)));
+  timing.seconds = elapsed - std::min(timing.compute_seconds, static_cast<double>(slowest) * 1e-9);
   timing.resident_growth = memory.growth();
   PENSTOCK_TRY(agree(comm, status));
   return timing;

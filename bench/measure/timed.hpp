@@ -29,7 +29,7 @@ struct Timing {
   Report report;
   std::optional<int64_t> resident_growth;  // maximum growth in bytes
   double copy_seconds = 0;                 // with a compute phase: copying this rank's data once
-  double compute_seconds = 0;              // of the phase alone, measured just before
+  double compute_seconds = 0;              // of the phase alone on all ranks, measured just before
 };
 
 // The work of a program between its writes: a number of arithmetic steps that take about the same time on every call,
@@ -51,8 +51,9 @@ class Compute {
 // Collective. Between two barriers: create, lend (or put) every field, close. The status is the same on all ranks.
 Result<Timing> timed_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces, bool put);
 // Collective. Same with the data movement in the background of COMPUTE. SECONDS is the time that the write adds to the
-// phase, with both measured here in succession, and at least the time before and after the phase, since the same phase
-// may be shorter the second time. PUT copies the data; otherwise it is lent.
+// phase of all ranks, from barrier to barrier, with both measured here in succession; and at least the time before and
+// after the phase of the slowest rank, since the same phase may be shorter the second time. Ranks that share cores do
+// not end a phase together: to wait for the slowest is part of the phase. PUT copies the data; otherwise it is lent.
 Result<Timing> timed_background_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces,
                                       const Compute& compute, bool put);
 // Collective over COMM; READERS, null on ranks that do not read, is a subset. Between two barriers: open, get every
