@@ -113,6 +113,7 @@ void root_closes_instead(const std::string& path) {
   Status status;
   {
     auto file = File::create(fresh(), path);
+    if (!CHECK_OK(file.status(), "create")) return;
     CHECK_OK(put(*file, 40, 2), "put");
     status = within(most, [&] { return ranks.rank == 0 ? file->close() : file->commit(); });
   }
@@ -128,6 +129,7 @@ void another_file(const std::string& path) {
   Status status;
   {
     auto file = File::create(comm, path), other = File::create(comm, path + ".other.h5");
+    if (!CHECK_OK(file.status(), "create") || !CHECK_OK(other.status(), "create")) return;
     CHECK_OK(put(*file, 40, 2), "put");
     CHECK_OK(put(*other, 40, 2), "put");
     status = within(most, [&] { return ranks.is_odd() ? other->commit() : file->commit(); });
@@ -146,6 +148,7 @@ void creates_instead(const std::string& path) {
     Status status;
     {
       auto file = File::create(comm, path);
+      if (!CHECK_OK(file.status(), "create")) return;
       CHECK_OK(put(*file, 40, 2), "put");
       status = within(most, [&] {
         if (!ranks.is_odd()) return file->commit();
@@ -209,6 +212,7 @@ void throws(const std::string& path) {
   Status status;
   try {
     auto file = File::create(fresh(), path);
+    if (!CHECK_OK(file.status(), "create")) return;
     CHECK_OK(put(*file, 40, 2), "put");
     if (ranks.is_odd()) throw std::runtime_error("out of here");
     status = commit(*file);
@@ -226,6 +230,7 @@ void on_another_communicator(const std::string& path) {
   Status status;
   {
     auto file = File::create(fresh(), path), other = File::create(fresh(), path + ".other.h5");
+    if (!CHECK_OK(file.status(), "create") || !CHECK_OK(other.status(), "create")) return;
     CHECK_OK(put(*file, 40, 2), "put");
     CHECK_OK(put(*other, 40, 2), "put");
     together();  // the limit is for the call, not for a disk that was slow before
@@ -255,7 +260,7 @@ void is_stopped(const std::string& path, int victim, const char* plan) {
   Status status;
   {
     auto file = File::create(fresh(), path, plan);
-    CHECK_OK(file.status(), "create");
+    if (!CHECK_OK(file.status(), "create")) return;
     CHECK_OK(put(*file, 4000, 1), "put");
     CHECK_OK(file->commit(), "the first commit, which makes communicators");
     together();
@@ -302,6 +307,7 @@ void is_in_doubt(const std::string& path) {
   Status status;
   {
     auto file = File::create(delayed, path, "hdf5/independent");
+    if (!CHECK_OK(file.status(), "create")) return;
     CHECK_OK(put(*file, 40, 2), "put");
     CHECK_OK(file->commit(), "first commit");
     CHECK_OK(put(*file, 40, 2), "put");
