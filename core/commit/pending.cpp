@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include <fmt/format.h>
 
+#include "core/commit/captured.hpp"
 #include "core/model/catalogue.hpp"
 #include "core/model/widen.hpp"
 #include "core/transport/move.hpp"
@@ -59,7 +59,7 @@ Piece whole_of(const Decomposition& part, const ElementType& type, const Memory&
 }
 
 bool reserve(Pending& pending, int64_t size) {
-  pending.captured.reset(new (std::nothrow) std::byte[static_cast<size_t>(std::max<int64_t>(1, size))]);
+  pending.captured = captured_memory(size);
   return pending.captured != nullptr;
 }
 
