@@ -7,6 +7,7 @@
 namespace penstock::bench {
 
 void declare_case(CLI::App& app, CaseWords& words) {
+  app.option_defaults()->group("Workload");
   app.add_option("workload", words.workload, "the pattern of datasets and decompositions, see below");
   app.add_option("--total", words.total,
                  "bytes of the whole workload (block2d, block3d, checkpoint, pencil, pic, particles)")
@@ -42,9 +43,9 @@ void declare_case(CLI::App& app, CaseWords& words) {
   app.add_option("--tasks-per-node,--tasksPerNode", words.ranks_per_node,
                  "ranks of a node: the first of them writes (pic), or nodes are counted so (--count-only)")
       ->capture_default_str();
+  app.option_defaults()->group("Case");
   app.add_option("--methods", words.methods, "FORMAT/TRANSPORT[:name=value,...],..., ENGINE[:...], or all")
       ->allow_extra_args(false);
-  app.add_option("--regime", words.regime, "durable (sync inside the clock) or cached")->capture_default_str();
   app.add_flag("--own-ranks", words.own_ranks, "every rank reads back what it wrote itself");
   app.add_option("--compute", words.compute_seconds,
                  "write in the background of a compute phase of so many seconds, and count only the time that the "
@@ -52,14 +53,21 @@ void declare_case(CLI::App& app, CaseWords& words) {
   app.add_option("--compute-by", words.compute_by,
                  "what --compute does: flops, or sleep, like a program whose work is done elsewhere")
       ->capture_default_str();
+  app.add_flag("--warm", words.warm, "read what the page cache still has of what was written, as IOR does");
+  app.add_flag("--put", words.put, "put, which copies the data, instead of lend");
+  app.option_defaults()->group("Conditions");
+  app.add_option("--regime", words.regime, "durable (sync inside the clock) or cached")->capture_default_str();
   app.add_flag("--interfere{1}", words.competitors,
                "measure once more beside a competing job of so many streams on each node, which write, sync, create "
                "and remove files there");
-  app.add_flag("--warm", words.warm, "read what the page cache still has of what was written, as IOR does");
-  app.add_flag("--put", words.put, "put, which copies the data, instead of lend");
   app.add_flag("--aa,!--no-aa", words.control,
                "run the baseline twice per repetition, to learn the smallest difference "
                "that may be claimed (default from 6 repetitions on)");
+}
+
+bool is_of_case(const CLI::Option& option) {
+  const std::string& group = option.get_group();
+  return group == "Workload" || group == "Case" || group == "Conditions";
 }
 
 Status check_case_words(const CLI::App& app, const CaseWords& words) {

@@ -14,7 +14,6 @@
 #include "bench/program/program.hpp"
 #include "bench/provenance.hpp"
 #include "bench/report/cases.hpp"
-#include "bench/report/methods.hpp"
 #include "bench/report/record.hpp"
 
 namespace {
@@ -125,12 +124,8 @@ int run(const Launch& launch, int argc, char** argv) {
 
   auto options = parse_options(argc, argv);
   if (!options) return complain(comm, options.status(), usage);
-  if (!options->help.empty()) {
-    if (comm->rank() == 0) fmt::print("{}", options->help);
-    return success;
-  }
-  if (options->list_methods) {
-    if (comm->rank() == 0) fmt::print("{}\n", methods_json().dump(1));
+  if (!options->answer.empty()) {
+    if (comm->rank() == 0) fmt::print("{}", options->answer);
     return success;
   }
   if (options->count) {

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "bench/case_options.hpp"
 #include "bench/cases.hpp"
 #include "bench/program/program.hpp"
+#include "bench/report/methods.hpp"
 #include "core/base/units.hpp"
 
 namespace penstock::bench {
@@ -31,10 +33,48 @@ std::string footer() {
   return text;
 }
 
+// Adds the options of APP to LIST.
+void describe(const CLI::App& app, nlohmann::json& list) {
+  for (const CLI::Option* option : app.get_options()) {
+    nlohmann::json names = nlohmann::json::array();
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    if (!names.empty())
+      list.push_back({{"names", std::move(names)},
+                      {"group", option->get_group()},
+                      {"value", option->get_items_expected_min() > 0},
+                      {"help", option->get_description()}});
+  }
+}
+
+// Every option of APP and of the programs. An option of a program is in a group that has the program's name.
+nlohmann::json options_json(const CLI::App& app) {
+  nlohmann::json list = nlohmann::json::array();
+  describe(app, list);
+  for (const ProgramKind& kind : programs()) {
+    CLI::App of_program;
+    of_program.set_help_flag();
+    of_program.option_defaults()->group(std::string(kind.name));
+    const std::unique_ptr<Program> program = kind.make();
+    program->declare(of_program);
+    describe(of_program, list);
+  }
+  return {{"schema", "penstock.options/1"}, {"options", std::move(list)}};
+}
+
+void declare_answers(CLI::App& app, Options& options) {
+  app.add_flag_callback(
+      "--methods-json", [&options] { options.answer = methods_json().dump(1) + '\n'; },
+      "print every method and parameter of this build as JSON");
+  app.add_flag_callback(
+      "--options-json", [&app, &options] { options.answer = options_json(app).dump(1) + '\n'; },
+      "print every option of this build as JSON");
+}
+
 void declare_run(CLI::App& app, Raw& raw, Options& options) {
+  app.option_defaults()->group("Run");
   app.add_option("--cases", raw.cases,
                  "a JSON file with cases to measure in one interleaved run, see docs/campaigns.md");
-  app.add_flag("--methods-json", options.list_methods, "print every method and parameter of this build as JSON");
   app.add_option("--repetitions", options.repetitions, "of every method; under 6 give no 95 % interval")
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of the order of runs and of the contents")->capture_default_str();
@@ -51,6 +91,7 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
 }
 
 void declare_count(CLI::App& app, Raw& raw) {
+  app.option_defaults()->group("Counts");
   app.add_flag(
       "--count-only", raw.count_only,
       "write nothing: one process plans for --np-virtual ranks and counts messages, bytes of plans, bytes moved "
@@ -77,15 +118,10 @@ Status check_run(const Options& options) {
 
 // A list of cases has words of its own.
 Status refuse_case_words(const CLI::App& app) {
-  CLI::App of_case;
-  CaseWords words;
-  declare_case(of_case, words);
-  for (const CLI::Option* option : of_case.get_options()) {
-    const std::string name = option->get_name();
-    if (name != "--help" && app.count(name) > 0)
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0 && is_of_case(*option))
       return invalid(fmt::format("--cases brings its own cases: {} cannot stand beside it",
-                                 name == "workload" ? "a workload" : name));
-  }
+                                 option->nonpositional() ? option->get_name() : "a workload"));
   if (app.count("--keep") > 0) return invalid("--cases has files of many cases: --keep cannot stand beside it");
   return {};
 }
@@ -151,6 +187,7 @@ Result<Options> parse_options(int argc, char** argv) {
   Raw raw;
   Options options;
   options.arguments.assign(argv, argv + argc);
+  declare_answers(app, options);
   declare_case(app, raw.words);
   declare_run(app, raw, options);
   declare_count(app, raw);
@@ -158,12 +195,12 @@ Result<Options> parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    options.help = app.help();
+    options.answer = app.help();
     return options;
   } catch (const CLI::ParseError& error) {
     return invalid(fmt::format("{} (see --help)", error.what()));
   }
-  if (options.list_methods) return options;
+  if (!options.answer.empty()) return options;
   PENSTOCK_TRY(understand(app, raw, options));
   return options;
 }

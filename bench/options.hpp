@@ -35,9 +35,8 @@ struct Options {
   std::string json;  // "": no JSON file
   bool progress = false;
   bool keep = false;
-  bool list_methods = false;  // print the methods as JSON and exit
 
-  std::string help;                    // if not empty: print it and exit
+  std::string answer;                  // if not empty: print it and exit
   std::vector<std::string> arguments;  // as given
 };
 

@@ -1,6 +1,7 @@
 """test_bench.py: `penstock bench` from end to end, on real ranks and a real disk."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import BUILD, INTERRUPTIBLE, Penstock
+from penstock.base import launch
+from penstock.measure.campaign import program
 
 SMALL = ("block2d", "--total", "1MiB", "--np", "2")
 METHODS = "hdf5/two_phase,raw/per_process"
@@ -79,6 +82,19 @@ def test_help_lists_the_options_of_both_programs(penstock: Penstock) -> None:
     assert "--np" in done.stdout
     assert "--repetitions" in done.stdout
     assert "block2d" in done.stdout
+
+
+def test_the_table_of_options_is_that_of_the_help(
+    penstock: Penstock, build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PENSTOCK_BIN", str(build / "bin"))
+    found = program.options(launch.Mpi.openmpi)
+    parts = re.split(r"^(\w+):$", penstock("bench", "--help").stdout, flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert set(found) - set(sections) <= {"metadata", "readers"}  # which have a help of their own
+    for group in set(found) & set(sections):
+        assert all(name in sections[group] for name in found[group]), group
+    assert found["Conditions"] == {"--regime": True, "--interfere": False, "--aa": False, "--no-aa": False}
 
 
 def test_an_interrupt_ends_all_ranks(build: Path, tmp_path: Path) -> None:

@@ -77,6 +77,8 @@ def test_a_method_that_fails_is_named_and_the_others_are_measured(penstock: Pens
         (("--file-bytes", "7000PiB"), "free, this needs"),
         (("--methods", "raw/none"), "there is no transport 'none'"),
         (("--size", "3"), "metadata: The following argument"),
+        (("--half-width", "5"), "metadata: The following argument"),  # of a run of cases only
+        (("--readers", "1"), "metadata: The following argument"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(

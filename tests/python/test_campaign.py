@@ -93,9 +93,13 @@ def test_a_wrong_file_is_one_clear_error(campaign: Path, change: tuple[str, str]
 
 
 def test_words_are_told_apart() -> None:
-    said = split_words(["block2d", "--repetitions", "3", "--total=1MiB", "--readers=2", "--half-width", "5"])
+    words = ["block2d", "--repetitions", "3", "--total=1MiB", "--readers=2", "--keep", "--half-width", "5"]
+    of_a_run = {"--repetitions": True, "--readers": True, "--half-width": True, "--keep": False}
+    said = split_words(words, of_a_run)
     assert said.case == ("block2d", "--total=1MiB")
-    assert (said.run, said.repetitions, said.half_width, said.seed) == (("--readers", "2"), 3, 5.0, 1)
+    assert (said.run, said.repetitions, said.half_width, said.seed) == (("--readers", "2", "--keep"), 3, 5.0, 1)
+    with pytest.raises(UserError, match="--readers needs a value"):
+        split_words(["block2d", "--readers"], of_a_run)
     assert parse_ranks("4,8,4") == (4, 8)
     assert [parse_size(text) for text in ("7", "2MiB", "1.5GB", "64K")] == [7, 2 << 20, 1_500_000_000, 64_000]
     assert hinted("a:b=1", {"x": "y"}) == "a:b=1,hint.x=y"

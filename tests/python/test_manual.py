@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
+from penstock.base import launch
 from penstock.cli import whole
-from penstock.measure.campaign import ior
+from penstock.measure.campaign import ior, program
 
 MANUAL = ROOT / "tools" / "manual"
 PAGES = sorted(
@@ -128,13 +129,9 @@ def shown() -> Iterator[tuple[str, str]]:
                     yield page.relative_to(ROOT).as_posix(), match["words"].partition("  #")[0].partition(" | ")[0]
 
 
-def _options_of_the_bench() -> set[str]:
-    """Those that penstock bench hands on."""
-    sources = [ROOT / "bench" / name for name in ("options.cpp", "case_options.cpp", "program/metadata.cpp")]
-    return {option for path in sources for option in re.findall(r"--[a-z][a-z-]+", path.read_text())}
-
-
-def test_shown_commands_have_the_options_that_are_shown() -> None:
+def test_shown_commands_have_the_options_that_are_shown(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PENSTOCK_BIN", str(build / "bin"))
+    passed_on = {name for group in program.options(launch.Mpi.openmpi).values() for name in group}
     found = list(shown())
     assert found
     commands = dict(_commands((), whole()))
@@ -145,7 +142,7 @@ def test_shown_commands_have_the_options_that_are_shown() -> None:
             known = []
         assert known is not None, f"{page}: penstock {line}: no such subcommand"
         options = _options(commands[tuple(known)]) | (ior.OPTIONS if words[:2] == ["bench", "ior"] else set())
-        options |= _options_of_the_bench() if words[0] == "bench" else set()
+        options |= passed_on if words[0] == "bench" else set()
         for word in words:
             option = word.partition("=")[0]
             if re.fullmatch(r"--?[a-z][a-z-]*", option):

@@ -44,6 +44,7 @@ def scripted(shell: completion.Shell, root: Any, folder: Path) -> Path:
         ("penstock import ", ["ramses", "records"]),
         ("penstock verify --js", ["--json"]),
         ("penstock verify a.h5 --mpi s", ["serial"]),
+        ("penstock bench block2d --row", ["--row-bytes"]),  # an option of penstock-bench
         ("penstock bench block2d --methods hdf5/two", ["hdf5/two_phase"]),
         ("penstock bench block2d --methods hdf5/two_phase,raw/per", ["hdf5/two_phase,raw/per_process"]),
     ],

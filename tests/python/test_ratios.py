@@ -7,6 +7,7 @@ import pytest
 
 from penstock.base import launch
 from penstock.base.errors import UserError
+from penstock.measure.campaign.request import split_words
 from penstock.measure.studies import ratios
 from penstock.measure.studies.presets.ratios import CASES, ROWS, Ratio, Side
 from penstock.measure.studies.ratio_results import result
@@ -15,7 +16,7 @@ CASE = "block2d"
 
 
 def parts(mpi: launch.Mpi, only: str, *words: str) -> list[ratios.Part]:
-    job = ratios.Job(mpi, 4, list(words), only, None, Path())
+    job = ratios.Job(mpi, 4, split_words(list(words), {}), only, None, Path())
     return ratios._parts(job, [row for row in ratios.choose(only) if isinstance(row, Ratio)])
 
 

@@ -17,7 +17,7 @@ from penstock.cli.campaigns import wide
 from penstock.cli.options import DryRun, Mpi
 from penstock.cli.progress import make_progress
 from penstock.cli.say import say
-from penstock.measure.campaign import ior
+from penstock.measure.campaign import ior, program
 from penstock.measure.campaign.record import save
 from penstock.measure.campaign.request import Case, Request, parse_ranks, parse_size, split_words
 from penstock.measure.campaign.run import run
@@ -37,7 +37,6 @@ RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
 METHODS = "hdf5/two_phase,hdf5/independent,raw/two_phase,raw/per_process,raw/gather"
 REPETITIONS = 6
 PROGRAMS = ("metadata", "readers")  # in penstock-bench, with options of their own
-STUDY_OPTIONS = {"--regime", "--interfere", "--aa", "--no-aa"}  # that may be said to every case of a study
 
 
 def register(app: typer.Typer) -> None:
@@ -133,7 +132,8 @@ def bench(
         raise UserError(f"--scale and --largest are of a study: --preset {', '.join(STUDIES)}")
     ranks = RANKS if np is None else parse_ranks(np)[0]
     if preset is not None:
-        run_ratios(Job(mpi, ranks, context.args, only, time_limit, directory), json)
+        words = split_words(context.args, program.options(mpi)["Run"])
+        run_ratios(Job(mpi, ranks, words, only, time_limit, directory), json)
         return
     context.args += _given({"--time-limit": time_limit})
     run_one(mpi, ranks, context.args, methods, directory, json)
@@ -207,10 +207,12 @@ def run_study(name: str, only: str | None, arguments: list[str], options: Campai
     study = presets.find(name)
     if only is not None:
         raise UserError(f"--only chooses ratios: {name} has none")
-    parsed = split_words(arguments)
+    known = program.options(options.mpi)
+    parsed = split_words(arguments, known["Run"])
     if parsed.case and not parsed.case[0].startswith("-"):
         raise UserError(f"--preset {name} brings its own cases: the workload '{parsed.case[0]}' cannot stand beside it")
-    refused = [word for word in parsed.case if word.startswith("-") and word.partition("=")[0] not in STUDY_OPTIONS]
+    allowed = known["Conditions"]
+    refused = [word for word in parsed.case if word.startswith("-") and word.partition("=")[0] not in allowed]
     if refused:
         raise UserError(f"--preset {name} brings its own cases: {refused[0]} cannot stand beside it")
     if options.scale is not None and options.scale <= 0:
@@ -229,13 +231,15 @@ def run_study(name: str, only: str | None, arguments: list[str], options: Campai
 
 def run_program(arguments: list[str], methods: str | None, options: Campaign) -> None:
     """What penstock-bench measures besides writing and reading back."""
-    parsed = split_words(arguments)
+    parsed = split_words(arguments, program.options(options.mpi)["Run"])
     request = Request(
         name=parsed.case[0],
         ranks=options.ranks() or (RANKS,),
         cases=(),
         repetitions=parsed.repetitions or REPETITIONS,
+        half_width=parsed.half_width,
         seed=parsed.seed,
+        run_words=parsed.run,
         program=(*parsed.case, *(["--methods", methods] if methods else [])),
         mpi=options.mpi.value,
     )
@@ -249,7 +253,7 @@ def run_several(arguments: list[str], preset: str | None, methods: str | None, o
     if not arguments or arguments[0].startswith("-"):
         raise UserError("which workload? See penstock bench --help")
     ours, methods, directory = _of_ior(arguments, methods, options.directory)
-    parsed = split_words(ours)
+    parsed = split_words(ours, program.options(options.mpi)["Run"])
     case = Case(parsed.case[0], parsed.case, (methods or METHODS,), group=parsed.case[0])
     request = Request(
         name=parsed.case[0],

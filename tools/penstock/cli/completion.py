@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any
@@ -54,14 +55,19 @@ def _inner(command: Any) -> list[tuple[str, Any]]:
     return sorted((name, one) for name, one in getattr(command, "commands", {}).items() if not one.hidden)
 
 
-def _methods() -> list[str]:
-    """The formats with their transports, and the engines, that the bench of this installation has; none without one."""
+def _told(word: str) -> dict[str, list[dict[str, Any]]]:
+    """What the bench of this installation says of itself; nothing without one."""
     try:
         command = [*launch.mpiexec(launch.Mpi.serial, 1), str(launch.program("penstock-bench", launch.HERE))]
-        ran = subprocess.run([*command, "--methods-json"], capture_output=True, text=True, check=True, timeout=20)
+        ran = subprocess.run([*command, word], capture_output=True, text=True, check=True, timeout=20)
     except (UserError, OSError, subprocess.SubprocessError):
-        return []
-    found = json.loads(ran.stdout)
+        return defaultdict(list)
+    return defaultdict(list, json.loads(ran.stdout))
+
+
+def _methods() -> list[str]:
+    """The formats with their transports, and the engines, that the bench has."""
+    found = _told("--methods-json")
     built = {kind: [each["name"] for each in found[kind] if not each.get("missing")] for kind in KINDS}
     return [f"{form}/{way}" for form in built["formats"] for way in built["transports"] + built["aliases"]] + built[
         "engines"
@@ -71,8 +77,11 @@ def _methods() -> list[str]:
 KINDS = ("formats", "transports", "aliases", "engines")
 
 
-def _options(command: Any) -> list[str]:
+def _options(words: str, command: Any) -> list[str]:
     names = [name for p in command.params for name in [*p.opts, *p.secondary_opts] if name.startswith("-")]
+    if words == "bench":  # which passes on options of penstock-bench, but for its help and tables
+        passed_on = [one for one in _told("--options-json")["options"] if one["group"] != "Options"]
+        names += [name for option in passed_on for name in option["names"]]
     return list(dict.fromkeys([*names, "-h", "--help"]))
 
 
@@ -95,7 +104,9 @@ def _bash(commands: dict[str, Any], values: dict[str, str], shell: Shell) -> str
     lines += ["  esac", '  if [ -z "$words" ]; then', '    case "$at" in']
     for words, command in commands.items():
         inner = " ".join(name for name, _ in _inner(command))
-        lines += [f'      "{words}") words="{inner}"; [[ $word != -* ]] || words="{" ".join(_options(command))}" ;;']
+        lines += [
+            f'      "{words}") words="{inner}"; [[ $word != -* ]] || words="{" ".join(_options(words, command))}" ;;'
+        ]
     lines += ["    esac", "  fi"]
     lines += ["  # Of a list of methods the last is completed.", '  local head=""']
     lines += ['  case "$before" in', f'    {"|".join(PLANS)}) [[ $word != *,* ]] || head="${{word%,*}}," ;;', "  esac"]
@@ -112,7 +123,7 @@ def _fish(commands: dict[str, Any], values: dict[str, str]) -> str:
         below = f"{seen}; and not __fish_seen_subcommand_from {' '.join(inner)}" if inner and words else seen
         for name in inner:
             lines.append(f"complete -c penstock -n '{below}' -f -a {name}")
-        for option in (name for name in _options(command) if name.startswith("--")):
+        for option in (name for name in _options(words, command) if name.startswith("--")):
             given = f" -x -a '{values[option]}'" if values.get(option) else ""
             lines.append(f"complete -c penstock -n '{seen}' -l {option.removeprefix('--')}{given}")
     return "\n".join([*lines, ""]).replace(" and __fish", "; and __fish")

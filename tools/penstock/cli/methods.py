@@ -1,18 +1,15 @@
 """methods.py: `penstock methods` lists every way of writing that this build has, or why it has it not."""
 
 import json
-import subprocess
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from penstock.base import launch
-from penstock.base.errors import UserError
 from penstock.cli import options
+from penstock.measure.campaign.program import ask
 from penstock.measure.report.methods import Methods, cells, parameters, ways
-
-PROGRAM = "penstock-bench"
 
 
 def register(app: typer.Typer) -> None:
@@ -28,14 +25,11 @@ def methods(
     You see formats, placements, transports and engines with their parameters, why one is missing, and when each is
     good.
     """
-    command = [*launch.command(PROGRAM, mpi, 1), "--methods-json"]
-    ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
-    if ran.returncode != 0:
-        raise UserError("; ".join(ran.stderr.strip().splitlines()) or f"{PROGRAM} failed", 1)
+    told = ask(mpi, "--methods-json")
     if json_wanted:
-        typer.echo(ran.stdout, nl=False)
+        typer.echo(told, nl=False)
         return
-    found: Methods = json.loads(ran.stdout)
+    found: Methods = json.loads(told)
     console = Console()
     console = Console(width=max(console.width, 120))
     for title, table in (

@@ -12,7 +12,7 @@ from penstock.base import launch
 from penstock.base.errors import UserError, must_be_there
 
 HINTED = ("phdf5", "netcdf4", "pnetcdf")  # engines that take hints of MPI_Info, as raw/mpiio and the like do
-RUN_OPTIONS = {"--repetitions", "--seed", "--half-width", "--readers", "--threads", "--time-limit"}  # not of a case
+_PER_JOB = ("--repetitions", "--half-width", "--seed")  # of a run, but set for each of its jobs
 _TOP = {
     "name", "title", "mpi", "ranks", "methods", "hints", "repetitions", "time-limit", "half-width", "seed", "workload",
     "environment", "readers", "regime", "interfere",
@@ -92,7 +92,7 @@ def parse_ranks(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of penstock-bench, told apart: those of a case, and those of the run."""
+    """The words of penstock-bench: those of a case, those that every job gets, and those that are set for each job."""
 
     case: tuple[str, ...]
     run: tuple[str, ...]
@@ -101,27 +101,31 @@ class Words:
     seed: int
 
 
-def split_words(words: list[str]) -> Words:
-    options: dict[str, str] = {}
+def split_words(words: list[str], run_options: dict[str, bool]) -> Words:
+    """RUN_OPTIONS are the options of a run, not of a case, and whether each takes a value."""
+    per_job: dict[str, str] = {}
     case: list[str] = []
+    run: list[str] = []
     rest = iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
-        if name not in RUN_OPTIONS:
-            case.append(word)
+        if not run_options.get(name, False):
+            (run if name in run_options else case).append(word)
             continue
         given = value if equals else next(rest, None)
         if given is None:
             raise UserError(f"{name} needs a value")
-        options[name] = given
-    run = [one for name in ("--readers", "--threads") if name in options for one in (name, options[name])]
-    repetitions = _number(options, "--repetitions", int)
+        if name in _PER_JOB:
+            per_job[name] = given
+        else:
+            run += [name, given]
+    repetitions = _number(per_job, "--repetitions", int)
     return Words(
         tuple(case),
         tuple(run),
         None if repetitions is None else int(repetitions),
-        _number(options, "--half-width", float),
-        int(_number(options, "--seed", int) or 1),
+        _number(per_job, "--half-width", float),
+        int(_number(per_job, "--seed", int) or 1),
     )
 
 

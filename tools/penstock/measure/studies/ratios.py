@@ -13,7 +13,7 @@ from penstock.base import launch
 from penstock.base.errors import UserError
 from penstock.measure import records
 from penstock.measure.campaign.events import Event
-from penstock.measure.campaign.request import parse_size, split_words
+from penstock.measure.campaign.request import Words, parse_size
 from penstock.measure.campaign.run import Outcome, run
 from penstock.measure.studies.presets.ratios import CASES, NAME, ROWS, SLOW_FACTOR, WORDS, Growth, Ratio, Row, Setup
 from penstock.measure.studies.ratio_results import PROGRAM, Content, Counted, result, skipped
@@ -25,11 +25,11 @@ Listen = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Job:
-    """What to measure. ARGUMENTS are penstock-bench's own, without --time-limit, --dir and --json."""
+    """What to measure. WORDS are penstock-bench's own, without --time-limit, --dir and --json."""
 
     mpi: launch.Mpi
     np: int
-    arguments: list[str]
+    words: Words
     only: str | None
     time_limit: float | None
     scratch: Path
@@ -106,15 +106,14 @@ def _parts(job: Job, rows: list[Ratio]) -> list[Part]:
 
 
 def _empty(job: Job) -> Content:
-    words = split_words(job.arguments)
     return {
         "schema": records.PRESET,
         "preset": NAME,
         "np": job.np,
         "repetitions": 0,
-        "repetitions_asked": words.repetitions,
+        "repetitions_asked": job.words.repetitions,
         "stopped": None,
-        "seed": words.seed,
+        "seed": job.words.seed,
         "order": [],
         "verified": True,
         "ratios": [],
@@ -126,7 +125,7 @@ def _empty(job: Job) -> Content:
 
 def _part(job: Job, rows: Sequence[Ratio], suffix: str, environment: dict[str, str]) -> Part:
     part = Part(tuple(rows), suffix, environment, [], [])
-    options = _case_options(job.arguments)
+    options = _case_options(job.words.case)
     for name, setup in CASES.items():
         sides = [(row, side) for row in rows for side in (row.ours, row.other) if side.case == name]
         methods = list(dict.fromkeys(method for _, side in sides for method in side.methods))
@@ -152,9 +151,8 @@ def _part(job: Job, rows: Sequence[Ratio], suffix: str, environment: dict[str, s
     return part
 
 
-def _case_options(arguments: list[str]) -> dict[str, str]:
+def _case_options(words: tuple[str, ...]) -> dict[str, str]:
     """The options of all cases, by name. The map is one at hand where none is given."""
-    words = split_words(arguments).case
     if words and not words[0].startswith("-"):
         raise UserError(f"--preset {NAME} brings its own cases: the workload '{words[0]}' cannot stand beside it")
     given: dict[str, str] = {}
@@ -187,7 +185,7 @@ def _measure(job: Job, part: Part, limit: float | None, listen: Listen) -> tuple
     stem = "romio" if part.environment else "first"
     cases, record = job.scratch / f"{stem}.cases.json", job.scratch / f"{stem}.json"
     cases.write_text(json.dumps({"cases": part.cases, "slow_factor": SLOW_FACTOR}), encoding="utf-8")
-    given = split_words(job.arguments)
+    given = job.words
     words = ["--cases", str(cases), *given.run, "--seed", str(given.seed)]
     words += ["--repetitions", str(given.repetitions)] if given.repetitions is not None else []
     words += ["--half-width", f"{given.half_width:g}"] if given.half_width is not None else []

@@ -7,7 +7,7 @@ run itself determines which of them counts.
 from dataclasses import dataclass
 
 NAME = "ratios"
-WORDS = {"--total", "--type", "--order", "--map"}  # options that hold for every case
+WORDS = {"--total", "--type", "--order", "--map"}  # what it takes: studies/ratios.py knows which case gets which
 FEW_RANKS = 16  # below, FEW_TARGET holds where a ratio has one
 SLOW_FACTOR = 10.0  # methods this much slower than ours in the warm-up are dropped or measured less often
 
