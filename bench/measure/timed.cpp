@@ -95,13 +95,15 @@ void Compute::run(const std::function<void()>& step) const {
 
 namespace {
 
-// To memory that was touched before, as in a library that keeps its buffers.
-double copy_time(const Pieces& pieces) {
+// Collective. Copies to memory that was touched before, as in a library that keeps its buffers.
+Result<double> copy_time(const Communicator& comm, const Pieces& pieces) {
   static std::vector<std::byte> copy;
   for (const Piece& piece : pieces)
     if (copy.size() < piece.bytes.size()) copy.resize(piece.bytes.size());
+  PENSTOCK_TRY(comm->barrier());
   const double start = now();
   for (const Piece& piece : pieces) std::memcpy(copy.data(), piece.bytes.data(), piece.bytes.size());
+  PENSTOCK_TRY(comm->barrier());
   return now() - start;
 }
 
@@ -110,8 +112,7 @@ double copy_time(const Pieces& pieces) {
 Result<Timing> timed_background_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces,
                                       const Compute& compute, bool put) {
   Timing timing;
-  PENSTOCK_TRY(comm->barrier());
-  timing.copy_seconds = copy_time(pieces);
+  PENSTOCK_ASSIGN(timing.copy_seconds, copy_time(comm, pieces));
   const ResidentPeak memory;
   PENSTOCK_TRY(comm->barrier());
   double start = now();

@@ -28,7 +28,7 @@ struct Timing {
   double seconds = 0;  // from the opening barrier to the return of close on this rank
   Report report;
   std::optional<int64_t> resident_growth;  // maximum growth in bytes
-  double copy_seconds = 0;                 // with a compute phase: copying this rank's data once
+  double copy_seconds = 0;                 // with a compute phase: copying the data of all ranks once
   double compute_seconds = 0;              // of the phase alone on all ranks, measured just before
 };
 
