@@ -12,7 +12,6 @@
 #include "core/base/units.hpp"
 #include "core/comm/mpi/io_library.hpp"
 #include "core/comm/mpi/native.hpp"
-#include "core/comm/mpi/sieving.hpp"
 #include "core/comm/share.hpp"
 
 namespace penstock::mpiio {
