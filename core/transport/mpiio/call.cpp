@@ -62,6 +62,13 @@ Status RoundCall::prepare(Round round, const Limits& limits, int64_t unit, Direc
   return {};
 }
 
+Status RoundCall::prepare_read(std::span<std::byte> memory) {
+  direction_ = Direction::read;
+  bytes_ = std::ssize(memory);
+  PENSTOCK_ASSIGN(memory_, memory_type({{memory.data(), 1, bytes_, 1}}, 1));
+  return {};
+}
+
 Status RoundCall::start(const Cell& cell, MPI_File file, int64_t offset) {
   static std::byte nothing;
   Call call{file, offset, &nothing, 0, MPI_BYTE};

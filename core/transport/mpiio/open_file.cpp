@@ -68,6 +68,13 @@ Result<PartPlan> plan_parts(const Job& job, const Options& options) {
   return plan;
 }
 
+std::vector<const Piece*> pieces_of(const Job& job, size_t part) {
+  std::vector<const Piece*> pieces;
+  for (const Piece& piece : job.pieces)
+    if (static_cast<size_t>(piece.part) == part && piece.selection.count() > 0) pieces.push_back(&piece);
+  return pieces;
+}
+
 Result<std::unique_ptr<OpenFile>> OpenFile::open(const Job& job, const Part& part, const Options& options,
                                                  bool together) {
   std::unique_ptr<OpenFile> file(new OpenFile(job, part, options, together));
