@@ -1,6 +1,5 @@
 // Server ranks as seen by their clients: slots are memory of this rank, and chunks are messages.
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
@@ -9,7 +8,7 @@
 #include <penstock/phase.hpp>
 
 #include "core/comm/patience.hpp"
-#include "core/transport/servers/aligned.hpp"
+#include "core/transport/aligned.hpp"
 #include "core/transport/servers/rank_messages.hpp"
 #include "core/transport/servers/ranks.hpp"
 
@@ -88,35 +87,36 @@ class RankLink : public ServerLink {
   bool reads_ = false;
 };
 
-struct RankPool : ServerPool {
+struct SlotMemory {
   AlignedMemory memory;
   int64_t bytes = 0;
+};
+
+struct RankPool : ServerPool {
+  SlotMemory own;
   std::shared_ptr<const ServerRanks> ranks;
 };
 
 // Memory of earlier movements, whose pages exist already.
-struct Spare {
-  AlignedMemory memory;
-  int64_t bytes = 0;
-};
 std::mutex spare_mutex;
-Spare& spare() {
-  static Spare one;
+SlotMemory& spare() {
+  static SlotMemory one;
   return one;
 }
 
 Status take_memory(RankPool& pool, int64_t bytes) {
-  pool.bytes = bytes;
+  AlignedMemory& memory = pool.own.memory;
+  pool.own.bytes = bytes;
   {
     std::lock_guard lock(spare_mutex);
-    if (spare().bytes == bytes) pool.memory = std::move(spare().memory);
+    if (spare().bytes == bytes) memory = std::move(spare().memory);
   }
-  if (!pool.memory) {
-    pool.memory = aligned_memory(bytes);
-    if (!pool.memory) return {Code::memory, "no memory for what is handed to server ranks: lower buffer_bytes"};
-    for (int64_t at = 0; at < bytes; at += direct_alignment) pool.memory.get()[at] = {};
+  if (!memory) {
+    memory = aligned_memory(bytes);
+    if (!memory) return {Code::memory, "no memory for what is handed to server ranks: lower buffer_bytes"};
+    for (int64_t at = 0; at < bytes; at += direct_alignment) memory.get()[at] = {};
   }
-  pool.slots = cut_slots(std::span(pool.memory.get(), static_cast<size_t>(bytes)));
+  pool.slots = cut_slots(std::span(memory.get(), static_cast<size_t>(bytes)));
   return {};
 }
 
@@ -139,16 +139,13 @@ Result<ServerPoolPtr> take_server_ranks(const Communicator& comm, const Settings
   const int64_t unit = min_slots_bytes, share = settings.integer("buffer_bytes") / comm->node_size();
   PENSTOCK_TRY(take_memory(*pool, std::max(unit, share / unit * unit)));
   const auto channel = static_cast<int32_t>(ranks->channels++ % rank_channels);
-  const auto n = static_cast<int64_t>(ranks->clients.size()), m = static_cast<int64_t>(ranks->servers.size());
-  const bool any = settings.word("assignment") == "any";
-  for (int64_t s = 0; s < m; ++s) {
-    const auto first = static_cast<int>(n * s / m), end = static_cast<int>(n * (s + 1) / m);
-    const bool mine = any || (comm->rank() >= first && comm->rank() < end);
-    if (!mine) continue;
-    const Seat seat{ranks->servers[static_cast<size_t>(s)], any ? comm->rank() : comm->rank() - first,
-                    any ? static_cast<int>(n) : end - first};
-    auto link = std::make_unique<RankLink>(ranks->all, seat, channel, pool->slots);
-    pool->links.push_back(std::move(link));
+  const Groups groups{static_cast<int>(ranks->clients.size()), static_cast<int>(ranks->servers.size()),
+                      settings.word("assignment") == "any"};
+  for (int s = 0; s < groups.servers; ++s) {
+    if (!groups.serves(s, comm->rank())) continue;
+    const int first = groups.first(s);
+    const Seat seat{ranks->servers[static_cast<size_t>(s)], comm->rank() - (groups.any ? 0 : first), groups.clients(s)};
+    pool->links.push_back(std::make_unique<RankLink>(ranks->all, seat, channel, pool->slots));
     pool->first_client = pool->first_client || comm->rank() == first;
   }
   return ServerPoolPtr(std::move(pool));
@@ -164,7 +161,7 @@ void keep_server_ranks(ServerPoolPtr pool) {
       return keep_for_ever(std::shared_ptr<ServerPool>(std::move(pool)));
     }
   std::lock_guard lock(spare_mutex);
-  spare() = {std::move(mine.memory), mine.bytes};
+  spare() = std::move(mine.own);
 }
 
 Status say_goodbye(const ServerRanks& ranks) {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/base/units.hpp"
-#include "core/transport/servers/aligned.hpp"
+#include "core/transport/aligned.hpp"
 #include "core/transport/servers/rank_messages.hpp"
 #include "core/transport/servers/ranks.hpp"
 #include "core/transport/servers/service.hpp"
@@ -97,7 +97,7 @@ class RankServer {
       return false;
     }
     held_ += size;
-    client.memory = {std::shared_ptr<std::byte>(memory.release(), [](std::byte* p) { std::free(p); }), size, h.a, h.b};
+    client.memory = {std::move(memory), size, h.a, h.b};
     return true;
   }
 

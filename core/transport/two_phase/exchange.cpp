@@ -183,7 +183,7 @@ Cut make_cut(const Reach& all, const Settings& settings) {
 
 std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains) {
   std::erase_if(pieces, [](const Piece& piece) { return piece.selection.count() == 0 || piece.element_bytes == 0; });
-  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.address < b.address; });
+  std::ranges::stable_sort(pieces, {}, &Piece::address);
   std::map<int, std::vector<Piece>> by_writer;
   for (const Piece& piece : pieces) {
     const int first = domains.writer_at(first_address(piece));
@@ -300,8 +300,7 @@ Result<ExchangePlan> OwnExchange::complete(const Job& job, bool repeats, PlanCac
     const auto own = route.pieces.all();
     if (route.rank == rank) add_client(plan, numbers, rank, {own.begin(), own.end()}, job.parts);
   }
-  std::stable_sort(plan.clients.begin(), plan.clients.end(),
-                   [](const Client& a, const Client& b) { return a.rank < b.rank; });
+  std::ranges::stable_sort(plan.clients, {}, &Client::rank);
   for (const Route& route : plan.routes) plan.bytes += route.pieces.bytes();
   for (const Client& client : plan.clients) plan.bytes += client.pieces.bytes();
   return plan;
