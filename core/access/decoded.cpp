@@ -1,7 +1,6 @@
 // Decoded: tiles are the parts of a movement by two_phase, whose writers decode them from a storage of tiles.
 #include "core/access/decoded.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/access/tile_files.hpp"

@@ -1,8 +1,6 @@
 // Native: MPI objects, and what MPI says about itself.
 #include "core/comm/mpi/native.hpp"
 
-#include <vector>
-
 #include <fmt/format.h>
 
 namespace penstock {

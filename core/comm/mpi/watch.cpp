@@ -1,7 +1,6 @@
 // Watch: reports, inquiries and verdicts.
 #include "core/comm/mpi/watch.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include <penstock/phase.hpp>
 #include <penstock/timeout.hpp>
 
-#include "core/comm/mpi/native.hpp"
 #include "core/comm/patience.hpp"
 
 namespace penstock {

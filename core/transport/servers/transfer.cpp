@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <penstock/timeout.hpp>
 
-#include "core/transport/open_parts.hpp"
 #include "core/transport/servers/stream.hpp"
 
 namespace penstock {
