@@ -206,15 +206,11 @@ class AddressedTransfer : public Transfer {
     const int64_t begin = any ? round.begin() - job_.parts[task.part].virtual_base : 0;
     auto call = std::make_unique<RoundCall>();
     Status status;
-    int64_t offset = begin;
-    if (options_.viewed()) {
-      status = set_view(task, round, begin);
-      offset = 0;
-    }
-    if (status.ok()) status = call->prepare(std::move(round), limits(), task.unit, job_.direction, *job_.phases);
+    if (options_.viewed()) status = set_view(task, round, begin);
+    if (status.ok()) status = call->prepare(std::move(round), task.unit, job_.direction, *job_.phases);
     if (!status.ok()) call = std::make_unique<RoundCall>();
     if (any || cell_.collective) {
-      const Status called = access(*call, offset);
+      const Status called = access(*call, options_.viewed() ? 0 : begin);
       if (status.ok()) status = called;
     }
     if (call->started()) in_flight_.push_back(std::move(call));

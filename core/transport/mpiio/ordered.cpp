@@ -164,7 +164,7 @@ class OrderedTransfer : public Transfer {
   Status call(int64_t begin, Round round, int64_t padding) {
     PENSTOCK_TRY(seek(begin));
     RoundCall call;
-    const Status prepared = call.prepare(std::move(round), limits(), 1, job_.direction, *job_.phases, padding);
+    const Status prepared = call.prepare(std::move(round), 1, job_.direction, *job_.phases, padding);
     fail(prepared);
     RoundCall nothing;
     access(prepared.ok() ? call : nothing);

@@ -113,7 +113,7 @@ class RecordWriter : public Transfer {
     rounds.next(round);
     auto call = std::make_unique<RoundCall>();
     call->put_before(encode({block_of(piece), bytes, slot_, blocks_}));
-    fail(call->prepare(std::move(round), limits, 1, Direction::write, *job_.phases, options_.record_bytes - bytes));
+    fail(call->prepare(std::move(round), 1, Direction::write, *job_.phases, options_.record_bytes - bytes));
     if (!failure_.ok()) return;
     PhaseTimer timer(*job_.phases, Phase::write);
     fail(call->start(file_->possible(cell_of(options_, Direction::write)), file_->get(), 0));
