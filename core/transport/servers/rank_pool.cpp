@@ -55,7 +55,7 @@ class RankLink : public ServerLink {
     const double deadline = now() + wait_ms * 1e-3;
     while (true) {
       PENSTOCK_TRY(sends_.progress());
-      PENSTOCK_ASSIGN(const bool there, receive_.header());
+      PENSTOCK_ASSIGN(const bool there, receive_.arrived());
       if (there) {
         PENSTOCK_ASSIGN(const bool complete, receive_.rest(place()));
         if (complete) return std::optional(receive_.take());
@@ -72,10 +72,10 @@ class RankLink : public ServerLink {
  private:
   // The place of a server's data in its slot.
   std::span<std::byte> place() const {
-    const RankHeader& h = receive_.get();
-    const auto number = static_cast<size_t>(h.number);
-    if (h.data_bytes == 0 || h.kind != Kind::freed || number >= slots_.size()) return {};
-    return slots_[number].subspan(static_cast<size_t>(chunks_[number].a), static_cast<size_t>(h.data_bytes));
+    const auto& [message, channel, bytes] = receive_.get();
+    const auto number = static_cast<size_t>(message.number);
+    if (bytes == 0 || message.kind != Kind::freed || number >= slots_.size()) return {};
+    return slots_[number].subspan(static_cast<size_t>(chunks_[number].a), static_cast<size_t>(bytes));
   }
 
   RankSends sends_;
