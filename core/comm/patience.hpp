@@ -1,6 +1,8 @@
 // Patience: measures how long a polling loop has made no progress, and whether that is too long.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <memory>
 #include <string_view>
@@ -43,6 +45,18 @@ class Patience {
 
   double idle_ = 0, last_ = now();
 };
+
+// Polls TEST, yielding, until it returns true or fails, or until ASKED finds that WHAT takes too long.
+template <typename Test, typename Asked>
+Status wait_until(Test test, Asked& asked, std::string_view what) {
+  Patience patience;
+  while (true) {
+    PENSTOCK_ASSIGN(const bool done, test());
+    if (done) return {};
+    sched_yield();  // ranks may outnumber cores
+    PENSTOCK_TRY(patience.idle(asked, what));
+  }
+}
 
 // Seconds that ranks have to report where they are after one has reached the limit.
 double grace();

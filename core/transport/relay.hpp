@@ -1,8 +1,6 @@
 // Relay: token passing, so that at most K ranks call the file system at once.
 #pragma once
 
-#include <sched.h>
-
 #include <array>
 #include <utility>
 
@@ -39,13 +37,7 @@ class Relay {
   }
 
   Status wait() {
-    Patience patience;
-    while (true) {
-      PENSTOCK_ASSIGN(const bool mine, my_turn());
-      if (mine) return {};
-      sched_yield();
-      PENSTOCK_TRY(patience.idle(request_, "its turn at the file system"));
-    }
+    return wait_until([this] { return my_turn(); }, request_, "its turn at the file system");
   }
 
   // Lets the next rank begin, whether this rank failed or not.

@@ -50,15 +50,14 @@ bool thread_may_call() {
   return thread_level() == MPI_THREAD_MULTIPLE || is_main != 0;
 }
 
-// IDLE() decides after each look whether REQUEST takes too long.
-template <typename Idle>
-Status await(MPI_Request request, Idle idle) {
-  for (int done = 0;;) {
+template <typename Asked>
+Status await(MPI_Request request, Asked& asked, std::string_view what) {
+  const auto test = [&]() -> Result<bool> {
+    int done = 0;
     PENSTOCK_TRY(check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
-    if (done) return {};
-    sched_yield();
-    PENSTOCK_TRY(idle());
-  }
+    return done != 0;
+  };
+  return wait_until(test, asked, what);
 }
 
 class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shared_from_this<MpiCommunicator> {
@@ -175,9 +174,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
         const auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(length));
         MPI_Request request = MPI_REQUEST_NULL;
         PENSTOCK_TRY(check_mpi(MPI_Imrecv(bytes->data(), length, MPI_BYTE, &handle, &request), "MPI_Imrecv"));
-        Patience its;
-        const auto idle = [&] { return its.idle(tree_, "an exchange of messages"); };
-        if (const Status came = await(request, idle); !came.ok()) {
+        if (const Status came = await(request, tree_, "an exchange of messages"); !came.ok()) {
           keep_for_ever(sending);
           keep_for_ever(bytes);
           return came;
@@ -296,8 +293,7 @@ Status enter(MPI_Comm comm, std::string_view path) {
                                           path.empty() ? "this call" : fmt::format("create or open '{}'", path));
   MPI_Request request = MPI_REQUEST_NULL;
   PENSTOCK_TRY(check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier"));
-  Patience patience;
-  return await(request, [&] { return patience.idle(missing); });
+  return await(request, *serial_communicator(), missing);  // COMM itself cannot be asked yet
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // MpiRequest: begins and tests requests, and handles those that were not waited for.
 #include "core/comm/mpi/request.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "core/comm/mpi/native.hpp"
@@ -32,13 +30,7 @@ MpiRequest::MpiRequest(std::shared_ptr<const CommunicatorInterface> comm, std::v
 MpiRequest::~MpiRequest() {
   for (MPI_Request& request : requests_)
     if (way_ == Way::receive && request != MPI_REQUEST_NULL) MPI_Cancel(&request);
-  Patience patience;
-  while (true) {
-    const auto done = test();
-    if (!done.ok() || *done) return;
-    sched_yield();
-    if (!patience.idle(*this, "a message that was given up").ok()) return;
-  }
+  (void)wait_until([this] { return test(); }, *this, "a message that was given up");
 }
 
 Result<bool> MpiRequest::test() {

@@ -167,13 +167,11 @@ void keep_server_ranks(ServerPoolPtr pool) {
 Status say_goodbye(const ServerRanks& ranks) {
   RankSends sends(ranks.all);
   for (const int server : ranks.servers) PENSTOCK_TRY(sends.send(server, to_server, {.kind = Kind::bye}, 0, {}));
-  Patience patience;
-  while (!sends.empty()) {
+  const auto sent = [&]() -> Result<bool> {
     PENSTOCK_TRY(sends.progress());
-    ::sched_yield();
-    PENSTOCK_TRY(patience.idle(*ranks.all, "I/O servers to be dismissed"));
-  }
-  return {};
+    return sends.empty();
+  };
+  return wait_until(sent, *ranks.all, "I/O servers to be dismissed");
 }
 
 }  // namespace penstock
