@@ -38,9 +38,8 @@ void count_data(const VirtualJob& job, int rank, const Route& route, const Domai
   const AddressRange domain{domains.cut(route.writer), domains.cut(route.writer + 1)};
   (far ? sent.far_bytes : sent.near_bytes) += route.pieces.bytes_in(domain);
   if (route.rank == rank) return;
-  for (int64_t round = 0; domains.window_begin(route.writer, round) < domain.end; ++round) {
-    const AddressRange window{domains.window_begin(route.writer, round), domains.window_end(route.writer, round)};
-    if (route.pieces.bytes_in(window) == 0) continue;
+  for (int64_t round = 0; domains.range(route.writer, round).begin < domain.end; ++round) {
+    if (route.pieces.bytes_in(domains.range(route.writer, round)) == 0) continue;
     ++sent.data_messages;
     sent.far_messages += far;
   }

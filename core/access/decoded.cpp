@@ -1,7 +1,6 @@
 // Decoded: tiles are the parts of a movement by two_phase, whose writers decode them from a storage of tiles.
 #include "core/access/decoded.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/access/tile_files.hpp"
@@ -22,19 +21,19 @@ Tiles tiles_of(const Contents& contents, const Dataset& dataset) {
 }
 
 // Decodes boxes of the datasets of one file. Keeps the last dataset open: tiles come in the order of datasets.
-class TileDecoder {
+class DecodingFiles final : public TileFiles {
  public:
-  TileDecoder(const Contents& contents, std::string path)
+  DecodingFiles(const Contents& contents, std::string path)
       : contents_(contents), path_(std::move(path)), format_(*find_format(contents.format)) {}
 
+  Result<StorageFilePtr> open_tile(int index, int64_t tile) override;
   const Dataset& dataset(int index) const { return contents_.catalogue.datasets[static_cast<size_t>(index)]; }
-  Tiles tiles(int index) const { return tiles_of(contents_, dataset(index)); }
 
   Status read(int index, const Box& box, std::span<std::byte> out) {
     if (index_ != index) {
       index_ = -1;
       open_.reset();
-      PENSTOCK_ASSIGN(open_, format_.open_foreign(path_, dataset(index), tiles(index).bytes()));
+      PENSTOCK_ASSIGN(open_, format_.open_foreign(path_, dataset(index), tiles_of(contents_, dataset(index)).bytes()));
       index_ = index;
     }
     return open_->read(box, out);
@@ -51,20 +50,19 @@ class TileDecoder {
 // A tile as a file, decoded.
 class Tile final : public StorageFile {
  public:
-  Tile(std::shared_ptr<TileDecoder> decoder, int dataset, Box box)
-      : decoder_(std::move(decoder)), dataset_(dataset), box_(box) {}
+  Tile(DecodingFiles& files, int dataset, Box box)
+      : files_(files), dataset_(dataset), size_(penstock::bytes(files.dataset(dataset).type)), box_(box) {}
 
   Status write(int64_t, std::span<const std::byte>) override { return refused(); }
   Status sync() override { return refused(); }
   Status close() override { return {}; }
 
   Status read(int64_t offset, std::span<std::byte> bytes) override {
-    const int64_t size = penstock::bytes(decoder_->dataset(dataset_).type), end = offset + std::ssize(bytes);
-    const int64_t first = offset / size, last = (end + size - 1) / size;
-    if (first * size == offset && last * size == end) return elements(first, last, bytes);
-    std::vector<std::byte> whole(static_cast<size_t>((last - first) * size));  // a window ends inside an element
+    const int64_t end = offset + std::ssize(bytes), first = offset / size_, last = (end + size_ - 1) / size_;
+    if (first * size_ == offset && last * size_ == end) return elements(first, last, bytes);
+    std::vector<std::byte> whole(static_cast<size_t>((last - first) * size_));  // a window ends inside an element
     PENSTOCK_TRY(elements(first, last, whole));
-    std::memcpy(bytes.data(), whole.data() + (offset - first * size), bytes.size());
+    std::memcpy(bytes.data(), whole.data() + (offset - first * size_), bytes.size());
     return {};
   }
 
@@ -79,29 +77,22 @@ class Tile final : public StorageFile {
       boxes_of_run(box_.count, first, last - first, boxes);
     for (Box& box : boxes) {
       for (int d = 0; d < box.start.rank(); ++d) box.start[d] += box_.start[d];
-      const int64_t size = penstock::elements(box.count) * penstock::bytes(decoder_->dataset(dataset_).type);
-      PENSTOCK_TRY(decoder_->read(dataset_, box, out.first(static_cast<size_t>(size))));
-      out = out.subspan(static_cast<size_t>(size));
+      const auto bytes = static_cast<size_t>(penstock::elements(box.count) * size_);
+      PENSTOCK_TRY(files_.read(dataset_, box, out.first(bytes)));
+      out = out.subspan(bytes);
     }
     return {};
   }
 
-  const std::shared_ptr<TileDecoder> decoder_;
+  DecodingFiles& files_;  // outlive it
   const int dataset_;
+  const int64_t size_;  // of an element
   const Box box_;
 };
 
-class DecodingFiles final : public TileFiles {
- public:
-  explicit DecodingFiles(std::shared_ptr<TileDecoder> decoder) : decoder_(std::move(decoder)) {}
-
-  Result<StorageFilePtr> open_tile(int dataset, int64_t tile) override {
-    return StorageFilePtr(std::make_unique<Tile>(decoder_, dataset, decoder_->tiles(dataset).box(tile)));
-  }
-
- private:
-  std::shared_ptr<TileDecoder> decoder_;
-};
+Result<StorageFilePtr> DecodingFiles::open_tile(int index, int64_t tile) {
+  return StorageFilePtr(std::make_unique<Tile>(*this, index, tiles_of(contents_, dataset(index)).box(tile)));
+}
 
 }  // namespace
 
@@ -110,7 +101,7 @@ Result<Moved> read_decoded(const Communicator& comm, const Contents& contents, c
   Job job;
   job.direction = Direction::read;
   job.comm = comm;
-  job.files = std::make_shared<DecodingFiles>(std::make_shared<TileDecoder>(contents, path));
+  job.files = std::make_shared<DecodingFiles>(contents, path);
   job.one_thread = true;  // this one may be inside the library already
   job.phases = &phases;
   std::vector<Tiled> datasets(contents.catalogue.datasets.size());

@@ -2,10 +2,8 @@
 // or by two where their shares meet, for all ranks that want a part of it.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <penstock/communicator.hpp>
 #include <penstock/phase.hpp>

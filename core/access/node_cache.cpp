@@ -109,9 +109,9 @@ Status NodeCache::read(size_t file, int64_t offset, std::span<std::byte> bytes, 
   return {};
 }
 
-Status NodeCache::fetch(int64_t block, std::span<std::byte> into, StorageFile& source) {
+Status NodeCache::fetch(int64_t offset, std::span<std::byte> into, StorageFile& source) {
   fetched_ += std::ssize(into);
-  return source.read(block * block_bytes_, into);
+  return source.read(offset, into);
 }
 
 Status NodeCache::read_block(size_t file, int64_t block, int64_t from, std::span<std::byte> bytes,
@@ -122,7 +122,8 @@ Status NodeCache::read_block(size_t file, int64_t block, int64_t from, std::span
     const int64_t slot = next_slot_->load() < slots_ ? next_slot_->fetch_add(1) : slots_;
     Status status;
     if (slot < slots_)
-      status = fetch(block, {data_ + slot * block_bytes_, static_cast<size_t>(length_of(file, block))}, source);
+      status = fetch(block * block_bytes_, {data_ + slot * block_bytes_, static_cast<size_t>(length_of(file, block))},
+                     source);
     // After a failure other ranks fetch it themselves and report their own result.
     state = slot < slots_ && status.ok() ? static_cast<int32_t>(slot) + first_slot : uncached;
     entry.store(state, std::memory_order_release);
@@ -133,10 +134,7 @@ Status NodeCache::read_block(size_t file, int64_t block, int64_t from, std::span
     std::this_thread::yield();
     state = entry.load(std::memory_order_acquire);
   }
-  if (state == uncached) {
-    fetched_ += std::ssize(bytes);
-    return source.read(block * block_bytes_ + from, bytes);
-  }
+  if (state == uncached) return fetch(block * block_bytes_ + from, bytes, source);
   std::memcpy(bytes.data(), data_ + (state - first_slot) * block_bytes_ + from, bytes.size());
   return {};
 }

@@ -34,7 +34,7 @@ class NodeCache {
  private:
   NodeCache() = default;
   Status read_block(size_t file, int64_t block, int64_t from, std::span<std::byte> bytes, StorageFile& source);
-  Status fetch(int64_t block, std::span<std::byte> into, StorageFile& source);
+  Status fetch(int64_t offset, std::span<std::byte> into, StorageFile& source);
   int64_t length_of(size_t file, int64_t block) const;
 
   std::vector<CachedFile> files_;

@@ -6,29 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "core/base/encode.hpp"
+#include "core/comm/share.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
 #include "core/model/checksums.hpp"
 
 namespace penstock {
 namespace {
-
-std::vector<std::byte> pack(const Result<Contents>& contents) {
-  Encoder out;
-  out.value(contents.status().code());
-  out.text(contents.status().message());
-  if (contents.ok()) out.list(std::span<const std::byte>(encode(*contents)));
-  return out.take();
-}
-
-Result<Contents> unpack_contents(std::span<const std::byte> bytes) {
-  Decoder in(bytes);
-  const auto code = in.value<Code>();
-  std::string message = in.text();
-  if (code != Code::ok) return Status(code, std::move(message));
-  return decode_contents(in.list<std::byte>());
-}
 
 // The format of a file of BYTES bytes that begins with HEAD; null if none recognises it.
 Result<const Format*> recognise(StorageFile& file, std::span<const std::byte> head, int64_t bytes) {
@@ -67,10 +51,12 @@ Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
 }
 
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path) {
-  std::vector<std::byte> bytes;
-  if (comm->rank() == 0) bytes = pack(recognise_and_read(storage, path));
-  PENSTOCK_TRY(comm->broadcast(bytes, 0));
-  return unpack_contents(bytes);
+  PENSTOCK_ASSIGN(const auto bytes, from_rank_0(comm, [&](Encoder& out) -> Status {
+                    PENSTOCK_ASSIGN(const Contents contents, recognise_and_read(storage, path));
+                    out.list(std::span<const std::byte>(encode(contents)));
+                    return {};
+                  }));
+  return decode_contents(Decoder(bytes).list<std::byte>());
 }
 
 }  // namespace penstock

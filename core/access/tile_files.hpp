@@ -1,7 +1,6 @@
 // Tile files: the tiles of datasets as the files of a movement, by which each tile comes to one rank, or from it.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>

@@ -1,9 +1,8 @@
 // agree(): one status for all ranks; wait_all().
-#include <cstring>
-
 #include <fmt/format.h>
 #include <penstock/communicator.hpp>
 
+#include "core/base/encode.hpp"
 #include "core/comm/patience.hpp"
 
 namespace penstock {
@@ -21,17 +20,17 @@ Status agree(const Communicator& comm, const Status& status) {
   const int speaker = static_cast<int>(least % size);
   std::vector<std::byte> bytes;
   if (comm->rank() == speaker) {
-    const auto code = static_cast<int>(status.code());
-    bytes.resize(sizeof code + status.message().size());
-    std::memcpy(bytes.data(), &code, sizeof code);
-    std::memcpy(bytes.data() + sizeof code, status.message().data(), status.message().size());
+    Encoder out;
+    out.value(status.code());
+    out.text(status.message());
+    bytes = out.take();
   }
   PENSTOCK_TRY(comm->broadcast(bytes, speaker));
-  int code = 0;
-  std::memcpy(&code, bytes.data(), sizeof code);
-  std::string message(reinterpret_cast<const char*>(bytes.data()) + sizeof code, bytes.size() - sizeof code);
+  Decoder in(bytes);
+  const auto code = in.value<Code>();
+  std::string message = in.text();
   if (size > 1 && !message.starts_with("rank ")) message = fmt::format("rank {}: {}", speaker, message);
-  return {static_cast<Code>(code), std::move(message)};
+  return {code, std::move(message)};
 }
 
 Status wait_all(std::span<Request> requests) {

@@ -41,10 +41,6 @@ class Patience {
     rest();
     return idle(asked, what);
   }
-  Status wait(std::string_view what) {
-    rest();
-    return idle(what);
-  }
 
  private:
   // Ranks may outnumber cores, and what this one waits for may be computing on its core. A sleep makes a long wait
@@ -68,6 +64,17 @@ class Patience {
 
   double idle_ = 0, last_ = now();
 };
+
+// Polls TEST until it returns true or fails, or until ASKED finds that WHAT takes too long.
+template <typename Test, typename Asked>
+Status wait_until(Test test, Asked& asked, std::string_view what) {
+  Patience patience;
+  while (true) {
+    PENSTOCK_ASSIGN(const bool done, test());
+    if (done) return {};
+    PENSTOCK_TRY(patience.wait(asked, what));
+  }
+}
 
 // Seconds that ranks have to report where they are after one has reached the limit.
 double grace();

@@ -12,13 +12,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "core/base/encode.hpp"
 #include "core/base/owner.hpp"
 #include "core/base/shared_pages.hpp"
+#include "core/comm/share.hpp"
 
 namespace penstock {
 namespace {
@@ -99,34 +98,24 @@ std::byte* look(const Offer& offer, int64_t bytes) {
 
 Result<std::shared_ptr<SharedMemory>> SharedMemory::share(const Communicator& node, int64_t bytes, bool named) {
   const bool first = node->rank() == 0;
-  std::optional<Offered> offered;  // until all have mapped it
-  std::byte* data = nullptr;
-  std::vector<std::byte> message;
-  if (first) {
-    offered.emplace(bytes, named);
-    if (!offered->offer().path.empty()) data = map_pages(offered->fd(), bytes);
-    if (data == nullptr) offered->withdraw();
-    if (data != nullptr) std::memcpy(data, &offered->offer().cookie, sizeof(Offer::cookie));
-    Encoder out;
-    out.text(offered->offer().path);
-    out.value(offered->offer().cookie);
-    message = out.take();
-  }
-  std::shared_ptr<SharedMemory> mine;  // unmaps in any case
-  const auto keep = [&] {
-    if (data != nullptr) mine.reset(new SharedMemory(data, bytes));
-  };
-  if (first) keep();
-  PENSTOCK_TRY(node->broadcast(message, 0));
+  std::optional<Offered> offered;                                        // until all have mapped it
+  std::shared_ptr<SharedMemory> mine(new SharedMemory(nullptr, bytes));  // unmaps in any case
+  std::byte*& data = mine->data_;
+  PENSTOCK_ASSIGN(const auto message, from_rank_0(node, [&](Encoder& out) -> Status {
+                    offered.emplace(bytes, named);
+                    if (!offered->offer().path.empty()) data = map_pages(offered->fd(), bytes);
+                    if (data == nullptr) offered->withdraw();
+                    if (data != nullptr) std::memcpy(data, &offered->offer().cookie, sizeof(Offer::cookie));
+                    out.text(offered->offer().path);
+                    out.value(offered->offer().cookie);
+                    return {};
+                  }));
   Decoder in(message);
   Offer offer;
   offer.path = in.text();
   offer.cookie = in.value<uint64_t>();
   if (offer.path.empty()) return std::shared_ptr<SharedMemory>();
-  if (!first) {
-    data = look(offer, bytes);
-    keep();
-  }
+  if (!first) data = look(offer, bytes);
   int64_t all = data != nullptr;
   PENSTOCK_TRY(node->all_reduce_min(std::span(&all, 1)));
   if (all == 0) return std::shared_ptr<SharedMemory>();

@@ -26,6 +26,16 @@ std::map<std::string, Attribute> place_attributes(const Dataset& dataset, const 
   return attributes;
 }
 
+// A part without datasets, with the attributes of the file, and of all its groups or BY_GROUP those of LABEL.
+OwnPart empty_part(const Catalogue& catalogue, const std::string& label, bool by_group) {
+  OwnPart part;
+  part.label = label;
+  for (const auto& [object, attributes] : catalogue.attributes)
+    if (catalogue.find(object) == nullptr && (!by_group || object.empty() || top_group(object + "/") == label))
+      part.catalogue.attributes[object] = attributes;
+  return part;
+}
+
 }  // namespace
 
 std::vector<OwnPart> own_parts(const Catalogue& catalogue, std::span<const Claim> claims, bool by_group) {
@@ -44,11 +54,7 @@ std::vector<OwnPart> own_parts(const Catalogue& catalogue, std::span<const Claim
   std::vector<OwnPart> parts;
   for (auto& [label, list] : groups) {
     std::sort(list.begin(), list.end(), [](const Named& a, const Named& b) { return a.name < b.name; });
-    OwnPart part;
-    part.label = label;
-    for (const auto& [object, attributes] : catalogue.attributes)
-      if (catalogue.find(object) == nullptr && (!by_group || object.empty() || top_group(object + "/") == label))
-        part.catalogue.attributes[object] = attributes;
+    OwnPart part = empty_part(catalogue, label, by_group);
     for (const Named& named : list) {
       const Claim& claim = claims[static_cast<size_t>(named.claim)];
       const Dataset& whole = catalogue.datasets[static_cast<size_t>(claim.dataset)];
@@ -66,11 +72,7 @@ std::vector<OwnPart> own_parts(const Catalogue& catalogue, std::span<const Claim
 
 OwnPart one_part(const Catalogue& catalogue, std::span<const Claim> claims) {
   std::vector<OwnPart> parts = own_parts(catalogue, claims, false);
-  if (!parts.empty()) return std::move(parts[0]);
-  OwnPart empty;
-  for (const auto& [object, attributes] : catalogue.attributes)
-    if (catalogue.find(object) == nullptr) empty.catalogue.attributes[object] = attributes;
-  return empty;
+  return parts.empty() ? empty_part(catalogue, "", false) : std::move(parts[0]);
 }
 
 namespace {

@@ -33,8 +33,7 @@ Status place_own(const Placing& placing, Placed& placed, Encoder& index) {
       block.where = claim.selection.packed(0, INT64_MAX);
       index.value(static_cast<int64_t>(claim.dataset));
       index.value(static_cast<int64_t>(part.claims[i]));
-      index.value(block.base);
-      index.value(block.swapped);
+      index.value(Place(block));
       block.where.encode(index);
       if (claim.supplier != nullptr)
         placed.supplied[c].push_back(std::move(block));
@@ -63,10 +62,9 @@ Status read_index(std::span<const std::byte> bytes, Placed& placed) {
       Numbered one;
       one.dataset = in.value<int64_t>();
       one.claim = in.value<int64_t>();
+      const auto place = in.value<Place>();
+      one.block = place.block_of(Selection::decode(in));
       one.block.part = part;
-      one.block.base = in.value<int64_t>();
-      one.block.swapped = in.value<bool>();
-      one.block.where = Selection::decode(in);
       all.push_back(std::move(one));
     }
   }

@@ -37,12 +37,7 @@ class Relay {
   }
 
   Status wait() {
-    Patience patience;
-    while (true) {
-      PENSTOCK_ASSIGN(const bool mine, my_turn());
-      if (mine) return {};
-      PENSTOCK_TRY(patience.wait(request_, "its turn at the file system"));
-    }
+    return wait_until([this] { return my_turn(); }, request_, "its turn at the file system");
   }
 
   // Lets the next rank begin, whether this rank failed or not.

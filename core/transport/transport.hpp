@@ -1,13 +1,13 @@
 // Transport: decides how bytes move between the ranks' memory and the parts of a file. It knows no format.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <penstock/communicator.hpp>
@@ -59,7 +59,10 @@ struct Moved {
 // One movement in progress. All ranks of the job call collective functions; progress is local.
 class Transfer {
  public:
+  Transfer() = default;
   virtual ~Transfer() = default;
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
   // Local. Works for at most about SECONDS; true when only finish is left for this rank.
   virtual Result<bool> progress(double seconds) = 0;
   // Local. Completes the movement, syncs and closes. The session agrees on the status, so that all ranks learn of
@@ -74,6 +77,14 @@ class Transfer {
   // Local, at any time, from any thread. Abandons this movement: others must not wait for this rank.
   virtual void abandon() {}
 };
+
+// Collective. A transfer of class T after its begin().
+template <typename T, typename... Arguments>
+Result<std::unique_ptr<Transfer>> begun(Arguments&&... arguments) {
+  auto transfer = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+  PENSTOCK_TRY(transfer->begin());
+  return std::unique_ptr<Transfer>(std::move(transfer));
+}
 
 // What is known of a file before it is laid out.
 struct FileKind {

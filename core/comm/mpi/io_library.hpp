@@ -1,4 +1,5 @@
-// IoLibrary: the MPI-IO implementation in use, and how it treats hints.
+// IoLibrary: the MPI-IO implementation in use, how it treats hints, and data sieving, by which it overwrites
+// neighbouring writes of other ranks.
 #pragma once
 
 #include <mpi.h>
@@ -27,8 +28,14 @@ IoLibrary io_library_of(const Communicator& comm, const std::string& path);
 // ranks overlap.
 void warn_of_ompio(HintsOutcome* outcome);
 
-// Local, before a file is opened. Rejects hints that crash the program; calls set_ompio_parameters().
+// Local, before a file is opened. Rejects hints that crash the program; sets parameters of OMPIO.
 Status check_hints(const Hints& hints);
+
+// Collective over COMM, whose ranks are about to open a file together for writing. Returns HINTS with additions that
+// keep the library from rewriting regions that other ranks write (docs/reproducers/sieved_writes.c). For ROMIO:
+// romio_ds_write=disable, unless HINTS sets it. OMPIO has no such hint: if its parameter could not be set, one rank
+// writes (cb_nodes=1). OUTCOME (if not null) reports additions that cost performance.
+Result<Hints> hints_for_writing(const Communicator& comm, Hints hints, HintsOutcome* outcome);
 
 // Local. Adds a warning for every hint that LIBRARY does not report back, reports with another value, or reports but
 // ignores. Names that begin with OWN belong to the caller of MPI-IO; only EFFECTIVE decides about them.

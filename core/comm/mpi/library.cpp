@@ -4,16 +4,15 @@
 #include <mpi.h>
 
 #include "core/comm/mpi/io_library.hpp"
+#include "core/comm/mpi/native.hpp"
 
 namespace penstock {
 
 std::string message_library() { return mpi_library_name(); }
 
 int program_size() {
-  int started = 0, ended = 0, size = 1;
-  MPI_Initialized(&started);
-  MPI_Finalized(&ended);
-  if (started && !ended) MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int size = 1;
+  if (mpi_runs()) MPI_Comm_size(MPI_COMM_WORLD, &size);
   return size;
 }
 

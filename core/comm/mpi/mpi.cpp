@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/comm/mpi/mpi_communicator.hpp"
+#include "core/comm/mpi/native.hpp"
 #include "core/comm/mpi/request.hpp"
 #include "core/comm/mpi/reuse.hpp"
 #include "core/comm/mpi/server_ranks.hpp"
@@ -19,9 +19,9 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t chunk_bytes = int64_t{1} << 30;  // maximum of one MPI call
-constexpr int sparse_tags = 1024;                  // above those of send and receive, below those of Tree
-constexpr int idle_tag = sparse_tags + 2;          // of no message
+constexpr int64_t max_sparse_bytes = int64_t{1} << 30;
+constexpr int sparse_tags = 1024;          // above those of send and receive, below those of Tree
+constexpr int idle_tag = sparse_tags + 2;  // of no message
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -48,6 +48,16 @@ bool thread_may_call() {
   return thread_level() == MPI_THREAD_MULTIPLE || is_main != 0;
 }
 
+template <typename Asked>
+Status await(MPI_Request request, Asked& asked, std::string_view what) {
+  const auto test = [&]() -> Result<bool> {
+    int done = 0;
+    PENSTOCK_TRY(check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+    return done != 0;
+  };
+  return wait_until(test, asked, what);
+}
+
 class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shared_from_this<MpiCommunicator> {
  public:
   explicit MpiCommunicator(MPI_Comm comm)
@@ -59,18 +69,14 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
         tree_(comm, rank_, size_, watch_, [this]() -> CollectiveCall& { return call(); }) {}
   ~MpiCommunicator() override {
     watch_.leave();
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (!finalized && !poisoned()) MPI_Comm_free(&comm_);
+    if (mpi_runs() && !poisoned()) MPI_Comm_free(&comm_);
   }
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
   Status start() {
     if (Trace* trace = Trace::current()) trace_mpi(*trace);
-    MPI_Comm node = MPI_COMM_NULL;
-    PENSTOCK_TRY(check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
-                           "MPI_Comm_split_type"));
+    PENSTOCK_ASSIGN(MPI_Comm node, split_by_node());
     MPI_Comm_size(node, &node_size_);
     MPI_Comm_rank(node, &node_rank_);
     server_ranks_ = attached_servers(comm_);
@@ -141,14 +147,14 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
         continue;
       }
       const auto length = static_cast<int64_t>(message.bytes.size());
-      if (length > chunk_bytes) {  // the others must not wait for it: they get nothing, and this rank fails later
+      if (length > max_sparse_bytes) {  // the others must not wait for it: they get nothing, and this rank fails later
         failure = Status(Code::unsupported, "a sparse message is over 1 GiB");
         continue;
       }
       sends.push_back(MPI_REQUEST_NULL);
-      PENSTOCK_TRY(
-          check_mpi(MPI_Issend(message.bytes.data(), chunk(length), MPI_BYTE, message.peer, tag, comm_, &sends.back()),
-                    "MPI_Issend"));
+      PENSTOCK_TRY(check_mpi(
+          MPI_Issend(message.bytes.data(), static_cast<int>(length), MPI_BYTE, message.peer, tag, comm_, &sends.back()),
+          "MPI_Issend"));
       ++messages_;
       bytes_ += length;
     }
@@ -166,7 +172,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
         const auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(length));
         MPI_Request request = MPI_REQUEST_NULL;
         PENSTOCK_TRY(check_mpi(MPI_Imrecv(bytes->data(), length, MPI_BYTE, &handle, &request), "MPI_Imrecv"));
-        if (const Status came = wait(request); !came.ok()) {
+        if (const Status came = await(request, tree_, "an exchange of messages"); !came.ok()) {
           keep_for_ever(sending);
           keep_for_ever(bytes);
           return came;
@@ -199,29 +205,14 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   }
 
   Result<Request> send(int peer, int tag, std::span<const std::byte> bytes) const override {
-    PENSTOCK_TRY(watch_.usable());
-    std::vector<MPI_Request> requests;
-    const auto length = static_cast<int64_t>(bytes.size());
-    for (int64_t at = 0; at == 0 || at < length; at += chunk_bytes) {
-      requests.push_back(MPI_REQUEST_NULL);
-      PENSTOCK_TRY(check_mpi(
-          MPI_Isend(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()), "MPI_Isend"));
-    }
+    PENSTOCK_ASSIGN(Request request, begin(Way::send, {const_cast<std::byte*>(bytes.data()), bytes.size()}, peer, tag));
     ++messages_;
-    bytes_ += length;
-    return Request(std::make_unique<MpiRequest>(shared_from_this(), std::move(requests), false));
+    bytes_ += static_cast<int64_t>(bytes.size());
+    return request;
   }
 
   Result<Request> receive(int peer, int tag, std::span<std::byte> bytes) const override {
-    PENSTOCK_TRY(watch_.usable());
-    std::vector<MPI_Request> requests;
-    const auto length = static_cast<int64_t>(bytes.size());
-    for (int64_t at = 0; at == 0 || at < length; at += chunk_bytes) {
-      requests.push_back(MPI_REQUEST_NULL);
-      PENSTOCK_TRY(check_mpi(
-          MPI_Irecv(bytes.data() + at, chunk(length - at), MPI_BYTE, peer, tag, comm_, &requests.back()), "MPI_Irecv"));
-    }
-    return Request(std::make_unique<MpiRequest>(shared_from_this(), std::move(requests), true));
+    return begin(Way::receive, bytes, peer, tag);
   }
 
   void progress() const override {
@@ -240,9 +231,7 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
 
   Result<Communicator> node() const override {
     PENSTOCK_TRY(all_here());
-    MPI_Comm part = MPI_COMM_NULL;
-    PENSTOCK_TRY(check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
-                           "MPI_Comm_split_type"));
+    PENSTOCK_ASSIGN(const MPI_Comm part, split_by_node());
     return adopt(part);
   }
 
@@ -267,15 +256,18 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
     return barrier();
   }
 
-  static int chunk(int64_t rest) { return static_cast<int>(std::min(rest, chunk_bytes)); }
+  Result<MPI_Comm> split_by_node() const {
+    MPI_Comm part = MPI_COMM_NULL;
+    PENSTOCK_TRY(check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
+                           "MPI_Comm_split_type"));
+    return part;
+  }
 
-  Status wait(MPI_Request request) const {
-    Patience patience;
-    for (int done = 0;;) {
-      PENSTOCK_TRY(check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
-      if (done) return {};
-      PENSTOCK_TRY(patience.wait(tree_, "an exchange of messages"));
-    }
+  Result<Request> begin(Way way, std::span<std::byte> bytes, int peer, int tag) const {
+    PENSTOCK_TRY(watch_.usable());
+    std::vector<MPI_Request> requests;
+    PENSTOCK_TRY(begin_message(way, bytes, peer, tag, comm_, requests));
+    return Request(std::make_unique<MpiRequest>(shared_from_this(), std::move(requests), way));
   }
 
   // Messages in progress may use its memory.
@@ -298,23 +290,14 @@ Status enter(MPI_Comm comm, std::string_view path) {
                                           path.empty() ? "this call" : fmt::format("create or open '{}'", path));
   MPI_Request request = MPI_REQUEST_NULL;
   PENSTOCK_TRY(check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier"));
-  Patience patience;
-  for (int done = 0;;) {
-    PENSTOCK_TRY(check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
-    if (done) return {};
-    PENSTOCK_TRY(patience.wait(missing));
-  }
+  return await(request, *serial_communicator(), missing);  // COMM itself cannot be asked yet
 }
 
 }  // namespace
 
 Result<Communicator> mpi_communicator(MPI_Comm comm, std::string_view path) {
   if (comm == MPI_COMM_NULL) return serial_communicator();
-  int initialised = 0, finalised = 0;
-  MPI_Initialized(&initialised);
-  MPI_Finalized(&finalised);
-  if (!initialised || finalised)
-    return Status(Code::invalid, "MPI is not running: call MPI_Init before, or pass no communicator");
+  if (!mpi_runs()) return Status(Code::invalid, "MPI is not running: call MPI_Init before, or pass no communicator");
   const auto make = [&]() -> Result<Communicator> {
     MPI_Comm copy = MPI_COMM_NULL;
     PENSTOCK_TRY(check_mpi(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup"));

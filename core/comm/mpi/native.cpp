@@ -1,11 +1,7 @@
-// Native: MPI objects for code that needs them.
+// Native: MPI objects, and what MPI says about itself.
 #include "core/comm/mpi/native.hpp"
 
-#include <vector>
-
 #include <fmt/format.h>
-
-#include "core/comm/mpi/mpi_communicator.hpp"
 
 namespace penstock {
 namespace {
@@ -34,20 +30,36 @@ MPI_Comm native(const CommunicatorInterface& comm) {
   return mpi == nullptr ? MPI_COMM_SELF : mpi->native();
 }
 
-Status mpi_running() {
+bool mpi_runs() {
   int initialised = 0, finalised = 0;
   MPI_Initialized(&initialised);
   MPI_Finalized(&finalised);
-  if (initialised && !finalised) return {};
+  return initialised && !finalised;
+}
+
+Status mpi_running() {
+  if (mpi_runs()) return {};
   return {Code::invalid, "MPI is not running: call MPI_Init before, since this method is built on MPI"};
 }
 
-Status mpi_status(int error, const char* call) {
+void* attribute_of(MPI_Comm comm, int key) {
+  void* value = nullptr;
+  int found = 0;
+  const int error = MPI_Comm_get_attr(comm, key, static_cast<void*>(&value), &found);
+  return error == MPI_SUCCESS && found ? value : nullptr;
+}
+
+Status check_mpi(int error, const char* call) {
   if (error == MPI_SUCCESS) return {};
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(error, text, &length);
-  return {code_of(error), fmt::format("{} failed: {}", call, std::string_view(text, static_cast<size_t>(length)))};
+  return {Code::io, fmt::format("{} failed: {}", call, std::string_view(text, static_cast<size_t>(length)))};
+}
+
+Status mpi_status(int error, const char* call) {
+  const Status status = check_mpi(error, call);
+  return status.ok() ? status : Status(code_of(error), status.message());
 }
 
 Info::Info(const Hints& hints) {

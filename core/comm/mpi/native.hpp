@@ -1,4 +1,4 @@
-// Native: MPI objects for libraries that call MPI themselves: communicator, info objects, messages for error codes.
+// Native: MPI objects for code that calls MPI itself: communicators, info objects, messages for error codes.
 #pragma once
 
 #include <mpi.h>
@@ -9,13 +9,24 @@
 
 namespace penstock {
 
+class MpiCommunicatorInterface : public CommunicatorInterface {
+ public:
+  virtual MPI_Comm native() const = 0;
+};
+
 // The private duplicate behind COMM, owned by COMM; MPI_COMM_SELF for the serial communicator. MPI must be running.
 MPI_Comm native(const CommunicatorInterface& comm);
 
-// Code::invalid if MPI is not initialised or already finalised.
+// Whether MPI is initialised and not yet finalised.
+bool mpi_runs();
+// Code::invalid if it does not run.
 Status mpi_running();
 
-// Converts the error of CALL to a status; MPI's error class selects the code (no space, denied, not found, ...).
+// The attribute KEY of COMM; null if it has none.
+void* attribute_of(MPI_Comm comm, int key);
+
+// Converts the MPI error of CALL; on files, MPI's error class selects the code (no space, denied, not found, ...).
+Status check_mpi(int error, const char* call);
 Status mpi_status(int error, const char* call);
 
 // An owned MPI_Info, freed by the destructor; MPI_INFO_NULL if there are no hints.

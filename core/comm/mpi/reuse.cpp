@@ -6,6 +6,7 @@
 
 #include "core/comm/calling.hpp"
 #include "core/comm/mpi/at_finalize.hpp"
+#include "core/comm/mpi/native.hpp"
 
 namespace penstock {
 namespace {
@@ -55,17 +56,10 @@ int key() {
   return made;
 }
 
-Kept* kept_with(MPI_Comm comm) {
-  void* value = nullptr;
-  int found = 0;
-  if (MPI_Comm_get_attr(comm, key(), static_cast<void*>(&value), &found) != MPI_SUCCESS || found == 0) return nullptr;
-  return static_cast<Kept*>(value);
-}
-
 }  // namespace
 
 Result<Communicator> reuse_duplicate(MPI_Comm comm, std::string_view path, const Make& make_plain, const Make& make) {
-  Kept* kept = kept_with(comm);
+  Kept* kept = static_cast<Kept*>(attribute_of(comm, key()));
   if (kept == nullptr) {
     auto first = std::make_unique<Kept>();
     auto asking = make_plain();

@@ -9,6 +9,8 @@
 #include <penstock/mpi.hpp>
 
 #include "core/comm/mpi/at_finalize.hpp"
+#include "core/comm/mpi/native.hpp"
+#include "core/comm/share.hpp"
 
 namespace penstock {
 namespace {
@@ -57,16 +59,11 @@ Result<std::vector<int>> agree_servers(const Communicator& all, int servers) {
   int64_t place[2] = {node->size() - 1 - node->rank(), all->rank()};
   PENSTOCK_TRY(node->all_reduce_min(std::span(place + 1, 1)));
   PENSTOCK_ASSIGN(const auto places, all->gather(std::as_bytes(std::span(place)), 0));
-  std::vector<std::byte> bytes;
-  if (all->rank() == 0) {
-    const std::vector<int> chosen = choose(places, servers);
-    const auto raw = std::as_bytes(std::span(chosen));
-    bytes.assign(raw.begin(), raw.end());
-  }
-  PENSTOCK_TRY(all->broadcast(bytes, 0));
-  std::vector<int> chosen(bytes.size() / sizeof(int));
-  if (!bytes.empty()) std::memcpy(chosen.data(), bytes.data(), bytes.size());
-  return chosen;
+  PENSTOCK_ASSIGN(const auto chosen, from_rank_0(all, [&](Encoder& out) -> Status {
+                    out.list(std::span<const int>(choose(places, servers)));
+                    return {};
+                  }));
+  return Decoder(chosen).list<int>();
 }
 
 }  // namespace
@@ -93,11 +90,8 @@ Result<Attached> set_servers_apart(MPI_Comm comm, int servers, MPI_Comm* compute
 }
 
 Attached attached_servers(MPI_Comm comm) {
-  void* value = nullptr;
-  int found = 0;
-  if (MPI_Comm_get_attr(comm, attribute_key(), static_cast<void*>(&value), &found) != MPI_SUCCESS || found == 0)
-    return {};
-  return *static_cast<Attached*>(value);
+  const auto* attached = static_cast<const Attached*>(attribute_of(comm, attribute_key()));
+  return attached == nullptr ? Attached() : *attached;
 }
 
 }  // namespace penstock

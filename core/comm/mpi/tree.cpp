@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/comm/mpi/native.hpp"
 #include "core/comm/patience.hpp"
 
 namespace penstock {
@@ -15,7 +16,6 @@ namespace {
 constexpr int tag_up = 1030, tag_down = 1032, tag_sum = 1034, tag_gather = 1036, tag_pieces = 1038;
 constexpr unsigned looks_before_yield = 64;  // yielding at each poll makes four ranks on two cores six times as slow
 constexpr size_t piece_bytes = 256 << 10;
-constexpr size_t max_bytes = size_t{1} << 30;  // of one MPI message
 
 void combine(std::span<int64_t> values, std::span<const std::byte> theirs, Tree::Kind kind, size_t sums = 0) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -90,31 +90,14 @@ void Tree::fill(Slot& slot, std::span<const std::byte> data) {
 Status Tree::send(Slot& slot, int peer, int tag) {
   const auto bytes = static_cast<size_t>(slot.frame.head.bytes);
   const bool more = bytes > slot.frame.data.size();
-  PENSTOCK_TRY(send_bytes(&slot.frame, sizeof(Head) + (more ? 0 : bytes), peer, tag));
-  return more && head_.kind != Kind::broadcast ? send_bytes(slot.more.data(), bytes, peer, tag + 1) : Status();
+  PENSTOCK_TRY(begin(Way::send, slot.frame.bytes().first(sizeof(Head) + (more ? 0 : bytes)), peer, tag));
+  return more && head_.kind != Kind::broadcast ? begin(Way::send, slot.more, peer, tag + 1) : Status();
 }
 
-Status Tree::send_bytes(const void* data, size_t bytes, int peer, int tag) {
-  for (size_t at = 0; at == 0 || at < bytes; at += max_bytes) {
-    requests_.push_back(MPI_REQUEST_NULL);
-    receives_.push_back(false);
-    const int error =
-        MPI_Isend(static_cast<const std::byte*>(data) + at, static_cast<int>(std::min(max_bytes, bytes - at)), MPI_BYTE,
-                  peer, tag, comm_, &requests_.back());
-    if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Isend"), call_());
-  }
-  return {};
-}
-
-Status Tree::receive_bytes(void* data, size_t bytes, int peer, int tag) {
-  for (size_t at = 0; at == 0 || at < bytes; at += max_bytes) {
-    requests_.push_back(MPI_REQUEST_NULL);
-    receives_.push_back(true);
-    const int error = MPI_Irecv(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(max_bytes, bytes - at)),
-                                MPI_BYTE, peer, tag, comm_, &requests_.back());
-    if (error != MPI_SUCCESS) return watch_.failed(check_mpi(error, "MPI_Irecv"), call_());
-  }
-  return {};
+Status Tree::begin(Way way, std::span<std::byte> bytes, int peer, int tag) {
+  const Status begun = begin_message(way, bytes, peer, tag, comm_, requests_);
+  receives_.resize(requests_.size(), way == Way::receive);
+  return begun.ok() ? begun : watch_.failed(begun, call_());
 }
 
 Result<double> Tree::waited(double idle, std::string_view what) { return watch_.waited(idle, what, call_()); }
@@ -153,7 +136,7 @@ Status Tree::await(size_t from) {
 // itself.
 Status Tree::receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots) {
   const size_t sends = requests_.size();
-  for (size_t i = 0; i < peers.size(); ++i) PENSTOCK_TRY(receive_bytes(&slots[i].frame, sizeof(Frame), peers[i], tag));
+  for (size_t i = 0; i < peers.size(); ++i) PENSTOCK_TRY(begin(Way::receive, slots[i].frame.bytes(), peers[i], tag));
   PENSTOCK_TRY(await(sends));
   for (size_t i = 0; i < peers.size(); ++i) {
     const Head& theirs = slots[i].frame.head;
@@ -165,19 +148,15 @@ Status Tree::receive_frames(std::span<const int> peers, int tag, std::span<Slot>
   return {};
 }
 
-Status Tree::receive_rest(std::span<const int> peers, int tag, std::span<Slot> slots) {
+Status Tree::receive(std::span<const int> peers, int tag, std::span<Slot> slots) {
+  PENSTOCK_TRY(receive_frames(peers, tag, slots));
   for (size_t i = 0; i < peers.size(); ++i) {
     const auto bytes = static_cast<size_t>(slots[i].frame.head.bytes);
     if (bytes <= slots[i].frame.data.size()) continue;
     slots[i].more.resize(bytes);
-    PENSTOCK_TRY(receive_bytes(slots[i].more.data(), bytes, peers[i], tag + 1));
+    PENSTOCK_TRY(begin(Way::receive, slots[i].more, peers[i], tag + 1));
   }
   return await();
-}
-
-Status Tree::receive(std::span<const int> peers, int tag, std::span<Slot> slots) {
-  PENSTOCK_TRY(receive_frames(peers, tag, slots));
-  return receive_rest(peers, tag, slots);
 }
 
 // By recursive doubling, which takes half as many steps as up and down a tree. Ranks beyond the largest power of two
@@ -264,13 +243,13 @@ Status Tree::pass_on(std::span<std::byte> bytes, int root) {
     if (child < size_) below.push_back(rank_at(child));
   const auto take = [&](size_t at) {
     if (v == 0 || at >= bytes.size()) return Status();
-    return receive_bytes(piece(at).data(), piece(at).size(), rank_at((v - 1) / 2), tag_pieces);
+    return begin(Way::receive, piece(at), rank_at((v - 1) / 2), tag_pieces);
   };
   PENSTOCK_TRY(take(0));
   for (size_t at = 0; at < bytes.size(); at += piece_bytes) {
     PENSTOCK_TRY(await());
     PENSTOCK_TRY(take(at + piece_bytes));
-    for (const int child : below) PENSTOCK_TRY(send_bytes(piece(at).data(), piece(at).size(), child, tag_pieces));
+    for (const int child : below) PENSTOCK_TRY(begin(Way::send, piece(at), child, tag_pieces));
   }
   return await();
 }

@@ -14,6 +14,7 @@
 #include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
+#include "core/comm/mpi/request.hpp"
 #include "core/comm/mpi/watch.hpp"
 
 namespace penstock {
@@ -48,6 +49,7 @@ class Tree {
   struct Frame {
     Head head;
     std::array<std::byte, 480> data;
+    std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(this, 1)); }
   };
   // A message: small data is inside its frame; the rest of large data follows.
   struct Slot {
@@ -68,12 +70,10 @@ class Tree {
 
   void fill(Slot& slot, std::span<const std::byte> data);
   Status send(Slot& slot, int peer, int tag);
-  Status send_bytes(const void* data, size_t bytes, int peer, int tag);
-  Status receive_bytes(void* data, size_t bytes, int peer, int tag);
+  Status begin(Way way, std::span<std::byte> bytes, int peer, int tag);
   // Receives one frame from each of PEERS into the first of SLOTS, without data that follows the frames. On return all
   // requests that were started are done.
   Status receive_frames(std::span<const int> peers, int tag, std::span<Slot> slots);
-  Status receive_rest(std::span<const int> peers, int tag, std::span<Slot> slots);
   Status receive(std::span<const int> peers, int tag, std::span<Slot> slots);
   // Passes the rest of a long broadcast in pieces along a binary tree.
   Status pass_on(std::span<std::byte> bytes, int root);

@@ -18,14 +18,6 @@
 
 namespace penstock {
 
-Status check_mpi(int error, const char* call) {
-  if (error == MPI_SUCCESS) return {};
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(error, text, &length);
-  return {Code::io, fmt::format("{} failed: {}", call, std::string_view(text, static_cast<size_t>(length)))};
-}
-
 struct Watch::Note {
   enum class Kind : int32_t { report, inquiry, verdict, go_on };
   Kind kind = Kind::report;
@@ -185,8 +177,7 @@ void Watch::answer_all(double idle) {
 }
 
 void Watch::look_everywhere(const Place& mine) {
-  const std::vector<Watch*> watches = all();
-  for (Watch* watch : watches) {
+  for (Watch* watch : std::vector(all())) {
     watch->look(mine);
     if (watch->asked_for_ && watch != mine.waits_on) (void)watch->conclude(mine, watch->asked_briefly_);
   }
@@ -308,7 +299,7 @@ Result<double> Watch::preside(const Place& mine, bool briefly) {
     told.kind = Note::Kind::go_on;
     told.idle = youngest;
     if (std::ssize(answers_) < size_ - 1 || youngest >= told_after()) {
-      said_ = judge(mine, true).message();
+      said_ = judge(mine, cause, limit, true).message();
       said_at_ = now();
       put(said_, told.text);
     }
@@ -317,7 +308,7 @@ Result<double> Watch::preside(const Place& mine, bool briefly) {
     answers_.clear();
     return youngest;
   }
-  const Status status = judge(mine);
+  const Status status = judge(mine, cause, limit);
   told.kind = Note::Kind::verdict;
   told.step = step_;
   told.code = status.code();
@@ -361,7 +352,7 @@ Result<double> Watch::report(const Place& mine, bool briefly) {
 }
 
 // Rank 0. Compares waiting ranks with this rank, or with the first of them if this rank is elsewhere.
-Status Watch::judge(const Place& mine, bool told) const {
+Status Watch::judge(const Place& mine, const Status& cause, double limit, bool told) const {
   std::map<int, Place> places = answers_;
   places[0] = mine;
   places[0].step = step_;
@@ -371,12 +362,6 @@ Status Watch::judge(const Place& mine, bool told) const {
   std::vector<int> missing;
   for (int rank = 1; rank < size_; ++rank)
     if (!places.contains(rank)) missing.push_back(rank);
-  Status cause;
-  double limit = 0;
-  for (const auto& [rank, place] : places) {
-    if (cause.ok()) cause = place.cause;
-    if (place.limit > 0) limit = limit > 0 ? std::min(limit, place.limit) : place.limit;
-  }
   const std::string seconds = told ? std::string(1, seconds_here) : fmt::format("{:g}", limit);
   std::map<std::string, std::vector<int>> elsewhere;
   for (const auto& [rank, place] : places) {

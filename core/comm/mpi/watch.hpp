@@ -18,9 +18,6 @@
 
 namespace penstock {
 
-// Converts the MPI error of CALL.
-Status check_mpi(int error, const char* call);
-
 // A rank reports to rank 0 when its time limit expires or a message of a different call arrives. Rank 0 asks all ranks
 // where they are, waits for answers, and tells all ranks the verdict: continue, since one of them still moves, or the
 // error. Ranks answer while they wait in any call of this library, on any of its communicators. No messages are sent
@@ -84,8 +81,8 @@ class Watch {
   Result<double> conclude(const Place& mine, bool briefly = false);
   Result<double> preside(const Place& mine, bool briefly);  // rank 0
   Result<double> report(const Place& mine, bool briefly);   // the others
-  // TOLD: for a report, with a place for the time without progress instead of the limit.
-  Status judge(const Place& mine, bool told = false) const;
+  // CAUSE and LIMIT: of all known places. TOLD: for a report, with a place for the time without progress instead.
+  Status judge(const Place& mine, const Status& cause, double limit, bool told = false) const;
   Status conclude_with(const Status& status);
 
   MPI_Comm comm_;

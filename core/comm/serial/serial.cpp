@@ -1,7 +1,6 @@
 // The serial communicator: one rank, without MPI; messages to itself are matched in order.
 #include <cstring>
 #include <deque>
-#include <list>
 #include <map>
 #include <utility>
 

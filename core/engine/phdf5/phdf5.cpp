@@ -4,7 +4,6 @@
 #include "core/base/guarded.hpp"
 #include "core/comm/mpi/io_library.hpp"
 #include "core/comm/mpi/native.hpp"
-#include "core/comm/mpi/sieving.hpp"
 #include "core/engine/phdf5/options.hpp"
 #include "core/engine/phdf5/transfer.hpp"
 #include "core/engine/reserve.hpp"

@@ -5,7 +5,6 @@
 #include "core/base/library_gate.hpp"
 #include "core/comm/mpi/io_library.hpp"
 #include "core/comm/mpi/native.hpp"
-#include "core/comm/mpi/sieving.hpp"
 #include "core/engine/pnetcdf/file.hpp"
 #include "core/engine/pnetcdf/transfer.hpp"
 #include "core/engine/reserve.hpp"

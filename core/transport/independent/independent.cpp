@@ -29,7 +29,7 @@ class IndependentTransfer : public Transfer {
         buffer_bytes_(std::min(settings.integer("buffer_bytes"), settings.integer("memory_bytes") / 2)),
         relay_(job.comm, settings.integer("max_concurrent_writers")) {}
 
-  Status start() { return relay_.start(); }
+  Status begin() { return relay_.start(); }
 
   Result<bool> progress(double seconds) override {
     const double deadline = now() + seconds;
@@ -132,9 +132,7 @@ class Independent : public Transport {
  public:
   const Descriptor& describe() const override { return descriptor; }
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
-    auto transfer = std::make_unique<IndependentTransfer>(job, settings);
-    PENSTOCK_TRY(transfer->start());
-    return std::unique_ptr<Transfer>(std::move(transfer));
+    return begun<IndependentTransfer>(job, settings);
   }
 };
 

@@ -18,6 +18,10 @@ struct Cell {
   Direction direction = Direction::write;
 };
 
+inline Cell cell_of(const Options& options, Direction direction) {
+  return {options.positioning, options.collective, options.synchronism, direction};
+}
+
 // COUNT elements of TYPE at MEMORY, moved to or from OFFSET (in etypes of the view; only for explicit offsets).
 struct Call {
   MPI_File file = MPI_FILE_NULL;

@@ -2,7 +2,6 @@
 // view.
 #include <algorithm>
 #include <deque>
-#include <set>
 
 #include "core/base/library_gate.hpp"
 #include "core/comm/mpi/native.hpp"
@@ -23,10 +22,6 @@ struct Task {
   int64_t rounds = 0;
 };
 
-Cell cell_of(const Options& options, Direction direction) {
-  return {options.positioning, options.collective, options.synchronism, direction};
-}
-
 class AddressedTransfer : public Transfer {
  public:
   AddressedTransfer(const Job& job, const Options& options)
@@ -35,8 +30,6 @@ class AddressedTransfer : public Transfer {
   ~AddressedTransfer() override {  // requests are in progress only after a failure
     for (auto& call : in_flight_) (void)call.release();
   }
-  AddressedTransfer(const AddressedTransfer&) = delete;
-  AddressedTransfer& operator=(const AddressedTransfer&) = delete;
 
   Status begin() {
     PENSTOCK_ASSIGN(plan_, plan_parts(job_, options_));
@@ -199,10 +192,7 @@ class AddressedTransfer : public Transfer {
     if (!writing) return status;
     if (plan_.together) PENSTOCK_TRY(job_.comm->barrier());
     if (!status.ok() || !failure_.ok()) return status;
-    std::vector<const Piece*> own;
-    for (const Piece& piece : job_.pieces)
-      if (static_cast<size_t>(piece.part) == tasks_[task_].part) own.push_back(&piece);
-    return verify_part(job_, part, own, options_.verify);
+    return verify_part(job_, part, pieces_of(job_, tasks_[task_].part), options_.verify);
   }
 
   // A rank without rounds left, or with a failure, takes part without data.
@@ -216,15 +206,11 @@ class AddressedTransfer : public Transfer {
     const int64_t begin = any ? round.begin() - job_.parts[task.part].virtual_base : 0;
     auto call = std::make_unique<RoundCall>();
     Status status;
-    int64_t offset = begin;
-    if (options_.viewed()) {
-      status = set_view(task, round, begin);
-      offset = 0;
-    }
-    if (status.ok()) status = call->prepare(std::move(round), limits(), task.unit, job_.direction, *job_.phases);
+    if (options_.viewed()) status = set_view(task, round, begin);
+    if (status.ok()) status = call->prepare(std::move(round), task.unit, job_.direction, *job_.phases);
     if (!status.ok()) call = std::make_unique<RoundCall>();
     if (any || cell_.collective) {
-      const Status called = access(*call, offset);
+      const Status called = access(*call, options_.viewed() ? 0 : begin);
       if (status.ok()) status = called;
     }
     if (call->started()) in_flight_.push_back(std::move(call));
@@ -299,9 +285,7 @@ class AddressedTransfer : public Transfer {
 }  // namespace
 
 Result<std::unique_ptr<Transfer>> begin_addressed(const Job& job, const Options& options) {
-  auto transfer = std::make_unique<AddressedTransfer>(job, options);
-  PENSTOCK_TRY(transfer->begin());
-  return std::unique_ptr<Transfer>(std::move(transfer));
+  return begun<AddressedTransfer>(job, options);
 }
 
 }  // namespace penstock::mpiio

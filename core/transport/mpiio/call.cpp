@@ -23,30 +23,20 @@ void add_entry(std::vector<MemoryEntry>& entries, const MemoryEntry& entry) {
   entries.push_back(entry);
 }
 
-bool staged(const Stretch& stretch, const Limits& limits, bool alone) {
-  return stretch.piece->swap_bytes > 1 || (limits.stage_scattered && !(alone && stretch.flat()));
-}
-
 }  // namespace
 
-Status RoundCall::prepare(Round round, const Limits& limits, int64_t unit, Direction direction, PhaseTimes& phases,
-                          int64_t padding) {
+Status RoundCall::prepare(Round round, int64_t unit, Direction direction, PhaseTimes& phases, int64_t padding) {
   PhaseTimer timer(phases, Phase::pack);
   round_ = std::move(round);
   direction_ = direction;
-  const bool alone = round_.stretches.size() == 1;
-  int64_t staging_bytes = 0;
-  for (const Stretch& stretch : round_.stretches)
-    if (staged(stretch, limits, alone)) staging_bytes += stretch.slice.bytes;
-  staging_.resize(static_cast<size_t>(staging_bytes));
-
+  staging_.resize(static_cast<size_t>(round_.staged));
   std::vector<MemoryEntry> entries;
   if (!header_.empty()) entries.push_back({header_.data(), unit, static_cast<int64_t>(header_.size()) / unit, 1});
   std::byte* at = staging_.data();
   for (const Stretch& stretch : round_.stretches) {
     const Slice& slice = stretch.slice;
     const int64_t size = stretch.piece->element_bytes;
-    if (!staged(stretch, limits, alone)) {
+    if (!stretch.staged) {
       add_entry(entries, {stretch.piece->memory + slice.memory * size, size, slice.bytes / size, slice.stride});
       continue;
     }
@@ -59,6 +49,13 @@ Status RoundCall::prepare(Round round, const Limits& limits, int64_t unit, Direc
     entries.push_back({const_cast<std::byte*>(zeros), unit, std::min(left, max_padding) / unit, 1});  // only written
   bytes_ = static_cast<int64_t>(header_.size()) + round_.bytes + padding;
   PENSTOCK_ASSIGN(memory_, memory_type(entries, unit));
+  return {};
+}
+
+Status RoundCall::prepare_read(std::span<std::byte> memory) {
+  direction_ = Direction::read;
+  bytes_ = std::ssize(memory);
+  PENSTOCK_ASSIGN(memory_, memory_type({{memory.data(), 1, bytes_, 1}}, 1));
   return {};
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/transport/mpiio/access.hpp"
-#include "core/transport/mpiio/open_file.hpp"
 #include "core/transport/mpiio/types.hpp"
 
 namespace penstock::mpiio {
@@ -13,8 +12,9 @@ inline constexpr int64_t max_padding = 64 << 10;
 class RoundCall {
  public:
   // Describes ROUND's memory in elements of UNIT bytes; packs data if CELL writes and needs it. PADDING zeros follow.
-  Status prepare(Round round, const Limits& limits, int64_t unit, Direction direction, PhaseTimes& phases,
-                 int64_t padding = 0);
+  Status prepare(Round round, int64_t unit, Direction direction, PhaseTimes& phases, int64_t padding = 0);
+  // Instead: reads into MEMORY as it is.
+  Status prepare_read(std::span<std::byte> memory);
   // Puts HEADER before the data.
   void put_before(std::span<const std::byte> header) { header_.assign(header.begin(), header.end()); }
   // Collective if CELL is. OFFSET is in units.
@@ -24,7 +24,6 @@ class RoundCall {
   Status finish(PhaseTimes& phases);
   // Whether start() made a call that finish() must complete.
   bool started() const { return started_; }
-  int64_t bytes() const { return bytes_; }
 
  private:
   Round round_;

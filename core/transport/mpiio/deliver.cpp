@@ -17,6 +17,9 @@ int64_t element_at(const Piece& piece, int64_t address) {
   return address <= piece.address ? 0 : (address - piece.address) / piece.element_bytes;
 }
 
+// For functions that copy in either direction, and from here.
+std::byte* readable(std::span<const std::byte> bytes) { return const_cast<std::byte*>(bytes.data()); }
+
 using Pieces = std::vector<const Piece*>;
 
 Pieces meeting(const Pieces& pieces, const Holding& holding) {
@@ -49,12 +52,9 @@ Result<std::vector<std::byte>> answer(const Message& question, const Holding& ho
     piece.element_bytes = in.value<int64_t>();
     piece.selection = Selection::decode(in);
     if (!in.ok() || mine.empty()) break;
-    SliceCursor cursor(piece, holding.begin, holding.end);
-    for (Slice slice; cursor.next(slice);) {
-      const auto from =
-          mine.subspan(static_cast<size_t>(slice.address - holding.begin), static_cast<size_t>(slice.bytes));
-      bytes.insert(bytes.end(), from.begin(), from.end());
-    }
+    const size_t before = bytes.size();
+    bytes.resize(before + static_cast<size_t>(bytes_in(piece, holding.begin, holding.end)));
+    copy_between(piece, {holding.begin, holding.end}, bytes.data() + before, readable(mine), Direction::read);
   }
   if (!in.ok()) return Status(Code::internal, "what another rank wants cannot be decoded");
   return bytes;
@@ -63,23 +63,12 @@ Result<std::vector<std::byte>> answer(const Message& question, const Holding& ho
 // BYTES are the packed elements of PIECES in HOLDING.
 Status unpack(const Pieces& pieces, const Holding& holding, std::span<const std::byte> bytes) {
   for (const Piece* piece : pieces) {
-    SliceCursor cursor(*piece, holding.begin, holding.end);
-    for (Slice slice; cursor.next(slice);) {
-      const auto size = static_cast<size_t>(slice.bytes);
-      if (bytes.size() < size) return {Code::elsewhere, "another rank could not read what this one wants"};
-      copy_slice(*piece, slice, const_cast<std::byte*>(bytes.data()), Direction::read);  // only reads it
-      bytes = bytes.subspan(size);
-    }
+    const auto size = static_cast<size_t>(bytes_in(*piece, holding.begin, holding.end));
+    if (bytes.size() < size) return {Code::elsewhere, "another rank could not read what this one wants"};
+    copy_packed(*piece, {holding.begin, holding.end}, readable(bytes), Direction::read);
+    bytes = bytes.subspan(size);
   }
   return {};
-}
-
-void unpack_own(const Pieces& pieces, const Holding& holding, std::span<const std::byte> mine) {
-  for (const Piece* piece : pieces) {
-    SliceCursor cursor(*piece, holding.begin, holding.end);
-    for (Slice slice; cursor.next(slice);)
-      copy_slice(*piece, slice, const_cast<std::byte*>(mine.data()) + (slice.address - holding.begin), Direction::read);
-  }
 }
 
 }  // namespace
@@ -101,7 +90,8 @@ Status deliver(const Job& job, const std::vector<const Piece*>& pieces, std::spa
     Pieces met = meeting(pieces, holding);
     if (met.empty()) continue;
     if (holding.rank == rank) {
-      if (!mine.empty()) unpack_own(met, holding, mine);
+      for (const Piece* piece : met)
+        if (!mine.empty()) copy_window(*piece, {holding.begin, holding.end}, readable(mine), Direction::read);
       continue;
     }
     questions.push_back({holding.rank, ask(met, holding)});

@@ -1,7 +1,6 @@
 // mpiio: MPI-IO with every access of the standard's table. See README.md.
-#include <mpi.h>
-
 #include "core/base/library_gate.hpp"
+#include "core/comm/mpi/native.hpp"
 #include "core/transport/mpiio/records.hpp"
 #include "core/transport/mpiio/transfers.hpp"
 
@@ -28,10 +27,7 @@ class MpiIo : public Transport {
   }
 
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
-    int initialised = 0, finalised = 0;
-    MPI_Initialized(&initialised);
-    MPI_Finalized(&finalised);
-    if (!initialised || finalised)
+    if (!mpi_runs())
       return Status(Code::unsupported, "mpiio needs MPI to be running: call MPI_Init before, or use another transport");
     const LibraryGate gate;
     const Options options(settings);

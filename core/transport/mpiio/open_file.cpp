@@ -12,7 +12,6 @@
 #include "core/base/units.hpp"
 #include "core/comm/mpi/io_library.hpp"
 #include "core/comm/mpi/native.hpp"
-#include "core/comm/mpi/sieving.hpp"
 #include "core/comm/share.hpp"
 
 namespace penstock::mpiio {
@@ -67,6 +66,13 @@ Result<PartPlan> plan_parts(const Job& job, const Options& options) {
   for (size_t i = 0; i < wanted.size(); ++i)
     if (wanted[i] != 0) plan.open.push_back(i);
   return plan;
+}
+
+std::vector<const Piece*> pieces_of(const Job& job, size_t part) {
+  std::vector<const Piece*> pieces;
+  for (const Piece& piece : job.pieces)
+    if (static_cast<size_t>(piece.part) == part && piece.selection.count() > 0) pieces.push_back(&piece);
+  return pieces;
 }
 
 Result<std::unique_ptr<OpenFile>> OpenFile::open(const Job& job, const Part& part, const Options& options,

@@ -23,6 +23,9 @@ struct PartPlan {
 // are opened by each rank that needs them.
 Result<PartPlan> plan_parts(const Job& job, const Options& options);
 
+// Local. The pieces of JOB with elements in part number PART.
+std::vector<const Piece*> pieces_of(const Job& job, size_t part);
+
 class OpenFile {
  public:
   // Collective if TOGETHER; then fails on all ranks if one fails. Fails if the disk has no room for the part, or the

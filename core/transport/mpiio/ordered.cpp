@@ -49,7 +49,7 @@ class Reversed {
 class OrderedTransfer : public Transfer {
  public:
   OrderedTransfer(const Job& job, const Options& options)
-      : job_(job), options_(options), cell_{Positioning::shared, true, options.synchronism, job.direction} {}
+      : job_(job), options_(options), cell_(cell_of(options, job.direction)) {}
 
   Status begin() {
     PENSTOCK_ASSIGN(plan_, plan_parts(job_, options_));
@@ -81,10 +81,7 @@ class OrderedTransfer : public Transfer {
 
   Status open_part(size_t index) {
     part_ = &job_.parts[plan_.open[index]];
-    pieces_.clear();
-    for (const Piece& piece : job_.pieces)
-      if (static_cast<size_t>(piece.part) == plan_.open[index] && piece.selection.count() > 0)
-        pieces_.push_back(&piece);
+    pieces_ = pieces_of(job_, plan_.open[index]);
     PENSTOCK_ASSIGN(file_, OpenFile::open(job_, *part_, options_, true));
     return {};
   }
@@ -167,7 +164,7 @@ class OrderedTransfer : public Transfer {
   Status call(int64_t begin, Round round, int64_t padding) {
     PENSTOCK_TRY(seek(begin));
     RoundCall call;
-    const Status prepared = call.prepare(std::move(round), limits(), 1, job_.direction, *job_.phases, padding);
+    const Status prepared = call.prepare(std::move(round), 1, job_.direction, *job_.phases, padding);
     fail(prepared);
     RoundCall nothing;
     access(prepared.ok() ? call : nothing);
@@ -210,20 +207,13 @@ class OrderedTransfer : public Transfer {
     const int rank = job_.comm->rank();
     const bool any = static_cast<size_t>(rank) < holdings.size();
     const Holding mine = any ? holdings[static_cast<size_t>(rank)] : Holding{rank, 0, 0};
-    // A piece of plain bytes: this rank's slab.
-    const Piece piece{0, mine.begin, 1, 0, Selection::whole(Dims{mine.end - mine.begin}), buffer.data()};
-    Rounds rounds(any ? std::vector<const Piece*>{&piece} : std::vector<const Piece*>{}, *part_, slab_limits(), false);
-    Round round;
+    const auto bytes = std::span(buffer).first(static_cast<size_t>(mine.end - mine.begin));
     RoundCall call;
-    if (rounds.next(round)) fail(call.prepare(std::move(round), slab_limits(), 1, Direction::read, *job_.phases));
+    if (any) fail(call.prepare_read(bytes));
     access(call);
-    const auto bytes = std::span<const std::byte>(buffer).first(
-        failure_.ok() ? static_cast<size_t>(mine.end - mine.begin) : size_t{0});
-    fail(deliver(job_, pieces_, holdings, bytes));
+    fail(deliver(job_, pieces_, holdings, failure_.ok() ? bytes : std::span<std::byte>()));
     return {};
   }
-
-  static Limits slab_limits() { return {true, false, 1, INT64_MAX, INT64_MAX}; }
 
   const Job& job_;
   const Options options_;
@@ -239,9 +229,7 @@ class OrderedTransfer : public Transfer {
 }  // namespace
 
 Result<std::unique_ptr<Transfer>> begin_ordered(const Job& job, const Options& options) {
-  auto transfer = std::make_unique<OrderedTransfer>(job, options);
-  PENSTOCK_TRY(transfer->begin());
-  return std::unique_ptr<Transfer>(std::move(transfer));
+  return begun<OrderedTransfer>(job, options);
 }
 
 }  // namespace penstock::mpiio

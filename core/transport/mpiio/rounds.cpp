@@ -122,9 +122,10 @@ void Rounds::add(Round& round, int64_t elements) {
     groups_.front().put_back(rest);
     stretch.slice.bytes = bytes;
   }
+  stretch.staged = stages(stretch);
   round.bytes += bytes;
-  if (stages(stretch)) round.staged += bytes;
-  round.entries += stretch.slice.stride == 1 || stages(stretch) ? 1 : elements;
+  if (stretch.staged) round.staged += bytes;
+  round.entries += stretch.slice.stride == 1 || stretch.staged ? 1 : elements;
   round.stretches.push_back(stretch);
 }
 
@@ -151,6 +152,10 @@ bool Rounds::next(Round& round) {
     if (goes_alone(head)) break;
   }
   for (const Stretch& stretch : overlapping) merge.put_back(stretch);
+  if (round.stretches.size() == 1 && round.stretches[0].flat()) {
+    round.stretches[0].staged = false;
+    round.staged = 0;
+  }
   return true;
 }
 

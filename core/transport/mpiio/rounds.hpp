@@ -15,6 +15,7 @@ namespace penstock::mpiio {
 struct Stretch {
   const Piece* piece = nullptr;
   Slice slice;
+  bool staged = false;  // in a round: it is packed on its way
   bool flat() const { return slice.stride == 1 && piece->swap_bytes <= 1; }
 };
 

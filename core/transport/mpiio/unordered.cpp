@@ -18,10 +18,6 @@ namespace {
 
 constexpr size_t max_in_flight = 8;
 
-Cell cell_of(const Options& options, Direction direction) {
-  return {Positioning::shared, false, options.synchronism, direction};
-}
-
 class RecordWriter : public Transfer {
  public:
   RecordWriter(const Job& job, const Options& options)
@@ -29,8 +25,6 @@ class RecordWriter : public Transfer {
   ~RecordWriter() override {  // requests are in progress only after a failure
     for (auto& call : in_flight_) (void)call.release();
   }
-  RecordWriter(const RecordWriter&) = delete;
-  RecordWriter& operator=(const RecordWriter&) = delete;
 
   Status begin() {
     PENSTOCK_ASSIGN(const PartPlan plan, plan_parts(job_, options_));
@@ -119,7 +113,7 @@ class RecordWriter : public Transfer {
     rounds.next(round);
     auto call = std::make_unique<RoundCall>();
     call->put_before(encode({block_of(piece), bytes, slot_, blocks_}));
-    fail(call->prepare(std::move(round), limits, 1, Direction::write, *job_.phases, options_.record_bytes - bytes));
+    fail(call->prepare(std::move(round), 1, Direction::write, *job_.phases, options_.record_bytes - bytes));
     if (!failure_.ok()) return;
     PhaseTimer timer(*job_.phases, Phase::write);
     fail(call->start(file_->possible(cell_of(options_, Direction::write)), file_->get(), 0));
@@ -189,9 +183,7 @@ class RecordReader : public Transfer {
 
   Status open_part(size_t index) {
     part_ = &job_.parts[plan_.open[index]];
-    pieces_.clear();
-    for (const Piece& piece : job_.pieces)
-      if (static_cast<size_t>(piece.part) == plan_.open[index]) pieces_.push_back(&piece);
+    pieces_ = pieces_of(job_, plan_.open[index]);
     PENSTOCK_TRY(find_slots());
     PENSTOCK_ASSIGN(file_, OpenFile::open(job_, *part_, options_, true));
     return {};
@@ -222,7 +214,7 @@ class RecordReader : public Transfer {
     for (int64_t done = 0; done < records; done += job_.comm->size()) {
       int64_t block = -1;
       if (done + job_.comm->rank() < records && failure_.ok()) {
-        auto read = read_record(buffer);
+        const auto read = read_record(buffer);
         fail(read.status());
         if (read.ok()) block = *read;
       }
@@ -233,14 +225,8 @@ class RecordReader : public Transfer {
 
   Result<int64_t> read_record(std::vector<std::byte>& buffer) {
     PhaseTimer timer(*job_.phases, Phase::read);
-    const Piece piece{0, part_->virtual_base, 1, 0, Selection::whole(Dims{slot_}), buffer.data()};
-    const Part all{part_->path, part_->virtual_base + slot_, part_->virtual_base};
-    const Limits limits{true, false, 1, INT64_MAX, INT64_MAX};
-    Rounds rounds({&piece}, all, limits, false);
-    Round round;
-    rounds.next(round);
     RoundCall call;
-    PENSTOCK_TRY(call.prepare(std::move(round), limits, 1, Direction::read, *job_.phases));
+    PENSTOCK_TRY(call.prepare_read(buffer));
     PENSTOCK_TRY(call.start(file_->possible(cell_of(options_, Direction::read)), file_->get(), 0));
     PENSTOCK_TRY(call.finish(*job_.phases));
     const auto header = decode_record(buffer);
@@ -280,12 +266,7 @@ class RecordReader : public Transfer {
 }  // namespace
 
 Result<std::unique_ptr<Transfer>> begin_records(const Job& job, const Options& options) {
-  const auto begun = [](auto transfer) -> Result<std::unique_ptr<Transfer>> {
-    PENSTOCK_TRY(transfer->begin());
-    return std::unique_ptr<Transfer>(std::move(transfer));
-  };
-  if (job.direction == Direction::write) return begun(std::make_unique<RecordWriter>(job, options));
-  return begun(std::make_unique<RecordReader>(job, options));
+  return job.direction == Direction::write ? begun<RecordWriter>(job, options) : begun<RecordReader>(job, options);
 }
 
 }  // namespace penstock::mpiio

@@ -39,7 +39,6 @@ Status verify_part(const Job& job, const Part& part, const std::vector<const Pie
   const size_t step = full ? 1 : (pieces.size() + spots - 1) / spots;
   for (size_t i = 0; i < pieces.size(); i += step) {
     const Piece& piece = *pieces[i];
-    if (piece.selection.count() == 0) continue;
     const int64_t first = first_address(piece), last = last_address(piece);
     if (!full) {
       PENSTOCK_TRY(compare(*file, part, piece, first, std::min(first + spot_bytes, last)));

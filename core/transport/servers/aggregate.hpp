@@ -12,7 +12,7 @@
 
 #include <penstock/status.hpp>
 
-#include "core/transport/servers/aligned.hpp"
+#include "core/transport/aligned.hpp"
 
 namespace penstock {
 

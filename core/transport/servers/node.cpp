@@ -108,10 +108,8 @@ Result<FileDescriptor> connect_to(const std::string& name) {
   FileDescriptor socket = new_socket();
   sockaddr_un address;
   const socklen_t length = address_of(name, address);
-  int result = 0;
-  do result = ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), length);
-  while (result != 0 && errno == EINTR);
-  if (result != 0) return failed("connecting to an I/O server");
+  const auto connect = [&] { return ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), length); };
+  if (retrying(connect) != 0) return failed("connecting to an I/O server");
   if (!same_user(socket.get())) return Status(Code::denied, "an I/O server's socket belongs to another user");
   return socket;
 }

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,15 +172,6 @@ Status spawn(const std::string& program, int listener, int clients, pid_t& pid) 
   posix_spawnattr_destroy(&attributes);
   return error == 0 ? Status() : Status::from_errno(error, fmt::format("starting '{}'", program));
 }
-
-// The ranks of a node and its servers: server S serves the ranks from first(S) on; the first of them starts it.
-struct Groups {
-  int ranks = 1, servers = 1;
-  bool any = false;
-  int first(int server) const { return static_cast<int>(static_cast<int64_t>(ranks) * server / servers); }
-  int clients(int server) const { return any ? ranks : first(server + 1) - first(server); }
-  bool serves(int server, int rank) const { return any || (rank >= first(server) && rank < first(server + 1)); }
-};
 
 // Data from the first rank of a group about its server, and from the node's first rank about memory.
 struct Started {

@@ -45,6 +45,15 @@ struct ServerPool {
 };
 using ServerPoolPtr = std::unique_ptr<ServerPool>;
 
+// Which servers serve which ranks: server S those from first(S) on, the first of which represents it; if ANY, all.
+struct Groups {
+  int ranks = 1, servers = 1;
+  bool any = false;
+  int first(int server) const { return static_cast<int>(static_cast<int64_t>(ranks) * server / servers); }
+  int clients(int server) const { return any ? ranks : first(server + 1) - first(server); }
+  bool serves(int server, int rank) const { return any || (rank >= first(server) && rank < first(server + 1)); }
+};
+
 // Divides MEMORY into slots: large enough for efficient calls, but several.
 std::vector<std::span<std::byte>> cut_slots(std::span<std::byte> memory);
 inline constexpr int64_t min_slots_bytes = 32 << 10;  // of a rank

@@ -1,13 +1,13 @@
-// Messages between ranks: a header of fixed size, so that its receive can be posted in advance, and an optional
-// payload.
+// Messages between ranks: of bounded size, so that their receives can be posted in advance, and their data.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <list>
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
+#include <vector>
 
 #include <penstock/communicator.hpp>
 
@@ -15,38 +15,15 @@
 
 namespace penstock {
 
-struct RankHeader {
-  ServerMessage::Kind kind = ServerMessage::Kind::end;
-  int32_t number = 0;
-  int64_t a = 0, b = 0, c = 0, d = 0;
-  double x = 0, y = 0;
-  Code code = Code::ok;
-  int32_t channel = 0;  // the number of the client's movement
-  int64_t text_bytes = 0;
-  int64_t data_bytes = 0;
+struct RankMessage {
+  ServerMessage message;
+  int32_t channel = 0;     // the number of the client's movement
+  int64_t data_bytes = 0;  // that follow
 };
 
-inline RankHeader header_of(const ServerMessage& m, int32_t channel, size_t data_bytes) {
-  return {m.kind,
-          m.number,
-          m.a,
-          m.b,
-          m.c,
-          m.d,
-          m.x,
-          m.y,
-          m.code,
-          channel,
-          static_cast<int64_t>(m.text.size()),
-          static_cast<int64_t>(data_bytes)};
-}
-inline ServerMessage message_of(const RankHeader& h, std::string text) {
-  return {h.kind, h.number, h.a, h.b, h.c, h.d, h.x, h.y, h.code, std::move(text)};
-}
-
-// Tags: all clients use the first three; replies of a server use three for each channel.
+// Tags: all clients use the first two; replies of a server use two for each channel.
 inline constexpr int rank_channels = 100, to_server = 0;
-inline int to_client(int32_t channel) { return 3 * (1 + channel % rank_channels); }
+inline int to_client(int32_t channel) { return 2 * (1 + channel % rank_channels); }
 
 // Sends in progress, with their data.
 class RankSends {
@@ -57,12 +34,13 @@ class RankSends {
               std::shared_ptr<const void> keep = {}) {
     auto& one = under_way_.emplace_back();
     one.keep = std::move(keep);
-    one.header = header_of(m, channel, data.size());
-    one.text = m.text;
-    PENSTOCK_TRY(add(one, peer, tag, std::as_bytes(std::span(&one.header, 1))));
-    if (!one.text.empty()) PENSTOCK_TRY(add(one, peer, tag + 1, std::as_bytes(std::span(one.text))));
-    if (!data.empty()) PENSTOCK_TRY(add(one, peer, tag + 2, data));
-    return {};
+    Encoder out;
+    out.value(channel);
+    out.value(std::ssize(data));
+    out.list(std::span<const std::byte>(encode_message(m)));
+    one.bytes = out.take();
+    PENSTOCK_TRY(add(one, peer, tag, one.bytes));
+    return data.empty() ? Status() : add(one, peer, tag + 1, data);
   }
   // Drops completed sends. Requests are tested in turn, which also makes MPI progress.
   Status progress() {
@@ -80,8 +58,7 @@ class RankSends {
 
  private:
   struct One {
-    RankHeader header;
-    std::string text;
+    std::vector<std::byte> bytes;
     std::shared_ptr<const void> keep;
     std::deque<Request> requests;  // last member: they use the others
   };
@@ -100,46 +77,43 @@ class RankReceive {
   RankReceive(Communicator all, int peer, int tag) : all_(std::move(all)), peer_(peer), tag_(tag) {}
   int peer() const { return peer_; }
 
-  // True when a header has arrived, until done() is called.
-  Result<bool> header() {
+  // True when a message has arrived, maybe without its data, until take() is called.
+  Result<bool> arrived() {
     if (arrived_) return true;
     if (!posted_) {
-      PENSTOCK_ASSIGN(request_, all_->receive(peer_, tag_, std::as_writable_bytes(std::span(&header_, 1))));
+      PENSTOCK_ASSIGN(request_, all_->receive(peer_, tag_, bytes_));
       posted_ = true;
     }
-    PENSTOCK_ASSIGN(arrived_, request_.test());
-    return arrived_;
+    PENSTOCK_ASSIGN(const bool done, request_.test());
+    if (!done) return false;
+    Decoder in(bytes_);
+    message_.channel = in.value<int32_t>();
+    message_.data_bytes = in.value<int64_t>();
+    PENSTOCK_ASSIGN(message_.message, decode_message(in.list<std::byte>()));
+    return arrived_ = true;
   }
-  const RankHeader& get() const { return header_; }
-  // Receives what follows the header, the data into DATA. True when complete.
+  const RankMessage& get() const { return message_; }
+  // Receives the data into DATA. True when complete.
   Result<bool> rest(std::span<std::byte> data) {
-    if (!rest_posted_) {
-      text_.resize(static_cast<size_t>(header_.text_bytes));
-      if (!text_.empty()) {
-        PENSTOCK_ASSIGN(text_request_, all_->receive(peer_, tag_ + 1, std::as_writable_bytes(std::span(text_))));
-      }
-      if (!data.empty()) {
-        PENSTOCK_ASSIGN(data_request_, all_->receive(peer_, tag_ + 2, data));
-      }
-      rest_posted_ = true;
+    if (!rest_posted_ && !data.empty()) {
+      PENSTOCK_ASSIGN(data_request_, all_->receive(peer_, tag_ + 1, data));
     }
-    PENSTOCK_ASSIGN(const bool text, text_request_.test());
-    PENSTOCK_ASSIGN(const bool all, data_request_.test());
-    return text && all;
+    rest_posted_ = true;
+    return data_request_.test();
   }
   ServerMessage take() {
     arrived_ = posted_ = rest_posted_ = false;
-    for (Request* request : {&request_, &text_request_, &data_request_}) *request = Request();
-    return message_of(header_, std::move(text_));
+    for (Request* request : {&request_, &data_request_}) *request = Request();
+    return std::move(message_.message);
   }
 
  private:
   Communicator all_;
   int peer_, tag_;
-  RankHeader header_;
-  std::string text_;
+  std::array<std::byte, max_message_bytes> bytes_;
+  RankMessage message_;
   bool posted_ = false, arrived_ = false, rest_posted_ = false;
-  Request request_, text_request_, data_request_;  // last members: they use the others
+  Request request_, data_request_;  // last members: they use the others
 };
 
 }  // namespace penstock

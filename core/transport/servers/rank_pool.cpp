@@ -1,6 +1,5 @@
 // Server ranks as seen by their clients: slots are memory of this rank, and chunks are messages.
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
@@ -9,7 +8,7 @@
 #include <penstock/phase.hpp>
 
 #include "core/comm/patience.hpp"
-#include "core/transport/servers/aligned.hpp"
+#include "core/transport/aligned.hpp"
 #include "core/transport/servers/rank_messages.hpp"
 #include "core/transport/servers/ranks.hpp"
 
@@ -56,7 +55,7 @@ class RankLink : public ServerLink {
     const double deadline = now() + wait_ms * 1e-3;
     while (true) {
       PENSTOCK_TRY(sends_.progress());
-      PENSTOCK_ASSIGN(const bool there, receive_.header());
+      PENSTOCK_ASSIGN(const bool there, receive_.arrived());
       if (there) {
         PENSTOCK_ASSIGN(const bool complete, receive_.rest(place()));
         if (complete) return std::optional(receive_.take());
@@ -73,10 +72,10 @@ class RankLink : public ServerLink {
  private:
   // The place of a server's data in its slot.
   std::span<std::byte> place() const {
-    const RankHeader& h = receive_.get();
-    const auto number = static_cast<size_t>(h.number);
-    if (h.data_bytes == 0 || h.kind != Kind::freed || number >= slots_.size()) return {};
-    return slots_[number].subspan(static_cast<size_t>(chunks_[number].a), static_cast<size_t>(h.data_bytes));
+    const auto& [message, channel, bytes] = receive_.get();
+    const auto number = static_cast<size_t>(message.number);
+    if (bytes == 0 || message.kind != Kind::freed || number >= slots_.size()) return {};
+    return slots_[number].subspan(static_cast<size_t>(chunks_[number].a), static_cast<size_t>(bytes));
   }
 
   RankSends sends_;
@@ -88,35 +87,36 @@ class RankLink : public ServerLink {
   bool reads_ = false;
 };
 
-struct RankPool : ServerPool {
+struct SlotMemory {
   AlignedMemory memory;
   int64_t bytes = 0;
+};
+
+struct RankPool : ServerPool {
+  SlotMemory own;
   std::shared_ptr<const ServerRanks> ranks;
 };
 
 // Memory of earlier movements, whose pages exist already.
-struct Spare {
-  AlignedMemory memory;
-  int64_t bytes = 0;
-};
 std::mutex spare_mutex;
-Spare& spare() {
-  static Spare one;
+SlotMemory& spare() {
+  static SlotMemory one;
   return one;
 }
 
 Status take_memory(RankPool& pool, int64_t bytes) {
-  pool.bytes = bytes;
+  AlignedMemory& memory = pool.own.memory;
+  pool.own.bytes = bytes;
   {
     std::lock_guard lock(spare_mutex);
-    if (spare().bytes == bytes) pool.memory = std::move(spare().memory);
+    if (spare().bytes == bytes) memory = std::move(spare().memory);
   }
-  if (!pool.memory) {
-    pool.memory = aligned_memory(bytes);
-    if (!pool.memory) return {Code::memory, "no memory for what is handed to server ranks: lower buffer_bytes"};
-    for (int64_t at = 0; at < bytes; at += direct_alignment) pool.memory.get()[at] = {};
+  if (!memory) {
+    memory = aligned_memory(bytes);
+    if (!memory) return {Code::memory, "no memory for what is handed to server ranks: lower buffer_bytes"};
+    for (int64_t at = 0; at < bytes; at += direct_alignment) memory.get()[at] = {};
   }
-  pool.slots = cut_slots(std::span(pool.memory.get(), static_cast<size_t>(bytes)));
+  pool.slots = cut_slots(std::span(memory.get(), static_cast<size_t>(bytes)));
   return {};
 }
 
@@ -139,16 +139,13 @@ Result<ServerPoolPtr> take_server_ranks(const Communicator& comm, const Settings
   const int64_t unit = min_slots_bytes, share = settings.integer("buffer_bytes") / comm->node_size();
   PENSTOCK_TRY(take_memory(*pool, std::max(unit, share / unit * unit)));
   const auto channel = static_cast<int32_t>(ranks->channels++ % rank_channels);
-  const auto n = static_cast<int64_t>(ranks->clients.size()), m = static_cast<int64_t>(ranks->servers.size());
-  const bool any = settings.word("assignment") == "any";
-  for (int64_t s = 0; s < m; ++s) {
-    const auto first = static_cast<int>(n * s / m), end = static_cast<int>(n * (s + 1) / m);
-    const bool mine = any || (comm->rank() >= first && comm->rank() < end);
-    if (!mine) continue;
-    const Seat seat{ranks->servers[static_cast<size_t>(s)], any ? comm->rank() : comm->rank() - first,
-                    any ? static_cast<int>(n) : end - first};
-    auto link = std::make_unique<RankLink>(ranks->all, seat, channel, pool->slots);
-    pool->links.push_back(std::move(link));
+  const Groups groups{static_cast<int>(ranks->clients.size()), static_cast<int>(ranks->servers.size()),
+                      settings.word("assignment") == "any"};
+  for (int s = 0; s < groups.servers; ++s) {
+    if (!groups.serves(s, comm->rank())) continue;
+    const int first = groups.first(s);
+    const Seat seat{ranks->servers[static_cast<size_t>(s)], comm->rank() - (groups.any ? 0 : first), groups.clients(s)};
+    pool->links.push_back(std::make_unique<RankLink>(ranks->all, seat, channel, pool->slots));
     pool->first_client = pool->first_client || comm->rank() == first;
   }
   return ServerPoolPtr(std::move(pool));
@@ -163,18 +160,17 @@ void keep_server_ranks(ServerPoolPtr pool) {
       return keep_for_ever(std::shared_ptr<ServerPool>(std::move(pool)));
     }
   std::lock_guard lock(spare_mutex);
-  spare() = {std::move(mine.memory), mine.bytes};
+  spare() = std::move(mine.own);
 }
 
 Status say_goodbye(const ServerRanks& ranks) {
   RankSends sends(ranks.all);
   for (const int server : ranks.servers) PENSTOCK_TRY(sends.send(server, to_server, {.kind = Kind::bye}, 0, {}));
-  Patience patience;
-  while (!sends.empty()) {
+  const auto sent = [&]() -> Result<bool> {
     PENSTOCK_TRY(sends.progress());
-    PENSTOCK_TRY(patience.wait(*ranks.all, "I/O servers to be dismissed"));
-  }
-  return {};
+    return sends.empty();
+  };
+  return wait_until(sent, *ranks.all, "I/O servers to be dismissed");
 }
 
 }  // namespace penstock

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/base/units.hpp"
-#include "core/transport/servers/aligned.hpp"
+#include "core/transport/aligned.hpp"
 #include "core/transport/servers/rank_messages.hpp"
 #include "core/transport/servers/ranks.hpp"
 #include "core/transport/servers/service.hpp"
@@ -71,25 +71,23 @@ class RankServer {
 
   // Receives one message of CLIENT, if it has arrived completely.
   Result<bool> receive(Client& client) {
-    PENSTOCK_ASSIGN(const bool there, client.receive.header());
+    PENSTOCK_ASSIGN(const bool there, client.receive.arrived());
     if (!there) return false;
-    const RankHeader& h = client.receive.get();
+    const auto& [m, channel, bytes] = client.receive.get();
     std::span<std::byte> data;
-    if (h.kind == Kind::chunk) {
-      if (!client.memory.bytes && !reserve(client, h)) return false;
-      const int64_t at = h.c + h.d - h.data_bytes;
-      data = {client.memory.bytes.get() + at, static_cast<size_t>(h.data_bytes)};
+    if (m.kind == Kind::chunk) {
+      if (!client.memory.bytes && !reserve(client, m)) return false;
+      data = {client.memory.bytes.get() + (m.c + m.d - bytes), static_cast<size_t>(bytes)};
     }
     PENSTOCK_ASSIGN(const bool complete, client.receive.rest(data));
     if (!complete) return false;
-    const int32_t channel = h.channel;
     handle(client, client.receive.take(), channel);
     return true;
   }
 
   // Reserves room for a chunk, or returns false: the movements must then process waiting chunks urgently.
-  bool reserve(Client& client, const RankHeader& h) {
-    const int64_t size = round_up(h.c + h.d, direct_alignment);
+  bool reserve(Client& client, const ServerMessage& m) {
+    const int64_t size = round_up(m.c + m.d, direct_alignment);
     AlignedMemory memory;
     if (held_ == 0 || held_ + size <= limit_) memory = aligned_memory(size);
     if (!memory) {
@@ -97,7 +95,7 @@ class RankServer {
       return false;
     }
     held_ += size;
-    client.memory = {std::shared_ptr<std::byte>(memory.release(), [](std::byte* p) { std::free(p); }), size, h.a, h.b};
+    client.memory = {std::move(memory), size, m.a, m.b};
     return true;
   }
 

@@ -1,8 +1,6 @@
 // Server ranks: the same service over messages between ranks, for servers set apart by penstock_split.
 #pragma once
 
-#include <memory>
-
 #include "core/transport/servers/pool.hpp"
 
 namespace penstock {

@@ -14,7 +14,7 @@
 #include "core/base/owner.hpp"
 #include "core/base/units.hpp"
 #include "core/storage/target.hpp"
-#include "core/transport/servers/aligned.hpp"
+#include "core/transport/aligned.hpp"
 
 namespace penstock {
 namespace {
@@ -22,29 +22,24 @@ namespace {
 constexpr int64_t copy_bytes = 4 << 20;
 
 // If a file system does not support O_TMPFILE, the name exists for a moment.
-int unnamed_file(const std::string& folder) {
-  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
+FileDescriptor unnamed_file(const std::string& folder) {
+  FileDescriptor fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (fd.get() >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
   const std::string name = folder + "/" + partial_name("penstock-scratch", random_token(), text(this_process()));
-  const int named = ::open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  if (named >= 0) ::unlink(name.c_str());
-  return named;
+  fd = FileDescriptor(::open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+  if (fd.get() >= 0) ::unlink(name.c_str());
+  return fd;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<ScratchFile>> ScratchFile::create(Storage& storage, const std::string& folder) {
-  const int fd = unnamed_file(folder);
-  if (fd < 0) return Status::from_errno(errno, fmt::format("making a file in scratch folder '{}'", folder));
-  auto file = storage.open(fmt::format("/proc/self/fd/{}", fd), Io::buffered, true);
-  if (!file.ok()) {
-    ::close(fd);
-    return file.status().in(fmt::format("scratch folder '{}'", folder));
-  }
-  return std::unique_ptr<ScratchFile>(new ScratchFile(fd, *std::move(file)));
+  FileDescriptor fd = unnamed_file(folder);
+  if (fd.get() < 0) return Status::from_errno(errno, fmt::format("making a file in scratch folder '{}'", folder));
+  auto file = storage.open(fmt::format("/proc/self/fd/{}", fd.get()), Io::buffered, true);
+  if (!file.ok()) return file.status().in(fmt::format("scratch folder '{}'", folder));
+  return std::unique_ptr<ScratchFile>(new ScratchFile(std::move(fd), *std::move(file)));
 }
-
-ScratchFile::~ScratchFile() { ::close(fd_); }
 
 Status ScratchFile::write(int64_t offset, std::span<const std::byte> bytes) {
   PENSTOCK_TRY(file_->write(offset, bytes));

@@ -9,6 +9,7 @@
 
 #include <penstock/status.hpp>
 
+#include "core/base/file_descriptor.hpp"
 #include "core/storage/storage.hpp"
 
 namespace penstock {
@@ -17,18 +18,15 @@ class ScratchFile {
  public:
   // Creates a file without a name in FOLDER; it disappears with this process, however that ends.
   static Result<std::unique_ptr<ScratchFile>> create(Storage& storage, const std::string& folder);
-  ~ScratchFile();
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
 
   Status write(int64_t offset, std::span<const std::byte> bytes);
   // Copies the written ranges, and nothing else, to TARGET.
   Status copy_to(StorageFile& target);
 
  private:
-  ScratchFile(int fd, StorageFilePtr file) : fd_(fd), file_(std::move(file)) {}
+  ScratchFile(FileDescriptor fd, StorageFilePtr file) : fd_(std::move(fd)), file_(std::move(file)) {}
 
-  int fd_;
+  FileDescriptor fd_;
   StorageFilePtr file_;
   std::map<int64_t, int64_t> written_;  // begin: end, disjoint
 };

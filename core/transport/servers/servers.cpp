@@ -32,10 +32,7 @@ class Servers : public Transport {
     const bool ranks = settings.word("kind") == "ranks";
     PENSTOCK_ASSIGN(ServerPoolPtr pool,
                     ranks ? take_server_ranks(job.comm, settings) : take_node_servers(job.comm, settings));
-    auto transfer = std::make_unique<ServersTransfer>(job, settings, std::move(pool),
-                                                      ranks ? keep_server_ranks : keep_node_servers);
-    PENSTOCK_TRY(transfer->begin());
-    return std::unique_ptr<Transfer>(std::move(transfer));
+    return begun<ServersTransfer>(job, settings, std::move(pool), ranks ? keep_server_ranks : keep_node_servers);
   }
 };
 

@@ -69,17 +69,10 @@ struct Service::Job {
   void add_part(int client, const ServerMessage& m) {
     auto& mine = parts_of[static_cast<size_t>(client)];
     mine.resize(std::max(mine.size(), static_cast<size_t>(m.number) + 1), -1);
-    auto at = std::find_if(list.begin(), list.end(), [&](const File& f) { return f.path == m.text; });
-    if (list.size() > few) {
-      const auto known = by_path.find(m.text);
-      at = known == by_path.end() ? list.end() : list.begin() + known->second;
-    }
-    if (at == list.end()) {
-      by_path.emplace(m.text, static_cast<std::ptrdiff_t>(list.size()));
-      at = list.insert(at, File{m.text});
-    }
-    at->bytes += m.a;
-    mine[static_cast<size_t>(m.number)] = at - list.begin();
+    const auto [known, is_new] = by_path.try_emplace(m.text, std::ssize(list));
+    if (is_new) list.push_back({m.text});
+    list[static_cast<size_t>(known->second)].bytes += m.a;
+    mine[static_cast<size_t>(m.number)] = known->second;
   }
 
   Result<StorageFile*> file_at(int64_t part) { return files.at(list[static_cast<size_t>(part)].path); }
@@ -192,8 +185,6 @@ struct Service::Job {
     return chunk;
   }
 
-  static constexpr size_t few = 16;
-
   bool reads, syncs;
   std::string scratch_folder;
   std::shared_ptr<Storage> storage;
@@ -204,7 +195,7 @@ struct Service::Job {
   int64_t waiting = 0;  // chunks
   bool urgent = false;
   std::vector<File> list;
-  std::map<std::string, std::ptrdiff_t> by_path;
+  std::map<std::string, int64_t> by_path;
   std::optional<Aggregator> aggregator;
   std::optional<BlockCache> cache;
   Status status;

@@ -6,8 +6,6 @@
 #include <memory>
 #include <span>
 
-#include <penstock/status.hpp>
-
 #include "core/storage/storage.hpp"
 #include "core/transport/servers/message.hpp"
 

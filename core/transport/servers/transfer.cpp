@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <penstock/timeout.hpp>
 
-#include "core/transport/open_parts.hpp"
 #include "core/transport/servers/stream.hpp"
 
 namespace penstock {
@@ -99,17 +98,10 @@ Status ServersTransfer::begin() {
                 .text = absolute(job_.parts[p].path)});
   if (!scratch.empty() && !reading()) {
     tell_all({.kind = ServerMessage::Kind::ready});
-    await_answers(ServerMessage::Kind::ready);
+    const auto waits = [](const Server& s) { return !s.lost && s.answer.kind != ServerMessage::Kind::ready; };
+    while (std::ranges::any_of(servers_, waits)) wait(patience_ms);
   }
   return {};
-}
-
-void ServersTransfer::await_answers(ServerMessage::Kind kind) {
-  const auto waiting = [&] {
-    return std::any_of(servers_.begin(), servers_.end(),
-                       [&](const Server& s) { return !s.lost && s.answer.kind != kind; });
-  };
-  while (waiting()) wait(patience_ms);
 }
 
 // Takes replies of any server; waits only if there is a single one.
@@ -170,7 +162,7 @@ void ServersTransfer::take_reply(size_t link, const ServerMessage& message) {
 }
 
 ServersTransfer::Slot* ServersTransfer::free_slot() {
-  const auto at = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.busy; });
+  const auto at = std::ranges::find(slots_, false, &Slot::busy);
   return at == slots_.end() ? nullptr : &*at;
 }
 
@@ -184,8 +176,7 @@ size_t ServersTransfer::least_loaded() const {
 }
 
 bool ServersTransfer::done() const {
-  return handed_over_ &&
-         std::all_of(servers_.begin(), servers_.end(), [](const Server& s) { return s.lost || s.done; });
+  return handed_over_ && std::ranges::all_of(servers_, [](const Server& s) { return s.lost || s.done; });
 }
 
 // Hands over one slot, or waits for an event.

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/comm/patience.hpp"
@@ -61,7 +60,6 @@ class ServersTransfer : public Transfer {
   void tell(size_t link, const ServerMessage& message, std::span<std::byte> slot = {});
   void tell_all(const ServerMessage& message);
   void lose(size_t link, const Status& status);
-  void await_answers(ServerMessage::Kind kind);
 
   bool take_replies(int wait_ms);
   void take_reply(size_t link, const ServerMessage& message);

@@ -34,22 +34,19 @@ class Background {
   // Waits for the previous task, then starts this one. Returns the status of the previous task.
   Status submit(std::function<Status()> task) {
     Status before = wait();
+    task_ = std::move(task);  // the thread is not in it
+    try {
+      if (threaded_ && !thread_.joinable()) thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {  // no thread available: work without
+      threaded_ = false;
+    }
     if (!threaded_) {
-      status_ = guarded(task);
+      status_ = guarded(task_);
       return before;
     }
     {
       std::lock_guard lock(mutex_);
-      task_ = std::move(task);
       busy_ = true;
-    }
-    try {
-      if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error&) {  // no thread available: work without
-      threaded_ = false;
-      busy_ = false;
-      status_ = guarded(task_);
-      return before;
     }
     changed_.notify_all();
     return before;

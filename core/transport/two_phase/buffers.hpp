@@ -5,25 +5,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <span>
 #include <vector>
 
-namespace penstock {
+#include "core/base/units.hpp"
+#include "core/transport/aligned.hpp"
 
-struct FreeDeleter {
-  void operator()(std::byte* p) const { std::free(p); }
-};
+namespace penstock {
 
 class Buffer {
  public:
   Buffer() = default;
   // Null data() if memory is exhausted.
-  explicit Buffer(int64_t bytes) : bytes_((bytes + 4095) / 4096 * 4096) {
-    const int64_t alignment = bytes_ >= huge ? huge : 4096;  // aligned_alloc requires a multiple of it
-    const auto size = static_cast<size_t>((bytes_ + alignment - 1) / alignment * alignment);
-    data_.reset(static_cast<std::byte*>(std::aligned_alloc(static_cast<size_t>(alignment), size)));
+  explicit Buffer(int64_t bytes) : bytes_(round_up(bytes, direct_alignment)) {
+    const int64_t alignment = bytes_ >= huge ? huge : direct_alignment;
+    data_ = aligned_memory(round_up(bytes_, alignment), alignment);
     if (data_ && bytes_ >= huge) ::madvise(data_.get(), static_cast<size_t>(bytes_), MADV_HUGEPAGE);
   }
   std::byte* data() const { return data_.get(); }
@@ -32,7 +27,7 @@ class Buffer {
 
  private:
   static constexpr int64_t huge = 2 << 20;
-  std::unique_ptr<std::byte, FreeDeleter> data_;
+  AlignedMemory data_;
   int64_t bytes_ = 0;
 };
 

@@ -56,20 +56,15 @@ int Domains::writer_of(int rank) const {
   return writer < writers && rank_of(writer) == rank ? writer : -1;
 }
 
-int64_t Domains::rounds() const {
+int64_t Domains::largest_domain() const {
   int64_t largest = 0;
   for (int w = 0; w < writers; ++w) largest = std::max(largest, cut(w + 1) - cut(w));
-  return (largest + window - 1) / window;
+  return largest;
 }
 
-int64_t Domains::largest_window() const {
-  int64_t largest = 0;
-  for (int w = 0; w < writers; ++w) largest = std::max(largest, cut(w + 1) - cut(w));
-  return std::min(largest, window);
-}
-
-int64_t Domains::window_begin(int writer, int64_t round) const {
-  return std::min(cut(writer) + round * window, cut(writer + 1));
+AddressRange Domains::range(int writer, int64_t round) const {
+  const int64_t begin = cut(writer) + round * window, end = cut(writer + 1);
+  return {std::min(begin, end), std::min(begin + window, end)};
 }
 
 Domains cut_domains(const Cut& cut) {

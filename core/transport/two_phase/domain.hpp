@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/transport/move.hpp"
+
 namespace penstock {
 
 // The address space to divide, and the writers.
@@ -38,14 +40,13 @@ struct Domains {
   int64_t cut(int writer) const;
   int writer_at(int64_t address) const;  // REQUIRES: begin <= address < end
   int rank_of(int writer) const;
-  int writer_of(int rank) const;   // -1 if RANK is not a writer
-  int64_t rounds() const;          // of the largest domain
-  int64_t largest_window() const;  // of any writer in any round
+  int writer_of(int rank) const;  // -1 if RANK is not a writer
+  int64_t largest_domain() const;
+  int64_t rounds() const { return (largest_domain() + window - 1) / window; }
+  int64_t largest_window() const { return std::min(largest_domain(), window); }  // of any writer in any round
   // A writer's memory: one window fills while the other is written, if there is more than one round.
   int64_t windows_bytes() const { return std::min<int64_t>(2, rounds()) * largest_window(); }
-  // The range of WRITER in ROUND; empty after the end of its domain.
-  int64_t window_begin(int writer, int64_t round) const;
-  int64_t window_end(int writer, int64_t round) const { return window_begin(writer, round + 1); }
+  AddressRange range(int writer, int64_t round) const;  // empty after the end of its domain
 };
 
 // The default number of writers: a few per node, since more would only share its path to the disk; none for less than a

@@ -12,24 +12,18 @@
 namespace penstock {
 namespace {
 
-// What many pieces have in common: everything except their place.
-struct Pattern {
-  int64_t element_bytes = 1;
-  int64_t row_stride = 0;
-  Selection selection;
-};
-
-std::vector<std::byte> encode(const Pattern& pattern) {
+// What many pieces have in common: everything except their place. SELECTION: as far as it is told.
+std::vector<std::byte> encode_pattern(const Piece& piece, const Selection& selection) {
   Encoder out;
-  out.value(pattern.element_bytes);
-  out.value(pattern.row_stride);
-  pattern.selection.encode(out);
+  out.value(piece.element_bytes);
+  out.value(piece.row_stride);
+  selection.encode(out);
   return out.take();
 }
 
-Pattern decode_pattern(std::span<const std::byte> bytes) {
+Piece decode_pattern(std::span<const std::byte> bytes) {
   Decoder in(bytes);
-  Pattern pattern;
+  Piece pattern;
   pattern.element_bytes = in.value<int64_t>();
   pattern.row_stride = in.value<int64_t>();
   pattern.selection = Selection::decode(in);
@@ -87,7 +81,7 @@ Status read_client(ExchangePlan& plan, PartNumbers& numbers, const Message& mess
     part.bytes = in.value<int64_t>();
     part.virtual_base = in.value<int64_t>();
   }
-  std::vector<Pattern> patterns;
+  std::vector<Piece> patterns;
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) patterns.push_back(decode_pattern(in.list<std::byte>()));
   std::vector<Piece> pieces;
   const auto count = in.value<int64_t>();
@@ -95,15 +89,13 @@ Status read_client(ExchangePlan& plan, PartNumbers& numbers, const Message& mess
   Decoder places(bytes);
   for (auto n = count; n > 0 && places.ok(); --n) {
     const auto pattern = static_cast<size_t>(places.value<int32_t>());
-    Piece piece;
-    piece.part = places.value<int32_t>();
-    piece.address = places.value<int64_t>();
-    good = good && pattern < patterns.size() && static_cast<size_t>(piece.part) < parts.size();
+    const auto part = places.value<int32_t>();
+    const auto address = places.value<int64_t>();
+    good = good && pattern < patterns.size() && static_cast<size_t>(part) < parts.size();
     if (!good) break;
-    piece.element_bytes = patterns[pattern].element_bytes;
-    piece.row_stride = patterns[pattern].row_stride;
-    piece.selection = patterns[pattern].selection;
-    pieces.push_back(std::move(piece));
+    Piece& piece = pieces.emplace_back(patterns[pattern]);
+    piece.part = part;
+    piece.address = address;
   }
   if (!good || !in.ok() || !in.done() || !places.done())
     return {Code::internal, "a plan of exchange cannot be decoded"};
@@ -183,7 +175,7 @@ Cut make_cut(const Reach& all, const Settings& settings) {
 
 std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains) {
   std::erase_if(pieces, [](const Piece& piece) { return piece.selection.count() == 0 || piece.element_bytes == 0; });
-  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.address < b.address; });
+  std::ranges::stable_sort(pieces, {}, &Piece::address);
   std::map<int, std::vector<Piece>> by_writer;
   for (const Piece& piece : pieces) {
     const int first = domains.writer_at(first_address(piece));
@@ -203,9 +195,8 @@ Description describe_route(const std::vector<Part>& all_parts, const Domains& do
   Numbers<std::vector<std::byte>> patterns;
   Encoder places;
   for (const Piece& piece : route.pieces.all()) {
-    places.value(
-        patterns.of(encode({piece.element_bytes, piece.row_stride,
-                            piece.selection.packed(element_floor(piece, begin), element_floor(piece, end - 1) + 1)})));
+    const Selection told = piece.selection.packed(element_floor(piece, begin), element_floor(piece, end - 1) + 1);
+    places.value(patterns.of(encode_pattern(piece, told)));
     places.value(parts.of(piece.part));
     places.value(piece.address);
   }
@@ -300,8 +291,7 @@ Result<ExchangePlan> OwnExchange::complete(const Job& job, bool repeats, PlanCac
     const auto own = route.pieces.all();
     if (route.rank == rank) add_client(plan, numbers, rank, {own.begin(), own.end()}, job.parts);
   }
-  std::stable_sort(plan.clients.begin(), plan.clients.end(),
-                   [](const Client& a, const Client& b) { return a.rank < b.rank; });
+  std::ranges::stable_sort(plan.clients, {}, &Client::rank);
   for (const Route& route : plan.routes) plan.bytes += route.pieces.bytes();
   for (const Client& client : plan.clients) plan.bytes += client.pieces.bytes();
   return plan;

@@ -15,13 +15,13 @@ Status no_memory(int64_t bytes) {
 }  // namespace
 
 Mailbox::~Mailbox() {
-  for (Outgoing& out : outgoing_) {
+  for (Letter& out : outgoing_) {
     const auto done = out.request.test();
     if (done.ok() && *done) continue;
     out.request.abandon();
     out.buffer.leak();
   }
-  for (Incoming& in : incoming_) {
+  for (Letter& in : incoming_) {
     const auto done = in.request.test();
     if (!done.ok() || !*done) in.buffer.leak();  // it may be arriving and never complete
   }
@@ -41,10 +41,7 @@ Status Mailbox::reserve(std::span<const int64_t> sizes) {
 }
 
 Status Mailbox::expect(int peer, int tag, int64_t bytes, size_t number) {
-  Incoming in;
-  in.buffer = pool_.take(bytes);
-  in.number = number;
-  in.bytes = bytes;
+  Letter in{pool_.take(bytes), {}, bytes, number};
   if (in.buffer.data() == nullptr) return no_memory(bytes);
   PENSTOCK_ASSIGN(in.request, comm_->receive(peer, tag, std::span(in.buffer.data(), static_cast<size_t>(bytes))));
   coming_ += bytes;
@@ -52,34 +49,35 @@ Status Mailbox::expect(int peer, int tag, int64_t bytes, size_t number) {
   return {};
 }
 
-Result<bool> Mailbox::take(const std::function<void(size_t number, std::byte* data)>& take) {
-  bool any = false;
-  for (size_t i = 0; i < incoming_.size();) {
-    Incoming& in = incoming_[i];
-    bool done = false;
-    {
-      PhaseTimer timer(phases_, Phase::exchange);
-      PENSTOCK_ASSIGN(done, in.request.test());
-    }
+Result<std::vector<Mailbox::Letter>> Mailbox::remove_done(std::vector<Letter>& letters) {
+  PhaseTimer timer(phases_, Phase::exchange);
+  std::vector<Letter> removed;
+  for (size_t i = 0; i < letters.size();) {
+    PENSTOCK_ASSIGN(const bool done, letters[i].request.test());
     if (!done) {
       ++i;
       continue;
     }
-    take(in.number, in.buffer.data());
-    pool_.give(std::move(in.buffer));
-    coming_ -= in.bytes;
-    if (i + 1 < incoming_.size()) in = std::move(incoming_.back());
-    incoming_.pop_back();
-    any = true;
+    removed.push_back(std::move(letters[i]));
+    if (i + 1 < letters.size()) letters[i] = std::move(letters.back());
+    letters.pop_back();
   }
-  return any;
+  return removed;
+}
+
+Result<bool> Mailbox::take(const std::function<void(size_t number, std::byte* data)>& take) {
+  PENSTOCK_ASSIGN(auto arrived, remove_done(incoming_));
+  for (Letter& in : arrived) {
+    take(in.number, in.buffer.data());
+    coming_ -= in.bytes;
+    pool_.give(std::move(in.buffer));
+  }
+  return !arrived.empty();
 }
 
 Result<bool> Mailbox::send(int peer, int tag, int64_t bytes, const std::function<void(std::byte* data)>& fill) {
   if (sending() && going_ + bytes > budget_) return false;
-  Outgoing out;
-  out.buffer = pool_.take(bytes);
-  out.bytes = bytes;
+  Letter out{pool_.take(bytes), {}, bytes};
   if (out.buffer.data() == nullptr) {
     if (sending()) return false;  // the reserved memory becomes free again
     return no_memory(bytes);
@@ -94,20 +92,12 @@ Result<bool> Mailbox::send(int peer, int tag, int64_t bytes, const std::function
 }
 
 Result<bool> Mailbox::collect() {
-  PhaseTimer timer(phases_, Phase::exchange);
-  bool any = false;
-  for (auto out = outgoing_.begin(); out != outgoing_.end();) {
-    PENSTOCK_ASSIGN(const bool done, out->request.test());
-    if (!done) {
-      ++out;
-      continue;
-    }
-    going_ -= out->bytes;
-    pool_.give(std::move(out->buffer));
-    out = outgoing_.erase(out);
-    any = true;
+  PENSTOCK_ASSIGN(auto sent, remove_done(outgoing_));
+  for (Letter& out : sent) {
+    going_ -= out.bytes;
+    pool_.give(std::move(out.buffer));
   }
-  return any;
+  return !sent.empty();
 }
 
 }  // namespace penstock

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <span>
 #include <vector>
 
@@ -46,23 +45,18 @@ class Mailbox {
   int64_t bytes() const { return pool_.made(); }  // of all its buffers
 
  private:
-  struct Outgoing {  // the request is destroyed before its buffer
+  struct Letter {  // the request is destroyed before its buffer
     Buffer buffer;
     Request request;
     int64_t bytes = 0;
-  };
-  struct Incoming {
-    Buffer buffer;
-    Request request;
     size_t number = 0;
-    int64_t bytes = 0;
   };
+  Result<std::vector<Letter>> remove_done(std::vector<Letter>& letters);
 
   Communicator comm_;
   PhaseTimes& phases_;
   BufferPool pool_;
-  std::vector<Incoming> incoming_;
-  std::list<Outgoing> outgoing_;
+  std::vector<Letter> incoming_, outgoing_;
   const int64_t budget_;
   int64_t coming_ = 0, going_ = 0;  // bytes
 };

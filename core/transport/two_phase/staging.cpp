@@ -54,9 +54,8 @@ void Staging::begin(int64_t round) {
 void Staging::write(int64_t round) {
   PhaseTimer timer(*job_.phases, Phase::write);
   settle();  // also without data to write: the next round fills the buffer of the previous one
-  const std::vector<Range>& list = ranges_[round % 2];
-  if (list.empty() || !failure_.ok()) return;
-  fail(helper_.submit([this, round, list]() -> Status {
+  if (ranges_[round % 2].empty() || !failure_.ok()) return;
+  fail(helper_.submit([this, round, list = ranges_[round % 2]]() -> Status {
     for (const Range& range : list) {
       PENSTOCK_ASSIGN(StorageFile * file, files_.at(range.part->path));
       PENSTOCK_TRY(file->write(range.begin - range.part->virtual_base, bytes_of(range, round)));
@@ -104,14 +103,13 @@ Status Staging::finish() {
 }
 
 std::span<std::byte> Staging::bytes_of(const Range& range, int64_t round) const {
-  return {window(round) + (range.begin - domains_.window_begin(writer_, round)),
-          static_cast<size_t>(range.end - range.begin)};
+  return {window(round) + (range.begin - addresses(round).begin), static_cast<size_t>(range.end - range.begin)};
 }
 
 // The ranges to move, in whole blocks; a window without pieces has none.
 std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   if (writer_ < 0) return {};
-  const int64_t begin = domains_.window_begin(writer_, round), end = domains_.window_end(writer_, round);
+  const auto [begin, end] = addresses(round);
   std::vector<Range> found;
   std::unordered_map<int32_t, size_t> number;  // of a part's range
   for (const Client& client : plan_.clients) {

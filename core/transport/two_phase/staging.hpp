@@ -60,9 +60,7 @@ class Staging {
     if (failure_.ok()) failure_ = status;
   }
   std::byte* window(int64_t round) const { return windows_[round % 2]; }
-  AddressRange addresses(int64_t round) const {
-    return {domains_.window_begin(writer_, round), domains_.window_end(writer_, round)};
-  }
+  AddressRange addresses(int64_t round) const { return domains_.range(writer_, round); }
   std::span<std::byte> bytes_of(const Range& range, int64_t round) const;
   std::vector<Range> ranges(int64_t round) const;
   // Zeroes the bytes of RANGE that are in none of its pieces, and possibly others.

@@ -98,8 +98,6 @@ class TwoPhaseTransfer : public Transfer {
     kept_.in_doubt = true;
     neighbours_.fail();
   }
-  TwoPhaseTransfer(const TwoPhaseTransfer&) = delete;
-  TwoPhaseTransfer& operator=(const TwoPhaseTransfer&) = delete;
 
   // Collective.
   Status prepare(bool share) {
@@ -179,14 +177,11 @@ class TwoPhaseTransfer : public Transfer {
     if (neighbours_.any()) neighbours_.ring(rank_);
   }
 
-  AddressRange window(int writer, int64_t round) const {
-    return {domains_.window_begin(writer, round), domains_.window_end(writer, round)};
-  }
   int64_t bytes_from(const Client& client, int64_t round) const {
-    return client.pieces.bytes_in(window(writer_, round));
+    return client.pieces.bytes_in(domains_.range(writer_, round));
   }
   int64_t bytes_to(const Route& route, int64_t round) const {
-    return route.pieces.bytes_in(window(route.writer, round));
+    return route.pieces.bytes_in(domains_.range(route.writer, round));
   }
 
   // Local. Allocates all memory for the rounds before other ranks wait for this one.
@@ -215,10 +210,7 @@ class TwoPhaseTransfer : public Transfer {
       broken_ = Status(Code::elsewhere, "messages of another rank of this node failed");
     PENSTOCK_TRY(broken_);
     Result<bool> moved = step();
-    if (moved.ok()) return moved;
-    broken_ = moved.status();
-    job_.comm->poison();
-    if (neighbours_.any()) neighbours_.fail();
+    if (!moved.ok()) give_up(moved.status());
     return moved;
   }
 
@@ -234,7 +226,7 @@ class TwoPhaseTransfer : public Transfer {
     bool moved = false;
     for (Near& near : near_) {
       for (; near.round < rounds_; ++near.round) {
-        const AddressRange range = window(near.route->writer, near.round);
+        const AddressRange range = domains_.range(near.route->writer, near.round);
         if (near.route->pieces.bytes_in(range) == 0) continue;
         std::byte* open = neighbours_.opened(near.route->rank, near.round);
         if (open == nullptr) break;
@@ -250,9 +242,7 @@ class TwoPhaseTransfer : public Transfer {
   // This rank's own round: as a writer, and in messages. Receives are posted before any send, so that a rank that waits
   // for its sends never blocks another.
   Result<bool> advance() {
-    bool moved = false;
-    PENSTOCK_ASSIGN(const bool posted, post_receives());
-    moved = posted;
+    PENSTOCK_ASSIGN(bool moved, post_receives());
     moved = (reading() ? fill() : open()) || moved;
     if (reading() && opened_ <= round_) return moved;
     PENSTOCK_ASSIGN(const bool sent, send_next());
@@ -333,11 +323,15 @@ class TwoPhaseTransfer : public Transfer {
   Status patient(Patience& patience, std::string_view what) {
     const Status status = patience.idle(*job_.comm, what);
     if (status.ok() || !broken_.ok()) return status;
-    broken_ = status;
-    job_.comm->poison();
-    if (neighbours_.any()) neighbours_.fail();
+    give_up(status);
     kept_.in_doubt = true;
     return status;
+  }
+
+  void give_up(const Status& why) {
+    broken_ = why;
+    job_.comm->poison();
+    abandon();
   }
 
   // Messages sent by this rank may need its calls to arrive.
@@ -409,7 +403,7 @@ class TwoPhaseTransfer : public Transfer {
   // Copies between this rank's memory and a packed message: writing packs, reading unpacks.
   void pack(const Route& route, std::byte* flat) {
     PhaseTimer timer(*job_.phases, Phase::pack);
-    const AddressRange range = window(route.writer, round_);
+    const AddressRange range = domains_.range(route.writer, round_);
     for (const Piece& piece : route.pieces.near(range)) flat = copy_packed(piece, range, flat, job_.direction);
   }
 

@@ -32,8 +32,7 @@ struct Client {
   FileDescriptor socket;
   SharedSegment segment;
   int64_t slot_bytes = 0;
-  int rank = -1;
-  bool greeted = false;
+  int rank = -1;  // as greeted
 };
 
 // Signals of a launcher that end a job also reach the ranks. This process ends when they do, whether its files are
@@ -106,10 +105,9 @@ class Server {
     client.segment = *std::move(segment);
     client.slot_bytes = hello.message.b;
     client.rank = hello.message.number;
-    client.greeted = true;
     if (clients_.size() < expected_) return true;
     for (const Client& c : clients_)
-      if (!c.greeted) return true;
+      if (c.rank < 0) return true;
     for (const Client& c : clients_)
       (void)send_message(c.socket.get(), {.kind = ServerMessage::Kind::welcome, .a = ::getpid()});
     return true;

@@ -15,9 +15,10 @@ struct AlignedFree {
 };
 using AlignedMemory = std::unique_ptr<std::byte, AlignedFree>;
 
-// Null if memory is exhausted. BYTES must be a multiple of direct_alignment.
-inline AlignedMemory aligned_memory(int64_t bytes) {
-  return AlignedMemory(static_cast<std::byte*>(std::aligned_alloc(direct_alignment, static_cast<size_t>(bytes))));
+// Null if memory is exhausted. BYTES must be a multiple of ALIGNMENT.
+inline AlignedMemory aligned_memory(int64_t bytes, int64_t alignment = direct_alignment) {
+  return AlignedMemory(
+      static_cast<std::byte*>(std::aligned_alloc(static_cast<size_t>(alignment), static_cast<size_t>(bytes))));
 }
 
 }  // namespace penstock
