@@ -34,6 +34,8 @@ struct Problem {
   PhaseTimes* phases = nullptr;
   HintsOutcome* hints_outcome = nullptr;
   Status* supplied = nullptr;  // writing: the first failure of a supplier on this rank; the file then has other bytes
+
+  const Dataset& dataset(size_t at) const { return catalogue.datasets[static_cast<size_t>(datasets[at])]; }
 };
 
 // CLAIMS as a problem wants them: ordered by dataset, without empty ones.

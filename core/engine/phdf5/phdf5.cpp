@@ -32,10 +32,6 @@ using hdf5::Type;
 constexpr size_t open_at_once = 256;                       // datasets between two agreements
 constexpr int64_t largest_in_header = int64_t{64} * 1024;  // larger attributes need format 1.8 or newer
 
-const Dataset& definition(const Problem& problem, int index) {
-  return problem.catalogue.datasets[static_cast<size_t>(index)];
-}
-
 void report_hints(const Problem& problem, const File& file, IoLibrary library) {
   if (problem.hints_outcome == nullptr) return;
   const Properties access(H5Fget_access_plist(file));
@@ -128,7 +124,7 @@ class Writer {
     PENSTOCK_TRY(agree(problem_.comm, guarded([&]() -> Status {
                          const PhaseTimer timer(*problem_.phases, Phase::define);
                          for (size_t at = begin; at < end; ++at) {
-                           const Dataset& dataset = definition(problem_, problem_.datasets[at]);
+                           const Dataset& dataset = problem_.dataset(at);
                            PENSTOCK_TRY(make_dataset(dataset, at, open).in("dataset '" + dataset.name + "'"));
                          }
                          return {};
@@ -137,7 +133,7 @@ class Writer {
     Status status = guarded([&] { return move(problem_, options_, Direction::write, open); });
     for (OpenDataset& one : open) {
       if (!one.handle.close() && status.ok())
-        status = library_error(Code::io, "closing dataset '" + definition(problem_, one.index).name + "'");
+        status = library_error(Code::io, "closing dataset '" + problem_.dataset(one.at).name + "'");
     }
     return agree(problem_.comm, status);
   }
@@ -145,7 +141,7 @@ class Writer {
   Status make_dataset(const Dataset& dataset, size_t at, std::vector<OpenDataset>& open) {
     const auto chunk = chunk_of(dataset, blocks_[at], options_);
     OpenDataset one;
-    one.index = problem_.datasets[at];
+    one.at = at;
     one.rounds = rounds_[at];
     PENSTOCK_ASSIGN(one.type, hdf5::library_type(dataset.type, hdf5::is_utf8(stored_catalogue_, dataset.name)));
     PENSTOCK_ASSIGN(const Properties links, hdf5::link_creation(dataset.name));
@@ -186,10 +182,10 @@ class Writer {
 
 // --- reading ---
 
-Result<OpenDataset> open_dataset(const Problem& problem, const File& file, int index, int64_t rounds) {
-  const Dataset& dataset = definition(problem, index);
+Result<OpenDataset> open_dataset(const Problem& problem, const File& file, size_t at, int64_t rounds) {
+  const Dataset& dataset = problem.dataset(at);
   OpenDataset one;
-  one.index = index;
+  one.at = at;
   one.rounds = rounds;
   one.handle = DatasetHandle(H5Dopen2(file, ("/" + dataset.name).c_str(), H5P_DEFAULT));
   if (!one.handle.ok()) return library_error(Code::damaged, "opening it");
@@ -216,9 +212,9 @@ Status read_datasets(const Problem& problem, const Options& options, const File&
     PENSTOCK_TRY(agree(problem.comm, guarded([&]() -> Status {
                          const size_t end = std::min(problem.datasets.size(), begin + open_at_once);
                          for (size_t at = begin; at < end; ++at) {
-                           const Dataset& dataset = definition(problem, problem.datasets[at]);
+                           const Dataset& dataset = problem.dataset(at);
                            if (elements(dataset.shape) == 0) continue;
-                           auto one = open_dataset(problem, file, problem.datasets[at], rounds[at]);
+                           auto one = open_dataset(problem, file, at, rounds[at]);
                            PENSTOCK_TRY(one.status().in("dataset '" + dataset.name + "'"));
                            open.push_back(*std::move(one));
                          }

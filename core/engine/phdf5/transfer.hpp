@@ -10,7 +10,7 @@
 namespace penstock::phdf5 {
 
 struct OpenDataset {
-  int index = 0;  // into the catalogue
+  size_t at = 0;  // index in Problem::datasets
   hdf5::DatasetHandle handle;
   hdf5::Type type;     // of its elements in memory
   int64_t rounds = 0;  // calls of the rank with most
