@@ -6,7 +6,6 @@
 
 #include "core/hdf5/meaning.hpp"
 #include "core/hdf5/types.hpp"
-#include "core/model/catalogue.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -149,9 +148,10 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
 
 }  // namespace
 
-Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& shared) {
-  for (const auto& [name, attribute] : attributes)
-    if (!is_said_by_type(object, attribute)) PENSTOCK_TRY(write_attribute(object, attribute, shared));
+Status write_attributes(hid_t object, const Catalogue& catalogue, const std::string& name, Shared& shared) {
+  if (const auto* attributes = catalogue.attributes_of(name))
+    for (const auto& [key, attribute] : *attributes)
+      if (!is_said_by_type(object, attribute)) PENSTOCK_TRY(write_attribute(object, attribute, shared));
   return {};
 }
 

@@ -10,12 +10,14 @@
 #include "core/hdf5/global_heap.hpp"
 #include "core/hdf5/handles.hpp"
 #include "core/hdf5/shared.hpp"
+#include "core/model/catalogue.hpp"
 
 namespace penstock::hdf5 {
 
 using AttributeMap = std::map<std::string, Attribute>;
 
-Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& shared);
+// Writes the attributes that CATALOGUE has for NAME ("" is the file).
+Status write_attributes(hid_t object, const Catalogue& catalogue, const std::string& name, Shared& shared);
 
 // The names of an object's attributes that no Attribute can hold as they are.
 struct Unheld {

@@ -205,11 +205,6 @@ std::set<std::string> group_names(const Catalogue& catalogue) {
   return names;
 }
 
-const std::map<std::string, Attribute>* attributes_of(const Catalogue& catalogue, const std::string& object) {
-  const auto found = catalogue.attributes.find(object);
-  return found == catalogue.attributes.end() ? nullptr : &found->second;
-}
-
 Result<Properties> link_creation(const std::string& name) {
   Properties links(H5Pcreate(H5P_LINK_CREATE));
   const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });

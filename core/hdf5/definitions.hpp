@@ -19,8 +19,6 @@ std::string group_name(const std::string& name);
 std::string last_part(const std::string& name);
 // All groups of CATALOGUE except the root, parents before children.
 std::set<std::string> group_names(const Catalogue& catalogue);
-// Null if OBJECT ("" is the file) has none.
-const std::map<std::string, Attribute>* attributes_of(const Catalogue& catalogue, const std::string& object);
 
 // The creation properties of a link to NAME.
 Result<Properties> link_creation(const std::string& name);

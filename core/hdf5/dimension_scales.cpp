@@ -147,8 +147,7 @@ Catalogue with_scales(const Catalogue& catalogue, const DimensionScales& scales)
 Status check_scales(const Catalogue& catalogue) {
   const DimensionScales scales = scales_of(catalogue);
   const auto check = [&](const std::string& object, const std::string& name, std::string_view also) -> Status {
-    const auto* attributes = attributes_of(catalogue, object);
-    if (attributes == nullptr || !attributes->contains(name)) return {};
+    if (catalogue.attribute(object, name) == nullptr) return {};
     return {Code::invalid, fmt::format("attribute '{}' of '{}': HDF5 uses that name for dimension scales: "
                                        "choose another name for the attribute{}",
                                        name, object, also)};

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/hdf5/definitions.hpp"
 #include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
@@ -82,9 +81,8 @@ bool is_utf8_mark(const Attribute& attribute) {
 }
 
 bool is_utf8(const Catalogue& catalogue, const std::string& name) {
-  const auto* attributes = attributes_of(catalogue, name);
-  const auto found = attributes == nullptr ? AttributeMap::const_iterator() : attributes->find(std::string(encoding));
-  return attributes != nullptr && found != attributes->end() && is_utf8_mark(found->second);
+  const Attribute* found = catalogue.attribute(name, encoding);
+  return found != nullptr && is_utf8_mark(*found);
 }
 
 void add_meaning(hid_t file_type, AttributeMap& attributes) {

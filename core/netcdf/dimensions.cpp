@@ -17,11 +17,6 @@ constexpr std::string_view default_record = "record", no_elements = "_penstock_e
 
 using Names = DimensionNames;
 
-bool has(const Catalogue& catalogue, const std::string& object, const std::string& attribute) {
-  const auto list = catalogue.attributes.find(object);
-  return list != catalogue.attributes.end() && list->second.contains(attribute);
-}
-
 bool grows_as_records(const Dataset& dataset) {
   const auto rest = dataset.shape.begin() + 1;
   return dataset.unlimited && dataset.shape.rank() > 0 &&
@@ -47,9 +42,9 @@ class Namer {
   // Blocks of a set's part are cut from larger datasets: names that fit those may not fit here.
   std::optional<Names> given(const Dataset& dataset) {
     auto names = penstock::dimension_names(catalogue_, dataset.name);
-    if (!names || has(catalogue_, dataset.name, "penstock_shape") ||
-        static_cast<int>(names->size()) != dataset.shape.rank() ||
-        std::any_of(names->begin(), names->end(), [](const std::string& name) { return name.empty(); }))
+    if (!names || catalogue_.attribute(dataset.name, "penstock_shape") != nullptr ||
+        std::ssize(*names) != dataset.shape.rank() ||
+        std::ranges::any_of(*names, [](const std::string& name) { return name.empty(); }))
       return std::nullopt;
     for (std::string& name : *names) name = encode_name(name);
     return names;

@@ -90,7 +90,7 @@ Status File::open(const Problem& problem) {
 
 Status File::put_attributes(int group, int variable, const Catalogue& catalogue, const std::string& object,
                             netcdf::Note note) {
-  if (const auto* list = hdf5::attributes_of(catalogue, object))
+  if (const auto* list = catalogue.attributes_of(object))
     for (const auto& [key, attribute] : *list) {
       const Attribute plain = netcdf::to_plain(attribute, key, note);
       const int error = plain.type.kind == Kind::text

@@ -106,16 +106,14 @@ class Writer {
     const PhaseTimer timer(*problem_.phases, Phase::define);
     for (const std::string& name : hdf5::group_names(stored_catalogue_))
       PENSTOCK_TRY(make_group(name).in("group '" + name + "'"));
-    const auto* attributes = hdf5::attributes_of(stored_catalogue_, "");
-    return attributes == nullptr ? Status() : hdf5::write_attributes(file_, *attributes, shared_);
+    return hdf5::write_attributes(file_, stored_catalogue_, "", shared_);
   }
 
   Status make_group(const std::string& name) {
     PENSTOCK_ASSIGN(const Properties links, hdf5::link_creation(name));
     const Group group(H5Gcreate2(file_, ("/" + name).c_str(), links, H5P_DEFAULT, H5P_DEFAULT));
     if (!group.ok()) return library_error(Code::io, "making it");
-    const auto* attributes = hdf5::attributes_of(stored_catalogue_, name);
-    return attributes == nullptr ? Status() : hdf5::write_attributes(group, *attributes, shared_);
+    return hdf5::write_attributes(group, stored_catalogue_, name, shared_);
   }
 
   // All ranks fail together, or with their own status after the last collective call.
@@ -151,8 +149,7 @@ class Writer {
     const std::string path = "/" + dataset.name;
     one.handle = DatasetHandle(H5Dcreate2(file_, path.c_str(), one.type, space, links, creation, H5P_DEFAULT));
     if (!one.handle.ok()) return library_error(Code::io, "making it");
-    if (const auto* attributes = hdf5::attributes_of(stored_catalogue_, dataset.name))
-      PENSTOCK_TRY(hdf5::write_attributes(one.handle, *attributes, shared_));
+    PENSTOCK_TRY(hdf5::write_attributes(one.handle, stored_catalogue_, dataset.name, shared_));
     if (elements(dataset.shape) > 0) open.push_back(std::move(one));
     return {};
   }

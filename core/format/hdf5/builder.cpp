@@ -84,17 +84,12 @@ Status Builder::make_group(const std::string& name) {
   if (!creation.ok() || !set_object(creation)) return library_error(Code::internal, "setting up a group");
   const Group group(H5Gcreate2(file_, name.c_str(), links, creation, H5P_DEFAULT));
   if (!group.ok()) return library_error(Code::internal, "making group '" + name + "'");
-  const auto* attributes = attributes_of(catalogue_, name);
-  return attributes == nullptr ? Status() : write_attributes(group, *attributes, shared_).in("group '" + name + "'");
+  return write_attributes(group, catalogue_, name, shared_).in("group '" + name + "'");
 }
 
 Status Builder::make_groups() {
   for (const std::string& name : group_names(catalogue_)) PENSTOCK_TRY(make_group(name));
-  const auto* attributes = attributes_of(catalogue_, "");
-  if (attributes == nullptr) return {};
-  const Group root(H5Gopen2(file_, "/", H5P_DEFAULT));
-  if (!root.ok()) return library_error(Code::internal, "opening the root group");
-  return write_attributes(root, *attributes, shared_);
+  return write_attributes(file_, catalogue_, "", shared_);
 }
 
 Result<Group> Builder::group_of(const std::string& dataset_name) const {
@@ -132,8 +127,7 @@ Result<DatasetHandle> Builder::make_dataset(size_t number, bool deferred) {
         H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
   }
   if (!handle.ok()) return library_error(Code::internal, "making it");
-  if (const auto* attributes = attributes_of(catalogue_, dataset.name))
-    PENSTOCK_TRY(write_attributes(handle, *attributes, shared_));
+  PENSTOCK_TRY(write_attributes(handle, catalogue_, dataset.name, shared_));
   return handle;
 }
 
@@ -227,7 +221,7 @@ Status Builder::make_datasets() {
     for (size_t i = 0; i < catalogue_.datasets.size(); ++i) {
       const Dataset& dataset = catalogue_.datasets[i];
       if (first) {
-        const auto* attributes = attributes_of(catalogue_, dataset.name);
+        const auto* attributes = catalogue_.attributes_of(dataset.name);
         deferred[i] =
             (attributes != nullptr && largest_outside_header(*attributes) > 0) || scales_.concern(dataset.name);
         if (!deferred[i]) continue;

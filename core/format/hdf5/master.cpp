@@ -25,10 +25,6 @@ std::string escaped(std::string_view name) {
   return out;
 }
 
-bool all_boxes(const std::vector<StoredBlock>& blocks) {
-  return std::all_of(blocks.begin(), blocks.end(), [](const StoredBlock& block) { return block.where.is_box(); });
-}
-
 class MasterBuilder {
  public:
   MasterBuilder(hid_t file, const Contents& contents, const Catalogue& visible)
@@ -58,12 +54,9 @@ class MasterBuilder {
     if (!creation.ok() || !space.ok() || !set_object(creation)) return library_error(Code::internal, "setting it up");
     // A dataset without blocks has never been allocated and reads as zero.
     PENSTOCK_TRY(add_mappings(creation, space, dataset, blocks));
-    const std::string name = dataset.name.substr(dataset.name.rfind('/') + 1);
-    DatasetHandle handle(H5Dcreate2(group, name.c_str(), type, space, links, creation, H5P_DEFAULT));
+    DatasetHandle handle(H5Dcreate2(group, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
     if (!handle.ok()) return library_error(Code::internal, "making it");
-    const auto attributes = visible_.attributes.find(dataset.name);
-    if (attributes != visible_.attributes.end())
-      PENSTOCK_TRY(write_attributes(handle, attributes->second, builder_.shared()));
+    PENSTOCK_TRY(write_attributes(handle, visible_, dataset.name, builder_.shared()));
     return handle.close() ? Status() : library_error(Code::internal, "closing it");
   }
 
@@ -115,7 +108,8 @@ class MasterBuilder {
 Catalogue visible_part(const Contents& contents) {
   Catalogue visible = contents.catalogue;
   std::erase_if(visible.datasets, [&](const Dataset& dataset) {
-    if (all_boxes(contents.blocks[static_cast<size_t>(contents.catalogue.index_of(dataset.name))])) return false;
+    const auto& blocks = contents.blocks[static_cast<size_t>(contents.catalogue.index_of(dataset.name))];
+    if (std::ranges::all_of(blocks, [](const StoredBlock& block) { return block.where.is_box(); })) return false;
     visible.attributes.erase(dataset.name);
     return true;
   });

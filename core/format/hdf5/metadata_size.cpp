@@ -3,7 +3,7 @@
 #include "core/format/hdf5/metadata_size.hpp"
 
 #include <algorithm>
-#include <set>
+#include "core/hdf5/definitions.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -74,11 +74,10 @@ int64_t estimate_metadata_bytes(const Catalogue& catalogue) {
   // Each name adds one link to its group; a new group adds one to its own parent.
   const auto add = [&](std::string name) {
     for (bool fresh = true; fresh && !name.empty();) {
-      const size_t slash = name.rfind('/');
-      std::string group = slash == std::string::npos ? "" : name.substr(0, slash);
+      std::string group = group_name(name);
       const auto [at, inserted] = groups.try_emplace(group);
       ++at->second.count;
-      at->second.name_bytes += static_cast<int64_t>(name.size() - (slash == std::string::npos ? 0 : slash + 1));
+      at->second.name_bytes += std::ssize(last_part(name));
       fresh = inserted;
       name = std::move(group);
     }
@@ -86,8 +85,8 @@ int64_t estimate_metadata_bytes(const Catalogue& catalogue) {
   int64_t sum = 1024;
   for (const Dataset& dataset : catalogue.datasets) {
     add(dataset.name);
-    const auto attributes = catalogue.attributes.find(dataset.name);
-    sum += dataset_bytes(dataset, attributes == catalogue.attributes.end() ? 0 : attributes_bytes(attributes->second));
+    const auto* attributes = catalogue.attributes_of(dataset.name);
+    sum += dataset_bytes(dataset, attributes == nullptr ? 0 : attributes_bytes(*attributes));
   }
   for (const auto& [object, attributes] : catalogue.attributes) {
     if (catalogue.find(object) != nullptr) continue;
