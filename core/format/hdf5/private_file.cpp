@@ -11,6 +11,7 @@
 #include <random>
 #include <utility>
 
+#include "core/base/file_descriptor.hpp"
 #include "core/base/owner.hpp"
 
 namespace penstock::hdf5 {
@@ -72,16 +73,8 @@ Result<int64_t> PrivateFile::size() const {
 }
 
 Result<std::vector<std::byte>> PrivateFile::read(int64_t begin, int64_t end) const {
-  std::vector<std::byte> bytes(static_cast<size_t>(end - begin));
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n =
-        ::pread(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(begin) + static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Status::from_errno(errno, "reading a private file");
-    if (n == 0) break;  // past the end: zeros
-    done += static_cast<size_t>(n);
-  }
+  std::vector<std::byte> bytes(static_cast<size_t>(end - begin));  // past the end of the file: zeros
+  if (read_at(fd_, bytes, begin) < 0) return Status::from_errno(errno, "reading a private file");
   return bytes;
 }
 
