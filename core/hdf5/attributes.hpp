@@ -28,8 +28,8 @@ struct Unheld {
 };
 
 // Adds the attributes of OBJECT to OUT, without those SKIPPED or DAMAGED. Code::damaged if another cannot be read or
-// claims more than FILE_BYTES. HEAP is that of the file.
-Status read_attributes(hid_t object, int64_t file_bytes, GlobalHeap& heap, AttributeMap& out, Unheld& unheld);
+// claims more bytes than the file has. HEAP is that of the file.
+Status read_attributes(hid_t object, GlobalHeap& heap, AttributeMap& out, Unheld& unheld);
 
 // Adds the HDF5 comment of OBJECT as attribute "comment", unless that exists.
 void add_comment(hid_t object, AttributeMap& out);

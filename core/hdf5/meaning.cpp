@@ -35,9 +35,7 @@ Members members_of(hid_t enumeration) {
   if (!number.ok() || !base.ok()) return members;
   std::vector<std::byte> value(std::max<size_t>(8, H5Tget_size(base)));
   for (int i = 0; i < count; ++i) {
-    char* text = H5Tget_member_name(enumeration, static_cast<unsigned>(i));
-    std::string name = text == nullptr ? "" : text;
-    H5free_memory(text);
+    std::string name = member_name(enumeration, static_cast<unsigned>(i));
     if (name.empty() || H5Tget_member_value(enumeration, static_cast<unsigned>(i), value.data()) < 0 ||
         H5Tconvert(base, *number, 1, value.data(), nullptr, H5P_DEFAULT) < 0)
       return {};

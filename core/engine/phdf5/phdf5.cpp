@@ -110,7 +110,7 @@ class Writer {
   }
 
   Status make_group(const std::string& name) {
-    PENSTOCK_ASSIGN(const Properties links, hdf5::link_creation(name));
+    PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(name));
     const Group group(H5Gcreate2(file_, ("/" + name).c_str(), links, H5P_DEFAULT, H5P_DEFAULT));
     if (!group.ok()) return library_error(Code::io, "making it");
     return hdf5::write_attributes(group, stored_catalogue_, name, shared_);
@@ -142,7 +142,7 @@ class Writer {
     one.at = at;
     one.rounds = rounds_[at];
     PENSTOCK_ASSIGN(one.type, hdf5::library_type(dataset.type, hdf5::is_utf8(stored_catalogue_, dataset.name)));
-    PENSTOCK_ASSIGN(const Properties links, hdf5::link_creation(dataset.name));
+    PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(dataset.name));
     PENSTOCK_ASSIGN(const Properties creation, dataset_creation(chunk, options_.fill || problem_.partial, options_));
     const Space space = hdf5::dataset_space(dataset.shape, dataset.unlimited);
     if (!space.ok()) return library_error(Code::internal, "making a dataspace");

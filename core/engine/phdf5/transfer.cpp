@@ -54,15 +54,9 @@ struct Call {
 };
 
 Status select_boxes(hid_t space, const Portion& portion) {
-  const int rank = portion.selection.shape().rank();
-  if (rank == 0) return {};
   H5S_seloper_t operation = H5S_SELECT_SET;
   for (const Box& box : boxes_of(portion)) {
-    hsize_t start[max_rank], count[max_rank];
-    std::copy(box.start.begin(), box.start.end(), start);
-    std::copy(box.count.begin(), box.count.end(), count);
-    if (H5Sselect_hyperslab(space, operation, start, nullptr, count, nullptr) < 0)
-      return library_error(Code::internal, "selecting a box");
+    if (!hdf5::select_box(space, box, operation)) return library_error(Code::internal, "selecting a box");
     operation = H5S_SELECT_OR;
   }
   return {};

@@ -138,17 +138,10 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
 // Whether the library finds all external files of a dataset in the working directory.
 bool externals_are_here(hid_t dataset) {
   if (H5Dget_offset(dataset) != HADDR_UNDEF) return true;  // its values are in the file itself
-  const Properties creation(H5Dget_create_plist(dataset));
-  for (int i = 0; creation.ok() && i < H5Pget_external_count(creation); ++i) {
-    char name[4097] = {};
-    off_t offset = 0;
-    hsize_t size = 0;
-    std::error_code error;
-    if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0 ||
-        !std::filesystem::exists(name, error))
-      return false;
-  }
-  return true;
+  const auto files = external_files(Properties(H5Dget_create_plist(dataset)));
+  std::error_code error;
+  return files.ok() &&
+         std::ranges::all_of(*files, [&](const auto& name) { return std::filesystem::exists(name, error); });
 }
 
 // BESIDE: its external files lie beside the file.
@@ -195,8 +188,7 @@ class OpenDataset final : public ForeignDataset {
 
 Result<std::unique_ptr<ForeignDataset>> open_foreign(const std::string& path, const Dataset& dataset,
                                                      int64_t cache_bytes) {
-  int64_t file_bytes = 0;
-  PENSTOCK_ASSIGN(File file, open_file(path, file_bytes));
+  PENSTOCK_ASSIGN(File file, open_file(path));
   DatasetHandle handle = open_dataset(file, dataset.name, cache_bytes, false);
   if (handle.ok() && !externals_are_here(handle)) {
     (void)handle.close();  // the library opens a dataset only once

@@ -82,14 +82,12 @@ uint64_t address_of(hid_t object) {
 uint64_t address_of(const H5L_info_t& link) { return link.u.address; }
 #endif
 
-std::string identity(hid_t object) { return std::to_string(address_of(object)); }
-
 void Scales::add(hid_t object, const std::string& name, const AttributeMap& attributes, GlobalHeap& heap) {
   if (H5Iget_type(object) != H5I_DATASET) return;
-  const auto kind = attributes.find("CLASS");
-  const bool scale = kind != attributes.end() && text(kind->second) == "DIMENSION_SCALE";
+  const bool scale = text_of(attributes, "CLASS") == "DIMENSION_SCALE";
+  const std::string identity = std::to_string(address_of(object));
   if (scale) {
-    by_identity_[identity(object)] = name;
+    by_identity_[identity] = name;
     for (const std::string& number : numbers(attributes, "_Netcdf4Dimid")) by_number_[number] = name;
   }
   if (is_dimension_only(attributes)) {
@@ -98,8 +96,7 @@ void Scales::add(hid_t object, const std::string& name, const AttributeMap& attr
   }
   const int rank = rank_of(object);
   if (scale) {
-    const auto label = attributes.find("NAME");
-    const std::string said = label == attributes.end() ? "" : text(label->second);
+    const std::string said = text_of(attributes, "NAME");
     if (rank != 1 || (!said.empty() && said != last_part(name) && said != name && said != "/" + name))
       odd_[name] = "a dimension scale of another name, or of several dimensions";
   }
@@ -107,7 +104,7 @@ void Scales::add(hid_t object, const std::string& name, const AttributeMap& attr
   std::string odd;
   std::vector<std::string> keys = attached(object, rank, heap, odd);
   if (keys.empty()) keys = numbers(attributes, "_Netcdf4Coordinates");
-  if (keys.empty() && scale) keys = {identity(object)};
+  if (keys.empty() && scale) keys = {identity};
   if (keys.empty() && odd.empty() && H5Aexists(object, "DIMENSION_LIST") > 0)
     odd = "a dataset that has scales for some dimensions";
   if (!odd.empty()) odd_[name] = odd;
