@@ -110,13 +110,10 @@ Status read_real(const nlohmann::json& json, std::byte* p) {
     if (std::isfinite(wide) && std::abs(wide) > static_cast<double>(std::numeric_limits<T>::max()))
       return wrong("a number is out of its type's range");
     value = static_cast<T>(wide);
-  } else if (json.is_string()) {
+  } else {
+    if (!json.is_string()) return wrong("a number was expected");
     const auto& word = json.get_ref<const std::string&>();
-    if (word == "NaN") {
-      value = std::numeric_limits<T>::quiet_NaN();
-    } else if (word == "Infinity" || word == "-Infinity") {
-      value = word[0] == '-' ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-    } else if (word.starts_with("NaN:")) {
+    if (word.starts_with("NaN:")) {
       Bits bits = 0;
       const char* end = word.data() + word.size();
       const auto parsed = std::from_chars(word.data() + 4, end, bits, 16);
@@ -124,11 +121,11 @@ Status read_real(const nlohmann::json& json, std::byte* p) {
       // As bytes: passing a signalling NaN through a register may make it quiet.
       std::memcpy(p, &bits, sizeof bits);
       return {};
-    } else {
-      return wrong("a string stands where a number should");
     }
-  } else {
-    return wrong("a number was expected");
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    if (word != "NaN" && word != "Infinity" && word != "-Infinity")
+      return wrong("a string stands where a number should");
+    value = word == "NaN" ? std::numeric_limits<T>::quiet_NaN() : word[0] == '-' ? -infinity : infinity;
   }
   std::memcpy(p, &value, sizeof value);
   return {};
@@ -137,16 +134,10 @@ Status read_real(const nlohmann::json& json, std::byte* p) {
 template <typename T>
 Status read_integer(const nlohmann::json& json, std::byte* p) {
   if (!json.is_number_integer()) return wrong("an integer was expected");
-  T value{};
-  if (json.is_number_unsigned()) {
-    const auto wide = json.get<uint64_t>();
-    if (!std::in_range<T>(wide)) return wrong("an integer is out of its type's range");
-    value = static_cast<T>(wide);
-  } else {
-    const auto wide = json.get<int64_t>();
-    if (!std::in_range<T>(wide)) return wrong("an integer is out of its type's range");
-    value = static_cast<T>(wide);
-  }
+  const bool fits =
+      json.is_number_unsigned() ? std::in_range<T>(json.get<uint64_t>()) : std::in_range<T>(json.get<int64_t>());
+  if (!fits) return wrong("an integer is out of its type's range");
+  const T value = json.get<T>();
   std::memcpy(p, &value, sizeof value);
   return {};
 }
@@ -247,16 +238,21 @@ Result<std::string> from_json_string(const std::string& text) {
 
 void append_json(std::string& out, int64_t value) { append_number(out, value); }
 
+void append_json(std::string& out, const Dims& dims) {
+  out += '[';
+  for (int i = 0; i < dims.rank(); ++i) {
+    if (i > 0) out += ", ";
+    append_number(out, dims[i]);
+  }
+  out += ']';
+}
+
 void append_json(std::string& out, const Attribute& attribute) {
   out += "{\"type\": ";
   append_json(out, std::string_view(name(attribute.type)));
   if (attribute.shape.rank() > 1) {
-    out += ", \"shape\": [";
-    for (int i = 0; i < attribute.shape.rank(); ++i) {
-      if (i > 0) out += ", ";
-      append_number(out, attribute.shape[i]);
-    }
-    out += ']';
+    out += ", \"shape\": ";
+    append_json(out, attribute.shape);
   }
   out += ", \"value\": ";
   const int64_t size = bytes(attribute.type);
