@@ -60,12 +60,6 @@ Status add_global_attributes(const Catalogue& catalogue, Header& header) {
   return {};
 }
 
-ElementType external_type(const ElementType& type) {
-  if (type.kind == Kind::text) return {Kind::text, 1};
-  if (type.kind == Kind::complex64) return {Kind::f32};
-  return type.kind == Kind::complex128 ? ElementType{Kind::f64} : type;
-}
-
 // Names that the variable's dimensions already have need not be stored again.
 bool is_named(const Dataset& dataset, const Attribute& attribute, const Shapes& shapes,
               const std::vector<int64_t>& of) {
@@ -81,11 +75,11 @@ Status add_variable(const Catalogue& catalogue, size_t index, const Shapes& shap
   Variable variable;
   variable.name = encode_name(dataset.name);
   if (variable.name.size() > longest_name) return too_long("dataset '" + dataset.name.substr(0, longest_name) + "'");
-  variable.type = external_type(dataset.type);
+  variable.type = dataset.type.kind == Kind::text ? ElementType{Kind::text, 1} : part_of(dataset.type);
   variable.dimensions = shapes.of[index];
   variable.record = shapes.record[index];
   Note note;
-  if (dataset.type.kind == Kind::complex64 || dataset.type.kind == Kind::complex128) note.type = dataset.type;
+  if (is_complex(dataset.type)) note.type = dataset.type;
   if (elements(dataset.shape) == 0 && !variable.record) note.shape = dataset.shape;
   if (dataset.unlimited != variable.record) note.unlimited = dataset.unlimited;
   if (const auto* list = catalogue.attributes_of(dataset.name))

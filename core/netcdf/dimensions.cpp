@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/netcdf/names.hpp"
+#include "core/netcdf/note.hpp"
 
 namespace penstock::netcdf {
 namespace {
@@ -121,10 +122,8 @@ class Namer {
         PENSTOCK_TRY(define(name, record ? 0 : length, dataset, of));
       }
     }
-    const Kind kind = dataset.type.kind;
-    if (kind == Kind::complex64 || kind == Kind::complex128)
-      return define(std::string(parts_of_complex), 2, dataset, of);
-    if (kind != Kind::text) return {};
+    if (is_complex(dataset.type)) return define(std::string(parts_of_complex), 2, dataset, of);
+    if (dataset.type.kind != Kind::text) return {};
     return define(fmt::format("string{}", dataset.type.text_bytes), dataset.type.text_bytes, dataset, of);
   }
 

@@ -118,7 +118,7 @@ Status File::define_groups(const Catalogue& catalogue) {
 }
 
 Result<nc_type> File::type_of(const ElementType& type) {
-  if (type.kind != Kind::complex64 && type.kind != Kind::complex128) return netcdf::type_number(type.kind);
+  if (!netcdf::is_complex(type)) return netcdf::type_number(type.kind);
   if (const auto found = complex_.find(type.kind); found != complex_.end()) return found->second;
   const size_t part = static_cast<size_t>(bytes(type)) / 2;
   const std::string name = "_penstock_" + penstock::name(type);
