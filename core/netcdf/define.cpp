@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/base/units.hpp"
+#include "core/model/kinds.hpp"
 #include "core/netcdf/dimensions.hpp"
 #include "core/netcdf/names.hpp"
 #include "core/netcdf/note.hpp"

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/model/kinds.hpp"
 #include "core/netcdf/names.hpp"
-#include "core/netcdf/note.hpp"
 
 namespace penstock::netcdf {
 namespace {

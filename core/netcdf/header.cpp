@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/kinds.hpp"
 
 namespace penstock::netcdf {
 namespace {
@@ -218,17 +219,10 @@ void append(std::vector<int64_t>& out, const std::byte* p, size_t count) {
 
 // False for types that are not integers.
 bool append_integers(std::vector<int64_t>& out, Kind kind, const std::byte* p, size_t count) {
-  switch (kind) {
-    case Kind::i8: append<int8_t>(out, p, count); return true;
-    case Kind::i16: append<int16_t>(out, p, count); return true;
-    case Kind::i32: append<int32_t>(out, p, count); return true;
-    case Kind::i64: append<int64_t>(out, p, count); return true;
-    case Kind::u8: append<uint8_t>(out, p, count); return true;
-    case Kind::u16: append<uint16_t>(out, p, count); return true;
-    case Kind::u32: append<uint32_t>(out, p, count); return true;
-    case Kind::u64: append<uint64_t>(out, p, count); return true;
-    default: return false;
-  }
+  return with_number(kind, [&]<typename T>(T) {
+    if constexpr (std::is_integral_v<T>) append<T>(out, p, count);
+    return std::is_integral_v<T>;
+  });
 }
 
 template <typename T>

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/kinds.hpp"
 
 namespace penstock::netcdf {
 namespace {
@@ -82,13 +83,6 @@ bool split(std::string_view all, size_t count, size_t size, std::vector<std::byt
 }
 
 }  // namespace
-
-bool is_complex(const ElementType& type) { return type.kind == Kind::complex64 || type.kind == Kind::complex128; }
-
-ElementType part_of(const ElementType& type) {
-  if (type.kind == Kind::complex64) return {Kind::f32};
-  return type.kind == Kind::complex128 ? ElementType{Kind::f64} : type;
-}
 
 std::string print_note(const Note& note) {
   json object = json::object();

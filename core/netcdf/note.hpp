@@ -37,10 +37,6 @@ std::string print_note(const Note& note);
 // The understandable part of TEXT. Readers use it only if it fits its object.
 Note parse_note(std::string_view text);
 
-bool is_complex(const ElementType& type);
-// The type of the two parts of a complex number; TYPE itself for others.
-ElementType part_of(const ElementType& type);
-
 // A penstock attribute in netCDF form (a list of non-complex numbers, or one text), with a note if it would not read
 // back unchanged.
 Attribute to_plain(const Attribute& attribute, std::string name, Note& note);

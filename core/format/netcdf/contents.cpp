@@ -6,6 +6,7 @@
 
 #include "core/format/regular_file.hpp"
 #include "core/model/checksums.hpp"
+#include "core/model/kinds.hpp"
 #include "core/netcdf/dimensions.hpp"
 #include "core/netcdf/header.hpp"
 #include "core/netcdf/names.hpp"
