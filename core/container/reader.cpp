@@ -1,6 +1,5 @@
 // Reader: reads any stream on any rank. It loads index pages on demand, so that no rank holds the whole index.
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 

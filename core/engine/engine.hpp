@@ -59,7 +59,7 @@ class Engine {
   // Fills the claims.
   virtual Status read(const Problem& problem, const Settings& settings) const = 0;
   // Local. For engines without a format: whether PATH belongs to the engine, and its contents (no blocks; all foreign).
-  virtual bool recognises(const std::string& path) const;
+  virtual bool recognises(const std::string& /*path*/) const { return false; }
   virtual Result<Contents> contents(const std::string& path) const;
 };
 

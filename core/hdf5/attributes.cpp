@@ -2,7 +2,6 @@
 #include "core/hdf5/attributes.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/meaning.hpp"
@@ -40,7 +39,7 @@ struct OpenAttribute {
   int64_t count = 1;  // of elements
 };
 
-// Adds SHAPE's elements to COUNT; false if there are too many.
+// Multiplies COUNT by the extents of SHAPE; false if that is too much.
 bool count_elements(const Dims& shape, int64_t& count) {
   for (const int64_t extent : shape) {
     if (extent > max_attribute_bytes) return false;

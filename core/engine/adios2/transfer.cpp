@@ -1,7 +1,6 @@
 // Transfer: a box is one put or get; data with gaps in memory is packed, at most 16 MiB at a time.
 #include "core/engine/adios2/transfer.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/engine/adios2/attributes.hpp"

@@ -94,10 +94,7 @@ class Writer {
                          const PhaseTimer timer(*problem_.phases, Phase::define);
                          return hdf5::write_scales(file_, scales_);
                        })));
-    return problem_.sync ? flush() : Status();
-  }
-
-  Status flush() {
+    if (!problem_.sync) return {};
     const PhaseTimer timer(*problem_.phases, Phase::sync);
     return H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 ? library_error(Code::io, "H5Fflush") : Status();
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "core/engine/phdf5/options.hpp"
 #include "core/engine/portions.hpp"

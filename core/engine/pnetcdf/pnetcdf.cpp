@@ -1,5 +1,4 @@
 // pnetcdf: Parallel-NetCDF, with the definitions of format netcdf: define, write, close.
-#include <algorithm>
 
 #include "core/base/guarded.hpp"
 #include "core/base/library_gate.hpp"

@@ -1,7 +1,6 @@
 // HDF5: plain files for any tool. libhdf5 creates the metadata privately and never opens the file for writing.
 #include "core/format/format.hpp"
 #include "core/format/hdf5/image.hpp"
-#include "core/format/hdf5/master.hpp"
 #include "core/format/hdf5/read.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/dimension_scales.hpp"

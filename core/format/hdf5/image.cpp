@@ -8,6 +8,7 @@
 #include "core/base/units.hpp"
 #include "core/format/hdf5/builder.hpp"
 #include "core/format/hdf5/metadata_size.hpp"
+#include "core/format/hdf5/private_file.hpp"
 #include "core/hdf5/dimension_scales.hpp"
 #include "core/hdf5/handles.hpp"
 #include "core/hdf5/object_header.hpp"

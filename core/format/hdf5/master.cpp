@@ -1,11 +1,10 @@
 // Master: virtual datasets for other tools, and the index for penstock, which does not use the mappings.
-#include "core/format/hdf5/master.hpp"
-
 #include <algorithm>
 #include <map>
 
 #include "core/format/format.hpp"
 #include "core/format/hdf5/builder.hpp"
+#include "core/format/hdf5/image.hpp"
 #include "core/format/hdf5/private_file.hpp"
 #include "core/format/hdf5/read.hpp"
 #include "core/format/index.hpp"

@@ -2,12 +2,11 @@
 // the whole file is known.
 #include "core/format/hdf5/scales.hpp"
 
-#include <cstring>
-
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/model/dimension_names.hpp"
 #include "core/model/layout.hpp"
+#include "core/netcdf/header.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -49,12 +48,7 @@ std::vector<std::string> numbers(const AttributeMap& attributes, const char* nam
   std::vector<std::string> list;
   const auto found = attributes.find(name);
   if (found == attributes.end() || found->second.type != ElementType{Kind::i32}) return list;
-  const auto& bytes = found->second.value;
-  for (size_t at = 0; at + sizeof(int32_t) <= bytes.size(); at += sizeof(int32_t)) {
-    int32_t number = 0;
-    std::memcpy(&number, bytes.data() + at, sizeof number);
-    list.push_back(std::to_string(number));
-  }
+  for (const int64_t number : netcdf::integers(found->second)) list.push_back(std::to_string(number));
   return list;
 }
 

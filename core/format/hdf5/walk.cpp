@@ -298,17 +298,15 @@ class Walker {
       noted_ = is_noted(attributes);
       convert("/", "a netCDF-4 file, which would become a plain HDF5 file");
     }
-    std::optional<netcdf::Note> note;
-    if (!is_dimension_only(attributes)) note.emplace();
+    const bool dimension_only = is_dimension_only(attributes);
     const bool scaled = attributes.contains("CLASS") || std::ranges::any_of(skipped, is_scale_attribute);
     if (!noted_ && (netcdf4_ || scaled)) scales_.add(object, name, attributes, heap_);
     std::erase_if(skipped, is_scale_attribute);
-    if (netcdf4_) {
-      netcdf::Note taken = take_note(attributes, noted_);
-      if (note) note = std::move(taken);
-    } else {
+    netcdf::Note note;
+    if (netcdf4_)
+      note = take_note(attributes, noted_);
+    else
       take_scale(attributes);
-    }
     add_comment(object, attributes);
     for (const std::string& key : skipped)
       leave_out(name + "@" + key, "an attribute of a type that penstock does not have");
@@ -318,8 +316,9 @@ class Walker {
       show_otherwise(name + "@" + key, "an attribute whose type would be converted");
     if (unheld.unlisted)
       leave_out(name + "@*", "a list of attributes, one of which HDF5 " + library_version() + " does not know");
-    if (!attributes.empty() && note) contents_.catalogue.attributes[name] = std::move(attributes);
-    return note;
+    if (dimension_only) return std::optional<netcdf::Note>();
+    if (!attributes.empty()) contents_.catalogue.attributes[name] = std::move(attributes);
+    return std::optional(std::move(note));
   }
 
   void leave_out(const std::string& name, std::string_view what) {
