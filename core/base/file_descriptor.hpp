@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 namespace penstock {
@@ -35,6 +38,20 @@ auto retrying(Call call) {
   auto result = call();
   while (result < 0 && errno == EINTR) result = call();
   return result;
+}
+
+// Reads from byte AT of FD until BYTES is full or the file ends: the number of bytes, or below 0 with errno.
+inline ssize_t read_at(int fd, std::span<std::byte> bytes, int64_t at) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const auto rest = bytes.subspan(done);
+    const auto from = static_cast<off_t>(at) + static_cast<off_t>(done);
+    const ssize_t n = retrying([&] { return ::pread(fd, rest.data(), rest.size(), from); });
+    if (n < 0) return n;
+    if (n == 0) break;
+    done += static_cast<size_t>(n);
+  }
+  return static_cast<ssize_t>(done);
 }
 
 }  // namespace penstock

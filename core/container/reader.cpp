@@ -1,6 +1,5 @@
 // Reader: reads any stream on any rank. It loads index pages on demand, so that no rank holds the whole index.
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -10,7 +9,6 @@
 #include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"
 #include "core/container/header.hpp"
-#include "core/container/share.hpp"
 #include "core/container/state.hpp"
 #include "core/storage/target.hpp"
 

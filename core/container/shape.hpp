@@ -22,9 +22,17 @@ struct Shape {
   struct Place {
     int64_t offset, bytes;
   };
-  Place place(int64_t stream, int64_t at) const;
+  Place place(int64_t stream, int64_t at) const {
+    const int64_t file = file_of(stream), chunk = at / chunk_bytes, within = at % chunk_bytes;
+    return {data_offset + (chunk * group(file) + stream - first(file)) * chunk_bytes + within, chunk_bytes - within};
+  }
   // The end of STREAM with BYTES bytes; data_offset if it is empty; -1 if beyond 2^62.
-  int64_t end(int64_t stream, int64_t bytes) const;
+  int64_t end(int64_t stream, int64_t bytes) const {
+    if (bytes == 0) return data_offset;
+    const auto chunks = static_cast<__int128>((bytes - 1) / chunk_bytes + 1);
+    if (chunks * group(file_of(stream)) * chunk_bytes + data_offset > int64_t{1} << 62) return -1;
+    return place(stream, bytes - 1).offset + 1;
+  }
 };
 
 }  // namespace penstock::container

@@ -20,6 +20,9 @@ class Stream::State {
 
 namespace container {
 
+// Collective. Code::mismatch if a rank passes another PATH or other OPTIONS than rank 0.
+Status same_arguments(const Communicator& comm, std::string_view path, std::string_view options);
+
 Result<std::unique_ptr<Stream::State>> make_writer(const Communicator& comm, const std::string& path,
                                                    std::string_view options);
 Result<std::unique_ptr<Stream::State>> make_reader(const Communicator& comm, const std::string& path);

@@ -1,9 +1,26 @@
 // Stream: the public interface of writers and readers.
 #include <penstock/stream.hpp>
 
+#include <fmt/format.h>
+
+#include "core/comm/share.hpp"
 #include "core/container/state.hpp"
 
 namespace penstock {
+
+Status container::same_arguments(const Communicator& comm, std::string_view path, std::string_view options) {
+  Encoder mine;
+  mine.text(path);
+  mine.text(options);
+  return agree_same(comm, mine.take(), [&](std::span<const std::byte> of_rank_0) -> Status {
+    Decoder in(of_rank_0);
+    const std::string path_0 = in.text(), options_0 = in.text();
+    return {
+        Code::mismatch,
+        fmt::format("this rank opens '{}' with options '{}', rank 0 '{}' with '{}': all ranks must ask for the same",
+                    path, options, path_0, options_0)};
+  });
+}
 
 Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;

@@ -12,7 +12,6 @@
 #include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"
 #include "core/container/header.hpp"
-#include "core/container/share.hpp"
 #include "core/container/state.hpp"
 #include "core/model/settings.hpp"
 #include "core/status/status_page.hpp"

@@ -39,13 +39,6 @@ class Cf {
  private:
   using Names = std::vector<std::string>;
 
-  const Attribute* find(const std::string& object, const std::string& name) const {
-    const auto list = catalogue_.attributes.find(object);
-    if (list == catalogue_.attributes.end()) return nullptr;
-    const auto found = list->second.find(name);
-    return found == list->second.end() ? nullptr : &found->second;
-  }
-
   void set_if_absent(const std::string& object, const std::string& name, const std::string& value) {
     catalogue_.attributes[object].try_emplace(name, text_attribute(name, value));
   }
@@ -95,9 +88,8 @@ class Cf {
       }
       case MeshKind::curvilinear: return structured(mesh, values.at_cells);
       case MeshKind::blocks: {
-        Names names{own(mesh, false, "block")};
-        for (int d = mesh.dimensions; d-- > 0;)
-          names.push_back(own(mesh, values.at_cells, index_names[static_cast<size_t>(d)]));
+        Names names = structured(mesh, values.at_cells);
+        names.insert(names.begin(), own(mesh, false, "block"));
         return names;
       }
       default: return {own(mesh, false, values.at_cells ? "cell" : "point")};
@@ -131,14 +123,15 @@ class Cf {
         places.push_back(mesh.origin[at] + (static_cast<double>(i) + (values.at_cells ? 0.5 : 0.0)) * mesh.spacing[at]);
       added_.push_back({{name, {Kind::f64}, Dims{values.dataset->shape[d]}}, std::move(places)});
       describe_axis(name, axis);
-      if (const Attribute* units = find(mesh.name, "units")) catalogue_.attributes[name].try_emplace("units", *units);
+      if (const Attribute* units = catalogue_.attribute(mesh.name, "units"))
+        catalogue_.attributes[name].try_emplace("units", *units);
     }
     return names;
   }
 
   // Attributes "time" and "time_units" of the file become a scalar coordinate of all values on meshes.
   void add_time() {
-    const Attribute *time = find("", "time"), *units = find("", "time_units");
+    const Attribute *time = catalogue_.attribute("", "time"), *units = catalogue_.attribute("", "time_units");
     if (time == nullptr || units == nullptr || time->type.kind != Kind::f64 || time->shape.rank() > 0 ||
         catalogue_.find("time") != nullptr)
       return;
@@ -149,8 +142,8 @@ class Cf {
     set_if_absent("time", "standard_name", "time");
     set_if_absent("time", "axis", "T");
     for (const Dataset& dataset : catalogue_.datasets) {
-      if (find(dataset.name, "on") == nullptr) continue;
-      const Attribute* before = find(dataset.name, "coordinates");
+      if (catalogue_.attribute(dataset.name, "on") == nullptr) continue;
+      const Attribute* before = catalogue_.attribute(dataset.name, "coordinates");
       const std::string all = before == nullptr ? "time" : "time " + text(*before);
       catalogue_.attributes[dataset.name]["coordinates"] = text_attribute("coordinates", all);
     }

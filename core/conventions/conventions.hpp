@@ -4,7 +4,6 @@
 // (cfconventions.org); openPMD standard 1.1.0 (doi 10.5281/zenodo.1167843).
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

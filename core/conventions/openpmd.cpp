@@ -84,13 +84,10 @@ class OpenPmd {
   }
 
   double of_file(const char* name, double otherwise) const {
-    const auto file = catalogue_.attributes.find("");
-    if (file == catalogue_.attributes.end()) return otherwise;
-    const auto found = file->second.find(name);
-    if (found == file->second.end() || found->second.type.kind != Kind::f64 || found->second.shape.rank() > 0)
-      return otherwise;
+    const Attribute* found = catalogue_.attribute("", name);
+    if (found == nullptr || found->type.kind != Kind::f64 || found->shape.rank() > 0) return otherwise;
     double value = 0;
-    std::memcpy(&value, found->second.value.data(), sizeof value);
+    std::memcpy(&value, found->value.data(), sizeof value);
     return value;
   }
 

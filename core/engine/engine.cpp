@@ -13,8 +13,6 @@ std::vector<Claim> by_dataset(std::vector<Claim> claims) {
   return claims;
 }
 
-bool Engine::recognises(const std::string&) const { return false; }
-
 Result<Contents> Engine::contents(const std::string& path) const {
   return Status(Code::internal, fmt::format("engine {} does not describe '{}'", describe().name, path));
 }

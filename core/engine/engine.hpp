@@ -34,6 +34,8 @@ struct Problem {
   PhaseTimes* phases = nullptr;
   HintsOutcome* hints_outcome = nullptr;
   Status* supplied = nullptr;  // writing: the first failure of a supplier on this rank; the file then has other bytes
+
+  const Dataset& dataset(size_t at) const { return catalogue.datasets[static_cast<size_t>(datasets[at])]; }
 };
 
 // CLAIMS as a problem wants them: ordered by dataset, without empty ones.
@@ -57,7 +59,7 @@ class Engine {
   // Fills the claims.
   virtual Status read(const Problem& problem, const Settings& settings) const = 0;
   // Local. For engines without a format: whether PATH belongs to the engine, and its contents (no blocks; all foreign).
-  virtual bool recognises(const std::string& path) const;
+  virtual bool recognises(const std::string& /*path*/) const { return false; }
   virtual Result<Contents> contents(const std::string& path) const;
 };
 

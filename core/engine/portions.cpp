@@ -31,11 +31,10 @@ void cut_boxes(const Claim& claim, int64_t element_bytes, const PortionLimits& l
   std::vector<Box> boxes;
   cut_box(claim.selection.box(), (direct ? limits.direct_bytes : limits.staged_bytes) / element_bytes, boxes);
   for (const Box& box : boxes) {
-    Portion portion;
-    portion.selection = part_of(claim.selection, box);
-    portion.count = elements(box.count);
-    portion.memory = claim.memory;
-    portion.supplier = claim.supplier;
+    Portion portion{.selection = part_of(claim.selection, box),
+                    .count = elements(box.count),
+                    .memory = claim.memory,
+                    .supplier = claim.supplier};
     if (dense) portion.packed = claim.memory + portion.selection.memory_offset() * element_bytes;
     out.push_back(std::move(portion));
   }
@@ -72,18 +71,18 @@ void cut_runs(const Claim& claim, int64_t element_bytes, const PortionLimits& li
   close(claim.selection.last());
 }
 
-template <typename T>
-void copy_strided(std::byte* memory, int64_t stride, int64_t count, std::byte* dense, Direction direction) {
+// SIZE, of an element, is a constant or a number: a constant makes faster code.
+template <typename Size>
+void copy_strided(std::byte* memory, int64_t stride, int64_t count, Size size, std::byte* dense, Direction direction) {
   for (int64_t i = 0; i < count; ++i) {
-    std::byte* there = memory + i * stride * static_cast<int64_t>(sizeof(T));
-    std::byte* here = dense + i * static_cast<int64_t>(sizeof(T));
-    std::memcpy(direction == Direction::write ? here : there, direction == Direction::write ? there : here, sizeof(T));
+    std::byte* there = memory + i * stride * size;
+    std::byte* here = dense + i * size;
+    std::memcpy(direction == Direction::write ? here : there, direction == Direction::write ? there : here, size);
   }
 }
 
-struct Sixteen {
-  std::byte bytes[16];
-};
+template <int64_t size>
+using Constant = std::integral_constant<int64_t, size>;
 
 // Requests elements that are contiguous in the block's order at once.
 Status copy_supplied(const Portion& portion, int64_t element_bytes, std::byte* buffer) {
@@ -106,16 +105,14 @@ Status copy_supplied(const Portion& portion, int64_t element_bytes, std::byte* b
 
 }  // namespace
 
-std::vector<Portion> portions_of(const Problem& problem, int index, const PortionLimits& limits) {
-  const int64_t size = bytes(problem.catalogue.datasets[static_cast<size_t>(index)].type);
-  const auto [first, last] = std::equal_range(problem.claims.begin(), problem.claims.end(), Claim{index, {}},
-                                              [](const Claim& a, const Claim& b) { return a.dataset < b.dataset; });
+std::vector<Portion> portions_of(const Problem& problem, size_t at, const PortionLimits& limits) {
+  const int64_t size = bytes(problem.dataset(at).type);
   std::vector<Portion> portions;
-  for (auto claim = first; claim != last; ++claim)
-    if (claim->selection.is_box())
-      cut_boxes(*claim, size, limits, portions);
+  for (const Claim& claim : std::ranges::equal_range(problem.claims, problem.datasets[at], {}, &Claim::dataset))
+    if (claim.selection.is_box())
+      cut_boxes(claim, size, limits, portions);
     else
-      cut_runs(*claim, size, limits, portions);
+      cut_runs(claim, size, limits, portions);
   for (Portion& portion : portions) portion.supplied = problem.supplied;
   return portions;
 }
@@ -138,22 +135,21 @@ void copy(const Portion& portion, int64_t element_bytes, std::byte* buffer, Dire
   Cursor cursor(portion.selection, portion.begin, portion.end);
   for (Segment segment; cursor.next(segment);) {
     std::byte* memory = portion.memory + segment.memory * element_bytes;
-    const auto size = static_cast<size_t>(element_bytes);
+    const auto copy_each = [&](auto size) {
+      copy_strided(memory, segment.stride, segment.length, size, buffer, direction);
+    };
     if (segment.stride == 1) {
       std::byte* to = direction == Direction::write ? buffer : memory;
-      std::memcpy(to, direction == Direction::write ? memory : buffer, static_cast<size_t>(segment.length) * size);
-    } else if (size == 4) {
-      copy_strided<uint32_t>(memory, segment.stride, segment.length, buffer, direction);
-    } else if (size == 8) {
-      copy_strided<uint64_t>(memory, segment.stride, segment.length, buffer, direction);
-    } else if (size == 16) {
-      copy_strided<Sixteen>(memory, segment.stride, segment.length, buffer, direction);
+      std::byte* from = direction == Direction::write ? memory : buffer;
+      std::memcpy(to, from, static_cast<size_t>(segment.length * element_bytes));
+    } else if (element_bytes == 4) {
+      copy_each(Constant<4>());
+    } else if (element_bytes == 8) {
+      copy_each(Constant<8>());
+    } else if (element_bytes == 16) {
+      copy_each(Constant<16>());
     } else {
-      for (int64_t i = 0; i < segment.length; ++i) {
-        std::byte* there = memory + i * segment.stride * element_bytes;
-        std::byte* here = buffer + i * element_bytes;
-        std::memcpy(direction == Direction::write ? here : there, direction == Direction::write ? there : here, size);
-      }
+      copy_each(element_bytes);
     }
     buffer += segment.length * element_bytes;
   }
@@ -161,8 +157,8 @@ void copy(const Portion& portion, int64_t element_bytes, std::byte* buffer, Dire
 
 Result<std::vector<int64_t>> rounds_of(const Problem& problem, const PortionLimits& limits) {
   std::vector<int64_t> rounds;
-  for (const int index : problem.datasets)
-    rounds.push_back(static_cast<int64_t>(portions_of(problem, index, limits).size()));
+  for (size_t at = 0; at < problem.datasets.size(); ++at)
+    rounds.push_back(std::ssize(portions_of(problem, at, limits)));
   PENSTOCK_TRY(problem.comm->all_reduce_max(rounds));
   return rounds;
 }
@@ -183,8 +179,8 @@ Result<std::vector<Dims>> largest_blocks(const Problem& problem) {
   PENSTOCK_TRY(problem.comm->all_reduce_max(extents));
   std::vector<Dims> blocks;
   for (size_t at = 0; at < problem.datasets.size(); ++at) {
-    const int rank = problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])].shape.rank();
-    blocks.emplace_back(std::span(extents).subspan(at * max_rank, static_cast<size_t>(rank)));
+    const auto rank = static_cast<size_t>(problem.dataset(at).shape.rank());
+    blocks.emplace_back(std::span(extents).subspan(at * max_rank, rank));
   }
   return blocks;
 }

@@ -29,8 +29,8 @@ struct PortionLimits {
   bool (*takes)(const Selection&) = nullptr;  // boxes with gaps in memory that the library accepts
 };
 
-// This rank's portions of dataset INDEX of PROBLEM's catalogue, in the order of its claims.
-std::vector<Portion> portions_of(const Problem& problem, int index, const PortionLimits& limits);
+// This rank's portions of PROBLEM's dataset AT, in the order of its claims.
+std::vector<Portion> portions_of(const Problem& problem, size_t at, const PortionLimits& limits);
 // The boxes of the dataset that PORTION covers, in ascending order.
 std::vector<Box> boxes_of(const Portion& portion);
 // Copies PORTION's elements between memory and a dense BUFFER.

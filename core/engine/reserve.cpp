@@ -44,10 +44,9 @@ Status creation_error(const std::string& path, const Status& library) {
 }
 
 int64_t first_hole(const std::string& path, int64_t begin, int64_t end) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
-  const auto hole = static_cast<int64_t>(::lseek(fd, begin, SEEK_HOLE));
-  ::close(fd);
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return -1;
+  const auto hole = static_cast<int64_t>(::lseek(file.get(), begin, SEEK_HOLE));
   return hole >= begin && hole < end ? hole : -1;
 }
 

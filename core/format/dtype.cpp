@@ -6,23 +6,9 @@
 namespace penstock {
 namespace {
 
+// Our words for numbers begin with numpy's letters: i, u, f, c.
 std::string without_order(const ElementType& type) {
-  const char* letter = "?";  // NOLINT(clang-analyzer-deadcode.DeadStores): for a value that is no Kind
-  switch (type.kind) {
-    case Kind::i8:
-    case Kind::i16:
-    case Kind::i32:
-    case Kind::i64: letter = "i"; break;
-    case Kind::u8:
-    case Kind::u16:
-    case Kind::u32:
-    case Kind::u64: letter = "u"; break;
-    case Kind::f32:
-    case Kind::f64: letter = "f"; break;
-    case Kind::complex64:
-    case Kind::complex128: letter = "c"; break;
-    case Kind::text: letter = "S"; break;
-  }
+  const char letter = type.kind == Kind::text ? 'S' : name(type)[0];
   return letter + std::to_string(bytes(type));
 }
 

@@ -38,5 +38,7 @@ Result<Contents> read_index(const std::string& path, std::string_view format);
 // Adds parts to CONTENTS.lost that are not regular files, are links out of the folder, or lack bytes that CONTENTS
 // places in them. Code::denied if a part cannot be examined.
 Status find_lost(Contents& contents);
+// The contents according to TEXT, the index in the file at PATH, after find_lost; errors name PATH.
+Result<Contents> contents_of_index(std::string_view text, std::string_view format, const std::string& path);
 
 }  // namespace penstock

@@ -1,7 +1,6 @@
 // Index, decoding: checks every statement of a possibly hostile text before it is used.
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 
 #include "core/base/crc64.hpp"
@@ -36,11 +35,12 @@ Result<std::string> text_member(const json& object, const char* key) {
   return from_json_string(found->get_ref<const std::string&>());
 }
 
-Result<Dims> dims_from(const json& list, const char* key) {
-  if (!list.is_array() || list.size() > max_rank)
+Result<Dims> dims_member(const json& object, const char* key) {
+  PENSTOCK_ASSIGN(const json* list, member(object, key));
+  if (!list->is_array() || list->size() > max_rank)
     return damaged(std::string("'") + key + "' is not a list of at most 8 numbers");
   Dims dims;
-  for (const json& entry : list) {
+  for (const json& entry : *list) {
     PENSTOCK_ASSIGN(const int64_t n, natural_from_json(entry, std::string("a number of '") + key + "'"));
     dims.push_back(n);
   }
@@ -242,8 +242,7 @@ class Reader {
     dataset.type = *parsed;
     PENSTOCK_ASSIGN(const std::string dtype, text_member(entry, "dtype"));
     PENSTOCK_ASSIGN(const bool swapped, dtype_is_swapped(dtype, dataset.type));
-    PENSTOCK_ASSIGN(const json* shape, member(entry, "shape"));
-    PENSTOCK_ASSIGN(dataset.shape, dims_from(*shape, "shape"));
+    PENSTOCK_ASSIGN(dataset.shape, dims_member(entry, "shape"));
     PENSTOCK_TRY(as_damaged(check_shape(dataset.type, dataset.shape)));
     PENSTOCK_ASSIGN(const json* unlimited, member(entry, "unlimited"));
     if (!unlimited->is_boolean()) return damaged("'unlimited' is neither true nor false");
@@ -309,11 +308,9 @@ class Reader {
   }
 
   Result<Selection> read_box(const json& item, const Dataset& dataset) {
-    PENSTOCK_ASSIGN(const json* start, member(item, "start"));
-    PENSTOCK_ASSIGN(const json* count, member(item, "count"));
     Box box;
-    PENSTOCK_ASSIGN(box.start, dims_from(*start, "start"));
-    PENSTOCK_ASSIGN(box.count, dims_from(*count, "count"));
+    PENSTOCK_ASSIGN(box.start, dims_member(item, "start"));
+    PENSTOCK_ASSIGN(box.count, dims_member(item, "count"));
     if (box.start.rank() != dataset.shape.rank() || box.count.rank() != dataset.shape.rank())
       return damaged("a block has another number of dimensions");
     for (int i = 0; i < box.start.rank(); ++i)
@@ -358,8 +355,7 @@ class Reader {
   }
 
   Status check_bytes_apart() {
-    std::sort(claims_.begin(), claims_.end(),
-              [](const Claim& a, const Claim& b) { return std::tie(a.part, a.begin) < std::tie(b.part, b.begin); });
+    std::ranges::sort(claims_, {}, [](const Claim& claim) { return std::tie(claim.part, claim.begin); });
     for (size_t i = 1; i < claims_.size(); ++i) {
       const Claim &a = claims_[i - 1], &b = claims_[i];
       if (a.part != b.part || a.end <= b.begin) continue;
@@ -376,18 +372,6 @@ class Reader {
   std::vector<Claim> claims_;
 };
 
-}  // namespace
-
-Result<Contents> decode_index(std::string_view text, std::string_view format, std::string_view folder) {
-  const json root = json::parse(text.begin(), text.end(), nullptr, false);
-  if (root.is_discarded()) return damaged("the index is not JSON, or was cut off");
-  auto contents = Reader(text, format, folder).read(root);
-  // Whatever code a check of the model returns, here the text is wrong.
-  return contents.ok() ? contents : Result<Contents>(damaged("the index is damaged: " + contents.status().message()));
-}
-
-namespace {
-
 Status check_part(const std::string& path, int64_t needed) {
   PENSTOCK_TRY(check_link(path));
   PENSTOCK_ASSIGN(const int64_t size, regular_file_bytes(path));
@@ -397,6 +381,14 @@ Status check_part(const std::string& path, int64_t needed) {
 }
 
 }  // namespace
+
+Result<Contents> decode_index(std::string_view text, std::string_view format, std::string_view folder) {
+  const json root = json::parse(text.begin(), text.end(), nullptr, false);
+  if (root.is_discarded()) return damaged("the index is not JSON, or was cut off");
+  auto contents = Reader(text, format, folder).read(root);
+  // Whatever code a check of the model returns, here the text is wrong.
+  return contents.ok() ? contents : Result<Contents>(damaged("the index is damaged: " + contents.status().message()));
+}
 
 Status find_lost(Contents& contents) {
   std::vector<int64_t> needed(contents.parts.size(), 0);

@@ -15,17 +15,8 @@ void append_key(std::string& out, std::string_view key) {
   out += ": ";
 }
 
-void append_dims(std::string& out, const Dims& dims) {
-  out += '[';
-  for (int i = 0; i < dims.rank(); ++i) {
-    if (i > 0) out += ", ";
-    append_json(out, dims[i]);
-  }
-  out += ']';
-}
-
 void append_runs(std::string& out, const Selection& where) {
-  out += "\"runs\": [";
+  out += ", \"runs\": [";
   bool first = true;
   for (const MemoryRun& run : where.runs()) {
     out += first ? "[" : ",[";
@@ -50,20 +41,14 @@ class Writer {
 
   Result<std::string> write() {
     // Schema and format come first: recognises() looks for them at the start of a file.
-    out_ += "{\"schema\": ";
-    append_json(out_, index_schema);
-    out_ += ", \"format\": ";
-    append_json(out_, std::string_view(contents_.format));
-    out_ += ",\n \"generation\": ";
-    append_json(out_, std::string_view(contents_.generation));
-    if (!contents_.replaced.empty()) {
-      out_ += ",\n \"replaced\": ";
-      append_json(out_, std::string_view(contents_.replaced));
-    }
+    append("{\"schema\": ", index_schema);
+    append(", \"format\": ", contents_.format);
+    append(",\n \"generation\": ", contents_.generation);
+    if (!contents_.replaced.empty()) append(",\n \"replaced\": ", contents_.replaced);
     out_ += ",\n \"parts\": [";
     for (size_t i = 0; i < parts_.size(); ++i) {
       out_ += i == 0 ? "\n  " : ",\n  ";
-      append_json(out_, std::string_view(parts_[i]));
+      append_json(out_, parts_[i]);
     }
     out_ += "],\n \"attributes\": {";
     append_attributes();
@@ -73,11 +58,7 @@ class Writer {
       PENSTOCK_TRY(append_dataset(i));
     }
     out_ += ']';
-    if (!contents_.record.empty()) {
-      out_ += ",\n ";
-      append_key(out_, "checksums");
-      append_json(out_, std::string_view(hexadecimal(contents_.record)));
-    }
+    if (!contents_.record.empty()) append(",\n \"checksums\": ", hexadecimal(contents_.record));
     if (!contents_.heads.empty()) {
       out_ += ",\n \"heads\": [";
       append_file_sums(contents_.heads);
@@ -85,18 +66,22 @@ class Writer {
     }
     if (contents_.parity) append_parity(*contents_.parity);
     const uint64_t sum = crc64(std::as_bytes(std::span(out_)));
-    out_ += index_sum_key;
-    append_json(out_, std::string_view(hexadecimal(std::span(&sum, 1))));
+    append(index_sum_key, hexadecimal(std::span(&sum, 1)));
     out_ += "}\n";
     return std::move(out_);
   }
 
  private:
+  // TEXT as it is, then VALUE in JSON.
+  template <typename T>
+  void append(std::string_view text, const T& value) {
+    out_ += text;
+    append_json(out_, value);
+  }
+
   void append_file_sum(const FileSum& of) {
-    out_ += "\"bytes\": ";
-    append_json(out_, of.bytes);
-    out_ += ", \"crc64\": ";
-    append_json(out_, std::string_view(hexadecimal(std::span(&of.sum, 1))));
+    append("\"bytes\": ", of.bytes);
+    append(", \"crc64\": ", hexadecimal(std::span(&of.sum, 1)));
   }
 
   void append_file_sums(const std::vector<FileSum>& of) {
@@ -108,8 +93,7 @@ class Writer {
   }
 
   void append_parity(const Parity& parity) {
-    out_ += ",\n \"parity\": {\"file\": ";
-    append_json(out_, file_name_of(parity.path));
+    append(",\n \"parity\": {\"file\": ", file_name_of(parity.path));
     out_ += ", ";
     append_file_sum(parity.file);
     out_ += ", \"parts\": [";
@@ -148,10 +132,8 @@ class Writer {
     }
     append_definition(dataset, !blocks.empty() && blocks[0].swapped);
     if (whole_in_one(dataset, blocks)) {
-      out_ += ", \"file\": ";
-      append_json(out_, std::string_view(parts_[static_cast<size_t>(blocks[0].part)]));
-      out_ += ", \"offset\": ";
-      append_json(out_, blocks[0].base);
+      append(", \"file\": ", parts_[static_cast<size_t>(blocks[0].part)]);
+      append(", \"offset\": ", blocks[0].base);
     } else {
       append_blocks(blocks);
     }
@@ -160,14 +142,10 @@ class Writer {
   }
 
   void append_definition(const Dataset& dataset, bool swapped) {
-    out_ += "{\"name\": ";
-    append_json(out_, std::string_view(dataset.name));
-    out_ += ", \"type\": ";
-    append_json(out_, std::string_view(name(dataset.type)));
-    out_ += ", \"dtype\": ";
-    append_json(out_, std::string_view(dtype_of(dataset.type, swapped)));
-    out_ += ", \"shape\": ";
-    append_dims(out_, dataset.shape);
+    append("{\"name\": ", dataset.name);
+    append(", \"type\": ", name(dataset.type));
+    append(", \"dtype\": ", dtype_of(dataset.type, swapped));
+    append(", \"shape\": ", dataset.shape);
     out_ += dataset.unlimited ? ", \"unlimited\": true" : ", \"unlimited\": false";
   }
 
@@ -177,14 +155,10 @@ class Writer {
       const StoredBlock& block = blocks[i];
       out_ += i == 0 ? "\n   {\"part\": " : ",\n   {\"part\": ";
       append_json(out_, block.part);
-      out_ += ", \"offset\": ";
-      append_json(out_, block.base);
-      out_ += ", ";
+      append(", \"offset\": ", block.base);
       if (block.where.is_box()) {
-        out_ += "\"start\": ";
-        append_dims(out_, block.where.box().start);
-        out_ += ", \"count\": ";
-        append_dims(out_, block.where.box().count);
+        append(", \"start\": ", block.where.box().start);
+        append(", \"count\": ", block.where.box().count);
       } else {
         append_runs(out_, block.where);
       }

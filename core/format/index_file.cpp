@@ -23,6 +23,10 @@ bool is_index(std::span<const std::byte> head, std::string_view format) {
 
 Result<Contents> read_index(const std::string& path, std::string_view format) {
   PENSTOCK_ASSIGN(const std::string text, read_regular_file(path));
+  return contents_of_index(text, format, path);
+}
+
+Result<Contents> contents_of_index(std::string_view text, std::string_view format, const std::string& path) {
   auto contents = decode_index(text, format, folder_of(path));
   if (!contents.ok()) return contents.status().in("'" + path + "'");
   PENSTOCK_TRY(find_lost(*contents).in("'" + path + "'"));

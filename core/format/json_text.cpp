@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/kinds.hpp"
 
 namespace penstock {
 namespace {
@@ -78,25 +79,17 @@ void append_complex(std::string& out, const std::byte* p) {
 }
 
 void append_element(std::string& out, const ElementType& type, const std::byte* p) {
-  switch (type.kind) {
-    case Kind::i8: return append_scalar<int8_t>(out, p);
-    case Kind::i16: return append_scalar<int16_t>(out, p);
-    case Kind::i32: return append_scalar<int32_t>(out, p);
-    case Kind::i64: return append_scalar<int64_t>(out, p);
-    case Kind::u8: return append_scalar<uint8_t>(out, p);
-    case Kind::u16: return append_scalar<uint16_t>(out, p);
-    case Kind::u32: return append_scalar<uint32_t>(out, p);
-    case Kind::u64: return append_scalar<uint64_t>(out, p);
-    case Kind::f32: return append_scalar<float>(out, p);
-    case Kind::f64: return append_scalar<double>(out, p);
-    case Kind::complex64: return append_complex<float>(out, p);
-    case Kind::complex128: return append_complex<double>(out, p);
-    case Kind::text: {
-      std::string_view text(reinterpret_cast<const char*>(p), static_cast<size_t>(type.text_bytes));
-      while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
-      return append_json(out, text);
-    }
+  if (type.kind == Kind::text) {
+    const std::string_view text(reinterpret_cast<const char*>(p), static_cast<size_t>(type.text_bytes));
+    return append_json(out, text.substr(0, text.find_last_not_of('\0') + 1));
   }
+  with_number(type.kind, [&]<typename T>(T) {
+    if constexpr (is_complex_type<T>)
+      append_complex<typename T::value_type>(out, p);
+    else
+      append_scalar<T>(out, p);
+    return true;
+  });
 }
 
 Status wrong(std::string_view what) { return {Code::damaged, std::string(what)}; }
@@ -110,13 +103,10 @@ Status read_real(const nlohmann::json& json, std::byte* p) {
     if (std::isfinite(wide) && std::abs(wide) > static_cast<double>(std::numeric_limits<T>::max()))
       return wrong("a number is out of its type's range");
     value = static_cast<T>(wide);
-  } else if (json.is_string()) {
+  } else {
+    if (!json.is_string()) return wrong("a number was expected");
     const auto& word = json.get_ref<const std::string&>();
-    if (word == "NaN") {
-      value = std::numeric_limits<T>::quiet_NaN();
-    } else if (word == "Infinity" || word == "-Infinity") {
-      value = word[0] == '-' ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-    } else if (word.starts_with("NaN:")) {
+    if (word.starts_with("NaN:")) {
       Bits bits = 0;
       const char* end = word.data() + word.size();
       const auto parsed = std::from_chars(word.data() + 4, end, bits, 16);
@@ -124,11 +114,11 @@ Status read_real(const nlohmann::json& json, std::byte* p) {
       // As bytes: passing a signalling NaN through a register may make it quiet.
       std::memcpy(p, &bits, sizeof bits);
       return {};
-    } else {
-      return wrong("a string stands where a number should");
     }
-  } else {
-    return wrong("a number was expected");
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    if (word != "NaN" && word != "Infinity" && word != "-Infinity")
+      return wrong("a string stands where a number should");
+    value = word == "NaN" ? std::numeric_limits<T>::quiet_NaN() : word[0] == '-' ? -infinity : infinity;
   }
   std::memcpy(p, &value, sizeof value);
   return {};
@@ -137,16 +127,10 @@ Status read_real(const nlohmann::json& json, std::byte* p) {
 template <typename T>
 Status read_integer(const nlohmann::json& json, std::byte* p) {
   if (!json.is_number_integer()) return wrong("an integer was expected");
-  T value{};
-  if (json.is_number_unsigned()) {
-    const auto wide = json.get<uint64_t>();
-    if (!std::in_range<T>(wide)) return wrong("an integer is out of its type's range");
-    value = static_cast<T>(wide);
-  } else {
-    const auto wide = json.get<int64_t>();
-    if (!std::in_range<T>(wide)) return wrong("an integer is out of its type's range");
-    value = static_cast<T>(wide);
-  }
+  const bool fits =
+      json.is_number_unsigned() ? std::in_range<T>(json.get<uint64_t>()) : std::in_range<T>(json.get<int64_t>());
+  if (!fits) return wrong("an integer is out of its type's range");
+  const T value = json.get<T>();
   std::memcpy(p, &value, sizeof value);
   return {};
 }
@@ -167,22 +151,15 @@ Status read_text(const nlohmann::json& json, int64_t text_bytes, std::byte* p) {
 }
 
 Status read_element(const nlohmann::json& json, const ElementType& type, std::byte* p) {
-  switch (type.kind) {
-    case Kind::i8: return read_integer<int8_t>(json, p);
-    case Kind::i16: return read_integer<int16_t>(json, p);
-    case Kind::i32: return read_integer<int32_t>(json, p);
-    case Kind::i64: return read_integer<int64_t>(json, p);
-    case Kind::u8: return read_integer<uint8_t>(json, p);
-    case Kind::u16: return read_integer<uint16_t>(json, p);
-    case Kind::u32: return read_integer<uint32_t>(json, p);
-    case Kind::u64: return read_integer<uint64_t>(json, p);
-    case Kind::f32: return read_real<float>(json, p);
-    case Kind::f64: return read_real<double>(json, p);
-    case Kind::complex64: return read_complex<float>(json, p);
-    case Kind::complex128: return read_complex<double>(json, p);
-    case Kind::text: return read_text(json, type.text_bytes, p);
-  }
-  return wrong("an unknown type");
+  if (type.kind == Kind::text) return read_text(json, type.text_bytes, p);
+  return with_number(type.kind, [&]<typename T>(T) {
+    if constexpr (is_complex_type<T>)
+      return read_complex<typename T::value_type>(json, p);
+    else if constexpr (std::is_floating_point_v<T>)
+      return read_real<T>(json, p);
+    else
+      return read_integer<T>(json, p);
+  });
 }
 
 Result<Dims> attribute_shape(const nlohmann::json& json, const ElementType& type) {
@@ -190,8 +167,7 @@ Result<Dims> attribute_shape(const nlohmann::json& json, const ElementType& type
   const auto shape = json.find("shape");
   if (shape == json.end()) {
     // A complex scalar is a list of numbers; a complex array is a list of lists.
-    const bool pair = type.kind == Kind::complex64 || type.kind == Kind::complex128;
-    if (!value.is_array() || (pair && !value.empty() && !value[0].is_array())) return Dims{};
+    if (!value.is_array() || (is_complex(type) && !value.empty() && !value[0].is_array())) return Dims{};
     return Dims{static_cast<int64_t>(value.size())};
   }
   if (!shape->is_array() || shape->size() > max_rank) return wrong("'shape' is not a list of at most 8 extents");
@@ -247,16 +223,21 @@ Result<std::string> from_json_string(const std::string& text) {
 
 void append_json(std::string& out, int64_t value) { append_number(out, value); }
 
+void append_json(std::string& out, const Dims& dims) {
+  out += '[';
+  for (int i = 0; i < dims.rank(); ++i) {
+    if (i > 0) out += ", ";
+    append_number(out, dims[i]);
+  }
+  out += ']';
+}
+
 void append_json(std::string& out, const Attribute& attribute) {
   out += "{\"type\": ";
   append_json(out, std::string_view(name(attribute.type)));
   if (attribute.shape.rank() > 1) {
-    out += ", \"shape\": [";
-    for (int i = 0; i < attribute.shape.rank(); ++i) {
-      if (i > 0) out += ", ";
-      append_number(out, attribute.shape[i]);
-    }
-    out += ']';
+    out += ", \"shape\": ";
+    append_json(out, attribute.shape);
   }
   out += ", \"value\": ";
   const int64_t size = bytes(attribute.type);

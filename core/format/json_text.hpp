@@ -22,6 +22,7 @@ void append_json(std::string& out, std::string_view bytes);
 Result<std::string> from_json_string(const std::string& text);
 
 void append_json(std::string& out, int64_t value);
+void append_json(std::string& out, const Dims& dims);
 // {"type": ..., "value": ...}. Numbers read back exactly; NaN and infinities are strings (docs/formats/raw.md).
 void append_json(std::string& out, const Attribute& attribute);
 // Code::damaged if JSON is not an attribute, with the reason.

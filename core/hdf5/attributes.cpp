@@ -2,25 +2,20 @@
 #include "core/hdf5/attributes.hpp"
 
 #include <algorithm>
-#include <cstring>
 
+#include "core/hdf5/definitions.hpp"
 #include "core/hdf5/meaning.hpp"
 #include "core/hdf5/types.hpp"
-#include "core/model/catalogue.hpp"
 
 namespace penstock::hdf5 {
 namespace {
 
 constexpr int64_t max_attribute_bytes = int64_t{256} << 20;
 
-bool has_high_bytes(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-}
-
 Status write_attribute(hid_t object, const Attribute& attribute, Shared& shared) {
   const auto failed = [&] { return library_error(Code::internal, "writing attribute '" + attribute.name + "'"); };
   const bool utf8 = attribute.type.kind == Kind::text &&
-                    has_high_bytes({reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size()});
+                    !is_ascii({reinterpret_cast<const char*>(attribute.value.data()), attribute.value.size()});
   PENSTOCK_ASSIGN(const hid_t type, shared.type(attribute.type, utf8));
   PENSTOCK_ASSIGN(const hid_t space, shared.space(attribute.shape));
   PENSTOCK_ASSIGN(const hid_t creation, shared.attribute_creation(attribute.name));
@@ -40,36 +35,23 @@ bool is_said_by_type(hid_t object, const Attribute& attribute) {
 struct OpenAttribute {
   AttributeHandle handle;
   Type type;
-  Space space;
   TypeMatch match;
-  Dims shape;
-  int64_t count = 0;
-  bool null_space = false;
+  int64_t count = 1;  // of elements
 };
 
-// False if the attribute's shape is not supported.
-bool read_shape(OpenAttribute& opened) {
-  const H5S_class_t space_class = H5Sget_simple_extent_type(opened.space);
-  opened.null_space = space_class == H5S_NULL;
-  if (opened.null_space) return true;
-  const int rank = H5Sget_simple_extent_ndims(opened.space);
-  if (rank < 0 || rank > max_rank) return false;
-  hsize_t extents[max_rank] = {};
-  if (rank > 0 && H5Sget_simple_extent_dims(opened.space, extents, nullptr) < 0) return false;
-  int64_t count = 1;
-  for (int i = 0; i < rank; ++i) {
-    if (extents[i] > static_cast<hsize_t>(max_attribute_bytes)) return false;
-    opened.shape.push_back(static_cast<int64_t>(extents[i]));
-    count *= opened.shape[i];
+// Multiplies COUNT by the extents of SHAPE; false if that is too much.
+bool count_elements(const Dims& shape, int64_t& count) {
+  for (const int64_t extent : shape) {
+    if (extent > max_attribute_bytes) return false;
+    count *= extent;
     if (count > max_attribute_bytes) return false;
   }
-  opened.count = count;
   return true;
 }
 
-Status read_fixed(const OpenAttribute& opened, int64_t file_bytes, Attribute& attribute) {
+Status read_fixed(const OpenAttribute& opened, const StoredBytes& file, Attribute& attribute) {
   const int64_t stored = opened.count * static_cast<int64_t>(H5Tget_size(opened.type));
-  if (stored > file_bytes) return {Code::damaged, "it claims more bytes than the file has"};
+  if (stored > file.file_bytes()) return {Code::damaged, "it claims more bytes than the file has"};
   attribute.value.resize(static_cast<size_t>(opened.count * bytes(attribute.type)));
   if (attribute.value.empty()) return {};
   Type converted;
@@ -81,9 +63,9 @@ Status read_fixed(const OpenAttribute& opened, int64_t file_bytes, Attribute& at
   return {};
 }
 
-Status read_variable_text(const OpenAttribute& opened, int64_t file_bytes, GlobalHeap& heap, Attribute& attribute,
-                          bool& too_large) {
-  if (opened.count * 16 > file_bytes) return {Code::damaged, "it claims more texts than the file has room for"};
+Status read_variable_text(const OpenAttribute& opened, GlobalHeap& heap, Attribute& attribute, bool& too_large) {
+  if (opened.count * 16 > heap.file().file_bytes())
+    return {Code::damaged, "it claims more texts than the file has room for"};
   if (opened.count == 0) {
     attribute.type.text_bytes = 1;
     return {};
@@ -107,31 +89,29 @@ Status read_variable_text(const OpenAttribute& opened, int64_t file_bytes, Globa
 }
 
 // Skips an unsupported attribute, or one with a damaged heap, and names it in UNHELD.
-Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes, GlobalHeap& heap, AttributeMap& out,
-                      Unheld& unheld) {
+Status read_attribute(hid_t object, const std::string& name, GlobalHeap& heap, AttributeMap& out, Unheld& unheld) {
   OpenAttribute opened;
   opened.handle = AttributeHandle(H5Aopen(object, name.c_str(), H5P_DEFAULT));
   if (!opened.handle.ok()) return library_error(Code::damaged, "opening it");
   opened.type = Type(H5Aget_type(opened.handle));
-  opened.space = Space(H5Aget_space(opened.handle));
-  if (!opened.type.ok() || !opened.space.ok()) return library_error(Code::damaged, "reading its definition");
+  const Space space(H5Aget_space(opened.handle));
+  if (!opened.type.ok() || !space.ok()) return library_error(Code::damaged, "reading its definition");
   const auto match = match_type(opened.type);
   const auto skip = [&] {
     unheld.skipped.push_back(name);
     return Status();
   };
-  if (!match || !read_shape(opened)) return skip();
+  bool unlimited = false;
+  const auto shape = shape_of(space, unlimited);
+  if (!match || !shape || !count_elements(*shape, opened.count)) return skip();
   opened.match = *match;
-  Attribute attribute{name, match->type, opened.shape, {}};
-  if (opened.null_space) {
+  Attribute attribute{name, match->type, *shape, {}};
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) {
     // netCDF-4 and h5py write an empty text like this; an empty number must be an empty list.
-    if (attribute.type.kind == Kind::text)
-      attribute = text_attribute(name, std::string_view());
-    else
-      attribute.shape = Dims{0};
+    if (attribute.type.kind == Kind::text) attribute = text_attribute(name, std::string_view());
   } else if (match->variable_text) {
     bool too_large = false;
-    const Status read = read_variable_text(opened, file_bytes, heap, attribute, too_large);
+    const Status read = read_variable_text(opened, heap, attribute, too_large);
     if (read.code() == Code::damaged) {
       unheld.damaged.emplace(name, read.message());
       return {};
@@ -140,7 +120,7 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
     if (too_large) return skip();
   } else {
     if (opened.count > max_attribute_bytes / std::max<int64_t>(bytes(attribute.type), 1)) return skip();
-    PENSTOCK_TRY(read_fixed(opened, file_bytes, attribute));
+    PENSTOCK_TRY(read_fixed(opened, heap.file(), attribute));
     if (match->rounded) unheld.rounded.push_back(name);
   }
   out.insert_or_assign(name, std::move(attribute));
@@ -149,13 +129,14 @@ Status read_attribute(hid_t object, const std::string& name, int64_t file_bytes,
 
 }  // namespace
 
-Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& shared) {
-  for (const auto& [name, attribute] : attributes)
-    if (!is_said_by_type(object, attribute)) PENSTOCK_TRY(write_attribute(object, attribute, shared));
+Status write_attributes(hid_t object, const Catalogue& catalogue, const std::string& name, Shared& shared) {
+  if (const auto* attributes = catalogue.attributes_of(name))
+    for (const auto& [key, attribute] : *attributes)
+      if (!is_said_by_type(object, attribute)) PENSTOCK_TRY(write_attribute(object, attribute, shared));
   return {};
 }
 
-Status read_attributes(hid_t object, int64_t file_bytes, GlobalHeap& heap, AttributeMap& out, Unheld& unheld) {
+Status read_attributes(hid_t object, GlobalHeap& heap, AttributeMap& out, Unheld& unheld) {
   // Names first: an exception must not leave the iteration through a C frame.
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
@@ -173,8 +154,7 @@ Status read_attributes(hid_t object, int64_t file_bytes, GlobalHeap& heap, Attri
     return {};
   }
   for (const std::string& name : names)
-    PENSTOCK_TRY(
-        read_attribute(object, name, file_bytes, heap, out, unheld).in("attribute '" + name.substr(0, 200) + "'"));
+    PENSTOCK_TRY(read_attribute(object, name, heap, out, unheld).in("attribute '" + name.substr(0, 200) + "'"));
   return {};
 }
 

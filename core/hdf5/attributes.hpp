@@ -10,12 +10,14 @@
 #include "core/hdf5/global_heap.hpp"
 #include "core/hdf5/handles.hpp"
 #include "core/hdf5/shared.hpp"
+#include "core/model/catalogue.hpp"
 
 namespace penstock::hdf5 {
 
 using AttributeMap = std::map<std::string, Attribute>;
 
-Status write_attributes(hid_t object, const AttributeMap& attributes, Shared& shared);
+// Writes the attributes that CATALOGUE has for NAME ("" is the file).
+Status write_attributes(hid_t object, const Catalogue& catalogue, const std::string& name, Shared& shared);
 
 // The names of an object's attributes that no Attribute can hold as they are.
 struct Unheld {
@@ -26,8 +28,8 @@ struct Unheld {
 };
 
 // Adds the attributes of OBJECT to OUT, without those SKIPPED or DAMAGED. Code::damaged if another cannot be read or
-// claims more than FILE_BYTES. HEAP is that of the file.
-Status read_attributes(hid_t object, int64_t file_bytes, GlobalHeap& heap, AttributeMap& out, Unheld& unheld);
+// claims more bytes than the file has. HEAP is that of the file.
+Status read_attributes(hid_t object, GlobalHeap& heap, AttributeMap& out, Unheld& unheld);
 
 // Adds the HDF5 comment of OBJECT as attribute "comment", unless that exists.
 void add_comment(hid_t object, AttributeMap& out);

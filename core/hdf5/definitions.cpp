@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
-#include <utility>
 
 #include "core/base/link.hpp"
 
@@ -75,37 +74,14 @@ Status absent(std::string_view what, const std::string& name) {
                                  "', which is not there: put that file beside this one"};
 }
 
-Status missing_external(hid_t creation, const std::string& path) {
-  for (int i = 0; i < H5Pget_external_count(creation); ++i) {
-    char name[4097] = {};
-    off_t offset = 0;
-    hsize_t size = 0;
-    if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0) continue;
-    if (!is_there(path, name)) return absent("external file", name);
-  }
-  return {};
-}
-
-Result<std::string> virtual_source(hid_t creation, size_t index) {
-  const ssize_t length = H5Pget_virtual_filename(creation, index, nullptr, 0);
-  if (length < 0) return library_error(Code::damaged, "reading virtual sources' names");
-  std::string name(static_cast<size_t>(length) + 1, '\0');
-  if (H5Pget_virtual_filename(creation, index, name.data(), name.size()) < 0)
+// What GET, a function of the library, tells of virtual source INDEX.
+template <typename Get>
+Result<std::string> name_of(Get get, hid_t creation, size_t index) {
+  const ssize_t length = get(creation, index, nullptr, 0);
+  std::string name(static_cast<size_t>(std::max<ssize_t>(length, 0)), '\0');
+  if (length < 0 || get(creation, index, name.data(), name.size() + 1) < 0)
     return library_error(Code::damaged, "reading virtual sources' names");
-  name.resize(static_cast<size_t>(length));
   return name;
-}
-
-// In whose place the library reads fill values.
-Status missing_source(hid_t creation, const std::string& path) {
-  size_t count = 0;
-  if (H5Pget_layout(creation) != H5D_VIRTUAL || H5Pget_virtual_count(creation, &count) < 0) return {};
-  for (size_t i = 0; i < count; ++i) {
-    PENSTOCK_ASSIGN(const std::string name, virtual_source(creation, i));
-    const bool numbered = name.find('%') != std::string::npos;  // any number of files
-    if (!numbered && !is_there(path, name)) return absent("file", name);
-  }
-  return {};
 }
 
 constexpr int64_t largest_attribute = int64_t{1} << 30;
@@ -146,30 +122,33 @@ Status check_name(std::string name, const std::string& path) {
   return {};
 }
 
-Status check_external(hid_t creation, const std::string& path) {
+}  // namespace
+
+Result<std::vector<std::string>> external_files(hid_t creation) {
+  std::vector<std::string> names;
   for (int i = 0; i < H5Pget_external_count(creation); ++i) {
     char name[4097] = {};
     off_t offset = 0;
     hsize_t size = 0;
     if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0)
       return library_error(Code::damaged, "reading external files' names");
-    PENSTOCK_TRY(check_name(name, path));
+    names.emplace_back(name);
   }
-  return {};
+  return names;
 }
 
-Status check_virtual(hid_t creation, const std::string& path) {
-  if (H5Pget_layout(creation) != H5D_VIRTUAL) return {};
+Result<std::vector<VirtualSource>> virtual_sources(hid_t creation) {
+  std::vector<VirtualSource> sources;
   size_t count = 0;
+  if (H5Pget_layout(creation) != H5D_VIRTUAL) return sources;
   if (H5Pget_virtual_count(creation, &count) < 0) return library_error(Code::damaged, "counting virtual sources");
   for (size_t i = 0; i < count; ++i) {
-    PENSTOCK_ASSIGN(std::string name, virtual_source(creation, i));
-    PENSTOCK_TRY(check_name(std::move(name), path));
+    auto& [file, dataset] = sources.emplace_back();
+    PENSTOCK_ASSIGN(file, name_of(H5Pget_virtual_filename, creation, i));
+    PENSTOCK_ASSIGN(dataset, name_of(H5Pget_virtual_dsetname, creation, i));
   }
-  return {};
+  return sources;
 }
-
-}  // namespace
 
 Status check_definitions(const Catalogue& catalogue) {
   PENSTOCK_TRY(check_names(catalogue));
@@ -205,19 +184,6 @@ std::set<std::string> group_names(const Catalogue& catalogue) {
   return names;
 }
 
-const std::map<std::string, Attribute>* attributes_of(const Catalogue& catalogue, const std::string& object) {
-  const auto found = catalogue.attributes.find(object);
-  return found == catalogue.attributes.end() ? nullptr : &found->second;
-}
-
-Result<Properties> link_creation(const std::string& name) {
-  Properties links(H5Pcreate(H5P_LINK_CREATE));
-  const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  if (!links.ok() || (!ascii && H5Pset_char_encoding(links, H5T_CSET_UTF8) < 0))
-    return library_error(Code::internal, "setting up a link");
-  return links;
-}
-
 Space dataset_space(const Dims& shape, bool unlimited) {
   if (shape.rank() == 0) return Space(H5Screate(H5S_SCALAR));
   hsize_t extents[max_rank], most[max_rank];
@@ -227,15 +193,48 @@ Space dataset_space(const Dims& shape, bool unlimited) {
   return Space(H5Screate_simple(shape.rank(), extents, most));
 }
 
+bool select_box(hid_t space, const Box& box, H5S_seloper_t operation) {
+  if (box.count.empty()) return true;
+  hsize_t start[max_rank], count[max_rank];
+  std::copy(box.start.begin(), box.start.end(), start);
+  std::copy(box.count.begin(), box.count.end(), count);
+  return H5Sselect_hyperslab(space, operation, start, nullptr, count, nullptr) >= 0;
+}
+
+std::optional<Dims> shape_of(hid_t space, bool& unlimited) {
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return Dims{0};
+  const int rank = H5Sget_simple_extent_ndims(space);
+  if (rank < 0 || rank > max_rank) return std::nullopt;
+  hsize_t extents[max_rank] = {}, most[max_rank] = {};
+  if (rank > 0 && H5Sget_simple_extent_dims(space, extents, most) < 0) return std::nullopt;
+  Dims shape;
+  for (int i = 0; i < rank; ++i) {
+    if (extents[i] > static_cast<hsize_t>(INT64_MAX)) return std::nullopt;
+    shape.push_back(static_cast<int64_t>(extents[i]));
+  }
+  unlimited = most[0] == H5S_UNLIMITED;
+  return shape;
+}
+
 Status check_inside(hid_t creation, const std::string& path) {
-  PENSTOCK_TRY(check_external(creation, path));
-  return check_virtual(creation, path);
+  PENSTOCK_ASSIGN(const auto files, external_files(creation));
+  for (const std::string& name : files) PENSTOCK_TRY(check_name(name, path));
+  PENSTOCK_ASSIGN(const auto sources, virtual_sources(creation));
+  for (const VirtualSource& source : sources) PENSTOCK_TRY(check_name(source.file, path));
+  return {};
 }
 
 Status check_sources(hid_t creation, const std::string& path) {
   PENSTOCK_TRY(missing_filter(creation));
-  PENSTOCK_TRY(missing_external(creation, path));
-  return missing_source(creation, path);
+  PENSTOCK_ASSIGN(const auto files, external_files(creation));
+  for (const std::string& name : files)
+    if (!is_there(path, name)) return absent("external file", name);
+  PENSTOCK_ASSIGN(const auto sources, virtual_sources(creation));
+  for (const auto& [file, dataset] : sources) {  // in place of missing ones the library reads fill values
+    const bool numbered = file.find('%') != std::string::npos;  // any number of files
+    if (!numbered && !is_there(path, file)) return absent("file", file);
+  }
+  return {};
 }
 
 Status explain_failure(hid_t creation, const std::string& path, const Status& failure) {

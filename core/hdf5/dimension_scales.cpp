@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/hdf5/definitions.hpp"
+#include "core/hdf5/shared.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -22,24 +23,25 @@ Status failed(const std::string& name) {
   return library_error(Code::internal, "making dimension scale '" + name + "'");
 }
 
+Status write_value(hid_t object, const char* name, hid_t type, hid_t space, const void* value) {
+  AttributeHandle attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
+  const bool ok = attribute.ok() && H5Awrite(attribute, type, value) >= 0 && attribute.close();
+  return ok ? Status() : failed(name);
+}
+
 // In the form of the high-level library; our other texts are padded with NUL.
 Status write_text(hid_t object, const char* name, const std::string& value) {
   const Type type(H5Tcopy(H5T_C_S1));
   const Space space(H5Screate(H5S_SCALAR));
   if (!type.ok() || !space.ok() || H5Tset_size(type, value.size() + 1) < 0 || H5Tset_strpad(type, H5T_STR_NULLTERM) < 0)
     return failed(name);
-  AttributeHandle attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
-  if (!attribute.ok() || H5Awrite(attribute, type, value.c_str()) < 0 || !attribute.close()) return failed(name);
-  return {};
+  return write_value(object, name, type, space, value.c_str());
 }
 
 // An attribute of COUNT elements.
 Status write_list(hid_t object, const char* name, hid_t type, hsize_t count, const void* values) {
   const Space space(H5Screate_simple(1, &count, nullptr));
-  if (!space.ok()) return failed(name);
-  AttributeHandle attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
-  if (!attribute.ok() || H5Awrite(attribute, type, values) < 0 || !attribute.close()) return failed(name);
-  return {};
+  return space.ok() ? write_value(object, name, type, space, values) : failed(name);
 }
 
 class Writer {
@@ -64,7 +66,7 @@ class Writer {
   // Without values: it only has a length.
   Status make(const DimensionScale& scale) {
     const Properties creation(H5Pcreate(H5P_DATASET_CREATE));
-    PENSTOCK_ASSIGN(const Properties links, link_creation(scale.name));
+    PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(scale.name));
     const hsize_t chunk = static_cast<hsize_t>(std::clamp<int64_t>(scale.length, 1, max_in_chunk));
     const bool ok =
         creation.ok() && H5Pset_obj_track_times(creation, false) >= 0 &&
@@ -116,6 +118,7 @@ class Writer {
 
   hid_t file_;
   const DimensionScales& scales_;
+  Shared shared_;
   std::vector<hobj_ref_t> references_;  // to each scale
 };
 
@@ -147,8 +150,7 @@ Catalogue with_scales(const Catalogue& catalogue, const DimensionScales& scales)
 Status check_scales(const Catalogue& catalogue) {
   const DimensionScales scales = scales_of(catalogue);
   const auto check = [&](const std::string& object, const std::string& name, std::string_view also) -> Status {
-    const auto* attributes = attributes_of(catalogue, object);
-    if (attributes == nullptr || !attributes->contains(name)) return {};
+    if (catalogue.attribute(object, name) == nullptr) return {};
     return {Code::invalid, fmt::format("attribute '{}' of '{}': HDF5 uses that name for dimension scales: "
                                        "choose another name for the attribute{}",
                                        name, object, also)};

@@ -1,6 +1,10 @@
 // Handles: errors inside libhdf5, and their messages.
 #include "core/hdf5/handles.hpp"
 
+#include <fmt/format.h>
+
+#include "core/hdf5/library.hpp"
+
 namespace penstock::hdf5 {
 
 QuietErrors::QuietErrors() {
@@ -48,24 +52,27 @@ bool met_unknown_version() {
   return found;
 }
 
+// The library itself is asked, since it may differ from the header.
+std::string library_version() {
+  const LibraryGate gate;
+  unsigned major = 0, minor = 0, release = 0;
+  if (H5get_libversion(&major, &minor, &release) < 0) return "";
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
 Status library_ready() {
   unsigned major = 0, minor = 0, release = 0;
   if (H5get_libversion(&major, &minor, &release) < 0) return {Code::unsupported, "libhdf5 could not be initialised"};
   if (major == H5_VERS_MAJOR && minor == H5_VERS_MINOR) return {};
-  const auto version = [](unsigned a, unsigned b, unsigned c) {
-    return std::to_string(a) + "." + std::to_string(b) + "." + std::to_string(c);
-  };
-  return {Code::unsupported, "penstock was compiled for HDF5 " +
-                                 version(H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE) + ", but HDF5 " +
-                                 version(major, minor, release) + " is loaded"};
+  return {Code::unsupported, fmt::format("penstock was compiled for HDF5 {}.{}.{}, but HDF5 {}.{}.{} is loaded",
+                                         H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE, major, minor, release)};
 }
 
-Result<Properties> file_access(H5F_libver_t bound, bool named) {
+Result<Properties> file_access(bool named) {
   Properties access(H5Pcreate(H5P_FILE_ACCESS));
   // With its default driver the library needs the real path behind a link, and a file without a name has none; with
   // stdio it opens the given path.
-  if (!access.ok() || (named ? H5Pset_fapl_sec2(access) : H5Pset_fapl_stdio(access)) < 0 ||
-      H5Pset_libver_bounds(access, bound, bound) < 0)
+  if (!access.ok() || (named ? H5Pset_fapl_sec2(access) : H5Pset_fapl_stdio(access)) < 0)
     return library_error(Code::internal, "setting up access to an HDF5 file");
 #if H5_VERSION_GE(1, 10, 7)
   // Penstock's commit protocol makes locks unnecessary; on network file systems they may fail or hang.

@@ -76,9 +76,8 @@ bool met_unknown_version();
 // abort).
 Status library_ready();
 
-// File access as penstock always uses it: plain POSIX, no locks, the given version bounds. A file that is not NAMED has
-// a path through /proc.
-Result<Properties> file_access(H5F_libver_t bound, bool named);
+// File access as penstock always uses it: plain POSIX, no locks. A file that is not NAMED has a path through /proc.
+Result<Properties> file_access(bool named);
 
 // The library's function flags, without the macros that check the version and abort.
 inline constexpr unsigned open_read_only = 0x0000u;

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/hdf5/definitions.hpp"
 #include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
@@ -36,9 +35,7 @@ Members members_of(hid_t enumeration) {
   if (!number.ok() || !base.ok()) return members;
   std::vector<std::byte> value(std::max<size_t>(8, H5Tget_size(base)));
   for (int i = 0; i < count; ++i) {
-    char* text = H5Tget_member_name(enumeration, static_cast<unsigned>(i));
-    std::string name = text == nullptr ? "" : text;
-    H5free_memory(text);
+    std::string name = member_name(enumeration, static_cast<unsigned>(i));
     if (name.empty() || H5Tget_member_value(enumeration, static_cast<unsigned>(i), value.data()) < 0 ||
         H5Tconvert(base, *number, 1, value.data(), nullptr, H5P_DEFAULT) < 0)
       return {};
@@ -82,9 +79,8 @@ bool is_utf8_mark(const Attribute& attribute) {
 }
 
 bool is_utf8(const Catalogue& catalogue, const std::string& name) {
-  const auto* attributes = attributes_of(catalogue, name);
-  const auto found = attributes == nullptr ? AttributeMap::const_iterator() : attributes->find(std::string(encoding));
-  return attributes != nullptr && found != attributes->end() && is_utf8_mark(found->second);
+  const Attribute* found = catalogue.attribute(name, encoding);
+  return found != nullptr && is_utf8_mark(*found);
 }
 
 void add_meaning(hid_t file_type, AttributeMap& attributes) {

@@ -12,8 +12,7 @@ namespace {
 constexpr size_t max_kept = 256;
 
 Result<hid_t> creation_for(std::string_view name, hid_t list_class, Properties& utf8) {
-  if (std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
-    return hid_t{H5P_DEFAULT};
+  if (is_ascii(name)) return hid_t{H5P_DEFAULT};
   if (!utf8.ok()) {
     utf8 = Properties(H5Pcreate(list_class));
     if (!utf8.ok() || H5Pset_char_encoding(utf8, H5T_CSET_UTF8) < 0)
@@ -23,6 +22,10 @@ Result<hid_t> creation_for(std::string_view name, hid_t list_class, Properties& 
 }
 
 }  // namespace
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
 
 Result<hid_t> Shared::type(const ElementType& type, bool utf8) {
   const std::tuple key(type.kind, type.text_bytes, utf8);

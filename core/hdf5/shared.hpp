@@ -14,6 +14,9 @@
 
 namespace penstock::hdf5 {
 
+// Whether TEXT is the same in ASCII and UTF-8.
+bool is_ascii(std::string_view text);
+
 // The library copies these when it creates an object, so one identifier serves any number of objects. Creating one
 // costs about as much as a small attribute. Results are valid until the same function is called again.
 class Shared {

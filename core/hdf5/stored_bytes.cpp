@@ -82,13 +82,9 @@ Result<StoredBytes> StoredBytes::of(hid_t file) {
 Result<std::vector<std::byte>> StoredBytes::read(uint64_t address, uint64_t count) const {
   if (!holds(address, count)) return Status(Code::damaged, "it lies beyond the end of the file");
   std::vector<std::byte> bytes(count);
-  for (size_t done = 0; done < bytes.size();) {
-    const auto at = static_cast<off_t>(base + address + done);
-    const ssize_t n = retrying([&] { return ::pread(fd, bytes.data() + done, bytes.size() - done, at); });
-    if (n < 0) return Status::from_errno(errno, "reading an HDF5 file");
-    if (n == 0) return Status(Code::damaged, "the file became shorter while it was read");
-    done += static_cast<size_t>(n);
-  }
+  const ssize_t n = read_at(fd, bytes, static_cast<int64_t>(base + address));
+  if (n < 0) return Status::from_errno(errno, "reading an HDF5 file");
+  if (n < std::ssize(bytes)) return Status(Code::damaged, "the file became shorter while it was read");
   return bytes;
 }
 

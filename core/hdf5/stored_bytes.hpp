@@ -33,6 +33,7 @@ struct StoredBytes {
   Result<std::vector<std::byte>> read(uint64_t address, uint64_t count) const;
   // At most COUNT bytes, fewer at the file's end.
   Result<std::vector<std::byte>> read_some(uint64_t address, uint64_t count) const;
+  int64_t file_bytes() const { return static_cast<int64_t>(base + end); }
   bool holds(uint64_t address, uint64_t count) const { return address <= end && count <= end - address; }
 };
 

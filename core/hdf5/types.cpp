@@ -6,13 +6,6 @@
 namespace penstock::hdf5 {
 namespace {
 
-struct Number {
-  Kind kind;
-  bool direct = false;
-  bool swapped = false;
-  bool rounded = false;
-};
-
 hid_t native(Kind kind) {
   switch (kind) {
     case Kind::i8: return H5T_NATIVE_INT8;
@@ -52,36 +45,29 @@ bool is_swapped(hid_t type) {
   return (H5Tget_order(type) == H5T_ORDER_BE) != (std::endian::native == std::endian::big);
 }
 
-std::optional<Number> match_integer(hid_t type) {
+std::optional<TypeMatch> match_integer(hid_t type) {
   const size_t size = H5Tget_size(type);
   if (size == 0 || size > 8) return std::nullopt;
   constexpr Kind is_signed[] = {Kind::i8, Kind::i16, Kind::i32, Kind::i64};
   constexpr Kind is_unsigned[] = {Kind::u8, Kind::u16, Kind::u32, Kind::u64};
   const auto power = static_cast<size_t>(std::bit_width(size - 1));
-  Number number;
-  number.kind = H5Tget_sign(type) == H5T_SGN_NONE ? is_unsigned[power] : is_signed[power];
-  number.direct = std::has_single_bit(size) && H5Tget_precision(type) == 8 * size && H5Tget_offset(type) == 0;
-  number.swapped = size > 1 && is_swapped(type);
-  return number;
+  TypeMatch match;
+  match.type.kind = H5Tget_sign(type) == H5T_SGN_NONE ? is_unsigned[power] : is_signed[power];
+  match.direct = std::has_single_bit(size) && H5Tget_precision(type) == 8 * size && H5Tget_offset(type) == 0;
+  match.swapped = size > 1 && is_swapped(type);
+  return match;
 }
 
-std::optional<Number> match_float(hid_t type) {
+TypeMatch match_float(hid_t type) {
   const size_t size = H5Tget_size(type);
-  Number number;
-  number.kind = size <= 4 ? Kind::f32 : Kind::f64;
+  TypeMatch match;
+  match.type.kind = size <= 4 ? Kind::f32 : Kind::f64;
   const bool little = H5Tequal(type, size == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE) > 0;
   const bool big = H5Tequal(type, size == 4 ? H5T_IEEE_F32BE : H5T_IEEE_F64BE) > 0;
-  number.direct = (size == 4 || size == 8) && (little || big);
-  number.swapped = number.direct && little != (std::endian::native == std::endian::little);
-  number.rounded = size > 8;
-  return number;
-}
-
-std::string member_name(hid_t type, unsigned index) {
-  char* text = H5Tget_member_name(type, index);
-  std::string name = text == nullptr ? "" : text;
-  H5free_memory(text);
-  return name;
+  match.direct = (size == 4 || size == 8) && (little || big);
+  match.swapped = match.direct && little != (std::endian::native == std::endian::little);
+  match.rounded = size > 8;
+  return match;
 }
 
 // Two equal floating-point members with any of the common names for real and imaginary parts.
@@ -93,15 +79,12 @@ std::optional<TypeMatch> match_complex(hid_t type) {
   if (H5Tget_member_class(type, 0) != H5T_FLOAT || H5Tget_member_class(type, 1) != H5T_FLOAT) return std::nullopt;
   const Type real(H5Tget_member_type(type, 0)), imaginary(H5Tget_member_type(type, 1));
   if (!real.ok() || !imaginary.ok() || H5Tequal(real, imaginary) <= 0) return std::nullopt;
-  const auto part = match_float(real);
-  if (!part) return std::nullopt;
-  TypeMatch match;
-  match.type = {part->kind == Kind::f32 ? Kind::complex64 : Kind::complex128, 0};
+  TypeMatch match = match_float(real);
+  match.type.kind = match.type.kind == Kind::f32 ? Kind::complex64 : Kind::complex128;
   const size_t size = H5Tget_size(real);
-  match.direct = part->direct && H5Tget_member_offset(type, 0) == 0 && H5Tget_member_offset(type, 1) == size &&
+  match.direct = match.direct && H5Tget_member_offset(type, 0) == 0 && H5Tget_member_offset(type, 1) == size &&
                  H5Tget_size(type) == 2 * size;
-  match.swapped = match.direct && part->swapped;
-  match.rounded = part->rounded;
+  match.swapped = match.direct && match.swapped;
   return match;
 }
 
@@ -118,12 +101,14 @@ std::optional<TypeMatch> match_text(hid_t type) {
   return match;
 }
 
-std::optional<TypeMatch> match_number(const std::optional<Number>& number) {
-  if (!number) return std::nullopt;
-  return TypeMatch{{number->kind, 0}, number->direct, number->swapped, false, number->rounded};
-}
-
 }  // namespace
+
+std::string member_name(hid_t type, unsigned index) {
+  char* text = H5Tget_member_name(type, index);
+  std::string name = text == nullptr ? "" : text;
+  H5free_memory(text);
+  return name;
+}
 
 Result<Type> library_type(const ElementType& type, bool utf8) {
   switch (type.kind) {
@@ -139,13 +124,13 @@ Result<Type> library_type(const ElementType& type, bool utf8) {
 
 std::optional<TypeMatch> match_type(hid_t file_type) {
   switch (H5Tget_class(file_type)) {
-    case H5T_INTEGER: return match_number(match_integer(file_type));
-    case H5T_FLOAT: return match_number(match_float(file_type));
+    case H5T_INTEGER: return match_integer(file_type);
+    case H5T_FLOAT: return match_float(file_type);
     case H5T_STRING: return match_text(file_type);
     case H5T_COMPOUND: return match_complex(file_type);
     case H5T_ENUM: {
       const Type base(H5Tget_super(file_type));  // including h5py's booleans
-      return base.ok() ? match_number(match_integer(base)) : std::nullopt;
+      return base.ok() ? match_integer(base) : std::nullopt;
     }
     default: return std::nullopt;
   }

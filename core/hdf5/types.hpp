@@ -31,6 +31,9 @@ std::optional<TypeMatch> match_type(hid_t file_type);
 // type itself and no extents. Not ok for more than max_rank extents.
 Type innermost_type(hid_t file_type, Dims& extents);
 
+// Of a compound or an enumeration; "" if the library reports an error.
+std::string member_name(hid_t type, unsigned index);
+
 // The type for reading FILE_TYPE into memory as TYPE, its match. Names of compound members, enumerations and character
 // sets are those of the file, since the library does not convert between different ones.
 Result<Type> memory_type(const ElementType& type, hid_t file_type);

@@ -22,6 +22,18 @@ const Dataset* Catalogue::find(std::string_view name) const {
   return index < 0 ? nullptr : &datasets[static_cast<size_t>(index)];
 }
 
+const std::map<std::string, Attribute>* Catalogue::attributes_of(const std::string& object) const {
+  const auto found = attributes.find(object);
+  return found == attributes.end() ? nullptr : &found->second;
+}
+
+const Attribute* Catalogue::attribute(const std::string& object, std::string_view name) const {
+  const auto* list = attributes_of(object);
+  if (list == nullptr) return nullptr;
+  const auto found = list->find(std::string(name));
+  return found == list->end() ? nullptr : &found->second;
+}
+
 int64_t elements(const Dims& shape) {
   uint64_t n = 1;  // wraps only if some extent is 0
   for (const int64_t extent : shape) n *= static_cast<uint64_t>(extent);

@@ -31,6 +31,9 @@ struct Catalogue {
 
   const Dataset* find(std::string_view name) const;
   int index_of(std::string_view name) const;  // -1 if absent
+  // Null if OBJECT has none, or none called NAME.
+  const std::map<std::string, Attribute>* attributes_of(const std::string& object) const;
+  const Attribute* attribute(const std::string& object, std::string_view name) const;
 };
 
 int64_t elements(const Dims& shape);

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/base/units.hpp"
+#include "core/model/kinds.hpp"
 #include "core/netcdf/dimensions.hpp"
 #include "core/netcdf/names.hpp"
 #include "core/netcdf/note.hpp"
@@ -35,16 +36,12 @@ void add_note(const Note& note, std::vector<Attribute>& list) {
   list.push_back(text_attribute(std::string(own_attribute), print_note(note)));
 }
 
-bool has_attribute(const Catalogue& catalogue, const std::string& object, std::string_view name) {
-  const auto list = catalogue.attributes.find(object);
-  return list != catalogue.attributes.end() && list->second.contains(std::string(name));
-}
-
 // Units or coordinates are given: the file then follows the common conventions.
 bool follows_conventions(const Catalogue& catalogue) {
-  return !has_attribute(catalogue, "", conventions) &&
-         std::any_of(catalogue.datasets.begin(), catalogue.datasets.end(), [&](const Dataset& d) {
-           return has_attribute(catalogue, d.name, "units") || has_attribute(catalogue, d.name, "coordinates");
+  return catalogue.attribute("", conventions) == nullptr &&
+         std::ranges::any_of(catalogue.datasets, [&](const Dataset& d) {
+           return catalogue.attribute(d.name, "units") != nullptr ||
+                  catalogue.attribute(d.name, "coordinates") != nullptr;
          });
 }
 
@@ -64,12 +61,6 @@ Status add_global_attributes(const Catalogue& catalogue, Header& header) {
   return {};
 }
 
-ElementType external_type(const ElementType& type) {
-  if (type.kind == Kind::text) return {Kind::text, 1};
-  if (type.kind == Kind::complex64) return {Kind::f32};
-  return type.kind == Kind::complex128 ? ElementType{Kind::f64} : type;
-}
-
 // Names that the variable's dimensions already have need not be stored again.
 bool is_named(const Dataset& dataset, const Attribute& attribute, const Shapes& shapes,
               const std::vector<int64_t>& of) {
@@ -85,15 +76,15 @@ Status add_variable(const Catalogue& catalogue, size_t index, const Shapes& shap
   Variable variable;
   variable.name = encode_name(dataset.name);
   if (variable.name.size() > longest_name) return too_long("dataset '" + dataset.name.substr(0, longest_name) + "'");
-  variable.type = external_type(dataset.type);
+  variable.type = dataset.type.kind == Kind::text ? ElementType{Kind::text, 1} : part_of(dataset.type);
   variable.dimensions = shapes.of[index];
   variable.record = shapes.record[index];
   Note note;
-  if (dataset.type.kind == Kind::complex64 || dataset.type.kind == Kind::complex128) note.type = dataset.type;
+  if (is_complex(dataset.type)) note.type = dataset.type;
   if (elements(dataset.shape) == 0 && !variable.record) note.shape = dataset.shape;
   if (dataset.unlimited != variable.record) note.unlimited = dataset.unlimited;
-  if (const auto list = catalogue.attributes.find(dataset.name); list != catalogue.attributes.end())
-    for (const auto& [key, attribute] : list->second) {
+  if (const auto* list = catalogue.attributes_of(dataset.name))
+    for (const auto& [key, attribute] : *list) {
       note.named = note.named || is_named(dataset, attribute, shapes, variable.dimensions);
       if (note.named && key == naming_attribute) continue;
       PENSTOCK_TRY(add_attribute(dataset.name, attribute, encode_attribute_name("", key), variable.attributes, note));

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/kinds.hpp"
 #include "core/netcdf/names.hpp"
 
 namespace penstock::netcdf {
@@ -16,11 +17,6 @@ namespace {
 constexpr std::string_view default_record = "record", no_elements = "_penstock_empty", parts_of_complex = "complex";
 
 using Names = DimensionNames;
-
-bool has(const Catalogue& catalogue, const std::string& object, const std::string& attribute) {
-  const auto list = catalogue.attributes.find(object);
-  return list != catalogue.attributes.end() && list->second.contains(attribute);
-}
 
 bool grows_as_records(const Dataset& dataset) {
   const auto rest = dataset.shape.begin() + 1;
@@ -47,9 +43,9 @@ class Namer {
   // Blocks of a set's part are cut from larger datasets: names that fit those may not fit here.
   std::optional<Names> given(const Dataset& dataset) {
     auto names = penstock::dimension_names(catalogue_, dataset.name);
-    if (!names || has(catalogue_, dataset.name, "penstock_shape") ||
-        static_cast<int>(names->size()) != dataset.shape.rank() ||
-        std::any_of(names->begin(), names->end(), [](const std::string& name) { return name.empty(); }))
+    if (!names || catalogue_.attribute(dataset.name, "penstock_shape") != nullptr ||
+        std::ssize(*names) != dataset.shape.rank() ||
+        std::ranges::any_of(*names, [](const std::string& name) { return name.empty(); }))
       return std::nullopt;
     for (std::string& name : *names) name = encode_name(name);
     return names;
@@ -126,10 +122,8 @@ class Namer {
         PENSTOCK_TRY(define(name, record ? 0 : length, dataset, of));
       }
     }
-    const Kind kind = dataset.type.kind;
-    if (kind == Kind::complex64 || kind == Kind::complex128)
-      return define(std::string(parts_of_complex), 2, dataset, of);
-    if (kind != Kind::text) return {};
+    if (is_complex(dataset.type)) return define(std::string(parts_of_complex), 2, dataset, of);
+    if (dataset.type.kind != Kind::text) return {};
     return define(fmt::format("string{}", dataset.type.text_bytes), dataset.type.text_bytes, dataset, of);
   }
 

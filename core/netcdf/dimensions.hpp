@@ -1,7 +1,6 @@
 // Dimensions: names of dimensions as xarray shows them, and the choice of the record dimension.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include <penstock/status.hpp>

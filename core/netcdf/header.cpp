@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/kinds.hpp"
 
 namespace penstock::netcdf {
 namespace {
@@ -14,15 +15,6 @@ namespace {
 constexpr uint32_t absent = 0, dimension_tag = 10, variable_tag = 11, attribute_tag = 12;
 
 Status damaged(const std::string& what) { return {Code::damaged, "netCDF header: " + what}; }
-
-// The element type for an external type's number; CDF-5 adds those from 7 on.
-bool type_of_number(uint32_t number, int version, ElementType& type) {
-  constexpr Kind kinds[] = {Kind::i8, Kind::text, Kind::i16, Kind::i32, Kind::f32, Kind::f64,
-                            Kind::u8, Kind::u16,  Kind::u32, Kind::i64, Kind::u64};
-  if (number < 1 || number > (version == 5 ? 11u : 6u)) return false;
-  type = {kinds[number - 1], kinds[number - 1] == Kind::text ? 1 : 0};
-  return true;
-}
 
 void swap_elements(std::byte* p, size_t count, size_t size) {
   if (std::endian::native == std::endian::big) return;
@@ -85,10 +77,7 @@ class Reader {
     return count;
   }
 
-  Status pad(uint64_t size, const char* what) {
-    auto padding = take((4 - size % 4) % 4, what);
-    return padding.ok() ? Status() : padding.status();
-  }
+  Status pad(uint64_t size, const char* what) { return take((4 - size % 4) % 4, what).status(); }
 
   Result<std::string> text(const char* what) {
     PENSTOCK_ASSIGN(const int64_t length, natural(what));
@@ -99,6 +88,17 @@ class Reader {
     if (name.empty() || name.find('\0') != std::string::npos)
       return damaged(std::string(what) + " is empty or holds NUL");
     return name;
+  }
+
+  // The element type of OWNER by its number; CDF-5 adds those from 7 on.
+  Result<ElementType> element_type(const char* what, const std::string& owner) {
+    constexpr Kind kinds[] = {Kind::i8, Kind::text, Kind::i16, Kind::i32, Kind::f32, Kind::f64,
+                              Kind::u8, Kind::u16,  Kind::u32, Kind::i64, Kind::u64};
+    PENSTOCK_ASSIGN(const uint64_t type, number(4, what));
+    if (type < 1 || type > (header_.version == 5 ? 11 : 6))
+      return damaged(owner + " has the unknown type " + std::to_string(type));
+    const Kind kind = kinds[type - 1];
+    return ElementType{kind, kind == Kind::text ? 1 : 0};
   }
 
   Status read_magic() {
@@ -146,10 +146,7 @@ class Reader {
   }
 
   Status read_attribute(std::string name, std::vector<Attribute>& attributes) {
-    PENSTOCK_ASSIGN(const uint64_t number_of_type, number(4, "an attribute's type"));
-    ElementType type;
-    if (!type_of_number(static_cast<uint32_t>(number_of_type), header_.version, type))
-      return damaged("attribute '" + name + "' has the unknown type " + std::to_string(number_of_type));
+    PENSTOCK_ASSIGN(const ElementType type, element_type("an attribute's type", "attribute '" + name + "'"));
     PENSTOCK_ASSIGN(const int64_t length, natural("an attribute's length"));
     const auto size = static_cast<uint64_t>(bytes(type));
     if (static_cast<uint64_t>(length) > file_.size() / size) return cut_off("attribute '" + name + "'");
@@ -194,9 +191,7 @@ class Reader {
       variable.dimensions.push_back(id);
     }
     PENSTOCK_TRY(read_attributes(variable.attributes));
-    PENSTOCK_ASSIGN(const uint64_t number_of_type, number(4, "a variable's type"));
-    if (!type_of_number(static_cast<uint32_t>(number_of_type), header_.version, variable.type))
-      return damaged("variable '" + variable.name + "' has the unknown type " + std::to_string(number_of_type));
+    PENSTOCK_ASSIGN(variable.type, element_type("a variable's type", "variable '" + variable.name + "'"));
     // In CDF-1 and CDF-2 a variable too large for 32 bits stores 2^32 - 1 here, which is not an error.
     PENSTOCK_ASSIGN(const uint64_t stored, number(id_bytes, "a variable's size"));
     variable.stored_bytes = static_cast<int64_t>(std::min<uint64_t>(stored, INT64_MAX));
@@ -224,37 +219,27 @@ void append(std::vector<int64_t>& out, const std::byte* p, size_t count) {
 
 // False for types that are not integers.
 bool append_integers(std::vector<int64_t>& out, Kind kind, const std::byte* p, size_t count) {
-  switch (kind) {
-    case Kind::i8: append<int8_t>(out, p, count); return true;
-    case Kind::i16: append<int16_t>(out, p, count); return true;
-    case Kind::i32: append<int32_t>(out, p, count); return true;
-    case Kind::i64: append<int64_t>(out, p, count); return true;
-    case Kind::u8: append<uint8_t>(out, p, count); return true;
-    case Kind::u16: append<uint16_t>(out, p, count); return true;
-    case Kind::u32: append<uint32_t>(out, p, count); return true;
-    case Kind::u64: append<uint64_t>(out, p, count); return true;
-    default: return false;
-  }
+  return with_number(kind, [&]<typename T>(T) {
+    if constexpr (std::is_integral_v<T>) append<T>(out, p, count);
+    return std::is_integral_v<T>;
+  });
+}
+
+template <typename T>
+const T* find_in(const std::vector<T>& list, std::string_view name) {
+  const auto found = std::ranges::find(list, name, &T::name);
+  return found == list.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-const Variable* Header::find(std::string_view variable) const {
-  const auto found =
-      std::find_if(variables.begin(), variables.end(), [&](const Variable& v) { return v.name == variable; });
-  return found == variables.end() ? nullptr : &*found;
-}
+const Variable* Header::find(std::string_view variable) const { return find_in(variables, variable); }
 
-const Attribute* Header::attribute(std::string_view name) const {
-  const auto found =
-      std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == name; });
-  return found == attributes.end() ? nullptr : &*found;
-}
+const Attribute* Header::attribute(std::string_view name) const { return find_in(attributes, name); }
 
 Result<int64_t> Header::dimension(std::string_view name) const {
-  const auto found =
-      std::find_if(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.name == name; });
-  if (found == dimensions.end()) return Status(Code::not_found, "no dimension '" + std::string(name) + "'");
+  const Dimension* found = find_in(dimensions, name);
+  if (found == nullptr) return Status(Code::not_found, "no dimension '" + std::string(name) + "'");
   return found->length;
 }
 

@@ -1,8 +1,6 @@
 // Names: percent encoding for characters that netCDF names cannot hold, two underscores for a slash.
 #include "core/netcdf/names.hpp"
 
-#include <cstdint>
-
 #include "core/base/utf8.hpp"
 
 namespace penstock::netcdf {

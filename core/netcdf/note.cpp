@@ -6,17 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/kinds.hpp"
 
 namespace penstock::netcdf {
 namespace {
 
 using nlohmann::json;
 
-json to_json(const Dims& dims) {
-  json list = json::array();
-  for (const int64_t extent : dims) list.push_back(extent);
-  return list;
-}
+json to_json(const Dims& dims) { return std::vector<int64_t>(dims.begin(), dims.end()); }
 
 std::optional<Dims> dims_of(const json& list) {
   if (!list.is_array() || list.size() > max_rank) return std::nullopt;
@@ -47,14 +44,6 @@ std::optional<AttributeNote> attribute_note(const json& object) {
   const auto shape = at == object.end() ? std::nullopt : dims_of(*at);
   if (!type || !shape || !check_shape(*type, *shape).ok()) return std::nullopt;
   return AttributeNote{*type, *shape, flag(object, "joined")};
-}
-
-bool is_complex(Kind kind) { return kind == Kind::complex64 || kind == Kind::complex128; }
-
-ElementType part_of(const ElementType& type) {
-  if (type.kind == Kind::complex64) return {Kind::f32};
-  if (type.kind == Kind::complex128) return {Kind::f64};
-  return type;
 }
 
 std::string_view raw_text(const Attribute& a) {
@@ -150,7 +139,7 @@ Attribute to_plain(const Attribute& attribute, std::string name, Note& note) {
   const auto parts = static_cast<int64_t>(plain.value.size()) / bytes(plain.type);
   const bool list = attribute.shape.rank() == 1 && count != 1;
   plain.shape = parts == 1 ? Dims{} : Dims{parts};
-  if (is_complex(attribute.type.kind) || (attribute.shape.rank() > 0 && !list)) note.attributes[std::move(name)] = kept;
+  if (is_complex(attribute.type) || (attribute.shape.rank() > 0 && !list)) note.attributes[std::move(name)] = kept;
   return plain;
 }
 

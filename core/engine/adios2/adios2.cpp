@@ -29,25 +29,19 @@ namespace {
 Result<std::vector<std::vector<std::byte>>> gather_scalars(const Problem& problem) {
   std::vector<int64_t> words(problem.datasets.size() * 3, INT64_MIN);
   std::vector<std::vector<std::byte>> values(problem.datasets.size());
-  const auto definition = [&](size_t at) -> const Dataset& {
-    return problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])];
-  };
-  const auto is_value = [&](size_t at) {
-    return definition(at).shape.rank() == 0 && definition(at).type.kind != Kind::text;
-  };
   for (size_t at = 0; at < values.size(); ++at) {
-    if (!is_value(at)) continue;
-    for (const Portion& portion : portions_of(problem, problem.datasets[at], {})) {
+    if (!is_value(problem.dataset(at))) continue;
+    for (const Portion& portion : portions_of(problem, at, {})) {
       words[at * 3] = words[at * 3 + 1] = 0;
       words[at * 3 + 2] = 1;
-      copy(portion, bytes(definition(at).type), reinterpret_cast<std::byte*>(&words[at * 3]), Direction::write);
+      copy(portion, bytes(problem.dataset(at).type), reinterpret_cast<std::byte*>(&words[at * 3]), Direction::write);
     }
   }
   PENSTOCK_TRY(problem.comm->all_reduce_max(words));
   if (problem.comm->rank() != 0) return values;
   for (size_t at = 0; at < values.size(); ++at) {
-    if (!is_value(at)) continue;
-    values[at].resize(static_cast<size_t>(bytes(definition(at).type)));
+    if (!is_value(problem.dataset(at))) continue;
+    values[at].resize(static_cast<size_t>(bytes(problem.dataset(at).type)));
     if (words[at * 3 + 2] == 1) std::memcpy(values[at].data(), &words[at * 3], values[at].size());
   }
   return values;

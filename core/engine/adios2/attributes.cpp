@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/engine/adios2/notes.hpp"
+#include "core/model/kinds.hpp"
 
 namespace penstock::bp5 {
 namespace {
@@ -28,11 +29,7 @@ Status define_text(adios2_io* io, const std::string& name, const Attribute& attr
 
 // Writes bytes, or numbers made from them, and a note with their meaning.
 Status define_noted(adios2_io* io, const std::string& name, const Attribute& attribute) {
-  const Kind kind = attribute.type.kind;
-  const ElementType part = kind == Kind::complex64    ? ElementType{Kind::f32, 0}
-                           : kind == Kind::complex128 ? ElementType{Kind::f64, 0}
-                           : kind == Kind::text       ? ElementType{Kind::u8, 0}
-                                                      : attribute.type;
+  const ElementType part = attribute.type.kind == Kind::text ? ElementType{Kind::u8} : part_of(attribute.type);
   std::vector<std::byte> value = attribute.value;
   if (value.empty()) value.resize(static_cast<size_t>(bytes(part)));  // ADIOS2 has no empty arrays
   const auto count = static_cast<int64_t>(value.size()) / bytes(part);
@@ -117,7 +114,7 @@ Result<Attribute> value_of(const adios2_attribute* attribute, const std::string&
     return text_attribute(name, std::vector<std::string>(texts.begin(), texts.end()));
   }
   const auto element = element_type(type);
-  if (!element || element->kind == Kind::complex64 || element->kind == Kind::complex128)
+  if (!element || is_complex(*element))
     return Status(Code::unsupported, "attribute '" + name + "' is of a type that no attribute has");
   std::vector<std::byte> value(count * static_cast<size_t>(bytes(*element)));
   PENSTOCK_TRY(check(adios2_attribute_data(value.data(), &count, attribute), "reading attribute '" + name + "'"));
@@ -143,8 +140,7 @@ Status apply_notes(const std::map<std::string, std::string>& notes, Catalogue& c
     if (at >= 0)
       catalogue.datasets[static_cast<size_t>(at)] = std::move(dataset);
     else
-      catalogue.datasets.insert(std::lower_bound(catalogue.datasets.begin(), catalogue.datasets.end(), dataset,
-                                                 [](const Dataset& a, const Dataset& b) { return a.name < b.name; }),
+      catalogue.datasets.insert(std::ranges::lower_bound(catalogue.datasets, name, {}, &Dataset::name),
                                 std::move(dataset));
   }
   return check_names(catalogue);
@@ -178,12 +174,10 @@ Status find_datasets(const Folder& folder, Catalogue& catalogue, std::string& le
     else
       PENSTOCK_TRY(find_dataset(list[i], catalogue, left_out));
   }
-  const auto by_name = [](const Dataset& a, const Dataset& b) { return a.name < b.name; };
-  std::sort(catalogue.datasets.begin(), catalogue.datasets.end(), by_name);
-  const auto same = [](const Dataset& a, const Dataset& b) { return a.name == b.name; };
-  const auto twice = std::unique(catalogue.datasets.begin(), catalogue.datasets.end(), same);
-  if (twice != catalogue.datasets.end()) leave(left_out, "variables whose names differ by a slash only");
-  catalogue.datasets.erase(twice, catalogue.datasets.end());
+  std::ranges::sort(catalogue.datasets, {}, &Dataset::name);
+  const auto twice = std::ranges::unique(catalogue.datasets, {}, &Dataset::name);
+  if (!twice.empty()) leave(left_out, "variables whose names differ by a slash only");
+  catalogue.datasets.erase(twice.begin(), twice.end());
   return {};
 }
 

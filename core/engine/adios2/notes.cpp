@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/model/kinds.hpp"
+
 namespace penstock::bp5 {
 
 constexpr int64_t longest_text = 4095;  // readers in the C bindings have buffers of 4096
@@ -58,7 +60,7 @@ std::vector<std::string> texts_of(const Attribute& attribute) {
 bool is_plain(const Attribute& attribute) {
   const bool scalar = attribute.shape.rank() == 0;
   if (!scalar && (attribute.shape.rank() > 1 || elements(attribute.shape) < 2)) return false;
-  if (attribute.type.kind == Kind::complex64 || attribute.type.kind == Kind::complex128) return false;
+  if (is_complex(attribute.type)) return false;
   if (attribute.type.kind != Kind::text) return true;
   if (attribute.type.text_bytes > longest_text) return false;
   const auto texts = texts_of(attribute);

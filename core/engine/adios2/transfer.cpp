@@ -1,7 +1,6 @@
 // Transfer: a box is one put or get; data with gaps in memory is packed, at most 16 MiB at a time.
 #include "core/engine/adios2/transfer.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/engine/adios2/attributes.hpp"
@@ -10,19 +9,8 @@
 namespace penstock::bp5 {
 namespace {
 
-constexpr int64_t staged_bytes = int64_t{16} << 20;
 constexpr size_t gets_at_once = 1024;
-
-PortionLimits limits() {
-  PortionLimits limits;
-  limits.staged_bytes = staged_bytes;
-  limits.boxes = 1;
-  return limits;
-}
-
-const Dataset& definition(const Problem& problem, size_t at) {
-  return problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])];
-}
+constexpr PortionLimits limits{.boxes = 1};
 
 Status select(adios2_variable* variable, const Dataset& dataset, const Portion& portion) {
   const Box box = boxes_of(portion).front();
@@ -30,15 +18,13 @@ Status select(adios2_variable* variable, const Dataset& dataset, const Portion& 
   return check(adios2_set_selection(variable, start.size(), start.data(), count.data()), "adios2_set_selection");
 }
 
-bool is_value(const Dataset& dataset) { return dataset.shape.rank() == 0 && dataset.type.kind != Kind::text; }
-
 class Getter {
  public:
   Getter(const Problem& problem, const Folder& folder) : problem_(problem), folder_(folder) {}
 
   Status get(size_t at) {
-    const Dataset& dataset = definition(problem_, at);
-    const auto portions = portions_of(problem_, problem_.datasets[at], limits());
+    const Dataset& dataset = problem_.dataset(at);
+    const auto portions = portions_of(problem_, at, limits);
     if (portions.empty()) return {};
     adios2_variable* variable = find_variable(folder_.io(), dataset.name);
     if (variable != nullptr) PENSTOCK_TRY(check_variable(variable, dataset));
@@ -81,7 +67,7 @@ class Getter {
   // The library leaves memory unchanged for unwritten elements, so it must be zero.
   Status get(const Dataset& dataset, adios2_variable* variable, const Portion& portion) {
     const auto size = static_cast<size_t>(portion.count * bytes(dataset.type));
-    if (in_stage_ + static_cast<int64_t>(size) > staged_bytes || posted_ == gets_at_once) PENSTOCK_TRY(finish());
+    if (in_stage_ + static_cast<int64_t>(size) > limits.staged_bytes || posted_ == gets_at_once) PENSTOCK_TRY(finish());
     std::byte* data = portion.packed;
     if (data == nullptr) {
       staged_.push_back({portion, bytes(dataset.type), std::vector<std::byte>(size)});
@@ -129,12 +115,14 @@ Status put_portion(const Problem& problem, const Folder& folder, const Dataset& 
 
 }  // namespace
 
+bool is_value(const Dataset& dataset) { return dataset.shape.rank() == 0 && dataset.type.kind != Kind::text; }
+
 Status put(const Problem& problem, const Folder& folder, const std::vector<std::vector<std::byte>>& scalars) {
   for (size_t at = 0; at < problem.datasets.size(); ++at) {
-    const Dataset& dataset = definition(problem, at);
+    const Dataset& dataset = problem.dataset(at);
     const bool value = is_value(dataset);
     std::vector<Portion> portions;
-    if (!value) portions = portions_of(problem, problem.datasets[at], limits());
+    if (!value) portions = portions_of(problem, at, limits);
     if (value ? scalars[at].empty() : portions.empty()) continue;
     adios2_variable* variable = define(folder, dataset);
     if (variable == nullptr) return {Code::io, "dataset '" + dataset.name + "': ADIOS2 does not take it"};
@@ -150,8 +138,8 @@ Status put(const Problem& problem, const Folder& folder, const std::vector<std::
 Status get(const Problem& problem, const Folder& folder) {
   Getter getter(problem, folder);
   for (size_t at = 0; at < problem.datasets.size(); ++at)
-    if (elements(definition(problem, at).shape) > 0)
-      PENSTOCK_TRY(getter.get(at).in("dataset '" + definition(problem, at).name + "'"));
+    if (elements(problem.dataset(at).shape) > 0)
+      PENSTOCK_TRY(getter.get(at).in("dataset '" + problem.dataset(at).name + "'"));
   return getter.finish();
 }
 

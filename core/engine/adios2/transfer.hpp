@@ -5,6 +5,9 @@
 
 namespace penstock::bp5 {
 
+// Whether DATASET is one value to ADIOS2, without dimensions.
+bool is_value(const Dataset& dataset);
+
 // Call between begin and end of a step. Contiguous elements must stay alive until the step ends. SCALARS: for each of
 // Problem::datasets the bytes of its one element, on rank 0.
 Status put(const Problem& problem, const Folder& folder, const std::vector<std::vector<std::byte>>& scalars);

@@ -7,6 +7,7 @@
 #include "core/comm/mpi/native.hpp"
 #include "core/engine/reserve.hpp"
 #include "core/hdf5/definitions.hpp"
+#include "core/model/kinds.hpp"
 #include "core/netcdf/header.hpp"
 #include "core/netcdf/names.hpp"
 
@@ -90,7 +91,7 @@ Status File::open(const Problem& problem) {
 
 Status File::put_attributes(int group, int variable, const Catalogue& catalogue, const std::string& object,
                             netcdf::Note note) {
-  if (const auto* list = hdf5::attributes_of(catalogue, object))
+  if (const auto* list = catalogue.attributes_of(object))
     for (const auto& [key, attribute] : *list) {
       const Attribute plain = netcdf::to_plain(attribute, key, note);
       const int error = plain.type.kind == Kind::text
@@ -118,7 +119,7 @@ Status File::define_groups(const Catalogue& catalogue) {
 }
 
 Result<nc_type> File::type_of(const ElementType& type) {
-  if (type.kind != Kind::complex64 && type.kind != Kind::complex128) return netcdf::type_number(type.kind);
+  if (!is_complex(type)) return netcdf::type_number(type.kind);
   if (const auto found = complex_.find(type.kind); found != complex_.end()) return found->second;
   const size_t part = static_cast<size_t>(bytes(type)) / 2;
   const std::string name = "_penstock_" + penstock::name(type);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/engine/engine.hpp"
-#include "core/hdf5/attributes.hpp"
 #include "core/netcdf/note.hpp"
 
 namespace penstock::netcdf4 {

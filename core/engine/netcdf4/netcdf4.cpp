@@ -17,15 +17,7 @@ namespace netcdf4 {
 namespace {
 
 // Its calls take one box, packed in memory.
-PortionLimits limits() {
-  PortionLimits limits;
-  limits.boxes = 1;
-  return limits;
-}
-
-const Dataset& definition(const Problem& problem, size_t at) {
-  return problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])];
-}
+constexpr PortionLimits limits{.boxes = 1};
 
 // One call. PORTION null: this rank takes part without elements.
 Status move_portion(const Problem& problem, const Variable& variable, const Dataset& dataset, const Portion* portion,
@@ -73,13 +65,13 @@ bool is_collective(const Dataset& dataset, const Settings& settings, IoLibrary l
 
 Status move_dataset(const Problem& problem, const Settings& settings, IoLibrary library, size_t at,
                     const Variable& variable, int64_t rounds, Direction direction) {
-  const Dataset& dataset = definition(problem, at);
+  const Dataset& dataset = problem.dataset(at);
   const bool collective = is_collective(dataset, settings, library, direction);
   Status failure = check(nc_var_par_access(variable.group, variable.id, collective ? NC_COLLECTIVE : NC_INDEPENDENT),
                          "nc_var_par_access");
   std::vector<Portion> portions;
   const Status cut = guarded([&] {
-    portions = portions_of(problem, problem.datasets[at], limits());
+    portions = portions_of(problem, at, limits);
     return Status();
   });
   if (failure.ok()) failure = cut;
@@ -94,10 +86,10 @@ Status move_dataset(const Problem& problem, const Settings& settings, IoLibrary 
 
 Status move(const Problem& problem, const Settings& settings, IoLibrary library, const std::vector<Variable>& variables,
             Direction direction) {
-  PENSTOCK_ASSIGN(const auto rounds, rounds_of(problem, limits()));
+  PENSTOCK_ASSIGN(const auto rounds, rounds_of(problem, limits));
   Status failure;
   for (size_t at = 0; at < problem.datasets.size(); ++at) {
-    if (elements(definition(problem, at).shape) == 0) continue;
+    if (elements(problem.dataset(at).shape) == 0) continue;
     const Status moved = move_dataset(problem, settings, library, at, variables[at], rounds[at], direction);
     if (failure.ok()) failure = moved;
   }
@@ -156,7 +148,7 @@ Status read(const Problem& problem, const Settings& settings) {
   std::vector<Variable> variables;
   Status status = agree(problem.comm, guarded([&]() -> Status {
                           for (size_t at = 0; at < problem.datasets.size(); ++at) {
-                            PENSTOCK_ASSIGN(const Variable found, file.find(definition(problem, at)));
+                            PENSTOCK_ASSIGN(const Variable found, file.find(problem.dataset(at)));
                             variables.push_back(found);
                           }
                           return {};

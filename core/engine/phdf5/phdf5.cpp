@@ -31,10 +31,6 @@ using hdf5::Type;
 constexpr size_t open_at_once = 256;                       // datasets between two agreements
 constexpr int64_t largest_in_header = int64_t{64} * 1024;  // larger attributes need format 1.8 or newer
 
-const Dataset& definition(const Problem& problem, int index) {
-  return problem.catalogue.datasets[static_cast<size_t>(index)];
-}
-
 void report_hints(const Problem& problem, const File& file, IoLibrary library) {
   if (problem.hints_outcome == nullptr) return;
   const Properties access(H5Fget_access_plist(file));
@@ -97,10 +93,7 @@ class Writer {
                          const PhaseTimer timer(*problem_.phases, Phase::define);
                          return hdf5::write_scales(file_, scales_);
                        })));
-    return problem_.sync ? flush() : Status();
-  }
-
-  Status flush() {
+    if (!problem_.sync) return {};
     const PhaseTimer timer(*problem_.phases, Phase::sync);
     return H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 ? library_error(Code::io, "H5Fflush") : Status();
   }
@@ -109,16 +102,14 @@ class Writer {
     const PhaseTimer timer(*problem_.phases, Phase::define);
     for (const std::string& name : hdf5::group_names(stored_catalogue_))
       PENSTOCK_TRY(make_group(name).in("group '" + name + "'"));
-    const auto* attributes = hdf5::attributes_of(stored_catalogue_, "");
-    return attributes == nullptr ? Status() : hdf5::write_attributes(file_, *attributes, shared_);
+    return hdf5::write_attributes(file_, stored_catalogue_, "", shared_);
   }
 
   Status make_group(const std::string& name) {
-    PENSTOCK_ASSIGN(const Properties links, hdf5::link_creation(name));
+    PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(name));
     const Group group(H5Gcreate2(file_, ("/" + name).c_str(), links, H5P_DEFAULT, H5P_DEFAULT));
     if (!group.ok()) return library_error(Code::io, "making it");
-    const auto* attributes = hdf5::attributes_of(stored_catalogue_, name);
-    return attributes == nullptr ? Status() : hdf5::write_attributes(group, *attributes, shared_);
+    return hdf5::write_attributes(group, stored_catalogue_, name, shared_);
   }
 
   // All ranks fail together, or with their own status after the last collective call.
@@ -127,7 +118,7 @@ class Writer {
     PENSTOCK_TRY(agree(problem_.comm, guarded([&]() -> Status {
                          const PhaseTimer timer(*problem_.phases, Phase::define);
                          for (size_t at = begin; at < end; ++at) {
-                           const Dataset& dataset = definition(problem_, problem_.datasets[at]);
+                           const Dataset& dataset = problem_.dataset(at);
                            PENSTOCK_TRY(make_dataset(dataset, at, open).in("dataset '" + dataset.name + "'"));
                          }
                          return {};
@@ -136,7 +127,7 @@ class Writer {
     Status status = guarded([&] { return move(problem_, options_, Direction::write, open); });
     for (OpenDataset& one : open) {
       if (!one.handle.close() && status.ok())
-        status = library_error(Code::io, "closing dataset '" + definition(problem_, one.index).name + "'");
+        status = library_error(Code::io, "closing dataset '" + problem_.dataset(one.at).name + "'");
     }
     return agree(problem_.comm, status);
   }
@@ -144,18 +135,17 @@ class Writer {
   Status make_dataset(const Dataset& dataset, size_t at, std::vector<OpenDataset>& open) {
     const auto chunk = chunk_of(dataset, blocks_[at], options_);
     OpenDataset one;
-    one.index = problem_.datasets[at];
+    one.at = at;
     one.rounds = rounds_[at];
     PENSTOCK_ASSIGN(one.type, hdf5::library_type(dataset.type, hdf5::is_utf8(stored_catalogue_, dataset.name)));
-    PENSTOCK_ASSIGN(const Properties links, hdf5::link_creation(dataset.name));
+    PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(dataset.name));
     PENSTOCK_ASSIGN(const Properties creation, dataset_creation(chunk, options_.fill || problem_.partial, options_));
     const Space space = hdf5::dataset_space(dataset.shape, dataset.unlimited);
     if (!space.ok()) return library_error(Code::internal, "making a dataspace");
     const std::string path = "/" + dataset.name;
     one.handle = DatasetHandle(H5Dcreate2(file_, path.c_str(), one.type, space, links, creation, H5P_DEFAULT));
     if (!one.handle.ok()) return library_error(Code::io, "making it");
-    if (const auto* attributes = hdf5::attributes_of(stored_catalogue_, dataset.name))
-      PENSTOCK_TRY(hdf5::write_attributes(one.handle, *attributes, shared_));
+    PENSTOCK_TRY(hdf5::write_attributes(one.handle, stored_catalogue_, dataset.name, shared_));
     if (elements(dataset.shape) > 0) open.push_back(std::move(one));
     return {};
   }
@@ -185,10 +175,10 @@ class Writer {
 
 // --- reading ---
 
-Result<OpenDataset> open_dataset(const Problem& problem, const File& file, int index, int64_t rounds) {
-  const Dataset& dataset = definition(problem, index);
+Result<OpenDataset> open_dataset(const Problem& problem, const File& file, size_t at, int64_t rounds) {
+  const Dataset& dataset = problem.dataset(at);
   OpenDataset one;
-  one.index = index;
+  one.at = at;
   one.rounds = rounds;
   one.handle = DatasetHandle(H5Dopen2(file, ("/" + dataset.name).c_str(), H5P_DEFAULT));
   if (!one.handle.ok()) return library_error(Code::damaged, "opening it");
@@ -215,9 +205,9 @@ Status read_datasets(const Problem& problem, const Options& options, const File&
     PENSTOCK_TRY(agree(problem.comm, guarded([&]() -> Status {
                          const size_t end = std::min(problem.datasets.size(), begin + open_at_once);
                          for (size_t at = begin; at < end; ++at) {
-                           const Dataset& dataset = definition(problem, problem.datasets[at]);
+                           const Dataset& dataset = problem.dataset(at);
                            if (elements(dataset.shape) == 0) continue;
-                           auto one = open_dataset(problem, file, problem.datasets[at], rounds[at]);
+                           auto one = open_dataset(problem, file, at, rounds[at]);
                            PENSTOCK_TRY(one.status().in("dataset '" + dataset.name + "'"));
                            open.push_back(*std::move(one));
                          }

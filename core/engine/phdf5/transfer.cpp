@@ -54,15 +54,9 @@ struct Call {
 };
 
 Status select_boxes(hid_t space, const Portion& portion) {
-  const int rank = portion.selection.shape().rank();
-  if (rank == 0) return {};
   H5S_seloper_t operation = H5S_SELECT_SET;
   for (const Box& box : boxes_of(portion)) {
-    hsize_t start[max_rank], count[max_rank];
-    std::copy(box.start.begin(), box.start.end(), start);
-    std::copy(box.count.begin(), box.count.end(), count);
-    if (H5Sselect_hyperslab(space, operation, start, nullptr, count, nullptr) < 0)
-      return library_error(Code::internal, "selecting a box");
+    if (!hdf5::select_box(space, box, operation)) return library_error(Code::internal, "selecting a box");
     operation = H5S_SELECT_OR;
   }
   return {};
@@ -116,7 +110,7 @@ class Mover {
     for (const OpenDataset& dataset : datasets) {
       portions.emplace_back();
       note(dataset, guarded([&] {
-             portions.back() = portions_of(problem_, dataset.index, limits(options_));
+             portions.back() = portions_of(problem_, dataset.at, limits(options_));
              return Status();
            }));
       rounds = std::max(rounds, calls(dataset, portions.back()));
@@ -139,12 +133,8 @@ class Mover {
     return options_.collective ? dataset.rounds : static_cast<int64_t>(portions.size());
   }
 
-  const Dataset& definition(const OpenDataset& dataset) const {
-    return problem_.catalogue.datasets[static_cast<size_t>(dataset.index)];
-  }
-
   void note(const OpenDataset& dataset, Status status) {
-    if (failure_.ok() && !status.ok()) failure_ = status.in("dataset '" + definition(dataset).name + "'");
+    if (failure_.ok() && !status.ok()) failure_ = status.in("dataset '" + problem_.dataset(dataset.at).name + "'");
   }
 
   Call prepare(const OpenDataset& dataset, const Portion* portion) {
@@ -158,7 +148,7 @@ class Mover {
   }
 
   Status describe(Call& call) {
-    const int64_t size = bytes(definition(*call.dataset).type);
+    const int64_t size = bytes(problem_.dataset(call.dataset->at).type);
     call.file = Space(H5Dget_space(call.dataset->handle));
     if (!call.file.ok()) return library_error(Code::internal, "its dataspace");
     PENSTOCK_TRY(select_boxes(call.file, *call.portion));
@@ -172,7 +162,7 @@ class Mover {
   void finish(Call& call) {
     if (call.portion == nullptr || call.buffer.empty() || direction_ == Direction::write) return;
     const PhaseTimer timer(*problem_.phases, Phase::pack);
-    copy(*call.portion, bytes(definition(*call.dataset).type), call.buffer.data(), direction_);
+    copy(*call.portion, bytes(problem_.dataset(call.dataset->at).type), call.buffer.data(), direction_);
   }
 
   Status move_together(std::vector<Call>& calls) {
@@ -226,12 +216,10 @@ class Mover {
 }  // namespace
 
 PortionLimits limits(const Options& options) {
-  PortionLimits limits;
-  limits.takes = takes;
-  if (options.multi) {
-    limits.direct_bytes /= static_cast<int64_t>(datasets_at_once);
-    limits.staged_bytes /= static_cast<int64_t>(datasets_at_once);
-  }
+  PortionLimits limits{.takes = takes};
+  const auto datasets = static_cast<int64_t>(options.multi ? datasets_at_once : 1);
+  limits.direct_bytes /= datasets;
+  limits.staged_bytes /= datasets;
   return limits;
 }
 

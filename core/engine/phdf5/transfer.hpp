@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "core/engine/phdf5/options.hpp"
 #include "core/engine/portions.hpp"
@@ -10,7 +9,7 @@
 namespace penstock::phdf5 {
 
 struct OpenDataset {
-  int index = 0;  // into the catalogue
+  size_t at = 0;  // index in Problem::datasets
   hdf5::DatasetHandle handle;
   hdf5::Type type;     // of its elements in memory
   int64_t rounds = 0;  // calls of the rank with most

@@ -39,10 +39,7 @@ MPI_Datatype memory_type(const ElementType& type) {
   return MPI_BYTE;
 }
 
-int64_t parts(const ElementType& type) {
-  if (type.kind == Kind::text) return type.text_bytes;
-  return type.kind == Kind::complex64 || type.kind == Kind::complex128 ? 2 : 1;
-}
+int64_t parts(const ElementType& type) { return bytes(type) / scalar_bytes(type); }
 
 Status File::create(const Problem& problem, const Hints& hints) {
   const Info info(hints);

@@ -1,5 +1,4 @@
 // pnetcdf: Parallel-NetCDF, with the definitions of format netcdf: define, write, close.
-#include <algorithm>
 
 #include "core/base/guarded.hpp"
 #include "core/base/library_gate.hpp"
@@ -42,10 +41,6 @@ Hints hints_of(const Problem& problem, const Settings& settings) {
   return hints;
 }
 
-const Dataset& definition(const Problem& problem, size_t at) {
-  return problem.catalogue.datasets[static_cast<size_t>(problem.datasets[at])];
-}
-
 // If rows may be missing, writes a zero to the last one, so that the file contains all rows.
 Status touch_last_rows(const Problem& problem, const File& file, const netcdf::Header& header) {
   for (size_t i = 0; i < header.variables.size(); ++i) {
@@ -76,7 +71,7 @@ Status fill(const Problem& problem, const Settings& settings, const netcdf::Head
   }
   std::vector<int> variables;
   for (size_t at = 0; at < problem.datasets.size(); ++at)
-    variables.push_back(elements(definition(problem, at).shape) == 0 ? -1 : problem.datasets[at]);
+    variables.push_back(elements(problem.dataset(at).shape) == 0 ? -1 : problem.datasets[at]);
   // No ncmpi_sync: if it fails on one rank, it never returns on the others. The session syncs the file.
   return agree(problem.comm, move(problem, file, variables, way_of(settings), Direction::write));
 }
@@ -106,7 +101,7 @@ Result<std::vector<int>> find_variables(const Problem& problem, const File& file
   const bool encoded =
       ncmpi_inq_attid(file.id(), NC_GLOBAL, std::string(netcdf::own_attribute).c_str(), &note) == NC_NOERR;
   for (size_t at = 0; at < problem.datasets.size(); ++at) {
-    const Dataset& dataset = definition(problem, at);
+    const Dataset& dataset = problem.dataset(at);
     variables.push_back(-1);
     if (elements(dataset.shape) == 0) continue;
     const std::string name = encoded ? netcdf::encode_name(dataset.name) : dataset.name;

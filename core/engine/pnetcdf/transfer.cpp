@@ -13,12 +13,7 @@ constexpr int64_t wave_bytes = int64_t{64} << 20;
 
 // Lists of boxes (varn) fail on record variables and hang on scalars in PnetCDF 1.12
 // (docs/reproducers/pnetcdf_varn_record.c): these use one call per box.
-PortionLimits limits(bool lists) {
-  PortionLimits limits;
-  limits.direct_bytes = wave_bytes;
-  limits.boxes = lists ? 1024 : 1;
-  return limits;
-}
+PortionLimits limits(bool lists) { return {.direct_bytes = wave_bytes, .boxes = lists ? 1024 : 1}; }
 
 struct Item {
   size_t at = 0;  // index in Problem::datasets
@@ -40,9 +35,7 @@ class Mover {
   }
 
  private:
-  const Dataset& dataset(size_t at) const {
-    return problem_.catalogue.datasets[static_cast<size_t>(problem_.datasets[at])];
-  }
+  const Dataset& dataset(size_t at) const { return problem_.dataset(at); }
 
   void note(size_t at, const Status& status) {
     if (failure_.ok() && !status.ok()) failure_ = status.in("dataset '" + dataset(at).name + "'");
@@ -53,7 +46,7 @@ class Mover {
     if (variables_[at] >= 0)
       note(at, guarded([&] {
              const Dataset& one = dataset(at);
-             list = portions_of(problem_, problem_.datasets[at], limits(!one.unlimited && one.shape.rank() > 0));
+             list = portions_of(problem_, at, limits(!one.unlimited && one.shape.rank() > 0));
              return Status();
            }));
     return list;

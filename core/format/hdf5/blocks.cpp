@@ -16,11 +16,7 @@ Status add_contiguous(haddr_t address, const Dataset& definition, int64_t file_b
   const int64_t size = bytes(definition);
   if (address > static_cast<haddr_t>(file_bytes) || size > file_bytes - static_cast<int64_t>(address))
     return {Code::damaged, "its data lie beyond the end of the file"};
-  StoredBlock block;
-  block.base = static_cast<int64_t>(address);
-  block.swapped = swapped;
-  block.where = Selection::whole(definition.shape);
-  blocks.push_back(std::move(block));
+  blocks.push_back({0, static_cast<int64_t>(address), swapped, Selection::whole(definition.shape)});
   return {};
 }
 
@@ -34,17 +30,7 @@ int64_t whole_rows(hid_t creation, const Dataset& definition) {
   return static_cast<int64_t>(chunk[0]);
 }
 
-// Whether chunk addresses count from the start of the file: releases of the library differ for files with a user block.
-bool has_user_block(hid_t dataset) {
-  const File file(H5Iget_file_id(dataset));
-  const Properties creation(file.ok() ? H5Fget_create_plist(file) : -1);
-  hsize_t size = 1;
-  return !creation.ok() || H5Pget_userblock(creation, &size) < 0 || size != 0;
-}
-
-Status collect_chunks(hid_t dataset, hsize_t count, std::map<int64_t, int64_t>& base_of_row) {
-  const Space space(H5Dget_space(dataset));
-  if (!space.ok()) return library_error(Code::damaged, "reading its shape");
+Status collect_chunks(hid_t dataset, hid_t space, hsize_t count, std::map<int64_t, int64_t>& base_of_row) {
   for (hsize_t i = 0; i < count; ++i) {
     hsize_t offset[max_rank + 1] = {}, size = 0;
     unsigned filters = 0;
@@ -56,11 +42,12 @@ Status collect_chunks(hid_t dataset, hsize_t count, std::map<int64_t, int64_t>& 
   return {};
 }
 
-Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, int64_t file_bytes, bool swapped,
+Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, const StoredBytes& file, bool swapped,
                     std::vector<StoredBlock>& blocks, bool& foreign) {
   foreign = true;
   const int64_t rows = whole_rows(creation, definition);
-  if (rows <= 0 || has_user_block(dataset)) return {};
+  // Releases of the library differ in where chunk addresses count from in files with a user block.
+  if (rows <= 0 || file.base != 0) return {};
   const int64_t all_rows = definition.shape[0];
   const auto chunks = static_cast<hsize_t>((all_rows - 1) / rows + 1);
   hsize_t stored = 0;
@@ -68,14 +55,14 @@ Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, in
   if (chunks > max_chunks || !space.ok() || H5Dget_num_chunks(dataset, space, &stored) < 0 || stored != chunks)
     return {};
   std::map<int64_t, int64_t> base_of_row;
-  PENSTOCK_TRY(collect_chunks(dataset, chunks, base_of_row));
+  PENSTOCK_TRY(collect_chunks(dataset, space, chunks, base_of_row));
 
   const int64_t row_bytes = bytes(definition) / all_rows;
   for (int64_t row = 0; row < all_rows; row += rows) {
     const auto found = base_of_row.find(row);
     if (found == base_of_row.end()) return {};
     const int64_t count = std::min(rows, all_rows - row);
-    if (found->second < 0 || count * row_bytes > file_bytes - found->second)
+    if (found->second < 0 || count * row_bytes > file.file_bytes() - found->second)
       return {Code::damaged, "a chunk lies beyond the end of the file"};
     // Consecutive chunks, as penstock writes them, form one block.
     if (!blocks.empty()) {
@@ -98,17 +85,17 @@ Status find_chunked(hid_t dataset, hid_t creation, const Dataset& definition, in
 
 }  // namespace
 
-Status find_blocks(hid_t dataset, const Dataset& definition, int64_t file_bytes, bool swapped,
+Status find_blocks(hid_t dataset, const Dataset& definition, const StoredBytes& file, bool swapped,
                    std::vector<StoredBlock>& blocks, bool& foreign) {
   // Only contiguous storage in this file has an address. So its creation properties need not be copied, which costs as
   // much as all other reading of the dataset.
   const haddr_t address = H5Dget_offset(dataset);
   foreign = address == HADDR_UNDEF;
-  if (!foreign) return add_contiguous(address, definition, file_bytes, swapped, blocks);
+  if (!foreign) return add_contiguous(address, definition, file.file_bytes(), swapped, blocks);
   const Properties creation(H5Dget_create_plist(dataset));
   if (!creation.ok()) return library_error(Code::damaged, "reading how it is stored");
   if (H5Pget_layout(creation) != H5D_CHUNKED) return {};  // compact, virtual, in other files or never written
-  return find_chunked(dataset, creation, definition, file_bytes, swapped, blocks, foreign);
+  return find_chunked(dataset, creation, definition, file, swapped, blocks, foreign);
 }
 
 }  // namespace penstock::hdf5

@@ -84,17 +84,12 @@ Status Builder::make_group(const std::string& name) {
   if (!creation.ok() || !set_object(creation)) return library_error(Code::internal, "setting up a group");
   const Group group(H5Gcreate2(file_, name.c_str(), links, creation, H5P_DEFAULT));
   if (!group.ok()) return library_error(Code::internal, "making group '" + name + "'");
-  const auto* attributes = attributes_of(catalogue_, name);
-  return attributes == nullptr ? Status() : write_attributes(group, *attributes, shared_).in("group '" + name + "'");
+  return write_attributes(group, catalogue_, name, shared_).in("group '" + name + "'");
 }
 
 Status Builder::make_groups() {
   for (const std::string& name : group_names(catalogue_)) PENSTOCK_TRY(make_group(name));
-  const auto* attributes = attributes_of(catalogue_, "");
-  if (attributes == nullptr) return {};
-  const Group root(H5Gopen2(file_, "/", H5P_DEFAULT));
-  if (!root.ok()) return library_error(Code::internal, "opening the root group");
-  return write_attributes(root, *attributes, shared_);
+  return write_attributes(file_, catalogue_, "", shared_);
 }
 
 Result<Group> Builder::group_of(const std::string& dataset_name) const {
@@ -103,12 +98,7 @@ Result<Group> Builder::group_of(const std::string& dataset_name) const {
   return group;
 }
 
-Result<Properties> Builder::chunked_creation(size_t number) const {
-  return options_.encoded(number) ? encoded_creation(options_.encodings[number])
-                                  : growing_creation(catalogue_.datasets[number], options_.block);
-}
-
-Result<DatasetHandle> Builder::make_dataset(size_t number, bool deferred) {
+Status Builder::make_dataset(size_t number, bool deferred, DatasetHandle& handle) {
   const Dataset& dataset = catalogue_.datasets[number];
   if (const std::string name = group_name(dataset.name); name != last_name_ || !last_group_.ok()) {
     PENSTOCK_ASSIGN(last_group_, group_of(dataset.name));
@@ -116,11 +106,11 @@ Result<DatasetHandle> Builder::make_dataset(size_t number, bool deferred) {
   }
   PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type, is_utf8(catalogue_, dataset.name)));
   PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(dataset.name));
-  DatasetHandle handle;
-  if (dataset.unlimited || options_.encoded(number)) {
-    PENSTOCK_ASSIGN(const Properties creation, chunked_creation(number));
+  if (const bool encoded = options_.encoded(number); dataset.unlimited || encoded) {
+    PENSTOCK_ASSIGN(const Properties creation,
+                    encoded ? encoded_creation(options_.encodings[number]) : growing_creation(dataset, options_.block));
     Dims shape = dataset.shape;
-    if (deferred && !options_.encoded(number)) shape[0] = 0;
+    if (deferred && !encoded) shape[0] = 0;
     const Space space = dataset_space(shape, dataset.unlimited);
     if (!space.ok()) return library_error(Code::internal, "making a dataspace");
     handle = DatasetHandle(
@@ -132,9 +122,7 @@ Result<DatasetHandle> Builder::make_dataset(size_t number, bool deferred) {
         H5Dcreate2(last_group_, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
   }
   if (!handle.ok()) return library_error(Code::internal, "making it");
-  if (const auto* attributes = attributes_of(catalogue_, dataset.name))
-    PENSTOCK_TRY(write_attributes(handle, *attributes, shared_));
-  return handle;
+  return write_attributes(handle, catalogue_, dataset.name, shared_);
 }
 
 Result<hid_t> Builder::plain_creation(bool late) {
@@ -157,14 +145,10 @@ Status Builder::allocate(const Dataset& dataset, DatasetHandle& handle) {
   PENSTOCK_ASSIGN(const hid_t type, shared_.type(dataset.type, is_utf8(catalogue_, dataset.name)));
   const Space memory(H5Screate(H5S_SCALAR)), file(H5Dget_space(handle));
   const std::vector<std::byte> zeros(static_cast<size_t>(bytes(dataset.type)));
-  bool ok = memory.ok() && file.ok();
-  if (ok && dataset.shape.rank() > 0) {
-    const hsize_t start[max_rank] = {};
-    hsize_t count[max_rank];
-    std::fill_n(count, max_rank, 1);
-    ok = H5Sselect_hyperslab(file, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0;
-  }
-  if (!ok || H5Dwrite(handle, type, memory, file, H5P_DEFAULT, zeros.data()) < 0)
+  const int rank = dataset.shape.rank();
+  const Box first{Dims::filled(rank, 0), Dims::filled(rank, 1)};
+  if (!memory.ok() || !file.ok() || !select_box(file, first) ||
+      H5Dwrite(handle, type, memory, file, H5P_DEFAULT, zeros.data()) < 0)
     return library_error(Code::internal, "allocating it");
   return {};
 }
@@ -203,13 +187,13 @@ Status Builder::make_index(size_t number, hid_t handle) {
   if (H5Dwrite_chunk(handle, H5P_DEFAULT, 0, start, sizeof zeros, zeros) < 0)
     return library_error(Code::internal, "making its index");
   const Dataset& dataset = catalogue_.datasets[number];
-  encoded_.push_back({number, address_of(handle), ChunkIndex(dataset.shape, bytes(dataset.type), encoding)});
+  built_.encoded.push_back({number, address_of(handle), ChunkIndex(dataset.shape, bytes(dataset.type), encoding)});
   return {};
 }
 
 Status Builder::make_storage(size_t number, DatasetHandle& handle) {
   const Dataset& dataset = catalogue_.datasets[number];
-  int64_t& base = bases_[number];
+  int64_t& base = built_.bases[number];
   if (bytes(dataset) == 0) return {};
   if (options_.encoded(number)) return make_index(number, handle);
   if (dataset.unlimited) return find_chunks(dataset, handle, base);
@@ -219,38 +203,31 @@ Status Builder::make_storage(size_t number, DatasetHandle& handle) {
   return {};
 }
 
-Status Builder::make_datasets() {
-  bases_.assign(catalogue_.datasets.size(), -1);
-  std::vector<bool> deferred(catalogue_.datasets.size(), false);
-  for (const bool first : {true, false}) {
-    if (!first) PENSTOCK_TRY(write_scales(file_, scales_));
-    for (size_t i = 0; i < catalogue_.datasets.size(); ++i) {
-      const Dataset& dataset = catalogue_.datasets[i];
-      if (first) {
-        const auto* attributes = attributes_of(catalogue_, dataset.name);
-        deferred[i] =
-            (attributes != nullptr && largest_outside_header(*attributes) > 0) || scales_.concern(dataset.name);
-        if (!deferred[i]) continue;
-        auto handle = make_dataset(i, bytes(dataset) > 0);
-        if (!handle.ok()) return handle.status().in("dataset '" + dataset.name + "'");
-        continue;
-      }
-      DatasetHandle handle;
-      if (deferred[i]) {
-        if (options_.encoded(i))
-          handle = DatasetHandle(H5Dopen2(file_, dataset.name.c_str(), H5P_DEFAULT));
-        else if (bytes(dataset) > 0)
-          PENSTOCK_TRY(allocate(dataset, handle).in("dataset '" + dataset.name + "'"));
-      } else {
-        auto made = make_dataset(i, false);
-        if (!made.ok()) return made.status().in("dataset '" + dataset.name + "'");
-        handle = *std::move(made);
-      }
-      PENSTOCK_TRY(make_storage(i, handle).in("dataset '" + dataset.name + "'"));
-      if (!handle.close()) return library_error(Code::internal, "closing dataset '" + dataset.name + "'");
-    }
+Result<Built> Builder::make_datasets() {
+  const std::vector<Dataset>& datasets = catalogue_.datasets;
+  built_.bases.assign(datasets.size(), -1);
+  std::vector<bool> deferred(datasets.size(), false);
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    const std::string& name = datasets[i].name;
+    const auto* attributes = catalogue_.attributes_of(name);
+    deferred[i] = (attributes != nullptr && largest_outside_header(*attributes) > 0) || scales_.concern(name);
+    DatasetHandle handle;
+    if (deferred[i]) PENSTOCK_TRY(make_dataset(i, bytes(datasets[i]) > 0, handle).in("dataset '" + name + "'"));
   }
-  return {};
+  PENSTOCK_TRY(write_scales(file_, scales_));
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    const Dataset& dataset = datasets[i];
+    DatasetHandle handle;
+    if (!deferred[i])
+      PENSTOCK_TRY(make_dataset(i, false, handle).in("dataset '" + dataset.name + "'"));
+    else if (options_.encoded(i))
+      handle = DatasetHandle(H5Dopen2(file_, dataset.name.c_str(), H5P_DEFAULT));
+    else if (bytes(dataset) > 0)
+      PENSTOCK_TRY(allocate(dataset, handle).in("dataset '" + dataset.name + "'"));
+    PENSTOCK_TRY(make_storage(i, handle).in("dataset '" + dataset.name + "'"));
+    if (!handle.close()) return library_error(Code::internal, "closing dataset '" + dataset.name + "'");
+  }
+  return std::move(built_);
 }
 
 }  // namespace penstock::hdf5

@@ -23,6 +23,11 @@ struct EncodedDataset {
   ChunkIndex index;
 };
 
+struct Built {
+  std::vector<int64_t> bases;           // the first byte of each dataset; -1 for those without bytes
+  std::vector<EncodedDataset> encoded;  // those with chunks: they have no place yet
+};
+
 // All metadata must lie before all data. HDF5 stores very large attributes, and references to dimension scales, like
 // data. So groups and all objects with such attributes or scales are created first; the storage of the latter is
 // allocated afterwards, in its turn.
@@ -35,12 +40,8 @@ class Builder {
 
   // Creates everything except datasets: groups and their attributes, including those of the file.
   Status make_groups();
-  // Creates datasets with allocated storage and attributes. REQUIRES: make_groups().
-  Status make_datasets();
-  // The first byte of each dataset, after make_datasets(); -1 for datasets without bytes.
-  const std::vector<int64_t>& bases() const { return bases_; }
-  // Encoded datasets with chunks: they have no place yet.
-  const std::vector<EncodedDataset>& encoded() const { return encoded_; }
+  // Creates datasets with allocated storage and attributes. REQUIRES: make_groups(). Called once.
+  Result<Built> make_datasets();
 
   // An open group or the root, created by make_groups(). For masters, which create their datasets themselves.
   Result<Group> group_of(const std::string& dataset_name) const;
@@ -51,11 +52,9 @@ class Builder {
   Status make_group(const std::string& name);
   // Creation properties of datasets that cannot grow, with LATE or early allocation.
   Result<hid_t> plain_creation(bool late);
-  // Creation properties of dataset NUMBER, if it is encoded or can grow.
-  Result<Properties> chunked_creation(size_t number) const;
   Status make_storage(size_t number, DatasetHandle& handle);
   Status make_index(size_t number, hid_t handle);
-  Result<DatasetHandle> make_dataset(size_t number, bool deferred);
+  Status make_dataset(size_t number, bool deferred, DatasetHandle& handle);
   Status allocate(const Dataset& dataset, DatasetHandle& handle);
   Status find_chunks(const Dataset& dataset, hid_t handle, int64_t& base) const;
 
@@ -65,8 +64,7 @@ class Builder {
   const LayoutOptions options_;
   Shared shared_;
   Properties plain_[2];  // late or not
-  std::vector<int64_t> bases_;
-  std::vector<EncodedDataset> encoded_;
+  Built built_;
   // The group of the last dataset stays open, since datasets with neighbouring names share it.
   std::string last_name_ = "/";
   Group last_group_;

@@ -1,7 +1,6 @@
 // Chunk index: nodes are filled evenly, level by level (HDF5 File Format Specification, III.A.1).
 #include "core/format/hdf5/chunk_index.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/hdf5/stored_bytes.hpp"

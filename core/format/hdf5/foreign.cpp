@@ -68,27 +68,25 @@ void cut_arrays(std::span<const std::byte> whole, const Dataset& dataset, const 
   }
 }
 
+// Reads the COUNT elements selected in SPACE.
+Status read_packed(hid_t handle, hid_t space, const Type& memory, hsize_t count, std::byte* out) {
+  const Space packed(H5Screate_simple(1, &count, nullptr));
+  if (!packed.ok() || H5Dread(handle, memory, packed, space, H5P_DEFAULT, out) < 0)
+    return library_error(Code::damaged, "reading it through HDF5");
+  return {};
+}
+
 Status read_arrays(hid_t handle, hid_t space, const Type& memory, const Dataset& dataset, const Box& box,
                    const Dims& inner, std::span<std::byte> out) {
   const int outer = box.start.rank() - inner.rank();
   hsize_t count = 1;
   for (int i = 0; i < outer; ++i) count *= static_cast<hsize_t>(box.count[i]);
   PENSTOCK_ASSIGN(const Type array, array_of(memory, inner));
-  const Space packed(H5Screate_simple(1, &count, nullptr));
   const auto whole_bytes = static_cast<int64_t>(count) * elements(inner) * bytes(dataset.type);
   const bool whole = whole_bytes == std::ssize(out);
   std::vector<std::byte> buffer(static_cast<size_t>(whole ? 0 : whole_bytes));
-  if (!packed.ok() || H5Dread(handle, array, packed, space, H5P_DEFAULT, whole ? out.data() : buffer.data()) < 0)
-    return library_error(Code::damaged, "reading it through HDF5");
+  PENSTOCK_TRY(read_packed(handle, space, array, count, whole ? out.data() : buffer.data()));
   if (!whole) cut_arrays(buffer, dataset, box, inner, out);
-  return {};
-}
-
-Status read_plain(hid_t handle, hid_t space, const Type& memory, const Box& box, std::span<std::byte> out) {
-  const hsize_t count = static_cast<hsize_t>(elements(box.count));
-  const Space packed(H5Screate_simple(1, &count, nullptr));
-  if (!packed.ok() || H5Dread(handle, memory, packed, space, H5P_DEFAULT, out.data()) < 0)
-    return library_error(Code::damaged, "reading it through HDF5");
   return {};
 }
 
@@ -130,7 +128,8 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
     return read_strings(handle, own, space, elements(box.count), dataset.type.text_bytes, out);
   }
   PENSTOCK_ASSIGN(const Type memory, memory_type(dataset.type, type));
-  const Status read = inner.empty() ? read_plain(handle, space, memory, box, out)
+  const auto count = static_cast<hsize_t>(elements(box.count));
+  const Status read = inner.empty() ? read_packed(handle, space, memory, count, out.data())
                                     : read_arrays(handle, space, memory, dataset, box, inner, out);
   return read.ok() ? read : explain_failure(creation, path, read);
 }
@@ -138,17 +137,10 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
 // Whether the library finds all external files of a dataset in the working directory.
 bool externals_are_here(hid_t dataset) {
   if (H5Dget_offset(dataset) != HADDR_UNDEF) return true;  // its values are in the file itself
-  const Properties creation(H5Dget_create_plist(dataset));
-  for (int i = 0; creation.ok() && i < H5Pget_external_count(creation); ++i) {
-    char name[4097] = {};
-    off_t offset = 0;
-    hsize_t size = 0;
-    std::error_code error;
-    if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0 ||
-        !std::filesystem::exists(name, error))
-      return false;
-  }
-  return true;
+  const auto files = external_files(Properties(H5Dget_create_plist(dataset)));
+  std::error_code error;
+  return files.ok() &&
+         std::ranges::all_of(*files, [&](const auto& name) { return std::filesystem::exists(name, error); });
 }
 
 // BESIDE: its external files lie beside the file.
@@ -195,8 +187,7 @@ class OpenDataset final : public ForeignDataset {
 
 Result<std::unique_ptr<ForeignDataset>> open_foreign(const std::string& path, const Dataset& dataset,
                                                      int64_t cache_bytes) {
-  int64_t file_bytes = 0;
-  PENSTOCK_ASSIGN(File file, open_file(path, file_bytes));
+  PENSTOCK_ASSIGN(File file, open_file(path));
   DatasetHandle handle = open_dataset(file, dataset.name, cache_bytes, false);
   if (handle.ok() && !externals_are_here(handle)) {
     (void)handle.close();  // the library opens a dataset only once

@@ -1,9 +1,6 @@
 // HDF5: plain files for any tool. libhdf5 creates the metadata privately and never opens the file for writing.
-#include <algorithm>
-
 #include "core/format/format.hpp"
 #include "core/format/hdf5/image.hpp"
-#include "core/format/hdf5/master.hpp"
 #include "core/format/hdf5/read.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/dimension_scales.hpp"
@@ -55,10 +52,7 @@ class Hdf5 final : public Format {
   }
 
   bool recognises(std::span<const std::byte> head) const override {
-    constexpr unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    return head.size() >= sizeof signature &&
-           std::equal(signature, signature + sizeof signature, head.begin(),
-                      [](unsigned char a, std::byte b) { return a == std::to_integer<unsigned char>(b); });
+    return std::string_view(reinterpret_cast<const char*>(head.data()), head.size()).starts_with(hdf5::signature);
   }
 
   // HDF5's user blocks, as in MATLAB files.

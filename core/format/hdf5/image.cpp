@@ -8,6 +8,7 @@
 #include "core/base/units.hpp"
 #include "core/format/hdf5/builder.hpp"
 #include "core/format/hdf5/metadata_size.hpp"
+#include "core/format/hdf5/private_file.hpp"
 #include "core/hdf5/dimension_scales.hpp"
 #include "core/hdf5/handles.hpp"
 #include "core/hdf5/object_header.hpp"
@@ -45,18 +46,13 @@ Status check_size_limit(const Catalogue& catalogue, const LayoutOptions& options
   return {};
 }
 
-// The first byte of each dataset; those that are encoded have none yet.
-struct Built {
-  std::vector<int64_t> bases;
-  std::vector<EncodedDataset> encoded;
-};
-
 Result<Built> build(const Catalogue& catalogue, const DimensionScales& scales, const LayoutOptions& options,
                     const Attempt& attempt, PrivateFile& image) {
-  PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V18, image.named()));
+  PENSTOCK_ASSIGN(const Properties access, file_access(image.named()));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
   const bool ok =
       creation.ok() && set_object(creation) && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
+      H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0 &&
       H5Pset_meta_block_size(access, static_cast<hsize_t>(attempt.metadata_bytes)) >= 0 &&
       // Blocks of small data would hide datasets from the alignment; without them small datasets are packed too.
       H5Pset_small_data_block_size(access, 0) >= 0 &&
@@ -69,8 +65,7 @@ Result<Built> build(const Catalogue& catalogue, const DimensionScales& scales, c
   {
     Builder builder(file, catalogue, scales, {attempt.block, options.encodings});
     PENSTOCK_TRY(builder.make_groups());
-    PENSTOCK_TRY(builder.make_datasets());
-    built = {builder.bases(), builder.encoded()};
+    PENSTOCK_ASSIGN(built, builder.make_datasets());
   }
   if (!file.close())
     return library_error(Code::no_space,

@@ -1,11 +1,10 @@
 // Master: virtual datasets for other tools, and the index for penstock, which does not use the mappings.
-#include "core/format/hdf5/master.hpp"
-
 #include <algorithm>
 #include <map>
 
 #include "core/format/format.hpp"
 #include "core/format/hdf5/builder.hpp"
+#include "core/format/hdf5/image.hpp"
 #include "core/format/hdf5/private_file.hpp"
 #include "core/format/hdf5/read.hpp"
 #include "core/format/index.hpp"
@@ -13,7 +12,6 @@
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/meaning.hpp"
-#include "core/hdf5/types.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -23,10 +21,6 @@ std::string escaped(std::string_view name) {
   std::string out;
   for (const char c : name) out.append(c == '%' ? 2 : 1, c);
   return out;
-}
-
-bool all_boxes(const std::vector<StoredBlock>& blocks) {
-  return std::all_of(blocks.begin(), blocks.end(), [](const StoredBlock& block) { return block.where.is_box(); });
 }
 
 class MasterBuilder {
@@ -52,18 +46,15 @@ class MasterBuilder {
   Status add(const Dataset& dataset, const std::vector<StoredBlock>& blocks) {
     const Properties creation(H5Pcreate(H5P_DATASET_CREATE));
     const Space space = dataset_space(dataset.shape, false);
-    PENSTOCK_ASSIGN(const Type type, library_type(dataset.type, is_utf8(visible_, dataset.name)));
-    PENSTOCK_ASSIGN(const Properties links, link_creation(dataset.name));
+    PENSTOCK_ASSIGN(const hid_t type, builder_.shared().type(dataset.type, is_utf8(visible_, dataset.name)));
+    PENSTOCK_ASSIGN(const hid_t links, builder_.shared().link_creation(dataset.name));
     PENSTOCK_ASSIGN(const Group group, builder_.group_of(dataset.name));
     if (!creation.ok() || !space.ok() || !set_object(creation)) return library_error(Code::internal, "setting it up");
     // A dataset without blocks has never been allocated and reads as zero.
     PENSTOCK_TRY(add_mappings(creation, space, dataset, blocks));
-    const std::string name = dataset.name.substr(dataset.name.rfind('/') + 1);
-    DatasetHandle handle(H5Dcreate2(group, name.c_str(), type, space, links, creation, H5P_DEFAULT));
+    DatasetHandle handle(H5Dcreate2(group, last_part(dataset.name).c_str(), type, space, links, creation, H5P_DEFAULT));
     if (!handle.ok()) return library_error(Code::internal, "making it");
-    const auto attributes = visible_.attributes.find(dataset.name);
-    if (attributes != visible_.attributes.end())
-      PENSTOCK_TRY(write_attributes(handle, attributes->second, builder_.shared()));
+    PENSTOCK_TRY(write_attributes(handle, visible_, dataset.name, builder_.shared()));
     return handle.close() ? Status() : library_error(Code::internal, "closing it");
   }
 
@@ -73,16 +64,9 @@ class MasterBuilder {
       const std::string source = escaped(part_dataset_name(dataset.name, in_part[block.part]++));
       if (block.where.count() == 0) continue;
       const std::string part = escaped(file_name_of(contents_.parts[static_cast<size_t>(block.part)]));
-      const Box& box = block.where.box();
       const Space there = dataset_space(packed_shape(block.where), false);
-      bool ok = there.ok();
-      if (ok && box.count.rank() > 0) {
-        hsize_t start[max_rank], count[max_rank];
-        std::copy(box.start.begin(), box.start.end(), start);
-        std::copy(box.count.begin(), box.count.end(), count);
-        ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0;
-      }
-      if (!ok || H5Pset_virtual(creation, space, part.c_str(), source.c_str(), there) < 0)
+      if (!there.ok() || !select_box(space, block.where.box()) ||
+          H5Pset_virtual(creation, space, part.c_str(), source.c_str(), there) < 0)
         return library_error(Code::internal, "mapping a block of part '" + part + "'");
     }
     return H5Sselect_all(space) < 0 ? library_error(Code::internal, "mapping its blocks") : Status();
@@ -115,7 +99,8 @@ class MasterBuilder {
 Catalogue visible_part(const Contents& contents) {
   Catalogue visible = contents.catalogue;
   std::erase_if(visible.datasets, [&](const Dataset& dataset) {
-    if (all_boxes(contents.blocks[static_cast<size_t>(contents.catalogue.index_of(dataset.name))])) return false;
+    const auto& blocks = contents.blocks[static_cast<size_t>(contents.catalogue.index_of(dataset.name))];
+    if (std::ranges::all_of(blocks, [](const StoredBlock& block) { return block.where.is_box(); })) return false;
     visible.attributes.erase(dataset.name);
     return true;
   });
@@ -128,9 +113,10 @@ Result<std::vector<std::byte>> master_image(const Contents& contents) {
   if (contents.blocks.size() != contents.catalogue.datasets.size())
     return Status(Code::internal, "a master was asked for without blocks for every dataset");
   PENSTOCK_ASSIGN(PrivateFile image, PrivateFile::make());
-  PENSTOCK_ASSIGN(const Properties access, file_access(H5F_LIBVER_V110, image.named()));
+  PENSTOCK_ASSIGN(const Properties access, file_access(image.named()));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
-  if (!creation.ok() || !set_object(creation) || H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0)
+  if (!creation.ok() || !set_object(creation) || H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0 ||
+      H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0)
     return library_error(Code::internal, "setting up an HDF5 master");
   File file(H5Fcreate(image.path().c_str(), create_truncating, creation, access));
   if (!file.ok()) return library_error(Code::io, "making an HDF5 master in '" + image.path() + "'");

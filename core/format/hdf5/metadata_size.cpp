@@ -3,7 +3,9 @@
 #include "core/format/hdf5/metadata_size.hpp"
 
 #include <algorithm>
-#include <set>
+
+#include "core/hdf5/definitions.hpp"
+#include "core/model/kinds.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -12,17 +14,10 @@ constexpr int64_t max_managed_bytes =
     3900;  // of an attribute in a heap, before it becomes a "huge object" (4 KiB less its own header)
 constexpr int64_t max_header_bytes = 65000;  // of an attribute in an object header (64 KiB less its own header)
 
-int64_t type_bytes(Kind kind) {
-  switch (kind) {
-    case Kind::complex64:
-    case Kind::complex128: return 100;
-    case Kind::text: return 8;
-    default: return 20;
-  }
-}
+int64_t type_bytes(const ElementType& type) { return is_complex(type) ? 100 : type.kind == Kind::text ? 8 : 20; }
 
 int64_t attribute_bytes(const Attribute& attribute) {
-  return 24 + static_cast<int64_t>(attribute.name.size()) + type_bytes(attribute.type.kind) +
+  return 24 + static_cast<int64_t>(attribute.name.size()) + type_bytes(attribute.type) +
          int64_t{8} * attribute.shape.rank() + static_cast<int64_t>(attribute.value.size());
 }
 
@@ -35,9 +30,9 @@ int64_t attributes_bytes(const std::map<std::string, Attribute>& attributes) {
 }
 
 int64_t dataset_bytes(const Dataset& dataset, int64_t attributes) {
-  const bool is_complex = dataset.type.kind == Kind::complex64 || dataset.type.kind == Kind::complex128;
   // The library creates a header of at least 256 bytes; the first attributes fit into the rest.
-  const int64_t header = std::max<int64_t>(280, 160 + 16 * dataset.shape.rank() + (is_complex ? 90 : 0) + attributes);
+  const int64_t header =
+      std::max<int64_t>(280, 160 + 16 * dataset.shape.rank() + (is_complex(dataset.type) ? 90 : 0) + attributes);
   // One node of a version-1 B-tree with 64 entries; more chunks than that are hundreds of GiB.
   const int64_t chunk_index = dataset.unlimited ? 24 + 65 * (8 + 8 * (dataset.shape.rank() + 1)) + 64 * 8 : 0;
   return header + chunk_index;
@@ -74,11 +69,10 @@ int64_t estimate_metadata_bytes(const Catalogue& catalogue) {
   // Each name adds one link to its group; a new group adds one to its own parent.
   const auto add = [&](std::string name) {
     for (bool fresh = true; fresh && !name.empty();) {
-      const size_t slash = name.rfind('/');
-      std::string group = slash == std::string::npos ? "" : name.substr(0, slash);
+      std::string group = group_name(name);
       const auto [at, inserted] = groups.try_emplace(group);
       ++at->second.count;
-      at->second.name_bytes += static_cast<int64_t>(name.size() - (slash == std::string::npos ? 0 : slash + 1));
+      at->second.name_bytes += std::ssize(last_part(name));
       fresh = inserted;
       name = std::move(group);
     }
@@ -86,8 +80,8 @@ int64_t estimate_metadata_bytes(const Catalogue& catalogue) {
   int64_t sum = 1024;
   for (const Dataset& dataset : catalogue.datasets) {
     add(dataset.name);
-    const auto attributes = catalogue.attributes.find(dataset.name);
-    sum += dataset_bytes(dataset, attributes == catalogue.attributes.end() ? 0 : attributes_bytes(attributes->second));
+    const auto* attributes = catalogue.attributes_of(dataset.name);
+    sum += dataset_bytes(dataset, attributes == nullptr ? 0 : attributes_bytes(*attributes));
   }
   for (const auto& [object, attributes] : catalogue.attributes) {
     if (catalogue.find(object) != nullptr) continue;

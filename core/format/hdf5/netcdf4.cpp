@@ -7,14 +7,14 @@
 namespace penstock::hdf5 {
 namespace {
 
+const std::string own(netcdf::own_attribute);
+
+}  // namespace
+
 std::string text_of(const AttributeMap& attributes, const std::string& name) {
   const auto found = attributes.find(name);
   return found == attributes.end() ? std::string() : text(found->second);
 }
-
-const std::string own(netcdf::own_attribute);
-
-}  // namespace
 
 bool is_noted(const AttributeMap& root) { return root.contains(own); }
 bool is_netcdf4(const AttributeMap& root) { return root.contains("_NCProperties") || is_noted(root); }

@@ -7,6 +7,8 @@
 
 namespace penstock::hdf5 {
 
+// The text of attribute NAME; "" if there is none.
+std::string text_of(const AttributeMap& attributes, const std::string& name);
 // Whether the attributes of a file's root are those of a netCDF-4 file, and of one written by penstock.
 bool is_netcdf4(const AttributeMap& root);
 bool is_noted(const AttributeMap& root);

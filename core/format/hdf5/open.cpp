@@ -7,8 +7,6 @@
 namespace penstock::hdf5 {
 namespace {
 
-constexpr char signature[] = "\x89HDF\r\n\x1a\n";
-
 // The size that the superblock at the start of PATH gives its file; 0 if it gives none.
 int64_t stated_bytes(const std::string& path) {
   const auto head = read_regular_file(path, 96);
@@ -17,8 +15,7 @@ int64_t stated_bytes(const std::string& path) {
   const bool old = byte(8) < 2;
   const size_t width = byte(old ? 13 : 9), at = (byte(8) == 0 ? 24 : old ? 28 : 12) + 2 * width;
   if (byte(8) > 3 || width > 8 || at + width > head->size()) return 0;
-  uint64_t end = 0;
-  for (size_t i = width; i-- > 0;) end = end << 8 | byte(at + i);
+  const uint64_t end = number(std::as_bytes(std::span(*head)), at, width);
   return end > static_cast<uint64_t>(INT64_MAX) ? 0 : static_cast<int64_t>(end);
 }
 
@@ -40,22 +37,14 @@ Status not_opened(const std::string& path, int64_t file_bytes, const std::string
 
 }  // namespace
 
-Result<File> open_file(const std::string& path, int64_t& file_bytes) {
-  PENSTOCK_ASSIGN(file_bytes, regular_file_bytes(path));
-  PENSTOCK_ASSIGN(const std::string head, read_regular_file(path, 8));
-  const bool at_start = head == std::string_view(signature, 8);
-  if (!at_start) {
-    // After a user block the signature comes later; the library finds it.
-    if (file_bytes < 520 || H5Fis_hdf5(path.c_str()) <= 0)
-      return Status(Code::damaged, "'" + path + "' is not an HDF5 file: it has " + std::to_string(file_bytes) +
-                                       " bytes and no HDF5 signature");
-  }
-  const Properties access(H5Pcreate(H5P_FILE_ACCESS));
-  if (!access.ok() || H5Pset_fapl_sec2(access) < 0)
-    return library_error(Code::internal, "setting up access to an HDF5 file");
-#if H5_VERSION_GE(1, 10, 7)
-  if (H5Pset_file_locking(access, false, true) < 0) return library_error(Code::internal, "turning off file locking");
-#endif
+Result<File> open_file(const std::string& path) {
+  PENSTOCK_ASSIGN(const int64_t file_bytes, regular_file_bytes(path));
+  PENSTOCK_ASSIGN(const std::string head, read_regular_file(path, std::ssize(signature)));
+  // After a user block the signature comes later; the library finds it.
+  if (head != signature && (file_bytes < 520 || H5Fis_hdf5(path.c_str()) <= 0))
+    return Status(Code::damaged, "'" + path + "' is not an HDF5 file: it has " + std::to_string(file_bytes) +
+                                     " bytes and no HDF5 signature");
+  PENSTOCK_ASSIGN(const Properties access, file_access(true));
   File file(H5Fopen(path.c_str(), open_read_only, access));
   if (!file.ok()) return not_opened(path, file_bytes, library_error(Code::damaged, "").message());
   return file;

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <random>
-#include <utility>
 
 #include "core/base/owner.hpp"
 
@@ -50,16 +49,6 @@ Result<PrivateFile> PrivateFile::make() {
   return Status::from_errno(errno, "making a private file in /dev/shm, TMPDIR or /tmp");
 }
 
-PrivateFile::PrivateFile(PrivateFile&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      path_(std::exchange(other.path_, "")),
-      named_(std::exchange(other.named_, false)) {}
-
-PrivateFile::~PrivateFile() {
-  unlink_name();
-  if (fd_ >= 0) ::close(fd_);
-}
-
 void PrivateFile::unlink_name() {
   if (named_) ::unlink(path_.c_str());
   named_ = false;
@@ -67,31 +56,23 @@ void PrivateFile::unlink_name() {
 
 Result<int64_t> PrivateFile::size() const {
   struct stat info{};
-  if (::fstat(fd_, &info) != 0) return Status::from_errno(errno, "fstat of a private file");
+  if (::fstat(fd(), &info) != 0) return Status::from_errno(errno, "fstat of a private file");
   return static_cast<int64_t>(info.st_size);
 }
 
 Result<std::vector<std::byte>> PrivateFile::read(int64_t begin, int64_t end) const {
-  std::vector<std::byte> bytes(static_cast<size_t>(end - begin));
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n =
-        ::pread(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(begin) + static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Status::from_errno(errno, "reading a private file");
-    if (n == 0) break;  // past the end: zeros
-    done += static_cast<size_t>(n);
-  }
+  std::vector<std::byte> bytes(static_cast<size_t>(end - begin));  // past the end of the file: zeros
+  if (read_at(fd(), bytes, begin) < 0) return Status::from_errno(errno, "reading a private file");
   return bytes;
 }
 
 Result<int64_t> PrivateFile::end_of_nonzero(int64_t begin, int64_t end) const {
   int64_t last = begin, searched = 0;
   for (int64_t at = begin; at < end;) {
-    const off_t data = ::lseek(fd_, at, SEEK_DATA);
+    const off_t data = ::lseek(fd(), at, SEEK_DATA);
     if (data < 0 && errno == ENXIO) break;
     if (data < 0) return Status::from_errno(errno, "looking for data in a private file");
-    const off_t hole = ::lseek(fd_, data, SEEK_HOLE);
+    const off_t hole = ::lseek(fd(), data, SEEK_HOLE);
     if (hole < 0) return Status::from_errno(errno, "looking for holes in a private file");
     for (at = data; at < std::min<int64_t>(hole, end);) {
       const int64_t stop = std::min({int64_t{hole}, end, at + (int64_t{1} << 20)});

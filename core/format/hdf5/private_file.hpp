@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <penstock/status.hpp>
+
+#include "core/base/file_descriptor.hpp"
 
 namespace penstock::hdf5 {
 
@@ -16,9 +19,10 @@ namespace penstock::hdf5 {
 class PrivateFile {
  public:
   static Result<PrivateFile> make();
-  PrivateFile(PrivateFile&& other) noexcept;
+  PrivateFile(PrivateFile&& other) noexcept
+      : fd_(std::move(other.fd_)), path_(std::move(other.path_)), named_(std::exchange(other.named_, false)) {}
   PrivateFile& operator=(PrivateFile&&) = delete;
-  ~PrivateFile();
+  ~PrivateFile() { unlink_name(); }
 
   // REQUIRES: unlink_name() was not called.
   const std::string& path() const { return path_; }
@@ -27,7 +31,7 @@ class PrivateFile {
   // Called after the library has opened the file, so that even a killed process leaves nothing behind.
   void unlink_name();
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
   Result<int64_t> size() const;
   Result<std::vector<std::byte>> read(int64_t begin, int64_t end) const;
   // One past the last nonzero byte in [begin, end); BEGIN if all are zero. Holes are skipped, not read.
@@ -35,7 +39,7 @@ class PrivateFile {
 
  private:
   PrivateFile(int fd, std::string path, bool named) : fd_(fd), path_(std::move(path)), named_(named) {}
-  int fd_ = -1;
+  FileDescriptor fd_;
   std::string path_;
   bool named_ = false;
 };

@@ -2,12 +2,11 @@
 // the whole file is known.
 #include "core/format/hdf5/scales.hpp"
 
-#include <cstring>
-
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/model/dimension_names.hpp"
 #include "core/model/layout.hpp"
+#include "core/netcdf/header.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -49,12 +48,7 @@ std::vector<std::string> numbers(const AttributeMap& attributes, const char* nam
   std::vector<std::string> list;
   const auto found = attributes.find(name);
   if (found == attributes.end() || found->second.type != ElementType{Kind::i32}) return list;
-  const auto& bytes = found->second.value;
-  for (size_t at = 0; at + sizeof(int32_t) <= bytes.size(); at += sizeof(int32_t)) {
-    int32_t number = 0;
-    std::memcpy(&number, bytes.data() + at, sizeof number);
-    list.push_back(std::to_string(number));
-  }
+  for (const int64_t number : netcdf::integers(found->second)) list.push_back(std::to_string(number));
   return list;
 }
 
@@ -82,14 +76,12 @@ uint64_t address_of(hid_t object) {
 uint64_t address_of(const H5L_info_t& link) { return link.u.address; }
 #endif
 
-std::string identity(hid_t object) { return std::to_string(address_of(object)); }
-
 void Scales::add(hid_t object, const std::string& name, const AttributeMap& attributes, GlobalHeap& heap) {
   if (H5Iget_type(object) != H5I_DATASET) return;
-  const auto kind = attributes.find("CLASS");
-  const bool scale = kind != attributes.end() && text(kind->second) == "DIMENSION_SCALE";
+  const bool scale = text_of(attributes, "CLASS") == "DIMENSION_SCALE";
+  const std::string identity = std::to_string(address_of(object));
   if (scale) {
-    by_identity_[identity(object)] = name;
+    by_identity_[identity] = name;
     for (const std::string& number : numbers(attributes, "_Netcdf4Dimid")) by_number_[number] = name;
   }
   if (is_dimension_only(attributes)) {
@@ -98,8 +90,7 @@ void Scales::add(hid_t object, const std::string& name, const AttributeMap& attr
   }
   const int rank = rank_of(object);
   if (scale) {
-    const auto label = attributes.find("NAME");
-    const std::string said = label == attributes.end() ? "" : text(label->second);
+    const std::string said = text_of(attributes, "NAME");
     if (rank != 1 || (!said.empty() && said != last_part(name) && said != name && said != "/" + name))
       odd_[name] = "a dimension scale of another name, or of several dimensions";
   }
@@ -107,7 +98,7 @@ void Scales::add(hid_t object, const std::string& name, const AttributeMap& attr
   std::string odd;
   std::vector<std::string> keys = attached(object, rank, heap, odd);
   if (keys.empty()) keys = numbers(attributes, "_Netcdf4Coordinates");
-  if (keys.empty() && scale) keys = {identity(object)};
+  if (keys.empty() && scale) keys = {identity};
   if (keys.empty() && odd.empty() && H5Aexists(object, "DIMENSION_LIST") > 0)
     odd = "a dataset that has scales for some dimensions";
   if (!odd.empty()) odd_[name] = odd;

@@ -14,8 +14,6 @@ namespace penstock::hdf5 {
 // Where the header of an object lies, or the one that LINK names.
 uint64_t address_of(hid_t object);
 uint64_t address_of(const H5L_info_t& link);
-// A key that identifies an object in a file.
-std::string identity(hid_t object);
 
 class Scales {
  public:
@@ -35,7 +33,7 @@ class Scales {
   // The names for KEYS, up to the first without a name.
   std::vector<std::string> names_of(const std::vector<std::string>& keys) const;
 
-  std::map<std::string, std::string> by_identity_, by_number_;  // names of dimensions
+  std::map<std::string, std::string> by_identity_, by_number_;  // names of dimensions; the former by address
   std::map<std::string, std::vector<std::string>>
       variables_;                           // the names of each variable's dimensions, or keys of the two above
   std::set<std::string> unused_;            // dimensions without a variable

@@ -9,6 +9,7 @@
 
 #include "core/format/hdf5/read.hpp"
 #include "core/format/hdf5/scales.hpp"
+#include "core/hdf5/definitions.hpp"
 #include "core/hdf5/object_header.hpp"
 
 namespace penstock::hdf5 {
@@ -65,8 +66,7 @@ Status each_string(hid_t dataset, GlobalHeap* heap, hid_t space, hsize_t count, 
 }
 
 Status check_strings(const std::string& path, const std::string& name) {
-  int64_t file_bytes = 0;
-  PENSTOCK_ASSIGN(const File file, open_file(path, file_bytes));
+  PENSTOCK_ASSIGN(const File file, open_file(path));
   PENSTOCK_ASSIGN(const StoredBytes bytes, StoredBytes::of(file));
   GlobalHeap heap(bytes);
   H5L_info_t link;
@@ -82,24 +82,12 @@ Status check_strings(const std::string& path, const std::string& name) {
   return longest_string(dataset, &heap, INT64_MAX).status();
 }
 
-// What GET, a function of the library, tells of virtual source INDEX.
-template <typename Get>
-std::string text_of(Get get, hid_t creation, size_t index) {
-  const ssize_t length = get(creation, index, nullptr, 0);
-  std::string text(static_cast<size_t>(std::max<ssize_t>(length, 0)), '\0');
-  if (length < 0 || get(creation, index, text.data(), text.size() + 1) < 0) return "";
-  return text;
-}
-
 }  // namespace
 
 Status check_string_sources(hid_t creation, const std::string& path) {
   namespace fs = std::filesystem;
-  size_t count = 0;
-  if (H5Pget_virtual_count(creation, &count) < 0) return library_error(Code::damaged, "counting virtual sources");
-  for (size_t i = 0; i < count; ++i) {
-    const std::string file = text_of(H5Pget_virtual_filename, creation, i);
-    const std::string dataset = text_of(H5Pget_virtual_dsetname, creation, i);
+  PENSTOCK_ASSIGN(const auto sources, virtual_sources(creation));
+  for (const auto& [file, dataset] : sources) {
     if ((file + dataset).find('%') != std::string::npos)
       return {Code::unsupported, "its strings are in numbered files, which penstock does not search"};
     // The library looks beside the file and in the working directory.

@@ -1,6 +1,6 @@
 // Walk: visits every group and dataset reachable by hard links, once, without recursion: the file determines the depth.
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,7 +12,6 @@
 #include "core/format/hdf5/scales.hpp"
 #include "core/format/hdf5/variable_text.hpp"
 #include "core/format/index.hpp"
-#include "core/format/regular_file.hpp"
 #include "core/hdf5/attributes.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/library.hpp"
@@ -58,15 +57,12 @@ Result<Links> list_links(hid_t group) {
 
 class Walker {
  public:
-  Walker(hid_t file, const StoredBytes& bytes, const std::string& path, int64_t file_bytes)
-      : file_(file),
-        heap_(bytes),
-        path_(path),
-        file_bytes_(file_bytes),
-        own_(H5Lexists(file, own_group, H5P_DEFAULT) > 0) {}
+  Walker(hid_t file, const StoredBytes& bytes, const std::string& path)
+      : file_(file), heap_(bytes), path_(path), own_(H5Lexists(file, own_group, H5P_DEFAULT) > 0) {}
 
   Status walk() {
-    note_user_block();
+    if (const uint64_t size = heap_.file().base; size > 0)
+      convert("/", "a file that begins with a user block of " + std::to_string(size) + " bytes, which would be lost");
     std::vector<std::string> groups{""};
     while (!groups.empty()) {
       const std::string name = std::move(groups.back());
@@ -78,14 +74,11 @@ class Walker {
 
   // Sorted by name, which is the catalogue's order.
   Contents take() {
-    std::vector<size_t> order(found_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](size_t a, size_t b) { return found_[a].dataset.name < found_[b].dataset.name; });
-    for (const size_t i : order) {
-      contents_.catalogue.datasets.push_back(std::move(found_[i].dataset));
-      contents_.blocks.push_back(std::move(found_[i].blocks));
-      contents_.foreign.push_back(found_[i].foreign);
+    std::ranges::sort(found_, {}, [](const Found& found) -> const std::string& { return found.dataset.name; });
+    for (Found& found : found_) {
+      contents_.catalogue.datasets.push_back(std::move(found.dataset));
+      contents_.blocks.push_back(std::move(found.blocks));
+      contents_.foreign.push_back(found.foreign);
     }
     for (const auto& [name, what, is_read] : scales_.name_dimensions(contents_.catalogue, netcdf4_))
       if (is_read)
@@ -102,20 +95,11 @@ class Walker {
     bool foreign = false;
   };
 
-  void note_user_block() {
-    const Properties creation(H5Fget_create_plist(file_));
-    hsize_t size = 0;
-    if (creation.ok() && H5Pget_userblock(creation, &size) >= 0 && size > 0)
-      convert("/", "a file that begins with a user block of " + std::to_string(size) + " bytes, which would be lost");
-  }
-
   Status visit_group(const std::string& name, std::vector<std::string>& groups) {
     const Group group(H5Gopen2(file_, ("/" + name).c_str(), H5P_DEFAULT));
     if (!group.ok()) return library_error(Code::damaged, "opening it");
-    if (!seen_.insert(identity(group)).second) {  // another path to a visited group, possibly a cycle
-      leave_out(name, "a second link to a group");
-      return {};
-    }
+    if (!seen_.insert(address_of(group)).second)  // another path to a visited group, possibly a cycle
+      return skip(name, "a second link to a group");
     PENSTOCK_TRY(add_attributes(group, name).status());
     PENSTOCK_ASSIGN(const Links links, list_links(group));
     for (const std::string& other : links.others)
@@ -144,10 +128,7 @@ class Walker {
     PENSTOCK_TRY(check_layout(read_header(heap_.file(), there.address), heap_));
     const Object object(H5Oopen(root, own_group, H5P_DEFAULT));
     if (!object.ok()) return library_error(Code::damaged, "opening '/" + own + "'");
-    if (H5Iget_type(object) != H5I_GROUP) {
-      leave_out(own, "an object with the name of penstock's own group");
-      return {};
-    }
+    if (H5Iget_type(object) != H5I_GROUP) return skip(own, "an object with the name of penstock's own group");
     if (H5Aget_num_attrs(object) > 0) leave_out(own + "@*", "in penstock's own group");
     PENSTOCK_ASSIGN(const Links links, list_links(object));
     for (const std::string& link : links.others) leave_out(own + "/" + link, "in penstock's own group");
@@ -161,15 +142,12 @@ class Walker {
 
   Status visit_object(hid_t group, const HardLink& link, const std::string& full, std::vector<std::string>& groups) {
     const ObjectHeader header = read_header(heap_.file(), link.address);
-    if (const Status there = check_layout(header, heap_); !there.ok()) {
-      leave_out(full, "a dataset that cannot be read: " + there.message());
-      return {};
-    }
+    if (const Status there = check_layout(header, heap_); !there.ok())
+      return skip(full, "a dataset that cannot be read: " + there.message());
     const Object object(H5Oopen(group, link.name.c_str(), H5P_DEFAULT));
     if (!object.ok()) {
       if (own_ || !met_unknown_version()) return library_error(Code::damaged, "opening '/" + full + "'");
-      leave_out(full, "an object that HDF5 " + library_version() + " does not know");
-      return {};
+      return skip(full, "an object that HDF5 " + library_version() + " does not know");
     }
     const H5I_type_t kind = H5Iget_type(object);
     if (kind == H5I_GROUP) groups.push_back(full);
@@ -187,41 +165,34 @@ class Walker {
     auto match = type.ok() ? match_type(type) : std::nullopt;
     Found found;
     found.dataset.name = name;
-    const bool shaped = match && read_shape(space, found.dataset);
+    const auto shape = shape_of(space, found.dataset.unlimited);
+    const bool shaped = match && shape;
+    if (shaped) found.dataset.shape = *shape;
     // Libhdf5 1.10 reads beyond the header.
     const hssize_t count = H5Sget_simple_extent_npoints(space);
     if (shaped && count > 0 && header.compact_bytes != ~uint64_t{0} &&
-        static_cast<uint64_t>(count) > header.compact_bytes / std::max<size_t>(H5Tget_size(stored), 1)) {
-      leave_out(name, "a dataset that cannot be read: its header is damaged and has only a part of it");
-      return {};
-    }
+        static_cast<uint64_t>(count) > header.compact_bytes / std::max<size_t>(H5Tget_size(stored), 1))
+      return skip(name, "a dataset that cannot be read: its header is damaged and has only a part of it");
     if (shaped && match->variable_text && inner.empty()) {
       PENSTOCK_ASSIGN(const std::string why, measure_strings(object, header, found.dataset, match->type));
-      if (!why.empty()) {
-        leave_out(name, why);
-        return {};
-      }
+      if (!why.empty()) return skip(name, why);
       convert(name, "of strings of variable length, which would become texts as long as the longest");
     }
     if (!shaped || (match->variable_text && !inner.empty()) || !append(inner, found.dataset.shape) ||
-        (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok())) {
-      leave_out(name, type.ok() ? "a dataset of " + unknown(type, space) : "a dataset of a type that cannot be read");
-      return {};
-    }
+        (match->type.kind == Kind::text && !check_shape(match->type, Dims{}).ok()))
+      return skip(name, type.ok() ? "a dataset of " + unknown(type, space) : "a dataset of a type that cannot be read");
     found.dataset.type = match->type;
-    if (!check_shape(found.dataset.type, found.dataset.shape).ok()) {
-      leave_out(name, "a dataset of more than 2^63 bytes");
-      return {};
-    }
-    PENSTOCK_ASSIGN(Extra extra, add_attributes(object, name));
-    if (extra.dimension_only) return {};
+    if (!check_shape(found.dataset.type, found.dataset.shape).ok())
+      return skip(name, "a dataset of more than 2^63 bytes");
+    PENSTOCK_ASSIGN(auto note, add_attributes(object, name));
+    if (!note) return {};
     AttributeMap meaning;
     add_meaning(type, meaning);
     if (!meaning.empty()) contents_.catalogue.attributes[name].merge(meaning);
     if (!inner.empty()) convert(name, "of an array type, whose extents would become dimensions");
     unfold_field(found.dataset, inner);
-    if (netcdf4_ && !noted_) extra.note.type = folded_type(found.dataset);
-    apply_note(extra.note, found.dataset);
+    if (netcdf4_ && !noted_) note->type = folded_type(found.dataset);
+    apply_note(*note, found.dataset);
     if (!match->direct && !match->variable_text) {
       if (H5Tget_size(type) > static_cast<size_t>(bytes(match->type)))
         contents_.leave_out(fmt::format("digits of '{}' that {} does not hold: its elements have {} bytes", name,
@@ -234,7 +205,7 @@ class Walker {
     if (elements(found.dataset.shape) > 0) {
       found.foreign = true;
       if (match->direct)
-        PENSTOCK_TRY(find_blocks(object, found.dataset, file_bytes_, match->swapped, found.blocks, found.foreign));
+        PENSTOCK_TRY(find_blocks(object, found.dataset, heap_.file(), match->swapped, found.blocks, found.foreign));
       if (found.foreign) found.blocks.clear();
       if (found.foreign) note_storage(object, found.dataset);
     }
@@ -299,25 +270,6 @@ class Walker {
     contents_.chunks.emplace(dataset.name, chunk);
   }
 
-  static bool read_shape(hid_t space, Dataset& dataset) {
-    const H5S_class_t space_class = H5Sget_simple_extent_type(space);
-    if (space_class == H5S_NULL) {
-      dataset.shape = Dims{0};
-      return true;
-    }
-    const int rank = H5Sget_simple_extent_ndims(space);
-    if (rank < 0 || rank > max_rank) return false;
-    if (rank == 0) return true;
-    hsize_t extents[max_rank], most[max_rank];
-    if (H5Sget_simple_extent_dims(space, extents, most) < 0) return false;
-    for (int i = 0; i < rank; ++i) {
-      if (extents[i] > static_cast<hsize_t>(INT64_MAX)) return false;
-      dataset.shape.push_back(static_cast<int64_t>(extents[i]));
-    }
-    dataset.unlimited = most[0] == H5S_UNLIMITED;
-    return true;
-  }
-
   // The extents of an array type follow those of the dataset.
   static bool append(const Dims& inner, Dims& shape) {
     if (inner.rank() > max_rank - shape.rank()) return false;
@@ -335,29 +287,24 @@ class Walker {
     convert(dataset.name, "a field in ESIO's layout 2, which would become one of three dimensions");
   }
 
-  // For netCDF-4 files also a note, and whether the object is not a dataset.
-  struct Extra {
-    netcdf::Note note;
-    bool dimension_only = false;
-  };
-
-  Result<Extra> add_attributes(hid_t object, const std::string& name) {
+  // The note in a netCDF-4 file, empty in others; nothing if the object is a dimension and no dataset.
+  Result<std::optional<netcdf::Note>> add_attributes(hid_t object, const std::string& name) {
     AttributeMap attributes;
     Unheld unheld;
-    Extra extra;
-    PENSTOCK_TRY(read_attributes(object, file_bytes_, heap_, attributes, unheld));
+    PENSTOCK_TRY(read_attributes(object, heap_, attributes, unheld));
     auto& skipped = unheld.skipped;
     if (name.empty() && is_netcdf4(attributes)) {
       netcdf4_ = true;
       noted_ = is_noted(attributes);
       convert("/", "a netCDF-4 file, which would become a plain HDF5 file");
     }
-    extra.dimension_only = is_dimension_only(attributes);
+    const bool dimension_only = is_dimension_only(attributes);
     const bool scaled = attributes.contains("CLASS") || std::ranges::any_of(skipped, is_scale_attribute);
     if (!noted_ && (netcdf4_ || scaled)) scales_.add(object, name, attributes, heap_);
     std::erase_if(skipped, is_scale_attribute);
+    netcdf::Note note;
     if (netcdf4_)
-      extra.note = take_note(attributes, noted_);
+      note = take_note(attributes, noted_);
     else
       take_scale(attributes);
     add_comment(object, attributes);
@@ -369,12 +316,19 @@ class Walker {
       show_otherwise(name + "@" + key, "an attribute whose type would be converted");
     if (unheld.unlisted)
       leave_out(name + "@*", "a list of attributes, one of which HDF5 " + library_version() + " does not know");
-    if (!attributes.empty() && !extra.dimension_only) contents_.catalogue.attributes[name] = std::move(attributes);
-    return extra;
+    if (dimension_only) return std::optional<netcdf::Note>();
+    if (!attributes.empty()) contents_.catalogue.attributes[name] = std::move(attributes);
+    return std::optional(std::move(note));
   }
 
   void leave_out(const std::string& name, std::string_view what) {
     contents_.leave_out("'" + name + "' is " + std::string(what));
+  }
+
+  // The visit of it ends well.
+  Status skip(const std::string& name, std::string_view what) {
+    leave_out(name, what);
+    return {};
   }
 
   // It is read nevertheless.
@@ -389,17 +343,16 @@ class Walker {
   hid_t file_;
   GlobalHeap heap_;
   const std::string& path_;
-  int64_t file_bytes_;
   bool own_;  // written by penstock, so that objects that cannot be opened are damaged
   Contents contents_;
   std::vector<Found> found_;
-  std::set<std::string> seen_;
+  std::set<uint64_t> seen_;  // addresses of groups
   Scales scales_;
   bool netcdf4_ = false, noted_ = false;  // written by netCDF-4, by our engine
 };
 
 // The JSON in a set's master; "" for other files.
-Result<std::string> index_text(hid_t file, const StoredBytes& bytes, int64_t file_bytes) {
+Result<std::string> index_text(hid_t file, const StoredBytes& bytes) {
   if (H5Lexists(file, own_group, H5P_DEFAULT) <= 0 || H5Lexists(file, index_dataset, H5P_DEFAULT) <= 0)
     return std::string();
   H5L_info_t link;
@@ -413,7 +366,7 @@ Result<std::string> index_text(hid_t file, const StoredBytes& bytes, int64_t fil
   const Type type(dataset.ok() ? H5Dget_type(dataset) : -1);
   if (!space.ok() || !type.ok()) return library_error(Code::damaged, "opening its index");
   const hssize_t size = H5Sget_simple_extent_npoints(space);
-  if (size <= 0 || size > file_bytes || H5Tget_class(type) != H5T_INTEGER || H5Tget_size(type) != 1)
+  if (size <= 0 || size > bytes.file_bytes() || H5Tget_class(type) != H5T_INTEGER || H5Tget_size(type) != 1)
     return Status(Code::damaged, "its index is not a list of bytes");
   std::string text(static_cast<size_t>(size), '\0');
   if (H5Dread(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0)
@@ -424,19 +377,13 @@ Result<std::string> index_text(hid_t file, const StoredBytes& bytes, int64_t fil
 }  // namespace
 
 Result<Contents> read_contents(const std::string& path) {
-  int64_t file_bytes = 0;
-  PENSTOCK_ASSIGN(const File file, open_file(path, file_bytes));
+  PENSTOCK_ASSIGN(const File file, open_file(path));
   const std::string where = "'" + path + "'";
   PENSTOCK_ASSIGN(const StoredBytes bytes, StoredBytes::of(file));
-  auto index = index_text(file, bytes, file_bytes);
+  const auto index = index_text(file, bytes);
   if (!index.ok()) return index.status().in(where);
-  if (!index->empty()) {
-    auto contents = decode_index(*index, "hdf5", folder_of(path));
-    if (!contents.ok()) return contents.status().in(where);
-    PENSTOCK_TRY(find_lost(*contents).in(where));
-    return contents;
-  }
-  Walker walker(file, bytes, path, file_bytes);
+  if (!index->empty()) return contents_of_index(*index, "hdf5", path);
+  Walker walker(file, bytes, path);
   PENSTOCK_TRY(walker.walk().in(where));
   Contents contents = walker.take();
   contents.format = "hdf5";

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
-#include <set>
 
 #include "core/format/regular_file.hpp"
 #include "core/model/checksums.hpp"
+#include "core/model/kinds.hpp"
 #include "core/netcdf/dimensions.hpp"
 #include "core/netcdf/header.hpp"
 #include "core/netcdf/names.hpp"
@@ -57,17 +56,14 @@ class Mapper {
 
   // Sorted by name, which is the catalogue's order.
   Result<Contents> take() {
-    std::vector<size_t> order(found_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](size_t a, size_t b) { return found_[a].dataset.name < found_[b].dataset.name; });
-    for (const size_t i : order) {
+    std::ranges::sort(found_, {}, [](const Found& found) -> const std::string& { return found.dataset.name; });
+    for (auto& [dataset, block] : found_) {
       auto& datasets = contents_.catalogue.datasets;
-      if (!datasets.empty() && datasets.back().name == found_[i].dataset.name)
+      if (!datasets.empty() && datasets.back().name == dataset.name)
         return damaged("two variables have the name '" + datasets.back().name + "'");
-      datasets.push_back(std::move(found_[i].dataset));
+      datasets.push_back(std::move(dataset));
       contents_.blocks.emplace_back();
-      if (found_[i].block.where.count() > 0) contents_.blocks.back().push_back(std::move(found_[i].block));
+      if (block.where.count() > 0) contents_.blocks.back().push_back(std::move(block));
       contents_.foreign.push_back(false);
     }
     if (const Status names = check_names(contents_.catalogue); !names.ok()) return damaged(names.message());
@@ -151,10 +147,7 @@ class Mapper {
       dataset.type = whole;
       return rank - 1;
     }
-    const bool complex = note.type && last == 2 &&
-                         ((note.type->kind == Kind::complex64 && variable.type.kind == Kind::f32) ||
-                          (note.type->kind == Kind::complex128 && variable.type.kind == Kind::f64));
-    if (!complex) return rank;
+    if (last != 2 || !note.type || !is_complex(*note.type) || part_of(*note.type) != variable.type) return rank;
     dataset.type = *note.type;
     return rank - 1;
   }

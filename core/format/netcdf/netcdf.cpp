@@ -1,6 +1,4 @@
 // netCDF: one classic CDF-5 file. We encode and decode the header ourselves, so every build supports it.
-#include <algorithm>
-
 #include "core/format/format.hpp"
 #include "core/format/index.hpp"
 #include "core/format/netcdf/contents.hpp"
@@ -39,8 +37,8 @@ class Netcdf final : public Format {
 
   bool recognises(std::span<const std::byte> head) const override {
     if (is_index(head, "netcdf")) return true;
-    const std::string_view text(reinterpret_cast<const char*>(head.data()), std::min<size_t>(head.size(), 4));
-    return text == "CDF\1" || text == "CDF\2" || text == "CDF\5";
+    const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+    return text.starts_with("CDF\1") || text.starts_with("CDF\2") || text.starts_with("CDF\5");
   }
 
   Result<Contents> read(const std::string& path) const override {
