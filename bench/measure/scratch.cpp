@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <vector>
 

@@ -1,10 +1,10 @@
 // Pattern: ranks' file accesses, call by call, in one or more variants; docs/formats/pattern.md describes the files.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // Blocks: arithmetic of grids and shapes.
 #include "bench/workload/blocks.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,6 @@
 // The C ABI of files, their datasets and attributes.
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // The C ABI of series and provenance.
-#include <fmt/format.h>
 #include <penstock/provenance.hpp>
 #include <penstock/series.hpp>
 

@@ -9,7 +9,6 @@
 #include "core/base/guarded.hpp"
 #include "core/integrity/files.hpp"
 #include "core/integrity/parity.hpp"
-#include "core/publication/output.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 

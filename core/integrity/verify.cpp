@@ -3,7 +3,6 @@
 #include "core/integrity/verify.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 

@@ -13,7 +13,6 @@
 // Attribute "on" of a dataset names its mesh; "center" is "node" or "cell" (default: node; for blocks cell).
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include <penstock/decomposition.hpp>

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "core/access/recognise.hpp"
 #include "core/base/guarded.hpp"
 #include "core/format/regular_file.hpp"
-#include "core/storage/owner.hpp"
-#include "core/storage/target.hpp"
 
 namespace penstock {
 namespace {

@@ -2,7 +2,6 @@
 // PENSTOCK_TRACE (docs/formats/trace.md).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
