@@ -307,19 +307,16 @@ class MeshGrid {
 using Attributes = std::map<std::string, std::map<std::string, Attribute>>;
 
 // COUNT finite numbers of attribute NAME of OBJECT; empty if it is something else.
-std::vector<double> numbers(const Attributes& all, const std::string& object, const char* name, int count) {
-  const auto list = all.find(object);
-  if (list == all.end()) return {};
-  const auto at = list->second.find(name);
-  if (at == list->second.end() || elements(at->second.shape) != count) return {};
-  const Attribute& attribute = at->second;
+std::vector<double> numbers(const Catalogue& catalogue, const std::string& object, const char* name, int count) {
+  const Attribute* attribute = catalogue.attribute(object, name);
+  if (attribute == nullptr || elements(attribute->shape) != count) return {};
   std::vector<double> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) {
-    if (attribute.type.kind == Kind::f64) {
-      std::memcpy(&values[i], attribute.value.data() + 8 * i, 8);
-    } else if (attribute.type.kind == Kind::f32) {
+    if (attribute->type.kind == Kind::f64) {
+      std::memcpy(&values[i], attribute->value.data() + 8 * i, 8);
+    } else if (attribute->type.kind == Kind::f32) {
       float value = 0;
-      std::memcpy(&value, attribute.value.data() + 4 * i, 4);
+      std::memcpy(&value, attribute->value.data() + 4 * i, 4);
       values[i] = value;
     } else {
       return {};
@@ -332,7 +329,7 @@ std::vector<double> numbers(const Attributes& all, const std::string& object, co
 std::vector<double> grid_numbers(const Catalogue& catalogue, const Dataset& dataset, const char* name, double other) {
   const int rank = dataset.shape.rank();
   for (const std::string& object : {dataset.name, std::string()})
-    if (auto found = numbers(catalogue.attributes, object, name, rank); !found.empty()) return found;
+    if (auto found = numbers(catalogue, object, name, rank); !found.empty()) return found;
   return std::vector<double>(static_cast<size_t>(rank), other);
 }
 

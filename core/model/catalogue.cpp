@@ -22,6 +22,13 @@ const Dataset* Catalogue::find(std::string_view name) const {
   return index < 0 ? nullptr : &datasets[static_cast<size_t>(index)];
 }
 
+const Attribute* Catalogue::attribute(const std::string& object, const std::string& name) const {
+  const auto list = attributes.find(object);
+  if (list == attributes.end()) return nullptr;
+  const auto found = list->second.find(name);
+  return found == list->second.end() ? nullptr : &found->second;
+}
+
 int64_t elements(const Dims& shape) {
   uint64_t n = 1;  // wraps only if some extent is 0
   for (const int64_t extent : shape) n *= static_cast<uint64_t>(extent);

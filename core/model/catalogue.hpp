@@ -31,6 +31,8 @@ struct Catalogue {
 
   const Dataset* find(std::string_view name) const;
   int index_of(std::string_view name) const;  // -1 if absent
+  // Null if OBJECT has no such attribute.
+  const Attribute* attribute(const std::string& object, const std::string& name) const;
 };
 
 int64_t elements(const Dims& shape);

@@ -17,11 +17,10 @@ constexpr int64_t max_index_bytes = int64_t{1} << 28;
 constexpr size_t max_warnings = 20;
 constexpr std::string_view of_iteration = "iteration", of_time = "time", of_place = "series";
 
-const Attribute* find(const std::map<std::string, Attribute>& list, std::string_view name, ElementType type,
-                      int64_t count) {
-  const auto at = list.find(std::string(name));
-  if (at == list.end() || at->second.type != type || elements(at->second.shape) != count) return nullptr;
-  return &at->second;
+// An attribute of the file; null if it is not of COUNT elements of TYPE.
+const Attribute* find(const Catalogue& catalogue, std::string_view name, ElementType type, int64_t count) {
+  const Attribute* found = catalogue.attribute("", std::string(name));
+  return found != nullptr && found->type == type && elements(found->shape) == count ? found : nullptr;
 }
 
 void warn(Steps& steps, std::string text) {
@@ -75,11 +74,9 @@ std::vector<Attribute> attributes_of(const Step& step) {
 }
 
 std::optional<Step> step_of(const Catalogue& catalogue) {
-  const auto of_file = catalogue.attributes.find("");
-  if (of_file == catalogue.attributes.end()) return std::nullopt;
-  const Attribute* iteration = find(of_file->second, of_iteration, {Kind::i64}, 1);
-  const Attribute* time = find(of_file->second, of_time, {Kind::f64}, 1);
-  const Attribute* place = find(of_file->second, of_place, {Kind::i64}, 3);
+  const Attribute* iteration = find(catalogue, of_iteration, {Kind::i64}, 1);
+  const Attribute* time = find(catalogue, of_time, {Kind::f64}, 1);
+  const Attribute* place = find(catalogue, of_place, {Kind::i64}, 3);
   if (iteration == nullptr || time == nullptr || place == nullptr) return std::nullopt;
   Step step;
   int64_t where[3] = {};
