@@ -2,12 +2,13 @@
 #include "core/mesh/mesh.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "core/base/words.hpp"
 
 namespace penstock {
 namespace {
@@ -25,20 +26,8 @@ using Words = std::map<std::string, std::string>;
 
 // The text of attribute NAME of OBJECT, "" if it has none.
 std::string word(const Catalogue& catalogue, const std::string& object, const char* name) {
-  const auto list = catalogue.attributes.find(object);
-  if (list == catalogue.attributes.end()) return {};
-  const auto found = list->second.find(name);
-  return found == list->second.end() ? std::string() : text(found->second);
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(at, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
+  const Attribute* found = catalogue.attribute(object, name);
+  return found == nullptr ? std::string() : text(*found);
 }
 
 class Reader {
@@ -68,7 +57,8 @@ class Reader {
   }
 
   Status take_words() {
-    const auto parts = split(word(catalogue_, object_, "mesh"), ',');
+    const std::string description = word(catalogue_, object_, "mesh");
+    const auto parts = split(description, ',');
     const auto* kind = std::ranges::find(kinds, parts[0], [](const auto& one) { return one.first; });
     if (kind == std::end(kinds)) {
       std::vector<std::string_view> names;
@@ -95,10 +85,9 @@ class Reader {
     std::vector<double> values;
     const std::string text = take(key);
     if (text.empty()) return values;
-    for (const std::string& part : split(text, ':')) {
-      double value = 0;
-      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-      if (error != std::errc() || end != part.data() + part.size() || !std::isfinite(value))
+    for (const std::string_view part : split(text, ':')) {
+      const auto value = parse_number<double>(part);
+      if (!value || !std::isfinite(*value))
         return wrong(fmt::format("{}={} are no numbers with colons between them", key, text));
       values.push_back(value);
     }
@@ -175,7 +164,7 @@ class Reader {
     }
     PENSTOCK_ASSIGN(const Dataset* cells, dataset("cells", take("cells"), nodes == 0 ? 1 : 2));
     mesh_.cells = cells->name;
-    const std::string count = take("count");
+    const auto count = parse_number<int64_t>(take("count"));
     if (nodes == 0) {
       const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), mesh_.count);
       if (error != std::errc() || end != count.data() + count.size() || mesh_.count < 0)
