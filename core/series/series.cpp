@@ -60,10 +60,8 @@ Result<Steps> share_steps(const Communicator& comm, const Result<Steps>& found) 
       out.value(step.time);
       out.text(step.name);
     }
-    for (const auto* texts : {&found->replaced, &found->warnings}) {
-      out.value(std::ssize(*texts));
-      for (const std::string& text : *texts) out.text(text);
-    }
+    out.texts(found->replaced);
+    out.texts(found->warnings);
     return {};
   });
   PENSTOCK_TRY(message.status());
@@ -82,8 +80,8 @@ Result<Steps> share_steps(const Communicator& comm, const Result<Steps>& found) 
     step.name = in.text();
     steps.list.push_back(std::move(step));
   }
-  for (auto* texts : {&steps.replaced, &steps.warnings})
-    for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) texts->push_back(in.text());
+  steps.replaced = in.texts();
+  steps.warnings = in.texts();
   return steps;
 }
 
