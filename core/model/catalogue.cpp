@@ -12,8 +12,7 @@
 namespace penstock {
 
 int Catalogue::index_of(std::string_view name) const {
-  const auto at = std::lower_bound(datasets.begin(), datasets.end(), name,
-                                   [](const Dataset& d, std::string_view n) { return d.name < n; });
+  const auto at = std::ranges::lower_bound(datasets, name, {}, &Dataset::name);
   return at != datasets.end() && at->name == name ? static_cast<int>(at - datasets.begin()) : -1;
 }
 

@@ -83,8 +83,7 @@ Result<Settings> parse_settings(std::string_view text, const Descriptor& descrip
   for (const Parameter& parameter : descriptor.parameters) PENSTOCK_TRY(settings.set(parameter, parameter.fallback));
   PENSTOCK_ASSIGN(const auto words, split_parameters(text));
   for (const auto& [word, value] : words) {
-    const auto known = std::find_if(descriptor.parameters.begin(), descriptor.parameters.end(),
-                                    [&, &name = word](const Parameter& p) { return p.name == name; });
+    const auto known = std::ranges::find(descriptor.parameters, word, &Parameter::name);
     if (known == descriptor.parameters.end()) {
       std::vector<std::string> names;
       for (const Parameter& p : descriptor.parameters) names.emplace_back(p.name);

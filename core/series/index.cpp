@@ -54,8 +54,8 @@ Result<Step> read_step(Storage& storage, const std::string& path, int64_t iterat
 
 void drop_replaced(Steps& steps) {
   const auto lives = [&](const Step& step) {
-    return std::none_of(steps.list.begin(), steps.list.end(),
-                        [&](const Step& other) { return other.branch > step.branch && other.first <= step.iteration; });
+    return std::ranges::none_of(
+        steps.list, [&](const Step& other) { return other.branch > step.branch && other.first <= step.iteration; });
   };
   std::vector<Step> living;
   for (const Step& step : steps.list)
@@ -102,8 +102,7 @@ Result<Steps> find_steps(Storage& storage, const Pattern& pattern) {
     const std::string path = pattern.folder + name;
     const auto info = storage.stat(path);
     if (!info.ok()) continue;  // it was removed in the meantime
-    const auto at = std::lower_bound(known.begin(), known.end(), *iteration,
-                                     [](const Step& step, int64_t wanted) { return step.iteration < wanted; });
+    const auto at = std::ranges::lower_bound(known, *iteration, {}, &Step::iteration);
     if (at != known.end() && at->iteration == *iteration && at->name == name && at->bytes == info->bytes &&
         at->changed_at == info->changed_at) {
       steps.list.push_back(*at);
@@ -123,11 +122,9 @@ Result<Steps> find_steps(Storage& storage, const Pattern& pattern) {
     step->changed_at = info->changed_at;
     steps.list.push_back(*std::move(step));
   }
-  std::stable_sort(steps.list.begin(), steps.list.end(),
-                   [](const Step& a, const Step& b) { return a.iteration < b.iteration; });
-  const auto twice = std::unique(steps.list.begin(), steps.list.end(),
-                                 [](const Step& a, const Step& b) { return a.iteration == b.iteration; });
-  steps.list.erase(twice, steps.list.end());
+  std::ranges::stable_sort(steps.list, {}, &Step::iteration);
+  const auto twice = std::ranges::unique(steps.list, {}, &Step::iteration);
+  steps.list.erase(twice.begin(), twice.end());
   drop_replaced(steps);
   return steps;
 }
