@@ -48,10 +48,6 @@ std::vector<StoredBlock> decode_blocks(Decoder& in) {
   return blocks;
 }
 
-}  // namespace
-
-namespace {
-
 void name_elements(const Dataset& dataset, const StoredBlock& block, std::vector<std::string>& names) {
   const auto add = [&](const Dims& first, const Dims& last) {
     names.push_back("'" + dataset.name + "': " + describe(first) + " to " + describe(last));
