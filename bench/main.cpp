@@ -22,15 +22,7 @@ namespace {
 using namespace penstock;         // NOLINT(google-build-using-namespace): this is the bench's main
 using namespace penstock::bench;  // NOLINT(google-build-using-namespace)
 
-enum Exit { success = 0, failure = 1, usage = 2 };
-
-// Prints an error that all ranks share once.
-int complain(const Communicator& comm, const Status& status, Exit exit) {
-  if (comm->rank() == 0) fmt::print(stderr, "penstock-bench: {}\n", status.message());
-  return exit;
-}
-
-std::vector<std::string> warnings(const Case& what, const Results& results, int64_t bytes) {
+std::vector<std::string> warnings(const Case& what, const Results& results) {
   std::vector<std::string> list;
   if (what.regime == Regime::cached && available_memory() > 0 && bytes > available_memory() / 2)
     list.emplace_back("cached: the file is larger than half of the available memory, so the kernel may write it out");
@@ -47,10 +39,8 @@ std::vector<std::string> warnings(const Case& what, const Results& results, int6
 Status report_case(const Options& options, const Results& results, const Ceiling& ceiling,
                    const nlohmann::json& where) {
   const Case& what = options.cases[0];
-  const int64_t bytes = what.total_bytes();
-  const Summary summary =
-      summarise(results, what.methods[what.baseline].label, {ceiling.best_write, ceiling.best_read}, bytes);
-  const Record record{&options, &what, &results, &ceiling, &where, &summary, warnings(what, results, bytes)};
+  const Summary summary = summarise(what, results, ceiling);
+  const Record record{&options, &what, &results, &ceiling, &where, &summary, warnings(what, results)};
   if (!options.progress) fmt::print("{}", to_table(record));
   return options.json.empty() ? Status() : write_json(options.json, to_json(record));
 }
