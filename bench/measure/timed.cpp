@@ -104,57 +104,57 @@ double copy_time(const Pieces& pieces) {
   return now() - start;
 }
 
+// Calls OPERATION, which fills in its timing, between two barriers.
+template <typename Operation>
+Result<Timing> between_barriers(const Communicator& comm, Operation operation) {
+  Timing timing;
+  const ResidentPeak memory;
+  PENSTOCK_TRY(comm->barrier());
+  const Status status = operation(timing);
+  PENSTOCK_TRY(comm->barrier());
+  timing.resident_growth = memory.growth();
+  PENSTOCK_TRY(agree(comm, status));
+  return timing;
+}
+
 }  // namespace
 
 Result<Timing> timed_background_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces,
                                       const Compute& compute, bool put) {
-  Timing timing;
   PENSTOCK_TRY(comm->barrier());
-  timing.copy_seconds = copy_time(pieces);
-  const ResidentPeak memory;
-  PENSTOCK_TRY(comm->barrier());
-  double start = now();
-  compute.run([] {});
-  timing.compute_seconds = now() - start;
-  PENSTOCK_TRY(comm->barrier());
-  start = now();
-  InFront front{.compute = &compute};
-  const Status status = write(comm, target, pieces, put, &front, timing.report);
-  timing.seconds = now() - start - std::min(timing.compute_seconds, front.seconds);
-  PENSTOCK_TRY(comm->barrier());
-  timing.resident_growth = memory.growth();
-  PENSTOCK_TRY(agree(comm, status));
-  return timing;
+  const double copy_seconds = copy_time(pieces);
+  return between_barriers(comm, [&](Timing& timing) {
+    timing.copy_seconds = copy_seconds;
+    double start = now();
+    compute.run([] {});
+    timing.compute_seconds = now() - start;
+    PENSTOCK_TRY(comm->barrier());
+    start = now();
+    InFront front{.compute = &compute};
+    Status status = write(comm, target, pieces, put, &front, timing.report);
+    timing.seconds = now() - start - std::min(timing.compute_seconds, front.seconds);
+    return status;
+  });
 }
 
 Result<Timing> timed_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces, bool put) {
-  Timing timing;
-  const ResidentPeak memory;
-  PENSTOCK_TRY(comm->barrier());
-  const double start = now();
-  const Status status = write(comm, target, pieces, put, nullptr, timing.report);
-  timing.seconds = now() - start;
-  PENSTOCK_TRY(comm->barrier());
-  timing.resident_growth = memory.growth();
-  PENSTOCK_TRY(agree(comm, status));
-  return timing;
+  return between_barriers(comm, [&](Timing& timing) {
+    const double start = now();
+    Status status = write(comm, target, pieces, put, nullptr, timing.report);
+    timing.seconds = now() - start;
+    return status;
+  });
 }
 
 Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const TimedFile& target,
                           const Pieces& pieces) {
-  Timing timing;
-  Status status;
-  const ResidentPeak memory;
-  PENSTOCK_TRY(comm->barrier());
-  if (readers) {
+  return between_barriers(comm, [&](Timing& timing) {
+    if (!readers) return Status();
     const double start = now();
-    status = read(readers, target, pieces, timing.report);
+    Status status = read(readers, target, pieces, timing.report);
     timing.seconds = now() - start;
-  }
-  PENSTOCK_TRY(comm->barrier());
-  timing.resident_growth = memory.growth();
-  PENSTOCK_TRY(agree(comm, status));
-  return timing;
+    return status;
+  });
 }
 
 }  // namespace penstock::bench
