@@ -72,13 +72,8 @@ Result<int64_t> free_bytes(const std::string& folder) {
 Result<Scratch> Scratch::create(const Communicator& comm, const std::string& directory) {
   std::string folder = directory + "/penstock-bench.XXXXXX";
   Status status;
-  if (comm->rank() == 0) {
-    std::string pattern = directory + "/penstock-bench.XXXXXX";
-    if (::mkdtemp(pattern.data()) == nullptr)
-      status = Status::from_errno(errno, fmt::format("making a folder in {}", directory));
-    const auto* begin = reinterpret_cast<const std::byte*>(pattern.data());
-    bytes.assign(begin, begin + pattern.size());
-  }
+  if (comm->rank() == 0 && ::mkdtemp(folder.data()) == nullptr)
+    status = Status::from_errno(errno, fmt::format("making a folder in {}", directory));
   PENSTOCK_TRY(from_root(comm, status));
   PENSTOCK_ASSIGN(folder, from_root(comm, folder));
   return Scratch(std::move(folder));
