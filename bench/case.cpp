@@ -29,8 +29,7 @@ std::vector<std::string> named_methods(const std::string& text) {
 
 Status check_workload(const std::string& name) {
   if (name.empty()) return invalid("which workload? (see --help)");
-  const auto known = [&](const WorkloadKind& kind) { return kind.name == name; };
-  if (std::any_of(workloads().begin(), workloads().end(), known)) return {};
+  if (std::ranges::count(workloads(), name, &WorkloadKind::name) > 0) return {};
   std::string names;
   for (const WorkloadKind& kind : workloads()) names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
   return invalid(fmt::format("no workload '{}'; there are {}", name, names));
@@ -50,20 +49,9 @@ Status understand_request(const CaseWords& words, WorkloadRequest& request) {
   PENSTOCK_ASSIGN(request.row_bytes, parse_bytes(words.row_bytes));
   if (request.row_bytes < 0) return invalid("--row-bytes must be positive");
   PENSTOCK_ASSIGN(request.dataset_bytes, parse_bytes(words.dataset_bytes));
-  request.datasets = words.datasets;
   if (request.datasets < 1) return invalid("--datasets must be at least 1");
-  request.map = words.map;
   PENSTOCK_ASSIGN(request.ior.block_bytes, parse_bytes(words.block));
   PENSTOCK_ASSIGN(request.ior.transfer_bytes, parse_bytes(words.transfer));
-  request.ior.segments = words.segments;
-  request.ior.random = words.random;
-  request.ior.one_buffer = words.one_buffer;
-  request.domain = words.domain;
-  request.grouped = words.grouped;
-  request.steps = words.steps;
-  request.ranks_per_node = words.ranks_per_node;
-  request.decompositions = words.decompositions;
-  request.variables = words.variables;
   return request.variables < 1 ? invalid("--variables must be at least 1") : Status();
 }
 
@@ -108,8 +96,7 @@ Status choose_methods(const std::vector<std::string>& methods, bool control, Cas
                       std::vector<Unavailable>* unavailable) {
   for (const std::string& text : methods)
     for (const std::string& label : named_methods(text)) {
-      const auto same = [&](const Method& m) { return m.label == label; };
-      if (std::any_of(made.methods.begin(), made.methods.end(), same))
+      if (std::ranges::count(made.methods, label, &Method::label) > 0)
         return invalid(fmt::format("method '{}' is given twice; --aa runs the baseline twice", label));
       auto method = make_method(label, made.regime);
       if (method)
@@ -120,8 +107,7 @@ Status choose_methods(const std::vector<std::string>& methods, bool control, Cas
         return method.status();
     }
   if (made.methods.empty()) return unavailable != nullptr ? Status() : invalid("--methods names no method");
-  const auto found = std::find_if(made.methods.begin(), made.methods.end(),
-                                  [](const Method& m) { return m.label == baseline_method; });
+  const auto found = std::ranges::find(made.methods, baseline_method, &Method::label);
   made.baseline = found == made.methods.end() ? 0 : static_cast<size_t>(found - made.methods.begin());
   if (control) add_control(made);
   return {};
@@ -142,30 +128,24 @@ std::vector<Case> beside_competitors(Case made) {
 }
 
 Result<Case> make_case_without_methods(const CaseWords& words) {
-  Case made;
+  Case made = words.given;
   PENSTOCK_TRY(check_workload(words.workload));
   made.name = made.group = made.workload_name = words.workload;
   PENSTOCK_TRY(understand_request(words, made.request));
   if (words.regime != "durable" && words.regime != "cached")
     return invalid(fmt::format("--regime is durable or cached, not '{}'", words.regime));
   made.regime = words.regime == "durable" ? Regime::durable : Regime::cached;
-  if (words.ghosts < 0) return invalid("--ghosts must be positive");
+  if (made.ghosts < 0) return invalid("--ghosts must be positive");
   const bool blocks = words.workload.starts_with("block") || words.workload == "many" || words.workload == "pencil" ||
                       words.workload == "checkpoint";
-  if (words.ghosts > 0 && !blocks)
+  if (made.ghosts > 0 && !blocks)
     return invalid(
         fmt::format("--ghosts: what {} writes is contiguous in memory, without ghost cells", words.workload));
-  made.ghosts = words.ghosts;
-  if (words.compute_seconds < 0) return invalid("--compute must be positive");
-  made.compute_seconds = words.compute_seconds;
+  if (made.compute_seconds < 0) return invalid("--compute must be positive");
   if (words.compute_by != "flops" && words.compute_by != "sleep")
     return invalid(fmt::format("--compute-by is flops or sleep, not '{}'", words.compute_by));
   made.asleep = words.compute_by == "sleep";
-  if (words.competitors < 0) return invalid("--interfere is a number of streams");
-  made.competitors = words.competitors;
-  made.own_ranks = words.own_ranks;
-  made.put = words.put;
-  made.warm = words.warm;
+  if (made.competitors < 0) return invalid("--interfere is a number of streams");
   return made;
 }
 

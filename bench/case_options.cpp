@@ -7,6 +7,8 @@
 namespace penstock::bench {
 
 void declare_case(CLI::App& app, CaseWords& words) {
+  Case& given = words.given;
+  WorkloadRequest& request = given.request;
   app.option_defaults()->group("Workload");
   app.add_option("workload", words.workload, "the pattern of datasets and decompositions, see below");
   app.add_option("--total", words.total,
@@ -19,45 +21,47 @@ void declare_case(CLI::App& app, CaseWords& words) {
   app.add_option("--order", words.order, "C or Fortran")->capture_default_str();
   app.add_option("--row-bytes", words.row_bytes, "of each rank's contiguous rows in the file (block2d, block3d)");
   app.add_option(
-      "--ghosts", words.ghosts,
+      "--ghosts", given.ghosts,
       "layers of ghost cells around each rank's data in memory (block2d, block3d, checkpoint, many, pencil)");
-  app.add_option("--datasets", words.datasets, "how many (many)")->capture_default_str();
+  app.add_option("--datasets", request.datasets, "how many (many)")->capture_default_str();
   app.add_option("--dataset-bytes", words.dataset_bytes, "of each dataset (many)")->capture_default_str();
-  app.add_option("--map", words.map, "E3SM decomposition map, a netCDF file (map)");
-  app.add_option("--decomposition", words.decompositions, "only these decompositions of the map: D1, D2, ...")
+  app.add_option("--map", request.map, "E3SM decomposition map, a netCDF file (map)");
+  app.add_option("--decomposition", request.decompositions, "only these decompositions of the map: D1, D2, ...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--variables", words.variables, "datasets per decomposition (map), or in all (checkpoint)")
+  app.add_option("--variables", request.variables, "datasets per decomposition (map), or in all (checkpoint)")
       ->capture_default_str();
   app.add_option("-b,--block-size,--blockSize", words.block, "of each rank in a segment (ior)")->capture_default_str();
   app.add_option("-t,--transfer-size,--transferSize", words.transfer, "of one call (ior)")->capture_default_str();
-  app.add_option("-s,--segment-count,--segmentCount", words.segments, "of blocks of all ranks (ior)")
+  app.add_option("-s,--segment-count,--segmentCount", request.ior.segments, "of blocks of all ranks (ior)")
       ->capture_default_str();
-  app.add_flag("-z,--random-offset,--randomOffset", words.random, "each rank's transfers in shuffled order (ior)");
-  app.add_flag("--one-buffer", words.one_buffer,
+  app.add_flag("-z,--random-offset,--randomOffset", request.ior.random,
+               "each rank's transfers in shuffled order (ior)");
+  app.add_flag("--one-buffer", request.ior.one_buffer,
                "each rank's transfers all out of, and into, one buffer of a transfer, as IOR's (ior)");
-  app.add_option("--domain", words.domain, "cells in each direction (ramses-amr, ramses-hydro)")->capture_default_str();
-  app.add_option("--grouped", words.grouped, "by level or by process (ramses-amr, ramses-hydro)")
+  app.add_option("--domain", request.domain, "cells in each direction (ramses-amr, ramses-hydro)")
       ->capture_default_str();
-  app.add_option("--steps", words.steps, "of output (pic)")->capture_default_str();
-  app.add_option("--tasks-per-node,--tasksPerNode", words.ranks_per_node,
+  app.add_option("--grouped", request.grouped, "by level or by process (ramses-amr, ramses-hydro)")
+      ->capture_default_str();
+  app.add_option("--steps", request.steps, "of output (pic)")->capture_default_str();
+  app.add_option("--tasks-per-node,--tasksPerNode", request.ranks_per_node,
                  "ranks of a node: the first of them writes (pic), or nodes are counted so (--count-only)")
       ->capture_default_str();
   app.option_defaults()->group("Case");
   app.add_option("--methods", words.methods, "FORMAT/TRANSPORT[:name=value,...],..., ENGINE[:...], or all")
       ->allow_extra_args(false);
-  app.add_flag("--own-ranks", words.own_ranks, "every rank reads back what it wrote itself");
-  app.add_option("--compute", words.compute_seconds,
+  app.add_flag("--own-ranks", given.own_ranks, "every rank reads back what it wrote itself");
+  app.add_option("--compute", given.compute_seconds,
                  "write in the background of a compute phase of so many seconds, and count only the time that the "
                  "write adds to it");
   app.add_option("--compute-by", words.compute_by,
                  "what --compute does: flops, or sleep, like a program whose work is done elsewhere")
       ->capture_default_str();
-  app.add_flag("--warm", words.warm, "read what the page cache still has of what was written, as IOR does");
-  app.add_flag("--put", words.put, "put, which copies the data, instead of lend");
+  app.add_flag("--warm", given.warm, "read what the page cache still has of what was written, as IOR does");
+  app.add_flag("--put", given.put, "put, which copies the data, instead of lend");
   app.option_defaults()->group("Conditions");
   app.add_option("--regime", words.regime, "durable (sync inside the clock) or cached")->capture_default_str();
-  app.add_flag("--interfere{1}", words.competitors,
+  app.add_flag("--interfere{1}", given.competitors,
                "measure once more beside a competing job of so many streams on each node, which write, sync, create "
                "and remove files there");
   app.add_flag("--aa,!--no-aa", words.control,

@@ -10,6 +10,7 @@
 #include <penstock/phase.hpp>
 
 #include "bench/streams.hpp"
+#include "core/base/file_descriptor.hpp"
 
 namespace penstock::bench {
 
@@ -18,10 +19,8 @@ namespace {
 constexpr int tries = 3;
 
 void settle(const std::string& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  ::syncfs(fd);
-  ::close(fd);
+  const FileDescriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (file.get() >= 0) ::syncfs(file.get());
 }
 
 // One try of one row: write, drop, read, remove.

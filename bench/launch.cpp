@@ -1,7 +1,9 @@
 // Launch: MPI_Init to MPI_Finalize, or one rank in a serial build.
 #include "bench/launch.hpp"
 
+#include <fmt/format.h>
 #include <penstock/config.h>
+#include <cstdio>
 
 #if PENSTOCK_HAVE_MPI
 #include <mpi.h>
@@ -60,5 +62,11 @@ Launch::~Launch() = default;
 std::string Launch::library() const { return "serial"; }
 
 #endif
+
+int complain(const Launch& launch, std::string_view text, Exit exit) {
+  const Result<Communicator>& comm = launch.communicator();
+  if (!comm || (*comm)->rank() == 0) fmt::print(stderr, "penstock-bench: {}\n", text);
+  return exit;
+}
 
 }  // namespace penstock::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <penstock/communicator.hpp>
 
@@ -23,5 +24,9 @@ class Launch {
  private:
   Result<Communicator> communicator_;
 };
+
+enum Exit { success = 0, failure = 1, usage = 2 };  // usage: a wrong command line
+// Prints an error that all ranks share once. Returns EXIT.
+int complain(const Launch& launch, std::string_view text, Exit exit);
 
 }  // namespace penstock::bench

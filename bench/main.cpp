@@ -21,17 +21,9 @@ namespace {
 using namespace penstock;         // NOLINT(google-build-using-namespace): this is the bench's main
 using namespace penstock::bench;  // NOLINT(google-build-using-namespace)
 
-enum Exit { success = 0, failure = 1, usage = 2 };
-
-// Prints an error that all ranks share once.
-int complain(const Communicator& comm, const Status& status, Exit exit) {
-  if (comm->rank() == 0) fmt::print(stderr, "penstock-bench: {}\n", status.message());
-  return exit;
-}
-
-std::vector<std::string> warnings(const Case& what, const Results& results, int64_t bytes) {
+std::vector<std::string> warnings(const Case& what, const Results& results) {
   std::vector<std::string> list;
-  if (what.regime == Regime::cached && available_memory() > 0 && bytes > available_memory() / 2)
+  if (what.regime == Regime::cached && available_memory() > 0 && what.total_bytes() > available_memory() / 2)
     list.emplace_back("cached: the file is larger than half of the available memory, so the kernel may write it out");
   for (const Sample& sample : results.outcomes[what.baseline].series[1].samples)
     if (what.regime == Regime::durable && !what.warm && sample.resident > 0.05) {
@@ -46,10 +38,8 @@ std::vector<std::string> warnings(const Case& what, const Results& results, int6
 Status report_case(const Options& options, const Results& results, const Ceiling& ceiling,
                    const nlohmann::json& where) {
   const Case& what = options.cases[0];
-  const int64_t bytes = what.total_bytes();
-  const Summary summary =
-      summarise(results, what.methods[what.baseline].label, {ceiling.best_write, ceiling.best_read}, bytes);
-  const Record record{&options, &what, &results, &ceiling, &where, &summary, warnings(what, results, bytes)};
+  const Summary summary = summarise(what, results, ceiling);
+  const Record record{&options, &what, &results, &ceiling, &where, &summary, warnings(what, results)};
   if (!options.progress) fmt::print("{}", to_table(record));
   return options.json.empty() ? Status() : write_json(options.json, to_json(record));
 }
@@ -116,36 +106,33 @@ Result<Exit> measure(const Launch& launch, const Options& options, const Ranks& 
 }
 
 int run(const Launch& launch, int argc, char** argv) {
-  if (!launch.communicator()) {
-    fmt::print(stderr, "penstock-bench: {}\n", launch.communicator().status().message());
-    return failure;
-  }
   const Communicator& comm = *launch.communicator();
 
   auto options = parse_options(argc, argv);
-  if (!options) return complain(comm, options.status(), usage);
+  if (!options) return complain(launch, options.status().message(), usage);
   if (!options->answer.empty()) {
     if (comm->rank() == 0) fmt::print("{}", options->answer);
     return success;
   }
   if (options->count) {
     const auto counted = count_only(comm, *options);
-    return counted ? *counted : complain(comm, counted.status(), failure);
+    return counted ? *counted : complain(launch, counted.status().message(), failure);
   }
   if (!options->dry_run_ranks.empty()) {
     const auto said = dry_run(comm, *options);
-    if (!said) return complain(comm, said.status(), failure);
+    if (!said) return complain(launch, said.status().message(), failure);
     fmt::print("{}\n", said->dump(1));
     return success;
   }
   if (const Status status = agree(comm, make_workloads(*options, comm->size())); !status.ok())
-    return complain(comm, status, usage);
+    return complain(launch, status.message(), usage);
   const auto ranks = choose_ranks(comm, options->readers);
-  if (!ranks) return complain(comm, ranks.status(), usage);
-  if (const Status status = check_preconditions(comm, *options); !status.ok()) return complain(comm, status, usage);
+  if (!ranks) return complain(launch, ranks.status().message(), usage);
+  if (const Status status = check_preconditions(comm, *options); !status.ok())
+    return complain(launch, status.message(), usage);
 
   const auto exit = measure(launch, *options, *ranks);
-  return exit ? *exit : complain(comm, exit.status(), failure);
+  return exit ? *exit : complain(launch, exit.status().message(), failure);
 }
 
 // Puts the C library's allocator into the state of a long-running program: after a large array has been freed, glibc
@@ -167,6 +154,7 @@ int main(int argc, char** argv) {
     if (waiting.rank == 0 || (waiting.rank == 1 && waiting.what.find("rank 0 (of") != std::string::npos))
       (void)std::fprintf(stderr, "penstock-bench: note: %s\n", waiting.what.c_str());
   });
+  if (!launch.communicator()) return complain(launch, launch.communicator().status().message(), failure);
   const ProgramKind* program = find_program(argc, argv);
   return program != nullptr ? run_program(*program, launch, argc, argv) : run(launch, argc, argv);
 }

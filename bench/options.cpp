@@ -152,7 +152,7 @@ Status understand_count(Raw& raw, Options& options) {
   if (raw.words.methods.empty()) raw.words.methods = {"hdf5/two_phase"};
   PENSTOCK_ASSIGN(raw.count.what, make_case(raw.words));
   PENSTOCK_ASSIGN(raw.count.stripe, parse_bytes(raw.stripe));
-  raw.count.ranks_per_node = raw.words.ranks_per_node;
+  raw.count.ranks_per_node = raw.words.given.request.ranks_per_node;
   PENSTOCK_TRY(check(raw.count));
   options.count = std::move(raw.count);
   return {};

@@ -7,7 +7,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <map>

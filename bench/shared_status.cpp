@@ -1,29 +1,21 @@
 // Shared status: sends rank 0's status or text to every rank.
 #include "bench/shared_status.hpp"
 
-#include "core/base/encode.hpp"
+#include "core/comm/share.hpp"
 
 namespace penstock::bench {
 
 Status from_root(const Communicator& comm, const Status& status) {
-  std::vector<std::byte> bytes;
-  if (comm->rank() == 0) {
-    Encoder encoder;
-    encoder.value(static_cast<int>(status.code()));
-    encoder.text(status.message());
-    bytes = encoder.take();
-  }
-  PENSTOCK_TRY(comm->broadcast(bytes, 0));
-  Decoder decoder(bytes);
-  const auto code = static_cast<Code>(decoder.value<int>());
-  return Status(code, decoder.text());
+  return from_rank_0(comm, [&](Encoder&) { return status; }).status();
 }
 
 Result<std::string> from_root(const Communicator& comm, const std::string& text) {
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  std::vector<std::byte> bytes(begin, begin + (comm->rank() == 0 ? text.size() : 0));
-  PENSTOCK_TRY(comm->broadcast(bytes, 0));
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto tell = [&](Encoder& out) {
+    out.text(text);
+    return Status();
+  };
+  PENSTOCK_ASSIGN(const auto told, from_rank_0(comm, tell));
+  return Decoder(told).text();
 }
 
 }  // namespace penstock::bench

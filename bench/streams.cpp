@@ -14,6 +14,8 @@
 #include <penstock/phase.hpp>
 
 #include "bench/workload/numbering.hpp"
+#include "core/base/file_descriptor.hpp"
+#include "core/base/units.hpp"
 
 namespace penstock::bench {
 
@@ -45,7 +47,7 @@ Transfer::~Transfer() {
 void* Transfer::get() const { return memory_ == MAP_FAILED ? nullptr : memory_; }
 
 StreamSet::StreamSet(const std::string& folder, int64_t all, int count, bool direct) {
-  const int64_t share = (all / count + alignment - 1) / alignment * alignment;
+  const int64_t share = round_up(all / count, alignment);
   for (int i = 0; i < count; ++i) {
     memory.push_back(std::make_unique<Transfer>());
     streams.push_back({fmt::format("{}/stream{}", folder, i), share, direct, memory.back()->get()});
@@ -72,20 +74,18 @@ void write_stream(Stream& s) {
 }
 
 void read_stream(Stream& s) {
-  const int fd = ::open(s.path.c_str(), O_RDONLY | O_CLOEXEC | (s.direct ? O_DIRECT : 0));
-  if (fd < 0) {
+  const FileDescriptor file(::open(s.path.c_str(), O_RDONLY | O_CLOEXEC | (s.direct ? O_DIRECT : 0)));
+  if (file.get() < 0) {
     s.error = errno;
     return;
   }
-  transfer(s, [&](int64_t length, int64_t at) { return ::pread(fd, s.memory, static_cast<size_t>(length), at); });
-  ::close(fd);
+  transfer(s,
+           [&](int64_t length, int64_t at) { return ::pread(file.get(), s.memory, static_cast<size_t>(length), at); });
 }
 
 void drop(const Stream& s) {
-  const int fd = ::open(s.path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-  ::close(fd);
+  const FileDescriptor file(::open(s.path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() >= 0) ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
 double run_all(StreamSet& set, void (*run)(Stream&)) {

@@ -50,13 +50,16 @@ int64_t Tally::conflicts(int64_t unit) const {
   return found;
 }
 
-Costs Tally::costs(int64_t ranks) const {
+Costs Tally::costs(const VirtualJob& job, int64_t stripe) const {
   Costs costs = sums_;
   costs.writers = writers();
   for (PerRank* of :
        {&costs.plan_messages, &costs.data_messages, &costs.far_messages, &costs.messages, &costs.plan_bytes})
-    of->mean /= static_cast<double>(ranks);
+    of->mean /= static_cast<double>(job.ranks());
   for (const int64_t bytes : told_) costs.plan_received = std::max(costs.plan_received, bytes);
+  costs.bytes = job.bytes();
+  costs.stripe_conflicts = conflicts(stripe);
+  costs.block_conflicts = conflicts(job.block());
   return costs;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "bench/count/virtual_job.hpp"
@@ -66,7 +65,8 @@ class Tally {
   void add(const Sent& sent);
   int64_t writers() const;                // with bytes
   int64_t conflicts(int64_t unit) const;  // units of this size in the file written by several writers
-  Costs costs(int64_t ranks) const;       // means and maxima of everything added
+  // Means and maxima of everything added; without the metadata.
+  Costs costs(const VirtualJob& job, int64_t stripe) const;
 
  private:
   bool by_node_;

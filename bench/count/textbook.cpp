@@ -124,10 +124,7 @@ Result<Costs> count_textbook(const VirtualJob& job, bool durable, int64_t stripe
     }
     tally.add(walk.sent());
   }
-  Costs costs = tally.costs(job.ranks());
-  costs.bytes = job.bytes();
-  costs.stripe_conflicts = tally.conflicts(stripe);
-  costs.block_conflicts = tally.conflicts(job.block());
+  Costs costs = tally.costs(job, stripe);
   costs.metadata = metadata_calls(job.ranks(), durable);
   return costs;
 }

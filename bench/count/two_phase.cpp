@@ -91,10 +91,7 @@ Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, i
     }
     tally.add(sent);
   }
-  Costs costs = tally.costs(job.ranks());
-  costs.bytes = job.bytes();
-  costs.stripe_conflicts = tally.conflicts(stripe);
-  costs.block_conflicts = tally.conflicts(job.block());
+  Costs costs = tally.costs(job, stripe);
   costs.metadata = metadata_calls(costs.writers, sums_come_first(job.bytes(), job.ranks()), settings);
   return costs;
 }

@@ -1,8 +1,7 @@
 // VirtualJob: the work of core/placement/shared.cpp for a single file, for any rank.
 #include "bench/count/virtual_job.hpp"
 
-#include <algorithm>
-
+#include "core/base/units.hpp"
 #include "core/commit/pending.hpp"
 #include "core/model/catalogue.hpp"
 
@@ -14,7 +13,7 @@ Result<VirtualJob> VirtualJob::make(const Workload& workload, const Format& form
   for (const Field& field : workload.fields()) catalogue.datasets.push_back({field.name, field.type, field.shape});
   PENSTOCK_TRY(format.check(catalogue));
   PENSTOCK_ASSIGN(job.layout_, format.layout(catalogue, {.block = shape.block}));
-  const int64_t end = (job.layout_.end + shape.block - 1) / shape.block * shape.block;
+  const int64_t end = round_up(job.layout_.end, shape.block);
   // As long as the name of a partial file.
   job.parts_.push_back({".file.h5.0123456789abcdef.0123456789ab-123456-12345678.slurm-1234567.node01.partial", end, 0});
   job.bytes_ = total_bytes(workload);

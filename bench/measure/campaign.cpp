@@ -114,18 +114,14 @@ Status Campaign::repeat(int repetition, bool last) {
   for (const Turn& turn : measured_.order.back()) {
     Results& results = runs_[turn.case_index]->results();
     results.order.back().push_back(turn.method);
-    if (results.outcomes[turn.method].runs(repetition))
-      PENSTOCK_TRY(take(turn, repetition, last));
-    else
+    if (!results.outcomes[turn.method].runs(repetition)) {
       surroundings_.progress->skip(operations(turn));
+      continue;
+    }
+    PENSTOCK_TRY(runs_[turn.case_index]->fill(repetition));
+    PENSTOCK_TRY(runs_[turn.case_index]->take({turn.method, repetition, last}));
   }
   return {};
-}
-
-Status Campaign::take(const Turn& turn, int repetition, bool last) {
-  CaseRun& run = *runs_[turn.case_index];
-  PENSTOCK_TRY(run.fill(repetition));
-  return run.take({turn.method, repetition, last});
 }
 
 // Rank 0 has the times.

@@ -32,7 +32,6 @@ class Campaign {
   Status prepare();
   Status repeat(int repetition, bool last);
   Measured so_far() const;
-  Status take(const Turn& turn, int repetition, bool last);
   Status lose_patience();
   Result<bool> is_last(int repetition);
   bool settled() const;

@@ -14,6 +14,7 @@
 #include "bench/shared_status.hpp"
 #include "bench/verify/library.hpp"
 #include "bench/verify/verdict.hpp"
+#include "core/base/units.hpp"
 
 namespace penstock::bench {
 
@@ -60,8 +61,6 @@ void add(Sample& sample, const RankSample& rank) {
   sample.counts.writers += rank.counts.writers;
 }
 
-int64_t aligned(int64_t bytes) { return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment; }
-
 int64_t memory_bytes(const Piece& piece, const Workload& workload) {
   return memory_elements(piece.part, piece.ghosts) * bytes(workload.fields()[static_cast<size_t>(piece.field)].type);
 }
@@ -69,7 +68,7 @@ int64_t memory_bytes(const Piece& piece, const Workload& workload) {
 int64_t pieces_bytes(const Pieces& pieces, const Workload& workload) {
   int64_t sum = 0;
   for (const Piece& piece : pieces) {
-    const int64_t length = aligned(memory_bytes(piece, workload));
+    const int64_t length = round_up(memory_bytes(piece, workload), buffer_alignment);
     sum = workload.in_one_buffer() ? std::max(sum, length) : sum + length;
   }
   return sum;
@@ -80,7 +79,7 @@ void bind(Pieces& pieces, const Workload& workload, std::span<std::byte> memory)
   for (Piece& piece : pieces) {
     const int64_t length = memory_bytes(piece, workload);
     piece.bytes = memory.subspan(at, static_cast<size_t>(length));
-    if (!workload.in_one_buffer()) at += static_cast<size_t>(aligned(length));
+    if (!workload.in_one_buffer()) at += static_cast<size_t>(round_up(length, buffer_alignment));
   }
 }
 

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <vector>
 
 #include "bench/shared_status.hpp"
 #include "bench/streams.hpp"
+#include "core/base/words.hpp"
 
 namespace penstock::bench {
 
@@ -80,13 +80,9 @@ bool is_reference(std::string_view label) { return label.starts_with(prefix); }
 
 Result<Reference> parse_reference(std::string_view label) {
   if (label == plain) return Reference{};
-  Reference reference;
   if (label.starts_with(device)) {
-    const std::string_view number = label.substr(device.size());
-    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), reference.streams);
-    if (parsed.ec == std::errc() && parsed.ptr == number.data() + number.size() && reference.streams >= 1 &&
-        reference.streams <= max_streams)
-      return reference;
+    const auto streams = parse_number<int>(label.substr(device.size()));
+    if (streams && *streams >= 1 && *streams <= max_streams) return Reference{*streams};
   }
   return Status(Code::invalid, fmt::format("no reference '{}'; there are {} and {}N, N from 1 to {}", label, plain,
                                            device, max_streams));

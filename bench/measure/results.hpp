@@ -1,6 +1,7 @@
 // Results: all measurements of a campaign, on rank 0, before statistics.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@ namespace penstock::bench {
 
 enum class Operation : uint8_t { write, read };
 inline constexpr int operation_count = 2;
-std::string_view name(Operation operation);
+inline std::string_view name(Operation operation) { return operation == Operation::write ? "write" : "read"; }
 
 // Sums over all ranks of the counts in Report.
 struct Counts {
@@ -80,7 +81,7 @@ struct Results {
   int writers = 0, readers = 0;            // ranks
   double competed_seconds = 0;             // runs beside competitors, and the bytes that these wrote meanwhile
   int64_t competed_bytes = 0;
-  bool ok() const;
+  bool ok() const { return std::ranges::all_of(outcomes, &Outcome::verified); }
 };
 
 // One method of one case, in one repetition.
@@ -94,7 +95,7 @@ struct Measured {
   std::vector<Results> cases;            // in the order of Options::cases
   std::vector<std::vector<Turn>> order;  // by repetition, the warm-up first
   std::string stopped;
-  bool ok() const;
+  bool ok() const { return std::ranges::all_of(cases, &Results::ok); }
 };
 
 }  // namespace penstock::bench

@@ -10,33 +10,17 @@
 #include <fmt/format.h>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <vector>
 
 #include "bench/shared_status.hpp"
+#include "core/base/file_descriptor.hpp"
 
 namespace penstock::bench {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-// A file descriptor that closes itself.
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  bool ok() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
@@ -58,9 +42,10 @@ struct Pages {
 };
 
 Status count_pages(const std::string& path, Pages& pages) {
-  const Descriptor file(path, O_RDONLY);
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about{};
-  if (!file.ok() || ::fstat(file.get(), &about) != 0) return Status::from_errno(errno, fmt::format("opening {}", path));
+  if (file.get() < 0 || ::fstat(file.get(), &about) != 0)
+    return Status::from_errno(errno, fmt::format("opening {}", path));
   if (about.st_size == 0) return {};
   const auto length = static_cast<size_t>(about.st_size);
   void* map = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, file.get(), 0);
@@ -85,18 +70,13 @@ Result<int64_t> free_bytes(const std::string& folder) {
 }
 
 Result<Scratch> Scratch::create(const Communicator& comm, const std::string& directory) {
-  std::vector<std::byte> bytes;
+  std::string folder = directory + "/penstock-bench.XXXXXX";
   Status status;
-  if (comm->rank() == 0) {
-    std::string pattern = directory + "/penstock-bench.XXXXXX";
-    if (::mkdtemp(pattern.data()) == nullptr)
-      status = Status::from_errno(errno, fmt::format("making a folder in {}", directory));
-    const auto* begin = reinterpret_cast<const std::byte*>(pattern.data());
-    bytes.assign(begin, begin + pattern.size());
-  }
+  if (comm->rank() == 0 && ::mkdtemp(folder.data()) == nullptr)
+    status = Status::from_errno(errno, fmt::format("making a folder in {}", directory));
   PENSTOCK_TRY(from_root(comm, status));
-  PENSTOCK_TRY(comm->broadcast(bytes, 0));
-  return Scratch(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  PENSTOCK_ASSIGN(folder, from_root(comm, folder));
+  return Scratch(std::move(folder));
 }
 
 std::string Scratch::method_folder(size_t index) const { return fmt::format("{}/method{:02}", folder_, index); }
@@ -122,9 +102,9 @@ Status Scratch::discard(const Communicator& comm, size_t index) const {
 
 Status Scratch::settle(const Communicator& comm) const {
   // By every rank, since other nodes have their own dirty pages.
-  const Descriptor folder(folder_, O_RDONLY | O_DIRECTORY);
+  const FileDescriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   Status status;
-  if (!folder.ok() || ::syncfs(folder.get()) != 0)
+  if (folder.get() < 0 || ::syncfs(folder.get()) != 0)
     status = Status::from_errno(errno, fmt::format("syncfs of {}", folder_));
   return agree(comm, status);
 }
@@ -132,8 +112,8 @@ Status Scratch::settle(const Communicator& comm) const {
 Status Scratch::drop_cache(const Communicator& comm, size_t index) const {
   Status status;
   for (const std::string& path : files_in(method_folder(index))) {
-    const Descriptor file(path, O_RDONLY);
-    const int error = file.ok() ? ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) : errno;
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const int error = file.get() >= 0 ? ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) : errno;
     if (error != 0 && status.ok()) status = Status::from_errno(error, fmt::format("dropping the pages of {}", path));
   }
   return agree(comm, status);

@@ -107,59 +107,61 @@ Result<double> copy_time(const Communicator& comm, const Pieces& pieces) {
   return now() - start;
 }
 
+// Calls OPERATION, which fills in its timing, between two barriers.
+template <typename Operation>
+Result<Timing> between_barriers(const Communicator& comm, Operation operation) {
+  Timing timing;
+  const ResidentPeak memory;
+  PENSTOCK_TRY(comm->barrier());
+  const Status status = operation(timing);
+  PENSTOCK_TRY(comm->barrier());
+  timing.resident_growth = memory.growth();
+  PENSTOCK_TRY(agree(comm, status));
+  return timing;
+}
+
 }  // namespace
 
 Result<Timing> timed_background_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces,
                                       const Compute& compute, bool put) {
-  Timing timing;
-  PENSTOCK_ASSIGN(timing.copy_seconds, copy_time(comm, pieces));
-  const ResidentPeak memory;
-  PENSTOCK_TRY(comm->barrier());
-  double start = now();
-  compute.run([] {});
-  PENSTOCK_TRY(comm->barrier());
-  timing.compute_seconds = now() - start;
-  start = now();
+  PENSTOCK_ASSIGN(const double copy_seconds, copy_time(comm, pieces));
   InFront front{.compute = &compute};
-  const Status status = write(comm, target, pieces, put, &front, timing.report);
-  PENSTOCK_TRY(comm->barrier());
-  const double elapsed = now() - start;
+  auto timed = between_barriers(comm, [&](Timing& timing) -> Status {
+    timing.copy_seconds = copy_seconds;
+    double start = now();
+    compute.run([] {});
+    PENSTOCK_TRY(comm->barrier());
+    timing.compute_seconds = now() - start;
+    start = now();
+    const Status status = write(comm, target, pieces, put, &front, timing.report);
+    PENSTOCK_TRY(comm->barrier());
+    timing.seconds = now() - start;
+    return status;
+  });
   auto slowest = static_cast<int64_t>(front.seconds * 1e9);
   PENSTOCK_TRY(comm->all_reduce_max(std::span(&slowest, 1)));
-  timing.seconds = elapsed - std::min(timing.compute_seconds, static_cast<double>(slowest) * 1e-9);
-  timing.resident_growth = memory.growth();
-  PENSTOCK_TRY(agree(comm, status));
-  return timing;
+  if (timed) timed->seconds -= std::min(timed->compute_seconds, static_cast<double>(slowest) * 1e-9);
+  return timed;
 }
 
 Result<Timing> timed_write(const Communicator& comm, const TimedFile& target, const Pieces& pieces, bool put) {
-  Timing timing;
-  const ResidentPeak memory;
-  PENSTOCK_TRY(comm->barrier());
-  const double start = now();
-  const Status status = write(comm, target, pieces, put, nullptr, timing.report);
-  timing.seconds = now() - start;
-  PENSTOCK_TRY(comm->barrier());
-  timing.resident_growth = memory.growth();
-  PENSTOCK_TRY(agree(comm, status));
-  return timing;
+  return between_barriers(comm, [&](Timing& timing) {
+    const double start = now();
+    Status status = write(comm, target, pieces, put, nullptr, timing.report);
+    timing.seconds = now() - start;
+    return status;
+  });
 }
 
 Result<Timing> timed_read(const Communicator& comm, const Communicator& readers, const TimedFile& target,
                           const Pieces& pieces) {
-  Timing timing;
-  Status status;
-  const ResidentPeak memory;
-  PENSTOCK_TRY(comm->barrier());
-  if (readers) {
+  return between_barriers(comm, [&](Timing& timing) {
+    if (!readers) return Status();
     const double start = now();
-    status = read(readers, target, pieces, timing.report);
+    Status status = read(readers, target, pieces, timing.report);
     timing.seconds = now() - start;
-  }
-  PENSTOCK_TRY(comm->barrier());
-  timing.resident_growth = memory.growth();
-  PENSTOCK_TRY(agree(comm, status));
-  return timing;
+    return status;
+  });
 }
 
 }  // namespace penstock::bench

@@ -1,7 +1,6 @@
 // Timed operations: one write and one read of a whole workload, by one clock.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>

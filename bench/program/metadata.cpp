@@ -360,7 +360,7 @@ class Metadata : public Program {
 
   // It exists.
   static TimedCase& case_of(TimedRun& run, const std::string& name) {
-    return *std::find_if(run.cases.begin(), run.cases.end(), [&](const TimedCase& one) { return one.name == name; });
+    return *std::ranges::find(run.cases, name, &TimedCase::name);
   }
 
   std::vector<int64_t> files_ = {1, 10, 100, 1000};

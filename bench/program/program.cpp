@@ -146,13 +146,6 @@ const ProgramKind* find_program(int argc, char** argv) {
 }
 
 int run_program(const ProgramKind& kind, const Launch& launch, int argc, char** argv) {
-  enum Exit { success = 0, failure = 1, usage = 2 };
-  const bool root = !launch.communicator() || (*launch.communicator())->rank() == 0;
-  const auto complain = [&](std::string_view text, Exit exit) {
-    if (root) fmt::print(stderr, "penstock-bench: {}\n", text);
-    return exit;
-  };
-  if (!launch.communicator()) return complain(launch.communicator().status().message(), failure);
   const std::unique_ptr<Program> program = kind.make();
   CLI::App app{std::string(kind.summary), fmt::format("penstock-bench {}", kind.name)};
   RunWords words;
@@ -161,13 +154,13 @@ int run_program(const ProgramKind& kind, const Launch& launch, int argc, char** 
   try {
     app.parse(argc - 1, argv + 1);
   } catch (const CLI::CallForHelp&) {
-    if (root) fmt::print("{}", app.help());
+    if ((*launch.communicator())->rank() == 0) fmt::print("{}", app.help());
     return success;
   } catch (const CLI::ParseError& error) {
-    return complain(fmt::format("{}: {} (see --help)", kind.name, error.what()), usage);
+    return complain(launch, fmt::format("{}: {} (see --help)", kind.name, error.what()), usage);
   }
   const auto good = measure(kind, *program, words, launch, std::vector<std::string>(argv, argv + argc));
-  if (!good) return complain(good.status().message(), good.status().code() == Code::invalid ? usage : failure);
+  if (!good) return complain(launch, good.status().message(), good.status().code() == Code::invalid ? usage : failure);
   return *good ? success : failure;
 }
 

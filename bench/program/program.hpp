@@ -2,7 +2,6 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -52,7 +51,7 @@ std::unique_ptr<Program> make_replay();
 
 // The program named by the first argument; null if there is none.
 const ProgramKind* find_program(int argc, char** argv);
-// The exit status: 0, 1 after a failure, 2 for a wrong command line.
+// The exit status. REQUIRES: LAUNCH has a communicator.
 int run_program(const ProgramKind& kind, const Launch& launch, int argc, char** argv);
 
 }  // namespace penstock::bench

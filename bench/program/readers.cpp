@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
-#include <functional>
 #include <numeric>
 #include <random>
 #include <string>

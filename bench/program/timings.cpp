@@ -6,15 +6,13 @@
 #include <cstring>
 #include <numeric>
 
-#include "bench/stats/stats.hpp"
+#include "bench/report/record.hpp"
 
 namespace penstock::bench {
 
 namespace {
 
 using Json = nlohmann::json;
-
-Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
 Json ratio_json(const TimedOperation& operation, const TimedCase& of) {
   const auto base = std::find_if(of.operations.begin(), of.operations.end(), [&](const TimedOperation& other) {
@@ -23,13 +21,7 @@ Json ratio_json(const TimedOperation& operation, const TimedCase& of) {
   const std::vector<double> own = operation.slowest();
   if (base == of.operations.end() || operation.method == of.baseline || own.empty() || base->rank_seconds.empty())
     return nullptr;
-  const Ratio ratio = compare(own, base->slowest(), 0);
-  return {{"to", of.baseline},
-          {"median", ratio.interval.median},
-          {"low", number(ratio.interval.low)},
-          {"high", number(ratio.interval.high)},
-          {"coverage", ratio.interval.coverage},
-          {"verdict", name(ratio.verdict)}};
+  return ratio_json(compare(own, base->slowest(), 0), of.baseline);
 }
 
 Json line_json(const TimedOperation& operation, const TimedCase& of, int np) {
@@ -58,18 +50,14 @@ Json line_json(const TimedOperation& operation, const TimedCase& of, int np) {
                       ? Json(static_cast<double>(operation.bytes) / (1 << 20) / time.median)
                       : Json(nullptr);
   json["rate_label"] = "cached";
-  json["verified"] = operation.verified && operation.error.ok();
+  json["verified"] = operation.ok();
   json["error"] = operation.error.ok() ? Json(nullptr) : Json(operation.error.message());
   return json;
 }
 
 Json case_json(const TimedCase& of, const TimedRun& run) {
   Json lines = Json::array();
-  bool verified = true;
-  for (const TimedOperation& operation : of.operations) {
-    lines.push_back(line_json(operation, of, run.np));
-    verified = verified && operation.verified && operation.error.ok();
-  }
+  for (const TimedOperation& operation : of.operations) lines.push_back(line_json(operation, of, run.np));
   return {{"schema", "penstock.bench/1"},
           {"case", of.name},
           {"group", of.name},
@@ -82,7 +70,7 @@ Json case_json(const TimedCase& of, const TimedRun& run) {
           {"stopped", run.stopped.empty() ? Json(nullptr) : Json(run.stopped)},
           {"seed", run.seed},
           {"baseline", of.baseline},
-          {"verified", verified},
+          {"verified", of.ok()},
           {"results", std::move(lines)},
           {"aa", nullptr},
           {"ceiling", nullptr},
@@ -107,12 +95,9 @@ TimedOperation& TimedCase::find(const std::string& method, const std::string& op
   return operations.back();
 }
 
-bool TimedRun::ok() const {
-  return std::all_of(cases.begin(), cases.end(), [](const TimedCase& one) {
-    return std::all_of(one.operations.begin(), one.operations.end(),
-                       [](const TimedOperation& operation) { return operation.verified && operation.error.ok(); });
-  });
-}
+bool TimedCase::ok() const { return std::ranges::all_of(operations, &TimedOperation::ok); }
+
+bool TimedRun::ok() const { return std::ranges::all_of(cases, &TimedCase::ok); }
 
 Status record(const Communicator& comm, int repetition, double seconds, TimedOperation& operation) {
   PENSTOCK_ASSIGN(const auto all, comm->gather(std::as_bytes(std::span(&seconds, 1)), 0));

@@ -21,6 +21,7 @@ struct TimedOperation {
   nlohmann::json more = nlohmann::json::object();  // additional members of its line
 
   std::vector<double> slowest() const;
+  bool ok() const { return verified && error.ok(); }
 };
 
 // Operations to compare; those of BASELINE are 1.
@@ -30,6 +31,7 @@ struct TimedCase {
   std::string baseline;
   std::vector<TimedOperation> operations;
 
+  bool ok() const;
   TimedOperation& find(const std::string& method, const std::string& operation);  // created if it does not exist
 };
 

@@ -1,7 +1,6 @@
 // play_mpiio: calls of MPI-IO, independent or collective, with hints and file views.
 #include <mpi.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 

@@ -122,14 +122,6 @@ uint64_t word_at(int64_t index) {
 
 }  // namespace
 
-bool Variant::writes() const {
-  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.act == Act::write; });
-}
-
-bool Variant::reads() const {
-  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.act == Act::read; });
-}
-
 int64_t Variant::bytes() const {
   int64_t sum = 0;
   for (const Step& step : steps) sum += step.act == Act::write || step.act == Act::read ? step.length : 0;

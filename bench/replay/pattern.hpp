@@ -1,10 +1,10 @@
 // Pattern: ranks' file accesses, call by call, in one or more variants; docs/formats/pattern.md describes the files.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,8 +38,7 @@ struct Variant {
   int files = 1;
   std::vector<Step> steps;
 
-  bool writes() const;
-  bool reads() const;
+  bool writes() const { return std::ranges::count(steps, Act::write, &Step::act) > 0; }
   int64_t bytes() const;  // read and written by this rank
 };
 

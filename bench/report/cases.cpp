@@ -12,17 +12,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-Summary summary_of(const Case& what, const Results& results, const Ceiling& ceiling) {
-  return summarise(results, what.methods[what.baseline].label, {ceiling.best_write, ceiling.best_read},
-                   what.total_bytes());
-}
-
 Json each_case(const Options& options, const Measured& measured, const Ceiling& ceiling) {
   Json cases = Json::array();
   for (size_t c = 0; c < measured.cases.size(); ++c) {
     const Case& what = options.cases[c];
     const Results& results = measured.cases[c];
-    const Summary summary = summary_of(what, results, ceiling);
+    const Summary summary = summarise(what, results, ceiling);
     Json json = to_json({&options, &what, &results, nullptr, nullptr, &summary, {}});
     json["case"] = what.name;
     json["group"] = what.group;
@@ -76,7 +71,7 @@ std::string cases_table(const CasesRecord& record) {
   for (size_t c = 0; c < record.measured->cases.size(); ++c) {
     const Case& what = record.options->cases[c];
     const Results& results = record.measured->cases[c];
-    const Summary summary = summary_of(what, results, *record.ceiling);
+    const Summary summary = summarise(what, results, *record.ceiling);
     text += fmt::format("{}{}\n", c == 0 ? "" : "\n", what.name);
     text += to_table({record.options, &what, &results, record.ceiling, nullptr, &summary, {}});
   }

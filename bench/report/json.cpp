@@ -71,15 +71,6 @@ void add_counts(Json& json, const Counts& counts) {
   json["moved_per_byte"] = counts.bytes > 0 ? static_cast<double>(moved) / static_cast<double>(counts.bytes) : 0;
 }
 
-Json ratio_json(const Ratio& ratio, const std::string& baseline) {
-  return {{"to", baseline},
-          {"median", ratio.interval.median},
-          {"low", number(ratio.interval.low)},
-          {"high", number(ratio.interval.high)},
-          {"coverage", ratio.interval.coverage},
-          {"verdict", name(ratio.verdict)}};
-}
-
 void add_plan(Json& json, const Series& series, const Method& method) {
   json["requested_plan"] = method.plan;
   json["plan"] = series.plan;
@@ -203,6 +194,15 @@ Json control_json(const Summary& summary) {
 }
 
 }  // namespace
+
+nlohmann::json ratio_json(const Ratio& ratio, const std::string& baseline) {
+  return {{"to", baseline},
+          {"median", ratio.interval.median},
+          {"low", number(ratio.interval.low)},
+          {"high", number(ratio.interval.high)},
+          {"coverage", ratio.interval.coverage},
+          {"verdict", name(ratio.verdict)}};
+}
 
 nlohmann::json ceiling_json(const Ceiling& ceiling) {
   const auto rates = [](const std::vector<double>& values) {

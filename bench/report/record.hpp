@@ -26,6 +26,7 @@ struct Record {
 inline nlohmann::json number(std::optional<double> value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
+nlohmann::json ratio_json(const Ratio& ratio, const std::string& baseline);
 nlohmann::json to_json(const Record& record);
 nlohmann::json ceiling_json(const Ceiling& ceiling);
 // Written completely beside PATH, then renamed to it.

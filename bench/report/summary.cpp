@@ -20,10 +20,10 @@ std::optional<double> define_seconds_per_dataset(const Line& line, const Workloa
   return summarise(seconds).median / static_cast<double>(datasets);
 }
 
-Summary summarise(const Results& results, const std::string& baseline, const DeviceRates& ceiling, int64_t bytes) {
+Summary summarise(const Case& what, const Results& results, const Ceiling& ceiling) {
   Summary summary;
-  summary.baseline = baseline;
-  const auto is_baseline = [&](const Outcome& outcome) { return outcome.method.label == baseline; };
+  summary.baseline = what.methods[what.baseline].label;
+  const auto is_baseline = [&](const Outcome& outcome) { return outcome.method.label == summary.baseline; };
   const auto base = std::find_if(results.outcomes.begin(), results.outcomes.end(), is_baseline);
   for (const Operation operation : {Operation::write, Operation::read}) {
     const std::vector<double> base_seconds =
@@ -41,8 +41,8 @@ Summary summarise(const Results& results, const std::string& baseline, const Dev
       if (!line.seconds.empty()) {
         line.time = summarise(line.seconds);
         line.best = *std::min_element(line.seconds.begin(), line.seconds.end());
-        line.mebibytes_per_second = static_cast<double>(bytes) / (1 << 20) / line.time->median;
-        const double limit = operation == Operation::write ? ceiling.write : ceiling.read;
+        line.mebibytes_per_second = static_cast<double>(what.total_bytes()) / (1 << 20) / line.time->median;
+        const double limit = operation == Operation::write ? ceiling.best_write : ceiling.best_read;
         line.above_ceiling = limit > 0 && line.mebibytes_per_second > limit;
         if (!is_baseline(outcome) && !base_seconds.empty()) line.ratio = compare(line.seconds, base_seconds, smallest);
       }

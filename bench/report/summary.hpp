@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/ceiling.hpp"
 #include "bench/measure/results.hpp"
 #include "bench/stats/stats.hpp"
 #include "bench/workload/workload.hpp"
@@ -39,11 +40,9 @@ struct Summary {
 // Seconds of the slowest rank in OUTCOME's repetitions of OPERATION.
 std::vector<double> seconds_of(const Outcome& outcome, Operation operation);
 
-struct DeviceRates {
-  double write = 0, read = 0;  // MiB/s; 0 if unknown
-};
 // From the medians: the cost of defining a dataset if there are several; otherwise nothing.
 std::optional<double> define_seconds_per_dataset(const Line& line, const Workload& workload);
-Summary summarise(const Results& results, const std::string& baseline, const DeviceRates& ceiling, int64_t bytes);
+// Of RESULTS of the case WHAT; CEILING has no rates if it was not measured.
+Summary summarise(const Case& what, const Results& results, const Ceiling& ceiling);
 
 }  // namespace penstock::bench

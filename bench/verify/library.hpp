@@ -1,7 +1,6 @@
 // Library: verifies a file with a reader that shares no code with penstock.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 

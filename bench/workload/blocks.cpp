@@ -1,11 +1,8 @@
 // Blocks: arithmetic of grids and shapes.
 #include "bench/workload/blocks.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-
-#include "core/model/catalogue.hpp"
 
 namespace penstock::bench {
 
@@ -67,12 +64,7 @@ Result<Dims> block_shape(const WorkloadRequest& request, int dimensions) {
 }
 
 Blocks::Blocks(std::vector<Field> fields, bool fortran) : fields_(std::move(fields)), fortran_(fortran) {
-  int64_t first = 0;
-  for (Field& field : fields_) {
-    field.first = first;
-    field.elements = elements(field.shape);
-    first += field.elements;
-  }
+  number_elements(fields_);
 }
 
 Result<Decomposition> Blocks::part(int field, int rank, int size) const {

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 #include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "core/model/kinds.hpp"
 
 namespace penstock::bench {
 
@@ -19,11 +23,9 @@ constexpr Word element_words[] = {
     {Kind::f32, "real32"}, {Kind::f64, "real64"}, {Kind::complex64, "complex64"}, {Kind::complex128, "complex128"},
 };
 
-template <typename T>
-T value(const std::byte* element) {
-  T value;
-  std::memcpy(&value, element, sizeof value);
-  return value;
+template <typename Real>
+std::string with_all_digits(Real value) {
+  return fmt::format("{:.{}g}", value, std::numeric_limits<Real>::max_digits10);
 }
 
 }  // namespace
@@ -44,22 +46,15 @@ std::string_view element_word(Kind kind) {
 }
 
 std::string print_element(Kind kind, const std::byte* element) {
-  switch (kind) {
-    case Kind::i8: return fmt::format("{}", value<int8_t>(element));
-    case Kind::i16: return fmt::format("{}", value<int16_t>(element));
-    case Kind::i32: return fmt::format("{}", value<int32_t>(element));
-    case Kind::i64: return fmt::format("{}", value<int64_t>(element));
-    case Kind::u8: return fmt::format("{}", value<uint8_t>(element));
-    case Kind::u16: return fmt::format("{}", value<uint16_t>(element));
-    case Kind::u32: return fmt::format("{}", value<uint32_t>(element));
-    case Kind::u64: return fmt::format("{}", value<uint64_t>(element));
-    case Kind::f32: return fmt::format("{:.9g}", value<float>(element));
-    case Kind::f64: return fmt::format("{:.17g}", value<double>(element));
-    case Kind::complex64: return fmt::format("({:.9g}, {:.9g})", value<float>(element), value<float>(element + 4));
-    case Kind::complex128: return fmt::format("({:.17g}, {:.17g})", value<double>(element), value<double>(element + 8));
-    case Kind::text: break;
-  }
-  return {};
+  return with_number(kind, [&]<typename T>(T value) {
+    std::memcpy(&value, element, sizeof value);
+    if constexpr (std::is_integral_v<T>)
+      return fmt::format("{}", value);
+    else if constexpr (is_complex_type<T>)
+      return fmt::format("({}, {})", with_all_digits(value.real()), with_all_digits(value.imag()));
+    else
+      return with_all_digits(value);
+  });
 }
 
 }  // namespace penstock::bench

@@ -47,20 +47,19 @@ int64_t make_disjoint(MapDecomposition& map, std::vector<Run>& holes) {
 class Map : public Workload {
  public:
   Map(std::vector<MapDecomposition> maps, int variables, ElementType type) : maps_(std::move(maps)) {
+    std::vector<std::pair<Field, size_t>> all;  // with the index of its map
     for (size_t m = 0; m < maps_.size(); ++m) {
       holes_.emplace_back();
       dropped_.push_back(make_disjoint(maps_[m], holes_.back()));
       for (int v = 0; v < variables; ++v)
-        fields_.push_back({fmt::format("{}_{:04}", maps_[m].name, v), maps_[m].shape, type});
-      map_of_.resize(fields_.size(), m);
+        all.push_back({{fmt::format("{}_{:04}", maps_[m].name, v), maps_[m].shape, type}, m});
     }
-    sort_by_name();
-    int64_t first = 0;
-    for (Field& field : fields_) {
-      field.first = first;
-      field.elements = elements(field.shape);
-      first += field.elements;
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.name < b.first.name; });
+    for (auto& [field, map] : all) {
+      fields_.push_back(std::move(field));
+      map_of_.push_back(map);
     }
+    number_elements(fields_);
   }
 
   const std::vector<Field>& fields() const override { return fields_; }
@@ -69,7 +68,7 @@ class Map : public Workload {
     const MapDecomposition& map = map_of(field);
     const auto processes = static_cast<int64_t>(map.processes.size());
     std::vector<Run> runs;
-    for (int64_t p = first_process(processes, rank, size); p < first_process(processes, rank + 1, size); ++p) {
+    for (int64_t p = cut(processes, rank, size); p < cut(processes, rank + 1, size); ++p) {
       const std::vector<Run>& own = map.processes[static_cast<size_t>(p)];
       runs.insert(runs.end(), own.begin(), own.end());
     }
@@ -104,25 +103,7 @@ class Map : public Workload {
   }
 
  private:
-  static int64_t first_process(int64_t processes, int rank, int size) {
-    return processes / size * rank + std::min<int64_t>(rank, processes % size);
-  }
-
   const MapDecomposition& map_of(int field) const { return maps_[map_of_[static_cast<size_t>(field)]]; }
-
-  void sort_by_name() {
-    std::vector<size_t> order(fields_.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return fields_[a].name < fields_[b].name; });
-    std::vector<Field> fields;
-    std::vector<size_t> map_of;
-    for (size_t i : order) {
-      fields.push_back(fields_[i]);
-      map_of.push_back(map_of_[i]);
-    }
-    fields_ = std::move(fields);
-    map_of_ = std::move(map_of);
-  }
 
   std::vector<MapDecomposition> maps_;
   std::vector<std::vector<Run>> holes_;  // of each map
@@ -137,16 +118,13 @@ Result<std::unique_ptr<Workload>> make_map(const WorkloadRequest& request) {
   if (request.map.empty()) return Status(Code::invalid, "map: needs --map FILE");
   PENSTOCK_ASSIGN(std::vector<MapDecomposition> maps, read_map_file(request.map));
   for (const std::string& wanted : request.decompositions) {
-    const auto is = [&](const MapDecomposition& map) { return map.name == wanted; };
-    if (std::none_of(maps.begin(), maps.end(), is))
+    if (std::ranges::count(maps, wanted, &MapDecomposition::name) == 0)
       return Status(Code::invalid,
                     fmt::format("{} has no decomposition '{}'; it has D1 to D{}", request.map, wanted, maps.size()));
   }
   if (!request.decompositions.empty())
-    std::erase_if(maps, [&](const MapDecomposition& map) {
-      return std::find(request.decompositions.begin(), request.decompositions.end(), map.name) ==
-             request.decompositions.end();
-    });
+    std::erase_if(
+        maps, [&](const MapDecomposition& map) { return std::ranges::count(request.decompositions, map.name) == 0; });
   return std::unique_ptr<Workload>(std::make_unique<Map>(std::move(maps), request.variables, request.type));
 }
 

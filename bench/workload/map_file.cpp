@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 
 #include "core/model/catalogue.hpp"
 #include "core/netcdf/header.hpp"

@@ -21,7 +21,6 @@ class Numbering {
   // REQUIRES: KIND is not text.
   Numbering(Kind kind, uint64_t seed, int repetition);
 
-  int64_t element_bytes() const { return int64_t{word_bytes_} * words_; }
   int bits() const { return bits_ - (words_ == 2 ? 1 : 0); }
   bool injective(int64_t elements) const { return elements <= (int64_t{1} << bits()); }
   // The elements NUMBER, NUMBER + 1, ... up to the end of OUT, in native byte order.

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
-#include <vector>
 
 #include "bench/workload/workload.hpp"
 

@@ -4,21 +4,18 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/model/catalogue.hpp"
-
 namespace penstock::bench {
 
 Rows::Rows(std::vector<RowsField> fields, nlohmann::json description) : description_(std::move(description)) {
   std::sort(fields.begin(), fields.end(), [](const RowsField& a, const RowsField& b) { return a.name < b.name; });
-  int64_t first = 0;
   for (const RowsField& field : fields) {
     ends_.emplace_back(field.counts.size());
     std::partial_sum(field.counts.begin(), field.counts.end(), ends_.back().begin());
     Dims shape = Dims::filled(field.row.rank() + 1, ends_.back().back());
     for (int d = 0; d < field.row.rank(); ++d) shape[d + 1] = field.row[d];
-    fields_.push_back({field.name, shape, field.type, first, elements(shape)});
-    first += fields_.back().elements;
+    fields_.push_back({field.name, shape, field.type});
   }
+  number_elements(fields_);
 }
 
 Result<Decomposition> Rows::part(int field, int rank, int size) const {

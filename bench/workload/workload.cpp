@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "core/model/catalogue.hpp"
+
 namespace penstock::bench {
 
 namespace {
@@ -29,11 +31,6 @@ constexpr WorkloadKind table[] = {
      "--domain", false},
 };
 
-int64_t cut(int64_t extent, int index, int count) {
-  // Not extent * index / count, which overflows at 2^63 / count.
-  return extent / count * index + std::min<int64_t>(index, extent % count);
-}
-
 }  // namespace
 
 std::span<const WorkloadKind> workloads() { return table; }
@@ -57,6 +54,20 @@ Result<std::vector<Portion>> Workload::portions(int rank, int size) const {
     list.push_back({field, std::move(own)});
   }
   return list;
+}
+
+void number_elements(std::vector<Field>& fields) {
+  int64_t first = 0;
+  for (Field& field : fields) {
+    field.first = first;
+    field.elements = elements(field.shape);
+    first += field.elements;
+  }
+}
+
+int64_t cut(int64_t extent, int index, int count) {
+  // Not extent * index / count, which overflows at 2^63 / count.
+  return extent / count * index + std::min<int64_t>(index, extent % count);
 }
 
 int64_t total_elements(const Workload& workload) {

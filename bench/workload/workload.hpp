@@ -106,6 +106,10 @@ Result<std::unique_ptr<Workload>> make_ramses_hydro(const WorkloadRequest& reque
 Result<std::unique_ptr<Workload>> make_many(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_map(const WorkloadRequest& request);
 
+// Sets FIRST and ELEMENTS of FIELDS, which are in file order.
+void number_elements(std::vector<Field>& fields);
+// Where part INDEX of COUNT even parts of EXTENT begins.
+int64_t cut(int64_t extent, int index, int count);
 int64_t total_elements(const Workload& workload);
 int64_t total_bytes(const Workload& workload);
 bool has_holes(const Workload& workload);

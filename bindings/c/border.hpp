@@ -3,12 +3,14 @@
 
 #include <penstock.h>
 
-#include <exception>
 #include <new>
 #include <string>
+#include <utility>
 
 #include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
+
+#include "core/base/guarded.hpp"
 
 namespace penstock::c {
 
@@ -24,22 +26,31 @@ Result<Communicator> communicator(penstock_comm comm, const char* path);
 template <typename Body>
 penstock_status border(Body body) noexcept {
   try {
-    return leave(body());
+    return leave(guarded(body));
   } catch (const std::bad_alloc&) {
-    try {
-      return leave({Code::memory, "no memory"});
-    } catch (...) {
-      return PENSTOCK_MEMORY;
-    }
-  } catch (const std::exception& error) {
-    try {
-      return leave({Code::internal, error.what()});
-    } catch (...) {
-      return PENSTOCK_INTERNAL;
-    }
+    last_message() = "no memory";  // so short that it needs none
+    return PENSTOCK_MEMORY;
   } catch (...) {
     return PENSTOCK_INTERNAL;
   }
+}
+
+inline const char* or_empty(const char* text) { return text == nullptr ? "" : text; }
+
+// Collective. Stores at MADE, which errors call WHAT, a new object around what MAKE returns for the ranks of COMM. A
+// NULL on one rank must not leave the other ranks waiting: it goes on with an empty path, which never opens; the ranks
+// compare their paths.
+template <typename Made, typename Make>
+penstock_status make_with(penstock_comm comm, const char* path, Made** made, const char* what, Make make) {
+  return border([&]() -> Status {
+    if (made != nullptr) *made = nullptr;
+    PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
+    auto result = make(ranks, made == nullptr ? "" : or_empty(path));
+    if (made == nullptr) return null(what);
+    PENSTOCK_TRY(result.status());
+    *made = new Made{*std::move(result)};
+    return {};
+  });
 }
 
 }  // namespace penstock::c

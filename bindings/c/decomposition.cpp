@@ -36,9 +36,8 @@ penstock_status decompose(penstock_decomposition** d, Make make) {
   return border([&]() -> Status {
     if (d == nullptr) return null("the decomposition's address");
     *d = nullptr;
-    Result<Decomposition> made = make();
-    if (!made.ok()) return made.status();
-    *d = new penstock_decomposition{*std::move(made)};
+    PENSTOCK_ASSIGN(Decomposition made, make());
+    *d = new penstock_decomposition{std::move(made)};
     return {};
   });
 }

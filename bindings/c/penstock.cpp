@@ -1,7 +1,6 @@
 // The C ABI of files, their datasets and attributes.
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +26,9 @@ using penstock::c::border;
 using penstock::c::communicator;
 using penstock::c::dims;
 using penstock::c::last_message;
+using penstock::c::make_with;
 using penstock::c::null;
+using penstock::c::or_empty;
 
 constexpr int text_base = 0x1000000;
 
@@ -102,17 +103,8 @@ Result<std::vector<std::string>> texts_of(int64_t count, const char* const* text
 using Opener = Result<penstock::File> (*)(const penstock::Communicator&, std::string, std::string_view);
 
 penstock_status open_with(Opener opener, penstock_comm comm, const char* path, const char* plan, penstock_file** file) {
-  return border([&]() -> Status {
-    if (file != nullptr) *file = nullptr;
-    // A NULL on one rank must not leave the other ranks waiting. This rank goes on with an empty path, which never
-    // opens; the ranks compare their paths.
-    const bool usable = file != nullptr && path != nullptr;
-    PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
-    auto opened_file = opener(ranks, usable ? path : "", plan == nullptr ? "" : plan);
-    if (file == nullptr) return null("file");
-    PENSTOCK_ASSIGN(auto opened, std::move(opened_file));
-    *file = new penstock_file{std::move(opened), {}};
-    return {};
+  return make_with(comm, path, file, "file", [&](const penstock::Communicator& ranks, const char* where) {
+    return opener(ranks, where, or_empty(plan));
   });
 }
 
@@ -131,6 +123,14 @@ penstock_status data_call(penstock_file* file, const char* name, penstock_type t
     PENSTOCK_ASSIGN(const ElementType element, element_type(type));
     PENSTOCK_ASSIGN(const auto layout, memory_of(d->value, memory));
     return call(element, layout);
+  });
+}
+
+template <typename Call>
+penstock_status named_call(penstock_file* file, const char* name, Call call) {
+  return remembered(file, [&]() -> Status {
+    if (file == nullptr || name == nullptr) return null("file or name");
+    return call(file->file);
   });
 }
 
@@ -157,31 +157,25 @@ penstock_status penstock_reopen(penstock_comm comm, const char* path, const char
 penstock_status penstock_copy(penstock_comm comm, const char* from, const char* to, const char* plan) {
   return border([&]() -> Status {
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm, to));
-    return penstock::File::copy(ranks, from == nullptr ? "" : from, to == nullptr ? "" : to,
-                                plan == nullptr ? "" : plan);
+    return penstock::File::copy(ranks, or_empty(from), or_empty(to), or_empty(plan));
   });
 }
 
 penstock_status penstock_clone(penstock_comm comm, const char* template_path, const char* path, const char* plan,
                                penstock_file** file) {
-  return border([&]() -> Status {
-    if (file != nullptr) *file = nullptr;
-    const bool usable = file != nullptr && template_path != nullptr && path != nullptr;
-    PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
+  const auto clone = [&](const penstock::Communicator& ranks, const char* where) -> Result<penstock::File> {
+    const bool named = template_path != nullptr && path != nullptr;
     auto cloned =
-        penstock::File::clone(ranks, usable ? template_path : "", usable ? path : "", plan == nullptr ? "" : plan);
-    if (file == nullptr) return null("file");
-    if (!usable) return null(path == nullptr ? "path" : "template_path");
-    PENSTOCK_ASSIGN(auto opened, std::move(cloned));
-    *file = new penstock_file{std::move(opened), {}};
-    return {};
-  });
+        penstock::File::clone(ranks, named && file != nullptr ? template_path : "", named ? where : "", or_empty(plan));
+    return named ? std::move(cloned) : null(path == nullptr ? "path" : "template_path");
+  };
+  return make_with(comm, path, file, "file", clone);
 }
 
 penstock_status penstock_verify(penstock_comm comm, const char* path) {
   return border([&]() -> Status {
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
-    PENSTOCK_ASSIGN(penstock::File file, penstock::File::open_to_check(ranks, path == nullptr ? "" : path));
+    PENSTOCK_ASSIGN(penstock::File file, penstock::File::open_to_check(ranks, or_empty(path)));
     PENSTOCK_ASSIGN(const penstock::Verification found, file.verify());
     PENSTOCK_TRY(file.close());
     return found.verdict(file.path());
@@ -191,14 +185,14 @@ penstock_status penstock_verify(penstock_comm comm, const char* path) {
 penstock_status penstock_repair(penstock_comm comm, const char* path) {
   return border([&]() -> Status {
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
-    return penstock::File::repair(ranks, path == nullptr ? "" : path).status();
+    return penstock::File::repair(ranks, or_empty(path)).status();
   });
 }
 
 penstock_status penstock_seal(penstock_comm comm, const char* path, int force) {
   return border([&]() -> Status {
     PENSTOCK_ASSIGN(const auto ranks, communicator(comm, path));
-    return penstock::File::seal(ranks, path == nullptr ? "" : path, force != 0).status();
+    return penstock::File::seal(ranks, or_empty(path), force != 0).status();
   });
 }
 
@@ -259,7 +253,7 @@ penstock_status penstock_close_restart(penstock_file* file, const char* pattern,
   return border([&]() -> Status {
     if (file == nullptr) return null("file");
     const std::unique_ptr<penstock_file> owned(file);
-    return owned->file.close_restart(pattern == nullptr ? "" : pattern, retain);
+    return owned->file.close_restart(or_empty(pattern), retain);
   });
 }
 
@@ -294,33 +288,23 @@ penstock_status penstock_get_widened(penstock_file* file, const char* name, pens
 }
 
 penstock_status penstock_dimensions(penstock_file* file, const char* name, int count, const char* const* dimensions) {
-  return remembered(file, [&]() -> Status {
-    if (file == nullptr || name == nullptr) return null("file or name");
+  return named_call(file, name, [&](penstock::File& of) -> Status {
     if (count < 0) return {Code::invalid, fmt::format("{} dimensions: the number cannot be negative", count)};
     PENSTOCK_ASSIGN(const auto list, texts_of(count, dimensions, "dimensions"));
-    return file->file.set_dimensions(name, list);
+    return of.set_dimensions(name, list);
   });
 }
 
 penstock_status penstock_group(penstock_file* file, const char* name) {
-  return remembered(file, [&]() -> Status {
-    if (file == nullptr || name == nullptr) return null("file or name");
-    return file->file.make_group(name);
-  });
+  return named_call(file, name, [&](penstock::File& of) { return of.make_group(name); });
 }
 
 penstock_status penstock_remove(penstock_file* file, const char* name) {
-  return remembered(file, [&]() -> Status {
-    if (file == nullptr || name == nullptr) return null("file or name");
-    return file->file.remove(name);
-  });
+  return named_call(file, name, [&](penstock::File& of) { return of.remove(name); });
 }
 
 penstock_status penstock_unlimited(penstock_file* file, const char* name) {
-  return remembered(file, [&]() -> Status {
-    if (file == nullptr || name == nullptr) return null("file or name");
-    return file->file.set_unlimited(name);
-  });
+  return named_call(file, name, [&](penstock::File& of) { return of.set_unlimited(name); });
 }
 
 penstock_status penstock_partial(penstock_file* file, int partial) {

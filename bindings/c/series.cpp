@@ -1,5 +1,4 @@
 // The C ABI of series and provenance.
-#include <fmt/format.h>
 #include <penstock/provenance.hpp>
 #include <penstock/series.hpp>
 
@@ -18,23 +17,11 @@ using penstock::Result;
 using penstock::Series;
 using penstock::Status;
 using penstock::c::border;
+using penstock::c::make_with;
 using penstock::c::null;
+using penstock::c::or_empty;
 
-// A NULL on one rank must not leave the other ranks waiting: MAKE continues with an empty pattern, and ranks compare.
-template <typename Make>
-penstock_status make_with(penstock_comm comm, const char* pattern, penstock_series** series, Make make) {
-  return border([&]() -> Status {
-    if (series != nullptr) *series = nullptr;
-    PENSTOCK_ASSIGN(const auto ranks, penstock::c::communicator(comm, pattern));
-    Result<Series> made = make(ranks, series != nullptr && pattern != nullptr ? pattern : "");
-    if (series == nullptr) return null("series");
-    if (!made.ok()) return made.status();
-    *series = new penstock_series{*std::move(made)};
-    return {};
-  });
-}
-
-// Same as above, for files of a series: OPEN is told whether this rank has a place for the file.
+// Like make_with, for files of a series: OPEN is told whether this rank has a place for the file.
 template <typename Open>
 penstock_status open_with(penstock_series* series, penstock_file** file, Open open) {
   return border([&]() -> Status {
@@ -42,8 +29,8 @@ penstock_status open_with(penstock_series* series, penstock_file** file, Open op
     if (series == nullptr) return null("series");
     Result<File> made = open(series->series, file != nullptr);
     if (file == nullptr) return null("file");
-    if (!made.ok()) return made.status();
-    *file = new penstock_file{*std::move(made), {}};
+    PENSTOCK_TRY(made.status());
+    *file = new penstock_file{*std::move(made)};
     return {};
   });
 }
@@ -62,13 +49,13 @@ extern "C" {
 
 penstock_status penstock_series_create(penstock_comm comm, const char* pattern, const char* plan, const char* options,
                                        penstock_series** series) {
-  return make_with(comm, pattern, series, [&](const penstock::Communicator& ranks, const char* where) {
-    return Series::create(ranks, where, plan == nullptr ? "" : plan, options == nullptr ? "" : options);
+  return make_with(comm, pattern, series, "series", [&](const penstock::Communicator& ranks, const char* where) {
+    return Series::create(ranks, where, or_empty(plan), or_empty(options));
   });
 }
 
 penstock_status penstock_series_open(penstock_comm comm, const char* pattern, penstock_series** series) {
-  return make_with(comm, pattern, series,
+  return make_with(comm, pattern, series, "series",
                    [](const penstock::Communicator& ranks, const char* where) { return Series::open(ranks, where); });
 }
 
@@ -105,9 +92,8 @@ penstock_status penstock_series_describe(penstock_series* series, int64_t index,
 
 penstock_status penstock_series_open_step(penstock_series* series, int64_t index, const char* plan,
                                           penstock_file** file) {
-  return open_with(series, file, [&](const Series& of, bool usable) {
-    return of.open_step(usable ? index : -1, plan == nullptr ? "" : plan);
-  });
+  return open_with(series, file,
+                   [&](const Series& of, bool usable) { return of.open_step(usable ? index : -1, or_empty(plan)); });
 }
 
 const char* penstock_series_warnings(penstock_series* series) {

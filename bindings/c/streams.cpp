@@ -11,25 +11,12 @@ struct penstock_stream {
 namespace {
 
 using penstock::Code;
-using penstock::Result;
 using penstock::Status;
 using penstock::Stream;
 using penstock::c::border;
+using penstock::c::make_with;
 using penstock::c::null;
-
-// A NULL on one rank must not leave the other ranks waiting: MAKE continues with an empty path, and ranks compare.
-template <typename Make>
-penstock_status make_with(penstock_comm comm, const char* path, penstock_stream** stream, Make make) {
-  return border([&]() -> Status {
-    if (stream != nullptr) *stream = nullptr;
-    PENSTOCK_ASSIGN(const auto ranks, penstock::c::communicator(comm, path));
-    Result<Stream> made = make(ranks, stream != nullptr && path != nullptr ? path : "");
-    if (stream == nullptr) return null("stream");
-    if (!made.ok()) return made.status();
-    *stream = new penstock_stream{*std::move(made)};
-    return {};
-  });
-}
+using penstock::c::or_empty;
 
 Status check_memory(const void* memory, int64_t bytes, const char* what) {
   if (bytes < 0) return {Code::invalid, fmt::format("{} bytes: the number cannot be negative", bytes)};
@@ -43,13 +30,13 @@ extern "C" {
 
 penstock_status penstock_stream_create(penstock_comm comm, const char* path, const char* options,
                                        penstock_stream** stream) {
-  return make_with(comm, path, stream, [&](const penstock::Communicator& ranks, const char* where) {
-    return Stream::create(ranks, where, options == nullptr ? "" : options);
+  return make_with(comm, path, stream, "stream", [&](const penstock::Communicator& ranks, const char* where) {
+    return Stream::create(ranks, where, or_empty(options));
   });
 }
 
 penstock_status penstock_stream_open(penstock_comm comm, const char* path, penstock_stream** stream) {
-  return make_with(comm, path, stream,
+  return make_with(comm, path, stream, "stream",
                    [](const penstock::Communicator& ranks, const char* where) { return Stream::open(ranks, where); });
 }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/model/claim.hpp"
-#include "core/model/direction.hpp"
 #include "core/model/piece.hpp"
 #include "core/storage/storage.hpp"
 

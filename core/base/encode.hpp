@@ -29,6 +29,10 @@ class Encoder {
     value<int64_t>(static_cast<int64_t>(values.size()));
     raw(values.data(), values.size_bytes());
   }
+  void texts(std::span<const std::string> values) {
+    value<int64_t>(std::ssize(values));
+    for (const std::string& one : values) text(one);
+  }
   void dims(const Dims& d) { list(std::span(d.begin(), d.end())); }
   std::vector<std::byte> take() { return std::move(bytes_); }
   size_t size() const { return bytes_.size(); }
@@ -63,6 +67,11 @@ class Decoder {
   std::vector<T> list() {
     std::vector<T> values(length(sizeof(T)));
     raw(values.data(), values.size() * sizeof(T));
+    return values;
+  }
+  std::vector<std::string> texts() {
+    std::vector<std::string> values;
+    for (auto n = value<int64_t>(); n > 0 && ok_; --n) values.push_back(text());
     return values;
   }
   Dims dims() {

@@ -5,10 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
@@ -20,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "core/base/crc64.hpp"
+#include "core/base/words.hpp"
 
 namespace penstock {
 namespace {
@@ -83,10 +82,8 @@ struct ProcessStat {
 };
 
 std::optional<int64_t> number(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = parse_number<int64_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 // From /proc/PID/stat: after the last ")" come state (field 3), .., threads (20), .., start (22).

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/base/crc64.hpp"
-#include "core/base/guarded.hpp"
 
 namespace penstock {
 

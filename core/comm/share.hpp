@@ -10,11 +10,18 @@
 #include <penstock/status.hpp>
 
 #include "core/base/encode.hpp"
+#include "core/base/guarded.hpp"
 
 namespace penstock {
 
 // Collective. TELL runs on rank 0 only. Every rank gets the bytes that it encodes, or its error.
 Result<std::vector<std::byte>> from_rank_0(const Communicator& comm, const std::function<Status(Encoder&)>& tell);
+
+// Collective. STEP runs on rank 0 only; every rank gets its status.
+template <typename Step>
+Status on_rank_0(const Communicator& comm, Step step) {
+  return agree(comm, comm->rank() == 0 ? guarded(step) : Status());
+}
 
 // Collective. Every rank gets the bytes of all ranks, one after another in the order of ranks.
 Result<std::vector<std::byte>> from_all_ranks(const Communicator& comm, std::span<const std::byte> own);

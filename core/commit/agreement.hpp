@@ -13,7 +13,6 @@
 #include "core/commit/pending.hpp"
 #include "core/integrity/published.hpp"
 #include "core/model/claim.hpp"
-#include "core/model/direction.hpp"
 
 namespace penstock {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/engine/engine.hpp"
-#include "core/model/direction.hpp"
+#include "core/model/claim.hpp"
 
 namespace penstock {
 

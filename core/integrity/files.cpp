@@ -79,7 +79,7 @@ Result<std::vector<WrongFile>> find_wrong_files(const Target& target, const Cont
   Encoder out;
   const Status status = guarded([&]() -> Status {
     for (size_t i = 0; i < count; ++i) {
-      if (reader_of(i, count, target.comm->size()) != target.comm->rank()) continue;
+      if (!is_reader(target, i, count)) continue;
       PENSTOCK_ASSIGN(const std::string why, look_at(target, contents, i));
       if (why.empty()) continue;
       out.value(static_cast<int32_t>(i));

@@ -9,6 +9,7 @@
 #include "core/base/crc64.hpp"
 #include "core/base/encode.hpp"
 #include "core/base/guarded.hpp"
+#include "core/comm/share.hpp"
 
 namespace penstock {
 namespace {
@@ -114,10 +115,9 @@ class Combiner {
 // The parts of the set that this rank reads back: its own files, or a share of those known to all ranks.
 std::vector<Source> parts_to_read(const Target& target, const Output& output) {
   std::vector<Source> mine;
-  const bool own = target.method.own_files;
-  const int rank = target.comm->rank(), ranks = target.comm->size();
-  for (size_t p = 0; p < output.placed.parts.size(); ++p)
-    if (own || reader_of(p, output.placed.parts.size(), ranks) == rank) mine.push_back({output.placed.parts[p].path});
+  const auto& parts = output.placed.parts;
+  for (size_t p = 0; p < parts.size(); ++p)
+    if (target.method.own_files || is_reader(target, p, parts.size())) mine.push_back({parts[p].path});
   return mine;
 }
 
@@ -156,13 +156,12 @@ Status make_parity(const Target& target, std::vector<Source> mine, const std::st
   }
   PENSTOCK_TRY(agree(target.comm, status));
   PENSTOCK_TRY(target.comm->all_reduce_max(std::span(&longest, 1)));
-  if (target.comm->rank() == 0) {
-    auto file = target.storage->create(path, longest, Io::buffered, target.preallocate);
-    if (file.ok()) created.push_back(path);
-    status = file.ok() ? (*file)->close() : file.status();
-    if (status.ok()) status = target.storage->permit(path);
-  }
-  PENSTOCK_TRY(agree(target.comm, status));
+  PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
+    PENSTOCK_ASSIGN(auto file, target.storage->create(path, longest, Io::buffered, target.preallocate));
+    created.push_back(path);
+    PENSTOCK_TRY(file->close());
+    return target.storage->permit(path);
+  }));
   const int64_t window = combine_window(target);
   PENSTOCK_TRY(combine(target.comm, *target.storage, mine, {path, longest, io, target.durable}, window));
 

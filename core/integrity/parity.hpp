@@ -32,9 +32,9 @@ Status combine(const Communicator& comm, Storage& storage, std::vector<Source>& 
 // The size of such a window in TARGET's buffer.
 int64_t combine_window(const Target& target);
 
-// The rank that reads FILE, one of COUNT files that all RANKS know.
-inline int reader_of(size_t file, size_t count, int ranks) {
-  return static_cast<int>(file * static_cast<size_t>(ranks) / count);
+// Whether this rank reads FILE, one of COUNT files that all ranks know.
+inline bool is_reader(const Target& target, size_t file, size_t count) {
+  return static_cast<int>(file * static_cast<size_t>(target.comm->size()) / count) == target.comm->rank();
 }
 
 // The expected checksum of the parity file.

@@ -1,15 +1,14 @@
 // Repair: rebuilds the one missing or damaged file of a set from the others.
 #include "core/integrity/repair.hpp"
-#include "core/comm/calling.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
+#include "core/comm/share.hpp"
 #include "core/integrity/files.hpp"
 #include "core/integrity/parity.hpp"
-#include "core/publication/output.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
@@ -56,21 +55,18 @@ Status check_rebuilt(const Target& target, const std::string& path, const FileSu
 // Collective. Rebuilds FILE of the set from all others in a new file at PATH, which exists on any status.
 Status rebuild(const Target& target, const Contents& contents, int32_t file, const std::string& path) {
   const FileSum& meant = sum_of(contents, file);
-  Status status;
-  if (target.comm->rank() == 0) {
-    auto made = target.storage->create(path, meant.bytes, Io::buffered, true);
-    status = made.ok() ? (*made)->close() : made.status();
-  }
-  PENSTOCK_TRY(agree(target.comm, status));
+  PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
+    PENSTOCK_ASSIGN(auto made, target.storage->create(path, meant.bytes, Io::buffered, true));
+    return made->close();
+  }));
   std::vector<Source> sources;
   const size_t count = contents.parts.size() + 1;
   for (size_t i = 0; i < count; ++i)
-    if (static_cast<int32_t>(i) != file && reader_of(i, count, target.comm->size()) == target.comm->rank())
+    if (static_cast<int32_t>(i) != file && is_reader(target, i, count))
       sources.push_back({path_of(contents, static_cast<int32_t>(i)), sum_of(contents, static_cast<int32_t>(i)).bytes});
   const Combined combined{path, meant.bytes, Io::buffered, true};
   PENSTOCK_TRY(combine(target.comm, *target.storage, sources, combined, combine_window(target)));
-  PENSTOCK_TRY(agree(
-      target.comm, target.comm->rank() == 0 ? guarded([&] { return check_rebuilt(target, path, meant); }) : Status()));
+  PENSTOCK_TRY(on_rank_0(target.comm, [&] { return check_rebuilt(target, path, meant); }));
   return check_held(target);
 }
 
@@ -145,8 +141,7 @@ Result<Repair> repair_set(Target& target, const Published& file) {
   const std::string& path = path_of(contents, wrong[0].file);
   const std::string made =
       folder_of(path) + partial_name(path.substr(folder_of(path).size()), target.token, target.owner);
-  Status status =
-      agree(target.comm, target.comm->rank() == 0 ? check_place(*target.storage, contents, path) : Status());
+  Status status = on_rank_0(target.comm, [&] { return check_place(*target.storage, contents, path); });
   if (status.ok()) status = rebuild(target, contents, wrong[0].file, made);
   if (status.ok()) {
     PENSTOCK_ASSIGN(const bool newer, is_newer(target, path));

@@ -1,5 +1,4 @@
 // Seal: new checksums for a file that another tool changed on purpose.
-#include "core/comm/calling.hpp"
 #include "core/integrity/repair.hpp"
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include "core/access/here.hpp"
 #include "core/base/crc64.hpp"
 #include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
+#include "core/comm/share.hpp"
 #include "core/integrity/files.hpp"
 #include "core/integrity/parity.hpp"
 #include "core/storage/owner.hpp"
@@ -51,8 +52,7 @@ Result<RenewedSums> sum_all(const Target& target, const Contents& contents) {
   const Status status = guarded([&]() -> Status {
     for (size_t d = 0; d < sums.cuts.size(); ++d)
       for (int64_t i = 0; i < sums.cuts[d].count; ++i) {
-        if (reader_of(static_cast<size_t>(number++), sums.blocks.size(), target.comm->size()) != target.comm->rank())
-          continue;
+        if (!is_reader(target, static_cast<size_t>(number++), sums.blocks.size())) continue;
         PENSTOCK_ASSIGN(sums.blocks[static_cast<size_t>(sums.cuts[d].first + i)],
                         sum_block(target, contents, d, sums.cuts[d], i));
       }
@@ -72,7 +72,7 @@ Result<std::vector<FileSum>> sum_heads(const Target& target, const Contents& con
   std::vector<int64_t> sums(heads.size());
   PENSTOCK_TRY(agree(target.comm, guarded([&]() -> Status {
                        for (size_t p = 0; p < heads.size(); ++p) {
-                         if (reader_of(p, parts.size(), target.comm->size()) != target.comm->rank()) continue;
+                         if (!is_reader(target, p, parts.size())) continue;
                          PENSTOCK_ASSIGN(auto file, target.storage->open(parts[p], Io::automatic, false));
                          PENSTOCK_ASSIGN(const uint64_t sum, sum_of_file(target, *file, heads[p].bytes));
                          sums[p] = static_cast<int64_t>(sum);
@@ -171,32 +171,27 @@ Status seal_single(const Target& target, const Published& file, const Record& ol
   if (file.contents.record_foreign || file.contents.record_words <= 0)
     return {Code::unsupported, "its record of checksums is stored in a way in which only another library can write it"};
   int64_t size = 0, changed_at = 0;
-  Status status;
-  if (target.comm->rank() == 0) {
-    status = guarded([&]() -> Status {
-      PENSTOCK_ASSIGN(const FileStat info, target.storage->stat(target.path));
-      changed_at = info.changed_at;
-      PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, info.bytes, Io::buffered, true));
-      output.created.push_back(output.partial);
-      size = info.bytes;
-      return file->close();
-    });
-  }
-  PENSTOCK_TRY(agree(target.comm, status));
+  PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
+    PENSTOCK_ASSIGN(const FileStat info, target.storage->stat(target.path));
+    changed_at = info.changed_at;
+    PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, info.bytes, Io::buffered, true));
+    output.created.push_back(output.partial);
+    size = info.bytes;
+    return file->close();
+  }));
   PENSTOCK_TRY(target.comm->all_reduce_max(std::span(&size, 1)));
   PENSTOCK_TRY(agree(target.comm, clone(target, output.partial, size)));
   Contents cloned = file.contents;
   cloned.parts = {output.partial};
   PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(target, cloned));
   const Record record = make_record(cloned, sums, old, file.contents.record_words, sealed.unchecked);
-  return agree(target.comm, target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                 PENSTOCK_TRY(write_record(target, file.contents, output.partial, record, old));
-                 PENSTOCK_ASSIGN(const FileStat info, target.storage->stat(target.path));
-                 if (info.bytes == size && info.changed_at == changed_at) return {};
-                 return {Code::mismatch,
-                         "somebody wrote to it while it was being sealed, which would be lost: seal it "
-                         "again when nobody does"};
-               }));
+  return on_rank_0(target.comm, [&]() -> Status {
+    PENSTOCK_TRY(write_record(target, file.contents, output.partial, record, old));
+    PENSTOCK_ASSIGN(const FileStat info, target.storage->stat(target.path));
+    if (info.bytes == size && info.changed_at == changed_at) return {};
+    return {Code::mismatch,
+            "somebody wrote to it while it was being sealed, which would be lost: seal it again when nobody does"};
+  });
 }
 
 // Collective. Makes the data durable before its new sums are.
@@ -204,7 +199,7 @@ Status sync_parts(const Target& target, const Contents& contents) {
   const auto& parts = contents.parts;
   return agree(target.comm, guarded([&]() -> Status {
                  for (size_t p = 0; p < parts.size(); ++p) {
-                   if (reader_of(p, parts.size(), target.comm->size()) != target.comm->rank()) continue;
+                   if (!is_reader(target, p, parts.size())) continue;
                    target.comm->working(0);
                    PENSTOCK_ASSIGN(auto file, target.storage->open(parts[p], Io::buffered, false));
                    PENSTOCK_TRY(file->sync());
@@ -217,11 +212,11 @@ Status sync_parts(const Target& target, const Contents& contents) {
 // Same for a set: the parts stay and get a new index. The future index file is created first, to mark the owner of the
 // parity file.
 Status seal_set(const Target& target, const Published& file, const Record& old, Output& output, Sealed& sealed) {
-  PENSTOCK_TRY(agree(target.comm, target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                       PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, 0, Io::buffered, false));
-                       output.created.push_back(output.partial);
-                       return file->close();
-                     })));
+  PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
+    PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, 0, Io::buffered, false));
+    output.created.push_back(output.partial);
+    return file->close();
+  }));
   PENSTOCK_TRY(sync_parts(target, file.contents));
   PENSTOCK_ASSIGN(const RenewedSums sums, sum_all(target, file.contents));
   output.placed.contents = file.contents;
@@ -231,16 +226,15 @@ Status seal_set(const Target& target, const Published& file, const Record& old, 
     std::vector<Source> mine;
     const auto& parts = file.contents.parts;
     for (size_t p = 0; p < parts.size(); ++p)
-      if (reader_of(p, parts.size(), target.comm->size()) == target.comm->rank()) mine.push_back({parts[p]});
+      if (is_reader(target, p, parts.size())) mine.push_back({parts[p]});
     PENSTOCK_TRY(make_parity(target, std::move(mine), parity_path(target, file.contents.generation), Io::buffered,
                              output.created, output.placed.contents));
   }
-  return agree(target.comm, target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
-                 PENSTOCK_TRY(write_master(target, output));
-                 for (const std::string& path : output.created)
-                   PENSTOCK_TRY(target.storage->permit_like(path, target.path));
-                 return target.storage->sync_directory(target.path);
-               }));
+  return on_rank_0(target.comm, [&]() -> Status {
+    PENSTOCK_TRY(write_master(target, output));
+    for (const std::string& path : output.created) PENSTOCK_TRY(target.storage->permit_like(path, target.path));
+    return target.storage->sync_directory(target.path);
+  });
 }
 
 Status renew(Target& target, const Published& file, const Record& old, Sealed& sealed) {

@@ -3,7 +3,6 @@
 #include "core/integrity/verify.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -11,7 +10,6 @@
 #include "core/access/record.hpp"
 #include "core/base/crc64.hpp"
 #include "core/base/guarded.hpp"
-#include "core/comm/calling.hpp"
 #include "core/comm/share.hpp"
 #include "core/integrity/files.hpp"
 
@@ -228,7 +226,7 @@ bool is_single(const Published& file) { return file.contents.parts.size() == 1 &
 Result<std::vector<int64_t>> find_written(const Target& target, const Published& file, const Record& record) {
   const Contents& contents = file.contents;
   std::vector<int64_t> written(contents.parts.size() + 1);
-  const Status status = target.comm->rank() > 0 ? Status() : guarded([&]() -> Status {
+  PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
     PENSTOCK_ASSIGN(const FileStat published, target.storage->stat(file.path));
     if (is_single(file)) {
       int64_t unit = 1;
@@ -241,8 +239,7 @@ Result<std::vector<int64_t>> find_written(const Target& target, const Published&
       written[i] = info.ok() && info->changed_at > published.changed_at;
     }
     return {};
-  });
-  PENSTOCK_TRY(agree(target.comm, status));
+  }));
   PENSTOCK_TRY(target.comm->all_reduce_max(written));
   return written;
 }
@@ -313,20 +310,15 @@ Result<Verification> verify(Target& target, Published& file, const std::function
   PENSTOCK_ASSIGN(const auto found, find_damaged(target, file, all, progress));
   result.damages = damages_of(file, found);
   PENSTOCK_ASSIGN(const auto written, find_written(target, file, checking.record));
-  Status status;
   int64_t differ = 0, committed_at = checking.record.committed_at;
-  if (target.comm->rank() == 0) {
-    status = guarded([&]() -> Status {
-      PENSTOCK_ASSIGN(const bool agrees, metadata_agree(target, file, checking.record));
-      differ = !agrees;
-      if (committed_at != 0) return {};
-      PENSTOCK_ASSIGN(const FileStat index,
-                      target.storage->stat(file.path));  // of a set without checksums of data
-      committed_at = index.changed_at;
-      return {};
-    });
-  }
-  PENSTOCK_TRY(agree(target.comm, status));
+  PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
+    PENSTOCK_ASSIGN(const bool agrees, metadata_agree(target, file, checking.record));
+    differ = !agrees;
+    if (committed_at != 0) return {};
+    PENSTOCK_ASSIGN(const FileStat index, target.storage->stat(file.path));  // of a set without checksums of data
+    committed_at = index.changed_at;
+    return {};
+  }));
   PENSTOCK_TRY(target.comm->all_reduce_max(std::span(&differ, 1)));
   PENSTOCK_TRY(target.comm->all_reduce_max(std::span(&committed_at, 1)));
   result.committed_at = committed_at;

@@ -2,12 +2,14 @@
 #include "core/mesh/mesh.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "core/base/words.hpp"
 
 namespace penstock {
 namespace {
@@ -25,20 +27,8 @@ using Words = std::map<std::string, std::string>;
 
 // The text of attribute NAME of OBJECT, "" if it has none.
 std::string word(const Catalogue& catalogue, const std::string& object, const char* name) {
-  const auto list = catalogue.attributes.find(object);
-  if (list == catalogue.attributes.end()) return {};
-  const auto found = list->second.find(name);
-  return found == list->second.end() ? std::string() : text(found->second);
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(at, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
+  const Attribute* found = catalogue.attribute(object, name);
+  return found == nullptr ? std::string() : text(*found);
 }
 
 class Reader {
@@ -68,13 +58,11 @@ class Reader {
   }
 
   Status take_words() {
-    const auto parts = split(word(catalogue_, object_, "mesh"), ',');
+    const std::string description = word(catalogue_, object_, "mesh");
+    const auto parts = split(description, ',');
     const auto* kind = std::ranges::find(kinds, parts[0], [](const auto& one) { return one.first; });
-    if (kind == std::end(kinds)) {
-      std::vector<std::string_view> names;
-      for (const auto& one : kinds) names.push_back(one.first);
-      return wrong(fmt::format("'{}' is no kind of mesh: {}", parts[0], fmt::join(names, ", ")));
-    }
+    if (kind == std::end(kinds))
+      return wrong(fmt::format("'{}' is no kind of mesh: {}", parts[0], fmt::join(std::views::keys(kinds), ", ")));
     mesh_.kind = kind->second;
     for (size_t i = 1; i < parts.size(); ++i) {
       const size_t equals = parts[i].find('=');
@@ -95,12 +83,11 @@ class Reader {
     std::vector<double> values;
     const std::string text = take(key);
     if (text.empty()) return values;
-    for (const std::string& part : split(text, ':')) {
-      double value = 0;
-      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-      if (error != std::errc() || end != part.data() + part.size() || !std::isfinite(value))
+    for (const std::string_view part : split(text, ':')) {
+      const auto value = parse_number<double>(part);
+      if (!value || !std::isfinite(*value))
         return wrong(fmt::format("{}={} are no numbers with colons between them", key, text));
-      values.push_back(value);
+      values.push_back(*value);
     }
     return values;
   }
@@ -168,18 +155,15 @@ class Reader {
     PENSTOCK_TRY(read_points());
     mesh_.type = take("type");
     const int nodes = nodes_of_cell(mesh_.type);
-    if (nodes < 0) {
-      std::vector<std::string_view> names;
-      for (const auto& one : cell_types) names.push_back(one.first);
-      return wrong(fmt::format("type={} is no type of cells: {}", mesh_.type, fmt::join(names, ", ")));
-    }
+    if (nodes < 0)
+      return wrong(
+          fmt::format("type={} is no type of cells: {}", mesh_.type, fmt::join(std::views::keys(cell_types), ", ")));
     PENSTOCK_ASSIGN(const Dataset* cells, dataset("cells", take("cells"), nodes == 0 ? 1 : 2));
     mesh_.cells = cells->name;
-    const std::string count = take("count");
+    const auto count = parse_number<int64_t>(take("count"));
     if (nodes == 0) {
-      const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), mesh_.count);
-      if (error != std::errc() || end != count.data() + count.size() || mesh_.count < 0)
-        return wrong("mixed cells need count=, how many there are");
+      if (!count || *count < 0) return wrong("mixed cells need count=, how many there are");
+      mesh_.count = *count;
       return {};
     }
     if (cells->shape[1] != nodes)
@@ -211,22 +195,6 @@ class Reader {
   Words words_;
   std::set<std::string> used_;
 };
-
-// The extents of MESH's nodes, if its own datasets determine them.
-std::vector<int64_t> nodes_of(const Catalogue& catalogue, const Mesh& mesh) {
-  std::vector<int64_t> nodes;
-  const auto shape = [&](const std::string& name) -> const Dims& { return catalogue.find(name)->shape; };
-  switch (mesh.kind) {
-    case MeshKind::rectilinear:
-      for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) nodes.push_back(shape(*axis)[0]);
-      break;
-    case MeshKind::curvilinear: nodes.assign(shape(mesh.axes[0]).begin(), shape(mesh.axes[0]).end()); break;
-    case MeshKind::unstructured:
-    case MeshKind::particles: nodes.push_back(shape(mesh.points.empty() ? mesh.axes[0] : mesh.points)[0]); break;
-    default: break;
-  }
-  return nodes;
-}
 
 Result<Values> values_on(const Catalogue& catalogue, const Mesh& mesh, const Dataset& dataset,
                          std::vector<int64_t>& uniform) {
@@ -271,6 +239,21 @@ Result<Values> values_on(const Catalogue& catalogue, const Mesh& mesh, const Dat
 }
 
 }  // namespace
+
+std::vector<int64_t> nodes_of(const Catalogue& catalogue, const Mesh& mesh) {
+  std::vector<int64_t> nodes;
+  const auto shape = [&](const std::string& name) -> const Dims& { return catalogue.find(name)->shape; };
+  switch (mesh.kind) {
+    case MeshKind::rectilinear:
+      for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) nodes.push_back(shape(*axis)[0]);
+      break;
+    case MeshKind::curvilinear: nodes.assign(shape(mesh.axes[0]).begin(), shape(mesh.axes[0]).end()); break;
+    case MeshKind::unstructured:
+    case MeshKind::particles: nodes.push_back(shape(mesh.points.empty() ? mesh.axes[0] : mesh.points)[0]); break;
+    default: break;
+  }
+  return nodes;
+}
 
 int nodes_of_cell(std::string_view type) {
   const auto* found = std::ranges::find(cell_types, type, [](const auto& one) { return one.first; });

@@ -13,7 +13,6 @@
 // Attribute "on" of a dataset names its mesh; "center" is "node" or "cell" (default: node; for blocks cell).
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -52,6 +51,8 @@ struct MeshWithValues {
 // All meshes that attributes of CATALOGUE describe, by name. Code::invalid, naming object and attribute, if a
 // description is malformed, names missing datasets, or does not fit the datasets on the mesh.
 Result<std::vector<MeshWithValues>> meshes_of(const Catalogue& catalogue);
+// The extents of MESH's nodes, slowest first, if its own datasets determine them; otherwise none.
+std::vector<int64_t> nodes_of(const Catalogue& catalogue, const Mesh& mesh);
 // The number of nodes of a cell of TYPE; 0 for "mixed", -1 for an unknown type.
 int nodes_of_cell(std::string_view type);
 

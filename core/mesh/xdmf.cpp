@@ -136,6 +136,14 @@ std::string attribute(const Values& values, const std::string& name, bool sheet,
   return all;
 }
 
+// A topology of NODES, and where they are; a SHEET has an additional first dimension of 1.
+std::string structured(std::string_view topology, std::span<const int64_t> nodes, bool sheet, std::string_view geometry,
+                       std::string_view items) {
+  return fmt::format(
+      "     <Topology TopologyType=\"{}\" Dimensions=\"{}{}\"/>\n     <Geometry GeometryType=\"{}\">{}</Geometry>\n",
+      topology, sheet ? "1 " : "", fmt::join(nodes, " "), geometry, items);
+}
+
 // The nodes of one axis.
 std::string axis_item(double origin, double spacing, int64_t nodes) {
   std::vector<double> places(static_cast<size_t>(nodes));
@@ -148,24 +156,10 @@ std::string axis_item(double origin, double spacing, int64_t nodes) {
 std::string uniform_grid(std::span<const int64_t> nodes, std::span<const double> origin,
                          std::span<const double> spacing, bool has_cells) {
   if (nodes.size() == 2 && has_cells)
-    return fmt::format(
-        "     <Topology TopologyType=\"2DRectMesh\" Dimensions=\"{}\"/>\n     <Geometry "
-        "GeometryType=\"VXVY\">{}{}</Geometry>\n",
-        fmt::join(nodes, " "), axis_item(origin[1], spacing[1], nodes[1]), axis_item(origin[0], spacing[0], nodes[0]));
-  return fmt::format(
-      "     <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"{}{}\"/>\n     <Geometry "
-      "GeometryType=\"ORIGIN_DXDYDZ\">{}{}</Geometry>\n",
-      nodes.size() == 2 ? "1 " : "", fmt::join(nodes, " "), list_item(with_sheet(origin, 0)),
-      list_item(with_sheet(spacing, 1)));
-}
-
-// For a block whose origin is in the file.
-std::string block_place(std::span<const int64_t> nodes, std::string_view origin, std::span<const double> spacing) {
-  const bool flat = spacing.size() == 2;
-  return fmt::format(
-      "     <Topology TopologyType=\"{}\" Dimensions=\"{}\"/>\n     <Geometry GeometryType=\"{}\">{}{}</Geometry>\n",
-      flat ? "2DCoRectMesh" : "3DCoRectMesh", fmt::join(nodes, " "), flat ? "ORIGIN_DXDY" : "ORIGIN_DXDYDZ", origin,
-      list_item(spacing));
+    return structured("2DRectMesh", nodes, false, "VXVY",
+                      axis_item(origin[1], spacing[1], nodes[1]) + axis_item(origin[0], spacing[0], nodes[0]));
+  return structured("3DCoRectMesh", nodes, nodes.size() == 2, "ORIGIN_DXDYDZ",
+                    list_item(with_sheet(origin, 0)) + list_item(with_sheet(spacing, 1)));
 }
 
 class MeshGrid {
@@ -237,31 +231,20 @@ class MeshGrid {
         for (int64_t& extent : nodes) extent += first.at_cells ? 1 : 0;
         return uniform_grid(nodes, mesh_.origin, mesh_.spacing, has_cells());
       }
-      case MeshKind::rectilinear: {
-        std::vector<int64_t> nodes;
-        for (auto axis = mesh_.axes.rbegin(); axis != mesh_.axes.rend(); ++axis)
-          nodes.push_back(dataset(*axis).shape[0]);
-        return structured(flat ? "2DRectMesh" : "3DRectMesh", nodes, flat ? "VXVY" : "VXVYVZ");
-      }
-      case MeshKind::curvilinear: {
-        const Dims& shape = dataset(mesh_.axes[0]).shape;
-        return structured(flat ? "2DSMesh" : "3DSMesh", {shape.begin(), shape.end()}, flat ? "X_Y" : "X_Y_Z");
-      }
+      case MeshKind::rectilinear:
+        return structured(flat ? "2DRectMesh" : "3DRectMesh", nodes_of(catalogue_, mesh_), false,
+                          flat ? "VXVY" : "VXVYVZ", axis_items());
+      case MeshKind::curvilinear:
+        return structured(flat ? "2DSMesh" : "3DSMesh", nodes_of(catalogue_, mesh_), false, flat ? "X_Y" : "X_Y_Z",
+                          axis_items());
       case MeshKind::unstructured: return cells() + points();
-      case MeshKind::particles: {
-        const int64_t count = dataset(mesh_.points.empty() ? mesh_.axes[0] : mesh_.points).shape[0];
-        return fmt::format("     <Topology TopologyType=\"Polyvertex\" NumberOfElements=\"{}\"/>\n", count) + points();
-      }
+      case MeshKind::particles:
+        return fmt::format("     <Topology TopologyType=\"Polyvertex\" NumberOfElements=\"{}\"/>\n",
+                           nodes_of(catalogue_, mesh_)[0]) +
+               points();
       case MeshKind::blocks: break;
     }
     return {};
-  }
-
-  std::string structured(std::string_view topology, const std::vector<int64_t>& nodes,
-                         std::string_view geometry) const {
-    return fmt::format(
-        "     <Topology TopologyType=\"{}\" Dimensions=\"{}\"/>\n     <Geometry GeometryType=\"{}\">{}</Geometry>\n",
-        topology, fmt::join(nodes, " "), geometry, axis_items());
   }
 
   std::string points() const {
@@ -295,8 +278,12 @@ class MeshGrid {
     const int64_t places = mesh_.lies ? 3 : mesh_.dimensions;
     const int64_t start[] = {block, 0}, count[] = {1, places}, shape[] = {places};
     const std::vector<double> spacing = mesh_.lies ? with_sheet(mesh_.spacing, mesh_.spacing[1]) : mesh_.spacing;
+    const bool flat = places == 2;
+    const std::string place =
+        structured(flat ? "2DCoRectMesh" : "3DCoRectMesh", nodes, false, flat ? "ORIGIN_DXDY" : "ORIGIN_DXDYDZ",
+                   part_item(dataset(mesh_.corners), start, count, shape) + list_item(spacing));
     return fmt::format("    <Grid Name=\"{} {}\" GridType=\"Uniform\">\n{}{}    </Grid>\n", escaped(mesh_.name), block,
-                       block_place(nodes, part_item(dataset(mesh_.corners), start, count, shape), spacing), attributes);
+                       place, attributes);
   }
 
   const Catalogue& catalogue_;
@@ -304,22 +291,17 @@ class MeshGrid {
   const std::vector<Values>& values_;
 };
 
-using Attributes = std::map<std::string, std::map<std::string, Attribute>>;
-
 // COUNT finite numbers of attribute NAME of OBJECT; empty if it is something else.
-std::vector<double> numbers(const Attributes& all, const std::string& object, const char* name, int count) {
-  const auto list = all.find(object);
-  if (list == all.end()) return {};
-  const auto at = list->second.find(name);
-  if (at == list->second.end() || elements(at->second.shape) != count) return {};
-  const Attribute& attribute = at->second;
+std::vector<double> numbers(const Catalogue& catalogue, const std::string& object, const char* name, int count) {
+  const Attribute* attribute = catalogue.attribute(object, name);
+  if (attribute == nullptr || elements(attribute->shape) != count) return {};
   std::vector<double> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) {
-    if (attribute.type.kind == Kind::f64) {
-      std::memcpy(&values[i], attribute.value.data() + 8 * i, 8);
-    } else if (attribute.type.kind == Kind::f32) {
+    if (attribute->type.kind == Kind::f64) {
+      std::memcpy(&values[i], attribute->value.data() + 8 * i, 8);
+    } else if (attribute->type.kind == Kind::f32) {
       float value = 0;
-      std::memcpy(&value, attribute.value.data() + 4 * i, 4);
+      std::memcpy(&value, attribute->value.data() + 4 * i, 4);
       values[i] = value;
     } else {
       return {};
@@ -332,7 +314,7 @@ std::vector<double> numbers(const Attributes& all, const std::string& object, co
 std::vector<double> grid_numbers(const Catalogue& catalogue, const Dataset& dataset, const char* name, double other) {
   const int rank = dataset.shape.rank();
   for (const std::string& object : {dataset.name, std::string()})
-    if (auto found = numbers(catalogue.attributes, object, name, rank); !found.empty()) return found;
+    if (auto found = numbers(catalogue, object, name, rank); !found.empty()) return found;
   return std::vector<double>(static_cast<size_t>(rank), other);
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/words.hpp"
 #include "core/codec/codec.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
@@ -171,16 +172,6 @@ Status check_transport(const Plan& plan, Direction direction) {
 
 namespace {
 
-std::vector<std::string_view> words(std::string_view choices) {
-  std::vector<std::string_view> list;
-  while (!choices.empty()) {
-    const size_t bar = std::min(choices.find('|'), choices.size());
-    list.push_back(choices.substr(0, bar));
-    choices.remove_prefix(std::min(bar + 1, choices.size()));
-  }
-  return list;
-}
-
 std::string refusal(const std::string& text) {
   const auto plan = parse_plan(text, "raw", vocabulary());
   if (!plan) return plan.status().message();
@@ -200,7 +191,7 @@ void add_cells(const Transport& transport, std::vector<MethodRow>& rows) {
     if (!parameter.combines || parameter.name == "request") continue;
     std::vector<std::string> longer;
     for (const std::string& cell : cells)
-      for (const std::string_view value : words(parameter.allowed))
+      for (const std::string_view value : split(parameter.allowed, '|'))
         longer.push_back(fmt::format("{}{}{}={}", cell, cell.empty() ? "" : ",", parameter.name, value));
     cells = std::move(longer);
   }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/direction.hpp"
+#include "core/model/claim.hpp"
 #include "core/plan/plan.hpp"
 
 namespace penstock {

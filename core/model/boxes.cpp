@@ -15,12 +15,7 @@ void boxes_of_run(const Dims& shape, int64_t offset, int64_t length, std::vector
     // The slowest dimension whose whole rows fit from here.
     while (d > 0 && offset % (step * shape[d]) == 0 && length >= step * shape[d]) step *= shape[d--];
     const int64_t rows = d < 0 ? 1 : std::min(length / step, shape[d] - offset / step % shape[d]);
-    Box box{Dims::filled(rank, 0), Dims::filled(rank, 1)};
-    int64_t rest = offset / step;
-    for (int k = d; k >= 0; --k) {
-      box.start[k] = rest % shape[k];
-      rest /= shape[k];
-    }
+    Box box{coordinates(shape, offset), Dims::filled(rank, 1)};
     if (d >= 0) box.count[d] = rows;
     for (int k = d + 1; k < rank; ++k) box.count[k] = shape[k];
     boxes.push_back(box);

@@ -12,8 +12,7 @@
 namespace penstock {
 
 int Catalogue::index_of(std::string_view name) const {
-  const auto at = std::lower_bound(datasets.begin(), datasets.end(), name,
-                                   [](const Dataset& d, std::string_view n) { return d.name < n; });
+  const auto at = std::ranges::lower_bound(datasets, name, {}, &Dataset::name);
   return at != datasets.end() && at->name == name ? static_cast<int>(at - datasets.begin()) : -1;
 }
 
@@ -41,6 +40,13 @@ int64_t elements(const Dims& shape) {
 }
 
 int64_t bytes(const Dataset& dataset) { return elements(dataset.shape) * bytes(dataset.type); }
+
+Dims row_major(const Dims& shape) {
+  Dims step = Dims::filled(shape.rank(), 1);
+  for (int d = shape.rank() - 2; d >= 0; --d)
+    step[d] = static_cast<int64_t>(static_cast<uint64_t>(step[d + 1]) * static_cast<uint64_t>(shape[d + 1]));
+  return step;
+}
 
 Dims coordinates(const Dims& shape, int64_t offset) {
   Dims at = Dims::filled(shape.rank(), 0);

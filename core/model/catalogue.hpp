@@ -38,6 +38,8 @@ struct Catalogue {
 
 int64_t elements(const Dims& shape);
 int64_t bytes(const Dataset& dataset);
+// The distance between neighbours of each dimension in row-major order. It wraps only if an extent is 0.
+Dims row_major(const Dims& shape);
 // The index of linear element OFFSET in each dimension.
 Dims coordinates(const Dims& shape, int64_t offset);
 std::string describe(const Dataset& dataset);  // "f64 (100, 200)"

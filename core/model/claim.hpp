@@ -1,13 +1,17 @@
-// Claim: elements of one dataset that a rank writes or reads, and where they are in its memory.
+// Claim: elements of one dataset that a rank writes or reads (Direction), and where they are in its memory.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <penstock/supplier.hpp>
 
 #include "core/model/selection.hpp"
 
 namespace penstock {
+
+// Whether data moves to files or from files.
+enum class Direction : uint8_t { write, read };
 
 struct Claim {
   int dataset = 0;      // index into a catalogue

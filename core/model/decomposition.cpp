@@ -31,13 +31,10 @@ Status check_box(const Dims& shape, const Box& box) {
   return {};
 }
 
-Dims row_major(const Dims& shape) {
-  Dims stride = Dims::filled(shape.rank(), 1);
-  for (int d = shape.rank() - 2; d >= 0; --d) stride[d] = stride[d + 1] * shape[d + 1];
-  return stride;
-}
-
 }  // namespace
+
+Decomposition::Decomposition(Form form, const Dims& shape)
+    : form_(form), shape_(shape), boxes_(no_boxes), runs_(no_runs) {}
 
 Result<Decomposition> Decomposition::block(const Dims& shape, const Dims& start, const Dims& count) {
   const Box box{start, count};
@@ -54,14 +51,12 @@ Result<Decomposition> Decomposition::grid(const Dims& shape, const Dims& process
     return Status(Code::invalid, fmt::format("rank {} in process grid {}: neither may be below one process", rank,
                                              describe(process_grid)));
   Box box{Dims::filled(shape.rank(), 0), Dims::filled(shape.rank(), 0)};
-  int64_t rest = rank;
-  if (rest < penstock::elements(process_grid)) {
-    for (int d = shape.rank() - 1; d >= 0; --d) {
-      const int64_t at = rest % process_grid[d];
-      rest /= process_grid[d];
+  if (rank < penstock::elements(process_grid)) {
+    const Dims at = coordinates(process_grid, rank);
+    for (int d = 0; d < shape.rank(); ++d) {
       const int64_t whole = shape[d] / process_grid[d], extra = shape[d] % process_grid[d];
-      box.start[d] = at * whole + std::min(at, extra);
-      box.count[d] = whole + (at < extra ? 1 : 0);
+      box.start[d] = at[d] * whole + std::min(at[d], extra);
+      box.count[d] = whole + (at[d] < extra ? 1 : 0);
     }
   } else if (shape.rank() == 0) {
     return boxes(shape, {});
@@ -72,11 +67,8 @@ Result<Decomposition> Decomposition::grid(const Dims& shape, const Dims& process
 Result<Decomposition> Decomposition::boxes(const Dims& shape, std::span<const Box> boxes) {
   PENSTOCK_TRY(check(shape));
   for (const Box& box : boxes) PENSTOCK_TRY(check_box(shape, box));
-  Decomposition d;
-  d.form_ = Form::boxes;
-  d.shape_ = shape;
+  Decomposition d(Form::boxes, shape);
   d.boxes_ = std::make_shared<const std::vector<Box>>(boxes.begin(), boxes.end());
-  d.runs_ = no_runs;
   return d;
 }
 
@@ -93,10 +85,7 @@ Result<Decomposition> Decomposition::runs(const Dims& shape, std::span<const Run
   for (size_t i = 1; i < sorted.size(); ++i)
     if (sorted[i].offset < sorted[i - 1].offset + sorted[i - 1].length)
       return Status(Code::overlap, fmt::format("two runs of this rank hold element {}", sorted[i].offset));
-  Decomposition d;
-  d.form_ = Form::runs;
-  d.shape_ = shape;
-  d.boxes_ = no_boxes;
+  Decomposition d(Form::runs, shape);
   d.runs_ = std::make_shared<const std::vector<Run>>(runs.begin(), runs.end());
   return d;
 }
@@ -110,23 +99,14 @@ Result<Decomposition> Decomposition::ragged(int64_t rows, const Dims& row) {
   Dims whole{rows};
   for (const int64_t extent : row) whole.push_back(extent);
   PENSTOCK_TRY(check(whole));
-  Decomposition d;
-  d.form_ = Form::ragged;
-  d.shape_ = row;
+  Decomposition d(Form::ragged, row);
   d.rows_ = rows;
-  d.boxes_ = no_boxes;
-  d.runs_ = no_runs;
   return d;
 }
 
 Result<Decomposition> Decomposition::replicated(const Dims& shape) {
   PENSTOCK_TRY(check(shape));
-  Decomposition d;
-  d.form_ = Form::replicated;
-  d.shape_ = shape;
-  d.boxes_ = no_boxes;
-  d.runs_ = no_runs;
-  return d;
+  return Decomposition(Form::replicated, shape);
 }
 
 Result<Decomposition> Decomposition::per_rank(const Dims& row) {

@@ -31,12 +31,9 @@ DimensionNames words(const Attribute& attribute) {
 }  // namespace
 
 std::optional<DimensionNames> dimension_names(const Catalogue& catalogue, std::string_view dataset) {
-  const auto list = catalogue.attributes.find(std::string(dataset));
-  if (list == catalogue.attributes.end()) return std::nullopt;
-  const auto found = list->second.find(std::string(naming_attribute));
-  if (found == list->second.end() || found->second.type.kind != Kind::text || found->second.shape.rank() > 1)
-    return std::nullopt;
-  return words(found->second);
+  const Attribute* found = catalogue.attribute(std::string(dataset), std::string(naming_attribute));
+  if (found == nullptr || found->type.kind != Kind::text || found->shape.rank() > 1) return std::nullopt;
+  return words(*found);
 }
 
 Attribute naming(const DimensionNames& names) { return text_attribute(std::string(naming_attribute), names); }

@@ -29,9 +29,7 @@ std::set<std::string> groups_of(const Catalogue& catalogue) {
 
 class Finder {
  public:
-  explicit Finder(const Catalogue& catalogue) : catalogue_(catalogue), groups_(groups_of(catalogue)) {}
-
-  void find() {
+  explicit Finder(const Catalogue& catalogue) : catalogue_(catalogue), groups_(groups_of(catalogue)) {
     for (const Dataset& dataset : catalogue_.datasets) add(dataset);
   }
 
@@ -55,7 +53,6 @@ class Finder {
     return scales;
   }
 
-  // REQUIRES: find().
   Status check(const Dataset& dataset) const {
     const auto names = dimension_names(catalogue_, dataset.name);
     const int64_t count = names ? std::ssize(*names) : 0;
@@ -153,16 +150,11 @@ bool DimensionScales::concern(const std::string& dataset) const {
   return of.contains(dataset) || (at != list.end() && at->name == dataset);
 }
 
-DimensionScales scales_of(const Catalogue& catalogue) {
-  Finder finder(catalogue);
-  finder.find();
-  return finder.take();
-}
+DimensionScales scales_of(const Catalogue& catalogue) { return Finder(catalogue).take(); }
 
 Status check_dimensions(const Catalogue& catalogue, const std::set<std::string>& named) {
   if (named.empty()) return {};
-  Finder finder(catalogue);
-  finder.find();
+  const Finder finder(catalogue);
   for (const std::string& name : named) {
     const Dataset* dataset = catalogue.find(name);
     if (dataset == nullptr) {

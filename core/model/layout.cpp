@@ -48,10 +48,6 @@ std::vector<StoredBlock> decode_blocks(Decoder& in) {
   return blocks;
 }
 
-}  // namespace
-
-namespace {
-
 void name_elements(const Dataset& dataset, const StoredBlock& block, std::vector<std::string>& names) {
   const auto add = [&](const Dims& first, const Dims& last) {
     names.push_back("'" + dataset.name + "': " + describe(first) + " to " + describe(last));
@@ -95,12 +91,10 @@ std::vector<std::byte> encode(const Contents& contents) {
   out.text(contents.generation);
   out.text(contents.replaced);
   out.text(contents.left_out);
-  out.value(std::ssize(contents.unread));
-  for (const std::string& what : contents.unread) out.text(what);
+  out.texts(contents.unread);
   out.text(contents.converted);
   out.list(std::span<const std::byte>(encode(contents.catalogue)));
-  out.value(static_cast<int64_t>(contents.parts.size()));
-  for (const std::string& part : contents.parts) out.text(part);
+  out.texts(contents.parts);
   for (size_t i = 0; i < contents.catalogue.datasets.size(); ++i) {
     out.value(static_cast<bool>(contents.foreign[i]));
     encode(out, contents.blocks[i]);
@@ -115,8 +109,7 @@ std::vector<std::byte> encode(const Contents& contents) {
     out.value(lost.part);
     out.value(lost.why.code());
     out.text(lost.why.message());
-    out.value(std::ssize(lost.boxes));
-    for (const std::string& box : lost.boxes) out.text(box);
+    out.texts(lost.boxes);
   }
   out.list(std::span<const FileSum>(contents.heads));
   out.value(contents.parity.has_value());
@@ -140,10 +133,10 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
   contents.generation = in.text();
   contents.replaced = in.text();
   contents.left_out = in.text();
-  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) contents.unread.push_back(in.text());
+  contents.unread = in.texts();
   contents.converted = in.text();
   PENSTOCK_ASSIGN(contents.catalogue, decode_catalogue(in.list<std::byte>()));
-  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) contents.parts.push_back(in.text());
+  contents.parts = in.texts();
   for (size_t i = 0; i < contents.catalogue.datasets.size() && in.ok(); ++i) {
     contents.foreign.push_back(in.value<bool>());
     contents.blocks.push_back(decode_blocks(in));
@@ -157,7 +150,7 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
     lost.part = in.value<int32_t>();
     const auto code = in.value<Code>();
     lost.why = {code, in.text()};
-    for (auto boxes = in.value<int64_t>(); boxes > 0 && in.ok(); --boxes) lost.boxes.push_back(in.text());
+    lost.boxes = in.texts();
   }
   contents.heads = in.list<FileSum>();
   if (in.value<bool>()) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
-#include <limits>
 #include <random>
 
 #include <penstock/decomposition.hpp>

@@ -6,29 +6,16 @@
 #include "core/model/catalogue.hpp"
 
 namespace penstock {
-namespace {
-
-// Products of the extents after each dimension; they wrap only if nothing is selected.
-Dims steps(const Dims& shape) {
-  Dims step = Dims::filled(shape.rank(), 1);
-  for (int d = shape.rank() - 2; d >= 0; --d)
-    step[d] = static_cast<int64_t>(static_cast<uint64_t>(step[d + 1]) * static_cast<uint64_t>(shape[d + 1]));
-  return step;
-}
-
-}  // namespace
 
 Selection Selection::of_box(Dims shape, Box box, Memory memory) {
   Selection s;
   s.count_ = elements(box.count);
-  s.stride_ = memory.stride.rank() == box.count.rank() ? memory.stride : steps(box.count);
+  s.stride_ = memory.stride.rank() == box.count.rank() ? memory.stride : row_major(box.count);
   s.memory_offset_ = memory.offset;
   s.shape_ = shape;
   s.box_ = box;
   return s;
 }
-
-Selection Selection::of_box(Dims shape, Box box) { return of_box(shape, box, Memory{}); }
 
 Selection Selection::whole(const Dims& shape) { return of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}); }
 
@@ -71,7 +58,7 @@ Selection Selection::of_memory_runs(Dims shape, std::vector<MemoryRun> sorted) {
 int64_t Selection::first() const {
   if (count_ == 0) return 0;
   if (runs_) return runs_->front().offset;
-  const Dims step = steps(shape_);
+  const Dims step = row_major(shape_);
   int64_t offset = 0;
   for (int d = 0; d < shape_.rank(); ++d) offset += box_.start[d] * step[d];
   return offset;
@@ -80,7 +67,7 @@ int64_t Selection::first() const {
 int64_t Selection::last() const {
   if (count_ == 0) return 0;
   if (runs_) return runs_->back().offset + runs_->back().length;
-  const Dims step = steps(shape_);
+  const Dims step = row_major(shape_);
   int64_t offset = 1;
   for (int d = 0; d < shape_.rank(); ++d) offset += (box_.start[d] + box_.count[d] - 1) * step[d];
   return offset;
@@ -95,7 +82,7 @@ int64_t Selection::count_below(int64_t limit) const {
     const MemoryRun& run = *(after - 1);
     return run.before + std::min(run.length, limit - run.offset);
   }
-  const Dims step = steps(shape_);
+  const Dims step = row_major(shape_);
   int64_t below = 0, inner = count_;
   for (int d = 0; d < shape_.rank(); ++d) {
     const int64_t digit = limit / step[d];
@@ -143,8 +130,6 @@ Selection Selection::decode(Decoder& in) {
   return of_box(shape, box, memory);
 }
 
-Cursor::Cursor(const Selection& selection) : Cursor(selection, 0, INT64_MAX) {}
-
 Cursor::Cursor(const Selection& selection, int64_t begin, int64_t end)
     : selection_(&selection), end_(end), begin_(begin) {
   if (selection.count() == 0 || begin >= end) {
@@ -160,7 +145,7 @@ Cursor::Cursor(const Selection& selection, int64_t begin, int64_t end)
   }
 
   // Joins dimensions, innermost first; the arrays are filled in that order and reversed afterwards.
-  const Dims step = steps(selection.shape());
+  const Dims step = row_major(selection.shape());
   const Box& box = selection.box();
   int64_t extent[max_rank];
   const auto push = [&](int64_t start, int64_t count, int64_t stride, int64_t file_step, int64_t whole) {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include <penstock/decomposition.hpp>
@@ -35,8 +34,7 @@ struct MemoryRun {
 class Selection {
  public:
   Selection() = default;
-  static Selection of_box(Dims shape, Box box, Memory memory);
-  static Selection of_box(Dims shape, Box box);  // contiguous in memory
+  static Selection of_box(Dims shape, Box box, Memory memory = {});  // contiguous in memory by default
   static Selection whole(const Dims& shape);
   // RUNS need not be sorted but must not overlap. Memory is in the order of RUNS.
   static Selection of_runs(Dims shape, std::span<const Run> runs);
@@ -76,8 +74,7 @@ class Selection {
 // is bounded: nothing is expanded. Construction costs O(rank) or O(log runs), each step O(1) amortised.
 class Cursor {
  public:
-  Cursor(const Selection& selection, int64_t begin, int64_t end);
-  explicit Cursor(const Selection& selection);
+  explicit Cursor(const Selection& selection, int64_t begin = 0, int64_t end = INT64_MAX);
   bool next(Segment& segment);
 
  private:

@@ -2,32 +2,20 @@
 #include "core/model/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/nearest.hpp"
 #include "core/base/units.hpp"
+#include "core/base/words.hpp"
 
 namespace penstock {
 namespace {
 
 Result<int64_t> number(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
-    return Status(Code::invalid, fmt::format("'{}' is no whole number", text));
-  return value;
-}
-
-bool among(std::string_view value, std::string_view choices) {
-  while (!choices.empty()) {
-    const size_t bar = std::min(choices.find('|'), choices.size());
-    if (choices.substr(0, bar) == value) return true;
-    choices.remove_prefix(std::min(bar + 1, choices.size()));
-  }
-  return false;
+  if (const auto value = parse_number<int64_t>(text)) return *value;
+  return Status(Code::invalid, fmt::format("'{}' is no whole number", text));
 }
 
 }  // namespace
@@ -38,7 +26,7 @@ Status Settings::set(const Parameter& parameter, std::string_view value) {
     case Parameter::Type::choice:
     case Parameter::Type::boolean: {
       const std::string_view allowed = parameter.type == Parameter::Type::boolean ? "true|false" : parameter.allowed;
-      if (!among(value, allowed))
+      if (const auto choices = split(allowed, '|'); std::ranges::find(choices, value) == choices.end())
         return {Code::invalid, fmt::format("{}={}: the values are {}", parameter.name, value, allowed)};
       break;
     }
@@ -67,10 +55,7 @@ const std::string& Settings::word(std::string_view name) const {
   return found == values_.end() ? none : found->second;
 }
 bool Settings::boolean(std::string_view name) const { return word(name) == "true"; }
-int64_t Settings::integer(std::string_view name) const {
-  const auto value = number(word(name));
-  return value.ok() ? *value : 0;
-}
+int64_t Settings::integer(std::string_view name) const { return parse_number<int64_t>(word(name)).value_or(0); }
 
 Result<std::map<std::string, std::string>> split_parameters(std::string_view text) {
   std::map<std::string, std::string> parameters;
@@ -98,8 +83,7 @@ Result<Settings> parse_settings(std::string_view text, const Descriptor& descrip
   for (const Parameter& parameter : descriptor.parameters) PENSTOCK_TRY(settings.set(parameter, parameter.fallback));
   PENSTOCK_ASSIGN(const auto words, split_parameters(text));
   for (const auto& [word, value] : words) {
-    const auto known = std::find_if(descriptor.parameters.begin(), descriptor.parameters.end(),
-                                    [&, &name = word](const Parameter& p) { return p.name == name; });
+    const auto known = std::ranges::find(descriptor.parameters, word, &Parameter::name);
     if (known == descriptor.parameters.end()) {
       std::vector<std::string> names;
       for (const Parameter& p : descriptor.parameters) names.emplace_back(p.name);

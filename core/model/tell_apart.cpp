@@ -7,19 +7,13 @@
 #include <fmt/format.h>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/kinds.hpp"
 
 namespace penstock {
 namespace {
 
 constexpr int64_t max_elements = 8;
 constexpr size_t max_characters = 60, characters_before = 20;
-
-template <typename T>
-T number_at(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 // From character FIRST on.
 std::string quoted(std::string_view text, size_t first) {
@@ -35,23 +29,14 @@ std::string_view text_at(const Attribute& a, int64_t index) {
 }
 
 std::string element(const Attribute& a, int64_t index, size_t first_character) {
-  const std::byte* at = a.value.data() + index * bytes(a.type);
-  switch (a.type.kind) {
-    case Kind::i8: return fmt::format("{}", int{number_at<int8_t>(at)});
-    case Kind::u8: return fmt::format("{}", int{number_at<uint8_t>(at)});
-    case Kind::i16: return fmt::format("{}", number_at<int16_t>(at));
-    case Kind::u16: return fmt::format("{}", number_at<uint16_t>(at));
-    case Kind::i32: return fmt::format("{}", number_at<int32_t>(at));
-    case Kind::u32: return fmt::format("{}", number_at<uint32_t>(at));
-    case Kind::i64: return fmt::format("{}", number_at<int64_t>(at));
-    case Kind::u64: return fmt::format("{}", number_at<uint64_t>(at));
-    case Kind::f32: return fmt::format("{}", number_at<float>(at));
-    case Kind::f64: return fmt::format("{}", number_at<double>(at));
-    case Kind::complex64: return fmt::format("({}, {})", number_at<float>(at), number_at<float>(at + 4));
-    case Kind::complex128: return fmt::format("({}, {})", number_at<double>(at), number_at<double>(at + 8));
-    case Kind::text: return quoted(text_at(a, index), first_character);
-  }
-  return {};
+  if (a.type.kind == Kind::text) return quoted(text_at(a, index), first_character);
+  return with_number(a.type.kind, [&]<typename T>(T value) {
+    std::memcpy(&value, a.value.data() + index * bytes(a.type), sizeof value);
+    if constexpr (is_complex_type<T>)
+      return fmt::format("({}, {})", value.real(), value.imag());
+    else
+      return fmt::format("{}", value);
+  });
 }
 
 std::string values(const Attribute& a, size_t first_character) {

@@ -50,11 +50,10 @@ uint64_t sum_box(const Selection& selection, uint64_t base, int64_t limit) {
   const Dims& shape = selection.shape();
   const Box& box = selection.box();
   const int rank = shape.rank();
-  int64_t step[max_rank];
+  const Dims step = row_major(shape);
   uint64_t ratio[max_rank], factor[max_rank], start[max_rank], inner[max_rank + 1];
   inner[rank] = 1;
   for (int d = rank - 1; d >= 0; --d) {
-    step[d] = d == rank - 1 ? 1 : step[d + 1] * shape[d + 1];
     ratio[d] = power(base, static_cast<uint64_t>(step[d]));
     factor[d] = series_factor(ratio[d]);
     start[d] = power(ratio[d], static_cast<uint64_t>(box.start[d]));

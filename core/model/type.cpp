@@ -1,10 +1,11 @@
 // ElementType: sizes and names of element types.
 #include <penstock/type.hpp>
 
-#include <charconv>
 #include <complex>
 
 #include <fmt/format.h>
+
+#include "core/base/words.hpp"
 
 namespace penstock {
 namespace {
@@ -35,11 +36,8 @@ Result<ElementType> parse_type(std::string_view word) {
   for (size_t i = 0; i + 1 < kind_count; ++i)
     if (rows[i].name == word) return ElementType{static_cast<Kind>(i)};
   if (word.starts_with("text[") && word.ends_with(']')) {
-    const std::string_view digits = word.substr(5, word.size() - 6);
-    int64_t length = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
-    if (error == std::errc{} && end == digits.data() + digits.size() && length > 0)
-      return ElementType{Kind::text, length};
+    const auto length = parse_number<int64_t>(word.substr(5, word.size() - 6));
+    if (length && *length > 0) return ElementType{Kind::text, *length};
   }
   return Status(Code::invalid,
                 fmt::format("'{}' is no element type; there are i8 to i64, u8 to u64, f32, f64, complex64, "

@@ -23,14 +23,8 @@ constexpr Alias alias_table[] = {
 };
 
 const Descriptor* find(const std::vector<const Descriptor*>& list, std::string_view name) {
-  const auto at = std::find_if(list.begin(), list.end(), [&](const Descriptor* d) { return d->name == name; });
+  const auto at = std::ranges::find(list, name, &Descriptor::name);
   return at == list.end() ? nullptr : *at;
-}
-
-std::string names(const std::vector<const Descriptor*>& list) {
-  std::vector<std::string_view> words;
-  for (const Descriptor* d : list) words.push_back(d->name);
-  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::vector<std::string> words_of(const std::vector<const Descriptor*>& list) {
@@ -39,16 +33,15 @@ std::vector<std::string> words_of(const std::vector<const Descriptor*>& list) {
   return words;
 }
 
+std::string names(const std::vector<const Descriptor*>& list) {
+  return fmt::format("{}", fmt::join(words_of(list), ", "));
+}
+
 // The words of a plan before interpretation.
 struct Words {
   std::string format, transport;
   std::map<std::string, std::string> parameters;
 };
-
-Status add_parameters(Words& words, std::string_view list) {
-  PENSTOCK_ASSIGN(words.parameters, split_parameters(list));
-  return {};
-}
 
 Result<Words> split_text(std::string_view text) {
   Words words;
@@ -67,7 +60,9 @@ Result<Words> split_text(std::string_view text) {
   const size_t slash = head.find('/');
   if (slash != std::string_view::npos) words.format = head.substr(0, slash);
   words.transport = slash == std::string_view::npos ? head : head.substr(slash + 1);
-  if (colon < text.size()) PENSTOCK_TRY(add_parameters(words, text.substr(colon + 1)));
+  if (colon < text.size()) {
+    PENSTOCK_ASSIGN(words.parameters, split_parameters(text.substr(colon + 1)));
+  }
   return words;
 }
 
@@ -102,8 +97,8 @@ std::vector<const Parameter*> parameters_of(const Plan& plan, const Vocabulary& 
   return all;
 }
 
-Status choose(const Descriptor* found, std::string_view kind, std::string_view word,
-              const std::vector<const Descriptor*>& list) {
+Status choose(const std::vector<const Descriptor*>& list, std::string_view kind, std::string_view word) {
+  const Descriptor* found = find(list, word);
   if (found == nullptr)
     return {Code::invalid, fmt::format("there is no {} '{}'{}; there are {}", kind, word,
                                        did_you_mean(word, words_of(list)), names(list))};
@@ -149,7 +144,7 @@ Status choose_transport(const Plan& plan, bool one_word, const Vocabulary& vocab
             fmt::format("there is no {} '{}'{}; there are {}{}", one_word ? "format, transport or engine" : "transport",
                         plan.transport, did_you_mean(plan.transport, alike), one_word ? "the transports " : "", known)};
   }
-  return choose(find(vocabulary.transports, plan.transport), "transport", plan.transport, vocabulary.transports);
+  return choose(vocabulary.transports, "transport", plan.transport);
 }
 
 std::string way(const Plan& plan) {
@@ -160,13 +155,12 @@ Status set_parameters(Plan& plan, const Words& words, const Vocabulary& vocabula
   const auto known = parameters_of(plan, vocabulary);
   for (const Parameter* p : known) PENSTOCK_TRY(plan.settings.set(*p, p->fallback));
   for (const auto& [name, value] : words.parameters) {
-    const auto at = std::find_if(known.begin(), known.end(),
-                                 [wanted = std::string_view(name)](const Parameter* p) { return p->name == wanted; });
+    const auto at = std::ranges::find(known, name, &Parameter::name);
     if (at == known.end()) {
-      std::vector<std::string_view> list;
-      for (const Parameter* p : known) list.push_back(p->name);
+      std::vector<std::string> list;
+      for (const Parameter* p : known) list.emplace_back(p->name);
       return {Code::invalid, fmt::format("'{}' has no parameter '{}'{}; it has {}", way(plan), name,
-                                         did_you_mean(name, {list.begin(), list.end()}), fmt::join(list, ", "))};
+                                         did_you_mean(name, list), fmt::join(list, ", "))};
     }
     PENSTOCK_TRY(plan.settings.set(**at, value));
   }
@@ -194,7 +188,7 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
   Plan plan;
   if (words.format.empty() && find(vocabulary.engines, words.transport) != nullptr) {
     plan.engine = words.transport;
-    PENSTOCK_TRY(choose(find(vocabulary.engines, plan.engine), "engine", plan.engine, vocabulary.engines));
+    PENSTOCK_TRY(choose(vocabulary.engines, "engine", plan.engine));
     PENSTOCK_TRY(take_knobs_of(words, plan, *find(vocabulary.engines, plan.engine)));
     PENSTOCK_TRY(set_parameters(plan, words, vocabulary));
     return plan;
@@ -209,17 +203,16 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
   for (const Alias& alias : aliases()) {
     if (alias.name != words.transport) continue;
     words.transport = alias.transport;
-    Words implied;
-    PENSTOCK_TRY(add_parameters(implied, alias.parameters));
-    words.parameters.merge(implied.parameters);  // explicit parameters take precedence
+    PENSTOCK_ASSIGN(auto implied, split_parameters(alias.parameters));
+    words.parameters.merge(implied);  // explicit parameters take precedence
   }
   PENSTOCK_TRY(imply_placement(words));
   plan.format = words.format;
   plan.transport = words.transport;
   plan.placement = words.parameters.contains("placement") ? words.parameters["placement"] : "single";
-  PENSTOCK_TRY(choose(find(vocabulary.formats, plan.format), "format", plan.format, vocabulary.formats));
+  PENSTOCK_TRY(choose(vocabulary.formats, "format", plan.format));
   PENSTOCK_TRY(choose_transport(plan, one_word, vocabulary));
-  PENSTOCK_TRY(choose(find(vocabulary.placements, plan.placement), "placement", plan.placement, vocabulary.placements));
+  PENSTOCK_TRY(choose(vocabulary.placements, "placement", plan.placement));
   PENSTOCK_TRY(take_knobs_of(words, plan, *find(vocabulary.transports, plan.transport)));
   PENSTOCK_TRY(set_parameters(plan, words, vocabulary));
   return plan;

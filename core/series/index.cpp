@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "core/access/recognise.hpp"
 #include "core/base/guarded.hpp"
 #include "core/format/regular_file.hpp"
-#include "core/storage/owner.hpp"
-#include "core/storage/target.hpp"
 
 namespace penstock {
 namespace {
@@ -20,11 +17,10 @@ constexpr int64_t max_index_bytes = int64_t{1} << 28;
 constexpr size_t max_warnings = 20;
 constexpr std::string_view of_iteration = "iteration", of_time = "time", of_place = "series";
 
-const Attribute* find(const std::map<std::string, Attribute>& list, std::string_view name, ElementType type,
-                      int64_t count) {
-  const auto at = list.find(std::string(name));
-  if (at == list.end() || at->second.type != type || elements(at->second.shape) != count) return nullptr;
-  return &at->second;
+// An attribute of the file; null if it is not of COUNT elements of TYPE.
+const Attribute* find(const Catalogue& catalogue, std::string_view name, ElementType type, int64_t count) {
+  const Attribute* found = catalogue.attribute("", std::string(name));
+  return found != nullptr && found->type == type && elements(found->shape) == count ? found : nullptr;
 }
 
 void warn(Steps& steps, std::string text) {
@@ -58,8 +54,8 @@ Result<Step> read_step(Storage& storage, const std::string& path, int64_t iterat
 
 void drop_replaced(Steps& steps) {
   const auto lives = [&](const Step& step) {
-    return std::none_of(steps.list.begin(), steps.list.end(),
-                        [&](const Step& other) { return other.branch > step.branch && other.first <= step.iteration; });
+    return std::ranges::none_of(
+        steps.list, [&](const Step& other) { return other.branch > step.branch && other.first <= step.iteration; });
   };
   std::vector<Step> living;
   for (const Step& step : steps.list)
@@ -78,11 +74,9 @@ std::vector<Attribute> attributes_of(const Step& step) {
 }
 
 std::optional<Step> step_of(const Catalogue& catalogue) {
-  const auto of_file = catalogue.attributes.find("");
-  if (of_file == catalogue.attributes.end()) return std::nullopt;
-  const Attribute* iteration = find(of_file->second, of_iteration, {Kind::i64}, 1);
-  const Attribute* time = find(of_file->second, of_time, {Kind::f64}, 1);
-  const Attribute* place = find(of_file->second, of_place, {Kind::i64}, 3);
+  const Attribute* iteration = find(catalogue, of_iteration, {Kind::i64}, 1);
+  const Attribute* time = find(catalogue, of_time, {Kind::f64}, 1);
+  const Attribute* place = find(catalogue, of_place, {Kind::i64}, 3);
   if (iteration == nullptr || time == nullptr || place == nullptr) return std::nullopt;
   Step step;
   int64_t where[3] = {};
@@ -108,8 +102,7 @@ Result<Steps> find_steps(Storage& storage, const Pattern& pattern) {
     const std::string path = pattern.folder + name;
     const auto info = storage.stat(path);
     if (!info.ok()) continue;  // it was removed in the meantime
-    const auto at = std::lower_bound(known.begin(), known.end(), *iteration,
-                                     [](const Step& step, int64_t wanted) { return step.iteration < wanted; });
+    const auto at = std::ranges::lower_bound(known, *iteration, {}, &Step::iteration);
     if (at != known.end() && at->iteration == *iteration && at->name == name && at->bytes == info->bytes &&
         at->changed_at == info->changed_at) {
       steps.list.push_back(*at);
@@ -129,11 +122,9 @@ Result<Steps> find_steps(Storage& storage, const Pattern& pattern) {
     step->changed_at = info->changed_at;
     steps.list.push_back(*std::move(step));
   }
-  std::stable_sort(steps.list.begin(), steps.list.end(),
-                   [](const Step& a, const Step& b) { return a.iteration < b.iteration; });
-  const auto twice = std::unique(steps.list.begin(), steps.list.end(),
-                                 [](const Step& a, const Step& b) { return a.iteration == b.iteration; });
-  steps.list.erase(twice, steps.list.end());
+  std::ranges::stable_sort(steps.list, {}, &Step::iteration);
+  const auto twice = std::ranges::unique(steps.list, {}, &Step::iteration);
+  steps.list.erase(twice.begin(), twice.end());
   drop_replaced(steps);
   return steps;
 }

@@ -1,7 +1,6 @@
 // Index: the steps of a series: read from its file, completed from the steps themselves, rewritten after each step.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

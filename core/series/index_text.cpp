@@ -1,5 +1,4 @@
 // Index text: JSON with its own checksum; statements are accepted only if they are possible.
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -1,9 +1,9 @@
 // Pattern: converts iterations to names and back; only names made by path_of are steps.
 #include "core/series/pattern.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
+
+#include "core/base/words.hpp"
 
 namespace penstock {
 namespace {
@@ -11,11 +11,8 @@ namespace {
 std::string digits_of(int64_t iteration) { return fmt::format("{:08}", iteration); }
 
 std::optional<int64_t> parse_digits(std::string_view digits) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || value < 0 || digits_of(value) != digits)
-    return std::nullopt;
-  return value;
+  const auto value = parse_number<int64_t>(digits);
+  return value && *value >= 0 && digits_of(*value) == digits ? value : std::nullopt;
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 #include "core/series/schedule.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "core/base/words.hpp"
 #include "core/model/settings.hpp"
 
 namespace penstock {
@@ -15,11 +15,9 @@ namespace {
 constexpr double nearness = 1e-6;  // of an interval
 
 Result<double> positive(std::string_view name, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value <= 0)
-    return Status(Code::invalid, fmt::format("{}={}: a number above 0 is needed", name, text));
-  return value;
+  const auto value = parse_number<double>(text);
+  if (value && std::isfinite(*value) && *value > 0) return *value;
+  return Status(Code::invalid, fmt::format("{}={}: a number above 0 is needed", name, text));
 }
 
 Result<double> share(std::string_view text) {
@@ -33,17 +31,13 @@ Result<double> share(std::string_view text) {
 
 Result<std::vector<double>> list_of_times(std::string_view text) {
   std::vector<double> times;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t colon = std::min(text.find(':', at), text.size());
-    const std::string_view word = text.substr(at, colon - at);
-    double value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
+  for (const std::string_view word : split(text, ':')) {
+    const auto value = parse_number<double>(word);
+    if (!value || !std::isfinite(*value))
       return Status(Code::invalid, fmt::format("at={}: numbers with ':' between them are needed, as 0:0.1:0.25", text));
-    times.push_back(value);
-    at = colon + 1;
+    times.push_back(*value);
   }
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   return times;
 }
 

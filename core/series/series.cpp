@@ -60,10 +60,8 @@ Result<Steps> share_steps(const Communicator& comm, const Result<Steps>& found) 
       out.value(step.time);
       out.text(step.name);
     }
-    for (const auto* texts : {&found->replaced, &found->warnings}) {
-      out.value(std::ssize(*texts));
-      for (const std::string& text : *texts) out.text(text);
-    }
+    out.texts(found->replaced);
+    out.texts(found->warnings);
     return {};
   });
   PENSTOCK_TRY(message.status());
@@ -82,8 +80,8 @@ Result<Steps> share_steps(const Communicator& comm, const Result<Steps>& found) 
     step.name = in.text();
     steps.list.push_back(std::move(step));
   }
-  for (auto* texts : {&steps.replaced, &steps.warnings})
-    for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) texts->push_back(in.text());
+  steps.replaced = in.texts();
+  steps.warnings = in.texts();
   return steps;
 }
 
@@ -162,17 +160,15 @@ Status Series::State::closed(Step step, const File& file, double seconds) {
   const double start = now();
   const std::string& path = file.path();
   step.name = path.substr(folder_of(path).size());
-  const auto at = std::lower_bound(steps.list.begin(), steps.list.end(), step.iteration,
-                                   [](const Step& other, int64_t wanted) { return other.iteration < wanted; });
+  const auto at = std::ranges::lower_bound(steps.list, step.iteration, {}, &Step::iteration);
   if (at != steps.list.end() && at->iteration == step.iteration)
     *at = step;
   else
     steps.list.insert(at, step);
   const Status recorded = comm->rank() == 0 ? guarded([&] { return record(step, path); }) : Status();
   const Status agreed =
-      agree(comm, recorded.in(fmt::format("'{}' is published, but its series is not up to date, which opening it "
-                                          "again mends",
-                                          path)));
+      agree(comm, recorded.in(fmt::format(
+                      "'{}' is published, but its series is not up to date, which opening it again mends", path)));
   if (agreed.ok()) {
     drop_replaced(steps);
     steps.replaced.clear();

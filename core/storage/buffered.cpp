@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-
 #include "core/status/status_page.hpp"
 
 namespace penstock {
@@ -30,26 +28,25 @@ Status BufferedFile::close() {
 
 Status BufferedFile::write_all(int fd, int64_t offset, std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
-    const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), offset);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return failed(fmt::format("writing {} bytes at offset {} of", bytes.size(), offset), path_);
-    }
-    if (n == 0) return {Code::io, fmt::format("writing '{}' at offset {}: no byte was taken", path_, offset)};
-    count_written(n);
+    PENSTOCK_ASSIGN(const int64_t n, write_some(fd, offset, bytes));
     bytes = bytes.subspan(static_cast<size_t>(n));
     offset += n;
   }
   return {};
 }
 
+Result<int64_t> BufferedFile::write_some(int fd, int64_t offset, std::span<const std::byte> bytes) const {
+  const int64_t n = retrying([&] { return ::pwrite(fd, bytes.data(), bytes.size(), offset); });
+  if (n < 0) return failed(fmt::format("writing {} bytes at offset {} of", bytes.size(), offset), path_);
+  if (n == 0) return Status(Code::io, fmt::format("writing '{}' at offset {}: no byte was taken", path_, offset));
+  count_written(n);
+  return n;
+}
+
 Status BufferedFile::read_all(int fd, int64_t offset, std::span<std::byte> bytes) const {
   while (!bytes.empty()) {
-    const ssize_t n = ::pread(fd, bytes.data(), bytes.size(), offset);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return failed(fmt::format("reading {} bytes at offset {} of", bytes.size(), offset), path_);
-    }
+    const ssize_t n = retrying([&] { return ::pread(fd, bytes.data(), bytes.size(), offset); });
+    if (n < 0) return failed(fmt::format("reading {} bytes at offset {} of", bytes.size(), offset), path_);
     if (n == 0)
       return {Code::damaged, fmt::format("'{}' ends at offset {}, {} bytes too early", path_, offset, bytes.size())};
     count_read(n);

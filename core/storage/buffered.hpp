@@ -1,4 +1,4 @@
-// BufferedFile: a file accessed by pwrite and pread, and the base of direct and mapped files.
+// BufferedFile: a file accessed by pwrite and pread, and the base of direct and mapped files, which are made here.
 #pragma once
 
 #include <string>
@@ -29,10 +29,19 @@ class BufferedFile : public StorageFile {
   // Continues after short counts; an error names the remaining bytes.
   Status write_all(int fd, int64_t offset, std::span<const std::byte> bytes) const;
   Status read_all(int fd, int64_t offset, std::span<std::byte> bytes) const;
+  // One call: the number of bytes taken, at least 1.
+  Result<int64_t> write_some(int fd, int64_t offset, std::span<const std::byte> bytes) const;
 
   std::string path_;
   FileDescriptor fd_;
   Uring queue_;
 };
+
+// A file that bypasses the page cache. FD: the same file, open without O_DIRECT. If the file system does not support
+// O_DIRECT: Code::unsupported, or with io = automatic a buffered file.
+Result<StorageFilePtr> direct_file(const std::string& path, FileDescriptor fd, IoMode mode, bool writable);
+
+// A file that is read and written as memory; mapped with its present length.
+Result<StorageFilePtr> mapped_file(const std::string& path, FileDescriptor fd, bool writable);
 
 }  // namespace penstock

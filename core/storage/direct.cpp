@@ -1,6 +1,4 @@
 // Direct files: O_DIRECT for whole aligned blocks, a bounce buffer for unaligned memory.
-#include "core/storage/direct.hpp"
-
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -9,7 +7,6 @@
 #include <memory>
 
 #include "core/base/units.hpp"
-#include "core/status/status_page.hpp"
 #include "core/storage/buffered.hpp"
 
 namespace penstock {
@@ -84,13 +81,7 @@ class DirectFile : public BufferedFile {
       const bool aligned = offset % direct_alignment == 0 && is_aligned(bytes.data()) &&
                            static_cast<int64_t>(bytes.size()) % direct_alignment == 0;
       if (!aligned) return write_all(fd_.get(), offset, bytes);
-      const ssize_t n = ::pwrite(direct_.get(), bytes.data(), bytes.size(), offset);
-      if (n < 0) {
-        if (errno == EINTR) continue;
-        return failed(fmt::format("writing {} bytes at offset {} of", bytes.size(), offset), path_);
-      }
-      if (n == 0) return {Code::io, fmt::format("writing '{}' at offset {}: no byte was taken", path_, offset)};
-      count_written(n);
+      PENSTOCK_ASSIGN(const int64_t n, write_some(direct_.get(), offset, bytes));
       bytes = bytes.subspan(static_cast<size_t>(n));
       offset += n;
     }

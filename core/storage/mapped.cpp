@@ -1,6 +1,4 @@
 // Mapped files: stores and loads instead of system calls.
-#include "core/storage/mapped.hpp"
-
 #include <sys/mman.h>
 #include <sys/stat.h>
 

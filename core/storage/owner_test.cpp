@@ -5,12 +5,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
-
-#include <fmt/format.h>
 
 #include "core/storage/owner.hpp"
 

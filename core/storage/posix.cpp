@@ -15,10 +15,8 @@
 
 #include "core/status/status_page.hpp"
 #include "core/storage/buffered.hpp"
-#include "core/storage/direct.hpp"
 #include "core/storage/file_descriptor.hpp"
 #include "core/storage/freed_later.hpp"
-#include "core/storage/mapped.hpp"
 #include "core/storage/permissions.hpp"
 #include "core/storage/storage.hpp"
 #include "core/storage/traced.hpp"

@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <penstock/status.hpp>
@@ -121,24 +120,30 @@ class CountedStorage : public Storage {
 
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override;
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override;
-  Status permit(const std::string& path) override;
-  Status permit_like(const std::string& path, const std::string& model) override;
-  Status truncate(const std::string& path, int64_t bytes) override;
-  Status rename(const std::string& from, const std::string& to) override;
-  Status rename_new(const std::string& from, const std::string& to) override;
-  Status link(const std::string& from, const std::string& to) override;
-  Status remove(const std::string& path) override;
-  Status remove_tree(const std::string& path) override;
-  Status exchange(const std::string& a, const std::string& b) override;
-  Status sync_directory(const std::string& path) override;
-  Status set_time(const std::string& path, int64_t nanoseconds) override;
+  Status permit(const std::string& path) override { return counted().permit(path); }
+  Status permit_like(const std::string& path, const std::string& model) override {
+    return counted().permit_like(path, model);
+  }
+  Status truncate(const std::string& path, int64_t bytes) override { return counted().truncate(path, bytes); }
+  Status rename(const std::string& from, const std::string& to) override { return counted().rename(from, to); }
+  Status rename_new(const std::string& from, const std::string& to) override { return counted().rename_new(from, to); }
+  Status link(const std::string& from, const std::string& to) override { return counted().link(from, to); }
+  Status remove(const std::string& path) override { return counted().remove(path); }
+  Status remove_tree(const std::string& path) override { return counted().remove_tree(path); }
+  Status exchange(const std::string& a, const std::string& b) override { return counted().exchange(a, b); }
+  Status sync_directory(const std::string& path) override { return counted().sync_directory(path); }
+  Status set_time(const std::string& path, int64_t at) override { return counted().set_time(path, at); }
   void free_removed_files() override { inner_->free_removed_files(); }
-  Result<FileStat> stat(const std::string& path) override;
-  Result<std::vector<std::string>> list(const std::string& folder, size_t most = SIZE_MAX) override;
+  Result<FileStat> stat(const std::string& path) override { return counted().stat(path); }
+  Result<std::vector<std::string>> list(const std::string& folder, size_t most = SIZE_MAX) override {
+    return counted().list(folder, most);
+  }
 
   struct Counters;
 
  private:
+  Storage& counted();  // INNER, for one more call on metadata
+
   std::shared_ptr<Storage> inner_;
   std::shared_ptr<Counters> counters_;  // shared with the files, which may outlive this object
 };

@@ -9,10 +9,10 @@ namespace penstock {
 struct TracedProcess {
   int rank = 0, ranks = 1;
   int process = 0;
-  int64_t begin = 0;    // nanoseconds since 1970
-  int64_t age = 0;      // of the process at that time, in nanoseconds
-  std::string library;  // of message passing
-  std::string role;
+  int64_t begin = 0;             // nanoseconds since 1970
+  int64_t age = 0;               // of the process at that time, in nanoseconds
+  std::string library = "none";  // of message passing
+  std::string role = "program";
 };
 
 // Local. Nanoseconds since this process started, accurate to 10 ms; 0: unknown.

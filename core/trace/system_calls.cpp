@@ -15,7 +15,6 @@
 #include <cstdarg>
 #include <map>
 #include <mutex>
-#include <string>
 
 #include <fmt/format.h>
 

@@ -18,8 +18,6 @@
 
 #include <fmt/format.h>
 
-#include "core/trace/description.hpp"
-
 namespace penstock {
 namespace {
 
@@ -60,18 +58,16 @@ Trace::Trace(const std::string& folder, int64_t max_calls)
     : folder_(absolute(folder)),
       max_calls_(max_calls),
       begin_(nanoseconds<std::chrono::steady_clock>()),
-      begin_1970_(nanoseconds<std::chrono::system_clock>()),
-      age_(process_age()),
-      process_(::getpid()) {
-  rank_ = number_of_environment({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}).value_or(0);
-  ranks_ = number_of_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}).value_or(rank_ + 1);
+      self_{.process = ::getpid(), .begin = nanoseconds<std::chrono::system_clock>(), .age = process_age()} {
+  self_.rank = number_of_environment({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}).value_or(0);
+  self_.ranks = number_of_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}).value_or(self_.rank + 1);
   calls_.reserve(calls_held);
 }
 
 void Trace::end() {
   const std::lock_guard lock(mutex_);
   put_calls();
-  if (lost_ || process_ != ::getpid() || (file_.get() < 0 && text_.empty())) return;
+  if (lost_ || self_.process != ::getpid() || (file_.get() < 0 && text_.empty())) return;
   const int64_t start = time();
   write_out();
   spent_ += time() - start;
@@ -96,14 +92,14 @@ Trace* Trace::current() {
 void Trace::identify(int rank, int ranks, std::string library) {
   const std::lock_guard lock(mutex_);
   if (file_.get() >= 0) return;
-  rank_ = rank;
-  ranks_ = ranks;
-  library_ = std::move(library);
+  self_.rank = rank;
+  self_.ranks = ranks;
+  self_.library = std::move(library);
 }
 
 void Trace::set_role(std::string role) {
   const std::lock_guard lock(mutex_);
-  role_ = std::move(role);
+  self_.role = std::move(role);
 }
 
 int64_t Trace::time() const { return nanoseconds<std::chrono::steady_clock>() - begin_; }
@@ -180,7 +176,7 @@ void Trace::put_calls() {
 
 // A child after fork has a copy of its parent's memory and must not write it again.
 void Trace::write_out() {
-  if (process_ != ::getpid()) lost_ = true;
+  if (self_.process != ::getpid()) lost_ = true;
   put_calls();
   if (lost_ || text_.empty() || !open_file()) return text_.clear();
   size_t done = 0;
@@ -196,28 +192,24 @@ void Trace::write_out() {
 bool Trace::open_file() {
   if (file_.get() >= 0) return true;
   if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) return disable("mkdir"), false;
-  const std::string path = fmt::format("{}/rank{:06}-{:x}-{}.trace", folder_, rank_, begin_1970_, process_);
+  const std::string path = fmt::format("{}/rank{:06}-{:x}-{}.trace", folder_, self_.rank, self_.begin, self_.process);
   file_ = FileDescriptor(
       retrying([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666); }));
   if (file_.get() < 0) return disable("open"), false;
   std::string begin(magic);
   begin.swap(text_);
-  put_block("JOB ", description());
+  put_block("JOB ", job_description(self_));
   text_ += begin;
   return true;
 }
 
 void Trace::disable(const std::string& why) {
-  trouble_ = fmt::format("PENSTOCK_TRACE: no trace of rank {} from here on, {} in '{}' failed: {}", rank_, why, folder_,
-                         std::strerror(errno));
+  trouble_ = fmt::format("PENSTOCK_TRACE: no trace of rank {} from here on, {} in '{}' failed: {}", self_.rank, why,
+                         folder_, std::strerror(errno));
   lost_ = true;
   file_ = FileDescriptor();
   text_.clear();
   calls_.clear();
-}
-
-std::string Trace::description() const {
-  return job_description({rank_, ranks_, process_, begin_1970_, age_, library_, role_});
 }
 
 }  // namespace penstock

@@ -2,7 +2,6 @@
 // PENSTOCK_TRACE (docs/formats/trace.md).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <penstock/phase.hpp>
 
 #include "core/base/file_descriptor.hpp"
+#include "core/trace/description.hpp"
 
 namespace penstock {
 
@@ -97,14 +97,12 @@ class Trace {
   void write_out();
   bool open_file();
   void disable(const std::string& why);
-  std::string description() const;
 
   std::mutex mutex_;
   const std::string folder_;
-  const int64_t max_calls_, begin_, begin_1970_, age_;
-  const int process_;
-  int rank_ = 0, ranks_ = 1;
-  std::string library_ = "none", role_ = "program", trouble_;
+  const int64_t max_calls_, begin_;
+  TracedProcess self_;
+  std::string trouble_;
   FileDescriptor file_;
   bool lost_ = false;  // the file cannot be written
   std::string text_;   // blocks not yet in the file

@@ -15,8 +15,8 @@
 #include <penstock/status.hpp>
 
 #include "core/base/hints.hpp"
+#include "core/model/claim.hpp"
 #include "core/model/descriptor.hpp"
-#include "core/model/direction.hpp"
 #include "core/model/piece.hpp"
 #include "core/model/settings.hpp"
 #include "core/storage/storage.hpp"

@@ -58,8 +58,8 @@ class Decomposition {
   int64_t elements() const;
 
  private:
-  Decomposition() = default;
-  Form form_ = Form::boxes;
+  Decomposition(Form form, const Dims& shape);
+  Form form_;
   Dims shape_;
   int64_t rows_ = 0;
   std::shared_ptr<const std::vector<Box>> boxes_;
