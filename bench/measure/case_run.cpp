@@ -154,7 +154,7 @@ Status CaseRun::run_once(const OneRun& run) {
   const TimedFile target{scratch.path(folder(run), "." + method.extension), method.plan, case_.workload.get()};
   PENSTOCK_TRY(scratch.prepare(ranks_.all, folder(run)));
   PENSTOCK_TRY(scratch.settle(ranks_.all));
-  PENSTOCK_TRY(warm_memory(ranks_.all, 2 * case_.total_bytes()));  // the file's pages, and the method's buffers
+  PENSTOCK_TRY(warm_memory(ranks_.all, case_.total_bytes()));
   PENSTOCK_TRY(case_.competitors > 0 ? move_beside_competitors(run, target) : move(run, target));
   if (method.reference) return {};
   PENSTOCK_TRY(verify(run));
