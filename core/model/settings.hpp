@@ -26,7 +26,7 @@ class Settings {
   std::map<std::string, std::string, std::less<>> values_;  // byte counts are stored as plain numbers
 };
 
-// "name=value,name=value"; if a name is repeated, the last value counts.
+// "name=value,name=value". A name that is set twice is an error.
 Result<std::map<std::string, std::string>> split_parameters(std::string_view text);
 // Every parameter of DESCRIPTOR, from TEXT or its default. Errors for unknown names list the known ones.
 Result<Settings> parse_settings(std::string_view text, const Descriptor& descriptor);
