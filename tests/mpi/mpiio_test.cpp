@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <penstock/file.hpp>
 
 #include "tests/mpi/mpiio_jobs.hpp"
 
@@ -258,6 +259,28 @@ void short_file(World& world, const Words& words) {
   CHECK(!status.ok(), "a short file is read without an error");
 }
 
+// Two variables of records, whose rows alternate in the file, and each rank has columns of both.
+void alternating_rows(World& world, std::string_view plan) {
+  const int64_t rows = 6, columns = 4;
+  const std::string path = world.folder() + "/records.nc";
+  const auto part = *Decomposition::block({rows, columns * world.size()}, {0, columns * world.rank()}, {rows, columns});
+  std::vector<double> values(static_cast<size_t>(rows * columns)), a(values.size()), b(values.size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 1000.0 * world.rank() + static_cast<double>(i);
+  auto file = File::create(world.comm(), path);
+  if (!CHECK_OK(file.status(), "create")) return;
+  for (const char* name : {"a", "b"}) {
+    CHECK_OK(file->put(name, {Kind::f64}, part, values.data()), "put");
+    CHECK_OK(file->set_unlimited(name), "unlimited");
+  }
+  CHECK_OK(file->close(), "close");
+  auto back = File::open(world.comm(), path, plan);
+  if (!CHECK_OK(back.status(), "open")) return;
+  CHECK_OK(back->get("a", {Kind::f64}, part, a.data()), "get");
+  CHECK_OK(back->get("b", {Kind::f64}, part, b.data()), "get");
+  CHECK_OK(back->close(), "read");
+  CHECK(a == values && b == values, fmt::format("{} reads other values", plan));
+}
+
 std::vector<Words> cells() {
   std::vector<Words> list;
   for (const char* positioning : {"explicit", "individual"})
@@ -286,6 +309,8 @@ void run(World& world, const char* only) {
     return true;
   };
   if (begin("refusals")) refusals();
+  for (const char* plan : {"mpiio", "mpiio:positioning=shared", "mpiio:positioning=shared,buffer_bytes=4096"})
+    if (begin(fmt::format("alternating rows {}", plan))) alternating_rows(world, plan);
   for (const Words& cell : cells()) {
     if (begin("cell " + text(cell))) write_and_read(world, cell, 1, true);
     Words small = cell;

@@ -13,10 +13,6 @@ namespace {
 
 constexpr int64_t max_held = 256 << 20;  // by all ranks of one round
 
-int64_t element_at(const Piece& piece, int64_t address) {
-  return address <= piece.address ? 0 : (address - piece.address) / piece.element_bytes;
-}
-
 // For functions that copy in either direction, and from here.
 std::byte* readable(std::span<const std::byte> bytes) { return const_cast<std::byte*>(bytes.data()); }
 
@@ -37,7 +33,9 @@ std::vector<std::byte> ask(const Pieces& pieces, const Holding& holding) {
   for (const Piece* piece : pieces) {
     out.value(piece->address);
     out.value(piece->element_bytes);
-    piece->selection.packed(element_at(*piece, holding.begin), element_at(*piece, holding.end - 1) + 1).encode(out);
+    out.value(piece->row_stride);
+    piece->selection.packed(element_floor(*piece, holding.begin), element_floor(*piece, holding.end - 1) + 1)
+        .encode(out);
   }
   return out.take();
 }
@@ -50,6 +48,7 @@ Result<std::vector<std::byte>> answer(const Message& question, const Holding& ho
     Piece piece;
     piece.address = in.value<int64_t>();
     piece.element_bytes = in.value<int64_t>();
+    piece.row_stride = in.value<int64_t>();
     piece.selection = Selection::decode(in);
     if (!in.ok() || mine.empty()) break;
     const size_t before = bytes.size();
