@@ -28,7 +28,8 @@ Result<std::vector<penstock::Piece>> VirtualJob::pieces(int rank) const {
   for (size_t i = 0; i < fields.size(); ++i) {
     PENSTOCK_ASSIGN(const Decomposition part, workload_->part(static_cast<int>(i), rank, shape_.ranks));
     const Pending pending{fields[i].name, fields[i].type, part, {}};
-    for (Selection& selection : selections(pending, fields[i].shape, {0, rank}))
+    SeenRuns seen;
+    for (Selection& selection : selections(pending, fields[i].shape, {0, rank}, seen))
       list.push_back(piece_of(layout_.blocks[i], parts_, fields[i].type, std::move(selection), nullptr));
   }
   return list;

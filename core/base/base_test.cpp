@@ -123,6 +123,22 @@ TEST(Crc64, IsLinearWithoutItsInversions) {
   EXPECT_EQ(far, Crc64Zeros(int64_t{1} << 39).after(Crc64Zeros(int64_t{1} << 39).after(77)));
 }
 
+TEST(Crc64, TermsAreAMessageOfZerosButForThem) {
+  std::mt19937_64 random(20261127);
+  for (const int64_t size : {1, 2, 4, 8}) {
+    std::string memory(4096, '\0'), message(100000, '\0');
+    for (char& c : memory) c = static_cast<char>(random());
+    std::vector<Crc64Term> terms;
+    for (size_t place = random() % 50; place + 8 < message.size(); place += 8 + random() % 900) {
+      const size_t at = random() % (memory.size() - 8);
+      message.replace(place, static_cast<size_t>(size), memory, at, static_cast<size_t>(size));
+      terms.push_back({static_cast<int64_t>(at), Crc64Zeros(static_cast<int64_t>(message.size() - place)).factor()});
+    }
+    EXPECT_EQ(crc64_of_terms(terms, bytes_of(memory).data(), size), crc64_linear(bytes_of(message))) << size;
+    EXPECT_EQ(crc64_of_terms({}, nullptr, size), 0U);
+  }
+}
+
 TEST(Crc64, ManyPiecesContinueOneAnother) {
   std::mt19937_64 random(20261123);
   std::vector<std::byte> data(1 << 20);

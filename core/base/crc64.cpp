@@ -83,6 +83,13 @@ uint64_t linear_by_table(std::span<const std::byte> bytes, uint64_t c) {
     c = 0;
     for (size_t i = 0; i < 8; ++i) c ^= t[15 - i][(a >> (8 * i)) & 0xFF] ^ t[7 - i][(b >> (8 * i)) & 0xFF];
   }
+  if (n >= 8) {
+    const uint64_t a = load_little(p) ^ c;
+    c = 0;
+    for (size_t i = 0; i < 8; ++i) c ^= t[7 - i][(a >> (8 * i)) & 0xFF];
+    n -= 8;
+    p += 8;
+  }
   for (; n > 0; --n, ++p) c = t[0][(c ^ static_cast<uint64_t>(*p)) & 0xFF] ^ (c >> 8);
   return c;
 }
@@ -118,6 +125,17 @@ Crc64Zeros::Crc64Zeros(int64_t bytes) : bytes_(bytes), factor_(one) {
   factor_ = inverse_of_x;
   for (size_t i = 0; n != 0; n >>= 1, ++i)
     if (n & 1) factor_ = crc64_multiply_by_folding(factor_, folded_zero_bytes[i]);
+}
+
+uint64_t crc64_of_terms(std::span<const Crc64Term> terms, const std::byte* memory, int64_t size) {
+  if (can_fold()) return crc64_fold_terms(terms, memory, size);
+  uint64_t sum = 0;
+  for (const Crc64Term& term : terms) {
+    std::byte value[sizeof(uint64_t)] = {};
+    std::memcpy(value, memory + term.at, static_cast<size_t>(size));
+    sum ^= multiply(load_little(value), term.factor);
+  }
+  return sum;
 }
 
 uint64_t Crc64Zeros::after(uint64_t linear) const {

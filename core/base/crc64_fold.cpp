@@ -118,21 +118,51 @@ Folded crc64_fold(std::span<const std::byte> bytes, uint64_t state) {
   return fold_blocks(last, at_once + rest, 0);
 }
 
+namespace {
+
 // Barrett's reduction, from the same paper: the quotient by the polynomial is the low half times its reciprocal.
-PENSTOCK_FOLD_128 uint64_t crc64_multiply_by_folding(uint64_t a, uint64_t b) {
+PENSTOCK_FOLD_128 inline uint64_t reduce(__m128i product) {
   constexpr auto divisor = static_cast<int64_t>((crc64_polynomial << 1) | 1), reciprocal = reciprocal_of(divisor);
   const __m128i constants = _mm_set_epi64x(divisor, reciprocal);
-  const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<int64_t>(a)),
-                                               _mm_cvtsi64_si128(static_cast<int64_t>(b)), 0x00);
   const __m128i quotient = _mm_clmulepi64_si128(product, constants, 0x00);
   const __m128i multiple = _mm_xor_si128(_mm_clmulepi64_si128(quotient, constants, 0x10), _mm_slli_si128(quotient, 8));
   return static_cast<uint64_t>(_mm_extract_epi64(_mm_xor_si128(product, multiple), 1));
+}
+
+// Products add up unreduced, so that no step waits for the one before.
+template <typename Word>
+PENSTOCK_FOLD_128 uint64_t fold_words(std::span<const Crc64Term> terms, const std::byte* memory) {
+  __m128i sum = _mm_setzero_si128();
+  for (const Crc64Term& term : terms) {
+    Word word = 0;
+    std::memcpy(&word, memory + term.at, sizeof word);
+    sum = _mm_xor_si128(sum, _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<int64_t>(uint64_t{word})),
+                                                  _mm_cvtsi64_si128(static_cast<int64_t>(term.factor)), 0x00));
+  }
+  return reduce(sum);
+}
+
+}  // namespace
+
+PENSTOCK_FOLD_128 uint64_t crc64_multiply_by_folding(uint64_t a, uint64_t b) {
+  return reduce(_mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<int64_t>(a)),
+                                     _mm_cvtsi64_si128(static_cast<int64_t>(b)), 0x00));
+}
+
+uint64_t crc64_fold_terms(std::span<const Crc64Term> terms, const std::byte* memory, int64_t size) {
+  switch (size) {
+    case 1: return fold_words<uint8_t>(terms, memory);
+    case 2: return fold_words<uint16_t>(terms, memory);
+    case 4: return fold_words<uint32_t>(terms, memory);
+    default: return fold_words<uint64_t>(terms, memory);
+  }
 }
 
 #else
 
 bool can_fold() { return false; }
 uint64_t crc64_multiply_by_folding(uint64_t, uint64_t) { return 0; }
+uint64_t crc64_fold_terms(std::span<const Crc64Term>, const std::byte*, int64_t) { return 0; }
 Folded crc64_fold(std::span<const std::byte>, uint64_t) { return {}; }
 
 #endif

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "core/base/crc64.hpp"
+
 namespace penstock {
 
 inline constexpr uint64_t crc64_polynomial = 0xC96C5795D7870F42;  // reflected ECMA-182
@@ -22,5 +24,8 @@ Folded crc64_fold(std::span<const std::byte> bytes, uint64_t state);
 // A times B times x modulo the polynomial, all reflected.
 // REQUIRES: can_fold().
 uint64_t crc64_multiply_by_folding(uint64_t a, uint64_t b);
+// As crc64_of_terms.
+// REQUIRES: can_fold().
+uint64_t crc64_fold_terms(std::span<const Crc64Term> terms, const std::byte* memory, int64_t size);
 
 }  // namespace penstock

@@ -130,6 +130,7 @@ std::vector<Claim> claims_of(const Agreement& agreement, std::span<const Pending
   std::vector<Claim> claims;
   std::map<std::string, int64_t> next = agreement.first_row;
   std::set<std::string_view> spoken;
+  SeenRuns seen;
   for (const Pending& p : pending) {
     const int index = catalogue.index_of(p.name);
     RowStart start{0, rank};
@@ -139,7 +140,7 @@ std::vector<Claim> claims_of(const Agreement& agreement, std::span<const Pending
     }
     if (p.part.form() == Decomposition::Form::replicated)
       if (agreement.speaker.at(p.name) != rank || !spoken.insert(p.name).second) continue;
-    for (Selection& selection : selections(p, agreement.definitions.datasets.at(p.name).shape, start))
+    for (Selection& selection : selections(p, agreement.definitions.datasets.at(p.name).shape, start, seen))
       claims.push_back({index, std::move(selection), p.data, p.supplier ? &p.supplier : nullptr});
   }
   return claims;

@@ -101,10 +101,20 @@ void finish_widening(const Pending& pending) {
     copy_window(whole_of(pending.part, to.type, to.memory, to.data), {0, count * bytes(to.type)}, out, Direction::read);
 }
 
-std::vector<Selection> selections(const Pending& pending, const Dims& shape, const RowStart& start) {
+Selection SeenRuns::of(const Dims& shape, std::span<const Run> runs) {
+  constexpr size_t max_seen = 8;
+  const auto at = std::ranges::find_if(seen_, [&](const Seen& seen) {
+    return seen.selection.shape() == shape && (seen.runs.data() == runs.data() || std::ranges::equal(seen.runs, runs));
+  });
+  if (at != seen_.end()) return at->selection;
+  if (seen_.size() == max_seen) seen_.erase(seen_.begin());
+  return seen_.emplace_back(runs, Selection::of_runs(shape, runs)).selection;
+}
+
+std::vector<Selection> selections(const Pending& pending, const Dims& shape, const RowStart& start, SeenRuns& seen) {
   const Decomposition& part = pending.part;
   switch (part.form()) {
-    case Decomposition::Form::runs: return {Selection::of_runs(shape, part.run_list())};
+    case Decomposition::Form::runs: return {seen.of(shape, part.run_list())};
     case Decomposition::Form::replicated:
       return {Selection::of_box(shape, Box{Dims::filled(shape.rank(), 0), shape}, pending.memory)};
     case Decomposition::Form::ragged:

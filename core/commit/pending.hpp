@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,22 @@ struct RowStart {
   int64_t ragged = 0;
   int rank = 0;
 };
+// The last selections of runs, since many datasets usually have one of few decompositions: equal lists share memory.
+class SeenRuns {
+ public:
+  // RUNS must outlive this object.
+  Selection of(const Dims& shape, std::span<const Run> runs);
+
+ private:
+  struct Seen {
+    std::span<const Run> runs;
+    Selection selection;
+  };
+  std::vector<Seen> seen_;
+};
+
 // The elements of PENDING in the dataset's final SHAPE: one selection, or one per box. Memory offsets are in elements
-// from PENDING.data.
-std::vector<Selection> selections(const Pending& pending, const Dims& shape, const RowStart& start);
+// from PENDING.data. PENDING must outlive SEEN.
+std::vector<Selection> selections(const Pending& pending, const Dims& shape, const RowStart& start, SeenRuns& seen);
 
 }  // namespace penstock

@@ -2,7 +2,9 @@
 #include "core/commit/proof.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -54,14 +56,18 @@ uint64_t whole_sum(const Question& q, int64_t limit) {
   return difference(tiling_sum(q.elements, q.base, limit), tiling_sum(q.elements, q.base, q.kept));
 }
 
-// The sums of one commit. Many consecutive datasets usually have one shape and one decomposition: the last claim's sum,
-// and the last sum of a whole dataset, are reused.
+// The sums of one commit. Many datasets usually have one shape and one decomposition: the last box's sum, the sums of
+// lists of runs that claims share, and the last sum of a whole dataset are reused.
 class Sums {
  public:
   explicit Sums(uint64_t base) : base_(base) {}
 
   uint64_t of(const Selection& selection, int64_t kept) {
-    if (!selection.is_box()) return sum(selection, kept);
+    if (!selection.is_box()) {
+      const auto [at, added] = of_runs_.try_emplace({selection.runs().data(), kept});
+      if (added) at->second = sum(selection, kept);
+      return at->second;
+    }
     if (!last_ || kept != kept_ || !(selection.box() == last_->box()) || !(selection.shape() == last_->shape())) {
       sum_ = sum(selection, kept);
       last_ = selection;
@@ -87,6 +93,7 @@ class Sums {
   std::optional<Selection> last_;
   int64_t kept_ = 0;
   uint64_t sum_ = 0;
+  std::map<std::pair<const MemoryRun*, int64_t>, uint64_t> of_runs_;
   Question whole_{-1, -1, -1, 0};
   uint64_t whole_sum_ = 0;
 };

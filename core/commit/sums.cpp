@@ -31,10 +31,11 @@ bool has_sums(const CommitSums& sums, size_t dataset) {
 // DATASETS are those of CONTENTS, which may have given them away.
 void sum_claims(std::span<const Dataset> datasets, NewContents& contents) {
   CommitSums& sums = contents.sums;
+  BlockSummer summer;
   for (const Claim& claim : contents.claims) {
     const auto d = static_cast<size_t>(claim.dataset);
     if (has_sums(sums, d) && claim.supplier == nullptr)
-      add_to_sums(claim.selection, claim.memory, bytes(datasets[d].type), sums.cuts[d], sums.sums);
+      summer.add(claim.selection, claim.memory, bytes(datasets[d].type), sums.cuts[d], sums.sums);
   }
 }
 

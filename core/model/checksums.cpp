@@ -133,6 +133,68 @@ void add_to_sums(const Selection& selection, const std::byte* memory, int64_t el
   summer.finish();
 }
 
+namespace {
+
+// Terms take twice the memory of 8-byte elements, so there is a limit.
+bool makes_terms(const Selection& selection, int64_t element_bytes) {
+  constexpr int64_t max_terms = 1 << 17, max_mean_bytes = 32;
+  if (selection.is_box() || selection.count() == 0 || selection.count() > max_terms) return false;
+  const bool has_words = element_bytes <= 8 && std::has_single_bit(static_cast<uint64_t>(element_bytes));
+  return has_words && selection.count() * element_bytes <= max_mean_bytes * std::ssize(selection.runs());
+}
+
+}  // namespace
+
+void BlockSummer::add(const Selection& selection, const std::byte* memory, int64_t element_bytes, const BlockCut& cut,
+                      std::span<uint64_t> sums) {
+  if (!makes_terms(selection, element_bytes)) return add_to_sums(selection, memory, element_bytes, cut, sums);
+  constexpr size_t max_known = 4;
+  const int64_t block_bytes = cut.elements * element_bytes;
+  auto known = std::ranges::find_if(known_, [&](const Terms& terms) {
+    return terms.selection.runs().data() == selection.runs().data() && terms.selection.shape() == selection.shape() &&
+           terms.element_bytes == element_bytes && terms.block_bytes == block_bytes;
+  });
+  if (known == known_.end()) {
+    if (known_.size() == max_known) known_.erase(known_.begin());
+    known_.push_back(make_terms(selection, element_bytes, block_bytes));
+    known = known_.end() - 1;
+  }
+  size_t begin = 0;
+  for (const auto& [index, end] : known->blocks) {
+    const auto terms = std::span<const Crc64Term>(known->list).subspan(begin, end - begin);
+    sums[static_cast<size_t>(cut.first + index)] ^= crc64_of_terms(terms, memory, element_bytes);
+    begin = end;
+  }
+}
+
+BlockSummer::Terms BlockSummer::make_terms(const Selection& selection, int64_t element_bytes, int64_t block_bytes) {
+  Terms terms{selection, element_bytes, block_bytes, {}, {}};
+  std::vector<int64_t> places;  // of the terms, in bytes of the dataset
+  for (const MemoryRun& run : selection.runs())
+    for (int64_t i = 0; i < run.length; ++i) {
+      const int64_t place = (run.offset + i) * element_bytes;
+      const int64_t index = place / block_bytes;
+      if (terms.blocks.empty() || terms.blocks.back().index != index) terms.blocks.push_back({index, 0});
+      terms.list.push_back({(run.memory + i) * element_bytes, 0});
+      terms.blocks.back().end = terms.list.size();
+      places.push_back(place);
+    }
+  const int64_t all = elements(selection.shape()) * element_bytes;
+  Gaps gaps;
+  size_t begin = 0;
+  for (const auto& [index, end] : terms.blocks) {
+    int64_t last = std::min((index + 1) * block_bytes, all);
+    uint64_t factor = Crc64Zeros(0).factor();
+    for (size_t i = end; i-- > begin;) {
+      factor = gaps.after(factor, last - places[i]);
+      terms.list[i].factor = factor;
+      last = places[i];
+    }
+    begin = end;
+  }
+  return terms;
+}
+
 const Record::Sums* Record::find(const Dataset& dataset) const {
   const auto found = by_name.find(crc64(std::as_bytes(std::span(dataset.name))));
   if (found == by_name.end()) return nullptr;

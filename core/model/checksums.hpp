@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/crc64.hpp"
 #include "core/model/catalogue.hpp"
 #include "core/model/layout.hpp"
 #include "core/model/selection.hpp"
@@ -35,6 +36,28 @@ int64_t block_count(std::span<const BlockCut> cuts);
 // missing elements count as zeros.
 void add_to_sums(const Selection& selection, const std::byte* memory, int64_t element_bytes, const BlockCut& cut,
                  std::span<uint64_t> sums);
+// The same for many datasets. What lists of short runs need is made once for all datasets that share a list.
+class BlockSummer {
+ public:
+  void add(const Selection& selection, const std::byte* memory, int64_t element_bytes, const BlockCut& cut,
+           std::span<uint64_t> sums);
+
+ private:
+  // The elements of a list of runs as terms of the sums of blocks of BLOCK_BYTES.
+  struct Terms {
+    Selection selection;
+    int64_t element_bytes, block_bytes;
+    std::vector<Crc64Term> list;
+    struct Block {
+      int64_t index;
+      size_t end;  // in LIST
+    };
+    std::vector<Block> blocks;
+  };
+  static Terms make_terms(const Selection& selection, int64_t element_bytes, int64_t block_bytes);
+
+  std::vector<Terms> known_;
+};
 // Size of block INDEX of a dataset, in bytes.
 int64_t block_bytes(const Dataset& dataset, const BlockCut& cut, int64_t index);
 

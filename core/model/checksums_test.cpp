@@ -120,6 +120,44 @@ TEST(Checksums, WhatNobodyHasIsZeros) {
   EXPECT_EQ(sums, direct_sums(dataset, cut, data));
 }
 
+// Three datasets share each of two ranks' lists of short runs, in several blocks; what no rank has is zeros.
+TEST(Checksums, ShortRunsAreSummedForManyDatasets) {
+  Random random(20261127);
+  for (const Kind kind : {Kind::u8, Kind::i16, Kind::f32, Kind::f64}) {
+    const int64_t size = bytes(ElementType{kind}), n = (3 << 20) / size + 5;
+    const Dataset dataset{"x", {kind}, Dims{n}};
+    const BlockCut cut = cut_blocks({{dataset}, {}})[0];
+    ASSERT_EQ(cut.count, 4);
+    std::vector<penstock::Run> runs[2];
+    for (int64_t at = draw(random, 3); at < n;) {
+      const int64_t length = std::min<int64_t>(n - at, 1 + draw(random, 2));
+      runs[draw(random, 2)].push_back({at, length});
+      at += length + draw(random, 60 / size);
+    }
+    BlockSummer summers[2];
+    Selection lists[2];
+    for (int rank = 0; rank < 2; ++rank) {
+      std::ranges::shuffle(runs[rank], random);
+      lists[rank] = Selection::of_runs(dataset.shape, runs[rank]);
+    }
+    for (int which = 0; which < 3; ++which) {
+      std::vector<std::byte> data(static_cast<size_t>(bytes(dataset)));
+      std::vector<uint64_t> sums(static_cast<size_t>(cut.count));
+      for (int rank = 0; rank < 2; ++rank) {
+        std::vector<std::byte> packed = random_bytes(random, lists[rank].count() * size);
+        int64_t from = 0;
+        for (const penstock::Run& run : runs[rank]) {
+          std::copy_n(packed.begin() + from, run.length * size, data.begin() + run.offset * size);
+          from += run.length * size;
+        }
+        summers[rank].add(lists[rank], packed.data(), size, cut, sums);
+      }
+      finish(dataset, cut, sums);
+      ASSERT_EQ(sums, direct_sums(dataset, cut, data)) << size << " bytes, dataset " << which;
+    }
+  }
+}
+
 TEST(Checksums, LongTextsMayLieApartInMemory) {
   Random random(7);
   const Dataset dataset{"x", {Kind::text, 5000}, Dims{300}};

@@ -2,6 +2,7 @@
 #include "core/model/tiling.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/model/catalogue.hpp"
 
@@ -34,15 +35,37 @@ uint64_t series(uint64_t ratio, uint64_t factor, int64_t n) {
   return multiply(subtract(power(ratio, static_cast<uint64_t>(n)), 1), factor);
 }
 
+// Powers of BASE with small exponents, as from one run to the next, cost one look.
+class Powers {
+ public:
+  explicit Powers(uint64_t base) : base_(base) {
+    small_[0] = 1;
+    for (size_t i = 1; i < small_.size(); ++i) small_[i] = multiply(small_[i - 1], base);
+  }
+  uint64_t of(int64_t exponent) const {
+    const auto e = static_cast<uint64_t>(exponent);
+    return e < small_.size() ? small_[e] : power(base_, e);
+  }
+
+ private:
+  uint64_t base_;
+  std::array<uint64_t, 256> small_;
+};
+
+// Each run is a geometric series, (base^end - base^offset) / (base - 1).
 uint64_t sum_runs(const Selection& selection, uint64_t base, int64_t limit) {
-  const uint64_t factor = series_factor(base);
-  uint64_t sum = 0;
+  if (base == 1) return static_cast<uint64_t>(selection.count_below(limit)) % p;
+  const Powers powers(base);
+  uint64_t sum = 0, there = 1;  // base^position
+  int64_t position = 0;
   for (const MemoryRun& run : selection.runs()) {
     if (run.offset >= limit) break;
-    const int64_t length = std::min(run.length, limit - run.offset);
-    sum = tiling_add(sum, multiply(power(base, static_cast<uint64_t>(run.offset)), series(base, factor, length)));
+    const uint64_t first = multiply(there, powers.of(run.offset - position));
+    position = std::min(run.offset + run.length, limit);
+    there = multiply(first, powers.of(position - run.offset));
+    sum = tiling_add(sum, subtract(there, first));
   }
-  return sum;
+  return multiply(sum, series_factor(base));
 }
 
 // Like Selection::rank_of: for each dimension the rows entirely below LIMIT, then the row that LIMIT cuts.

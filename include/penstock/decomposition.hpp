@@ -21,6 +21,7 @@ struct Box {
 struct Run {
   int64_t offset = 0;
   int64_t length = 0;
+  friend bool operator==(const Run&, const Run&) = default;
 };
 
 // All constructors are local; they validate and copy their arguments. Values are immutable and cheap to copy: one

@@ -2,6 +2,8 @@
 #include "core/transport/two_phase/exchange.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -193,10 +195,21 @@ Description describe_route(const std::vector<Part>& all_parts, const Domains& do
   const int64_t begin = domains.cut(route.writer), end = domains.cut(route.writer + 1);
   Numbers<int32_t> parts;
   Numbers<std::vector<std::byte>> patterns;
+  std::map<std::array<int64_t, 5>, int32_t> known;  // patterns of runs that pieces share
   Encoder places;
   for (const Piece& piece : route.pieces.all()) {
-    const Selection told = piece.selection.packed(element_floor(piece, begin), element_floor(piece, end - 1) + 1);
-    places.value(patterns.of(encode_pattern(piece, told)));
+    const Selection& whole = piece.selection;
+    const int64_t from = std::max(whole.first(), element_floor(piece, begin));
+    const int64_t to = std::min(whole.last(), element_floor(piece, end - 1) + 1);
+    const auto number = [&] { return patterns.of(encode_pattern(piece, whole.packed(from, to))); };
+    if (whole.is_box()) {
+      places.value(number());
+    } else {
+      const auto runs = reinterpret_cast<intptr_t>(whole.runs().data());
+      const auto [at, is_new] = known.try_emplace({runs, from, to, piece.element_bytes, piece.row_stride});
+      if (is_new) at->second = number();
+      places.value(at->second);
+    }
     places.value(parts.of(piece.part));
     places.value(piece.address);
   }
