@@ -1,6 +1,7 @@
 // The table for people: medians with intervals, rates, ratios, and failures.
 #include <fmt/format.h>
 #include <algorithm>
+#include <utility>
 
 #include "bench/report/record.hpp"
 #include "core/base/units.hpp"
@@ -33,6 +34,27 @@ std::string row(const Line& line, size_t width, const std::string& baseline) {
                      line.outcome->verified() ? "verified" : "WRONG", ratio_text(line, baseline));
 }
 
+// What one write costs besides moving data.
+std::string costs_text(const Record& record) {
+  std::string calls, definition;
+  for (const Line& line : record.summary->lines) {
+    const auto& samples = line.outcome->series[static_cast<size_t>(line.operation)].samples;
+    if (line.operation != Operation::write || samples.empty()) continue;
+    const std::string& label = line.outcome->method.label;
+    if (const int64_t count = samples.back().counts.metadata_calls) calls += fmt::format(" {} {};", label, count);
+    if (const auto seconds = define_seconds_per_dataset(line, *record.what->workload))
+      definition += fmt::format(" {} {:.3g} us;", label, *seconds * 1e6);
+  }
+  std::string text;
+  for (auto [what, of_methods] : {std::pair("metadata calls of one write, all ranks", &calls),
+                                  std::pair("definition of one dataset", &definition)}) {
+    if (of_methods->empty()) continue;
+    of_methods->pop_back();
+    text += fmt::format("{}:{}\n", what, *of_methods);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_table(const Record& record) {
@@ -51,10 +73,7 @@ std::string to_table(const Record& record) {
   text += fmt::format("\n{:<5}  {:<{}}  {:<30}  {:<22}  {:<8}  time / {}\n", "", "method", width, "median [95 %]",
                       "rate", "", record.summary->baseline);
   for (const Line& line : record.summary->lines) text += row(line, width, record.summary->baseline);
-  for (const Line& line : record.summary->lines)
-    if (const auto define = define_seconds_per_dataset(line, *what.workload))
-      text += fmt::format("{} {}: define: {:.3g} us per dataset\n", name(line.operation), line.outcome->method.label,
-                          *define * 1e6);
+  text += costs_text(record);
   for (const Control& control : record.summary->controls)
     text += fmt::format("\nA/A {}: the same method twice differs by up to {:.1f} %; less is not claimed",
                         name(control.operation), control.smallest_difference * 100);

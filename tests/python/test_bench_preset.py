@@ -89,14 +89,19 @@ def test_a_ratio_without_its_data_is_skipped_by_name(
     assert "6 was skipped" in done.stdout
 
 
-def test_defining_has_a_price_for_each_dataset(penstock: Penstock, tmp_path: Path) -> None:
+def test_what_a_write_costs_besides_moving_data(penstock: Penstock, tmp_path: Path) -> None:
     words = ("many", "--datasets", "7", "--dataset-bytes", "1KiB", "--np", "3", "--repetitions", "1")
     done = penstock("bench", *words, "--methods", "hdf5/two_phase,raw/per_process", "--json", "out.json")
     assert done.returncode == 0, done.stderr
     lines = read(tmp_path)["results"]
     for line in lines:
         assert line["define_seconds_per_dataset"] == pytest.approx(statistics.median(line["phases"]["define"]) / 7)
-    assert "hdf5/two_phase: define: " in done.stdout
+    calls = [line["metadata_calls"] for line in lines if line["operation"] == "write"]
+    said = " ".join(done.stdout.split())
+    methods = "hdf5/two_phase {}, raw/per_process {}"
+    assert f"Metadata calls of one write, all ranks: {methods.format(*calls)}." in said
+    assert "Definition of one dataset: hdf5/two_phase " in said
+    assert all(calls)
 
 
 @pytest.mark.parametrize("np", ["1", "6"])

@@ -44,7 +44,7 @@ class Preset:
     ratios: tuple[RatioRow, ...]
     cases: dict[str, Record]
     slow: tuple[str, ...]  # methods that were dropped or measured less often, and why
-    defining: tuple[str, ...]  # what defining one dataset costs
+    costs: tuple[str, ...]  # what one write costs besides moving data
     remarks: tuple[str, ...]
 
 
@@ -80,7 +80,7 @@ def remarks(preset: Preset) -> list[str]:
         for operation, spread in record.smallest_claimable.items():
             share = words.digits(100 * spread)
             skipped.append(f"The same method run twice (A/A, {name}) differs by up to {share} % ({operation}).")
-    return [*skipped, *(f"{text}." for text in preset.slow), *preset.defining, *preset.remarks]
+    return [*skipped, *(f"{text}." for text in preset.slow), *preset.costs, *preset.remarks]
 
 
 def troubles(preset: Preset) -> list[str]:
@@ -119,7 +119,7 @@ def _preset(content: dict[str, Any]) -> Preset:
         ratios=tuple(_row(ratio) for ratio in content["ratios"]),
         cases=cases,
         slow=tuple(dict.fromkeys(slow)),
-        defining=tuple(f"{name}: {text}" for name, record in cases.items() for text in record.defining()),
+        costs=tuple(f"{name}: {text}" for name, record in cases.items() for text in record.costs()),
         remarks=tuple(str(text) for text in content.get("remarks", [])),
     )
 

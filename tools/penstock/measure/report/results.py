@@ -37,6 +37,7 @@ class Line:
     error: str | None
     visible_to_copy: float | None = None  # time that a commit in the background adds, over that of copying
     define_per_dataset: float | None = None  # seconds, where there are several
+    metadata_calls: int = 0  # of one write, on all ranks; 0 where they were not counted
 
     @property
     def usable(self) -> bool:
@@ -66,12 +67,22 @@ class Record:
     def of(self, operation: str) -> list[Line]:
         return [line for line in self.lines if line.operation == operation]
 
-    def defining(self) -> list[str]:
-        """What the define phase of writes costs for each of several datasets."""
+    def costs(self) -> list[str]:
+        """What one write costs besides moving data: metadata calls, and the definition of each dataset."""
+        lines = [line for line in self.of("write") if line.usable and not line.control]
+        calls = [f"{line.method} {line.metadata_calls}" for line in lines if line.metadata_calls]
+        definition = [
+            f"{line.method} {words.seconds(line.define_per_dataset)}"
+            for line in lines
+            if line.define_per_dataset is not None
+        ]
         return [
-            f"{line.method}: define: {words.seconds(line.define_per_dataset)} per dataset."
-            for line in self.of("write")
-            if line.define_per_dataset is not None and not line.control
+            f"{what}: {', '.join(of_methods)}."
+            for what, of_methods in (
+                ("Metadata calls of one write, all ranks", calls),
+                ("Definition of one dataset", definition),
+            )
+            if of_methods
         ]
 
 
@@ -130,6 +141,7 @@ def _line(line: dict[str, Any]) -> Line:
         error=None if line.get("error") is None else str(line["error"]),
         visible_to_copy=_number((line.get("behind") or {}).get("visible_to_copy")),
         define_per_dataset=_number(line.get("define_seconds_per_dataset")),
+        metadata_calls=_count(line.get("metadata_calls", 0)),
     )
 
 
