@@ -112,7 +112,7 @@ class EngineMethod final : public Method {
   // Collective. Whether the engine can write CATALOGUE of BYTES to PATH. Same status on all ranks.
   Status check_before(const Target& target, const Catalogue& catalogue, const std::string& path, int64_t bytes) const;
   // Collective inside the engine's library; returns this rank's own status.
-  Status write(const Target& target, const Problem& problem) const;
+  Status write(const Target& target, const EngineJob& job) const;
   // Collective, after the record is written. If a dataset of the file at PATH has a hole, which the library should have
   // filled, compares all data with the checksums.
   Status check_stored(const Target& target, const Contents& contents, const std::string& path, Report& report) const;
@@ -127,11 +127,11 @@ Status EngineMethod::check_before(const Target& target, const Catalogue& catalog
   return agree(target.comm, target.comm->rank() == 0 ? check_space(path, bytes) : Status());
 }
 
-Status EngineMethod::write(const Target& target, const Problem& problem) const {
-  PENSTOCK_TRY(guarded([&] { return engine_.write(problem, settings_); }));
+Status EngineMethod::write(const Target& target, const EngineJob& job) const {
+  PENSTOCK_TRY(guarded([&] { return engine_.write(job, settings_); }));
   if (!target.durable) return {};
-  PhaseTimer timer(*problem.phases, Phase::sync);
-  return sync_written(*target.storage, problem.path);
+  PhaseTimer timer(*job.phases, Phase::sync);
+  return sync_written(*target.storage, job.path);
 }
 
 Status EngineMethod::check_stored(const Target& target, const Contents& contents, const std::string& path,
@@ -163,29 +163,29 @@ Status EngineMethod::begin(Opened& file, Moving& moving) const {
   Output& output = moving.output;
   output.partial = partial_path(target);
   output.placed.contents.catalogue = std::move(contents.catalogue);
-  Problem problem;
-  problem.path = output.partial;
-  problem.catalogue = output.placed.contents.catalogue;
-  problem.comm = moving.comm;
-  problem.partial = contents.options.partial;
-  problem.sync = target.durable;
-  problem.hints = file.hints;
-  problem.phases = &moving.phases;
-  problem.hints_outcome = &moving.hints_outcome;
-  problem.supplied = &moving.supplied;
+  EngineJob job;
+  job.path = output.partial;
+  job.catalogue = output.placed.contents.catalogue;
+  job.comm = moving.comm;
+  job.partial = contents.options.partial;
+  job.sync = target.durable;
+  job.hints = file.hints;
+  job.phases = &moving.phases;
+  job.hints_outcome = &moving.hints_outcome;
+  job.supplied = &moving.supplied;
   if (contents.options.supplied && contents.sums.wanted) PENSTOCK_TRY(supply(target, moving, file.report));
   start_sums(target, moving, false);
   PENSTOCK_TRY(add_up_sums(target, file.published(), moving));
-  problem.claims = by_dataset(contents.claims);
+  job.claims = by_dataset(contents.claims);
   int64_t total = 0;
-  for (size_t d = 0; d < problem.catalogue.datasets.size(); ++d) {
-    problem.datasets.push_back(static_cast<int>(d));
-    total += bytes(problem.catalogue.datasets[d]);
+  for (size_t d = 0; d < job.catalogue.datasets.size(); ++d) {
+    job.datasets.push_back(static_cast<int>(d));
+    total += bytes(job.catalogue.datasets[d]);
   }
-  PENSTOCK_TRY(check_before(target, problem.catalogue, problem.path, total));
-  if (target.comm->rank() == 0) output.created.push_back(problem.path);
-  moving.mover = std::make_unique<Mover>([this, &target, &moving, problem = std::move(problem)] {
-    PENSTOCK_TRY(write(target, problem));
+  PENSTOCK_TRY(check_before(target, job.catalogue, job.path, total));
+  if (target.comm->rank() == 0) output.created.push_back(job.path);
+  moving.mover = std::make_unique<Mover>([this, &target, &moving, job = std::move(job)] {
+    PENSTOCK_TRY(write(target, job));
     return moving.supplied;
   });
   return {};
@@ -207,19 +207,19 @@ Status EngineMethod::complete(Opened& file, Moving& moving) const {
 
 Status EngineMethod::read(Opened& file, std::span<const Dataset> datasets, std::span<const Claim> claims) const {
   Report& report = file.report;
-  Problem problem;
-  problem.comm = file.target.comm;
-  problem.path = file.target.path;
-  problem.hints = file.hints;
-  problem.phases = &report.phases;
+  EngineJob job;
+  job.comm = file.target.comm;
+  job.path = file.target.path;
+  job.hints = file.hints;
+  job.phases = &report.phases;
   HintsOutcome outcome;
-  problem.hints_outcome = &outcome;
+  job.hints_outcome = &outcome;
   for (const Dataset& dataset : datasets) {
-    problem.datasets.push_back(static_cast<int>(problem.catalogue.datasets.size()));
-    problem.catalogue.datasets.push_back(*file.file->contents.catalogue.find(dataset.name));
+    job.datasets.push_back(static_cast<int>(job.catalogue.datasets.size()));
+    job.catalogue.datasets.push_back(*file.file->contents.catalogue.find(dataset.name));
   }
-  problem.claims = by_dataset({claims.begin(), claims.end()});
-  const Status status = guarded([&] { return engine_.read(problem, settings_); });
+  job.claims = by_dataset({claims.begin(), claims.end()});
+  const Status status = guarded([&] { return engine_.read(job, settings_); });
   report_hints(outcome, report);
   report.writers = 1;
   return agree(file.target.comm, status);

@@ -1,4 +1,4 @@
-// Engine: a complete third-party I/O stack, used as it is; it solves one whole problem at a time.
+// Engine: a complete third-party I/O stack, used as it is; it solves one whole job at a time.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 namespace penstock {
 
 // One file to write or read. Everything except CLAIMS and the pointers is the same on all ranks.
-struct Problem {
+struct EngineJob {
   Communicator comm;
   std::string path;           // when writing, nothing exists there yet
   Catalogue catalogue;        // of the whole file; for reading: the requested datasets, without attributes
@@ -38,10 +38,10 @@ struct Problem {
   const Dataset& dataset(size_t at) const { return catalogue.datasets[static_cast<size_t>(datasets[at])]; }
 };
 
-// CLAIMS as a problem wants them: ordered by dataset, without empty ones.
+// CLAIMS as a job wants them: ordered by dataset, without empty ones.
 std::vector<Claim> by_dataset(std::vector<Claim> claims);
 
-// Functions are collective over Problem::comm unless marked local. Each returns this rank's own status; the session
+// Functions are collective over EngineJob::comm unless marked local. Each returns this rank's own status; the session
 // agrees. Collective calls inside a third-party library have no timeout: a rank that fails still takes part in them,
 // with no data, as far as the library permits.
 class Engine {
@@ -55,9 +55,9 @@ class Engine {
   // Local. ok, or why this engine does not support CATALOGUE with SETTINGS, naming the dataset or attribute.
   virtual Status check(const Catalogue& catalogue, const Settings& settings) const = 0;
   // Creates the file or folder, writes everything and closes it.
-  virtual Status write(const Problem& problem, const Settings& settings) const = 0;
+  virtual Status write(const EngineJob& job, const Settings& settings) const = 0;
   // Fills the claims.
-  virtual Status read(const Problem& problem, const Settings& settings) const = 0;
+  virtual Status read(const EngineJob& job, const Settings& settings) const = 0;
   // Local. For engines without a format: whether PATH belongs to the engine, and its contents (no blocks; all foreign).
   virtual bool recognises(const std::string& /*path*/) const { return false; }
   virtual Result<Contents> contents(const std::string& path) const;
@@ -77,8 +77,8 @@ class AbsentEngine final : public Engine {
   std::string_view format() const override { return {}; }
   std::string_view extension() const override { return {}; }
   Status check(const Catalogue&, const Settings&) const override { return absence(); }
-  Status write(const Problem&, const Settings&) const override { return absence(); }
-  Status read(const Problem&, const Settings&) const override { return absence(); }
+  Status write(const EngineJob&, const Settings&) const override { return absence(); }
+  Status read(const EngineJob&, const Settings&) const override { return absence(); }
 
  private:
   Status absence() const;

@@ -105,15 +105,15 @@ Status copy_supplied(const Portion& portion, int64_t element_bytes, std::byte* b
 
 }  // namespace
 
-std::vector<Portion> portions_of(const Problem& problem, size_t at, const PortionLimits& limits) {
-  const int64_t size = bytes(problem.dataset(at).type);
+std::vector<Portion> portions_of(const EngineJob& job, size_t at, const PortionLimits& limits) {
+  const int64_t size = bytes(job.dataset(at).type);
   std::vector<Portion> portions;
-  for (const Claim& claim : std::ranges::equal_range(problem.claims, problem.datasets[at], {}, &Claim::dataset))
+  for (const Claim& claim : std::ranges::equal_range(job.claims, job.datasets[at], {}, &Claim::dataset))
     if (claim.selection.is_box())
       cut_boxes(claim, size, limits, portions);
     else
       cut_runs(claim, size, limits, portions);
-  for (Portion& portion : portions) portion.supplied = problem.supplied;
+  for (Portion& portion : portions) portion.supplied = job.supplied;
   return portions;
 }
 
@@ -155,20 +155,19 @@ void copy(const Portion& portion, int64_t element_bytes, std::byte* buffer, Dire
   }
 }
 
-Result<std::vector<int64_t>> rounds_of(const Problem& problem, const PortionLimits& limits) {
+Result<std::vector<int64_t>> rounds_of(const EngineJob& job, const PortionLimits& limits) {
   std::vector<int64_t> rounds;
-  for (size_t at = 0; at < problem.datasets.size(); ++at)
-    rounds.push_back(std::ssize(portions_of(problem, at, limits)));
-  PENSTOCK_TRY(problem.comm->all_reduce_max(rounds));
+  for (size_t at = 0; at < job.datasets.size(); ++at) rounds.push_back(std::ssize(portions_of(job, at, limits)));
+  PENSTOCK_TRY(job.comm->all_reduce_max(rounds));
   return rounds;
 }
 
-Result<std::vector<Dims>> largest_blocks(const Problem& problem) {
-  const int ranks = problem.comm->size();
-  std::vector<int64_t> extents(problem.datasets.size() * max_rank, 1);
-  for (const Claim& claim : problem.claims) {
-    const auto at = static_cast<size_t>(
-        std::lower_bound(problem.datasets.begin(), problem.datasets.end(), claim.dataset) - problem.datasets.begin());
+Result<std::vector<Dims>> largest_blocks(const EngineJob& job) {
+  const int ranks = job.comm->size();
+  std::vector<int64_t> extents(job.datasets.size() * max_rank, 1);
+  for (const Claim& claim : job.claims) {
+    const auto at = static_cast<size_t>(std::lower_bound(job.datasets.begin(), job.datasets.end(), claim.dataset) -
+                                        job.datasets.begin());
     const Dims& shape = claim.selection.shape();
     for (int i = 0; i < shape.rank(); ++i) {
       const int64_t share = i == 0 ? (shape[0] + ranks - 1) / ranks : shape[i];
@@ -176,10 +175,10 @@ Result<std::vector<Dims>> largest_blocks(const Problem& problem) {
       extent = std::max(extent, claim.selection.is_box() ? claim.selection.box().count[i] : share);
     }
   }
-  PENSTOCK_TRY(problem.comm->all_reduce_max(extents));
+  PENSTOCK_TRY(job.comm->all_reduce_max(extents));
   std::vector<Dims> blocks;
-  for (size_t at = 0; at < problem.datasets.size(); ++at) {
-    const auto rank = static_cast<size_t>(problem.dataset(at).shape.rank());
+  for (size_t at = 0; at < job.datasets.size(); ++at) {
+    const auto rank = static_cast<size_t>(job.dataset(at).shape.rank());
     blocks.emplace_back(std::span(extents).subspan(at * max_rank, rank));
   }
   return blocks;

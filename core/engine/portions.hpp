@@ -19,7 +19,7 @@ struct Portion {
   std::byte* memory = nullptr;         // same as in the claim
   std::byte* packed = nullptr;         // the elements in file order if contiguous; else null
   const Supplier* supplier = nullptr;  // instead of memory
-  Status* supplied = nullptr;          // of the problem
+  Status* supplied = nullptr;          // of the job
 };
 
 struct PortionLimits {
@@ -30,17 +30,17 @@ struct PortionLimits {
 };
 
 // This rank's portions of PROBLEM's dataset AT, in the order of its claims.
-std::vector<Portion> portions_of(const Problem& problem, size_t at, const PortionLimits& limits);
+std::vector<Portion> portions_of(const EngineJob& job, size_t at, const PortionLimits& limits);
 // The boxes of the dataset that PORTION covers, in ascending order.
 std::vector<Box> boxes_of(const Portion& portion);
 // Copies PORTION's elements between memory and a dense BUFFER.
 void copy(const Portion& portion, int64_t element_bytes, std::byte* buffer, Direction direction);
 
-// Collective. For each of Problem::datasets the largest number of portions on any rank: the number of calls that all
+// Collective. For each of EngineJob::datasets the largest number of portions on any rank: the number of calls that all
 // ranks must make.
-Result<std::vector<int64_t>> rounds_of(const Problem& problem, const PortionLimits& limits);
-// Collective. For each of Problem::datasets the extents of the largest block on any rank (for runs an even share of
+Result<std::vector<int64_t>> rounds_of(const EngineJob& job, const PortionLimits& limits);
+// Collective. For each of EngineJob::datasets the extents of the largest block on any rank (for runs an even share of
 // rows), none zero.
-Result<std::vector<Dims>> largest_blocks(const Problem& problem);
+Result<std::vector<Dims>> largest_blocks(const EngineJob& job);
 
 }  // namespace penstock

@@ -26,22 +26,22 @@ namespace {
 
 // The element of each scalar dataset, on rank 0, where readers look for it first. The rank that has it contributes two
 // words of eight bytes and a one; the others the smallest number.
-Result<std::vector<std::vector<std::byte>>> gather_scalars(const Problem& problem) {
-  std::vector<int64_t> words(problem.datasets.size() * 3, INT64_MIN);
-  std::vector<std::vector<std::byte>> values(problem.datasets.size());
+Result<std::vector<std::vector<std::byte>>> gather_scalars(const EngineJob& job) {
+  std::vector<int64_t> words(job.datasets.size() * 3, INT64_MIN);
+  std::vector<std::vector<std::byte>> values(job.datasets.size());
   for (size_t at = 0; at < values.size(); ++at) {
-    if (!is_value(problem.dataset(at))) continue;
-    for (const Portion& portion : portions_of(problem, at, {})) {
+    if (!is_value(job.dataset(at))) continue;
+    for (const Portion& portion : portions_of(job, at, {})) {
       words[at * 3] = words[at * 3 + 1] = 0;
       words[at * 3 + 2] = 1;
-      copy(portion, bytes(problem.dataset(at).type), reinterpret_cast<std::byte*>(&words[at * 3]), Direction::write);
+      copy(portion, bytes(job.dataset(at).type), reinterpret_cast<std::byte*>(&words[at * 3]), Direction::write);
     }
   }
-  PENSTOCK_TRY(problem.comm->all_reduce_max(words));
-  if (problem.comm->rank() != 0) return values;
+  PENSTOCK_TRY(job.comm->all_reduce_max(words));
+  if (job.comm->rank() != 0) return values;
   for (size_t at = 0; at < values.size(); ++at) {
-    if (!is_value(problem.dataset(at))) continue;
-    values[at].resize(static_cast<size_t>(bytes(problem.dataset(at).type)));
+    if (!is_value(job.dataset(at))) continue;
+    values[at].resize(static_cast<size_t>(bytes(job.dataset(at).type)));
     if (words[at * 3 + 2] == 1) std::memcpy(values[at].data(), &words[at * 3], values[at].size());
   }
   return values;
@@ -49,54 +49,53 @@ Result<std::vector<std::vector<std::byte>>> gather_scalars(const Problem& proble
 
 // Rank 0. On a full disk ADIOS2 hangs or ends the program, so there must be room for its index and the ends of its
 // buffers too, approximately.
-Status check_room(const Problem& problem) {
-  const std::string folder = problem.path.substr(0, problem.path.rfind('/') + 1);
+Status check_room(const EngineJob& job) {
+  const std::string folder = job.path.substr(0, job.path.rfind('/') + 1);
   struct statvfs disk = {};
-  if (problem.comm->rank() != 0 || ::statvfs(folder.empty() ? "." : folder.c_str(), &disk) != 0) return {};
+  if (job.comm->rank() != 0 || ::statvfs(folder.empty() ? "." : folder.c_str(), &disk) != 0) return {};
   int64_t needed = int64_t{4} << 20;
-  for (const Dataset& dataset : problem.catalogue.datasets) needed += bytes(dataset) + bytes(dataset) / 64;
-  needed += problem.comm->size() * (8192 + 256 * static_cast<int64_t>(problem.datasets.size()));
+  for (const Dataset& dataset : job.catalogue.datasets) needed += bytes(dataset) + bytes(dataset) / 64;
+  needed += job.comm->size() * (8192 + 256 * static_cast<int64_t>(job.datasets.size()));
   const int64_t free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
   if (free >= needed) return {};
   return {Code::no_space, fmt::format("'{}' has {} free, ADIOS2 may need {}: name another place", folder,
                                       format_bytes(free), format_bytes(needed))};
 }
 
-Status write(const Problem& problem, const Settings& settings) {
-  PENSTOCK_TRY(agree(problem.comm, check_room(problem)));
-  PENSTOCK_ASSIGN(const auto scalars, gather_scalars(problem));
+Status write(const EngineJob& job, const Settings& settings) {
+  PENSTOCK_TRY(agree(job.comm, check_room(job)));
+  PENSTOCK_ASSIGN(const auto scalars, gather_scalars(job));
   Folder folder;
   {
-    const PhaseTimer timer(*problem.phases, Phase::define);
-    PENSTOCK_TRY(agree(problem.comm, folder.start(problem.comm.get(), &settings)));
-    PENSTOCK_TRY(agree(problem.comm, guarded([&] {
-                         return problem.comm->rank() == 0
-                                    ? define_attributes(folder.io(), problem.catalogue, problem.partial)
-                                    : Status();
+    const PhaseTimer timer(*job.phases, Phase::define);
+    PENSTOCK_TRY(agree(job.comm, folder.start(job.comm.get(), &settings)));
+    PENSTOCK_TRY(agree(job.comm, guarded([&] {
+                         return job.comm->rank() == 0 ? define_attributes(folder.io(), job.catalogue, job.partial)
+                                                      : Status();
                        })));
-    PENSTOCK_TRY(agree(problem.comm, folder.open(problem.path, adios2_mode_write)));
+    PENSTOCK_TRY(agree(job.comm, folder.open(job.path, adios2_mode_write)));
   }
   adios2_step_status step = adios2_step_status_other_error;
-  PENSTOCK_TRY(agree(problem.comm, check(adios2_begin_step(folder.engine(), adios2_step_mode_append, -1, &step),
-                                         "adios2_begin_step")));
-  Status status = guarded([&] { return put(problem, folder, scalars); });
-  const PhaseTimer timer(*problem.phases, Phase::write);
+  PENSTOCK_TRY(agree(
+      job.comm, check(adios2_begin_step(folder.engine(), adios2_step_mode_append, -1, &step), "adios2_begin_step")));
+  Status status = guarded([&] { return put(job, folder, scalars); });
+  const PhaseTimer timer(*job.phases, Phase::write);
   const Status ended = check(adios2_end_step(folder.engine()), "adios2_end_step");  // collective even after a failure
   const Status closed = folder.close();
   if (status.ok()) status = ended;
-  status = agree(problem.comm, status.ok() ? closed : status);
+  status = agree(job.comm, status.ok() ? closed : status);
   if (!status.ok()) folder.abandon();
   return status;
 }
 
-Status read(const Problem& problem, const Settings& settings) {
+Status read(const EngineJob& job, const Settings& settings) {
   Folder folder;
   {
-    const PhaseTimer timer(*problem.phases, Phase::define);
-    PENSTOCK_TRY(agree(problem.comm, folder.start(problem.comm.get(), &settings)));
-    PENSTOCK_TRY(agree(problem.comm, folder.open(problem.path, adios2_mode_readRandomAccess)));
+    const PhaseTimer timer(*job.phases, Phase::define);
+    PENSTOCK_TRY(agree(job.comm, folder.start(job.comm.get(), &settings)));
+    PENSTOCK_TRY(agree(job.comm, folder.open(job.path, adios2_mode_readRandomAccess)));
   }
-  const Status status = guarded([&] { return get(problem, folder); });
+  const Status status = guarded([&] { return get(job, folder); });
   const Status closed = folder.close();
   return status.ok() ? closed : status;
 }
@@ -135,15 +134,15 @@ class Adios2 final : public Engine {
     PENSTOCK_TRY(check_names(catalogue));
     return check_names_of(catalogue);
   }
-  Status write(const Problem& problem, const Settings& settings) const override {
+  Status write(const EngineJob& job, const Settings& settings) const override {
     const LibraryGate gate;
     PENSTOCK_TRY(mpi_running());
-    return bp5::write(problem, settings);
+    return bp5::write(job, settings);
   }
-  Status read(const Problem& problem, const Settings& settings) const override {
+  Status read(const EngineJob& job, const Settings& settings) const override {
     const LibraryGate gate;
     PENSTOCK_TRY(mpi_running());
-    return bp5::read(problem, settings);
+    return bp5::read(job, settings);
   }
   bool recognises(const std::string& path) const override {
     return size_of(path + "/md.0") >= 0 && size_of(path + "/md.idx") >= 0 && size_of(path + "/mmd.0") >= 0;

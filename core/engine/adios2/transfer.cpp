@@ -20,11 +20,11 @@ Status select(adios2_variable* variable, const Dataset& dataset, const Portion& 
 
 class Getter {
  public:
-  Getter(const Problem& problem, const Folder& folder) : problem_(problem), folder_(folder) {}
+  Getter(const EngineJob& job, const Folder& folder) : job_(job), folder_(folder) {}
 
   Status get(size_t at) {
-    const Dataset& dataset = problem_.dataset(at);
-    const auto portions = portions_of(problem_, at, limits);
+    const Dataset& dataset = job_.dataset(at);
+    const auto portions = portions_of(job_, at, limits);
     if (portions.empty()) return {};
     adios2_variable* variable = find_variable(folder_.io(), dataset.name);
     if (variable != nullptr) PENSTOCK_TRY(check_variable(variable, dataset));
@@ -34,10 +34,10 @@ class Getter {
 
   Status finish() {
     {
-      const PhaseTimer timer(*problem_.phases, Phase::read);
+      const PhaseTimer timer(*job_.phases, Phase::read);
       if (posted_ > 0) PENSTOCK_TRY(check(adios2_perform_gets(folder_.engine()), "adios2_perform_gets"));
     }
-    const PhaseTimer timer(*problem_.phases, Phase::pack);
+    const PhaseTimer timer(*job_.phases, Phase::pack);
     for (Staged& one : staged_) copy(one.portion, one.element_bytes, one.buffer.data(), Direction::read);
     staged_.clear();
     posted_ = 0;
@@ -77,13 +77,13 @@ class Getter {
       std::memset(data, 0, size);
     }
     if (variable == nullptr) return {};
-    const PhaseTimer timer(*problem_.phases, Phase::read);
+    const PhaseTimer timer(*job_.phases, Phase::read);
     if (!is_value(dataset)) PENSTOCK_TRY(select(variable, dataset, portion));
     ++posted_;
     return check(adios2_get(folder_.engine(), variable, data, adios2_mode_deferred), "adios2_get");
   }
 
-  const Problem& problem_;
+  const EngineJob& job_;
   const Folder& folder_;
   std::vector<Staged> staged_;
   int64_t in_stage_ = 0;
@@ -97,16 +97,16 @@ adios2_variable* define(const Folder& folder, const Dataset& dataset) {
 }
 
 // Deferred: the library reads the elements at the end of the step. Synchronous: it copies them now.
-Status put_portion(const Problem& problem, const Folder& folder, const Dataset& dataset, adios2_variable* variable,
+Status put_portion(const EngineJob& job, const Folder& folder, const Dataset& dataset, adios2_variable* variable,
                    const Portion& portion) {
   PENSTOCK_TRY(select(variable, dataset, portion));
   std::vector<std::byte> buffer;
   if (portion.packed == nullptr) {
-    const PhaseTimer timer(*problem.phases, Phase::pack);
+    const PhaseTimer timer(*job.phases, Phase::pack);
     buffer.resize(static_cast<size_t>(portion.count * bytes(dataset.type)));
     copy(portion, bytes(dataset.type), buffer.data(), Direction::write);
   }
-  const PhaseTimer timer(*problem.phases, Phase::write);
+  const PhaseTimer timer(*job.phases, Phase::write);
   const bool packed = portion.packed != nullptr;
   return check(adios2_put(folder.engine(), variable, packed ? portion.packed : buffer.data(),
                           packed ? adios2_mode_deferred : adios2_mode_sync),
@@ -117,12 +117,12 @@ Status put_portion(const Problem& problem, const Folder& folder, const Dataset& 
 
 bool is_value(const Dataset& dataset) { return dataset.shape.rank() == 0 && dataset.type.kind != Kind::text; }
 
-Status put(const Problem& problem, const Folder& folder, const std::vector<std::vector<std::byte>>& scalars) {
-  for (size_t at = 0; at < problem.datasets.size(); ++at) {
-    const Dataset& dataset = problem.dataset(at);
+Status put(const EngineJob& job, const Folder& folder, const std::vector<std::vector<std::byte>>& scalars) {
+  for (size_t at = 0; at < job.datasets.size(); ++at) {
+    const Dataset& dataset = job.dataset(at);
     const bool value = is_value(dataset);
     std::vector<Portion> portions;
-    if (!value) portions = portions_of(problem, at, limits);
+    if (!value) portions = portions_of(job, at, limits);
     if (value ? scalars[at].empty() : portions.empty()) continue;
     adios2_variable* variable = define(folder, dataset);
     if (variable == nullptr) return {Code::io, "dataset '" + dataset.name + "': ADIOS2 does not take it"};
@@ -130,16 +130,15 @@ Status put(const Problem& problem, const Folder& folder, const std::vector<std::
       PENSTOCK_TRY(check(adios2_put(folder.engine(), variable, scalars[at].data(), adios2_mode_sync), "adios2_put")
                        .in("dataset '" + dataset.name + "'"));
     for (const Portion& portion : portions)
-      PENSTOCK_TRY(put_portion(problem, folder, dataset, variable, portion).in("dataset '" + dataset.name + "'"));
+      PENSTOCK_TRY(put_portion(job, folder, dataset, variable, portion).in("dataset '" + dataset.name + "'"));
   }
   return {};
 }
 
-Status get(const Problem& problem, const Folder& folder) {
-  Getter getter(problem, folder);
-  for (size_t at = 0; at < problem.datasets.size(); ++at)
-    if (elements(problem.dataset(at).shape) > 0)
-      PENSTOCK_TRY(getter.get(at).in("dataset '" + problem.dataset(at).name + "'"));
+Status get(const EngineJob& job, const Folder& folder) {
+  Getter getter(job, folder);
+  for (size_t at = 0; at < job.datasets.size(); ++at)
+    if (elements(job.dataset(at).shape) > 0) PENSTOCK_TRY(getter.get(at).in("dataset '" + job.dataset(at).name + "'"));
   return getter.finish();
 }
 

@@ -9,8 +9,8 @@ namespace penstock::bp5 {
 bool is_value(const Dataset& dataset);
 
 // Call between begin and end of a step. Contiguous elements must stay alive until the step ends. SCALARS: for each of
-// Problem::datasets the bytes of its one element, on rank 0.
-Status put(const Problem& problem, const Folder& folder, const std::vector<std::vector<std::byte>>& scalars);
-Status get(const Problem& problem, const Folder& folder);
+// EngineJob::datasets the bytes of its one element, on rank 0.
+Status put(const EngineJob& job, const Folder& folder, const std::vector<std::vector<std::byte>>& scalars);
+Status get(const EngineJob& job, const Folder& folder);
 
 }  // namespace penstock::bp5

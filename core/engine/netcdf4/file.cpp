@@ -74,19 +74,18 @@ Status check_definitions(const Catalogue& catalogue) {
   return {};
 }
 
-Status File::create(const Problem& problem, const Hints& hints) {
+Status File::create(const EngineJob& job, const Hints& hints) {
   const Info info(hints);
-  const int error =
-      nc_create_par(problem.path.c_str(), NC_NETCDF4 | NC_CLOBBER, native(*problem.comm), info.get(), &id_);
-  PENSTOCK_TRY(creation_error(problem.path, check(error, "creating '" + problem.path + "'")));
+  const int error = nc_create_par(job.path.c_str(), NC_NETCDF4 | NC_CLOBBER, native(*job.comm), info.get(), &id_);
+  PENSTOCK_TRY(creation_error(job.path, check(error, "creating '" + job.path + "'")));
   int before = 0;
   return check(nc_set_fill(id_, NC_NOFILL, &before), "nc_set_fill");
 }
 
-Status File::open(const Problem& problem) {
-  const Info info(problem.hints);
-  return check(nc_open_par(problem.path.c_str(), NC_NOWRITE, native(*problem.comm), info.get(), &id_),
-               "opening '" + problem.path + "'");
+Status File::open(const EngineJob& job) {
+  const Info info(job.hints);
+  return check(nc_open_par(job.path.c_str(), NC_NOWRITE, native(*job.comm), info.get(), &id_),
+               "opening '" + job.path + "'");
 }
 
 Status File::put_attributes(int group, int variable, const Catalogue& catalogue, const std::string& object,

@@ -31,8 +31,8 @@ class File {
   ~File() { (void)close(); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  Status create(const Problem& problem, const Hints& hints);
-  Status open(const Problem& problem);
+  Status create(const EngineJob& job, const Hints& hints);
+  Status open(const EngineJob& job);
   Status close() { return id_ < 0 ? Status() : check(nc_close(std::exchange(id_, -1)), "nc_close"); }
   int id() const { return id_; }
 

@@ -121,10 +121,10 @@ Result<Options> parse_options(const Settings& settings) {
   return options;
 }
 
-Result<Properties> file_access(const Problem& problem, const Hints& hints, const Options& options) {
+Result<Properties> file_access(const EngineJob& job, const Hints& hints, const Options& options) {
   const Info info(hints);
   Properties access(H5Pcreate(H5P_FILE_ACCESS));
-  bool ok = access.ok() && H5Pset_fapl_mpio(access, native(*problem.comm), info.get()) >= 0 &&
+  bool ok = access.ok() && H5Pset_fapl_mpio(access, native(*job.comm), info.get()) >= 0 &&
             H5Pset_libver_bounds(access, options.oldest, H5F_LIBVER_LATEST) >= 0 &&
             H5Pset_alignment(access, static_cast<hsize_t>(options.alignment_threshold),
                              static_cast<hsize_t>(options.alignment)) >= 0 &&

@@ -22,7 +22,7 @@ struct Options {
 Result<Options> parse_options(const Settings& settings);
 
 // Collective. The access properties with which all ranks of PROBLEM open its file.
-Result<hdf5::Properties> file_access(const Problem& problem, const Hints& hints, const Options& options);
+Result<hdf5::Properties> file_access(const EngineJob& job, const Hints& hints, const Options& options);
 Result<hdf5::Properties> transfer(const Options& options);
 // No CHUNK: contiguous storage.
 Result<hdf5::Properties> dataset_creation(const std::optional<Dims>& chunk, bool fill, const Options& options);

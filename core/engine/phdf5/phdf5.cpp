@@ -31,75 +31,74 @@ using hdf5::Type;
 constexpr size_t open_at_once = 256;                       // datasets between two agreements
 constexpr int64_t largest_in_header = int64_t{64} * 1024;  // larger attributes need format 1.8 or newer
 
-void report_hints(const Problem& problem, const File& file, IoLibrary library) {
-  if (problem.hints_outcome == nullptr) return;
+void report_hints(const EngineJob& job, const File& file, IoLibrary library) {
+  if (job.hints_outcome == nullptr) return;
   const Properties access(H5Fget_access_plist(file));
   void* handle = nullptr;
   if (!access.ok() || H5Fget_vfd_handle(file, access, &handle) < 0 || handle == nullptr) return;
   MPI_Info info = MPI_INFO_NULL;
   if (MPI_File_get_info(*static_cast<MPI_File*>(handle), &info) != MPI_SUCCESS) return;
-  judge_hints(problem.hints, hints_in(info), library, *problem.comm, *problem.hints_outcome);
+  judge_hints(job.hints, hints_in(info), library, *job.comm, *job.hints_outcome);
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);
 }
 
 // Closing is collective: a rank that has failed also calls it.
-Status close(const Problem& problem, File& file, Phase phase) {
-  const PhaseTimer timer(*problem.phases, phase);
-  return file.close() ? Status() : library_error(Code::io, "closing '" + problem.path + "'");
+Status close(const EngineJob& job, File& file, Phase phase) {
+  const PhaseTimer timer(*job.phases, phase);
+  return file.close() ? Status() : library_error(Code::io, "closing '" + job.path + "'");
 }
 
 // --- writing ---
 
 class Writer {
  public:
-  Writer(const Problem& problem, const Options& options) : problem_(problem), options_(options) {}
+  Writer(const EngineJob& job, const Options& options) : job_(job), options_(options) {}
 
   Status write() {
     PENSTOCK_TRY(plan());
-    PENSTOCK_ASSIGN(hints_, hints_for_writing(problem_.comm, problem_.hints, problem_.hints_outcome));
-    PENSTOCK_TRY(agree(problem_.comm, create()));
-    report_hints(problem_, file_, io_library_of(problem_.comm, problem_.path));
+    PENSTOCK_ASSIGN(hints_, hints_for_writing(job_.comm, job_.hints, job_.hints_outcome));
+    PENSTOCK_TRY(agree(job_.comm, create()));
+    report_hints(job_, file_, io_library_of(job_.comm, job_.path));
     Status status = guarded([&] { return fill_file(); });
-    const Status closed = close(problem_, file_, Phase::write);
+    const Status closed = close(job_, file_, Phase::write);
     if (status.ok()) status = closed;
-    if (status.ok() && problem_.comm->rank() == 0)
-      status = check_size(problem_.path, options_.filter == "none" ? stored_ : 0);
+    if (status.ok() && job_.comm->rank() == 0) status = check_size(job_.path, options_.filter == "none" ? stored_ : 0);
     return status;
   }
 
  private:
   Status plan() {
-    const PhaseTimer timer(*problem_.phases, Phase::define);
-    PENSTOCK_ASSIGN(rounds_, rounds_of(problem_, limits(options_)));
-    PENSTOCK_ASSIGN(blocks_, largest_blocks(problem_));
+    const PhaseTimer timer(*job_.phases, Phase::define);
+    PENSTOCK_ASSIGN(rounds_, rounds_of(job_, limits(options_)));
+    PENSTOCK_ASSIGN(blocks_, largest_blocks(job_));
     return {};
   }
 
   Status create() {
-    const PhaseTimer timer(*problem_.phases, Phase::define);
-    PENSTOCK_ASSIGN(const Properties access, file_access(problem_, hints_, options_));
-    file_ = File(H5Fcreate(problem_.path.c_str(), hdf5::create_truncating, H5P_DEFAULT, access));
-    if (!file_.ok()) return creation_error(problem_.path, library_error(Code::io, "creating '" + problem_.path + "'"));
+    const PhaseTimer timer(*job_.phases, Phase::define);
+    PENSTOCK_ASSIGN(const Properties access, file_access(job_, hints_, options_));
+    file_ = File(H5Fcreate(job_.path.c_str(), hdf5::create_truncating, H5P_DEFAULT, access));
+    if (!file_.ok()) return creation_error(job_.path, library_error(Code::io, "creating '" + job_.path + "'"));
     return {};
   }
 
   Status fill_file() {
-    PENSTOCK_TRY(agree(problem_.comm, guarded([&] { return make_groups(); })));
+    PENSTOCK_TRY(agree(job_.comm, guarded([&] { return make_groups(); })));
     Status status;
-    for (size_t at = 0; at < problem_.datasets.size() && status.ok(); at += open_at_once)
-      status = fill_datasets(at, std::min(problem_.datasets.size(), at + open_at_once));
+    for (size_t at = 0; at < job_.datasets.size() && status.ok(); at += open_at_once)
+      status = fill_datasets(at, std::min(job_.datasets.size(), at + open_at_once));
     PENSTOCK_TRY(status);
-    PENSTOCK_TRY(agree(problem_.comm, guarded([&] {
-                         const PhaseTimer timer(*problem_.phases, Phase::define);
+    PENSTOCK_TRY(agree(job_.comm, guarded([&] {
+                         const PhaseTimer timer(*job_.phases, Phase::define);
                          return hdf5::write_scales(file_, scales_);
                        })));
-    if (!problem_.sync) return {};
-    const PhaseTimer timer(*problem_.phases, Phase::sync);
+    if (!job_.sync) return {};
+    const PhaseTimer timer(*job_.phases, Phase::sync);
     return H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 ? library_error(Code::io, "H5Fflush") : Status();
   }
 
   Status make_groups() {
-    const PhaseTimer timer(*problem_.phases, Phase::define);
+    const PhaseTimer timer(*job_.phases, Phase::define);
     for (const std::string& name : hdf5::group_names(stored_catalogue_))
       PENSTOCK_TRY(make_group(name).in("group '" + name + "'"));
     return hdf5::write_attributes(file_, stored_catalogue_, "", shared_);
@@ -115,21 +114,21 @@ class Writer {
   // All ranks fail together, or with their own status after the last collective call.
   Status fill_datasets(size_t begin, size_t end) {
     std::vector<OpenDataset> open;
-    PENSTOCK_TRY(agree(problem_.comm, guarded([&]() -> Status {
-                         const PhaseTimer timer(*problem_.phases, Phase::define);
+    PENSTOCK_TRY(agree(job_.comm, guarded([&]() -> Status {
+                         const PhaseTimer timer(*job_.phases, Phase::define);
                          for (size_t at = begin; at < end; ++at) {
-                           const Dataset& dataset = problem_.dataset(at);
+                           const Dataset& dataset = job_.dataset(at);
                            PENSTOCK_TRY(make_dataset(dataset, at, open).in("dataset '" + dataset.name + "'"));
                          }
                          return {};
                        })));
-    PENSTOCK_TRY(agree(problem_.comm, guarded([&] { return reserve_space(open); })));
-    Status status = guarded([&] { return move(problem_, options_, Direction::write, open); });
+    PENSTOCK_TRY(agree(job_.comm, guarded([&] { return reserve_space(open); })));
+    Status status = guarded([&] { return move(job_, options_, Direction::write, open); });
     for (OpenDataset& one : open) {
       if (!one.handle.close() && status.ok())
-        status = library_error(Code::io, "closing dataset '" + problem_.dataset(one.at).name + "'");
+        status = library_error(Code::io, "closing dataset '" + job_.dataset(one.at).name + "'");
     }
-    return agree(problem_.comm, status);
+    return agree(job_.comm, status);
   }
 
   Status make_dataset(const Dataset& dataset, size_t at, std::vector<OpenDataset>& open) {
@@ -139,7 +138,7 @@ class Writer {
     one.rounds = rounds_[at];
     PENSTOCK_ASSIGN(one.type, hdf5::library_type(dataset.type, hdf5::is_utf8(stored_catalogue_, dataset.name)));
     PENSTOCK_ASSIGN(const hid_t links, shared_.link_creation(dataset.name));
-    PENSTOCK_ASSIGN(const Properties creation, dataset_creation(chunk, options_.fill || problem_.partial, options_));
+    PENSTOCK_ASSIGN(const Properties creation, dataset_creation(chunk, options_.fill || job_.partial, options_));
     const Space space = hdf5::dataset_space(dataset.shape, dataset.unlimited);
     if (!space.ok()) return library_error(Code::internal, "making a dataspace");
     const std::string path = "/" + dataset.name;
@@ -157,11 +156,11 @@ class Writer {
     hsize_t end = 0;
     if (H5Fget_filesize(file_, &end) < 0) end = 0;
     H5Eclear2(H5E_DEFAULT);
-    if (!options_.preallocate || problem_.comm->rank() != 0) return {};
-    return reserve(problem_.path, std::max(stored_, static_cast<int64_t>(end)));
+    if (!options_.preallocate || job_.comm->rank() != 0) return {};
+    return reserve(job_.path, std::max(stored_, static_cast<int64_t>(end)));
   }
 
-  const Problem& problem_;
+  const EngineJob& job_;
   const Options& options_;
   Hints hints_;
   std::vector<int64_t> rounds_;
@@ -169,14 +168,14 @@ class Writer {
   int64_t stored_ = 0;
   File file_;
   hdf5::Shared shared_;
-  DimensionScales scales_ = scales_of(problem_.catalogue);
-  Catalogue stored_catalogue_ = without_names(problem_.catalogue, scales_);  // without names that scales express
+  DimensionScales scales_ = scales_of(job_.catalogue);
+  Catalogue stored_catalogue_ = without_names(job_.catalogue, scales_);  // without names that scales express
 };
 
 // --- reading ---
 
-Result<OpenDataset> open_dataset(const Problem& problem, const File& file, size_t at, int64_t rounds) {
-  const Dataset& dataset = problem.dataset(at);
+Result<OpenDataset> open_dataset(const EngineJob& job, const File& file, size_t at, int64_t rounds) {
+  const Dataset& dataset = job.dataset(at);
   OpenDataset one;
   one.at = at;
   one.rounds = rounds;
@@ -185,7 +184,7 @@ Result<OpenDataset> open_dataset(const Problem& problem, const File& file, size_
   const Properties creation(H5Dget_create_plist(one.handle));
   const Type type(H5Dget_type(one.handle));
   if (!creation.ok() || !type.ok()) return library_error(Code::damaged, "reading its definition");
-  PENSTOCK_TRY(hdf5::check_inside(creation, problem.path));
+  PENSTOCK_TRY(hdf5::check_inside(creation, job.path));
   if (H5Tget_class(type) == H5T_ARRAY)
     return Status(Code::unsupported, "its elements are of an array type: read it with a transport");
   const auto match = hdf5::match_type(type);
@@ -198,38 +197,38 @@ Result<OpenDataset> open_dataset(const Problem& problem, const File& file, size_
   return one;
 }
 
-Status read_datasets(const Problem& problem, const Options& options, const File& file,
+Status read_datasets(const EngineJob& job, const Options& options, const File& file,
                      const std::vector<int64_t>& rounds) {
-  for (size_t begin = 0; begin < problem.datasets.size(); begin += open_at_once) {
+  for (size_t begin = 0; begin < job.datasets.size(); begin += open_at_once) {
     std::vector<OpenDataset> open;
-    PENSTOCK_TRY(agree(problem.comm, guarded([&]() -> Status {
-                         const size_t end = std::min(problem.datasets.size(), begin + open_at_once);
+    PENSTOCK_TRY(agree(job.comm, guarded([&]() -> Status {
+                         const size_t end = std::min(job.datasets.size(), begin + open_at_once);
                          for (size_t at = begin; at < end; ++at) {
-                           const Dataset& dataset = problem.dataset(at);
+                           const Dataset& dataset = job.dataset(at);
                            if (elements(dataset.shape) == 0) continue;
-                           auto one = open_dataset(problem, file, at, rounds[at]);
+                           auto one = open_dataset(job, file, at, rounds[at]);
                            PENSTOCK_TRY(one.status().in("dataset '" + dataset.name + "'"));
                            open.push_back(*std::move(one));
                          }
                          return {};
                        })));
-    PENSTOCK_TRY(agree(problem.comm, guarded([&] { return move(problem, options, Direction::read, open); })));
+    PENSTOCK_TRY(agree(job.comm, guarded([&] { return move(job, options, Direction::read, open); })));
   }
   return {};
 }
 
-Status read(const Problem& problem, const Options& options, IoLibrary library) {
-  PENSTOCK_ASSIGN(const auto rounds, rounds_of(problem, limits(options)));
+Status read(const EngineJob& job, const Options& options, IoLibrary library) {
+  PENSTOCK_ASSIGN(const auto rounds, rounds_of(job, limits(options)));
   File file;
-  PENSTOCK_TRY(agree(problem.comm, guarded([&]() -> Status {
-                       PENSTOCK_ASSIGN(const Properties access, file_access(problem, problem.hints, options));
-                       file = File(H5Fopen(problem.path.c_str(), hdf5::open_read_only, access));
-                       if (!file.ok()) return library_error(Code::damaged, "opening '" + problem.path + "'");
-                       report_hints(problem, file, library);
+  PENSTOCK_TRY(agree(job.comm, guarded([&]() -> Status {
+                       PENSTOCK_ASSIGN(const Properties access, file_access(job, job.hints, options));
+                       file = File(H5Fopen(job.path.c_str(), hdf5::open_read_only, access));
+                       if (!file.ok()) return library_error(Code::damaged, "opening '" + job.path + "'");
+                       report_hints(job, file, library);
                        return {};
                      })));
-  const Status status = read_datasets(problem, options, file, rounds);
-  const Status closed = close(problem, file, Phase::read);
+  const Status status = read_datasets(job, options, file, rounds);
+  const Status closed = close(job, file, Phase::read);
   return status.ok() ? closed : status;
 }
 
@@ -257,25 +256,25 @@ class Phdf5 final : public Engine {
     return {};
   }
 
-  Status write(const Problem& problem, const Settings& settings) const override {
+  Status write(const EngineJob& job, const Settings& settings) const override {
     const hdf5::QuietErrors quiet;
     PENSTOCK_TRY(mpi_running());
-    PENSTOCK_TRY(check_hints(problem.hints));
+    PENSTOCK_TRY(check_hints(job.hints));
     PENSTOCK_ASSIGN(const Options options, parse_options(settings));
-    return Writer(problem, options).write();
+    return Writer(job, options).write();
   }
 
-  Status read(const Problem& problem, const Settings& settings) const override {
+  Status read(const EngineJob& job, const Settings& settings) const override {
     const hdf5::QuietErrors quiet;
     PENSTOCK_TRY(mpi_running());
-    PENSTOCK_TRY(check_hints(problem.hints));
+    PENSTOCK_TRY(check_hints(job.hints));
     PENSTOCK_ASSIGN(Options options, parse_options(settings));
-    const IoLibrary library = io_library_of(problem.comm, problem.path);
+    const IoLibrary library = io_library_of(job.comm, job.path);
     if (options.collective && library == IoLibrary::ompio) {
       options.collective = false;
-      warn_of_ompio(problem.hints_outcome);
+      warn_of_ompio(job.hints_outcome);
     }
-    return phdf5::read(problem, options, library);
+    return phdf5::read(job, options, library);
   }
 };
 

@@ -100,8 +100,8 @@ Status take_part(Call& call) {
 
 class Mover {
  public:
-  Mover(const Problem& problem, const Options& options, Direction direction)
-      : problem_(problem), options_(options), direction_(direction) {}
+  Mover(const EngineJob& job, const Options& options, Direction direction)
+      : job_(job), options_(options), direction_(direction) {}
 
   Status run(std::span<const OpenDataset> datasets) {
     PENSTOCK_ASSIGN(transfer_, transfer(options_));
@@ -110,7 +110,7 @@ class Mover {
     for (const OpenDataset& dataset : datasets) {
       portions.emplace_back();
       note(dataset, guarded([&] {
-             portions.back() = portions_of(problem_, dataset.at, limits(options_));
+             portions.back() = portions_of(job_, dataset.at, limits(options_));
              return Status();
            }));
       rounds = std::max(rounds, calls(dataset, portions.back()));
@@ -134,7 +134,7 @@ class Mover {
   }
 
   void note(const OpenDataset& dataset, Status status) {
-    if (failure_.ok() && !status.ok()) failure_ = status.in("dataset '" + problem_.dataset(dataset.at).name + "'");
+    if (failure_.ok() && !status.ok()) failure_ = status.in("dataset '" + job_.dataset(dataset.at).name + "'");
   }
 
   Call prepare(const OpenDataset& dataset, const Portion* portion) {
@@ -148,26 +148,26 @@ class Mover {
   }
 
   Status describe(Call& call) {
-    const int64_t size = bytes(problem_.dataset(call.dataset->at).type);
+    const int64_t size = bytes(job_.dataset(call.dataset->at).type);
     call.file = Space(H5Dget_space(call.dataset->handle));
     if (!call.file.ok()) return library_error(Code::internal, "its dataspace");
     PENSTOCK_TRY(select_boxes(call.file, *call.portion));
     PENSTOCK_TRY(place_in_memory(call, size));
     if (call.buffer.empty() || direction_ == Direction::read) return {};
-    const PhaseTimer timer(*problem_.phases, Phase::pack);
+    const PhaseTimer timer(*job_.phases, Phase::pack);
     copy(*call.portion, size, call.buffer.data(), direction_);
     return {};
   }
 
   void finish(Call& call) {
     if (call.portion == nullptr || call.buffer.empty() || direction_ == Direction::write) return;
-    const PhaseTimer timer(*problem_.phases, Phase::pack);
-    copy(*call.portion, bytes(problem_.dataset(call.dataset->at).type), call.buffer.data(), direction_);
+    const PhaseTimer timer(*job_.phases, Phase::pack);
+    copy(*call.portion, bytes(job_.dataset(call.dataset->at).type), call.buffer.data(), direction_);
   }
 
   Status move_together(std::vector<Call>& calls) {
     const bool writes = direction_ == Direction::write;
-    const PhaseTimer timer(*problem_.phases, writes ? Phase::write : Phase::read);
+    const PhaseTimer timer(*job_.phases, writes ? Phase::write : Phase::read);
     herr_t moved = -1;
 #if H5_VERSION_GE(1, 14, 0)
     if (options_.multi) {
@@ -201,12 +201,12 @@ class Mover {
     Status status = library_error(direction_ == Direction::write ? Code::io : Code::damaged, name);
     for (const Call& call : calls) {
       const Properties creation(H5Dget_create_plist(call.dataset->handle));
-      if (creation.ok()) status = hdf5::explain_failure(creation, problem_.path, status);
+      if (creation.ok()) status = hdf5::explain_failure(creation, job_.path, status);
     }
     return status;
   }
 
-  const Problem& problem_;
+  const EngineJob& job_;
   const Options& options_;
   Direction direction_;
   Properties transfer_;
@@ -223,12 +223,11 @@ PortionLimits limits(const Options& options) {
   return limits;
 }
 
-Status move(const Problem& problem, const Options& options, Direction direction,
-            std::span<const OpenDataset> datasets) {
+Status move(const EngineJob& job, const Options& options, Direction direction, std::span<const OpenDataset> datasets) {
   Status first;
   const size_t step = options.multi ? datasets_at_once : 1;
   for (size_t at = 0; at < datasets.size(); at += step) {
-    Mover mover(problem, options, direction);
+    Mover mover(job, options, direction);
     const Status moved = mover.run(datasets.subspan(at, std::min(step, datasets.size() - at)));
     if (first.ok()) first = moved;
   }

@@ -9,7 +9,7 @@
 namespace penstock::phdf5 {
 
 struct OpenDataset {
-  size_t at = 0;  // index in Problem::datasets
+  size_t at = 0;  // index in EngineJob::datasets
   hdf5::DatasetHandle handle;
   hdf5::Type type;     // of its elements in memory
   int64_t rounds = 0;  // calls of the rank with most
@@ -20,6 +20,6 @@ PortionLimits limits(const Options& options);
 inline constexpr size_t datasets_at_once = 16;  // in one multi-dataset call
 
 // Collective inside the library if OPTIONS say so. A rank that fails still takes part in the remaining calls.
-Status move(const Problem& problem, const Options& options, Direction direction, std::span<const OpenDataset> datasets);
+Status move(const EngineJob& job, const Options& options, Direction direction, std::span<const OpenDataset> datasets);
 
 }  // namespace penstock::phdf5

@@ -41,27 +41,26 @@ MPI_Datatype memory_type(const ElementType& type) {
 
 int64_t parts(const ElementType& type) { return bytes(type) / scalar_bytes(type); }
 
-Status File::create(const Problem& problem, const Hints& hints) {
+Status File::create(const EngineJob& job, const Hints& hints) {
   const Info info(hints);
-  const int error =
-      ncmpi_create(native(*problem.comm), problem.path.c_str(), NC_CLOBBER | NC_64BIT_DATA, info.get(), &id_);
-  PENSTOCK_TRY(creation_error(problem.path, check(error, "creating '" + problem.path + "'")));
+  const int error = ncmpi_create(native(*job.comm), job.path.c_str(), NC_CLOBBER | NC_64BIT_DATA, info.get(), &id_);
+  PENSTOCK_TRY(creation_error(job.path, check(error, "creating '" + job.path + "'")));
   int before = 0;
   return check(ncmpi_set_fill(id_, NC_NOFILL, &before), "ncmpi_set_fill");
 }
 
-Status File::open(const Problem& problem, const Hints& hints) {
+Status File::open(const EngineJob& job, const Hints& hints) {
   const Info info(hints);
-  return check(ncmpi_open(native(*problem.comm), problem.path.c_str(), NC_NOWRITE, info.get(), &id_),
-               "opening '" + problem.path + "'");
+  return check(ncmpi_open(native(*job.comm), job.path.c_str(), NC_NOWRITE, info.get(), &id_),
+               "opening '" + job.path + "'");
 }
 
 Status File::close() { return id_ < 0 ? Status() : check(ncmpi_close(std::exchange(id_, -1)), "ncmpi_close"); }
 
-void File::report(const Problem& problem, const Hints& hints, IoLibrary library) const {
+void File::report(const EngineJob& job, const Hints& hints, IoLibrary library) const {
   MPI_Info info = MPI_INFO_NULL;
-  if (problem.hints_outcome == nullptr || ncmpi_inq_file_info(id_, &info) != NC_NOERR) return;
-  judge_hints(hints, hints_in(info), library, *problem.comm, *problem.hints_outcome, "nc_");
+  if (job.hints_outcome == nullptr || ncmpi_inq_file_info(id_, &info) != NC_NOERR) return;
+  judge_hints(hints, hints_in(info), library, *job.comm, *job.hints_outcome, "nc_");
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);
 }
 

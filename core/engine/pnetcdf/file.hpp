@@ -26,12 +26,12 @@ class File {
   ~File() { (void)close(); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  Status create(const Problem& problem, const Hints& hints);
-  Status open(const Problem& problem, const Hints& hints);
+  Status create(const EngineJob& job, const Hints& hints);
+  Status open(const EngineJob& job, const Hints& hints);
   Status close();
   int id() const { return id_; }
   // Local. Reports the effect of HINTS.
-  void report(const Problem& problem, const Hints& hints, IoLibrary library) const;
+  void report(const EngineJob& job, const Hints& hints, IoLibrary library) const;
 
   // Defines dimensions, variables (in the order of HEADER) and attributes; data can move afterwards.
   Status define(const netcdf::Header& header);

@@ -16,7 +16,7 @@ constexpr int64_t wave_bytes = int64_t{64} << 20;
 PortionLimits limits(bool lists) { return {.direct_bytes = wave_bytes, .boxes = lists ? 1024 : 1}; }
 
 struct Item {
-  size_t at = 0;  // index in Problem::datasets
+  size_t at = 0;  // index in EngineJob::datasets
   Portion portion;
   std::vector<std::byte> buffer;
   std::byte* data = nullptr;
@@ -26,8 +26,8 @@ struct Item {
 
 class Mover {
  public:
-  Mover(const Problem& problem, const File& file, const std::vector<int>& variables, Way way, Direction direction)
-      : problem_(problem), file_(file), variables_(variables), way_(way), writes_(direction == Direction::write) {}
+  Mover(const EngineJob& job, const File& file, const std::vector<int>& variables, Way way, Direction direction)
+      : job_(job), file_(file), variables_(variables), way_(way), writes_(direction == Direction::write) {}
 
   Status run() {
     if (way_ == Way::collective) return collective();
@@ -35,7 +35,7 @@ class Mover {
   }
 
  private:
-  const Dataset& dataset(size_t at) const { return problem_.dataset(at); }
+  const Dataset& dataset(size_t at) const { return job_.dataset(at); }
 
   void note(size_t at, const Status& status) {
     if (failure_.ok() && !status.ok()) failure_ = status.in("dataset '" + dataset(at).name + "'");
@@ -46,7 +46,7 @@ class Mover {
     if (variables_[at] >= 0)
       note(at, guarded([&] {
              const Dataset& one = dataset(at);
-             list = portions_of(problem_, at, limits(!one.unlimited && one.shape.rank() > 0));
+             list = portions_of(job_, at, limits(!one.unlimited && one.shape.rank() > 0));
              return Status();
            }));
     return list;
@@ -85,14 +85,14 @@ class Mover {
     item.buffer.resize(static_cast<size_t>(item.portion.count * bytes(type)));
     item.data = item.buffer.data();
     if (!writes_) return {};
-    const PhaseTimer timer(*problem_.phases, Phase::pack);
+    const PhaseTimer timer(*job_.phases, Phase::pack);
     copy(item.portion, bytes(type), item.data, Direction::write);
     return {};
   }
 
   void finish(Item& item) {
     if (writes_ || item.buffer.empty()) return;
-    const PhaseTimer timer(*problem_.phases, Phase::pack);
+    const PhaseTimer timer(*job_.phases, Phase::pack);
     copy(item.portion, bytes(dataset(item.at).type), item.data, Direction::read);
   }
 
@@ -101,7 +101,7 @@ class Mover {
   void call(Item& item, bool list, PutList put_list, GetList get_list, Put put, Get get, Last... last) {
     static std::byte nothing;
     static MPI_Offset none[max_rank + 1] = {};
-    const PhaseTimer timer(*problem_.phases, writes_ ? Phase::write : Phase::read);
+    const PhaseTimer timer(*job_.phases, writes_ ? Phase::write : Phase::read);
     const ElementType& type = dataset(item.at).type;
     const auto boxes = static_cast<int>(item.starts.size());
     const MPI_Offset count = item.portion.count * parts(type);
@@ -131,8 +131,8 @@ class Mover {
       lists.push_back(std::any_of(mine.begin(), mine.end(), [](const Portion& p) { return !p.selection.is_box(); }) &&
                       !dataset(at).unlimited);
     }
-    PENSTOCK_TRY(problem_.comm->all_reduce_max(rounds));
-    PENSTOCK_TRY(problem_.comm->all_reduce_max(lists));
+    PENSTOCK_TRY(job_.comm->all_reduce_max(rounds));
+    PENSTOCK_TRY(job_.comm->all_reduce_max(lists));
     for (size_t at = 0; at < variables_.size(); ++at) {
       auto mine = portions(at);
       if (dataset(at).shape.rank() == 0) {  // a scalar has no empty write: only ranks that have it post it
@@ -182,7 +182,7 @@ class Mover {
       }
     if (!all.empty()) ends.push_back(all.size());
     int64_t waves = static_cast<int64_t>(ends.size());
-    PENSTOCK_TRY(problem_.comm->all_reduce_max(std::span(&waves, 1)));
+    PENSTOCK_TRY(job_.comm->all_reduce_max(std::span(&waves, 1)));
     size_t next = 0;
     for (size_t wave = 0; wave < static_cast<size_t>(waves); ++wave) {
       const size_t end = wave < ends.size() ? ends[wave] : next;
@@ -203,7 +203,7 @@ class Mover {
            &requests.back());
     }
     states.assign(requests.size(), NC_NOERR);
-    const PhaseTimer timer(*problem_.phases, writes_ ? Phase::write : Phase::read);
+    const PhaseTimer timer(*job_.phases, writes_ ? Phase::write : Phase::read);
     const Status waited =
         check(ncmpi_wait_all(file_.id(), static_cast<int>(requests.size()), requests.data(), states.data()),
               "ncmpi_wait_all");
@@ -213,7 +213,7 @@ class Mover {
     for (Item& item : items) finish(item);
   }
 
-  const Problem& problem_;
+  const EngineJob& job_;
   const File& file_;
   const std::vector<int>& variables_;
   Way way_;
@@ -223,8 +223,8 @@ class Mover {
 
 }  // namespace
 
-Status move(const Problem& problem, const File& file, const std::vector<int>& variables, Way way, Direction direction) {
-  return Mover(problem, file, variables, way, direction).run();
+Status move(const EngineJob& job, const File& file, const std::vector<int>& variables, Way way, Direction direction) {
+  return Mover(job, file, variables, way, direction).run();
 }
 
 }  // namespace penstock::pnetcdf

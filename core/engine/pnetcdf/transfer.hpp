@@ -10,8 +10,8 @@ namespace penstock::pnetcdf {
 
 enum class Way : uint8_t { collective, independent, nonblocking };
 
-// Collective. VARIABLES belong to Problem::datasets; -1 for datasets without elements. A rank that fails still takes
+// Collective. VARIABLES belong to EngineJob::datasets; -1 for datasets without elements. A rank that fails still takes
 // part in the remaining calls.
-Status move(const Problem& problem, const File& file, const std::vector<int>& variables, Way way, Direction direction);
+Status move(const EngineJob& job, const File& file, const std::vector<int>& variables, Way way, Direction direction);
 
 }  // namespace penstock::pnetcdf
