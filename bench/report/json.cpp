@@ -77,6 +77,9 @@ void add_plan(Json& json, const Series& series, const Method& method) {
   const auto plan = parse_plan(series.plan.empty() ? method.plan : series.plan, method.format, vocabulary());
   json["plan_object"] = plan ? Json::parse(plan->json(), nullptr, false) : Json(nullptr);
   const Report& report = series.report;
+  json["reason"] = report.reason;
+  json["problem"] = Json::parse(report.problem, nullptr, false);
+  if (json["problem"].is_discarded()) json["problem"] = nullptr;
   json["filesystem"] = report.filesystem;
   json["effective_hints"] = report.hints;
   json["warnings"] = report.warnings;
@@ -150,10 +153,10 @@ Json line_json(const Record& record, const Line& line) {
   json["best"] = line.time ? Json(line.best) : Json(nullptr);
   json["ratio"] = line.ratio ? ratio_json(*line.ratio, record.summary->baseline) : Json(nullptr);
   json["bwMiB"] = line.time ? Json(line.mebibytes_per_second) : Json(nullptr);
-  json["rate_label"] = line.above_ceiling || record.what->regime == Regime::cached ||
-                               (record.what->warm && line.operation == Operation::read)
-                           ? "cached"
-                           : "device";
+  const bool in_memory =
+      record.what->regime == Regime::cached || (record.what->warm && line.operation == Operation::read);
+  json["rate_label"] = line.above_ceiling || in_memory ? "cached" : "device";
+  if (line.operation == Operation::read && json["problem"].is_object()) json["problem"]["in_memory"] = in_memory;
   json["above_ceiling"] = line.above_ceiling;
   add_counts(json, max_memory(series));
   if (line.operation == Operation::write && record.what->compute_seconds > 0) add_background(json, series.samples);

@@ -106,6 +106,8 @@ nb::typed<nb::dict, nb::str, nb::any> report(OpenFile& self) {
   const Report& report = self.get().report();
   nb::dict all;
   all["plan"] = report.plan;
+  all["reason"] = report.reason;
+  all["problem"] = report.problem;
   nb::dict phases;
   for (int i = 0; i < phase_count; ++i) {
     const auto phase = static_cast<Phase>(i);

@@ -14,7 +14,7 @@
 namespace penstock {
 namespace {
 
-constexpr std::string_view default_transport = "two_phase", default_word = "auto";
+constexpr std::string_view default_word = "auto";
 
 constexpr Alias alias_table[] = {
     {"per_process", "independent", "placement=per_rank,preallocate=false", "one file for each rank, plus an index"},
@@ -199,7 +199,8 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
   if (words.format.empty() && fallback_format.empty())
     return Status(Code::invalid, fmt::format("it names no format; there are {}", names(vocabulary.formats)));
   if (words.format.empty()) words.format = fallback_format;
-  if (words.transport.empty() || words.transport == default_word) words.transport = default_transport;
+  const bool names_none = words.transport.empty() || words.transport == default_word;
+  if (names_none) words.transport = default_transport;
   for (const Alias& alias : aliases()) {
     if (alias.name != words.transport) continue;
     words.transport = alias.transport;
@@ -215,7 +216,25 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
   PENSTOCK_TRY(choose(vocabulary.placements, "placement", plan.placement));
   PENSTOCK_TRY(take_knobs_of(words, plan, *find(vocabulary.transports, plan.transport)));
   PENSTOCK_TRY(set_parameters(plan, words, vocabulary));
+  const auto& of_transport = find(vocabulary.transports, plan.transport)->parameters;
+  plan.open_transport = names_none && std::ranges::none_of(of_transport, [&](const Parameter& p) {
+                          return words.parameters.contains(std::string(p.name));
+                        });
   return plan;
+}
+
+Result<Plan> with_transport(const Plan& plan, std::string_view text, const Vocabulary& vocabulary) {
+  PENSTOCK_ASSIGN(Plan other, parse_plan(fmt::format("{}/{}", plan.format, text), plan.format, vocabulary));
+  const auto& of_transport = find(vocabulary.transports, other.transport)->parameters;
+  Plan chosen = plan;
+  chosen.transport = other.transport;
+  chosen.hints = other.hints;
+  chosen.settings = {};
+  for (const Parameter* p : parameters_of(chosen, vocabulary)) {
+    const bool is_new = std::ranges::find(of_transport, p->name, &Parameter::name) != of_transport.end();
+    PENSTOCK_TRY(chosen.settings.set(*p, (is_new ? other : plan).settings.word(p->name)));
+  }
+  return chosen;
 }
 
 std::string Plan::text(const Vocabulary& vocabulary) const {

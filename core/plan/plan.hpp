@@ -26,9 +26,10 @@ struct Plan {
   std::string format;
   std::string placement;  // "single", "per_rank"
   std::string transport;
-  Settings settings;  // all their parameters and the common ones, with values
-  Hints hints;        // "hint.NAME=VALUE": for MPI_Info, if the method uses MPI-IO
-  Hints environment;  // "env.NAME=VALUE": required in the environment before launch
+  bool open_transport = false;  // the text named no transport, and no parameter of one
+  Settings settings;            // all their parameters and the common ones, with values
+  Hints hints;                  // "hint.NAME=VALUE": for MPI_Info, if the method uses MPI-IO
+  Hints environment;            // "env.NAME=VALUE": required in the environment before launch
 
   // "hdf5/two_phase:io=direct,writers=2": parameters that differ from their default, by name.
   std::string text(const Vocabulary& vocabulary) const;
@@ -40,6 +41,11 @@ struct Plan {
 // format is then FALLBACK_FORMAT), the default with other parameters (":durability=none", "auto:durability=none"),
 // "ENGINE[:name=value,...]", or a plan's JSON. Errors for unknown words list the known ones.
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Vocabulary& vocabulary);
+
+inline constexpr std::string_view default_transport = "two_phase";
+
+// PLAN with another transport and its parameters, TEXT: "independent:io=direct". Everything else stays.
+Result<Plan> with_transport(const Plan& plan, std::string_view text, const Vocabulary& vocabulary);
 
 struct Alias {
   std::string_view name, transport, parameters, help;

@@ -66,6 +66,23 @@ TEST(Plan, TheDefaultMayHaveOtherParameters) {
   EXPECT_EQ(good(":parts=3").placement, "parts");
 }
 
+TEST(Plan, WhoeverNamesNoTransportLeavesItOpen) {
+  for (const char* text : {"", "auto", "hdf5", "hdf5/auto", ":durability=none,parts=3"})
+    EXPECT_TRUE(good(text).open_transport) << text;
+  for (const char* text : {"two_phase", "hdf5/two_phase", ":writers=0", "auto:io=auto", "stack"})
+    EXPECT_FALSE(good(text).open_transport) << text;
+}
+
+TEST(Plan, AnotherTransportKeepsTheRest) {
+  const Plan plan = good(":durability=none,parts=3,io=direct", "raw");
+  EXPECT_EQ(with_transport(plan, "independent", all)->text(all),
+            "raw/independent:durability=none,parts=3,placement=parts");
+  EXPECT_EQ(with_transport(plan, "independent:io=mmap,durability=full", all)->text(all),
+            "raw/independent:durability=none,io=mmap,parts=3,placement=parts");
+  EXPECT_EQ(with_transport(plan, "nonsense", all).status().code(), Code::invalid);
+  EXPECT_EQ(with_transport(plan, "servers", all).status().code(), Code::unsupported);
+}
+
 TEST(Plan, TextIsCanonical) {
   const std::pair<const char*, const char*> table[] = {
       {"hdf5/two_phase", "hdf5/two_phase"},

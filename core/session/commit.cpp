@@ -11,7 +11,9 @@
 #include "core/commit/agreement.hpp"
 #include "core/commit/read.hpp"
 #include "core/methods/methods.hpp"
+#include "core/session/bind.hpp"
 #include "core/session/state.hpp"
+#include "core/storage/filesystem.hpp"
 #include "core/storage/owner.hpp"
 #include "core/trace/trace.hpp"
 
@@ -26,6 +28,7 @@ struct Work {
   Result<Definitions> definitions = Definitions();  // of this rank, or its failure
   DefinitionBounds maxima = {};                     // of all ranks' bounds
   bool looked = false;                              // at the published file, which is in its place
+  Problem written, wanted;                          // what is put, what is requested
 };
 
 // One reduction.
@@ -41,7 +44,11 @@ Result<Work> agree_work(const File::State& state) {
   const DefinitionBounds bounds = bounds_of(work.definitions);
   const bool looks = writes && state.file && !state.file->stale && state.target.comm->rank() == 0;
   const Status held = looks ? look_at_held(state.target) : Status();
-  int64_t any[12] = {writes || !state.exists() || (misused && state.mode != Mode::read),
+  const PatternWords put = pattern_of(state.puts), got = pattern_of(state.gets);
+  // Rank 0's answer is only asked for where it may matter.
+  const bool in_memory = !state.gets.empty() && !state.wisdom.entries.empty() && state.target.comm->rank() == 0 &&
+                         state.file && is_in_page_cache(state.file->contents.parts.at(0));
+  int64_t any[20] = {writes || !state.exists() || (misused && state.mode != Mode::read),
                      !state.gets.empty() || (misused && state.mode == Mode::read),
                      !state.refused.ok(),
                      state.options.partial,
@@ -52,7 +59,15 @@ Result<Work> agree_work(const File::State& state) {
                      bounds[1],
                      bounds[2],
                      looks,
-                     !held.ok()};
+                     !held.ok(),
+                     put[0],
+                     put[1],
+                     put[2],
+                     got[0],
+                     got[1],
+                     got[2],
+                     state.target.comm->node_size(),
+                     in_memory};
   PENSTOCK_TRY(state.target.comm->all_reduce_max(any));
   work.write = any[0] != 0;
   work.read = any[1] != 0;
@@ -60,6 +75,8 @@ Result<Work> agree_work(const File::State& state) {
   work.options = {any[3] != 0, any[4] != 0, any[5] != 0, static_cast<Convention>(any[6])};
   work.maxima = {any[7], any[8], any[9]};
   work.looked = any[10] != 0 && any[11] == 0;
+  work.written = make_problem(state, true, {any[12], any[13], any[14]}, any[18], false);
+  work.wanted = make_problem(state, false, {any[15], any[16], any[17]}, any[18], any[19] != 0);
   return work;
 }
 
@@ -155,16 +172,17 @@ Status start_work(File::State& state, bool background) {
   if (work.refused) return agree(state.target.comm, state.refused);
   if (!work.write && !work.read) return {};
   state.report = {};
-  state.report.plan = state.plan.text(vocabulary());
   state.report.filesystem = state.filesystem;
   state.report.warnings = state.warnings;
   state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);
+  bind_plan(state, work.read ? work.wanted : work.written);
   begin_step(state, work.write);
   show_step(state, work.write);
   count(state, -1);
   Status status = work.read ? read_pending(state, state.gets, state.misuse) : Status();
   if (status.ok() || state.harmless) state.gets.clear();
   const bool write = work.write;
+  if (status.ok() && write && work.read) bind_plan(state, work.written);
   if (status.ok() && write) status = start_writing(state, std::move(work), background);
   if (status.ok() && write) return status;
   if (write) {

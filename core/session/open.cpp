@@ -18,6 +18,7 @@
 #include "core/format/format.hpp"
 #include "core/methods/methods.hpp"
 #include "core/plan/override.hpp"
+#include "core/session/bind.hpp"
 #include "core/session/state.hpp"
 #include "core/session/striping.hpp"
 #include "core/storage/owner.hpp"
@@ -35,6 +36,7 @@ struct Opening {
   FileSystemKind file_system = {};
   Hints hints = {};                     // of the environment
   std::string owner = {}, others = {};  // of new partial files, and about existing ones of others
+  ReadWisdom known = {};                // for the file system
 };
 
 // The comparison of arguments comes first: answers of ranks in another call are then known to belong to that call.
@@ -62,6 +64,9 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
     out.text(name);
     out.text(value);
   }
+  out.text(mine.known.wisdom.entries.empty() ? std::string() : text_of(mine.known.wisdom));
+  out.value(std::ssize(mine.known.warnings));
+  for (const std::string& warning : mine.known.warnings) out.text(warning);
   auto bytes = out.take();
   PENSTOCK_TRY(comm->broadcast(bytes, 0));
   Decoder in(bytes);
@@ -82,6 +87,10 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
     std::string name = in.text();
     all.hints.emplace(std::move(name), in.text());
   }
+  if (const std::string wisdom = in.text(); !wisdom.empty()) {
+    PENSTOCK_ASSIGN(all.known.wisdom, parse_wisdom(wisdom, {}));
+  }
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) all.known.warnings.push_back(in.text());
   Status alike;
   if (all.asked != mine.asked || all.plan != mine.plan)
     alike = {Code::mismatch,
@@ -127,11 +136,12 @@ Status choose_plan(Opening& opening, bool as_said = false) {
   return {};
 }
 
-// The plan takes precedence over rank 0's environment; methods without MPI-IO use neither.
-void set_hints(File::State& state, const Opening& agreed) {
-  if (!state.target.method.hints) return;
-  state.hints = state.plan.hints;
-  state.hints.insert(agreed.hints.begin(), agreed.hints.end());
+// Of a file whose plan names no transport.
+void set_wisdom(File::State& state, const Opening& agreed) {
+  if (!state.plan.open_transport) return;
+  state.wisdom = agreed.known.wisdom;
+  state.bound = default_transport;
+  state.warnings.insert(state.warnings.end(), agreed.known.warnings.begin(), agreed.known.warnings.end());
 }
 
 // Warns about a queue depth that this machine does not support.
@@ -217,6 +227,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
       opening.path = resolve_link(published_path(path, state->target));
       opening.status = look_at_target(*state, opening.path, state->method->may_replace(opening.path));
       opening.file_system = find_file_system(opening.path);
+      opening.known = known_wisdom(opening.file_system.text);
       if (opening.status.ok()) look_beside(*state, opening);
     }
   }
@@ -225,7 +236,9 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
   state->target.path = agreed.path;
   state->target.token = agreed.token;
   set_partial_files(*state, agreed);
-  set_hints(*state, agreed);
+  state->environment_hints = agreed.hints;
+  set_hints(*state);
+  set_wisdom(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.file_system));
   return File(std::move(state));
 }
@@ -294,6 +307,7 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
       opening.path = path + ".json";
     opening.path = resolve_link(opening.path);  // the parts of a set are beside the file, not beside the link
     opening.file_system = find_file_system(opening.path);
+    opening.known = known_wisdom(opening.file_system.text);
     if (mode == Mode::change && opening.status.ok())
       opening.status = look_at_target(*state, opening.path, recognising_engine(opening.path) != nullptr);
     if (mode == Mode::change && opening.status.ok()) look_beside(*state, opening);
@@ -313,7 +327,9 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
   PENSTOCK_TRY(check_lost(*state, mode));
   warn_of_unread(*state);
   set_partial_files(*state, agreed);
-  set_hints(*state, agreed);
+  state->environment_hints = agreed.hints;
+  set_hints(*state);
+  set_wisdom(*state, agreed);
   PENSTOCK_TRY(set_striping(*state, agreed.file_system));
   PENSTOCK_TRY(agree(comm, hold(state->target)));
   if (mode == Mode::change && !state->file->contents.left_out.empty())

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "core/methods/methods.hpp"
 #include "core/session/testing.hpp"
 #include "core/storage/refused_call.hpp"
@@ -47,6 +49,59 @@ TEST_P(Session, AMistakeInTheFileOfPlansIsNamed) {
       << said;
   std::ofstream(plans) << "[[plan]]\n";
   EXPECT_NE(create().status().message().find(plans + ":1: this [[plan]]"), std::string::npos);
+}
+
+// A file of wisdom that has PLAN for PROBLEM.
+std::string wisdom_for(const std::string& problem, std::string_view plan) {
+  return fmt::format(R"({{"schema": "penstock.wisdom/1", "entries": [{{"problem": {}, "plan": "{}", "ratio": 0.5,
+                      "low": 0.4, "high": 0.6, "measured": "2026-11-20"}}]}})",
+                     problem, plan);
+}
+
+TEST_P(Session, WisdomGivesAnOpenPlanItsTransport) {
+  const Plan plan = *parse_plan(GetParam(), "hdf5", vocabulary());
+  const std::string open_plan = fmt::format("{}:placement={}", plan.format, plan.placement);
+  const std::string wisdom = folder_ + "/wisdom.json";
+  const auto data = numbers(12);
+  const auto part = *Decomposition::block({12}, {0}, {12});
+  const auto written = [&](const std::string& as) {
+    auto file = File::create(comm_, path_, as);
+    EXPECT_TRUE(file.ok()) << file.status().message();
+    EXPECT_TRUE(file->put("data", f64, part, data.data()).ok());
+    const Status status = file->close();
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(read("data", {12}), data);
+    return file->report();
+  };
+  std::string problem;
+  {
+    const Setting none("PENSTOCK_WISDOM", "none");
+    const Report report = written(open_plan);
+    EXPECT_EQ(report.reason, "default");
+    EXPECT_TRUE(report.plan.starts_with(plan.format + "/two_phase")) << report.plan;
+    problem = report.problem;
+    EXPECT_NE(problem.find(R"("bytes_per_rank":96,)"), std::string::npos) << problem;
+    EXPECT_NE(problem.find(R"("run_bytes":96)"), std::string::npos) << problem;
+    EXPECT_EQ(written(GetParam()).reason, "") << "the plan named a transport";
+  }
+  std::ofstream(wisdom) << wisdom_for(problem, "independent");
+  {
+    const Setting known("PENSTOCK_WISDOM", wisdom);
+    const Report report = written(open_plan);
+    EXPECT_TRUE(report.plan.starts_with(plan.format + "/independent")) << report.plan;
+    EXPECT_EQ(report.reason, "wisdom of 2026-11-20: 0.50 [0.40, 0.60] of the default's time");
+    EXPECT_TRUE(report.warnings.empty()) << report.warnings[0];
+  }
+  for (const char* plan_of_nobody : {"nonsense", "independent:io=nonsense"}) {
+    const std::string other = fmt::format("{}.{}", wisdom, std::string_view(plan_of_nobody).size());
+    std::ofstream(other) << wisdom_for(problem, plan_of_nobody);
+    const Setting known("PENSTOCK_WISDOM", other);
+    const Report report = written(open_plan);
+    EXPECT_TRUE(report.plan.starts_with(plan.format + "/two_phase")) << report.plan;
+    EXPECT_EQ(report.reason, "default");
+    ASSERT_EQ(report.warnings.size(), 1U);
+    EXPECT_TRUE(report.warnings[0].starts_with(fmt::format("wisdom's plan '{}' is not used: ", plan_of_nobody)));
+  }
 }
 
 TEST_P(Session, StripesWhereThereAreNoneAreReported) {

@@ -13,6 +13,7 @@
 #include "core/commit/method.hpp"
 #include "core/commit/moving.hpp"
 #include "core/commit/opened.hpp"
+#include "core/plan/wisdom.hpp"
 #include "core/session/step_trace.hpp"
 #include "core/status/status_page.hpp"
 
@@ -25,6 +26,9 @@ struct File::State : Opened {
   Mode mode = Mode::create;
   std::string filesystem;             // of the target
   std::vector<std::string> warnings;  // of every commit's report
+  Hints environment_hints;            // of rank 0's environment
+  Wisdom wisdom;                      // for this file system, if the plan names no transport
+  std::string bound;                  // the transport and parameters that the plan has then
   int commits = 0;
 
   // Since the last commit:
@@ -58,6 +62,9 @@ struct File::State : Opened {
     return status;
   }
 };
+
+// Local. The plan's hints take precedence over rank 0's environment; methods without MPI-IO use neither.
+void set_hints(File::State& state);
 
 // The error of asking for dataset NAME, which is not in the catalogue: Code::unsupported if the file has it, but in a
 // form that is not read; else Code::not_found, with the nearest name.

@@ -1,8 +1,10 @@
 // File systems: statfs and mountinfo for all, ioctls for Lustre.
 #include "core/storage/filesystem.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -180,6 +182,19 @@ Result<FileSystemInfo> known_file_system(const std::string& folder) {
   PENSTOCK_ASSIGN(FileSystemInfo info, detect_file_system(folder, *system_calls()));
   if (!info.has_stripes() && known.size() < most) known.emplace(std::pair(folder, there.st_dev), info);
   return info;
+}
+
+bool is_in_page_cache(const std::string& path) {
+  constexpr int samples = 16;
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat there{};
+  if (fd.get() < 0 || ::fstat(fd.get(), &there) != 0 || !S_ISREG(there.st_mode) || there.st_size == 0) return false;
+  for (int i = 0; i < samples; ++i) {
+    char byte = 0;
+    const iovec place{&byte, 1};
+    if (::preadv2(fd.get(), &place, 1, (there.st_size - 1) / (samples - 1) * i, RWF_NOWAIT) != 1) return false;
+  }
+  return true;
 }
 
 Status check_striping(const Striping& striping) {

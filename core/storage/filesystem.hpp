@@ -50,6 +50,8 @@ std::shared_ptr<const FileSystemCalls> system_calls();
 Result<FileSystemInfo> detect_file_system(const std::string& path, const FileSystemCalls& calls);
 // Local. Same, remembered for a folder of the same device unless it has stripes.
 Result<FileSystemInfo> known_file_system(const std::string& folder);
+// Local. Whether the page cache holds the file PATH, judged by some of its pages. False where it cannot be known.
+bool is_in_page_cache(const std::string& path);
 // Local. Code::invalid if Lustre does not support these stripes.
 Status check_striping(const Striping& striping);
 // Local. Creates an empty file (O_EXCL), accessible to this user only, with these stripes; leaves nothing on failure.

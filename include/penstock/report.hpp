@@ -13,6 +13,8 @@ namespace penstock {
 // Statistics of one commit, on this rank. The caller reduces them over ranks where needed.
 struct Report {
   std::string plan;            // as executed, with every parameter
+  std::string reason;          // why, if the plan named no transport: "default", or what wisdom says; else ""
+  std::string problem;         // what it was for, as a JSON object: docs/wisdom.md
   PhaseTimes phases;           // seconds on this rank
   int64_t bytes = 0;           // user bytes of this rank
   int64_t file_calls = 0;      // system calls of this rank on file data: writes or reads

@@ -79,7 +79,7 @@ KINDS = ("formats", "transports", "aliases", "engines")
 
 def _options(words: str, command: Any) -> list[str]:
     names = [name for p in command.params for name in [*p.opts, *p.secondary_opts] if name.startswith("-")]
-    if words == "bench":  # which passes on options of penstock-bench, but for its help and tables
+    if words in ("bench", "tune"):  # which pass on options of penstock-bench, but for its help and tables
         passed_on = [one for one in _told("--options-json")["options"] if one["group"] != "Options"]
         names += [name for option in passed_on for name in option["names"]]
     return list(dict.fromkeys([*names, "-h", "--help"]))

@@ -20,6 +20,7 @@ COMMANDS = {
     "import": Row("import_", "Files", "Make one file of what each process wrote for itself"),
     "streams": Row("streams", "Files", "List, check or copy out the byte streams of each rank"),
     "bench": Row("bench", "Measure", "Compare ways to write a workload here; say which to use"),
+    "tune": Row("tune", "Measure", "Find the fastest plan for a workload here, and keep it"),
     "campaign": Row("campaign", "Measure", "Run a file of benchmarks on several numbers of ranks"),
     "report": Row("report", "Measure", "Make a page, a table or a drawing of what was measured"),
     "methods": Row("methods", "Measure", "List the ways to write that this build has"),

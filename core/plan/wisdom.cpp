@@ -1,0 +1,185 @@
+// Wisdom: reads and writes files of wisdom, and finds the nearest entry.
+#include "core/plan/wisdom.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/plan/hints.hpp"
+
+namespace penstock {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view schema = "penstock.wisdom/1", schemas = "penstock.wisdom/";
+constexpr std::string_view site_file = "/etc/penstock/wisdom.json";
+constexpr double max_distance = 3;       // more than a factor of 8, in all sizes together, is another problem
+constexpr int64_t max_bytes = 16 << 20;  // of a file
+
+Json json_of(const Problem& p) {
+  return {{"operation", p.write ? "write" : "read"},
+          {"format", p.format},
+          {"placement", p.placement},
+          {"durable", p.durable},
+          {"in_memory", p.in_memory},
+          {"ranks", p.ranks},
+          {"ranks_per_node", p.ranks_per_node},
+          {"bytes_per_rank", p.bytes},
+          {"blocks_per_rank", p.blocks},
+          {"run_bytes", p.run_bytes},
+          {"filesystem", p.filesystem},
+          {"mpi", p.mpi}};
+}
+
+Problem problem_of(const Json& json) {
+  const std::string operation = json.at("operation");
+  if (operation != "write" && operation != "read") throw std::invalid_argument("operation is neither write nor read");
+  Problem p;
+  p.write = operation == "write";
+  p.format = json.at("format");
+  p.placement = json.at("placement");
+  p.durable = json.at("durable");
+  p.in_memory = json.at("in_memory");
+  p.ranks = json.at("ranks");
+  p.ranks_per_node = json.at("ranks_per_node");
+  p.bytes = json.at("bytes_per_rank");
+  p.blocks = json.at("blocks_per_rank");
+  p.run_bytes = json.at("run_bytes");
+  p.filesystem = json.at("filesystem");
+  p.mpi = json.at("mpi");
+  return p;
+}
+
+std::optional<double> number_in(const Json& json, const char* name) {
+  const auto at = json.find(name);
+  if (at == json.end() || at->is_null()) return {};
+  return at->get<double>();
+}
+
+Wise wise_of(const Json& json) {
+  Wise wise;
+  wise.problem = problem_of(json.at("problem"));
+  wise.plan = json.at("plan");
+  wise.ratio = json.at("ratio");
+  wise.low = number_in(json, "low");
+  wise.high = number_in(json, "high");
+  wise.measured = json.at("measured");
+  if (json.contains("expires") && !json.at("expires").is_null()) wise.expires = json.at("expires");
+  return wise;
+}
+
+Json json_of(const Wise& wise) {
+  Json json{{"problem", json_of(wise.problem)},
+            {"plan", wise.plan},
+            {"ratio", wise.ratio},
+            {"low", wise.low ? Json(*wise.low) : Json(nullptr)},
+            {"high", wise.high ? Json(*wise.high) : Json(nullptr)},
+            {"measured", wise.measured},
+            {"expires", wise.expires.empty() ? Json(nullptr) : Json(wise.expires)}};
+  return json;
+}
+
+std::optional<std::string> text_in(const std::string& file) {
+  std::error_code wrong;
+  const auto size = std::filesystem::file_size(file, wrong);
+  if (wrong || static_cast<int64_t>(size) > max_bytes) return {};
+  std::ifstream in(file, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in.is_open() || in.bad()) return {};
+  return text;
+}
+
+}  // namespace
+
+const Wise* Wisdom::find(const Problem& problem) const {
+  const Wise* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Wise& wise : entries)
+    if (const double d = distance(wise.problem, problem); d <= max_distance && d < least) {
+      best = &wise;
+      least = d;
+    }
+  return best;
+}
+
+std::vector<std::string> wisdom_files(const char* const* environment) {
+  const auto setting = find_setting(environment, "PENSTOCK_WISDOM");
+  std::vector<std::string> files;
+  if (setting && !setting->empty()) {
+    if (*setting == "none") return files;
+    for (std::string_view rest = *setting; !rest.empty();) {
+      const size_t colon = std::min(rest.find(':'), rest.size());
+      if (colon > 0) files.emplace_back(rest.substr(0, colon));
+      rest.remove_prefix(std::min(colon + 1, rest.size()));
+    }
+    return files;
+  }
+  const auto config = find_setting(environment, "XDG_CONFIG_HOME"), home = find_setting(environment, "HOME");
+  if (config && config->starts_with('/'))
+    files.push_back(fmt::format("{}/penstock/wisdom.json", *config));
+  else if (home && home->starts_with('/'))
+    files.push_back(fmt::format("{}/.config/penstock/wisdom.json", *home));
+  files.emplace_back(site_file);
+  return files;
+}
+
+Result<Wisdom> parse_wisdom(std::string_view text, std::string_view today) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("schema") || !json["schema"].is_string())
+    return Status(Code::invalid, "it is no file of wisdom: a JSON object with a \"schema\"");
+  const std::string is = json["schema"];
+  if (is != schema)
+    return Status(Code::unsupported, is.starts_with(schemas)
+                                         ? fmt::format("its schema is '{}', and this version reads '{}'", is, schema)
+                                         : fmt::format("its schema is '{}', not '{}'", is, schema));
+  Wisdom wisdom;
+  int number = 0;
+  try {
+    for (const Json& entry : json.at("entries")) {
+      ++number;
+      Wise wise = wise_of(entry);
+      if (wise.expires.empty() || wise.expires >= today) wisdom.entries.push_back(std::move(wise));
+    }
+  } catch (const std::exception& wrong) {
+    return Status(Code::invalid, number == 0 ? fmt::format("it has no entries: {}", wrong.what())
+                                             : fmt::format("entry {} is wrong: {}", number, wrong.what()));
+  }
+  return wisdom;
+}
+
+std::string text_of(const Wisdom& wisdom) {
+  Json entries = Json::array();
+  for (const Wise& wise : wisdom.entries) entries.push_back(json_of(wise));
+  return Json{{"schema", schema}, {"entries", std::move(entries)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string text_of(const Problem& problem) {
+  return json_of(problem).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+ReadWisdom read_wisdom(const std::vector<std::string>& files, std::string_view today) {
+  ReadWisdom all;
+  for (const std::string& file : files) {
+    std::error_code wrong;
+    if (!std::filesystem::exists(file, wrong)) continue;
+    const auto text = text_in(file);
+    auto wisdom = text ? parse_wisdom(*text, today)
+                       : Result<Wisdom>(Status(Code::io, "it cannot be read, or has more than 16 MiB"));
+    if (!wisdom.ok()) {
+      all.warnings.push_back(fmt::format("wisdom '{}' is not used: {}", file, wisdom.status().message()));
+      continue;
+    }
+    std::ranges::move(wisdom->entries, std::back_inserter(all.wisdom.entries));
+  }
+  return all;
+}
+
+}  // namespace penstock

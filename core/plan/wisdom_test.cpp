@@ -1,0 +1,137 @@
+// Tests of wisdom: the nearest entry, files that are damaged or of another version, where files are looked for.
+#include "core/plan/wisdom.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+namespace penstock {
+namespace {
+
+const std::string today = "2026-11-27";
+
+Problem problem(int64_t bytes = 1 << 20, int64_t ranks = 4) {
+  return {.write = true,
+          .format = "hdf5",
+          .placement = "single",
+          .durable = true,
+          .ranks = ranks,
+          .ranks_per_node = 4,
+          .bytes = bytes,
+          .blocks = 1,
+          .run_bytes = 4096,
+          .filesystem = "ext4",
+          .mpi = "Open MPI v4.1.4"};
+}
+
+Wise wise(const Problem& problem, std::string plan, std::string expires = "") {
+  return {problem, std::move(plan), 0.5, 0.4, 0.6, "2026-11-20", std::move(expires)};
+}
+
+std::string plan_for(const Wisdom& wisdom, const Problem& problem) {
+  const Wise* found = wisdom.find(problem);
+  return found == nullptr ? "none" : found->plan;
+}
+
+std::string written(std::string_view text, std::string_view name = "") {
+  std::string path =
+      ::testing::TempDir() + ::testing::UnitTest::GetInstance()->current_test_info()->name() + std::string(name);
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Wisdom, TheNearestProblemLendsItsPlan) {
+  const Wisdom wisdom{{wise(problem(1 << 20), "small"), wise(problem(8 << 20), "large")}};
+  EXPECT_EQ(plan_for(wisdom, problem(1 << 20)), "small");
+  EXPECT_EQ(plan_for(wisdom, problem(2 << 20)), "small");
+  EXPECT_EQ(plan_for(wisdom, problem(5 << 20)), "large");
+  EXPECT_EQ(plan_for(wisdom, problem(64 << 20)), "large");
+  EXPECT_EQ(plan_for(wisdom, problem(65 << 20)), "none");
+  EXPECT_EQ(plan_for(wisdom, problem(8 << 20, 16)), "large");
+  EXPECT_EQ(plan_for(wisdom, problem(16 << 20, 32)), "none") << "a factor of 2 and one of 8";
+}
+
+TEST(Wisdom, WhatIsOfAnotherKindLendsNothing) {
+  const Wisdom wisdom{{wise(problem(), "plan")}};
+  ASSERT_EQ(plan_for(wisdom, problem()), "plan");
+  const auto with = [](auto change) {
+    Problem p = problem();
+    change(p);
+    return p;
+  };
+  for (const Problem& other :
+       {with([](Problem& p) { p.write = false; }), with([](Problem& p) { p.format = "raw"; }),
+        with([](Problem& p) { p.placement = "parts"; }), with([](Problem& p) { p.durable = false; }),
+        with([](Problem& p) { p.in_memory = true; }), with([](Problem& p) { p.filesystem = "lustre"; }),
+        with([](Problem& p) { p.mpi = "MPICH 4.0"; })})
+    EXPECT_EQ(plan_for(wisdom, other), "none") << text_of(other);
+}
+
+TEST(Wisdom, OfEqualProblemsTheFirstCounts) {
+  const Wisdom wisdom{{wise(problem(), "mine"), wise(problem(), "the site's")}};
+  EXPECT_EQ(plan_for(wisdom, problem()), "mine");
+}
+
+TEST(Wisdom, TextIsReadBack) {
+  Wisdom wisdom{{wise(problem(), "independent:io=direct", "2027-01-01"), wise(problem(0), "two_phase")}};
+  wisdom.entries[1].low = wisdom.entries[1].high = std::nullopt;
+  wisdom.entries[1].problem.in_memory = true;
+  wisdom.entries[1].problem.write = false;
+  const auto back = parse_wisdom(text_of(wisdom), today);
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  ASSERT_EQ(back->entries.size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(distance(back->entries[i].problem, wisdom.entries[i].problem), 0);
+    EXPECT_EQ(back->entries[i].plan, wisdom.entries[i].plan);
+    EXPECT_EQ(back->entries[i].low, wisdom.entries[i].low);
+    EXPECT_EQ(back->entries[i].measured, wisdom.entries[i].measured);
+    EXPECT_EQ(back->entries[i].expires, wisdom.entries[i].expires);
+  }
+}
+
+TEST(Wisdom, WhatHasExpiredIsLeftOut) {
+  const std::string text = text_of({{wise(problem(), "old", "2026-11-26"), wise(problem(), "last day", today)}});
+  const auto wisdom = parse_wisdom(text, today);
+  ASSERT_TRUE(wisdom.ok());
+  EXPECT_EQ(plan_for(*wisdom, problem()), "last day");
+  EXPECT_EQ(wisdom->entries.size(), 1U);
+}
+
+TEST(Wisdom, FilesThatCannotBeUsedAreLeftOutWithAWarning) {
+  const std::string good = text_of({{wise(problem(), "good")}});
+  std::string newer = good, wrong = good, negative = good;
+  newer.replace(newer.find("wisdom/1"), 8, "wisdom/2");
+  wrong.replace(wrong.find("\"write\""), 7, "\"erase\"");
+  negative.replace(negative.find("1048576"), 7, "-7");
+  const auto read = read_wisdom({written("{", "1"), written("[]", "2"), written(newer, "3"), written(wrong, "4"),
+                                 written(R"({"schema": "penstock.wisdom/1"})", "5"), "/absent", written(good, "6")},
+                                today);
+  EXPECT_EQ(plan_for(read.wisdom, problem()), "good");
+  ASSERT_EQ(read.warnings.size(), 5U);
+  EXPECT_NE(read.warnings[2].find("its schema is 'penstock.wisdom/2', and this version reads 'penstock.wisdom/1'"),
+            std::string::npos)
+      << read.warnings[2];
+  EXPECT_NE(read.warnings[3].find("entry 1 is wrong: operation is neither write nor read"), std::string::npos)
+      << read.warnings[3];
+  const auto odd = parse_wisdom(negative, today);
+  ASSERT_TRUE(odd.ok());
+  EXPECT_TRUE(std::isfinite(distance(odd->entries[0].problem, problem())));
+}
+
+TEST(Wisdom, FilesAreLookedForWhereTheEnvironmentSays) {
+  using Files = std::vector<std::string>;
+  const auto files = [](std::vector<const char*> environment) {
+    environment.push_back(nullptr);
+    return wisdom_files(environment.data());
+  };
+  EXPECT_EQ(files({"HOME=/home/me"}), (Files{"/home/me/.config/penstock/wisdom.json", "/etc/penstock/wisdom.json"}));
+  EXPECT_EQ(files({"HOME=/home/me", "XDG_CONFIG_HOME=/config"}),
+            (Files{"/config/penstock/wisdom.json", "/etc/penstock/wisdom.json"}));
+  EXPECT_EQ(files({"HOME=/home/me", "PENSTOCK_WISDOM=none"}), Files{});
+  EXPECT_EQ(files({"HOME=/home/me", "PENSTOCK_WISDOM=a.json:/b/c.json:"}), (Files{"a.json", "/b/c.json"}));
+  EXPECT_EQ(files({}), Files{"/etc/penstock/wisdom.json"});
+}
+
+}  // namespace
+}  // namespace penstock

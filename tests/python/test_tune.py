@@ -1,0 +1,176 @@
+"""test_tune.py: the search for the fastest plan, and the file of wisdom that keeps it."""
+
+import json
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Penstock
+from penstock.base.errors import UserError
+from penstock.cli import tune
+from penstock.measure.report.results import record_of
+from penstock.measure.tune import search, wisdom
+from penstock.measure.tune.candidates import candidates
+
+SMALL = ("block2d", "--total", "256KiB", "--np", "2")
+
+
+@pytest.fixture(autouse=True)
+def _wisdom_of_this_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PENSTOCK_WISDOM", str(tmp_path / "wisdom.json"))
+
+
+def entry(problem: dict[str, Any], plan: str = "independent") -> wisdom.Entry:
+    return wisdom.Entry(problem, plan, 0.5, 0.4, 0.6, "2026-11-27", 0.1, 12, 60)
+
+
+def test_what_tune_finds_is_used(penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = penstock("tune", *SMALL, "--budget", "6", "--format", "raw", "--wisdom", "found.json")
+    assert done.returncode == 0, done.stderr
+    assert "Kept as wisdom in found.json" in done.stdout
+    entries = wisdom.read(tmp_path / "found.json")
+    assert [one["problem"]["operation"] for one in entries] == ["write", "read"]
+    assert all(one["ratio"] <= 1 for one in entries)
+    # Whatever was faster here, another plan shows that wisdom is used.
+    for one in entries:
+        one["plan"] = "independent"
+    (tmp_path / "other.json").write_text(json.dumps({"schema": wisdom.SCHEMA, "entries": entries}))
+    monkeypatch.setenv("PENSTOCK_WISDOM", str(tmp_path / "other.json"))
+    used = (
+        "bench",
+        *SMALL,
+        "--readers",
+        "2",
+        "--repetitions",
+        "1",
+        "--methods",
+        "raw,raw/two_phase",
+        "--json",
+        "used.json",
+    )
+    done = penstock(*used)
+    assert done.returncode == 0, done.stderr
+    for line in json.loads((tmp_path / "used.json").read_text())["results"]:
+        if line["method"] == "raw":
+            assert line["plan"] == "raw/independent"
+            assert line["reason"].startswith("wisdom of ")
+        else:
+            assert line["plan"] == "raw/two_phase"
+            assert line["reason"] == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((), "which workload?"),
+        (("--np", "2"), "which workload?"),
+        (("block2d", "--methods", "raw"), "--methods: penstock tune sets it for each of its rounds"),
+        (("block2d", "--seed=3"), "--seed: penstock tune sets it for each of its rounds"),
+        (("block2d", "--budget", "0"), "--budget must be over 0"),
+        (("block2d", "--wisdom", "damaged.json"), "damaged.json is no file of wisdom (JSON)"),
+        (("block2d", "--wisdom", "newer.json"), "its schema is 'penstock.wisdom/2', not 'penstock.wisdom/1'"),
+        (("block2d", "--format", "hdf6"), "there is no format 'hdf6'"),
+    ],
+)
+def test_mistakes_are_named(penstock: Penstock, tmp_path: Path, words: tuple[str, ...], complaint: str) -> None:
+    (tmp_path / "damaged.json").write_text("{")
+    (tmp_path / "newer.json").write_text('{"schema": "penstock.wisdom/2", "entries": []}')
+    done = penstock("tune", *words)
+    assert done.returncode == 2, done.stdout
+    assert complaint in done.stderr
+
+
+def test_wisdom_that_is_switched_off_cannot_be_added_to(penstock: Penstock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PENSTOCK_WISDOM", "none")
+    done = penstock("tune", *SMALL)
+    assert done.returncode == 2
+    assert "PENSTOCK_WISDOM=none: unset it, or name the file with --wisdom" in done.stderr
+
+
+def _keep(path: Path, number: int) -> None:
+    wisdom.keep(path, [entry({"ranks": number})])
+
+
+def test_a_hundred_processes_add_wisdom_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "wisdom.json"
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_keep, args=(path, number % 50)) for number in range(100)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert sorted(one["problem"]["ranks"] for one in wisdom.read(path)) == list(range(50))
+    assert [one.name for one in path.parent.iterdir() if "partial" in one.name] == []
+
+
+def test_new_wisdom_replaces_that_of_the_same_problem(tmp_path: Path) -> None:
+    path = tmp_path / "wisdom.json"
+    wisdom.keep(path, [entry({"ranks": 1}, "old"), entry({"ranks": 2}, "other")])
+    wisdom.keep(path, [entry({"ranks": 1}, "new")])
+    assert [(one["problem"]["ranks"], one["plan"]) for one in wisdom.read(path)] == [(1, "new"), (2, "other")]
+
+
+def test_the_first_candidate_is_the_default() -> None:
+    for ranks in (1, 4):
+        plans = candidates("netcdf", ranks)
+        assert plans[0] == "netcdf/two_phase"
+        assert len(set(plans)) == len(plans)
+    assert "netcdf/two_phase:writers=16" in candidates("netcdf", 16)
+
+
+def _content(ratios: dict[str, tuple[float, float, float]]) -> dict[str, Any]:
+    """The results of a last round, whose default is the plan with ratio 1."""
+    results = []
+    for operation in search.OPERATIONS:
+        for plan, (median, low, high) in ratios.items():
+            ratio = (
+                {"to": "a", "median": median, "low": low, "high": high, "verdict": "faster"} if plan != "a" else None
+            )
+            results.append(
+                {
+                    "method": plan, "operation": operation, "np": 4, "median": median, "low": low, "high": high,
+                    "bwMiB": 1.0, "ratio": ratio, "verified": True, "error": None, "seconds": [median] * 7,
+                    "problem": {"operation": operation},
+                }
+            )  # fmt: skip
+    return {
+        "workload": {"name": "w", "total_bytes": 1}, "regime": "durable", "np": 4, "readers": 4, "repetitions": 7,
+        "baseline": "a", "verified": True, "results": results,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ratios", "plan", "nearest"),
+    [
+        ({"a": (1, 1, 1), "b": (0.8, 0.7, 0.9), "c": (0.7, 0.4, 1.1)}, "b", None),
+        ({"a": (1, 1, 1), "b": (0.8, 0.7, 0.9), "c": (0.6, 0.5, 0.7)}, "c", None),
+        ({"a": (1, 1, 1), "b": (0.8, 0.7, 1.0)}, "a", "b"),
+        ({"a": (1, 1, 1)}, "a", None),
+    ],
+)
+def test_only_what_is_faster_beyond_doubt_is_chosen(
+    ratios: dict[str, tuple[float, float, float]], plan: str, nearest: str | None
+) -> None:
+    content = _content(ratios)
+    choice = search._choose(content, record_of(content).lines, "write", "a")
+    assert (choice.plan, choice.nearest) == (plan, nearest)
+    assert choice.ratio == ratios[plan][0]
+
+
+def test_without_an_interval_the_default_stays() -> None:
+    content = _content({"a": (1, 1, 1), "b": (0.5, 0.4, 0.6)})
+    for line in content["results"]:
+        line["seconds"] = [1.0, 1.0]
+        if line["ratio"] is not None:
+            line["ratio"] |= {"low": None, "high": None}
+    choice = search._choose(content, record_of(content).lines, "read", "a")
+    assert choice.plan == "a"
+    assert "the default stays, since 2 repetitions give no 95 % interval" in str(tune._doubt(choice))
+
+
+def test_a_default_that_cannot_be_measured_is_named() -> None:
+    content = _content({"b": (1, 1, 1)})
+    with pytest.raises(UserError, match="the default plan a could not be measured"):
+        search._choose(content, record_of(content).lines, "write", "a")

@@ -1,0 +1,111 @@
+"""tune.py: `penstock tune` finds the fastest plan for a workload here, and keeps it as wisdom."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from penstock.base import launch, words
+from penstock.base.errors import UserError
+from penstock.cli.campaigns import wide
+from penstock.cli.options import Directory, Mpi
+from penstock.cli.progress import make_progress
+from penstock.cli.say import say
+from penstock.measure.campaign.scratch import scratch as make_scratch
+from penstock.measure.tune import wisdom
+from penstock.measure.tune.candidates import candidates
+from penstock.measure.tune.search import LEAST_FOR_INTERVAL, Choice, Found, Listen, Search, search
+
+RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
+OURS = ("--methods", "--json", "--repetitions", "--time-limit", "--seed")  # set for each round
+
+
+def register(app: typer.Typer) -> None:
+    # Everything that is not declared here is penstock-bench's own.
+    settings = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(context_settings=settings, options_metavar="WORKLOAD [OPTIONS]")(tune)
+
+
+def tune(
+    context: typer.Context,
+    np: Annotated[int, typer.Option("--np", min=1, help="Use so many ranks.")] = RANKS,
+    mpi: Mpi = launch.HERE,
+    form: Annotated[str, typer.Option("--format", help="Tune files of this format: hdf5, netcdf or raw.")] = "hdf5",
+    budget: Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Measure for so long.")] = 120,
+    keep: Annotated[
+        Path | None, typer.Option("--wisdom", metavar="FILE", help="Keep the result in this file [that of the user].")
+    ] = None,
+    directory: Directory = Path(),
+) -> None:
+    """Find the fastest plan for a workload here, and keep it.
+
+    Programs whose plan names no transport use it from then on. WORKLOAD and further options are those of penstock
+    bench. Files are written to a scratch folder in --dir, checked and removed.
+    """
+    if not context.args or context.args[0].startswith("-"):
+        raise UserError("which workload? See penstock bench --help")
+    for word in context.args:
+        if word.partition("=")[0] in OURS:
+            raise UserError(f"{word.partition('=')[0]}: penstock tune sets it for each of its rounds")
+    if budget <= 0:
+        raise UserError("--budget must be over 0")
+    file = keep if keep is not None else wisdom.file_of_user()
+    wisdom.read(file)  # before minutes of measuring
+    console = Console()
+    with make_scratch(directory) as scratch:
+        wanted = Search(mpi, np, context.args, candidates(form, np), budget, scratch)
+        found = search(wanted, _watch(console), say)
+    _explain(found)
+    wisdom.keep(file, found.entries(budget))
+    say(f"Kept as wisdom in {file}")
+
+
+def _watch(console: Console) -> Callable[[str, int], AbstractContextManager[Listen]]:
+    @contextmanager
+    def watch(name: str, plans: int) -> Iterator[Listen]:
+        console.print(f"{name.capitalize()}: {words.count(plans, 'plan', 'plans')}", highlight=False)
+        with make_progress(console) as progress:
+            yield progress.show
+
+    return watch
+
+
+def _explain(found: Found) -> None:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("operation", "plan"):
+        made.add_column(name, no_wrap=True)
+    for name in ("median", "default's", "time ÷ default", "95 % interval"):
+        made.add_column(name, justify="right", no_wrap=True)
+    for one in found.choices:
+        made.add_row(
+            one.operation,
+            one.plan,
+            words.seconds(one.median),
+            words.seconds(one.default_median),
+            words.digits(one.ratio),
+            words.interval(one.low, one.high) if one.low is not None else "",
+        )
+    say("")
+    wide(made).print(made)
+    for one in found.choices:
+        if (sentence := _doubt(one)) is not None:
+            say(sentence, "dim")
+    for plan, why in found.failures.items():
+        say(f"{plan} was left out: {why}", "dim")
+
+
+def _doubt(one: Choice) -> str | None:
+    if one.nearest is None:
+        return None
+    if one.repetitions < LEAST_FOR_INTERVAL:
+        return (
+            f"{one.operation}: the default stays, since "
+            f"{words.count(one.repetitions, 'repetition gives', 'repetitions give')} no 95 % interval: "
+            "a larger --budget may find more."
+        )
+    return f"{one.operation}: the default stays: {one.nearest} is not faster beyond doubt."

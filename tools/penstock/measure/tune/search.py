@@ -1,0 +1,198 @@
+"""search.py: finds the fastest plan by successive halving: rounds of interleaved runs, each with fewer plans, and a
+last one of fresh runs that confirms or refutes the winners against the default.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.measure.campaign.events import Event
+from penstock.measure.campaign.run import run
+from penstock.measure.report.results import Line, record_of
+from penstock.measure.tune.candidates import transport_of
+from penstock.measure.tune.wisdom import Entry
+
+PROGRAM = "penstock-bench"
+OPERATIONS = ("write", "read")
+DAYS = 365  # that wisdom is used
+LEAST_FOR_INTERVAL = 6
+
+Listen = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of at most REPETITIONS; SHARE is the part of the budget's rest that it may take."""
+
+    name: str
+    repetitions: int
+    share: float
+
+
+FIRST, MIDDLE = Round("all plans", 2, 0.4), Round("the better ones", 4, 0.45)
+LAST = Round("the best against the default", 12, 1.0)
+
+
+@dataclass(frozen=True)
+class Search:
+    """WORDS are a workload of penstock-bench with its options; BUDGET is in seconds."""
+
+    mpi: launch.Mpi
+    ranks: int
+    words: list[str]
+    plans: list[str]
+    budget: float
+    scratch: Path
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the search found for OPERATION. PLAN is the default's where no other is faster beyond doubt."""
+
+    operation: str
+    plan: str
+    median: float
+    default_median: float
+    ratio: float
+    low: float | None
+    high: float | None
+    repetitions: int
+    nearest: str | None  # if the default stays: the plan that came nearest to being faster
+    problem: dict[str, Any] | None
+
+
+@dataclass
+class Found:
+    choices: list[Choice] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)  # by plan
+
+    def entries(self, budget: float) -> list[Entry]:
+        """As wisdom."""
+        today = date.today()
+        return [
+            Entry(
+                problem=choice.problem,
+                plan=transport_of(choice.plan),
+                ratio=choice.ratio,
+                low=choice.low,
+                high=choice.high,
+                measured=today.isoformat(),
+                seconds=choice.median,
+                repetitions=choice.repetitions,
+                budget_seconds=budget,
+                expires=(today + timedelta(days=DAYS)).isoformat(),
+            )
+            for choice in self.choices
+            if choice.problem is not None
+        ]
+
+
+def search(
+    wanted: Search, watch: Callable[[str, int], AbstractContextManager[Listen]], say: Callable[[str], None]
+) -> Found:
+    """WATCH is asked for a listener to each round, of that name and so many plans; SAY gets a sentence after each.
+
+    The budget is a goal: the first round has one repetition at least, and the last one enough for an interval.
+    """
+    end = time.monotonic() + wanted.budget
+    found = Found()
+
+    def measure(one: Round, plans: list[str], least: float = 1) -> tuple[dict[str, Any], tuple[Line, ...], float]:
+        """Also the seconds that one run of one plan takes."""
+        begin = time.monotonic()
+        with watch(one.name, len(plans)) as listen:
+            content = _measure(wanted, one, plans, max(least, (end - begin) * one.share), listen)
+        lines = tuple(line for line in record_of(content).lines if not line.control)
+        for line in lines:
+            if not line.usable:
+                found.failures.setdefault(line.method, line.error or "its data was wrong")
+        runs = len(plans) * (1 + int(content["repetitions"]))  # with the warm-up
+        return content, lines, (time.monotonic() - begin) / runs
+
+    def left() -> float:
+        return max(0.0, end - time.monotonic())
+
+    plans = wanted.plans
+    _, lines, cost = measure(FIRST, plans)
+    say(_standing(lines, FIRST, left()))
+    better = _survivors(lines, plans, 3)
+    if len(better) > 3 and left() > cost * (len(better) * (1 + MIDDLE.repetitions) + 3 * (1 + LEAST_FOR_INTERVAL)):
+        plans = better
+        _, lines, cost = measure(MIDDLE, plans)
+        say(_standing(lines, MIDDLE, left()))
+    plans = _survivors(lines, plans, 1)
+    content, lines, _ = measure(LAST, plans, 1 + 1.5 * cost * len(plans) * (1 + LEAST_FOR_INTERVAL))
+    found.choices = [_choose(content, lines, operation, wanted.plans[0]) for operation in OPERATIONS]
+    return found
+
+
+def _measure(wanted: Search, one: Round, plans: list[str], seconds: float, listen: Listen) -> dict[str, Any]:
+    path = wanted.scratch / f"{one.name.replace(' ', '_')}.json"
+    command = [*launch.command(PROGRAM, wanted.mpi, wanted.ranks), *wanted.words, "--methods", ",".join(plans)]
+    command += ["--repetitions", str(one.repetitions), "--time-limit", f"{seconds:.1f}", "--no-aa"]
+    command += ["--seed", str(one.repetitions), "--dir", str(wanted.scratch), "--json", str(path), "--progress"]
+    if "--readers" not in wanted.words:
+        command += ["--readers", str(wanted.ranks)]
+    outcome = run(command, launch.environment() | {"PENSTOCK_WISDOM": "none"}, listen)
+    if not path.is_file():
+        raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if not any(line["seconds"] for line in content["results"]):
+        raise UserError(f"--budget {wanted.budget:g}: no repetition of {len(plans)} plans ended in time: give more")
+    return content
+
+
+def _score(line: Line) -> float:
+    """The time over the default's in the same repetitions."""
+    return 1.0 if line.ratio is None else line.ratio.median
+
+
+def _ranked(lines: tuple[Line, ...], operation: str) -> list[Line]:
+    return sorted((line for line in lines if line.operation == operation and line.usable), key=_score)
+
+
+def _survivors(lines: tuple[Line, ...], plans: list[str], most: int) -> list[str]:
+    """The default, and of the other PLANS the best for each operation, MOST at most."""
+    others = [line for line in lines if line.method != plans[0]]
+    best = {line.method for operation in OPERATIONS for line in _ranked(tuple(others), operation)[:most]}
+    return [plan for plan in plans if plan == plans[0] or plan in best]
+
+
+def _standing(lines: tuple[Line, ...], one: Round, left: float) -> str:
+    best = [
+        f"{operation} {ranked[0].method} ({_score(ranked[0]):.2f} of the default's time)"
+        for operation in OPERATIONS
+        if (ranked := _ranked(lines, operation))
+    ]
+    return f"After {one.name}: best so far: {', '.join(best)}; {left:.0f} s left."
+
+
+def _choose(content: dict[str, Any], lines: tuple[Line, ...], operation: str, default: str) -> Choice:
+    ranked = _ranked(lines, operation)
+    base = next((line for line in ranked if line.method == default), None)
+    if base is None or base.median is None:
+        raise UserError(f"the default plan {default} could not be measured: {operation}", 1)
+    others = [line for line in ranked if line.method != default and line.ratio is not None]
+    faster = [line for line in others if line.ratio is not None and line.ratio.high is not None and line.ratio.high < 1]
+    chosen = faster[0] if faster else base
+    raw = next(one for one in content["results"] if one["method"] == chosen.method and one["operation"] == operation)
+    assert chosen.median is not None
+    return Choice(
+        operation=operation,
+        plan=chosen.method,
+        median=chosen.median,
+        default_median=base.median,
+        ratio=_score(chosen),
+        low=chosen.ratio.low if chosen.ratio else None,
+        high=chosen.ratio.high if chosen.ratio else None,
+        repetitions=len(raw["seconds"]),
+        nearest=others[0].method if others and not faster else None,
+        problem=raw.get("problem"),
+    )

@@ -1,0 +1,92 @@
+"""wisdom.py: the file in which measured plans are kept ("penstock.wisdom/1", docs/wisdom.md)."""
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.base.errors import UserError
+from penstock.base.replaceable import must_be_replaceable
+
+SCHEMA = "penstock.wisdom/1"
+SETTING = "PENSTOCK_WISDOM"
+Problem = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """RATIO is the time of PLAN over that of the default plan, in the same repetitions, with its 95 % interval."""
+
+    problem: Problem
+    plan: str  # a transport and its parameters
+    ratio: float
+    low: float | None
+    high: float | None
+    measured: str  # "2026-11-27"
+    seconds: float  # median
+    repetitions: int
+    budget_seconds: float
+    expires: str | None = None
+
+
+def file_of_user() -> Path:
+    """Where new wisdom goes: the first file that the library reads."""
+    given = os.environ.get(SETTING, "")
+    if given == "none":
+        raise UserError(f"{SETTING}=none: unset it, or name the file with --wisdom")
+    if given:
+        return Path(next(name for name in given.split(":") if name))
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".config") / "penstock" / "wisdom.json"
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The entries of the file PATH, none if there is no file; a UserError if it is no file of wisdom."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise UserError(f"{path} is no file of wisdom (JSON): move it away, or name another file") from None
+    found = content.get("schema") if isinstance(content, dict) else None
+    if found != SCHEMA or not isinstance(content.get("entries"), list):
+        raise UserError(f"{path}: its schema is {found!r}, not {SCHEMA!r}: move it away, or name another file")
+    entries: list[dict[str, Any]] = content["entries"]
+    return entries
+
+
+def keep(path: Path, entries: list[Entry]) -> None:
+    """Adds ENTRIES to the file PATH; each takes the place of one for an equal problem.
+
+    Any number of processes may do so at once: a lock makes them take turns, and readers see a whole file.
+    """
+    must_be_replaceable(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path):
+            problems = [entry.problem for entry in entries]
+            kept = [entry for entry in read(path) if entry.get("problem") not in problems]
+            content = {"schema": SCHEMA, "entries": [asdict(entry) for entry in entries] + kept}
+            partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+            try:
+                partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+                partial.replace(path)
+            finally:
+                partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(f"{error.filename or path}: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    # Beside the file, which is replaced and so cannot carry the lock itself. It stays: removing it would race.
+    with path.with_name(f".{path.name}.lock").open("a") as lock:
+        with contextlib.suppress(OSError):  # some file systems have no locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
