@@ -108,7 +108,8 @@ Selection SeenRuns::of(const Dims& shape, std::span<const Run> runs) {
   });
   if (at != seen_.end()) return at->selection;
   if (seen_.size() == max_seen) seen_.erase(seen_.begin());
-  return seen_.emplace_back(runs, Selection::of_runs(shape, runs)).selection;
+  seen_.push_back({runs, Selection::of_runs(shape, runs)});
+  return seen_.back().selection;
 }
 
 std::vector<Selection> selections(const Pending& pending, const Dims& shape, const RowStart& start, SeenRuns& seen) {

@@ -108,11 +108,13 @@ Status copy_supplied(const Portion& portion, int64_t element_bytes, std::byte* b
 std::vector<Portion> portions_of(const EngineJob& job, size_t at, const PortionLimits& limits) {
   const int64_t size = bytes(job.dataset(at).type);
   std::vector<Portion> portions;
-  for (const Claim& claim : std::ranges::equal_range(job.claims, job.datasets[at], {}, &Claim::dataset))
-    if (claim.selection.is_box())
-      cut_boxes(claim, size, limits, portions);
+  const int dataset = job.datasets[at];
+  auto claim = std::ranges::lower_bound(job.claims, dataset, {}, &Claim::dataset);
+  for (; claim != job.claims.end() && claim->dataset == dataset; ++claim)
+    if (claim->selection.is_box())
+      cut_boxes(*claim, size, limits, portions);
     else
-      cut_runs(claim, size, limits, portions);
+      cut_runs(*claim, size, limits, portions);
   for (Portion& portion : portions) portion.supplied = job.supplied;
   return portions;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -22,6 +21,14 @@ constexpr std::pair<std::string_view, MeshKind> kinds[] = {
 constexpr std::pair<std::string_view, int> cell_types[] = {{"polyvertex", 1},    {"polyline", 2},    {"triangle", 3},
                                                            {"quadrilateral", 4}, {"tetrahedron", 4}, {"pyramid", 5},
                                                            {"wedge", 6},         {"hexahedron", 8},  {"mixed", 0}};
+
+// The words of a table. Debian 12's clang cannot compile std::views::keys.
+template <typename Table>
+std::string names(const Table& table) {
+  std::string text;
+  for (const auto& [name, value] : table) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+  return text;
+}
 
 using Words = std::map<std::string, std::string>;
 
@@ -61,8 +68,7 @@ class Reader {
     const std::string description = word(catalogue_, object_, "mesh");
     const auto parts = split(description, ',');
     const auto* kind = std::ranges::find(kinds, parts[0], [](const auto& one) { return one.first; });
-    if (kind == std::end(kinds))
-      return wrong(fmt::format("'{}' is no kind of mesh: {}", parts[0], fmt::join(std::views::keys(kinds), ", ")));
+    if (kind == std::end(kinds)) return wrong(fmt::format("'{}' is no kind of mesh: {}", parts[0], names(kinds)));
     mesh_.kind = kind->second;
     for (size_t i = 1; i < parts.size(); ++i) {
       const size_t equals = parts[i].find('=');
@@ -155,9 +161,7 @@ class Reader {
     PENSTOCK_TRY(read_points());
     mesh_.type = take("type");
     const int nodes = nodes_of_cell(mesh_.type);
-    if (nodes < 0)
-      return wrong(
-          fmt::format("type={} is no type of cells: {}", mesh_.type, fmt::join(std::views::keys(cell_types), ", ")));
+    if (nodes < 0) return wrong(fmt::format("type={} is no type of cells: {}", mesh_.type, names(cell_types)));
     PENSTOCK_ASSIGN(const Dataset* cells, dataset("cells", take("cells"), nodes == 0 ? 1 : 2));
     mesh_.cells = cells->name;
     const auto count = parse_number<int64_t>(take("count"));

@@ -123,8 +123,8 @@ Result<Steps> find_steps(Storage& storage, const Pattern& pattern) {
     steps.list.push_back(*std::move(step));
   }
   std::ranges::stable_sort(steps.list, {}, &Step::iteration);
-  const auto twice = std::ranges::unique(steps.list, {}, &Step::iteration);
-  steps.list.erase(twice.begin(), twice.end());
+  const auto twice = [](const Step& a, const Step& b) { return a.iteration == b.iteration; };
+  steps.list.erase(std::unique(steps.list.begin(), steps.list.end(), twice), steps.list.end());
   drop_replaced(steps);
   return steps;
 }
