@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -39,6 +40,13 @@ Json json_of(const Problem& p) {
           {"mpi", p.mpi}};
 }
 
+int64_t count_in(const Json& json, const char* name) {
+  const Json& count = json.at(name);
+  if (!count.is_number_integer() || count.get<int64_t>() < 0)
+    throw std::invalid_argument(fmt::format("{} is no count", name));
+  return count;
+}
+
 Problem problem_of(const Json& json) {
   const std::string operation = json.at("operation");
   if (operation != "write" && operation != "read") throw std::invalid_argument("operation is neither write nor read");
@@ -48,11 +56,11 @@ Problem problem_of(const Json& json) {
   p.placement = json.at("placement");
   p.durable = json.at("durable");
   p.in_memory = json.at("in_memory");
-  p.ranks = json.at("ranks");
-  p.ranks_per_node = json.at("ranks_per_node");
-  p.bytes = json.at("bytes_per_rank");
-  p.blocks = json.at("blocks_per_rank");
-  p.run_bytes = json.at("run_bytes");
+  p.ranks = count_in(json, "ranks");
+  p.ranks_per_node = count_in(json, "ranks_per_node");
+  p.bytes = count_in(json, "bytes_per_rank");
+  p.blocks = count_in(json, "blocks_per_rank");
+  p.run_bytes = count_in(json, "run_bytes");
   p.filesystem = json.at("filesystem");
   p.mpi = json.at("mpi");
   return p;

@@ -9,6 +9,7 @@
 
 #include "core/container/header.hpp"
 #include "core/model/checksums.hpp"
+#include "core/plan/wisdom.hpp"
 #include "tests/harness/slice.hpp"
 
 namespace penstock::test {
@@ -104,6 +105,8 @@ void add_words(const fs::path& folder) {
     write(folder / "words" / fmt::format("{:02}", number++), text);
   const unsigned char layout[32] = {0xD0, 0x0B, 0xD1, 0x0B, 1, 0, 0, 0, 0,    0,    0, 0, 0, 0, 0, 0,
                                     0,    0,    0,    0,    0, 0, 0, 0, 0x00, 0x00, 1, 0, 4, 0, 0, 0};
+  const Problem problem{.format = "hdf5", .placement = "single", .filesystem = "ext4", .mpi = "none"};
+  write(folder / "words" / "wisdom", text_of(Wisdom{{{problem, "independent", 0.5, 0.4, {}, "2026-11-20", {}}}}));
   write(folder / "words" / "lustre", std::string_view(reinterpret_cast<const char*>(layout), sizeof layout));
 }
 

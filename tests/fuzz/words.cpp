@@ -1,4 +1,4 @@
-// Words: all that is one text: plans, hints, overrides, sizes, types, partial files' names, mounts, Lustre layouts.
+// Words: all that is one text: plans, hints, overrides, wisdom, sizes, types, partial files' names, mounts, Lustre layouts.
 #include <sys/mman.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "core/plan/hints.hpp"
 #include "core/plan/override.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/wisdom.hpp"
 #include "core/storage/filesystem.hpp"
 #include "core/storage/lustre.hpp"
 #include "core/storage/owner.hpp"
@@ -52,6 +53,15 @@ void try_override(std::string_view text) {
   const auto plan = plan_override("chk_1.h5", "phdf5", environment.data());
   if (!plan.ok()) fuzz::check_refusal(plan.status());
   ::close(fd);
+}
+
+void try_wisdom(std::string_view text) {
+  const auto wisdom = parse_wisdom(text, "2026-11-27");
+  if (!wisdom.ok()) return fuzz::check_refusal(wisdom.status());
+  for (const Wise& wise : wisdom->entries)
+    fuzz::must(wisdom->find(wise.problem) != nullptr, "an entry does not apply to its own problem");
+  const auto again = parse_wisdom(text_of(*wisdom), "");
+  fuzz::must(again.ok() && text_of(*again) == text_of(*wisdom), "wisdom changes when it is written again");
 }
 
 void try_names(const std::string& text) {
@@ -107,6 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try_plan(text);
   try_hints(text);
   try_override(text);
+  try_wisdom(text);
   try_names(text);
   try_file_system(text);
   return 0;

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import Penstock
+from penstock.base import launch
 from penstock.base.errors import UserError
 from penstock.cli import tune
 from penstock.measure.report.results import record_of
@@ -120,6 +121,10 @@ def test_the_first_candidate_is_the_default() -> None:
     assert "netcdf/two_phase:writers=16" in candidates("netcdf", 16)
 
 
+def _wanted(*plans: str, current: str | None = None) -> search.Search:
+    return search.Search(launch.Mpi.openmpi, 4, [], list(plans), current, 10, Path())
+
+
 def _content(ratios: dict[str, tuple[float, float, float]]) -> dict[str, Any]:
     """The results of a last round, whose default is the plan with ratio 1."""
     results = []
@@ -154,7 +159,7 @@ def test_only_what_is_faster_beyond_doubt_is_chosen(
     ratios: dict[str, tuple[float, float, float]], plan: str, nearest: str | None
 ) -> None:
     content = _content(ratios)
-    choice = search._choose(content, record_of(content).lines, "write", "a")
+    choice = search._choose(content, record_of(content).lines, "write", _wanted(*ratios))
     assert (choice.plan, choice.nearest) == (plan, nearest)
     assert choice.ratio == ratios[plan][0]
 
@@ -165,12 +170,28 @@ def test_without_an_interval_the_default_stays() -> None:
         line["seconds"] = [1.0, 1.0]
         if line["ratio"] is not None:
             line["ratio"] |= {"low": None, "high": None}
-    choice = search._choose(content, record_of(content).lines, "read", "a")
+    choice = search._choose(content, record_of(content).lines, "read", _wanted("a", "b"))
     assert choice.plan == "a"
     assert "the default stays, since 2 repetitions give no 95 % interval" in str(tune._doubt(choice))
+
+
+def test_a_bad_plan_of_the_environment_is_found(penstock: Penstock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PENSTOCK_PLAN", "two_phase:buffer_bytes=4KiB,writers=1")
+    done = penstock("tune", "block2d", "--total", "8MiB", "--np", "2", "--budget", "4", "--regime", "cached")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "write: PENSTOCK_PLAN=hdf5/two_phase:buffer_bytes=4KiB,writers=1 takes " in said
+    assert "PENSTOCK_PLAN is set, and takes precedence over wisdom: unset it to use what was found." in said
+
+
+def test_the_current_plan_and_the_default_reach_the_last_round() -> None:
+    content = _content({"a": (1, 1, 1), "b": (0.5, 0.4, 0.6), "c": (0.7, 0.6, 0.8), "d": (9, 8, 10)})
+    wanted = _wanted("a", "b", "c", "d", current="d")
+    assert search._survivors(record_of(content).lines, wanted, 1) == ["a", "b", "d"]
+    assert search._choose(content, record_of(content).lines, "read", wanted).current_median == 9
 
 
 def test_a_default_that_cannot_be_measured_is_named() -> None:
     content = _content({"b": (1, 1, 1)})
     with pytest.raises(UserError, match="the default plan a could not be measured"):
-        search._choose(content, record_of(content).lines, "write", "a")
+        search._choose(content, record_of(content).lines, "write", _wanted("a", "b"))

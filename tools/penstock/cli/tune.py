@@ -1,5 +1,6 @@
 """tune.py: `penstock tune` finds the fastest plan for a workload here, and keeps it as wisdom."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from penstock.cli.say import say
 from penstock.measure.campaign.scratch import scratch as make_scratch
 from penstock.measure.tune import wisdom
 from penstock.measure.tune.candidates import candidates
-from penstock.measure.tune.search import LEAST_FOR_INTERVAL, Choice, Found, Listen, Search, search
+from penstock.measure.tune.search import LEAST_FOR_INTERVAL, OVERRIDES, Choice, Found, Listen, Search, search
 
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
 OURS = ("--methods", "--json", "--repetitions", "--time-limit", "--seed")  # set for each round
@@ -57,12 +58,36 @@ def tune(
     file = keep if keep is not None else wisdom.file_of_user()
     wisdom.read(file)  # before minutes of measuring
     console = Console()
+    plans = candidates(form, np)
+    current = _current(form)
     with make_scratch(directory) as scratch:
-        wanted = Search(mpi, np, context.args, candidates(form, np), budget, scratch)
+        plans += [current] if current is not None and current not in plans else []
+        wanted = Search(mpi, np, context.args, plans, current, budget, scratch)
         found = search(wanted, _watch(console), say)
     _explain(found)
+    _explain_current(found, current)
     wisdom.keep(file, found.entries(budget))
     say(f"Kept as wisdom in {file}")
+
+
+def _current(form: str) -> str | None:
+    """The plan of PENSTOCK_PLAN for files of format FORM."""
+    given = os.environ.get("PENSTOCK_PLAN", "")
+    if not given or given.startswith("@"):
+        return None
+    plan = given if "/" in given.partition(":")[0] else f"{form}/{given}"
+    return plan if plan.startswith(f"{form}/") else None
+
+
+def _explain_current(found: Found, current: str | None) -> None:
+    if current is not None:
+        for one in found.choices:
+            if one.current_median is not None and one.plan != current:
+                times = words.digits(one.current_median / one.median)
+                say(f"{one.operation}: PENSTOCK_PLAN={current} takes {times} times as long.", "bold")
+    for name in OVERRIDES:
+        if os.environ.get(name):
+            say(f"{name} is set, and takes precedence over wisdom: unset it to use what was found.", "bold")
 
 
 def _watch(console: Console) -> Callable[[str, int], AbstractContextManager[Listen]]:

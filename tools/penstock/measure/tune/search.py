@@ -23,6 +23,7 @@ PROGRAM = "penstock-bench"
 OPERATIONS = ("write", "read")
 DAYS = 365  # that wisdom is used
 LEAST_FOR_INTERVAL = 6
+OVERRIDES = ("PENSTOCK_PLAN", "PENSTOCK_PLANS")  # they would be measured under the name of every plan
 
 Listen = Callable[[Event], None]
 
@@ -42,12 +43,15 @@ LAST = Round("the best against the default", 12, 1.0)
 
 @dataclass(frozen=True)
 class Search:
-    """WORDS are a workload of penstock-bench with its options; BUDGET is in seconds."""
+    """WORDS are a workload of penstock-bench with its options; BUDGET is in seconds. The first of PLANS is the default.
+    CURRENT is the one of them that programs use now, if it is another.
+    """
 
     mpi: launch.Mpi
     ranks: int
     words: list[str]
     plans: list[str]
+    current: str | None
     budget: float
     scratch: Path
 
@@ -65,6 +69,7 @@ class Choice:
     high: float | None
     repetitions: int
     nearest: str | None  # if the default stays: the plan that came nearest to being faster
+    current_median: float | None  # of the plan that programs use now
     problem: dict[str, Any] | None
 
 
@@ -122,14 +127,14 @@ def search(
     plans = wanted.plans
     _, lines, cost = measure(FIRST, plans)
     say(_standing(lines, FIRST, left()))
-    better = _survivors(lines, plans, 3)
+    better = _survivors(lines, wanted, 3)
     if len(better) > 3 and left() > cost * (len(better) * (1 + MIDDLE.repetitions) + 3 * (1 + LEAST_FOR_INTERVAL)):
         plans = better
         _, lines, cost = measure(MIDDLE, plans)
         say(_standing(lines, MIDDLE, left()))
-    plans = _survivors(lines, plans, 1)
+    plans = _survivors(lines, wanted, 1)
     content, lines, _ = measure(LAST, plans, 1 + 1.5 * cost * len(plans) * (1 + LEAST_FOR_INTERVAL))
-    found.choices = [_choose(content, lines, operation, wanted.plans[0]) for operation in OPERATIONS]
+    found.choices = [_choose(content, lines, operation, wanted) for operation in OPERATIONS]
     return found
 
 
@@ -140,7 +145,8 @@ def _measure(wanted: Search, one: Round, plans: list[str], seconds: float, liste
     command += ["--seed", str(one.repetitions), "--dir", str(wanted.scratch), "--json", str(path), "--progress"]
     if "--readers" not in wanted.words:
         command += ["--readers", str(wanted.ranks)]
-    outcome = run(command, launch.environment() | {"PENSTOCK_WISDOM": "none"}, listen)
+    environment = {name: value for name, value in launch.environment().items() if name not in OVERRIDES}
+    outcome = run(command, environment | {"PENSTOCK_WISDOM": "none"}, listen)
     if not path.is_file():
         raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -158,11 +164,12 @@ def _ranked(lines: tuple[Line, ...], operation: str) -> list[Line]:
     return sorted((line for line in lines if line.operation == operation and line.usable), key=_score)
 
 
-def _survivors(lines: tuple[Line, ...], plans: list[str], most: int) -> list[str]:
-    """The default, and of the other PLANS the best for each operation, MOST at most."""
-    others = [line for line in lines if line.method != plans[0]]
-    best = {line.method for operation in OPERATIONS for line in _ranked(tuple(others), operation)[:most]}
-    return [plan for plan in plans if plan == plans[0] or plan in best]
+def _survivors(lines: tuple[Line, ...], wanted: Search, most: int) -> list[str]:
+    """The default, the current plan, and of the others the best for each operation, MOST at most."""
+    kept = {wanted.plans[0], wanted.current}
+    others = tuple(line for line in lines if line.method not in kept)
+    kept |= {line.method for operation in OPERATIONS for line in _ranked(others, operation)[:most]}
+    return [plan for plan in wanted.plans if plan in kept]
 
 
 def _standing(lines: tuple[Line, ...], one: Round, left: float) -> str:
@@ -174,7 +181,8 @@ def _standing(lines: tuple[Line, ...], one: Round, left: float) -> str:
     return f"After {one.name}: best so far: {', '.join(best)}; {left:.0f} s left."
 
 
-def _choose(content: dict[str, Any], lines: tuple[Line, ...], operation: str, default: str) -> Choice:
+def _choose(content: dict[str, Any], lines: tuple[Line, ...], operation: str, wanted: Search) -> Choice:
+    default = wanted.plans[0]
     ranked = _ranked(lines, operation)
     base = next((line for line in ranked if line.method == default), None)
     if base is None or base.median is None:
@@ -194,5 +202,6 @@ def _choose(content: dict[str, Any], lines: tuple[Line, ...], operation: str, de
         high=chosen.ratio.high if chosen.ratio else None,
         repetitions=len(raw["seconds"]),
         nearest=others[0].method if others and not faster else None,
+        current_median=next((line.median for line in ranked if line.method == wanted.current), None),
         problem=raw.get("problem"),
     )
