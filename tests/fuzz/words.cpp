@@ -1,4 +1,4 @@
-// Words: all that is one text: plans, hints, overrides, wisdom, sizes, types, partial files' names, mounts, Lustre layouts.
+// Words: all that is one text: plans, wisdom, hints, overrides, sizes, types, names of partial files, mounts, layouts.
 #include <sys/mman.h>
 #include <sys/statfs.h>
 #include <unistd.h>
