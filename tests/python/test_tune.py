@@ -14,6 +14,7 @@ from penstock.cli import tune
 from penstock.measure.report.results import record_of
 from penstock.measure.tune import search, wisdom
 from penstock.measure.tune.candidates import candidates
+from penstock.measure.tune.choose import OPERATIONS, choose
 
 SMALL = ("block2d", "--total", "256KiB", "--np", "2")
 
@@ -60,6 +61,21 @@ def test_what_tune_finds_is_used(penstock: Penstock, tmp_path: Path, monkeypatch
         else:
             assert line["plan"] == "raw/two_phase"
             assert line["reason"] == ""
+
+
+def test_the_bench_keeps_what_it_measured(penstock: Penstock, tmp_path: Path) -> None:
+    words = ("bench", *SMALL, "--repetitions", "6", "--methods", "raw/two_phase,raw/independent")
+    done = penstock(*words, "--wisdom", "kept.json")
+    assert done.returncode == 0, done.stderr
+    assert "Kept in kept.json: write by raw/" in done.stdout
+    kept = wisdom.read(tmp_path / "kept.json")
+    assert [one["problem"]["operation"] for one in kept] == ["write", "read"]
+    assert all(one["problem"]["placement"] == "single" for one in kept)
+    done = penstock("bench", *SMALL, "--methods", "raw/independent,raw/two_phase", "--wisdom", "kept.json")
+    assert done.returncode == 2
+    assert "--wisdom compares with the default plan, and the baseline is raw/independent" in done.stderr
+    done = penstock("bench", *SMALL, "--count-only", "--wisdom", "kept.json")
+    assert "--wisdom is for one WORKLOAD on one number of ranks" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -128,7 +144,7 @@ def _wanted(*plans: str, current: str | None = None) -> search.Search:
 def _content(ratios: dict[str, tuple[float, float, float]]) -> dict[str, Any]:
     """The results of a last round, whose default is the plan with ratio 1."""
     results = []
-    for operation in search.OPERATIONS:
+    for operation in OPERATIONS:
         for plan, (median, low, high) in ratios.items():
             ratio = (
                 {"to": "a", "median": median, "low": low, "high": high, "verdict": "faster"} if plan != "a" else None
@@ -159,9 +175,16 @@ def test_only_what_is_faster_beyond_doubt_is_chosen(
     ratios: dict[str, tuple[float, float, float]], plan: str, nearest: str | None
 ) -> None:
     content = _content(ratios)
-    choice = search._choose(content, record_of(content).lines, "write", _wanted(*ratios))
+    choice = choose(content, "write", "a")
     assert (choice.plan, choice.nearest) == (plan, nearest)
     assert choice.ratio == ratios[plan][0]
+
+
+def test_a_plan_for_another_problem_is_not_chosen() -> None:
+    content = _content({"a": (1, 1, 1), "b": (0.5, 0.4, 0.6), "c": (0.9, 0.8, 0.95)})
+    for line in content["results"]:
+        line["problem"]["placement"] = "per_rank" if line["method"] == "b" else "single"
+    assert choose(content, "write", "a").plan == "c"
 
 
 def test_without_an_interval_the_default_stays() -> None:
@@ -170,7 +193,7 @@ def test_without_an_interval_the_default_stays() -> None:
         line["seconds"] = [1.0, 1.0]
         if line["ratio"] is not None:
             line["ratio"] |= {"low": None, "high": None}
-    choice = search._choose(content, record_of(content).lines, "read", _wanted("a", "b"))
+    choice = choose(content, "read", "a")
     assert choice.plan == "a"
     assert "the default stays, since 2 repetitions give no 95 % interval" in str(tune._doubt(choice))
 
@@ -188,10 +211,10 @@ def test_the_current_plan_and_the_default_reach_the_last_round() -> None:
     content = _content({"a": (1, 1, 1), "b": (0.5, 0.4, 0.6), "c": (0.7, 0.6, 0.8), "d": (9, 8, 10)})
     wanted = _wanted("a", "b", "c", "d", current="d")
     assert search._survivors(record_of(content).lines, wanted, 1) == ["a", "b", "d"]
-    assert search._choose(content, record_of(content).lines, "read", wanted).current_median == 9
+    assert choose(content, "read", "a", "d").current_median == 9
 
 
 def test_a_default_that_cannot_be_measured_is_named() -> None:
     content = _content({"b": (1, 1, 1)})
     with pytest.raises(UserError, match="the default plan a could not be measured"):
-        search._choose(content, record_of(content).lines, "write", _wanted("a", "b"))
+        choose(content, "write", "a")

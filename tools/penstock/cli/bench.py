@@ -17,6 +17,7 @@ from penstock.cli.campaigns import wide
 from penstock.cli.options import DryRun, Mpi
 from penstock.cli.progress import make_progress
 from penstock.cli.say import say
+from penstock.measure import records
 from penstock.measure.campaign import ior, program
 from penstock.measure.campaign.record import save
 from penstock.measure.campaign.request import Case, Request, parse_ranks, parse_size, split_words
@@ -31,6 +32,9 @@ from penstock.measure.studies.presets import STUDIES, Asked
 from penstock.measure.studies.presets.study import DEFAULT_RANKS, DEFAULT_SCALE
 from penstock.measure.studies.ratio_results import count
 from penstock.measure.studies.ratios import Job, run_preset
+from penstock.measure.tune import wisdom
+from penstock.measure.tune.candidates import DEFAULT, transport_of
+from penstock.measure.tune.choose import OPERATIONS, choose, entries
 
 PROGRAM = "penstock-bench"
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
@@ -94,6 +98,10 @@ def bench(
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the full record to this file.")
     ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option("--wisdom", metavar="FILE", help="Keep what is faster than the default plan in this file."),
+    ] = None,
     wanted_help: Annotated[bool, typer.Option("--help", "-h", help="Show this message and exit.")] = False,
 ) -> None:
     """Compare ways to write a workload here; say which to use.
@@ -106,6 +114,8 @@ def bench(
         return
     if only is not None and preset is None:
         raise UserError("--only chooses from a --preset")
+    several = (np is not None and len(parse_ranks(np)) > 1) or dry_run or resume
+    _check_wisdom(keep, preset is None and not count_only and not several, context.args)
     if count_only:
         if np is not None:
             raise UserError("--count-only is the work of one process: --np-virtual says for how many ranks")
@@ -125,7 +135,7 @@ def bench(
     if context.args[:1] and context.args[0] in PROGRAMS:
         run_program(context.args, methods, options)
         return
-    if (np is not None and len(parse_ranks(np)) > 1) or dry_run or resume:
+    if several:
         run_several(context.args, preset, methods, options)
         return
     if scale is not None or largest is not None:
@@ -136,7 +146,15 @@ def bench(
         run_ratios(Job(mpi, ranks, words, only, time_limit, directory), json)
         return
     context.args += _given({"--time-limit": time_limit})
-    run_one(mpi, ranks, context.args, methods, directory, json)
+    run_one(mpi, ranks, context.args, methods, directory, json, keep)
+
+
+def _check_wisdom(keep: Path | None, alone: bool, arguments: list[str]) -> None:
+    if keep is None:
+        return
+    if not alone or arguments[:1] in ([name] for name in PROGRAMS):
+        raise UserError("--wisdom is for one WORKLOAD on one number of ranks")
+    wisdom.read(keep)  # before minutes of measuring
 
 
 def run_ratios(job: Job, json: Path | None) -> None:
@@ -145,7 +163,13 @@ def run_ratios(job: Job, json: Path | None) -> None:
 
 
 def run_one(
-    mpi: launch.Mpi, ranks: int, arguments: list[str], methods: str | None, directory: Path, json: Path | None
+    mpi: launch.Mpi,
+    ranks: int,
+    arguments: list[str],
+    methods: str | None,
+    directory: Path,
+    json: Path | None,
+    keep: Path | None,
 ) -> None:
     """One workload on one number of ranks."""
     if not arguments:
@@ -163,8 +187,25 @@ def run_one(
         explain(record_path)
         if json is not None:
             typer.echo(f"The whole record is in {json}")
+        if keep is not None:
+            keep_wisdom(record_path, keep)
     if outcome.status != 0:
         raise typer.Exit(1)
+
+
+def keep_wisdom(record: Path, file: Path) -> None:
+    """Adds what RECORD shows to the wisdom in FILE, if its baseline is a default plan."""
+    content = records.read(record, records.BENCH)
+    default = str(content["baseline"])
+    if transport_of(default) != DEFAULT:
+        raise UserError(
+            f"--wisdom compares with the default plan, and the baseline is {default}: "
+            f"name FORMAT/{DEFAULT} first, and leave per_process out"
+        )
+    choices = [choose(content, operation, default) for operation in OPERATIONS]
+    wisdom.keep(file, entries(choices))
+    for one in choices:
+        say(f"Kept in {file}: {one.operation} by {one.plan}.")
 
 
 def _of_ior(words: list[str], methods: str | None, directory: Path) -> tuple[list[str], str | None, Path]:

@@ -20,7 +20,8 @@ from penstock.cli.say import say
 from penstock.measure.campaign.scratch import scratch as make_scratch
 from penstock.measure.tune import wisdom
 from penstock.measure.tune.candidates import candidates
-from penstock.measure.tune.search import LEAST_FOR_INTERVAL, OVERRIDES, Choice, Found, Listen, Search, search
+from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, Choice, entries
+from penstock.measure.tune.search import OVERRIDES, Found, Listen, Search, search
 
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
 OURS = ("--methods", "--json", "--repetitions", "--time-limit", "--seed")  # set for each round
@@ -66,7 +67,7 @@ def tune(
         found = search(wanted, _watch(console), say)
     _explain(found)
     _explain_current(found, current)
-    wisdom.keep(file, found.entries(budget))
+    wisdom.keep(file, entries(found.choices, budget))
     say(f"Kept as wisdom in {file}")
 
 
@@ -76,7 +77,8 @@ def _current(form: str) -> str | None:
     if not given or given.startswith("@"):
         return None
     plan = given if "/" in given.partition(":")[0] else f"{form}/{given}"
-    return plan if plan.startswith(f"{form}/") else None
+    of_this_format = plan.startswith(f"{form}/") and not plan.startswith("raw/per_process")  # a baseline of its own
+    return plan if of_this_format else None
 
 
 def _explain_current(found: Found, current: str | None) -> None:

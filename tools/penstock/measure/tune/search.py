@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,9 @@ from penstock.base.errors import UserError
 from penstock.measure.campaign.events import Event
 from penstock.measure.campaign.run import run
 from penstock.measure.report.results import Line, record_of
-from penstock.measure.tune.candidates import transport_of
-from penstock.measure.tune.wisdom import Entry
+from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, OPERATIONS, Choice, choose, ranked, score
 
 PROGRAM = "penstock-bench"
-OPERATIONS = ("write", "read")
-DAYS = 365  # that wisdom is used
-LEAST_FOR_INTERVAL = 6
 OVERRIDES = ("PENSTOCK_PLAN", "PENSTOCK_PLANS")  # they would be measured under the name of every plan
 
 Listen = Callable[[Event], None]
@@ -56,47 +51,10 @@ class Search:
     scratch: Path
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the search found for OPERATION. PLAN is the default's where no other is faster beyond doubt."""
-
-    operation: str
-    plan: str
-    median: float
-    default_median: float
-    ratio: float
-    low: float | None
-    high: float | None
-    repetitions: int
-    nearest: str | None  # if the default stays: the plan that came nearest to being faster
-    current_median: float | None  # of the plan that programs use now
-    problem: dict[str, Any] | None
-
-
 @dataclass
 class Found:
     choices: list[Choice] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)  # by plan
-
-    def entries(self, budget: float) -> list[Entry]:
-        """As wisdom."""
-        today = date.today()
-        return [
-            Entry(
-                problem=choice.problem,
-                plan=transport_of(choice.plan),
-                ratio=choice.ratio,
-                low=choice.low,
-                high=choice.high,
-                measured=today.isoformat(),
-                seconds=choice.median,
-                repetitions=choice.repetitions,
-                budget_seconds=budget,
-                expires=(today + timedelta(days=DAYS)).isoformat(),
-            )
-            for choice in self.choices
-            if choice.problem is not None
-        ]
 
 
 def search(
@@ -133,8 +91,8 @@ def search(
         _, lines, cost = measure(MIDDLE, plans)
         say(_standing(lines, MIDDLE, left()))
     plans = _survivors(lines, wanted, 1)
-    content, lines, _ = measure(LAST, plans, 1 + 1.5 * cost * len(plans) * (1 + LEAST_FOR_INTERVAL))
-    found.choices = [_choose(content, lines, operation, wanted) for operation in OPERATIONS]
+    content, _, _ = measure(LAST, plans, 1 + 1.5 * cost * len(plans) * (1 + LEAST_FOR_INTERVAL))
+    found.choices = [choose(content, operation, wanted.plans[0], wanted.current) for operation in OPERATIONS]
     return found
 
 
@@ -155,53 +113,18 @@ def _measure(wanted: Search, one: Round, plans: list[str], seconds: float, liste
     return content
 
 
-def _score(line: Line) -> float:
-    """The time over the default's in the same repetitions."""
-    return 1.0 if line.ratio is None else line.ratio.median
-
-
-def _ranked(lines: tuple[Line, ...], operation: str) -> list[Line]:
-    return sorted((line for line in lines if line.operation == operation and line.usable), key=_score)
-
-
 def _survivors(lines: tuple[Line, ...], wanted: Search, most: int) -> list[str]:
     """The default, the current plan, and of the others the best for each operation, MOST at most."""
     kept = {wanted.plans[0], wanted.current}
     others = tuple(line for line in lines if line.method not in kept)
-    kept |= {line.method for operation in OPERATIONS for line in _ranked(others, operation)[:most]}
+    kept |= {line.method for operation in OPERATIONS for line in ranked(others, operation)[:most]}
     return [plan for plan in wanted.plans if plan in kept]
 
 
 def _standing(lines: tuple[Line, ...], one: Round, left: float) -> str:
     best = [
-        f"{operation} {ranked[0].method} ({_score(ranked[0]):.2f} of the default's time)"
+        f"{operation} {best_first[0].method} ({score(best_first[0]):.2f} of the default's time)"
         for operation in OPERATIONS
-        if (ranked := _ranked(lines, operation))
+        if (best_first := ranked(lines, operation))
     ]
     return f"After {one.name}: best so far: {', '.join(best)}; {left:.0f} s left."
-
-
-def _choose(content: dict[str, Any], lines: tuple[Line, ...], operation: str, wanted: Search) -> Choice:
-    default = wanted.plans[0]
-    ranked = _ranked(lines, operation)
-    base = next((line for line in ranked if line.method == default), None)
-    if base is None or base.median is None:
-        raise UserError(f"the default plan {default} could not be measured: {operation}", 1)
-    others = [line for line in ranked if line.method != default and line.ratio is not None]
-    faster = [line for line in others if line.ratio is not None and line.ratio.high is not None and line.ratio.high < 1]
-    chosen = faster[0] if faster else base
-    raw = next(one for one in content["results"] if one["method"] == chosen.method and one["operation"] == operation)
-    assert chosen.median is not None
-    return Choice(
-        operation=operation,
-        plan=chosen.method,
-        median=chosen.median,
-        default_median=base.median,
-        ratio=_score(chosen),
-        low=chosen.ratio.low if chosen.ratio else None,
-        high=chosen.ratio.high if chosen.ratio else None,
-        repetitions=len(raw["seconds"]),
-        nearest=others[0].method if others and not faster else None,
-        current_median=next((line.median for line in ranked if line.method == wanted.current), None),
-        problem=raw.get("problem"),
-    )

@@ -29,7 +29,7 @@ class Entry:
     measured: str  # "2026-11-27"
     seconds: float  # median
     repetitions: int
-    budget_seconds: float
+    budget_seconds: float | None
     expires: str | None = None
 
 
