@@ -111,10 +111,10 @@ ReadWisdom known_wisdom(const std::string& filesystem) {
   return known;
 }
 
-void bind_plan(File::State& state, const Problem& problem) {
+void bind_plan(File::State& state, const Problem& problem, bool background) {
   state.report.problem = text_of(problem);
   if (state.plan.open_transport) {
-    const Wise* wise = state.wisdom.find(problem);
+    const Wise* wise = background ? nullptr : state.wisdom.find(problem);
     const std::string_view transport = wise == nullptr ? default_transport : std::string_view(wise->plan);
     state.report.reason = wise == nullptr ? "default" : reason_of(*wise, problem);
     const Status status = transport == state.bound ? Status() : bind(state, transport, problem.write);

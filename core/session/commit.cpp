@@ -175,14 +175,14 @@ Status start_work(File::State& state, bool background) {
   state.report.filesystem = state.filesystem;
   state.report.warnings = state.warnings;
   state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);
-  bind_plan(state, work.read ? work.wanted : work.written);
+  bind_plan(state, work.read ? work.wanted : work.written, background && !work.read);
   begin_step(state, work.write);
   show_step(state, work.write);
   count(state, -1);
   Status status = work.read ? read_pending(state, state.gets, state.misuse) : Status();
   if (status.ok() || state.harmless) state.gets.clear();
   const bool write = work.write;
-  if (status.ok() && write && work.read) bind_plan(state, work.written);
+  if (status.ok() && write && work.read) bind_plan(state, work.written, background);
   if (status.ok() && write) status = start_writing(state, std::move(work), background);
   if (status.ok() && write) return status;
   if (write) {

@@ -91,6 +91,11 @@ TEST_P(Session, WisdomGivesAnOpenPlanItsTransport) {
     EXPECT_TRUE(report.plan.starts_with(plan.format + "/independent")) << report.plan;
     EXPECT_EQ(report.reason, "wisdom of 2026-11-20: 0.50 [0.40, 0.60] of the default's time");
     EXPECT_TRUE(report.warnings.empty()) << report.warnings[0];
+    auto file = File::create(comm_, path_, open_plan);
+    ASSERT_TRUE(file.ok() && file->put("data", f64, part, data.data()).ok());
+    ASSERT_TRUE(file->commit_start().ok() && file->commit_wait().ok());
+    EXPECT_EQ(file->report().reason, "default") << "in the background";
+    EXPECT_TRUE(file->close().ok());
   }
   for (const char* plan_of_nobody : {"nonsense", "independent:io=nonsense"}) {
     const std::string other = fmt::format("{}.{}", wisdom, std::string_view(plan_of_nobody).size());
