@@ -25,8 +25,8 @@ Problem make_problem(const File::State& state, bool write, const PatternWords& m
 ReadWisdom known_wisdom(const std::string& filesystem);
 
 // Local, with the same result on all ranks. Gives STATE's plan, if it names no transport, the one that its wisdom has
-// for PROBLEM, or else the default. The report says which, and why. In the BACKGROUND it is always the default: what was
-// fastest while nothing else ran need not leave the program most time.
+// for PROBLEM, or else the default. The report says which, and why. In the BACKGROUND it is always the default: the
+// fastest plan while nothing else ran need not leave most time to the program.
 void bind_plan(File::State& state, const Problem& problem, bool background);
 
 }  // namespace penstock
