@@ -97,7 +97,7 @@ Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, Ch
     const Tiles tiles = old != nullptr
                             ? Tiles(datasets[d], *old, 0)
                             : Tiles(datasets[d], Dims::filled(datasets[d].shape.rank(), 1), limits.chunk_bytes);
-    const CodecUse use{bytes(datasets[d].type), static_cast<int>(settings.integer("level"))};
+    const CodecUse use{bytes(datasets[d].type), static_cast<int>(settings.integer("compression_level"))};
     encodings[d] = {tiles.extents(), codec.filters(use), 0, {}};
     PENSTOCK_ASSIGN(auto encoder, codec.encoder(use));
     store.cut(d, tiles, std::move(encoder));

@@ -51,7 +51,7 @@ Descriptor make_common() {
         "--repair)"},
        {"compression", Parameter::Type::choice, compressions(), "none",
         "the codec for datasets of 64 KiB and more, in chunks that any HDF5 reads (format hdf5, placement single)"},
-       {"level", Parameter::Type::integer, "0", "0", "how hard the codec tries; 0 is its default"},
+       {"compression_level", Parameter::Type::integer, "0", "0", "how hard the codec tries; 0 is its default"},
        {"chunk_bytes", Parameter::Type::bytes, "64", "1MiB", "of a compressed chunk, at most, before it is encoded"},
        {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
        {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"},
@@ -151,9 +151,9 @@ Status check_compression(const Plan& plan, const Format& format) {
     return {Code::unsupported, fmt::format("compression={} needs placement=single, not {}", word, plan.placement)};
   if (plan.settings.integer("chunk_bytes") > max_chunk_bytes)
     return {Code::invalid, fmt::format("chunk_bytes={}: at most 1 GiB", plan.settings.integer("chunk_bytes"))};
-  if (plan.settings.integer("level") > codec.max_level())
-    return {Code::invalid,
-            fmt::format("level={}: {} has levels up to {}", plan.settings.integer("level"), word, codec.max_level())};
+  if (plan.settings.integer("compression_level") > codec.max_level())
+    return {Code::invalid, fmt::format("compression_level={}: {} has levels up to {}",
+                                       plan.settings.integer("compression_level"), word, codec.max_level())};
   return {};
 }
 

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+
+#include <algorithm>
 
 #include "core/format/format.hpp"
 #include "core/methods/methods.hpp"
@@ -51,6 +54,25 @@ TEST(Methods, EveryRowIsAPlanOrSaysWhyNot) {
     EXPECT_FALSE(row.summary.empty()) << row.plan;
     EXPECT_TRUE(!row.refused.empty() || parse_plan(row.plan, "raw", vocabulary()).ok()) << row.plan;
   }
+}
+
+// A plan names each parameter once, whichever of its parts has it.
+TEST(Methods, NoParameterBelongsToTwoPartsOfAPlan) {
+  const Vocabulary& all = vocabulary();
+  for (const Descriptor* format : all.formats)
+    for (const Descriptor* placement : all.placements)
+      for (const Descriptor* transport : all.transports) {
+        std::set<std::string_view> names;
+        for (const Descriptor* part : {all.common, format, placement, transport})
+          for (const Parameter& parameter : part->parameters)
+            EXPECT_TRUE(names.insert(parameter.name).second)
+                << parameter.name << " of " << format->name << ", " << placement->name << ", " << transport->name;
+      }
+  for (const Descriptor* engine : all.engines)
+    for (const Parameter& parameter : engine->parameters)
+      EXPECT_TRUE(std::ranges::find(all.engine_common->parameters, parameter.name, &Parameter::name) ==
+                  all.engine_common->parameters.end())
+          << parameter.name << " of " << engine->name;
 }
 
 TEST(Engines, ThatAreNotBuiltAreListedAndSayWhatTheyNeed) {

@@ -26,7 +26,7 @@ def make(path: Path, plan: str = ":compression=deflate") -> Path:
     return path
 
 
-@pytest.mark.parametrize("more", ["", ",chunk_bytes=4KiB", ",chunk_bytes=512,level=9"])
+@pytest.mark.parametrize("more", ["", ",chunk_bytes=4KiB", ",chunk_bytes=512,compression_level=9"])
 def test_others_read_every_value(tmp_path: Path, more: str) -> None:
     path = make(tmp_path / "a.h5", ":compression=deflate" + more)
     with h5py.File(path) as file:
@@ -180,7 +180,7 @@ def test_without_checksums_it_is_as_small(tmp_path: Path) -> None:
         ("a.raw", "raw:compression=deflate", "format raw stores numbers as they are"),
         ("a.nc", "netcdf:compression=deflate", "format netcdf stores numbers as they are"),
         ("a.h5", ":compression=deflate,placement=parts", "compression=deflate needs placement=single, not parts"),
-        ("a.h5", ":compression=deflate,level=10", "level=10: deflate has levels up to 9"),
+        ("a.h5", ":compression=deflate,compression_level=10", "compression_level=10: deflate has levels up to 9"),
         ("a.h5", ":compression=deflate,chunk_bytes=5GiB", "chunk_bytes=5368709120: at most 1 GiB"),
         ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate"),
     ],
