@@ -15,6 +15,7 @@ from penstock.measure.report.results import record_of
 from penstock.measure.tune import search, wisdom
 from penstock.measure.tune.candidates import candidates
 from penstock.measure.tune.choose import OPERATIONS, choose
+from penstock.measure.tune.elsewhere import elsewhere
 
 SMALL = ("block2d", "--total", "256KiB", "--np", "2")
 
@@ -97,6 +98,42 @@ def test_mistakes_are_named(penstock: Penstock, tmp_path: Path, words: tuple[str
     done = penstock("tune", *words)
     assert done.returncode == 2, done.stdout
     assert complaint in done.stderr
+
+
+def test_wisdom_is_shown_with_what_it_is_elsewhere(penstock: Penstock, tmp_path: Path) -> None:
+    sizes = {"ranks": 4, "ranks_per_node": 4, "bytes_per_rank": 1 << 20, "blocks_per_rank": 1, "run_bytes": 4096}
+    kind = {"format": "hdf5", "placement": "single", "durable": True, "in_memory": False}
+    problem = sizes | kind | {"operation": "write", "filesystem": "ext4", "mpi": "Open MPI v4.1.4"}
+    wisdom.keep(tmp_path / "wisdom.json", [entry(problem, "two_phase:buffer_bytes=1MiB,io=direct,writers=2")])
+    done = penstock("tune", "--show")
+    assert done.returncode == 0, done.stderr
+    for line in (
+        f"{tmp_path}/wisdom.json: 1 entry",
+        "  write 1 MiB on each of 4 ranks (4 on a node), 1 block, runs of 4 KiB, durable, placement single, ext4, "
+        "Open MPI v4.1.4",
+        "  plan: hdf5/two_phase:buffer_bytes=1MiB,io=direct,writers=2: 0.500 (0.400 to 0.600) of the default's time; "
+        "measured 2026-11-27",
+        "  IOR: -a MPIIO -c --posix.odirect",
+        "  MPI-IO hints: romio_cb_write=enable, cb_nodes=2, cb_buffer_size=1048576, direct_write=true",
+        "  HDF5: H5Pset_dxpl_mpio with H5FD_MPIO_COLLECTIVE",
+    ):
+        assert line in done.stdout.splitlines()
+    assert "absent.json: no wisdom" in penstock("tune", "--show", "--wisdom", "absent.json").stdout
+
+
+@pytest.mark.parametrize(
+    ("plan", "ior", "hint"),
+    [
+        ("independent", "-a POSIX", "romio_cb_read=disable"),
+        ("independent:io=mmap", "-a MMAP", "romio_cb_read=disable"),
+        ("mpiio", "-a MPIIO -c", "romio_cb_read=enable"),
+        ("mpiio:level=2", "-a MPIIO", "romio_cb_read=disable"),
+        ("mpiio:coordination=independent", "-a MPIIO", "romio_cb_read=disable"),
+    ],
+)
+def test_plans_have_near_relatives(plan: str, ior: str, hint: str) -> None:
+    found = elsewhere(plan, "read")
+    assert (found["IOR"], found["MPI-IO hints"]) == (ior, hint)
 
 
 def test_wisdom_that_is_switched_off_cannot_be_added_to(penstock: Penstock, monkeypatch: pytest.MonkeyPatch) -> None:

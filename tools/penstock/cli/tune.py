@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich import box
@@ -17,10 +17,12 @@ from penstock.cli.campaigns import wide
 from penstock.cli.options import Directory, Mpi
 from penstock.cli.progress import make_progress
 from penstock.cli.say import say
+from penstock.measure import records
 from penstock.measure.campaign.scratch import scratch as make_scratch
 from penstock.measure.tune import wisdom
 from penstock.measure.tune.candidates import candidates
 from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, Choice, entries
+from penstock.measure.tune.elsewhere import elsewhere
 from penstock.measure.tune.search import OVERRIDES, Found, Listen, Search, search
 
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
@@ -43,12 +45,16 @@ def tune(
         Path | None, typer.Option("--wisdom", metavar="FILE", help="Keep the result in this file [that of the user].")
     ] = None,
     directory: Directory = Path(),
+    show: Annotated[bool, typer.Option("--show", help="Print the wisdom there is; measure nothing.")] = False,
 ) -> None:
     """Find the fastest plan for a workload here, and keep it.
 
     Programs whose plan names no transport use it from then on. WORKLOAD and further options are those of penstock
     bench. Files are written to a scratch folder in --dir, checked and removed.
     """
+    if show:
+        _show([keep] if keep is not None else wisdom.files())
+        return
     if not context.args or context.args[0].startswith("-"):
         raise UserError("which workload? See penstock bench --help")
     for word in context.args:
@@ -69,6 +75,40 @@ def tune(
     _explain_current(found, current)
     wisdom.keep(file, entries(found.choices, budget))
     say(f"Kept as wisdom in {file}")
+
+
+def _show(files: list[Path]) -> None:
+    """What each entry is for, its plan, how it was found, and what comes nearest to it in other programs."""
+    for file in files:
+        entries = wisdom.read(file)
+        say(f"{file}: {words.count(len(entries), 'entry', 'entries') if entries else 'no wisdom'}", "bold")
+        with records.taking_apart(file, wisdom.SCHEMA):
+            for entry in entries:
+                say("")
+                for line in _about(entry):
+                    say(f"  {line}")
+
+
+def _about(entry: dict[str, Any]) -> list[str]:
+    problem = entry["problem"]
+    operation = str(problem["operation"])
+    how = {"write": "durable" if problem["durable"] else "not synced"}.get(
+        operation, "from the page cache" if problem["in_memory"] else "from the disk"
+    )
+    plan = f"{problem['format']}/{entry['plan']}"
+    interval = words.interval(entry.get("low"), entry.get("high"))
+    worth = (
+        "the default" if entry["ratio"] == 1 else f"{words.digits(entry['ratio'])} ({interval}) of the default's time"
+    )
+    until = f", used until {entry['expires']}" if entry.get("expires") else ""
+    return [
+        f"{operation} {words.size(problem['bytes_per_rank'])} on each of {problem['ranks']} ranks "
+        f"({problem['ranks_per_node']} on a node), {words.count(problem['blocks_per_rank'], 'block', 'blocks')}, "
+        f"runs of {words.size(problem['run_bytes'])}, {how}, placement {problem['placement']}, "
+        f"{problem['filesystem']}, {problem['mpi']}",
+        f"plan: {plan}: {worth}; measured {entry['measured']}{until}",
+        *(f"{name}: {nearest}" for name, nearest in elsewhere(str(entry["plan"]), operation).items()),
+    ]
 
 
 def _current(form: str) -> str | None:

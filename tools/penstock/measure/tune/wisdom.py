@@ -33,15 +33,22 @@ class Entry:
     expires: str | None = None
 
 
-def file_of_user() -> Path:
-    """Where new wisdom goes: the first file that the library reads."""
+def files() -> list[Path]:
+    """Those that the library reads, of which the first ones count most."""
     given = os.environ.get(SETTING, "")
-    if given == "none":
-        raise UserError(f"{SETTING}=none: unset it, or name the file with --wisdom")
     if given:
-        return Path(next(name for name in given.split(":") if name))
+        return [Path(name) for name in given.split(":") if name and given != "none"]
     base = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(base) if base.startswith("/") else Path.home() / ".config") / "penstock" / "wisdom.json"
+    config = Path(base) if base.startswith("/") else Path.home() / ".config"
+    return [config / "penstock" / "wisdom.json", Path("/etc/penstock/wisdom.json")]
+
+
+def file_of_user() -> Path:
+    """Where new wisdom goes."""
+    found = files()
+    if not found:
+        raise UserError(f"{SETTING}={os.environ[SETTING]}: unset it, or name the file with --wisdom")
+    return found[0]
 
 
 def read(path: Path) -> list[dict[str, Any]]:
