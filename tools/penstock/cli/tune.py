@@ -97,9 +97,8 @@ def _about(entry: dict[str, Any]) -> list[str]:
     )
     plan = f"{problem['format']}/{entry['plan']}"
     interval = words.interval(entry.get("low"), entry.get("high"))
-    worth = (
-        "the default" if entry["ratio"] == 1 else f"{words.digits(entry['ratio'])} ({interval}) of the default's time"
-    )
+    ratio = f"{words.digits(entry['ratio'])} ({interval}) of the default's time"
+    worth = "the default" if entry["ratio"] == 1 else ratio
     until = f", used until {entry['expires']}" if entry.get("expires") else ""
     return [
         f"{operation} {words.size(problem['bytes_per_rank'])} on each of {problem['ranks']} ranks "
