@@ -40,7 +40,7 @@ def tune(
     np: Annotated[int, typer.Option("--np", min=1, help="Use so many ranks.")] = RANKS,
     mpi: Mpi = launch.HERE,
     form: Annotated[str, typer.Option("--format", help="Tune files of this format: hdf5, netcdf or raw.")] = "hdf5",
-    budget: Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Measure for so long.")] = 120,
+    budget: Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Measure for about so long.")] = 120,
     keep: Annotated[
         Path | None, typer.Option("--wisdom", metavar="FILE", help="Keep the result in this file [that of the user].")
     ] = None,
