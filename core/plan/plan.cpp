@@ -226,6 +226,15 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
 Result<Plan> with_transport(const Plan& plan, std::string_view text, const Vocabulary& vocabulary) {
   PENSTOCK_ASSIGN(Plan other, parse_plan(fmt::format("{}/{}", plan.format, text), plan.format, vocabulary));
   const auto& of_transport = find(vocabulary.transports, other.transport)->parameters;
+  for (const Parameter* p : parameters_of(other, vocabulary)) {
+    if (std::ranges::find(of_transport, p->name, &Parameter::name) != of_transport.end()) continue;
+    Settings fallback;
+    PENSTOCK_TRY(fallback.set(*p, p->fallback));
+    if (other.settings.word(p->name) != fallback.word(p->name))
+      return Status(Code::invalid, fmt::format("'{}' is no parameter of transport '{}'", p->name, other.transport));
+  }
+  if (!other.environment.empty())
+    return Status(Code::invalid, fmt::format("'env.{}' cannot be set by now", other.environment.begin()->first));
   Plan chosen = plan;
   chosen.transport = other.transport;
   chosen.hints = other.hints;

@@ -80,6 +80,8 @@ TEST(Plan, AnotherTransportKeepsTheRest) {
   EXPECT_EQ(with_transport(plan, "independent:io=mmap,durability=full", all)->text(all),
             "raw/independent:durability=none,io=mmap,parts=3,placement=parts");
   EXPECT_EQ(with_transport(plan, "nonsense", all).status().code(), Code::invalid);
+  for (const char* text : {"independent:durability=none", "per_process", "two_phase:env.A=1"})
+    EXPECT_EQ(with_transport(plan, text, all).status().code(), Code::invalid) << text;
   EXPECT_EQ(with_transport(plan, "servers", all).status().code(), Code::unsupported);
 }
 

@@ -22,8 +22,8 @@ using Json = nlohmann::json;
 
 constexpr std::string_view schema = "penstock.wisdom/1", schemas = "penstock.wisdom/";
 constexpr std::string_view site_file = "/etc/penstock/wisdom.json";
-constexpr double max_distance = 3;       // more than a factor of 8, in all sizes together, is another problem
-constexpr int64_t max_bytes = 16 << 20;  // of a file
+constexpr double max_distance = 3;      // more than a factor of 8, in all sizes together, is another problem
+constexpr int64_t max_bytes = 1 << 20;  // of a file
 
 Json json_of(const Problem& p) {
   return {{"operation", p.write ? "write" : "read"},
@@ -100,8 +100,9 @@ std::optional<std::string> text_in(const std::string& file) {
   const auto size = std::filesystem::file_size(file, wrong);
   if (wrong || static_cast<int64_t>(size) > max_bytes) return {};
   std::ifstream in(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in.is_open() || in.bad()) return {};
+  std::string text(static_cast<size_t>(size), '\0');
+  in.read(text.data(), static_cast<std::streamsize>(size));  // an error of the file system is a state of IN
+  if (!in.is_open() || in.bad() || in.gcount() != static_cast<std::streamsize>(size)) return {};
   return text;
 }
 
@@ -151,6 +152,7 @@ Result<Wisdom> parse_wisdom(std::string_view text, std::string_view today) {
   Wisdom wisdom;
   int number = 0;
   try {
+    if (!json.at("entries").is_array()) throw std::invalid_argument("they are no list");
     for (const Json& entry : json.at("entries")) {
       ++number;
       Wise wise = wise_of(entry);
@@ -180,7 +182,7 @@ ReadWisdom read_wisdom(const std::vector<std::string>& files, std::string_view t
     if (!std::filesystem::exists(file, wrong)) continue;
     const auto text = text_in(file);
     auto wisdom = text ? parse_wisdom(*text, today)
-                       : Result<Wisdom>(Status(Code::io, "it cannot be read, or has more than 16 MiB"));
+                       : Result<Wisdom>(Status(Code::io, "it cannot be read, or has more than 1 MiB"));
     if (!wisdom.ok()) {
       all.warnings.push_back(fmt::format("wisdom '{}' is not used: {}", file, wisdom.status().message()));
       continue;

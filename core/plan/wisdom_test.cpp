@@ -103,12 +103,12 @@ TEST(Wisdom, FilesThatCannotBeUsedAreLeftOutWithAWarning) {
   newer.replace(newer.find("wisdom/1"), 8, "wisdom/2");
   wrong.replace(wrong.find("\"write\""), 7, "\"erase\"");
   negative.replace(negative.find("1048576"), 7, "-7");
-  const auto read = read_wisdom(
-      {written("{", "1"), written("[]", "2"), written(newer, "3"), written(wrong, "4"),
-       written(R"({"schema": "penstock.wisdom/1"})", "5"), written(negative, "7"), "/absent", written(good, "6")},
-      today);
+  const auto read = read_wisdom({written("{", "1"), written("[]", "2"), written(newer, "3"), written(wrong, "4"),
+                                 written(R"({"schema": "penstock.wisdom/1"})", "5"), written(negative, "7"),
+                                 "/proc/self/mem", ::testing::TempDir(), "/absent", written(good, "6")},
+                                today);
   EXPECT_EQ(plan_for(read.wisdom, problem()), "good");
-  ASSERT_EQ(read.warnings.size(), 6U);
+  ASSERT_EQ(read.warnings.size(), 8U);
   EXPECT_NE(read.warnings[2].find("its schema is 'penstock.wisdom/2', and this version reads 'penstock.wisdom/1'"),
             std::string::npos)
       << read.warnings[2];

@@ -12,6 +12,7 @@
 #include "core/comm/library.hpp"
 #include "core/methods/methods.hpp"
 #include "core/model/catalogue.hpp"
+#include "core/transport/transport.hpp"
 
 namespace penstock {
 namespace {
@@ -54,6 +55,7 @@ std::string reason_of(const Wise& wise, const Problem& problem) {
 Status bind(File::State& state, std::string_view transport, bool write) {
   PENSTOCK_ASSIGN(Plan plan, with_transport(state.plan, transport, vocabulary()));
   PENSTOCK_TRY(check_transport(plan, write ? Direction::write : Direction::read));
+  PENSTOCK_TRY(find_transport(plan.transport)->check_choice(state.environment_hints));
   state.plan = std::move(plan);
   PENSTOCK_ASSIGN(state.method, make_method(state.plan, write, !write));
   state.target.method = state.method->facts();
@@ -71,10 +73,10 @@ void set_hints(File::State& state) {
   state.hints.insert(state.environment_hints.begin(), state.environment_hints.end());
 }
 
-PatternWords pattern_of(std::span<const Pending> pending) {
+PatternWords pattern_of(std::span<const Pending> pending, int ranks) {
   int64_t bytes = 0, count = 0;
   for (const Pending& p : pending) {
-    if (p.part.form() == Decomposition::Form::replicated) continue;  // one rank moves it
+    if (p.part.form() == Decomposition::Form::replicated && ranks > 1) continue;  // one rank moves it
     bytes += p.part.elements() * penstock::bytes(p.type);
     count += pieces(p.part);
   }
@@ -85,7 +87,7 @@ Problem make_problem(const File::State& state, bool write, const PatternWords& m
                      bool in_memory) {
   return {.write = write,
           .format = state.plan.format,
-          .placement = state.plan.placement,
+          .placement = write ? state.plan.placement : "",
           .durable = write && state.target.durable,
           .in_memory = !write && in_memory,
           .ranks = state.target.comm->size(),
@@ -97,17 +99,18 @@ Problem make_problem(const File::State& state, bool write, const PatternWords& m
           .mpi = message_library()};
 }
 
-ReadWisdom known_wisdom(const std::string& filesystem) {
+ReadWisdom known_wisdom(const std::string& filesystem, bool write, std::string_view format) {
   static std::mutex lock;
   static std::map<std::vector<std::string>, ReadWisdom> read;
   const std::vector<std::string> files = wisdom_files(process_environment());
   const std::lock_guard guard(lock);
   const auto [at, is_new] = read.try_emplace(files);
   if (is_new) at->second = read_wisdom(files, today());
-  ReadWisdom known = at->second;
-  std::erase_if(known.wisdom.entries, [&](const Wise& wise) {
-    return wise.problem.mpi != message_library() || wise.problem.filesystem != type_of(filesystem);
-  });
+  ReadWisdom known{{}, at->second.warnings};
+  for (const Wise& wise : at->second.wisdom.entries)
+    if (wise.problem.mpi == message_library() && wise.problem.filesystem == type_of(filesystem) &&
+        (write || !wise.problem.write) && (format.empty() || wise.problem.format == format))
+      known.wisdom.entries.push_back(wise);
   return known;
 }
 

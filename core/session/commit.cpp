@@ -44,10 +44,12 @@ Result<Work> agree_work(const File::State& state) {
   const DefinitionBounds bounds = bounds_of(work.definitions);
   const bool looks = writes && state.file && !state.file->stale && state.target.comm->rank() == 0;
   const Status held = looks ? look_at_held(state.target) : Status();
-  const PatternWords put = pattern_of(state.puts), got = pattern_of(state.gets);
-  // Rank 0's answer is only asked for where it may matter.
-  const bool in_memory = !state.gets.empty() && !state.wisdom.entries.empty() && state.target.comm->rank() == 0 &&
-                         state.file && is_in_page_cache(state.file->contents.parts.at(0));
+  const int ranks = state.target.comm->size();
+  const PatternWords put = pattern_of(state.puts, ranks), got = pattern_of(state.gets, ranks);
+  // Rank 0 looks only where it may matter, also for other ranks' requests.
+  const bool looks_there = (state.mode == Mode::read || !state.gets.empty()) && !state.wisdom.entries.empty();
+  const bool in_memory =
+      looks_there && state.target.comm->rank() == 0 && state.file && is_in_page_cache(state.file->contents.parts.at(0));
   int64_t any[20] = {writes || !state.exists() || (misused && state.mode != Mode::read),
                      !state.gets.empty() || (misused && state.mode == Mode::read),
                      !state.refused.ok(),

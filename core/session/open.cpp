@@ -227,7 +227,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
       opening.path = resolve_link(published_path(path, state->target));
       opening.status = look_at_target(*state, opening.path, state->method->may_replace(opening.path));
       opening.file_system = find_file_system(opening.path);
-      opening.known = known_wisdom(opening.file_system.text);
+      if (state->plan.open_transport) opening.known = known_wisdom(opening.file_system.text, true, state->plan.format);
       if (opening.status.ok()) look_beside(*state, opening);
     }
   }
@@ -307,7 +307,8 @@ Result<std::unique_ptr<File::State>> open_state(const Communicator& comm, std::s
       opening.path = path + ".json";
     opening.path = resolve_link(opening.path);  // the parts of a set are beside the file, not beside the link
     opening.file_system = find_file_system(opening.path);
-    opening.known = known_wisdom(opening.file_system.text);
+    if (const auto said = parse_plan(opening.chosen, "hdf5", vocabulary()); said.ok() && said->open_transport)
+      opening.known = known_wisdom(opening.file_system.text, mode == Mode::change, {});  // the format is not known yet
     if (mode == Mode::change && opening.status.ok())
       opening.status = look_at_target(*state, opening.path, recognising_engine(opening.path) != nullptr);
     if (mode == Mode::change && opening.status.ok()) look_beside(*state, opening);

@@ -97,7 +97,7 @@ TEST_P(Session, WisdomGivesAnOpenPlanItsTransport) {
     EXPECT_EQ(file->report().reason, "default") << "in the background";
     EXPECT_TRUE(file->close().ok());
   }
-  for (const char* plan_of_nobody : {"nonsense", "independent:io=nonsense"}) {
+  for (const char* plan_of_nobody : {"nonsense", "independent:io=nonsense", "independent:durability=none", "servers"}) {
     const std::string other = fmt::format("{}.{}", wisdom, std::string_view(plan_of_nobody).size());
     std::ofstream(other) << wisdom_for(problem, plan_of_nobody);
     const Setting known("PENSTOCK_WISDOM", other);

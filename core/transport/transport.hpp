@@ -100,6 +100,8 @@ class Transport {
   virtual const Descriptor& describe() const = 0;
   // Local. ok, or why it cannot move data in DIRECTION with SETTINGS, naming the parameter.
   virtual Status check(const Settings&, const FileKind&, Direction) const { return {}; }
+  // Local. ok, or why it is not given to a program that names no transport. HINTS are those of the environment.
+  virtual Status check_choice(const Hints& /*hints*/) const { return {}; }
   // For writing with placement rank_order only: blocks are divided to fit into slots, one after another from byte 0 of
   // the part; each piece is at the payload of its slot.
   virtual Slots slots(const Settings&) const { return {}; }

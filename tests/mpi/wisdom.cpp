@@ -117,6 +117,13 @@ void try_transport(World& world, const std::string& transport) {
   CHECK(sum(world, wise_read.messages) == sum(world, named_read.messages), "messages of the read");
   CHECK(write(world, path, "hdf5/two_phase").reason.empty(), "wisdom replaces a plan that names its transport");
 
+  if (name == "mpiio") {
+    ::setenv("PENSTOCK_HINTS", "romio_cb_pfr=enable", 1);
+    const Report hinted = write(world, path, "hdf5");
+    CHECK(is_default(hinted) && hinted.warnings.size() == 1, "hints that mpiio would refuse");
+    ::unsetenv("PENSTOCK_HINTS");
+  }
+
   // One file, whose commits are different problems.
   auto file = File::create(world.comm(), path, "hdf5");
   if (!CHECK_OK(file.status(), "create")) return;

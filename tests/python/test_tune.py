@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +72,14 @@ def test_the_bench_keeps_what_it_measured(penstock: Penstock, tmp_path: Path) ->
     assert "Kept in kept.json: write by raw/" in done.stdout
     kept = wisdom.read(tmp_path / "kept.json")
     assert [one["problem"]["operation"] for one in kept] == ["write", "read"]
-    assert all(one["problem"]["placement"] == "single" for one in kept)
-    done = penstock("bench", *SMALL, "--methods", "raw/independent,raw/two_phase", "--wisdom", "kept.json")
-    assert done.returncode == 2
-    assert "--wisdom compares with the default plan, and the baseline is raw/independent" in done.stderr
+    assert [one["problem"]["placement"] for one in kept] == ["single", ""]
+    for methods in ("raw/independent,raw/two_phase", "raw/two_phase,raw/per_process"):
+        done = penstock("bench", *SMALL, "--methods", methods, "--wisdom", "kept.json")
+        assert done.returncode == 2
+        assert "--wisdom compares with the default plan: name FORMAT/two_phase first of --methods" in done.stderr
+    few = ("bench", *SMALL, "--repetitions", "2", "--methods", "raw/two_phase,raw/independent", "--wisdom", "kept.json")
+    assert "Nothing was kept in kept.json: under 6 repetitions" in penstock(*few).stdout
+    assert wisdom.read(tmp_path / "kept.json") == kept
     done = penstock("bench", *SMALL, "--count-only", "--wisdom", "kept.json")
     assert "--wisdom is for one WORKLOAD on one number of ranks" in done.stderr
 
@@ -86,7 +91,13 @@ def test_the_bench_keeps_what_it_measured(penstock: Penstock, tmp_path: Path) ->
         (("--np", "2"), "which workload?"),
         (("block2d", "--methods", "raw"), "--methods: penstock tune sets it for each of its rounds"),
         (("block2d", "--seed=3"), "--seed: penstock tune sets it for each of its rounds"),
-        (("block2d", "--budget", "0"), "--budget must be over 0"),
+        (("block2d", "--budget", "0"), "--budget must be a number of seconds over 0"),
+        (("block2d", "--budget", "inf"), "--budget must be a number of seconds over 0"),
+        (("metadata",), "penstock tune is for workloads: metadata measures something else"),
+        (("block2d", "--count-only"), "--count-only is of penstock bench only"),
+        (("block2d", "--compute=1"), "--compute measures writing in the background"),
+        (("block2d", "--wisdom", "numbers.json"), "numbers.json: its schema is 'penstock.wisdom/1'"),
+        (("block2d", "--wisdom", "/proc/nowhere/wisdom.json"), "/proc/nowhere"),
         (("block2d", "--wisdom", "damaged.json"), "damaged.json is no file of wisdom (JSON)"),
         (("block2d", "--wisdom", "newer.json"), "its schema is 'penstock.wisdom/2', not 'penstock.wisdom/1'"),
         (("block2d", "--format", "hdf6"), "there is no format 'hdf6'"),
@@ -94,6 +105,7 @@ def test_the_bench_keeps_what_it_measured(penstock: Penstock, tmp_path: Path) ->
 )
 def test_mistakes_are_named(penstock: Penstock, tmp_path: Path, words: tuple[str, ...], complaint: str) -> None:
     (tmp_path / "damaged.json").write_text("{")
+    (tmp_path / "numbers.json").write_text('{"schema": "penstock.wisdom/1", "entries": [1]}')
     (tmp_path / "newer.json").write_text('{"schema": "penstock.wisdom/2", "entries": []}')
     done = penstock("tune", *words)
     assert done.returncode == 2, done.stdout
@@ -222,6 +234,26 @@ def test_a_plan_for_another_problem_is_not_chosen() -> None:
     for line in content["results"]:
         line["problem"]["placement"] = "per_rank" if line["method"] == "b" else "single"
     assert choose(content, "write", "a").plan == "c"
+
+
+def test_a_plan_with_another_common_parameter_is_not_chosen() -> None:
+    content = _content({"a": (1, 1, 1), "b": (0.5, 0.4, 0.6), "c": (0.9, 0.8, 0.95)})
+    for line in content["results"]:
+        line["plan_object"] = {"checksums": "none" if line["method"] == "b" else "crc64", "io": line["method"]}
+    assert choose(content, "write", "a", common=["checksums"]).plan == "c"
+    assert choose(content, "write", "a").plan == "b"
+
+
+def test_what_has_expired_goes_and_links_stay(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    old = entry({"ranks": 1})
+    wisdom.keep(real, [replace(old, expires="2020-01-01")])
+    real.chmod(0o600)
+    link.symlink_to(real)
+    wisdom.keep(link, [entry({"ranks": 2})])
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert [one["problem"]["ranks"] for one in wisdom.read(real)] == [2]
 
 
 def test_without_an_interval_the_default_stays() -> None:

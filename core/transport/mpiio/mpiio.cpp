@@ -20,6 +20,12 @@ class MpiIo : public Transport {
     return mpiio::check_options(Options(settings), file, direction);
   }
 
+  Status check_choice(const Hints& hints) const override {
+    PENSTOCK_TRY(check_running());
+    if (hints.empty()) return {};
+    return {Code::unsupported, "hints of the environment are for plans that name mpiio"};
+  }
+
   Slots slots(const Settings& settings) const override {
     const Options options(settings);
     if (!options.records()) return {};
@@ -27,8 +33,7 @@ class MpiIo : public Transport {
   }
 
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
-    if (!mpi_runs())
-      return Status(Code::unsupported, "mpiio needs MPI to be running: call MPI_Init before, or use another transport");
+    PENSTOCK_TRY(check_running());
     const LibraryGate gate;
     const Options options(settings);
     if (!options.shared()) return mpiio::begin_addressed(job, options);
@@ -36,6 +41,11 @@ class MpiIo : public Transport {
   }
 
  private:
+  static Status check_running() {
+    if (mpi_runs()) return {};
+    return {Code::unsupported, "mpiio needs MPI to be running: call MPI_Init before, or use another transport"};
+  }
+
   Descriptor descriptor_ = mpiio_descriptor();
 };
 

@@ -26,6 +26,9 @@ const Descriptor descriptor{
 class Servers : public Transport {
  public:
   const Descriptor& describe() const override { return descriptor; }
+  Status check_choice(const Hints&) const override {
+    return {Code::unsupported, "its commits return before the file is published"};
+  }
 
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
     PhaseTimer timer(*job.phases, Phase::exchange);

@@ -34,7 +34,7 @@ from penstock.measure.studies.ratio_results import count
 from penstock.measure.studies.ratios import Job, run_preset
 from penstock.measure.tune import wisdom
 from penstock.measure.tune.candidates import DEFAULT, transport_of
-from penstock.measure.tune.choose import OPERATIONS, choose, entries
+from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, OPERATIONS, choose, entries
 
 PROGRAM = "penstock-bench"
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
@@ -115,7 +115,7 @@ def bench(
     if only is not None and preset is None:
         raise UserError("--only chooses from a --preset")
     several = (np is not None and len(parse_ranks(np)) > 1) or dry_run or resume
-    _check_wisdom(keep, preset is None and not count_only and not several, context.args)
+    _check_wisdom(keep, preset is None and not count_only and not several, context.args, methods)
     if count_only:
         if np is not None:
             raise UserError("--count-only is the work of one process: --np-virtual says for how many ranks")
@@ -149,12 +149,25 @@ def bench(
     run_one(mpi, ranks, context.args, methods, directory, json, keep)
 
 
-def _check_wisdom(keep: Path | None, alone: bool, arguments: list[str]) -> None:
+def _check_wisdom(keep: Path | None, alone: bool, arguments: list[str], methods: str | None) -> None:
+    """Before minutes of measuring."""
     if keep is None:
         return
     if not alone or arguments[:1] in ([name] for name in PROGRAMS):
         raise UserError("--wisdom is for one WORKLOAD on one number of ranks")
-    wisdom.read(keep)  # before minutes of measuring
+    must_be_foreground(arguments)
+    first = (methods or "").partition(",")[0]
+    if transport_of(first) != DEFAULT or "raw/per_process" in (methods or "").split(","):
+        raise UserError(
+            f"--wisdom compares with the default plan: name FORMAT/{DEFAULT} first of --methods, "
+            "and not raw/per_process, which would be the baseline"
+        )
+    wisdom.must_be_writable(keep)
+
+
+def must_be_foreground(arguments: list[str]) -> None:
+    if any(word.partition("=")[0] == "--compute" for word in arguments):
+        raise UserError("--compute measures writing in the background, for which wisdom is not used")
 
 
 def run_ratios(job: Job, json: Path | None) -> None:
@@ -174,7 +187,7 @@ def run_one(
     """One workload on one number of ranks."""
     if not arguments:
         raise UserError("which workload? See penstock bench --help")
-    arguments, methods, directory = _of_ior(arguments, methods, directory)
+    arguments, methods, directory = of_ior(arguments, methods, directory)
     command = launch.command(PROGRAM, mpi, ranks)
     with make_scratch(directory, keep="--keep" in arguments) as scratch:
         record_path = json if json is not None else scratch / "record.json"
@@ -188,27 +201,26 @@ def run_one(
         if json is not None:
             typer.echo(f"The whole record is in {json}")
         if keep is not None:
-            keep_wisdom(record_path, keep)
+            keep_wisdom(mpi, record_path, keep)
     if outcome.status != 0:
         raise typer.Exit(1)
 
 
-def keep_wisdom(record: Path, file: Path) -> None:
-    """Adds what RECORD shows to the wisdom in FILE, if its baseline is a default plan."""
+def keep_wisdom(mpi: launch.Mpi, record: Path, file: Path) -> None:
+    """Adds what RECORD shows to the wisdom in FILE."""
     content = records.read(record, records.BENCH)
-    default = str(content["baseline"])
-    if transport_of(default) != DEFAULT:
-        raise UserError(
-            f"--wisdom compares with the default plan, and the baseline is {default}: "
-            f"name FORMAT/{DEFAULT} first, and leave per_process out"
-        )
-    choices = [choose(content, operation, default) for operation in OPERATIONS]
-    wisdom.keep(file, entries(choices))
+    common = program.common_parameters(mpi)
+    choices = [choose(content, operation, str(content["baseline"]), common=common) for operation in OPERATIONS]
+    found = entries(choices)
+    if not found:
+        say(f"Nothing was kept in {file}: under {LEAST_FOR_INTERVAL} repetitions give no 95 % interval.")
+        return
+    wisdom.keep(file, found)
     for one in choices:
         say(f"Kept in {file}: {one.operation} by {one.plan}.")
 
 
-def _of_ior(words: list[str], methods: str | None, directory: Path) -> tuple[list[str], str | None, Path]:
+def of_ior(words: list[str], methods: str | None, directory: Path) -> tuple[list[str], str | None, Path]:
     """WORDS of IOR as ours, with the methods and the folder that they say; those of another workload as they are."""
     if words[0] != "ior":
         return words, methods, directory
@@ -293,7 +305,7 @@ def run_several(arguments: list[str], preset: str | None, methods: str | None, o
         raise UserError(f"--preset {preset} runs on one number of ranks, as a whole")
     if not arguments or arguments[0].startswith("-"):
         raise UserError("which workload? See penstock bench --help")
-    ours, methods, directory = _of_ior(arguments, methods, options.directory)
+    ours, methods, directory = of_ior(arguments, methods, options.directory)
     parsed = split_words(ours, program.options(options.mpi)["Run"])
     case = Case(parsed.case[0], parsed.case, (methods or METHODS,), group=parsed.case[0])
     request = Request(

@@ -1,5 +1,6 @@
 """tune.py: `penstock tune` finds the fastest plan for a workload here, and keeps it as wisdom."""
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -13,6 +14,7 @@ from rich.table import Table
 
 from penstock.base import launch, words
 from penstock.base.errors import UserError
+from penstock.cli.bench import PROGRAMS, must_be_foreground, of_ior
 from penstock.cli.campaigns import wide
 from penstock.cli.options import Directory, Mpi
 from penstock.cli.progress import make_progress
@@ -20,12 +22,13 @@ from penstock.cli.say import say
 from penstock.measure import records
 from penstock.measure.campaign.scratch import scratch as make_scratch
 from penstock.measure.tune import wisdom
-from penstock.measure.tune.candidates import candidates
+from penstock.measure.tune.candidates import candidates, transport_of
 from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, Choice, entries
 from penstock.measure.tune.elsewhere import elsewhere
 from penstock.measure.tune.search import OVERRIDES, Found, Listen, Search, search
 
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
+NOT_OURS = ("--preset", "--only", "--count-only", "--np-virtual", "--cases", "--keep", "--resume", "--scale")
 OURS = ("--methods", "--json", "--repetitions", "--time-limit", "--seed")  # set for each round
 
 
@@ -57,30 +60,42 @@ def tune(
         return
     if not context.args or context.args[0].startswith("-"):
         raise UserError("which workload? See penstock bench --help")
+    if context.args[0] in PROGRAMS:
+        raise UserError(f"penstock tune is for workloads: {context.args[0]} measures something else")
     for word in context.args:
         if word.partition("=")[0] in OURS:
             raise UserError(f"{word.partition('=')[0]}: penstock tune sets it for each of its rounds")
-    if budget <= 0:
-        raise UserError("--budget must be over 0")
+        if word.partition("=")[0] in NOT_OURS:
+            raise UserError(f"{word.partition('=')[0]} is of penstock bench only")
+    must_be_foreground(context.args)
+    if not 0 < budget < math.inf:
+        raise UserError("--budget must be a number of seconds over 0")
+    arguments, _, directory = of_ior(context.args, None, directory)
     file = keep if keep is not None else wisdom.file_of_user()
-    wisdom.read(file)  # before minutes of measuring
+    wisdom.must_be_writable(file)
     console = Console()
     plans = candidates(form, np)
     current = _current(form)
     with make_scratch(directory) as scratch:
         plans += [current] if current is not None and current not in plans else []
-        wanted = Search(mpi, np, context.args, plans, current, budget, scratch)
+        wanted = Search(mpi, np, arguments, plans, current, budget, scratch)
         found = search(wanted, _watch(console), say)
     _explain(found)
     _explain_current(found, current)
-    wisdom.keep(file, entries(found.choices, budget))
-    say(f"Kept as wisdom in {file}")
+    results = entries(found.choices, budget)
+    if results:
+        wisdom.keep(file, results)
+    say(f"Kept as wisdom in {file}" if results else f"Nothing was kept in {file}: too few repetitions")
 
 
 def _show(files: list[Path]) -> None:
     """What each entry is for, its plan, how it was found, and what comes nearest to it in other programs."""
     for file in files:
-        entries = wisdom.read(file)
+        try:
+            entries = wisdom.read(file)
+        except UserError as error:
+            typer.echo(f"penstock: {error}", err=True)
+            continue
         say(f"{file}: {words.count(len(entries), 'entry', 'entries') if entries else 'no wisdom'}", "bold")
         with records.taking_apart(file, wisdom.SCHEMA):
             for entry in entries:
@@ -103,21 +118,20 @@ def _about(entry: dict[str, Any]) -> list[str]:
     return [
         f"{operation} {words.size(problem['bytes_per_rank'])} on each of {problem['ranks']} ranks "
         f"({problem['ranks_per_node']} on a node), {words.count(problem['blocks_per_rank'], 'block', 'blocks')}, "
-        f"runs of {words.size(problem['run_bytes'])}, {how}, placement {problem['placement']}, "
-        f"{problem['filesystem']}, {problem['mpi']}",
+        f"runs of {words.size(problem['run_bytes'])}, {how}, "
+        + (f"placement {problem['placement']}, " if problem["placement"] else "")
+        + f"{problem['filesystem']}, {problem['mpi']}",
         f"plan: {plan}: {worth}; measured {entry['measured']}{until}",
         *(f"{name}: {nearest}" for name, nearest in elsewhere(str(entry["plan"]), operation).items()),
     ]
 
 
 def _current(form: str) -> str | None:
-    """The plan of PENSTOCK_PLAN for files of format FORM."""
+    """The plan of PENSTOCK_PLAN for files of format FORM, if it names one of the transports that are tried."""
     given = os.environ.get("PENSTOCK_PLAN", "")
-    if not given or given.startswith("@"):
-        return None
-    plan = given if "/" in given.partition(":")[0] else f"{form}/{given}"
-    of_this_format = plan.startswith(f"{form}/") and not plan.startswith("raw/per_process")  # a baseline of its own
-    return plan if of_this_format else None
+    transport = given.removeprefix(f"{form}/")
+    tried = {transport_of(plan).partition(":")[0] for plan in candidates(form, RANKS)}
+    return f"{form}/{transport}" if transport.partition(":")[0] in tried else None
 
 
 def _explain_current(found: Found, current: str | None) -> None:

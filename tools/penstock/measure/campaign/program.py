@@ -24,3 +24,8 @@ def options(mpi: launch.Mpi) -> dict[str, dict[str, bool]]:
     for option in json.loads(ask(mpi, "--options-json"))["options"]:
         groups.setdefault(option["group"], {}).update(dict.fromkeys(option["names"], option["value"]))
     return groups
+
+
+def common_parameters(mpi: launch.Mpi) -> list[str]:
+    """The parameters of every plan, whatever its transport."""
+    return [str(parameter["name"]) for parameter in json.loads(ask(mpi, "--methods-json"))["common"]["parameters"]]

@@ -1,5 +1,6 @@
 """choose.py: which plan of a measurement is faster than the default beyond doubt."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -41,8 +42,12 @@ def ranked(lines: tuple[Line, ...], operation: str) -> list[Line]:
     return sorted((line for line in lines if line.operation == operation and line.usable), key=score)
 
 
-def choose(content: dict[str, Any], operation: str, default: str, current: str | None = None) -> Choice:
-    """Of the record CONTENT, whose ratios are to the plan DEFAULT. Plans for other problems do not take part."""
+def choose(
+    content: dict[str, Any], operation: str, default: str, current: str | None = None, common: Collection[str] = ()
+) -> Choice:
+    """Of the record CONTENT, whose ratios are to the plan DEFAULT. Plans for other problems do not take part, nor do
+    those that differ in COMMON parameters, which wisdom does not set.
+    """
     if content["baseline"] != default:
         raise UserError(f"the ratios are to {content['baseline']}, not to {default}", 1)
     raw = {line["method"]: line for line in content["results"] if line["operation"] == operation}
@@ -51,7 +56,13 @@ def choose(content: dict[str, Any], operation: str, default: str, current: str |
     if base is None or base.median is None:
         raise UserError(f"the default plan {default} could not be measured: {operation}", 1)
     problem = raw[default].get("problem")
-    others = [line for line in lines if line.method != default and raw[line.method].get("problem") == problem]
+
+    def stands_for(line: Line) -> bool:
+        ours, theirs = (raw[method].get("plan_object") or {} for method in (default, line.method))
+        alike = all(theirs.get(name) == ours.get(name) for name in common)
+        return line.method != default and raw[line.method].get("problem") == problem and alike
+
+    others = [line for line in lines if stands_for(line)]
     faster = [line for line in others if line.ratio is not None and line.ratio.high is not None and line.ratio.high < 1]
     chosen = faster[0] if faster else base
     assert chosen.median is not None
@@ -71,7 +82,7 @@ def choose(content: dict[str, Any], operation: str, default: str, current: str |
 
 
 def entries(choices: list[Choice], budget: float | None = None) -> list[Entry]:
-    """CHOICES as wisdom, that took BUDGET seconds."""
+    """CHOICES as wisdom, that took BUDGET seconds; none of those that have too few repetitions."""
     today = date.today()
     return [
         Entry(
@@ -87,5 +98,5 @@ def entries(choices: list[Choice], budget: float | None = None) -> list[Entry]:
             expires=(today + timedelta(days=_DAYS)).isoformat(),
         )
         for choice in choices
-        if choice.problem is not None
+        if choice.problem is not None and choice.repetitions >= LEAST_FOR_INTERVAL
     ]

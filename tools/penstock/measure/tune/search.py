@@ -13,6 +13,7 @@ from typing import Any
 from penstock.base import launch
 from penstock.base.errors import UserError
 from penstock.measure.campaign.events import Event
+from penstock.measure.campaign.program import common_parameters
 from penstock.measure.campaign.run import run
 from penstock.measure.report.results import Line, record_of
 from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, OPERATIONS, Choice, choose, ranked, score
@@ -92,7 +93,10 @@ def search(
         say(_standing(lines, MIDDLE, left()))
     plans = _survivors(lines, wanted, 1)
     content, _, _ = measure(LAST, plans, 1 + 1.5 * cost * len(plans) * (1 + LEAST_FOR_INTERVAL))
-    found.choices = [choose(content, operation, wanted.plans[0], wanted.current) for operation in OPERATIONS]
+    found.choices = [
+        choose(content, operation, wanted.plans[0], wanted.current, common_parameters(wanted.mpi))
+        for operation in OPERATIONS
+    ]
     return found
 
 
@@ -101,7 +105,7 @@ def _measure(wanted: Search, one: Round, plans: list[str], seconds: float, liste
     command = [*launch.command(PROGRAM, wanted.mpi, wanted.ranks), *wanted.words, "--methods", ",".join(plans)]
     command += ["--repetitions", str(one.repetitions), "--time-limit", f"{seconds:.1f}", "--no-aa"]
     command += ["--seed", str(one.repetitions), "--dir", str(wanted.scratch), "--json", str(path), "--progress"]
-    if "--readers" not in wanted.words:
+    if not any(word.partition("=")[0] == "--readers" for word in wanted.words):
         command += ["--readers", str(wanted.ranks)]
     environment = {name: value for name, value in launch.environment().items() if name not in OVERRIDES}
     outcome = run(command, environment | {"PENSTOCK_WISDOM": "none"}, listen)

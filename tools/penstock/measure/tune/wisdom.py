@@ -4,8 +4,10 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -62,30 +64,53 @@ def read(path: Path) -> list[dict[str, Any]]:
     except (ValueError, RecursionError):
         raise UserError(f"{path} is no file of wisdom (JSON): move it away, or name another file") from None
     found = content.get("schema") if isinstance(content, dict) else None
-    if found != SCHEMA or not isinstance(content.get("entries"), list):
+    entries = content.get("entries") if isinstance(content, dict) else None
+    if found != SCHEMA or not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise UserError(f"{path}: its schema is {found!r}, not {SCHEMA!r}: move it away, or name another file")
-    entries: list[dict[str, Any]] = content["entries"]
     return entries
 
 
+def must_be_writable(path: Path) -> None:
+    """Finds out before minutes of measuring that keep() would fail."""
+    must_be_replaceable(path)
+    read(path)
+    with _changing(path):
+        pass
+
+
 def keep(path: Path, entries: list[Entry]) -> None:
-    """Adds ENTRIES to the file PATH; each takes the place of one for an equal problem.
+    """Adds ENTRIES to the file PATH; each takes the place of one for an equal problem. What has expired goes.
 
     Any number of processes may do so at once: a lock makes them take turns, and readers see a whole file.
     """
+    with _changing(path) as real:
+        problems = [entry.problem for entry in entries]
+        today = date.today().isoformat()
+        kept = [
+            entry
+            for entry in read(real)
+            if entry.get("problem") not in problems and str(entry.get("expires") or today) >= today
+        ]
+        content = {"schema": SCHEMA, "entries": [asdict(entry) for entry in entries] + kept}
+        partial = real.with_name(f".{real.name}.{os.getpid()}.partial")
+        try:
+            partial.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            if real.exists():
+                shutil.copymode(real, partial)
+            partial.replace(real)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _changing(path: Path) -> Iterator[Path]:
+    """Locks PATH, and yields the file that it is, behind all links."""
     must_be_replaceable(path)
+    real = path.resolve()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(path):
-            problems = [entry.problem for entry in entries]
-            kept = [entry for entry in read(path) if entry.get("problem") not in problems]
-            content = {"schema": SCHEMA, "entries": [asdict(entry) for entry in entries] + kept}
-            partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-            try:
-                partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-                partial.replace(path)
-            finally:
-                partial.unlink(missing_ok=True)
+        real.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(real):
+            yield real
     except OSError as error:
         raise UserError(f"{error.filename or path}: {error.strerror}") from None
 
