@@ -15,7 +15,7 @@ struct Problem {
   int64_t ranks = 1;
   int64_t ranks_per_node = 1;  // on the node that has most
   int64_t bytes = 0;           // of the rank that has most
-  int64_t blocks = 0;          // that this rank puts or gets
+  int64_t blocks = 0;          // puts or gets of the rank that has most
   int64_t run_bytes = 0;       // mean length of what is contiguous in its dataset, on the rank where it is shortest
   std::string filesystem;      // its type: "ext4"
   std::string mpi;             // "Open MPI v4.1.4"

@@ -20,12 +20,13 @@ from penstock.cli.options import Directory, Mpi
 from penstock.cli.progress import make_progress
 from penstock.cli.say import say
 from penstock.measure import records
+from penstock.measure.campaign.execute import Listen
 from penstock.measure.campaign.scratch import scratch as make_scratch
 from penstock.measure.tune import wisdom
 from penstock.measure.tune.candidates import candidates, transport_of
 from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, Choice, entries
 from penstock.measure.tune.elsewhere import elsewhere
-from penstock.measure.tune.search import OVERRIDES, Found, Listen, Search, search
+from penstock.measure.tune.search import OVERRIDES, Found, Search, search
 
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
 NOT_OURS = ("--preset", "--only", "--count-only", "--np-virtual", "--cases", "--keep", "--resume", "--scale")

@@ -1,6 +1,6 @@
 """elsewhere.py: what comes nearest to a plan in IOR, in MPI-IO's hints and in HDF5."""
 
-from penstock.base.errors import UserError
+from penstock.measure.campaign.request import parse_size
 
 
 def elsewhere(plan: str, operation: str) -> dict[str, str]:
@@ -16,7 +16,7 @@ def elsewhere(plan: str, operation: str) -> dict[str, str]:
     if "writers" in given:
         hints.append(f"cb_nodes={given['writers']}")
     if "buffer_bytes" in given:
-        hints.append(f"cb_buffer_size={_bytes(given['buffer_bytes'])}")
+        hints.append(f"cb_buffer_size={parse_size(given['buffer_bytes'])}")
     if given.get("io") == "mmap":
         ior = ["-a", "MMAP"]
     if given.get("io") == "direct":
@@ -27,13 +27,3 @@ def elsewhere(plan: str, operation: str) -> dict[str, str]:
         "MPI-IO hints": ", ".join(hints),
         "HDF5": f"H5Pset_dxpl_mpio with H5FD_MPIO_{'COLLECTIVE' if collective else 'INDEPENDENT'}",
     }
-
-
-def _bytes(size: str) -> int:
-    for unit, factor in (("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)):
-        if size.endswith(unit):
-            return int(size.removesuffix(unit)) * factor
-    try:
-        return int(size)
-    except ValueError:
-        raise UserError(f"{size}: a size, as 8MiB") from None

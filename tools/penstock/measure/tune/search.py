@@ -12,16 +12,13 @@ from typing import Any
 
 from penstock.base import launch
 from penstock.base.errors import UserError
-from penstock.measure.campaign.events import Event
-from penstock.measure.campaign.program import common_parameters
+from penstock.measure.campaign.execute import Listen
+from penstock.measure.campaign.program import PROGRAM, common_parameters
 from penstock.measure.campaign.run import run
 from penstock.measure.report.results import Line, record_of
 from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, OPERATIONS, Choice, choose, ranked, score
 
-PROGRAM = "penstock-bench"
 OVERRIDES = ("PENSTOCK_PLAN", "PENSTOCK_PLANS")  # they would be measured under the name of every plan
-
-Listen = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
