@@ -29,6 +29,8 @@ class BufferedFile : public StorageFile {
   // Continues after short counts; an error names the remaining bytes.
   Status write_all(int fd, int64_t offset, std::span<const std::byte> bytes) const;
   Status read_all(int fd, int64_t offset, std::span<std::byte> bytes) const;
+  Status read_staged(int fd, int64_t offset, std::span<std::byte> bytes) const;
+  Status read_flat(int fd, int64_t offset, std::span<std::byte> bytes) const;
   // One call: the number of bytes taken, at least 1.
   Result<int64_t> write_some(int fd, int64_t offset, std::span<const std::byte> bytes) const;
 

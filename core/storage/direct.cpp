@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/base/copy.hpp"
 #include "core/base/units.hpp"
 #include "core/storage/buffered.hpp"
 
@@ -49,7 +50,7 @@ class DirectFile : public BufferedFile {
       if (is_aligned(piece.data())) return read_blocks(at, piece);
       return bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
         PENSTOCK_TRY(read_blocks(at + from, bounce));
-        std::memcpy(piece.data() + from, bounce.data(), bounce.size());
+        copy_bytes(piece.data() + from, bounce.data(), bounce.size());
         return Status();
       });
     });

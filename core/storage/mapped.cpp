@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/copy.hpp"
 #include "core/status/status_page.hpp"
 #include "core/storage/buffered.hpp"
 
@@ -26,7 +27,7 @@ class MappedFile : public BufferedFile {
   }
   Status read(int64_t offset, std::span<std::byte> bytes) override {
     PENSTOCK_TRY(inside(offset, bytes.size()));
-    if (!bytes.empty()) std::memcpy(bytes.data(), base_ + offset, bytes.size());
+    copy_bytes(bytes.data(), base_ + offset, bytes.size());
     count_read(std::ssize(bytes));
     return {};
   }

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "core/base/copy.hpp"
+
 namespace penstock {
 namespace {
 
@@ -32,7 +34,7 @@ struct Plain {
   }
 
   PENSTOCK_INLINE void row(std::byte* __restrict to, const std::byte* __restrict from, size_t bytes) {
-    if (bytes > max_inlined) {
+    if (bytes > max_inlined && !copies_slowly(to, from)) {
       std::memcpy(to, from, bytes);
     } else if (bytes >= vector) {
       for (size_t at = 0; at + vector < bytes; at += vector) fixed<vector>(to + at, from + at);
@@ -128,7 +130,7 @@ auto run(const Work& work) {
 }
 
 void copy_plain(const Rows& rows) {
-  if (rows.count == 1) return void(std::memcpy(rows.to, rows.from, static_cast<size_t>(rows.bytes)));
+  if (rows.count == 1) return run<AnyRows<Plain>>(rows);
   switch (rows.bytes) {
     case 1: return run<FixedRows<Plain, 1>>(rows);
     case 2: return run<FixedRows<Plain, 2>>(rows);

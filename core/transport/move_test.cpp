@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/model/catalogue.hpp"
+#include "core/transport/kernels.hpp"
 
 namespace penstock {
 namespace {
@@ -205,6 +206,23 @@ class Planes {
 
   std::mt19937 random_;
 };
+
+// Long rows are copied in another way at some distances, modulo a page: core/base/copy.hpp.
+TEST(Kernels, LongRowsAreTheSameAtAnyDistance) {
+  constexpr int64_t rows = 3, step = 6000, room = 3 * step + 4096;
+  std::vector<std::byte> from(room), to(room);
+  for (size_t i = 0; i < from.size(); ++i) from[i] = std::byte(i * 7 + i / 256);
+  for (const int64_t bytes : {1025, 1040, 4096, 4111, 5999})
+    for (const int64_t away : {0, 1, 16, 32, 63, 64, 4080}) {
+      std::ranges::fill(to, std::byte{0xEE});
+      copy_rows({to.data() + away, from.data(), rows, bytes, step, step}, 0);
+      for (int64_t row = 0; row < rows; ++row) {
+        const std::byte* const is = to.data() + away + row * step;
+        ASSERT_EQ(std::memcmp(is, from.data() + row * step, static_cast<size_t>(bytes)), 0) << bytes << " " << away;
+        ASSERT_EQ(is[bytes], std::byte{0xEE}) << bytes << " " << away;
+      }
+    }
+}
 
 TEST(Move, PlanesGoWhereTheirBytesGoOneByOne) {
   for (unsigned seed = 0; seed < 3000; ++seed) {
