@@ -19,11 +19,12 @@ void declare_case(CLI::App& app, CaseWords& words) {
                  "elements: int8 to int64, uint8 to uint64, real32, real64, complex64, complex128")
       ->capture_default_str();
   app.add_option("--order", words.order, "C or Fortran")->capture_default_str();
-  app.add_option("--row-bytes", words.row_bytes, "of each rank's contiguous rows in the file (block2d, block3d)");
+  app.add_option("--row-bytes", words.row_bytes,
+                 "of each rank's contiguous rows in the file (block2d, block3d, columns)");
   app.add_option(
       "--ghosts", given.ghosts,
       "layers of ghost cells around each rank's data in memory (block2d, block3d, checkpoint, many, pencil)");
-  app.add_option("--datasets", request.datasets, "how many (many)")->capture_default_str();
+  app.add_option("--datasets", request.datasets, "how many (many, columns)")->capture_default_str();
   app.add_option("--dataset-bytes", words.dataset_bytes, "of each dataset (many)")->capture_default_str();
   app.add_option("--map", request.map, "E3SM decomposition map, a netCDF file (map)");
   app.add_option("--decomposition", request.decompositions, "only these decompositions of the map: D1, D2, ...")

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bench/ceiling.hpp"
+#include "bench/estimates.hpp"
 #include "bench/measure/scratch.hpp"
 #include "bench/preconditions.hpp"
 #include "bench/provenance.hpp"
@@ -18,16 +19,22 @@ using Json = nlohmann::json;
 
 constexpr double ceiling_seconds = 1;
 
-Json case_json(const Case& one) {
+Json case_json(const Case& one, const Options& options, int ranks) {
+  const auto problems = problems_of(one, ranks, options.directory);
   Json methods = Json::array();
   for (const Method& method : one.methods) methods.push_back(method.label);
-  return {{"case", one.name},           {"workload", one.workload_name},          {"regime", name(one.regime)},
-          {"bytes", one.total_bytes()}, {"compute_seconds", one.compute_seconds}, {"methods", std::move(methods)}};
+  return {{"case", one.name},
+          {"workload", one.workload_name},
+          {"regime", name(one.regime)},
+          {"bytes", one.total_bytes()},
+          {"compute_seconds", one.compute_seconds},
+          {"methods", std::move(methods)},
+          {"problems", problems ? *problems : Json::array()}};
 }
 
 Json job_json(const Options& options, int ranks) {
   Json cases = Json::array();
-  for (const Case& one : options.cases) cases.push_back(case_json(one));
+  for (const Case& one : options.cases) cases.push_back(case_json(one, options, ranks));
   const Needs needs = needs_of(options, ranks);
   return {{"np", ranks}, {"cases", std::move(cases)}, {"disk_bytes", needs.disk}, {"memory_bytes", needs.memory}};
 }
@@ -47,6 +54,7 @@ Result<Json> dry_run(const Communicator& comm, const Options& options) {
     for (const Case& one : sized.cases) largest = std::max(largest, one.total_bytes());
     jobs.push_back(job_json(sized, ranks));
   }
+  if (options.problems_only) return jobs;
   PENSTOCK_ASSIGN(const int64_t free, free_bytes(options.directory));
   Ceiling ceiling;
   if (free > 2 * ceiling_bytes(largest)) {

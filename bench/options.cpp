@@ -7,9 +7,11 @@
 
 #include "bench/case_options.hpp"
 #include "bench/cases.hpp"
+#include "bench/estimates.hpp"
 #include "bench/program/program.hpp"
 #include "bench/report/methods.hpp"
 #include "core/base/units.hpp"
+#include "core/methods/methods.hpp"
 
 namespace penstock::bench {
 
@@ -69,6 +71,13 @@ void declare_answers(CLI::App& app, Options& options) {
   app.add_flag_callback(
       "--options-json", [&app, &options] { options.answer = options_json(app).dump(1) + '\n'; },
       "print every option of this build as JSON");
+  app.add_option_function<int64_t>(
+         "--plans-to-try",
+         [&options](int64_t ranks) { options.answer = nlohmann::json(plans_to_try(ranks)).dump() + '\n'; },
+         "print the transports, with parameters, that a planner tries on so many ranks, as JSON")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--estimates", options.problem,
+                 "print the seconds that each plan should take for this problem (docs/wisdom.md), as JSON");
 }
 
 void declare_run(CLI::App& app, Raw& raw, Options& options) {
@@ -90,7 +99,7 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_flag("--keep", options.keep, "keep the files of the last repetition");
 }
 
-void declare_count(CLI::App& app, Raw& raw) {
+void declare_count(CLI::App& app, Raw& raw, Options& options) {
   app.option_defaults()->group("Counts");
   app.add_flag(
       "--count-only", raw.count_only,
@@ -98,6 +107,8 @@ void declare_count(CLI::App& app, Raw& raw) {
       "and calls on metadata, of FORMAT/two_phase and of textbook two-phase writing");
   app.add_flag("--dry-run", raw.dry_run,
                "measure nothing: one process prints, as JSON, what runs on --np-virtual ranks would move and need");
+  app.add_flag("--problems", options.problems_only,
+               "of --dry-run: print only what the runs ask of their plans (docs/wisdom.md)");
   app.add_option("--np-virtual", raw.count.ranks, "of --count-only and --dry-run: ranks, 64,256,1024,4096")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -190,7 +201,7 @@ Result<Options> parse_options(int argc, char** argv) {
   declare_answers(app, options);
   declare_case(app, raw.words);
   declare_run(app, raw, options);
-  declare_count(app, raw);
+  declare_count(app, raw, options);
   app.footer(footer());
   try {
     app.parse(argc, argv);
@@ -199,6 +210,10 @@ Result<Options> parse_options(int argc, char** argv) {
     return options;
   } catch (const CLI::ParseError& error) {
     return invalid(fmt::format("{} (see --help)", error.what()));
+  }
+  if (!options.problem.empty()) {
+    PENSTOCK_ASSIGN(const nlohmann::json estimates, estimates_json(options.problem));
+    options.answer = estimates.dump(1) + '\n';
   }
   if (!options.answer.empty()) return options;
   PENSTOCK_TRY(understand(app, raw, options));

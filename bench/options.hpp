@@ -23,6 +23,7 @@ struct Options {
   std::optional<CountRequest> count;  // if set: only count
 
   std::vector<int> dry_run_ranks;  // if not empty: only report the resources for these numbers of ranks
+  bool problems_only = false;      // of that report
 
   int repetitions = 6;
   uint64_t seed = 1;
@@ -36,6 +37,7 @@ struct Options {
   bool progress = false;
   bool keep = false;
 
+  std::string problem;                 // whose estimates are the answer
   std::string answer;                  // if not empty: print it and exit
   std::vector<std::string> arguments;  // as given
 };

@@ -22,6 +22,8 @@ constexpr ProgramKind table[] = {
     {"metadata",
      "create, open, stat, close and remove many files; list, copy, tar and remove what methods leave (IDRIS)",
      make_metadata},
+    {"machine", "the rates of memory, messages and the file system here, as penstock tune --probe asks for them",
+     make_machine},
 #ifdef PENSTOCK_BENCH_NETCDF
     {"readers",
      "a master hands out work, workers read small pieces of six netCDF-4 files again and again: through netCDF, and "

@@ -46,6 +46,7 @@ struct ProgramKind {
 };
 std::span<const ProgramKind> programs();
 std::unique_ptr<Program> make_metadata();
+std::unique_ptr<Program> make_machine();
 std::unique_ptr<Program> make_readers();
 std::unique_ptr<Program> make_replay();
 

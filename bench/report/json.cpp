@@ -78,6 +78,7 @@ void add_plan(Json& json, const Series& series, const Method& method) {
   json["plan_object"] = plan ? Json::parse(plan->json(), nullptr, false) : Json(nullptr);
   const Report& report = series.report;
   json["reason"] = report.reason;
+  json["predicted_seconds"] = report.predicted_seconds > 0 ? Json(report.predicted_seconds) : Json(nullptr);
   json["problem"] = Json::parse(report.problem, nullptr, false);
   if (json["problem"].is_discarded()) json["problem"] = nullptr;
   json["filesystem"] = report.filesystem;

@@ -13,6 +13,8 @@ namespace {
 constexpr WorkloadKind table[] = {
     {"block2d", "one square 2-D array in the squarest grid of blocks (Haefele's test)", make_block2d},
     {"block3d", "one 3-D array, a cube, in the most cubic grid of blocks", make_block3d},
+    {"columns", "--datasets 2-D arrays, of which each rank has columns; --row-bytes is what is contiguous",
+     make_columns},
     {"checkpoint", "--variables cubes in blocks; with --compute, between phases of the program (LRZ)", make_checkpoint},
     {"ior", "segments of one block for each rank, transfer by transfer (IOR)", make_ior,
      "--block-size and --segment-count"},

@@ -74,7 +74,7 @@ struct WorkloadRequest {
   int variables = 1;
   int ranks = 1;                      // that write
   int64_t row_bytes = 0;              // of a rank's contiguous rows in the file; 0: derived from the total
-  int datasets = 400;                 // of many
+  int datasets = 400;                 // of many and columns
   int64_t dataset_bytes = 128 << 10;  // of each of them
   IorRequest ior;
   int64_t domain = 128;           // of ramses: cells in each direction
@@ -96,6 +96,7 @@ std::span<const WorkloadKind> workloads();
 Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_block2d(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_block3d(const WorkloadRequest& request);
+Result<std::unique_ptr<Workload>> make_columns(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_checkpoint(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_ior(const WorkloadRequest& request);
 Result<std::unique_ptr<Workload>> make_pencil(const WorkloadRequest& request);

@@ -108,6 +108,7 @@ nb::typed<nb::dict, nb::str, nb::any> report(OpenFile& self) {
   all["plan"] = report.plan;
   all["reason"] = report.reason;
   all["problem"] = report.problem;
+  all["predicted_seconds"] = report.predicted_seconds;
   nb::dict phases;
   for (int i = 0; i < phase_count; ++i) {
     const auto phase = static_cast<Phase>(i);

@@ -64,8 +64,6 @@ class OwnMethod final : public Method {
   const Transport& transport_;
 };
 
-constexpr int64_t min_direct = 8 << 20;  // below this, direct writes cost more than they save
-
 // The files of a commit, created by this rank in the name of OUTPUT.
 class OurFiles final : public NewFiles {
  public:
@@ -78,7 +76,7 @@ class OurFiles final : public NewFiles {
   Io wanted(int64_t bytes) const override {
     const std::string_view word = io_word();
     if (word != "auto") return parse_io(word);
-    return target_.durable && bytes >= min_direct ? Io::direct : Io::buffered;
+    return target_.durable && bytes >= min_direct_file ? Io::direct : Io::buffered;
   }
 
   Status create(const std::string& path, int64_t bytes, Io& io) override {

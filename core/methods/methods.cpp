@@ -42,6 +42,10 @@ Descriptor make_common() {
       {{"placement", Parameter::Type::choice, "single|per_rank|parts|rank_order", "single",
         "in which files the data goes"},
        {"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
+       {"learn", Parameter::Type::integer, "0", "0",
+        "if no transport is named: other plans are tried on the program's own commits and reads, and may lengthen them "
+        "by "
+        "so many percent; 0 tries none"},
        checksums,
        verify,
        {"lost_parts", Parameter::Type::choice, "refuse|zeros", "refuse",
@@ -210,6 +214,20 @@ constexpr std::string_view engine_ways[] = {"phdf5:collective=true", "phdf5:chun
                                             "netcdf4:mode=independent"};
 
 }  // namespace
+
+std::vector<std::string> plans_to_try(int64_t ranks) {
+  std::vector<std::string> plans{std::string(default_transport)};
+  if (ranks > 1) {
+    plans.emplace_back("two_phase:writers=1");
+    plans.push_back(fmt::format("two_phase:writers={}", ranks));
+  }
+  for (const char* plan :
+       {"two_phase:io=buffered", "two_phase:io=direct", "two_phase:io=mmap", "two_phase:buffer_bytes=1MiB",
+        "two_phase:buffer_bytes=32MiB", "two_phase:neighbours=messages", "two_phase:queue_depth=4", "independent",
+        "independent:io=direct", "independent:io=mmap", "mpiio", "mpiio:coordination=independent"})
+    plans.emplace_back(plan);
+  return plans;
+}
 
 std::vector<MethodRow> method_table() {
   std::vector<MethodRow> rows;

@@ -21,6 +21,10 @@ bool is_set(const Plan& plan);
 // ok, or why the transport of PLAN cannot move data in DIRECTION, or its format and placement cannot encode it.
 Status check_transport(const Plan& plan, Direction direction);
 
+// Transports with the parameters that have made a difference, for a planner to choose from on RANKS ranks; the default
+// first. Without servers, which take cores from the program.
+std::vector<std::string> plans_to_try(int64_t ranks);
+
 // One method of writing a file, with its own name in listings and comparisons.
 struct MethodRow {
   std::string plan;  // "hdf5/two_phase", "raw/mpiio:coordination=independent,layout=chunks,positioning=shared", "phdf5"

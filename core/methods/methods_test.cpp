@@ -8,6 +8,7 @@
 
 #include "core/format/format.hpp"
 #include "core/methods/methods.hpp"
+#include "core/methods/predict.hpp"
 
 namespace penstock {
 namespace {
@@ -73,6 +74,37 @@ TEST(Methods, NoParameterBelongsToTwoPartsOfAPlan) {
       EXPECT_TRUE(std::ranges::find(all.engine_common->parameters, parameter.name, &Parameter::name) ==
                   all.engine_common->parameters.end())
           << parameter.name << " of " << engine->name;
+}
+
+TEST(Predict, TheDefaultIsFirstAndStaysUnlessAnotherIsMuchFaster) {
+  Problem problem;
+  problem.write = false;
+  problem.in_memory = true;
+  problem.format = "hdf5";
+  problem.ranks = problem.ranks_per_node = 4;
+  problem.bytes = 64 << 20;
+  problem.blocks = 1;
+  problem.run_bytes = problem.bytes;
+  const Plan plan = *parse_plan("hdf5", "hdf5", vocabulary());
+  Machine machine = usual_machine();
+  machine.ranks = 4;
+  const auto reads = predict(plan, problem, machine);
+  ASSERT_FALSE(reads.empty());
+  EXPECT_EQ(reads[0].transport, "two_phase");
+  for (const Prediction& one : reads) {
+    EXPECT_FALSE(one.transport.starts_with("mpiio")) << "a library is not predicted";
+    EXPECT_GT(one.estimate.seconds(), 0) << one.transport;
+  }
+  EXPECT_EQ(best_of(reads).transport, "independent") << "one copy instead of two";
+  problem.run_bytes = 8;
+  EXPECT_EQ(best_of(predict(plan, problem, machine)).transport, "two_phase") << "a call for each run";
+  problem.write = true;
+  problem.run_bytes = problem.bytes;
+  EXPECT_EQ(best_of(predict(plan, problem, machine)).transport, "two_phase") << "not by much";
+  for (const std::string& transport : plans_to_try(1)) {
+    EXPECT_TRUE(with_transport(plan, transport, vocabulary()).ok()) << transport;
+    EXPECT_NE(transport, "two_phase:writers=1") << "the default on one rank";
+  }
 }
 
 TEST(Engines, ThatAreNotBuiltAreListedAndSayWhatTheyNeed) {

@@ -184,6 +184,7 @@ std::span<const Alias> aliases() { return alias_table; }
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Vocabulary& vocabulary) {
   if (const size_t at = first_no_utf8(text); at < text.size())
     return Status(Code::invalid, fmt::format("a plan is text in UTF-8; its byte {} is not", at + 1));
+  if (text == "learn") text = "auto:learn=20";
   PENSTOCK_ASSIGN(Words words, text.starts_with('{') ? split_json(text) : split_text(text));
   Plan plan;
   if (words.format.empty() && find(vocabulary.engines, words.transport) != nullptr) {

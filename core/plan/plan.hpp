@@ -39,6 +39,7 @@ struct Plan {
 
 // "FORMAT/TRANSPORT[:name=value,...]", an alias ("raw/per_process", "raw/gather"), a transport alone ("two_phase"; the
 // format is then FALLBACK_FORMAT), the default with other parameters (":durability=none", "auto:durability=none"),
+// "learn" for "auto:learn=20",
 // "ENGINE[:name=value,...]", or a plan's JSON. Errors for unknown words list the known ones.
 Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format, const Vocabulary& vocabulary);
 

@@ -2,10 +2,12 @@
 #include "core/plan/wisdom.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -81,7 +83,81 @@ Wise wise_of(const Json& json) {
   wise.high = number_in(json, "high");
   wise.measured = json.at("measured");
   if (json.contains("expires") && !json.at("expires").is_null()) wise.expires = json.at("expires");
+  wise.seconds = number_in(json, "seconds").value_or(0);
   return wise;
+}
+
+struct Rate {
+  const char* name;
+  double Machine::* value;
+};
+constexpr Rate rates[] = {
+    {"copy", &Machine::copy},
+    {"send", &Machine::send},
+    {"write_cache_one", &Machine::write_cache_one},
+    {"write_cache_all", &Machine::write_cache_all},
+    {"write_direct_one", &Machine::write_direct_one},
+    {"write_direct_all", &Machine::write_direct_all},
+    {"write_synced_one", &Machine::write_synced_one},
+    {"write_synced_all", &Machine::write_synced_all},
+    {"read_cache_one", &Machine::read_cache_one},
+    {"read_cache_all", &Machine::read_cache_all},
+    {"read_direct_one", &Machine::read_direct_one},
+    {"read_direct_all", &Machine::read_direct_all},
+    {"read_device_one", &Machine::read_device_one},
+    {"read_device_all", &Machine::read_device_all},
+};
+constexpr Rate times[] = {
+    {"piece", &Machine::piece},           {"message", &Machine::message},     {"collective", &Machine::collective},
+    {"write_call", &Machine::write_call}, {"read_call", &Machine::read_call}, {"publish", &Machine::publish},
+};
+
+void read_all(const Json& json, std::span<const Rate> table, Machine& machine) {
+  for (const auto& [name, value] : table) {
+    const double number = json.at(name);
+    if (!(number > 0) || !std::isfinite(number)) throw std::invalid_argument(fmt::format("{} is not over 0", name));
+    machine.*value = number;
+  }
+}
+
+Json json_of(std::span<const Rate> table, const Machine& machine) {
+  Json json = Json::object();
+  for (const auto& [name, value] : table) json[name] = machine.*value;
+  return json;
+}
+
+Machine machine_of(const Json& json) {
+  Machine machine;
+  machine.filesystem = json.at("filesystem");
+  machine.mpi = json.at("mpi");
+  machine.ranks = count_in(json, "ranks");
+  read_all(json.at("bytes_per_second"), rates, machine);
+  read_all(json.at("seconds"), times, machine);
+  return machine;
+}
+
+Json json_of(const Machine& machine) {
+  return {{"filesystem", machine.filesystem},
+          {"mpi", machine.mpi},
+          {"ranks", machine.ranks},
+          {"bytes_per_second", json_of(rates, machine)},
+          {"seconds", json_of(times, machine)}};
+}
+
+// Calls READ with each element of LIST.
+template <typename Read>
+void for_each_of(const Json& list, const char* one_of_them, const char* all, Read read) {
+  int number = 0;
+  try {
+    if (!list.is_array()) throw std::invalid_argument("they are no list");
+    for (const Json& element : list) {
+      ++number;
+      read(element);
+    }
+  } catch (const std::exception& wrong) {
+    throw std::invalid_argument(number == 0 ? fmt::format("it has no {}: {}", all, wrong.what())
+                                            : fmt::format("{} {} is wrong: {}", one_of_them, number, wrong.what()));
+  }
 }
 
 Json json_of(const Wise& wise) {
@@ -91,7 +167,8 @@ Json json_of(const Wise& wise) {
             {"low", wise.low ? Json(*wise.low) : Json(nullptr)},
             {"high", wise.high ? Json(*wise.high) : Json(nullptr)},
             {"measured", wise.measured},
-            {"expires", wise.expires.empty() ? Json(nullptr) : Json(wise.expires)}};
+            {"expires", wise.expires.empty() ? Json(nullptr) : Json(wise.expires)},
+            {"seconds", wise.seconds}};
   return json;
 }
 
@@ -116,6 +193,20 @@ const Wise* Wisdom::find(const Problem& problem) const {
       best = &wise;
       least = d;
     }
+  return best;
+}
+
+const Machine* Wisdom::machine(const Problem& problem) const {
+  const Machine* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Machine& one : machines) {
+    const double d = std::abs(std::log2(static_cast<double>(std::max<int64_t>(1, one.ranks))) -
+                              std::log2(static_cast<double>(problem.ranks)));
+    if (one.filesystem == problem.filesystem && one.mpi == problem.mpi && d < least) {
+      best = &one;
+      least = d;
+    }
+  }
   return best;
 }
 
@@ -150,17 +241,17 @@ Result<Wisdom> parse_wisdom(std::string_view text, std::string_view today) {
                                          ? fmt::format("its schema is '{}', and this version reads '{}'", is, schema)
                                          : fmt::format("its schema is '{}', not '{}'", is, schema));
   Wisdom wisdom;
-  int number = 0;
   try {
-    if (!json.at("entries").is_array()) throw std::invalid_argument("they are no list");
-    for (const Json& entry : json.at("entries")) {
-      ++number;
-      Wise wise = wise_of(entry);
+    if (json.contains("machines"))
+      for_each_of(json.at("machines"), "machine", "machines",
+                  [&](const Json& one) { wisdom.machines.push_back(machine_of(one)); });
+    const auto add = [&](const Json& one) {
+      Wise wise = wise_of(one);
       if (wise.expires.empty() || wise.expires >= today) wisdom.entries.push_back(std::move(wise));
-    }
+    };
+    for_each_of(json.contains("entries") ? json.at("entries") : Json(), "entry", "entries", add);
   } catch (const std::exception& wrong) {
-    return Status(Code::invalid, number == 0 ? fmt::format("it has no entries: {}", wrong.what())
-                                             : fmt::format("entry {} is wrong: {}", number, wrong.what()));
+    return Status(Code::invalid, wrong.what());
   }
   return wisdom;
 }
@@ -168,11 +259,22 @@ Result<Wisdom> parse_wisdom(std::string_view text, std::string_view today) {
 std::string text_of(const Wisdom& wisdom) {
   Json entries = Json::array();
   for (const Wise& wise : wisdom.entries) entries.push_back(json_of(wise));
-  return Json{{"schema", schema}, {"entries", std::move(entries)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json machines = Json::array();
+  for (const Machine& machine : wisdom.machines) machines.push_back(json_of(machine));
+  return Json{{"schema", schema}, {"entries", std::move(entries)}, {"machines", std::move(machines)}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string text_of(const Problem& problem) {
   return json_of(problem).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<Problem> parse_problem(std::string_view text) {
+  try {
+    return problem_of(Json::parse(text));
+  } catch (const std::exception& wrong) {
+    return Status(Code::invalid, fmt::format("it is no problem as in docs/wisdom.md: {}", wrong.what()));
+  }
 }
 
 ReadWisdom read_wisdom(const std::vector<std::string>& files, std::string_view today) {
@@ -188,6 +290,7 @@ ReadWisdom read_wisdom(const std::vector<std::string>& files, std::string_view t
       continue;
     }
     std::ranges::move(wisdom->entries, std::back_inserter(all.wisdom.entries));
+    std::ranges::move(wisdom->machines, std::back_inserter(all.wisdom.machines));
   }
   return all;
 }

@@ -8,7 +8,8 @@
 
 #include <penstock/status.hpp>
 
-#include "core/plan/problem.hpp"
+#include "core/model/problem.hpp"
+#include "core/plan/machine.hpp"
 
 namespace penstock {
 
@@ -20,14 +21,19 @@ struct Wise {
   std::optional<double> low, high;  // 95 % interval
   std::string measured;             // "2026-11-27"
   std::string expires;              // not used after this day; "" for never
+  double seconds = 0;               // its time; 0 if it was not kept
 };
 
 // What is known, best first: entries of earlier files come before those of later ones.
 struct Wisdom {
   std::vector<Wise> entries;
+  std::vector<Machine> machines;
 
+  bool empty() const { return entries.empty() && machines.empty(); }
   // The entry whose problem is nearest to PROBLEM; null if none is near enough to apply.
   const Wise* find(const Problem& problem) const;
+  // The machine for PROBLEM, probed with the nearest number of ranks; null if there is none.
+  const Machine* machine(const Problem& problem) const;
 };
 
 // The files of wisdom in an environment: PENSTOCK_WISDOM, several separated by colons, "none" for none; without it the
@@ -39,6 +45,7 @@ Result<Wisdom> parse_wisdom(std::string_view text, std::string_view today);
 std::string text_of(const Wisdom& wisdom);
 // {"operation": "write", "format": "hdf5", ...}
 std::string text_of(const Problem& problem);
+Result<Problem> parse_problem(std::string_view text);
 
 // Reads FILES, of which each may be absent. A file that cannot be read or understood is left out with a warning.
 struct ReadWisdom {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <initializer_list>
+#include <tuple>
 
 namespace penstock {
 namespace {
@@ -87,6 +89,83 @@ TEST(Wisdom, TextIsReadBack) {
     EXPECT_EQ(back->entries[i].measured, wisdom.entries[i].measured);
     EXPECT_EQ(back->entries[i].expires, wisdom.entries[i].expires);
   }
+}
+
+TEST(Wisdom, MachinesAreReadBackAndTheNearestIsFound) {
+  Wisdom wisdom;
+  for (const int64_t ranks : {2, 16}) {
+    wisdom.machines.push_back(usual_machine());
+    wisdom.machines.back().filesystem = problem().filesystem;
+    wisdom.machines.back().mpi = problem().mpi;
+    wisdom.machines.back().ranks = ranks;
+    wisdom.machines.back().copy = 1e9 * static_cast<double>(ranks);
+  }
+  const std::string text = text_of(wisdom);
+  const auto back = parse_wisdom(text, today);
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  const auto ranks_for = [&](const Problem& p) {
+    const Machine* machine = back->machine(p);
+    return machine == nullptr ? 0 : machine->ranks;
+  };
+  EXPECT_EQ(ranks_for(problem(1, 1)), 2);
+  EXPECT_EQ(ranks_for(problem(1, 5)), 2);
+  EXPECT_EQ(ranks_for(problem(1, 6)), 16);
+  EXPECT_EQ(back->machine(problem(1, 64))->copy, 16e9);
+  EXPECT_EQ(back->machine(problem(1, 64))->publish, usual_machine().publish);
+  Problem other = problem();
+  other.filesystem = "lustre";
+  EXPECT_EQ(ranks_for(other), 0);
+
+  for (const auto& [from, to, message] : std::initializer_list<std::tuple<const char*, const char*, const char*>>{
+           {"\"copy\":2000000000.0", "\"copy\":0", "machine 1 is wrong: copy is not over 0"},
+           {"\"publish\"", "\"published\"", "machine 1 is wrong: "},
+           {"\"machines\":[", "\"machines\":[3,", "machine 1 is wrong: "}}) {
+    std::string damaged = text;
+    ASSERT_NE(damaged.find(from), std::string::npos) << from;
+    damaged.replace(damaged.find(from), std::string_view(from).size(), to);
+    const std::string said = parse_wisdom(damaged, today).status().message();
+    EXPECT_TRUE(said.starts_with(message)) << said;
+  }
+}
+
+TEST(Wisdom, AProblemIsReadBack) {
+  const auto back = parse_problem(text_of(problem(12345, 7)));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(distance(*back, problem(12345, 7)), 0);
+  EXPECT_TRUE(parse_problem("{").status().message().starts_with("it is no problem as in docs/wisdom.md: "));
+}
+
+// A round machine: 1 GB/s of everything, a microsecond for each call.
+Machine round_machine() {
+  Machine m = usual_machine();
+  m.ranks = 4;
+  m.copy = m.send = 1e9;
+  m.write_cache_one = m.write_synced_one = m.write_direct_one = 1e9;
+  m.write_cache_all = 2e9;
+  m.write_call = 1e-6;
+  m.collective = m.piece = m.publish = 0;
+  return m;
+}
+
+TEST(Estimate, CountsTimesRates) {
+  Problem cached = problem();
+  cached.durable = false;
+  cached.blocks = 0;
+  Work work;
+  work.bytes = 1'000'000'000;
+  const auto seconds = [&](const Problem& p) { return estimate(work, p, round_machine()).seconds(); };
+  EXPECT_DOUBLE_EQ(seconds(cached), 1) << "one rank at its own rate";
+  work.movers = 4;
+  EXPECT_DOUBLE_EQ(seconds(cached), 0.5) << "all ranks";
+  work.calls = 1'000'000;
+  EXPECT_DOUBLE_EQ(seconds(cached), 1.5);
+  work.copied = 1'000'000'000;
+  EXPECT_DOUBLE_EQ(seconds(cached), 2.5) << "copies use the same processors";
+  EXPECT_STREQ(estimate(work, cached, round_machine()).limit(), "the file system");
+  work.calls = 0;
+  work.movers = 1;
+  work.direct = true;
+  EXPECT_DOUBLE_EQ(seconds(problem()) - 70e-6, 1) << "a device works while the ranks copy";
 }
 
 TEST(Wisdom, WhatHasExpiredIsLeftOut) {

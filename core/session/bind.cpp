@@ -2,6 +2,8 @@
 #include "core/session/bind.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <ctime>
 #include <map>
 #include <mutex>
@@ -11,6 +13,7 @@
 
 #include "core/comm/library.hpp"
 #include "core/methods/methods.hpp"
+#include "core/methods/predict.hpp"
 #include "core/model/catalogue.hpp"
 #include "core/transport/transport.hpp"
 
@@ -44,24 +47,76 @@ std::string today() {
 
 std::string type_of(const std::string& filesystem) { return filesystem.substr(0, filesystem.find(',')); }
 
-std::string reason_of(const Wise& wise, const Problem& problem) {
-  const std::string interval = wise.low && wise.high ? fmt::format(" [{:.2f}, {:.2f}]", *wise.low, *wise.high) : "";
-  const double d = distance(wise.problem, problem);
-  return fmt::format("wisdom of {}: {:.2f}{} of the default's time{}", wise.measured, wise.ratio, interval,
-                     d < 0.5 ? "" : " in a similar case");
-}
-
-// Whether STATE's plan can use TRANSPORT for WRITE; then it does.
-Status bind(File::State& state, std::string_view transport, bool write) {
+// The plan of STATE with TRANSPORT, if a program that names none may have it.
+Result<Plan> usable(const File::State& state, std::string_view transport, bool write) {
   PENSTOCK_ASSIGN(Plan plan, with_transport(state.plan, transport, vocabulary()));
   PENSTOCK_TRY(check_transport(plan, write ? Direction::write : Direction::read));
   PENSTOCK_TRY(find_transport(plan.transport)->check_choice(state.environment_hints));
-  state.plan = std::move(plan);
+  return plan;
+}
+
+// Does so.
+Status use_transport(File::State& state, std::string_view transport, bool write) {
+  PENSTOCK_ASSIGN(state.plan, usable(state, transport, write));
   PENSTOCK_ASSIGN(state.method, make_method(state.plan, write, !write));
   state.target.method = state.method->facts();
   set_hints(state);
   state.bound = transport;
   return {};
+}
+
+// What a plan without a transport gets, and why.
+struct Choice {
+  std::string transport = std::string(default_transport);
+  std::string reason = "default";
+  double seconds = 0;  // predicted; 0 if unknown
+};
+
+Choice choice_of(const Wise& wise, const Problem& problem) {
+  const double share = static_cast<double>(problem.bytes * problem.ranks) /
+                       static_cast<double>(std::max<int64_t>(1, wise.problem.bytes * wise.problem.ranks));
+  return {wise.plan, reason_of(wise, problem), wise.seconds * share};
+}
+
+Choice estimated(const File::State& state, const Problem& problem, const Machine& machine) {
+  const std::vector<Prediction> all = predict(state.plan, problem, machine);
+  if (all.empty()) return {};
+  const Prediction& best = best_of(all);
+  std::string reason = fmt::format("estimate: {:.2g} s, most of it {}", best.estimate.seconds(), best.estimate.limit());
+  if (best.transport != default_transport) reason += fmt::format("; the default {:.2g} s", all[0].estimate.seconds());
+  return {best.transport, std::move(reason), best.estimate.seconds()};
+}
+
+// Sizes of one power of two are one problem: those of particles differ at each step.
+std::string coarse(Problem problem) {
+  for (int64_t* size : {&problem.bytes, &problem.blocks, &problem.run_bytes})
+    *size = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(0, *size))));
+  return text_of(problem);
+}
+
+// Without plans that cannot be used, or should take twice as long as the default.
+Choice learnt(const File::State& state, const Problem& problem) {
+  constexpr double most = 2;
+  std::vector<std::string> plans = plans_to_try(problem.ranks);
+  std::erase_if(plans, [&](const std::string& plan) { return !usable(state, plan, problem.write).ok(); });
+  if (const Machine* machine = state.wisdom.machine(problem)) {
+    const std::vector<Prediction> all = predict(state.plan, problem, *machine);
+    for (const Prediction& one : all)
+      if (one.estimate.seconds() > most * all[0].estimate.seconds()) std::erase(plans, one.transport);
+  }
+  Learning& learning = state.target.comm->attachments().get<Learning>();
+  const double share = static_cast<double>(state.plan.settings.integer("learn")) / 100;
+  auto [plan, reason] = learning.learner.next(coarse(problem), plans, share);
+  learning.asked = true;
+  learning.start = now();
+  return {std::move(plan), std::move(reason), 0};
+}
+
+Choice choose(const File::State& state, const Problem& problem, bool alone) {
+  if (const Wise* wise = state.wisdom.find(problem)) return choice_of(*wise, problem);
+  if (alone && state.plan.settings.integer("learn") > 0) return learnt(state, problem);
+  const Machine* machine = state.wisdom.machine(problem);
+  return machine == nullptr ? Choice() : estimated(state, problem, *machine);
 }
 
 }  // namespace
@@ -83,20 +138,26 @@ PatternWords pattern_of(std::span<const Pending> pending, int ranks) {
   return {bytes, std::ssize(pending), bytes == 0 ? INT64_MIN : -(bytes / std::max<int64_t>(1, count))};
 }
 
-Problem make_problem(const File::State& state, bool write, const PatternWords& maxima, int64_t ranks_per_node,
-                     bool in_memory) {
+Problem make_problem(const ProblemOf& of, bool write, const PatternWords& maxima, bool in_memory) {
   return {.write = write,
-          .format = state.plan.format,
-          .placement = write ? state.plan.placement : "",
-          .durable = write && state.target.durable,
+          .format = of.plan->format,
+          .placement = write ? of.plan->placement : "",
+          .durable = write && of.durable,
           .in_memory = !write && in_memory,
-          .ranks = state.target.comm->size(),
-          .ranks_per_node = ranks_per_node,
+          .ranks = of.ranks,
+          .ranks_per_node = of.ranks_per_node,
           .bytes = maxima[0],
           .blocks = maxima[1],
           .run_bytes = maxima[2] == INT64_MIN ? 0 : -maxima[2],
-          .filesystem = type_of(state.filesystem),
+          .filesystem = type_of(of.filesystem),
           .mpi = message_library()};
+}
+
+std::string reason_of(const Wise& wise, const Problem& problem) {
+  const std::string interval = wise.low && wise.high ? fmt::format(" [{:.2f}, {:.2f}]", *wise.low, *wise.high) : "";
+  const double d = distance(wise.problem, problem);
+  return fmt::format("wisdom of {}: {:.2f}{} of the default's time{}", wise.measured, wise.ratio, interval,
+                     d < 0.5 ? "" : " in a similar case");
 }
 
 ReadWisdom known_wisdom(const std::string& filesystem, bool write, std::string_view format) {
@@ -107,6 +168,9 @@ ReadWisdom known_wisdom(const std::string& filesystem, bool write, std::string_v
   const auto [at, is_new] = read.try_emplace(files);
   if (is_new) at->second = read_wisdom(files, today());
   ReadWisdom known{{}, at->second.warnings};
+  for (const Machine& machine : at->second.wisdom.machines)
+    if (machine.mpi == message_library() && machine.filesystem == type_of(filesystem))
+      known.wisdom.machines.push_back(machine);
   for (const Wise& wise : at->second.wisdom.entries)
     if (wise.problem.mpi == message_library() && wise.problem.filesystem == type_of(filesystem) &&
         (write || !wise.problem.write) && (format.empty() || wise.problem.format == format))
@@ -114,20 +178,35 @@ ReadWisdom known_wisdom(const std::string& filesystem, bool write, std::string_v
   return known;
 }
 
-void bind_plan(File::State& state, const Problem& problem, bool background) {
-  state.report.problem = text_of(problem);
+void Learning::tell(int64_t most) {
+  nanoseconds = 0;
+  if (most > 0) learner.took(static_cast<double>(most) * 1e-9);
+}
+
+void Learning::end(bool good) {
+  if (std::exchange(asked, false) && good) nanoseconds = std::max<int64_t>(1, std::llround((now() - start) * 1e9));
+}
+
+void bind_plan(File::State& state, const Problem& problem, bool background, bool alone) {
+  Report& report = state.report;
+  report.problem = text_of(problem);
+  report.predicted_seconds = 0;
   if (state.plan.open_transport) {
-    const Wise* wise = background ? nullptr : state.wisdom.find(problem);
-    const std::string_view transport = wise == nullptr ? default_transport : std::string_view(wise->plan);
-    state.report.reason = wise == nullptr ? "default" : reason_of(*wise, problem);
-    const Status status = transport == state.bound ? Status() : bind(state, transport, problem.write);
+    const Choice choice = background ? Choice() : choose(state, problem, alone);
+    report.reason = choice.reason;
+    report.predicted_seconds = choice.seconds;
+    const Status status =
+        choice.transport == state.bound ? Status() : use_transport(state, choice.transport, problem.write);
     if (!status.ok()) {
-      state.report.warnings.push_back(fmt::format("wisdom's plan '{}' is not used: {}", transport, status.message()));
-      state.report.reason = "default";
-      if (state.bound != default_transport) (void)bind(state, default_transport, problem.write);
+      report.warnings.push_back(fmt::format("wisdom's plan '{}' is not used: {}", choice.transport, status.message()));
+      report.reason = "default";
+      report.predicted_seconds = 0;
+      Learning& learning = state.target.comm->attachments().get<Learning>();
+      if (std::exchange(learning.asked, false)) learning.learner.refuse();
+      if (state.bound != default_transport) (void)use_transport(state, default_transport, problem.write);
     }
   }
-  state.report.plan = state.plan.text(vocabulary());
+  report.plan = state.plan.text(vocabulary());
 }
 
 }  // namespace penstock

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/commit/pending.hpp"
+#include "core/plan/learner.hpp"
 #include "core/plan/wisdom.hpp"
 #include "core/session/state.hpp"
 
@@ -17,17 +18,41 @@ namespace penstock {
 using PatternWords = std::array<int64_t, 3>;
 PatternWords pattern_of(std::span<const Pending> pending, int ranks);
 
-// Local. What STATE writes or reads now. MAXIMA are those of pattern_of.
-Problem make_problem(const File::State& state, bool write, const PatternWords& maxima, int64_t ranks_per_node,
-                     bool in_memory);
+// Where the blocks go, or come from.
+struct ProblemOf {
+  const Plan* plan = nullptr;
+  std::string filesystem;  // "ext4, blocks of 4096 bytes (statfs, mountinfo)"
+  bool durable = true;
+  int64_t ranks = 1, ranks_per_node = 1;
+};
+// Local. MAXIMA are those of pattern_of.
+Problem make_problem(const ProblemOf& of, bool write, const PatternWords& maxima, bool in_memory);
 
 // Local, on rank 0. The wisdom of this process's environment for FILESYSTEM, this MPI library, and FORMAT (all if it is
 // ""): for reads, and if WRITE for writes too. Files are read once.
 ReadWisdom known_wisdom(const std::string& filesystem, bool write, std::string_view format);
 
+// "wisdom of 2026-11-27: 0.61 [0.58, 0.66] of the default's time".
+std::string reason_of(const Wise& wise, const Problem& problem);
+
+// What the ranks of a communicator have learnt; one of its attachments.
+struct Learning {
+  Learner learner;
+  bool asked = false;  // in the commit or read in progress, which began at START
+  double start = 0;
+  int64_t nanoseconds = 0;  // of the last one, on this rank; 0: not known, or told already
+
+  // Local, where all ranks have the same MOST, their maximum.
+  void tell(int64_t most);
+  // Local, at the end of a commit or read.
+  void end(bool good);
+};
+
 // Local, with the same result on all ranks. Gives STATE's plan, if it names no transport, the one that its wisdom has
-// for PROBLEM, or else the default. The report says which, and why. In the BACKGROUND it is always the default: the
-// fastest plan while nothing else ran need not leave most time to the program.
-void bind_plan(File::State& state, const Problem& problem, bool background);
+// for PROBLEM, or one to learn from, or the one that should be fastest if the machine was probed, or else the default.
+// The report says which, and why. In the BACKGROUND it is always the default: the fastest plan while nothing else ran
+// need not leave most time to the program. ALONE: the call only writes or only reads, so that its time says something
+// about the plan.
+void bind_plan(File::State& state, const Problem& problem, bool background, bool alone);
 
 }  // namespace penstock

@@ -47,10 +47,11 @@ Result<Work> agree_work(const File::State& state) {
   const int ranks = state.target.comm->size();
   const PatternWords put = pattern_of(state.puts, ranks), got = pattern_of(state.gets, ranks);
   // Rank 0 looks only where it may matter, also for other ranks' requests.
-  const bool looks_there = (state.mode == Mode::read || !state.gets.empty()) && !state.wisdom.entries.empty();
+  const bool looks_there = (state.mode == Mode::read || !state.gets.empty()) && !state.wisdom.empty();
   const bool in_memory =
       looks_there && state.target.comm->rank() == 0 && state.file && is_in_page_cache(state.file->contents.parts.at(0));
-  int64_t any[20] = {writes || !state.exists() || (misused && state.mode != Mode::read),
+  Learning& learning = state.target.comm->attachments().get<Learning>();
+  int64_t any[21] = {writes || !state.exists() || (misused && state.mode != Mode::read),
                      !state.gets.empty() || (misused && state.mode == Mode::read),
                      !state.refused.ok(),
                      state.options.partial,
@@ -69,16 +70,19 @@ Result<Work> agree_work(const File::State& state) {
                      got[1],
                      got[2],
                      state.target.comm->node_size(),
-                     in_memory};
+                     in_memory,
+                     learning.nanoseconds};
   PENSTOCK_TRY(state.target.comm->all_reduce_max(any));
+  learning.tell(any[20]);
   work.write = any[0] != 0;
   work.read = any[1] != 0;
   work.refused = any[2] != 0;
   work.options = {any[3] != 0, any[4] != 0, any[5] != 0, static_cast<Convention>(any[6])};
   work.maxima = {any[7], any[8], any[9]};
   work.looked = any[10] != 0 && any[11] == 0;
-  work.written = make_problem(state, true, {any[12], any[13], any[14]}, any[18], false);
-  work.wanted = make_problem(state, false, {any[15], any[16], any[17]}, any[18], any[19] != 0);
+  const ProblemOf of{&state.plan, state.filesystem, state.target.durable, ranks, any[18]};
+  work.written = make_problem(of, true, {any[12], any[13], any[14]}, false);
+  work.wanted = make_problem(of, false, {any[15], any[16], any[17]}, any[19] != 0);
   return work;
 }
 
@@ -116,6 +120,7 @@ void show_step(File::State& state, bool writes) {
 
 // The end of a step, whatever became of it.
 Status end_work(File::State& state, Status status) {
+  state.target.comm->attachments().get<Learning>().end(status.ok());
   count(state, 1);
   end_step(state, status);
   state.shown.end();
@@ -177,14 +182,14 @@ Status start_work(File::State& state, bool background) {
   state.report.filesystem = state.filesystem;
   state.report.warnings = state.warnings;
   state.report.bytes = pending_bytes(state.puts) + pending_bytes(state.gets);
-  bind_plan(state, work.read ? work.wanted : work.written, background && !work.read);
+  bind_plan(state, work.read ? work.wanted : work.written, background && !work.read, !work.read || !work.write);
   begin_step(state, work.write);
   show_step(state, work.write);
   count(state, -1);
   Status status = work.read ? read_pending(state, state.gets, state.misuse) : Status();
   if (status.ok() || state.harmless) state.gets.clear();
   const bool write = work.write;
-  if (status.ok() && write && work.read) bind_plan(state, work.written, background);
+  if (status.ok() && write && work.read) bind_plan(state, work.written, background, false);
   if (status.ok() && write) status = start_writing(state, std::move(work), background);
   if (status.ok() && write) return status;
   if (write) {

@@ -64,7 +64,7 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
     out.text(name);
     out.text(value);
   }
-  out.text(mine.known.wisdom.entries.empty() ? std::string() : text_of(mine.known.wisdom));
+  out.text(mine.known.wisdom.empty() ? std::string() : text_of(mine.known.wisdom));
   out.value(std::ssize(mine.known.warnings));
   for (const std::string& warning : mine.known.warnings) out.text(warning);
   auto bytes = out.take();

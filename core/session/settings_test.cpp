@@ -3,10 +3,12 @@
 
 #include <cerrno>
 #include <fstream>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "core/methods/methods.hpp"
+#include "core/plan/wisdom.hpp"
 #include "core/session/testing.hpp"
 #include "core/storage/refused_call.hpp"
 
@@ -107,6 +109,58 @@ TEST_P(Session, WisdomGivesAnOpenPlanItsTransport) {
     ASSERT_EQ(report.warnings.size(), 1U);
     EXPECT_TRUE(report.warnings[0].starts_with(fmt::format("wisdom's plan '{}' is not used: ", plan_of_nobody)));
   }
+}
+
+TEST_P(Session, AProbedMachineGivesAnOpenPlanAnEstimate) {
+  const Plan plan = *parse_plan(GetParam(), "hdf5", vocabulary());
+  const auto data = numbers(12);
+  const auto part = *Decomposition::block({12}, {0}, {12});
+  const auto written = [&] {
+    auto file = File::create(comm_, path_, fmt::format("{}:placement={}", plan.format, plan.placement));
+    EXPECT_TRUE(file.ok() && file->put("data", f64, part, data.data()).ok());
+    EXPECT_TRUE(file->close().ok());
+    EXPECT_EQ(read("data", {12}), data);
+    return file->report();
+  };
+  const Setting none("PENSTOCK_WISDOM", "none");
+  const Report before = written();
+  EXPECT_EQ(before.predicted_seconds, 0);
+  const Problem problem = *parse_problem(before.problem);
+  Wisdom wisdom{{}, {usual_machine()}};
+  wisdom.machines[0].filesystem = problem.filesystem;
+  wisdom.machines[0].mpi = problem.mpi;
+  // A copy of a byte may take a second: independent has none.
+  for (const auto& [rate, transport] : {std::pair{1e9, "two_phase"}, std::pair{1.0, "independent"}}) {
+    wisdom.machines[0].copy = rate;
+    const std::string file = fmt::format("{}/machine{}.json", folder_, transport);
+    std::ofstream(file) << text_of(wisdom);
+    const Setting known("PENSTOCK_WISDOM", file);
+    const Report report = written();
+    EXPECT_TRUE(report.reason.starts_with("estimate: ")) << report.reason;
+    EXPECT_TRUE(report.plan.starts_with(fmt::format("{}/{}", plan.format, transport))) << report.plan;
+    EXPECT_GT(report.predicted_seconds, 0);
+    EXPECT_TRUE(report.warnings.empty()) << report.warnings[0];
+  }
+}
+
+TEST_P(Session, PlansAreLearntFromCommits) {
+  const Setting none("PENSTOCK_WISDOM", "none");
+  const Plan plan = *parse_plan(GetParam(), "hdf5", vocabulary());
+  const auto data = numbers(12);
+  std::set<std::string> plans;
+  Report report;
+  for (int i = 0; i < 200 && !report.reason.starts_with("learnt: "); ++i) {
+    auto file = File::create(comm_, path_, fmt::format("{}:placement={},learn=1000", plan.format, plan.placement));
+    ASSERT_TRUE(file.ok() && file->put("data", f64, whole({12}), data.data()).ok());
+    const Status status = file->close();
+    ASSERT_TRUE(status.ok()) << status.message();
+    report = file->report();
+    EXPECT_TRUE(report.reason.starts_with("learn")) << report.reason;
+    EXPECT_EQ(read("data", {12}), data) << report.plan;
+    plans.insert(report.plan);
+  }
+  EXPECT_TRUE(report.reason.starts_with("learnt: ")) << report.reason;
+  EXPECT_GT(plans.size(), 3U) << "several were tried";
 }
 
 TEST_P(Session, StripesWhereThereAreNoneAreReported) {

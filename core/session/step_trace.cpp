@@ -49,6 +49,7 @@ void end_step(File::State& state, const Status& status) {
                                {"operation", step.writes ? "write" : "read"},
                                {"token", fmt::format("{:016x}", step.token)},
                                {"plan", report.plan},
+                               {"problem", report.problem},
                                {"start", step.start},
                                {"end", end},
                                {"commit", state.commits},

@@ -27,6 +27,9 @@ struct IoMode {
   int64_t queue_depth;
 };
 
+// Durable files of fewer bytes are written through the page cache: direct writes would cost more than they save.
+inline constexpr int64_t min_direct_file = 8 << 20;
+
 // Whether io_uring works in this thread, by a test.
 bool has_io_uring();
 

@@ -18,7 +18,9 @@
 #include "core/model/claim.hpp"
 #include "core/model/descriptor.hpp"
 #include "core/model/piece.hpp"
+#include "core/model/problem.hpp"
 #include "core/model/settings.hpp"
+#include "core/model/work.hpp"
 #include "core/storage/storage.hpp"
 
 namespace penstock {
@@ -102,6 +104,8 @@ class Transport {
   virtual Status check(const Settings&, const FileKind&, Direction) const { return {}; }
   // Local. ok, or why it is not given to a program that names no transport. HINTS are those of the environment.
   virtual Status check_choice(const Hints& /*hints*/) const { return {}; }
+  // Local. What moving the data of PROBLEM into one file asks of the machine; nothing if this transport cannot tell.
+  virtual std::optional<Work> estimate(const Problem&, const Settings&) const { return {}; }
   // For writing with placement rank_order only: blocks are divided to fit into slots, one after another from byte 0 of
   // the part; each piece is at the payload of its slot.
   virtual Slots slots(const Settings&) const { return {}; }

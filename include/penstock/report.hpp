@@ -12,15 +12,16 @@ namespace penstock {
 
 // Statistics of one commit, on this rank. The caller reduces them over ranks where needed.
 struct Report {
-  std::string plan;            // as executed, with every parameter
-  std::string reason;          // why, if the plan named no transport: "default", or what wisdom says; else ""
-  std::string problem;         // what it was for, as a JSON object: docs/wisdom.md
-  PhaseTimes phases;           // seconds on this rank
-  int64_t bytes = 0;           // user bytes of this rank
-  int64_t file_calls = 0;      // system calls of this rank on file data: writes or reads
-  int64_t file_bytes = 0;      // bytes of these calls
-  int64_t metadata_calls = 0;  // open, create, allocate, sync, close, rename, ...
-  int64_t messages = 0;        // point-to-point messages sent by this rank
+  std::string plan;              // as executed, with every parameter
+  std::string reason;            // why, if the plan named no transport: "default", wisdom or an estimate; else ""
+  std::string problem;           // what it was for, as a JSON object: docs/wisdom.md
+  double predicted_seconds = 0;  // by wisdom or an estimate, from the begin of the call to its end; 0 if unknown
+  PhaseTimes phases;             // seconds on this rank
+  int64_t bytes = 0;             // user bytes of this rank
+  int64_t file_calls = 0;        // system calls of this rank on file data: writes or reads
+  int64_t file_bytes = 0;        // bytes of these calls
+  int64_t metadata_calls = 0;    // open, create, allocate, sync, close, rename, ...
+  int64_t messages = 0;          // point-to-point messages sent by this rank
   int64_t message_bytes = 0;
   int64_t writers = 0;      // 1 if this rank opened files for data
   int64_t memory_peak = 0;  // bytes held by two_phase and independent, without the program's data and captured puts

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/plan/wisdom.hpp"
 #include "tests/harness/world.hpp"
 
 namespace penstock::test {
@@ -136,6 +137,46 @@ void try_transport(World& world, const std::string& transport) {
   read(world, path, "");
 }
 
+// Rank 0 knows the machine; all ranks estimate alike, without a message more.
+void estimate_plans(World& world) {
+  about("estimate");
+  const std::string path = world.folder() + "/f.h5", file = world.folder() + "/machine.json";
+  use_wisdom(world, "none");
+  const Report before = write(world, path, "hdf5");
+  if (world.rank() == 0) {
+    const Problem problem = *parse_problem(before.problem);
+    Wisdom wisdom{{}, {usual_machine()}};
+    wisdom.machines[0].filesystem = problem.filesystem;
+    wisdom.machines[0].mpi = problem.mpi;
+    std::ofstream(file) << text_of(wisdom);
+  }
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  use_wisdom(world, file);
+  const Report estimated = write(world, path, "hdf5");
+  CHECK(estimated.reason.starts_with("estimate: "), estimated.reason);
+  CHECK(estimated.plan == before.plan, estimated.plan);
+  CHECK(sum(world, estimated.messages) == sum(world, before.messages), "messages of an estimate");
+  CHECK(read(world, path, "").reason.starts_with("estimate: "), "the read");
+}
+
+// All ranks try the same plans on writes and reads, and settle.
+void learn_plans(World& world) {
+  about("learn");
+  constexpr int most = 200;
+  const std::string path = world.folder() + "/f.h5";
+  use_wisdom(world, "none");
+  const auto has_learnt = [](const Report& report) { return report.reason.starts_with("learnt: "); };
+  CHECK(write(world, path, "learn").reason.starts_with("learning: 0 of "), "the first");
+  bool written = false, was_read = false;
+  for (int i = 0; i < most && !(written && was_read); ++i) {
+    const Report report = write(world, path, "hdf5:learn=1000");
+    written = has_learnt(report);
+    CHECK(written || report.reason.starts_with("learning: "), report.reason);
+    was_read = has_learnt(read(world, path, "auto:learn=1000"));
+  }
+  CHECK(written && was_read, "nothing was learnt");
+}
+
 }  // namespace
 }  // namespace penstock::test
 
@@ -146,5 +187,7 @@ int main(int argc, char** argv) {
   for (const char* transport : {"independent", "independent:io=mmap", "mpiio:coordination=independent", "mpiio",
                                 "two_phase:neighbours=messages"})
     try_transport(world, transport);
+  estimate_plans(world);
+  learn_plans(world);
   return world.finish("wisdom");
 }

@@ -12,11 +12,15 @@ from conftest import Penstock
 from penstock.base import launch
 from penstock.base.errors import UserError
 from penstock.cli import tune
+from penstock.cli.problems import problems_of, workload_of
+from penstock.measure.campaign.program import ask
 from penstock.measure.report.results import record_of
-from penstock.measure.tune import search, wisdom
+from penstock.measure.tune import probe, search, wisdom
 from penstock.measure.tune.candidates import candidates
 from penstock.measure.tune.choose import OPERATIONS, choose
 from penstock.measure.tune.elsewhere import elsewhere
+from penstock.measure.tune.predict import Predicted, Prediction, by_promise
+from penstock.measure.tune.regret import Regret, summary
 
 SMALL = ("block2d", "--total", "256KiB", "--np", "2")
 
@@ -180,10 +184,10 @@ def test_new_wisdom_replaces_that_of_the_same_problem(tmp_path: Path) -> None:
 
 def test_the_first_candidate_is_the_default() -> None:
     for ranks in (1, 4):
-        plans = candidates("netcdf", ranks)
+        plans = candidates(launch.HERE, "netcdf", ranks)
         assert plans[0] == "netcdf/two_phase"
         assert len(set(plans)) == len(plans)
-    assert "netcdf/two_phase:writers=16" in candidates("netcdf", 16)
+    assert "netcdf/two_phase:writers=16" in candidates(launch.HERE, "netcdf", 16)
 
 
 def _wanted(*plans: str, current: str | None = None) -> search.Search:
@@ -287,3 +291,136 @@ def test_a_default_that_cannot_be_measured_is_named() -> None:
     content = _content({"b": (1, 1, 1)})
     with pytest.raises(UserError, match="the default plan a could not be measured"):
         choose(content, "write", "a")
+
+
+@pytest.fixture
+def _short_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "REPETITIONS", 1)
+    monkeypatch.setattr(probe, "TOTAL", "8MiB")
+
+
+@pytest.mark.usefixtures("_short_probe")
+def test_a_probed_machine_is_kept_and_used(penstock: Penstock, tmp_path: Path) -> None:
+    before = penstock("plan", *SMALL)
+    assert before.returncode == 0, before.stderr
+    assert "the default, since nothing was measured here" in before.stdout
+    assert "which decide nothing" in before.stdout
+    done = penstock("tune", "--probe", "--np", "2")
+    assert done.returncode == 0, done.stderr
+    (machine,) = wisdom.machines(tmp_path / "wisdom.json")
+    assert machine["ranks"] == 2
+    assert all(value > 0 for table in ("bytes_per_second", "seconds") for value in machine[table].values())
+    after = penstock("plan", *SMALL)
+    assert after.returncode == 0, after.stderr
+    assert "by an estimate; penstock tune would measure" in after.stdout
+    assert "that penstock tune --probe measured here" in after.stdout
+    assert after.stdout.count("on each of 2 ranks (2 on a node), 1 block") == 2  # writing and reading
+    used = (
+        "bench",
+        *SMALL,
+        "--readers",
+        "2",
+        "--repetitions",
+        "1",
+        "--methods",
+        "raw,raw/two_phase",
+        "--json",
+        "u.json",
+    )
+    assert penstock(*used).returncode == 0
+    for line in json.loads((tmp_path / "u.json").read_text())["results"]:
+        assert line["reason"].startswith("estimate: ") == (line["method"] == "raw")
+        assert (line["predicted_seconds"] is not None) == (line["method"] == "raw")
+    wisdom.keep(tmp_path / "wisdom.json", [entry({"ranks": 1})])
+    assert wisdom.machines(tmp_path / "wisdom.json") == [machine]
+    assert penstock("tune", "--probe", "block2d").returncode == 2
+
+
+def test_a_record_and_a_trace_stand_for_a_workload(
+    penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PENSTOCK_TRACE", str(tmp_path / "trace"))
+    words = ("bench", *SMALL, "--readers", "2", "--repetitions", "1", "--methods", "raw/two_phase", "--json", "r.json")
+    assert penstock(*words).returncode == 0
+    monkeypatch.delenv("PENSTOCK_TRACE")
+    in_record, in_trace = problems_of(tmp_path / "r.json"), problems_of(tmp_path / "trace")
+    written = next(one for one in in_record if one["operation"] == "write")
+    assert written in in_trace
+    assert wisdom.alike(written, written | {"bytes_per_rank": written["bytes_per_rank"] + 1000})
+    assert not wisdom.alike(written, written | {"bytes_per_rank": written["bytes_per_rank"] * 2})
+    assert not wisdom.alike(written, written | {"durable": False})
+    assert written["ranks"] == 2
+    shown = penstock("plan", "trace")
+    assert shown.returncode == 0, shown.stderr
+    assert "on each of 2 ranks (2 on a node), 1 block" in shown.stdout
+    said = penstock("doctor", "trace")
+    assert "penstock tune" in said.stdout
+    assert "measures other plans for it" in " ".join(said.stdout.split())
+
+    done = penstock("tune", "r.json", "--budget", "4")
+    assert done.returncode == 0, done.stderr
+    kept = [one["problem"] for one in wisdom.read(tmp_path / "wisdom.json")]
+    assert any(wisdom.alike(one, written) for one in kept)
+    said = penstock("doctor", "trace")
+    assert "penstock tune found" in " ".join(said.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "problem", [{"run_bytes": 4096, "bytes_per_rank": 65536}, {"run_bytes": 7, "bytes_per_rank": 70}]
+)
+def test_the_workload_asks_the_same_of_its_plan(problem: dict[str, Any]) -> None:
+    whole = problem | {"operation": "write", "ranks": 3, "blocks_per_rank": 2, "durable": True}
+    words = [*workload_of(whole), "--methods", "hdf5/two_phase"]
+    (job,) = json.loads(ask(launch.HERE, *words, "--dry-run", "--problems", "--np-virtual=3", "--dir=."))
+    made = job["cases"][0]["problems"][0]
+    assert {name: made[name] for name in whole} == whole
+
+
+def test_what_is_no_record_is_refused(penstock: Penstock, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text").write_text("no JSON")
+    (tmp_path / "old.json").write_text(json.dumps({"schema": "penstock.bench/1", "results": []}))
+    for name, why in (("text", "not a result of penstock bench"), ("old.json", "nothing in it says what was asked")):
+        done = penstock("plan", name)
+        assert done.returncode == 2
+        assert why in done.stderr
+    assert penstock("plan", "empty").returncode != 0
+    assert penstock("plan", "nonsense").returncode != 0
+    assert penstock("plan").returncode == 2
+
+
+def test_plans_are_tried_in_the_order_of_their_promise() -> None:
+    def predicted(*seconds: float) -> Predicted:
+        names = ("two_phase", "two_phase:writers=1", "independent")
+        plans = tuple(Prediction(name, one, "") for name, one in zip(names, seconds, strict=True))
+        return Predicted({}, True, plans, None, None, "")
+
+    plans = ["raw/two_phase:writers=1", "raw/mpiio", "raw/independent"]
+    assert by_promise(plans, [predicted(1, 2, 3)]) == ["raw/mpiio", "raw/two_phase:writers=1", "raw/independent"]
+    assert by_promise(plans, [predicted(1, 2, 3), predicted(1, 3, 0.5)])[0] == "raw/independent"
+    assert by_promise(plans, []) == plans
+
+
+@pytest.mark.usefixtures("_short_probe")
+def test_regret_is_against_the_best_plan(penstock: Penstock, tmp_path: Path) -> None:
+    words = ("bench", "--preset", "regret", "--np", "2", "--only", "small, durable", "--repetitions", "2")
+    done = penstock(*words, "--json", "regret.json")
+    assert done.returncode == 0, done.stderr
+    content = json.loads((tmp_path / "regret.json").read_text())
+    assert [one["problem"]["operation"] for one in content["regret"]] == ["write", "read"]
+    for one in content["regret"]:
+        assert one["default"] == "hdf5/two_phase"
+        if one["default"] == one["best"]:
+            assert one["default_regret"] == 1
+    assert penstock("bench", "--preset", "regret", "--only", "none").returncode == 2
+    assert penstock("bench", "--preset", "regret", "block2d").returncode == 2
+
+
+def test_a_regret_counts_if_its_interval_excludes_one() -> None:
+    one = Regret("case", 4, {"operation": "write"}, "b", "d", "e", "m", 1.5, 1.3, 1.4, 1.25, 1.4, 0.9, 1.1, 10, 1)
+    said = summary([one, replace(one, measure=1.0, low=1.0)])
+    assert said[0].startswith("measure: at most 1.05 in 1 of 2 problems")
+    assert said[0].endswith("over 1.2 in 1 (target: none)")
+    assert said[1].startswith("estimate: at most 1.25 in 2 of 2"), "from 0.9"
+    assert said[2] == "default: at most 1.05 in 0 of 2, 1.25 in 0 of 2"
+    assert said[3].startswith("searching took 0.10 of")

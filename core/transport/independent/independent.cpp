@@ -1,6 +1,7 @@
 // independent: every rank moves its own runs by its own system calls. Best for large contiguous blocks and for separate
 // files; poor for many short runs, since adjacent ranks then share file blocks.
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -131,6 +132,18 @@ class IndependentTransfer : public Transfer {
 class Independent : public Transport {
  public:
   const Descriptor& describe() const override { return descriptor; }
+  std::optional<Work> estimate(const Problem& problem, const Settings& settings) const override {
+    constexpr int64_t min_direct_run = 1 << 20;  // shorter ones go in part through the page cache
+    const int64_t run = std::max<int64_t>(problem.run_bytes, 1);
+    const bool direct = settings.word("io") == "direct";
+    if (settings.word("io") == "mmap" || (direct && run < min_direct_run)) return {};
+    Work work;
+    work.bytes = problem.bytes * problem.ranks;
+    work.movers = problem.ranks;
+    work.calls = std::max(work.bytes / run, problem.blocks * problem.ranks);
+    work.direct = direct;
+    return work;
+  }
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
     return begun<IndependentTransfer>(job, settings);
   }

@@ -431,6 +431,29 @@ class TwoPhase : public Transport {
  public:
   const Descriptor& describe() const override { return descriptor; }
 
+  std::optional<Work> estimate(const Problem& problem, const Settings& settings) const override {
+    const std::string_view io = settings.word("io");
+    if (io == "mmap") return {};
+    Work work;
+    work.bytes = problem.bytes * problem.ranks;
+    Cut cut = make_cut({0, work.bytes, 0}, settings);
+    cut.block = settings.integer("block");
+    cut.ranks = static_cast<int>(problem.ranks);
+    cut.nodes = std::max<int64_t>(1, problem.ranks / std::max<int64_t>(1, problem.ranks_per_node));
+    const Domains domains = cut_domains(cut);
+    work.movers = domains.writers;
+    work.calls = domains.writers * domains.rounds();
+    const bool near = settings.word("neighbours") == "shared";
+    work.sent = near ? work.bytes - work.bytes / cut.nodes : work.bytes - work.bytes / problem.ranks;
+    work.messages = work.sent > 0 ? work.calls : 0;  // a rank has data for each writer in each round
+    work.copied = work.bytes + 2 * work.sent;        // into windows; messages are packed before, and unpacked
+    work.pieces = work.bytes / std::max<int64_t>(1, problem.run_bytes);
+    work.collectives = 4;
+    const bool large = problem.durable && work.bytes >= min_direct_file;
+    work.direct = io == "direct" || (io == "auto" && (problem.write ? large : !problem.in_memory));
+    return work;
+  }
+
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
     PENSTOCK_ASSIGN(auto transfer, prepare(job, settings));
     transfer->start();

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from penstock.base import launch
 from penstock.base.errors import UserError
-from penstock.cli import campaigns
+from penstock.cli import campaigns, regret
 from penstock.cli.campaigns import wide
 from penstock.cli.options import DryRun, Mpi
-from penstock.cli.progress import make_progress
+from penstock.cli.progress import make_progress, watching
 from penstock.cli.say import say
 from penstock.measure import records
 from penstock.measure.campaign import ior, program
@@ -62,7 +62,7 @@ def bench(
     preset: Annotated[
         str | None,
         typer.Option(
-            "--preset", help=f"Run this instead of WORKLOAD: ratios, or a published study: {', '.join(STUDIES)}."
+            "--preset", help=f"Run this instead of WORKLOAD: ratios, {regret.NAME}, or a study: {', '.join(STUDIES)}."
         ),
     ] = None,
     scale: Annotated[
@@ -77,7 +77,8 @@ def bench(
     ] = False,
     dry_run: DryRun = False,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="IDS", help="Measure only these ratios of the preset: 1a,4,...")
+        str | None,
+        typer.Option("--only", metavar="IDS", help="Measure only these ratios: 1a,4,... (of regret: cases)"),
     ] = None,
     time_limit: Annotated[
         float | None,
@@ -256,7 +257,11 @@ class Campaign:
 
 
 def run_study(name: str, only: str | None, arguments: list[str], options: Campaign) -> None:
-    """Repeats the published study NAME; ARGUMENTS are those that are not declared here."""
+    """Repeats the published study NAME, or measures regret; ARGUMENTS are those that are not declared here."""
+    if name == regret.NAME:
+        wanted = regret.Wanted(options.mpi, list(options.ranks() or (RANKS,)), options.directory, options.json)
+        regret.run_regret(wanted, arguments, only, watching(Console()))
+        return
     study = presets.find(name)
     if only is not None:
         raise UserError(f"--only chooses ratios: {name} has none")

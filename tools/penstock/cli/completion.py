@@ -24,7 +24,7 @@ class Shell(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(completion)
+    app.command(hidden=True)(completion)
 
 
 def completion(

@@ -4,7 +4,8 @@ import contextlib
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -113,3 +114,15 @@ def make_progress(console: Console) -> Iterator[Progress]:
     progress = LiveProgress()
     with Live(progress, console=console, refresh_per_second=4, transient=True):
         yield progress
+
+
+def watching(console: Console) -> Callable[[str, int], AbstractContextManager[Callable[[Event], None]]]:
+    """For several runs, one after another: each has a name and a number of plans, and a progress of its own."""
+
+    @contextmanager
+    def watch(name: str, plans: int) -> Iterator[Callable[[Event], None]]:
+        console.print(f"{name.capitalize()}: {words.count(plans, 'plan', 'plans')}", highlight=False)
+        with make_progress(console) as progress:
+            yield progress.show
+
+    return watch

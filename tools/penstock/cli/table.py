@@ -21,6 +21,7 @@ COMMANDS = {
     "streams": Row("streams", "Files", "List, check or copy out the byte streams of each rank"),
     "bench": Row("bench", "Measure", "Compare ways to write a workload here; say which to use"),
     "tune": Row("tune", "Measure", "Find the fastest plan for a workload here, and keep it"),
+    "plan": Row("plan", "Measure", "Say which plan a workload gets, and why"),
     "campaign": Row("campaign", "Measure", "Run a file of benchmarks on several numbers of ranks"),
     "report": Row("report", "Measure", "Make a page, a table or a drawing of what was measured"),
     "methods": Row("methods", "Measure", "List the ways to write that this build has"),
@@ -33,11 +34,12 @@ COMMANDS = {
     "feed": Row("feed", "Explain", "Send findings to Splunk and metrics to Prometheus"),
     "clean": Row("clean", "Look after", "Remove what killed programs left behind"),
     "catalogue": Row("catalogue", "Look after", "Search a tree of files by attribute and dataset"),
-    "completion": Row("completion", "Look after", "Print the completion script of a shell"),
 }
 
-# Names of before, each in the module of the command that does the same now: they work, and no help shows them.
+# Names of before, each in the module of the command that does the same now, and completion, which packages call: they
+# work, and no help shows them.
 ALIASES = {
+    "completion": "completion",
     "ls": "info",
     "picture": "view",
     "repair": "verify",

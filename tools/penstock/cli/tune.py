@@ -2,8 +2,6 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,15 +15,16 @@ from penstock.base.errors import UserError
 from penstock.cli.bench import PROGRAMS, must_be_foreground, of_ior
 from penstock.cli.campaigns import wide
 from penstock.cli.options import Directory, Mpi
-from penstock.cli.progress import make_progress
+from penstock.cli.problems import about, problems_of, workload_of
+from penstock.cli.progress import make_progress, watching
 from penstock.cli.say import say
 from penstock.measure import records
-from penstock.measure.campaign.execute import Listen
 from penstock.measure.campaign.scratch import scratch as make_scratch
 from penstock.measure.tune import wisdom
 from penstock.measure.tune.candidates import candidates, transport_of
 from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, Choice, entries
 from penstock.measure.tune.elsewhere import elsewhere
+from penstock.measure.tune.probe import probe
 from penstock.measure.tune.search import OVERRIDES, Found, Search, search
 
 RANKS = 1 if launch.HERE is launch.Mpi.serial else 4
@@ -36,7 +35,7 @@ OURS = ("--methods", "--json", "--repetitions", "--time-limit", "--seed")  # set
 def register(app: typer.Typer) -> None:
     # Everything that is not declared here is penstock-bench's own.
     settings = {"allow_extra_args": True, "ignore_unknown_options": True}
-    app.command(context_settings=settings, options_metavar="WORKLOAD [OPTIONS]")(tune)
+    app.command(context_settings=settings, options_metavar="WORKLOAD|RECORD|TRACE [OPTIONS]")(tune)
 
 
 def tune(
@@ -49,18 +48,32 @@ def tune(
         Path | None, typer.Option("--wisdom", metavar="FILE", help="Keep the result in this file [that of the user].")
     ] = None,
     directory: Directory = Path(),
+    probed: Annotated[
+        bool, typer.Option("--probe", help="Measure this machine instead, by which plans are then estimated.")
+    ] = False,
     show: Annotated[bool, typer.Option("--show", help="Print the wisdom there is; measure nothing.")] = False,
 ) -> None:
     """Find the fastest plan for a workload here, and keep it.
 
     Programs whose plan names no transport use it from then on. WORKLOAD and further options are those of penstock
-    bench. Files are written to a scratch folder in --dir, checked and removed.
+    bench. A RECORD of penstock bench, or the folder of a traced program, stands for a workload like its largest commit
+    or read. Files are written to a scratch folder in --dir, checked and removed.
     """
     if show:
         _show([keep] if keep is not None else wisdom.files())
         return
+    if probed:
+        if context.args:
+            raise UserError(f"--probe needs no workload: {context.args[0]}")
+        _probe(mpi, np, directory, keep if keep is not None else wisdom.file_of_user())
+        return
     if not context.args or context.args[0].startswith("-"):
         raise UserError("which workload? See penstock bench --help")
+    if (path := Path(context.args[0])).exists():
+        problem = problems_of(path)[0]
+        say(f"Like {about(problem)}")
+        np, form = int(problem["ranks"]), str(problem["format"])
+        context.args[:1] = workload_of(problem)
     if context.args[0] in PROGRAMS:
         raise UserError(f"penstock tune is for workloads: {context.args[0]} measures something else")
     for word in context.args:
@@ -75,18 +88,36 @@ def tune(
     file = keep if keep is not None else wisdom.file_of_user()
     wisdom.must_be_writable(file)
     console = Console()
-    plans = candidates(form, np)
-    current = _current(form)
+    plans = candidates(mpi, form, np)
+    current = _current(form, plans)
     with make_scratch(directory) as scratch:
         plans += [current] if current is not None and current not in plans else []
         wanted = Search(mpi, np, arguments, plans, current, budget, scratch)
-        found = search(wanted, _watch(console), say)
+        found = search(wanted, watching(console), say)
     _explain(found)
     _explain_current(found, current)
     results = entries(found.choices, budget)
     if results:
         wisdom.keep(file, results)
     say(f"Kept as wisdom in {file}" if results else f"Nothing was kept in {file}: too few repetitions")
+
+
+def _probe(mpi: launch.Mpi, ranks: int, directory: Path, file: Path) -> None:
+    wisdom.must_be_writable(file)
+    with make_scratch(directory) as scratch, make_progress(Console()) as progress:
+        machine = probe(mpi, ranks, scratch, progress.show)
+    wisdom.keep_machine(file, machine)
+    say(f"{machine['filesystem']}, {machine['mpi']}, {ranks} ranks:", "bold")
+    for line in _rates(machine):
+        say(f"  {line}")
+    say(f"Kept in {file}: plans are estimated by these rates where nothing was measured.")
+
+
+def _rates(machine: dict[str, Any]) -> list[str]:
+    fast, slow = machine["bytes_per_second"], machine["seconds"]
+    return [f"{name}: {words.size(rate)}/s" for name, rate in fast.items()] + [
+        f"{name}: {words.seconds(seconds)}" for name, seconds in slow.items()
+    ]
 
 
 def _show(files: list[Path]) -> None:
@@ -107,31 +138,23 @@ def _show(files: list[Path]) -> None:
 
 def _about(entry: dict[str, Any]) -> list[str]:
     problem = entry["problem"]
-    operation = str(problem["operation"])
-    how = {"write": "durable" if problem["durable"] else "not synced"}.get(
-        operation, "from the page cache" if problem["in_memory"] else "from the disk"
-    )
     plan = f"{problem['format']}/{entry['plan']}"
     interval = words.interval(entry.get("low"), entry.get("high"))
     ratio = f"{words.digits(entry['ratio'])} ({interval}) of the default's time"
     worth = "the default" if entry["ratio"] == 1 else ratio
     until = f", used until {entry['expires']}" if entry.get("expires") else ""
     return [
-        f"{operation} {words.size(problem['bytes_per_rank'])} on each of {problem['ranks']} ranks "
-        f"({problem['ranks_per_node']} on a node), {words.count(problem['blocks_per_rank'], 'block', 'blocks')}, "
-        f"runs of {words.size(problem['run_bytes'])}, {how}, "
-        + (f"placement {problem['placement']}, " if problem["placement"] else "")
-        + f"{problem['filesystem']}, {problem['mpi']}",
+        about(problem),
         f"plan: {plan}: {worth}; measured {entry['measured']}{until}",
-        *(f"{name}: {nearest}" for name, nearest in elsewhere(str(entry["plan"]), operation).items()),
+        *(f"{name}: {nearest}" for name, nearest in elsewhere(str(entry["plan"]), str(problem["operation"])).items()),
     ]
 
 
-def _current(form: str) -> str | None:
-    """The plan of PENSTOCK_PLAN for files of format FORM, if it names one of the transports that are tried."""
+def _current(form: str, plans: list[str]) -> str | None:
+    """The plan of PENSTOCK_PLAN for files of format FORM, if its transport is one of those that PLANS have."""
     given = os.environ.get("PENSTOCK_PLAN", "")
     transport = given.removeprefix(f"{form}/")
-    tried = {transport_of(plan).partition(":")[0] for plan in candidates(form, RANKS)}
+    tried = {transport_of(plan).partition(":")[0] for plan in plans}
     return f"{form}/{transport}" if transport.partition(":")[0] in tried else None
 
 
@@ -144,16 +167,6 @@ def _explain_current(found: Found, current: str | None) -> None:
     for name in OVERRIDES:
         if os.environ.get(name):
             say(f"{name} is set, and takes precedence over wisdom: unset it to use what was found.", "bold")
-
-
-def _watch(console: Console) -> Callable[[str, int], AbstractContextManager[Listen]]:
-    @contextmanager
-    def watch(name: str, plans: int) -> Iterator[Listen]:
-        console.print(f"{name.capitalize()}: {words.count(plans, 'plan', 'plans')}", highlight=False)
-        with make_progress(console) as progress:
-            yield progress.show
-
-    return watch
 
 
 def _explain(found: Found) -> None:

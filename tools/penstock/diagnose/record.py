@@ -8,6 +8,7 @@ from penstock.diagnose.diagnosis import Diagnosis
 from penstock.diagnose.facts import Facts
 from penstock.diagnose.model import Model
 from penstock.diagnose.model import to_record as model_record
+from penstock.diagnose.tuning import tuning
 from penstock.jobs.job import FunctionTime, Job
 
 SCHEMA = "penstock.doctor/1"
@@ -55,6 +56,7 @@ def to_record(diagnosis: Diagnosis, model: Model) -> dict[str, Any]:
             }
             for one in diagnosis.phases
         ],
+        "tuning": tuning(job),
         "files": files(facts),
         "functions": functions(facts),
         "call_sites": [{**vars(one), "share": share} for share, one in call_sites(job)],

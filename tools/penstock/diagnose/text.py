@@ -12,6 +12,7 @@ from penstock.diagnose.diagnosis import Diagnosis
 from penstock.diagnose.finding import ACHIEVED, HIGH, INFO, UNDECIDED, WARN, WITHDRAWN, Evidence, Finding
 from penstock.diagnose.record import CONTAINED, call_sites, files
 from penstock.diagnose.rules.common import number, share, size
+from penstock.diagnose.tuning import tuning
 from penstock.jobs.job import Job
 
 STYLE = {HIGH: "bold red", WARN: "yellow"}
@@ -41,6 +42,8 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
         console.print("No rule has anything to say.")
     if len(diagnosis.worth) > 1:
         console.print(f"{together(diagnosis)}\n")
+    for sentence in tuning(job):
+        console.print(f"Plans: {printable(sentence)}\n")
     if job.functions:
         console.print(sites(job))
     console.print(_layers(diagnosis))

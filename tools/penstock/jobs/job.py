@@ -82,6 +82,7 @@ class Step:
     datasets: tuple[str, ...]
     hints_requested: dict[str, str] = field(default_factory=dict)
     hints_effective: dict[str, str] = field(default_factory=dict)
+    problem: str = ""  # what it asked of its plan: JSON, docs/wisdom.md
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from penstock.base.errors import UserError, must_be_there
 
 # Their schemas: of one run, of the cases of a campaign on one number of ranks, of the ratios, of a campaign, of counts.
 BENCH, CASES, PRESET = "penstock.bench/1", "penstock.cases/1", "penstock.preset/1"
-CAMPAIGN, COUNTS = "penstock.campaign/1", "penstock.counts/1"
+CAMPAIGN, COUNTS, REGRET = "penstock.campaign/1", "penstock.counts/1", "penstock.regret/1"
 
 
 def read(path: Path, schema: str) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class _Merged:
             datasets=tuple(sorted(self.datasets)),
             hints_requested=self.requested,
             hints_effective=self.effective,
+            problem=str(self.first.get("problem", "")),
         )
 
 

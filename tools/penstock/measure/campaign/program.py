@@ -9,9 +9,9 @@ from penstock.base.errors import UserError
 PROGRAM = "penstock-bench"
 
 
-def ask(mpi: launch.Mpi, word: str) -> str:
-    """Returns what penstock-bench prints if it is started with WORD alone."""
-    command = [*launch.command(PROGRAM, mpi, 1), word]
+def ask(mpi: launch.Mpi, *words: str) -> str:
+    """Returns what penstock-bench prints if one rank of it is started with WORDS."""
+    command = [*launch.command(PROGRAM, mpi, 1), *words]
     ran = subprocess.run(command, env=launch.environment(), capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         raise UserError("; ".join(ran.stderr.strip().splitlines()) or f"{PROGRAM} failed", 1)

@@ -1,34 +1,16 @@
-"""candidates.py: the plans that a search tries: transports with the parameters that have made a difference."""
+"""candidates.py: the plans that a search tries: those of the library's planner."""
+
+import json
+
+from penstock.base import launch
+from penstock.measure.campaign.program import ask
 
 DEFAULT = "two_phase"
 
-# The default is first. What each is for: docs/methods.md. Without servers, which take cores from the program.
-_TRANSPORTS = (
-    DEFAULT,
-    "two_phase:writers=1",
-    "two_phase:io=buffered",
-    "two_phase:io=direct",
-    "two_phase:io=mmap",
-    "two_phase:buffer_bytes=1MiB",
-    "two_phase:buffer_bytes=32MiB",
-    "two_phase:neighbours=messages",
-    "two_phase:queue_depth=4",
-    "independent",
-    "independent:io=direct",
-    "independent:io=mmap",
-    "mpiio",
-    "mpiio:coordination=independent",
-)
 
-
-def candidates(form: str, ranks: int) -> list[str]:
+def candidates(mpi: launch.Mpi, form: str, ranks: int) -> list[str]:
     """The plans to try for a file of format FORM that RANKS write, the default first."""
-    transports = list(_TRANSPORTS)
-    if ranks > 1:
-        transports.insert(2, f"two_phase:writers={ranks}")
-    else:
-        transports.remove("two_phase:writers=1")
-    return [f"{form}/{transport}" for transport in transports]
+    return [f"{form}/{transport}" for transport in json.loads(ask(mpi, f"--plans-to-try={ranks}"))]
 
 
 def transport_of(plan: str) -> str:

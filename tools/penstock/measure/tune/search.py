@@ -12,13 +12,19 @@ from typing import Any
 
 from penstock.base import launch
 from penstock.base.errors import UserError
+from penstock.measure import records
 from penstock.measure.campaign.execute import Listen
-from penstock.measure.campaign.program import PROGRAM, common_parameters
+from penstock.measure.campaign.program import PROGRAM, common_parameters, options
+from penstock.measure.campaign.request import split_words
 from penstock.measure.campaign.run import run
 from penstock.measure.report.results import Line, record_of
 from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, OPERATIONS, Choice, choose, ranked, score
+from penstock.measure.tune.predict import by_promise, predict
 
 OVERRIDES = ("PENSTOCK_PLAN", "PENSTOCK_PLANS")  # they would be measured under the name of every plan
+
+WORTH_CONFIRMING = 0.9  # of the default's time in a first round, where the budget is too small for a last one
+NEVER_SLOW = 1000  # of --cases: no plan is dropped; the device is not measured then
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,8 @@ class Round:
     share: float
 
 
-FIRST, MIDDLE = Round("all plans", 2, 0.4), Round("the better ones", 4, 0.45)
+COST = Round("the default", 1, 0.1)
+FIRST, MIDDLE = Round("the plans that promise most", 2, 0.4), Round("the better ones", 4, 0.45)
 LAST = Round("the best against the default", 12, 1.0)
 
 
@@ -60,7 +67,10 @@ def search(
 ) -> Found:
     """WATCH is asked for a listener to each round, of that name and so many plans; SAY gets a sentence after each.
 
-    The budget is a goal: the first round has one repetition at least, and the last one enough for an interval.
+    A run of the default shows what a run costs, and what its problems are, for which the library predicts the plans.
+    The first round then has as many of them as it has time for. The budget is a goal: the first round has three plans
+    and one repetition at least, and the last one enough repetitions for an interval. If there is no time for a last
+    round, and no plan looks faster, there is none, and the default stays.
     """
     end = time.monotonic() + wanted.budget
     found = Found()
@@ -69,7 +79,7 @@ def search(
         """Also the seconds that one run of one plan takes."""
         begin = time.monotonic()
         with watch(one.name, len(plans)) as listen:
-            content = _measure(wanted, one, plans, max(least, (end - begin) * one.share), listen)
+            content = measure_round(wanted, one, plans, max(least, (end - begin) * one.share), listen)
         lines = tuple(line for line in record_of(content).lines if not line.control)
         for line in lines:
             if not line.usable:
@@ -80,16 +90,23 @@ def search(
     def left() -> float:
         return max(0.0, end - time.monotonic())
 
-    plans = wanted.plans
-    _, lines, cost = measure(FIRST, plans)
+    content, _, cost = measure(COST, wanted.plans[:1])
+    problems = [line["problem"] for line in content["results"] if line["problem"]]
+    others = by_promise(wanted.plans[1:], [predict(wanted.mpi, problem) for problem in problems])
+    affordable = int(left() * FIRST.share / (cost * (1 + FIRST.repetitions)))
+    chosen = {wanted.plans[0], wanted.current, *others[: max(2, affordable - 1)]}
+    plans = [plan for plan in wanted.plans if plan in chosen]
+    content, lines, cost = measure(FIRST, plans)
     say(_standing(lines, FIRST, left()))
     better = _survivors(lines, wanted, 3)
     if len(better) > 3 and left() > cost * (len(better) * (1 + MIDDLE.repetitions) + 3 * (1 + LEAST_FOR_INTERVAL)):
         plans = better
-        _, lines, cost = measure(MIDDLE, plans)
+        content, lines, cost = measure(MIDDLE, plans)
         say(_standing(lines, MIDDLE, left()))
     plans = _survivors(lines, wanted, 1)
-    content, _, _ = measure(LAST, plans, 1 + 1.5 * cost * len(plans) * (1 + LEAST_FOR_INTERVAL))
+    confirming = cost * len(plans) * (1 + LEAST_FOR_INTERVAL)
+    if confirming < left() or any(score(line) < WORTH_CONFIRMING for line in lines if line.usable):
+        content, _, _ = measure(LAST, plans, 1 + 1.5 * confirming)
     found.choices = [
         choose(content, operation, wanted.plans[0], wanted.current, common_parameters(wanted.mpi))
         for operation in OPERATIONS
@@ -97,18 +114,23 @@ def search(
     return found
 
 
-def _measure(wanted: Search, one: Round, plans: list[str], seconds: float, listen: Listen) -> dict[str, Any]:
-    path = wanted.scratch / f"{one.name.replace(' ', '_')}.json"
-    command = [*launch.command(PROGRAM, wanted.mpi, wanted.ranks), *wanted.words, "--methods", ",".join(plans)]
-    command += ["--repetitions", str(one.repetitions), "--time-limit", f"{seconds:.1f}", "--no-aa"]
+def measure_round(wanted: Search, one: Round, plans: list[str], seconds: float, listen: Listen) -> dict[str, Any]:
+    """The record of the round ONE of PLANS, which should take at most SECONDS, or as long as it takes if that is 0."""
+    path, cases = wanted.scratch / f"{one.name.replace(' ', '_')}.json", wanted.scratch / "cases.json"
+    given = split_words(wanted.words, options(wanted.mpi)["Run"])
+    case = {"case": "tune", "words": [*given.case, "--no-aa", "--methods", ",".join(plans)]}
+    cases.write_text(json.dumps({"cases": [case], "slow_factor": NEVER_SLOW}), encoding="utf-8")
+    command = [*launch.command(PROGRAM, wanted.mpi, wanted.ranks), "--cases", str(cases), *given.run]
+    command += ["--repetitions", str(one.repetitions)]
+    command += ["--time-limit", f"{seconds:.1f}"] if seconds > 0 else []
     command += ["--seed", str(one.repetitions), "--dir", str(wanted.scratch), "--json", str(path), "--progress"]
-    if not any(word.partition("=")[0] == "--readers" for word in wanted.words):
+    if not any(word.partition("=")[0] == "--readers" for word in given.run):
         command += ["--readers", str(wanted.ranks)]
     environment = {name: value for name, value in launch.environment().items() if name not in OVERRIDES}
     outcome = run(command, environment | {"PENSTOCK_WISDOM": "none"}, listen)
     if not path.is_file():
         raise UserError(outcome.complaint(PROGRAM), 2 if outcome.status == 2 else 1)
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    content: dict[str, Any] = records.read(path, records.CASES)["cases"][0]
     if not any(line["seconds"] for line in content["results"]):
         raise UserError(f"--budget {wanted.budget:g}: no repetition of {len(plans)} plans ended in time: give more")
     return content

@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -55,19 +55,53 @@ def file_of_user() -> Path:
 
 def read(path: Path) -> list[dict[str, Any]]:
     """The entries of the file PATH, none if there is no file; a UserError if it is no file of wisdom."""
+    return _content(path)["entries"]
+
+
+def machines(path: Path) -> list[dict[str, Any]]:
+    """The machines of the file PATH: docs/wisdom.md."""
+    return _content(path)["machines"]
+
+
+def _content(path: Path) -> dict[str, list[dict[str, Any]]]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return []
+        return {"entries": [], "machines": []}
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise UserError(f"{path} is no file of wisdom (JSON): move it away, or name another file") from None
     found = content.get("schema") if isinstance(content, dict) else None
-    entries = content.get("entries") if isinstance(content, dict) else None
-    if found != SCHEMA or not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
-        raise UserError(f"{path}: its schema is {found!r}, not {SCHEMA!r}: move it away, or name another file")
-    return entries
+    if found == SCHEMA:
+        lists = {"entries": content.get("entries"), "machines": content.get("machines", [])}
+        if all(isinstance(one, list) and all(isinstance(part, dict) for part in one) for one in lists.values()):
+            return lists
+    raise UserError(f"{path}: its schema is {found!r}, not {SCHEMA!r}: move it away, or name another file")
+
+
+def alike(one: Problem, other: Problem) -> bool:
+    """Whether they differ in sizes alone, and in these by a tenth at most."""
+
+    def same(a: Any, b: Any) -> bool:
+        sizes = all(isinstance(value, int) and not isinstance(value, bool) for value in (a, b))
+        return bool(abs(a - b) <= 0.1 * max(a, b)) if sizes else bool(a == b)
+
+    return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
+
+
+@contextlib.contextmanager
+def using(path: Path) -> Iterator[None]:
+    """Programs started meanwhile have the wisdom of PATH alone."""
+    before = os.environ.get(SETTING)
+    os.environ[SETTING] = str(path)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SETTING]
+        else:
+            os.environ[SETTING] = before
 
 
 def must_be_writable(path: Path) -> None:
@@ -83,18 +117,39 @@ def keep(path: Path, entries: list[Entry]) -> None:
 
     Any number of processes may do so at once: a lock makes them take turns, and readers see a whole file.
     """
-    with _changing(path) as real:
-        problems = [entry.problem for entry in entries]
-        today = date.today().isoformat()
+    problems = [entry.problem for entry in entries]
+    today = date.today().isoformat()
+
+    def add(content: dict[str, list[dict[str, Any]]]) -> None:
         kept = [
             entry
-            for entry in read(real)
+            for entry in content["entries"]
             if entry.get("problem") not in problems and str(entry.get("expires") or today) >= today
         ]
-        content = {"schema": SCHEMA, "entries": [asdict(entry) for entry in entries] + kept}
+        content["entries"] = [asdict(entry) for entry in entries] + kept
+
+    _change(path, add)
+
+
+def keep_machine(path: Path, machine: dict[str, Any]) -> None:
+    """The same for MACHINE, in place of what was probed before with as many ranks."""
+    of = ("filesystem", "mpi", "ranks")
+
+    def add(content: dict[str, list[dict[str, Any]]]) -> None:
+        others = [one for one in content["machines"] if any(one.get(name) != machine[name] for name in of)]
+        content["machines"] = [machine, *others]
+
+    _change(path, add)
+
+
+def _change(path: Path, change: Callable[[dict[str, list[dict[str, Any]]]], None]) -> None:
+    with _changing(path) as real:
+        content = _content(real)
+        change(content)
         partial = real.with_name(f".{real.name}.{os.getpid()}.partial")
         try:
-            partial.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            text = json.dumps({"schema": SCHEMA, **content}, indent=1, allow_nan=False)
+            partial.write_text(text + "\n", encoding="utf-8")
             if real.exists():
                 shutil.copymode(real, partial)
             partial.replace(real)

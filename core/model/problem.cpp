@@ -1,5 +1,5 @@
 // Problem: how alike two problems are.
-#include "core/plan/problem.hpp"
+#include "core/model/problem.hpp"
 
 #include <algorithm>
 #include <cmath>

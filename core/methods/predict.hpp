@@ -1,0 +1,25 @@
+// Predict: the seconds that the plans worth trying should take, by a cost model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/plan/machine.hpp"
+#include "core/plan/plan.hpp"
+
+namespace penstock {
+
+struct Prediction {
+  std::string transport;  // with its parameters
+  Estimate estimate;
+};
+
+// For PROBLEM on MACHINE, by the transports' own counts. PLAN gives what is not of the transport. Transports that
+// cannot tell, and those that are not defined for such a plan, are left out. The default is first.
+std::vector<Prediction> predict(const Plan& plan, const Problem& problem, const Machine& machine);
+
+// That of the plan to use: the default, unless another one should be faster by more than such a model may err.
+// REQUIRES: not empty.
+const Prediction& best_of(const std::vector<Prediction>& predictions);
+
+}  // namespace penstock

@@ -1,0 +1,80 @@
+"""regret.py: `penstock bench --preset regret`: how good the plans are that Penstock chooses."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import typer
+from rich import box
+from rich.table import Table
+
+from penstock.base import launch
+from penstock.base.errors import UserError
+from penstock.base.replaceable import must_be_replaceable
+from penstock.cli.campaigns import wide
+from penstock.cli.say import say
+from penstock.measure import records
+from penstock.measure.campaign.execute import Listen
+from penstock.measure.campaign.record import save
+from penstock.measure.campaign.scratch import scratch as make_scratch
+from penstock.measure.tune.candidates import transport_of
+from penstock.measure.tune.regret import CASES, REPETITIONS, Regret, regrets, summary
+
+NAME = "regret"
+Watch = Callable[[str, int], AbstractContextManager[Listen]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Where, on which numbers of ranks, and the file for the record."""
+
+    mpi: launch.Mpi
+    ranks: list[int]
+    directory: Path
+    output: Path | None
+
+
+def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch) -> None:
+    """WORDS are what is left of the command line: --repetitions N alone. ONLY names cases, separated by semicolons."""
+    repetitions = REPETITIONS
+    if words[:1] == ["--repetitions"] and len(words) == 2 and words[1].isdigit() and int(words[1]) > 0:
+        repetitions = int(words[1])
+    elif words:
+        raise UserError(f"--preset {NAME} brings its own cases: {words[0]} cannot stand beside it")
+    names = list(CASES) if only is None else [name.strip() for name in only.split(";")]
+    for name in names:
+        if name not in CASES:
+            raise UserError(f"--only: no case '{name}'; there are {'; '.join(CASES)}")
+    output = wanted.output
+    if output is not None:
+        must_be_replaceable(output)
+    with make_scratch(wanted.directory) as scratch:
+        found = regrets(wanted.mpi, wanted.ranks, names, repetitions, scratch, watch, say)
+    _show(found)
+    if output is not None:
+        content = {"schema": records.REGRET, "repetitions": repetitions, "regret": [asdict(one) for one in found]}
+        save(output, content)
+        typer.echo(f"The whole record is in {output}")
+
+
+def _show(found: list[Regret]) -> None:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("problem", "best", "estimate", "measure"):
+        made.add_column(name, no_wrap=True)
+    made.add_column("95 %", no_wrap=True)
+    made.add_column("default", justify="right")
+    for one in found:
+        interval = f"{one.low:.2f} to {one.high:.2f}" if one.low is not None and one.high is not None else ""
+        made.add_row(
+            f"{one.case}, {one.np} ranks, {one.problem['operation']}",
+            transport_of(one.best),
+            f"{one.estimate:.2f} {transport_of(one.plan_estimate)}",
+            f"{one.measure:.2f} {transport_of(one.plan_measure)}",
+            interval,
+            f"{one.default_regret:.2f}",
+        )
+    say("")
+    wide(made).print(made)
+    for line in summary(found):
+        say(line)
