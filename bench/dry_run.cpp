@@ -19,24 +19,24 @@ using Json = nlohmann::json;
 
 constexpr double ceiling_seconds = 1;
 
-Json case_json(const Case& one, const Options& options, int ranks) {
-  const auto problems = problems_of(one, ranks, options.directory);
+Json case_json(const Case& one) {
   Json methods = Json::array();
   for (const Method& method : one.methods) methods.push_back(method.label);
-  return {{"case", one.name},
-          {"workload", one.workload_name},
-          {"regime", name(one.regime)},
-          {"bytes", one.total_bytes()},
-          {"compute_seconds", one.compute_seconds},
-          {"methods", std::move(methods)},
-          {"problems", problems ? *problems : Json::array()}};
+  return {{"case", one.name},           {"workload", one.workload_name},          {"regime", name(one.regime)},
+          {"bytes", one.total_bytes()}, {"compute_seconds", one.compute_seconds}, {"methods", std::move(methods)}};
 }
 
-Json job_json(const Options& options, int ranks) {
+Result<Json> job_json(const Options& options, int ranks) {
   Json cases = Json::array();
-  for (const Case& one : options.cases) cases.push_back(case_json(one, options, ranks));
+  for (const Case& one : options.cases) {
+    Json json = case_json(one);
+    if (options.problems_only) {
+      PENSTOCK_ASSIGN(json["problems"], problems_of(one, ranks, options.directory));
+    }
+    cases.push_back(std::move(json));
+  }
   const Needs needs = needs_of(options, ranks);
-  return {{"np", ranks}, {"cases", std::move(cases)}, {"disk_bytes", needs.disk}, {"memory_bytes", needs.memory}};
+  return Json{{"np", ranks}, {"cases", std::move(cases)}, {"disk_bytes", needs.disk}, {"memory_bytes", needs.memory}};
 }
 
 }  // namespace
@@ -52,7 +52,8 @@ Result<Json> dry_run(const Communicator& comm, const Options& options) {
       continue;
     }
     for (const Case& one : sized.cases) largest = std::max(largest, one.total_bytes());
-    jobs.push_back(job_json(sized, ranks));
+    PENSTOCK_ASSIGN(Json job, job_json(sized, ranks));
+    jobs.push_back(std::move(job));
   }
   if (options.problems_only) return jobs;
   PENSTOCK_ASSIGN(const int64_t free, free_bytes(options.directory));

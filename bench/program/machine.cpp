@@ -218,7 +218,7 @@ class Machine : public Program {
   }
   Status read(const Communicator& comm, Way way, Who who) {
     PENSTOCK_TRY(create(comm));
-    PENSTOCK_TRY(move(comm, true, way == Way::cache ? Way::cache : Way::synced, Who::all));
+    PENSTOCK_TRY(agree(comm, move(comm, true, way == Way::cache ? Way::cache : Way::synced, Who::all)));
     if (way != Way::cache) PENSTOCK_TRY(from_root(comm, comm->rank() == 0 ? drop() : Status()));
     return move(comm, false, way == Way::synced ? Way::cache : way, who);
   }
@@ -246,7 +246,7 @@ class Machine : public Program {
   Status small(const Communicator& comm, bool writing) {
     amount_ = small_calls * comm->size();
     PENSTOCK_TRY(create(comm));
-    if (!writing) PENSTOCK_TRY(small_pass(comm, true));
+    if (!writing) PENSTOCK_TRY(agree(comm, small_pass(comm, true)));
     return small_pass(comm, writing);
   }
   Status small_pass(const Communicator& comm, bool writing) {

@@ -34,9 +34,9 @@ int Learner::Question::tried() const {
       std::ranges::count_if(arms, [](const Arm& arm) { return arm.refused || !arm.seconds.empty(); }));
 }
 
-int Learner::Question::to_try(double share) const {
+int Learner::Question::to_try(bool may_try) const {
   if (arms[0].seconds.size() < trials - 1) return 0;
-  if (extra > share * total) return 0;
+  if (!may_try) return 0;
   for (size_t i = 0; i < arms.size(); ++i)
     if (!arms[i].refused && arms[i].seconds.empty()) return static_cast<int>(i);
   std::vector<size_t> order;
@@ -78,7 +78,7 @@ Learner::Advice Learner::next(const std::string& problem, const std::vector<std:
     for (const std::string& plan : plans) question.arms.push_back({plan, {}, false});
   asked_ = &question;
   if (question.settled < 0) {
-    const int arm = question.to_try(share);
+    const int arm = question.to_try(extra_ <= share * total_);
     if (arm < 0) question.settle();
     arm_ = static_cast<size_t>(std::max(arm, 0));
   }
@@ -101,10 +101,10 @@ void Learner::took(double seconds) {
   if (asked_ == nullptr) return;
   Question& question = *asked_;
   asked_ = nullptr;
-  question.total += seconds;
+  total_ += seconds;
   Arm& arm = question.arms[arm_];
   if (question.settled < 0) {
-    if (arm_ != 0) question.extra += std::max(0.0, seconds - question.arms[0].median());
+    if (arm_ != 0) extra_ += std::max(0.0, seconds - question.arms[0].median());
     arm.seconds.push_back(seconds);
     return;
   }

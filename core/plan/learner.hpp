@@ -17,8 +17,8 @@ class Learner {
   };
 
   // The plan to use now for PROBLEM: one of PLANS, which are the same each time. The first is the default. Trials of
-  // other plans may take SHARE of the time of all that were asked for, in addition; a trial that goes wrong delays the
-  // next ones accordingly.
+  // other plans may take SHARE of the time of all problems' calls, in addition: the next one waits until those before
+  // are within it.
   Advice next(const std::string& problem, const std::vector<std::string>& plans, double share);
   // The plan of the last next() cannot be used, and is not the default: it is not tried again.
   void refuse();
@@ -35,18 +35,18 @@ class Learner {
   };
   struct Question {
     std::vector<Arm> arms;
-    double total = 0, extra = 0;  // seconds of all, and of trials beyond the default's median
-    int settled = -1;             // an arm
-    std::vector<double> recent;   // seconds since then
+    int settled = -1;            // an arm
+    std::vector<double> recent;  // seconds since then
 
     int tried() const;
-    int to_try(double share) const;  // -1: all is known
+    int to_try(bool may_try) const;  // -1: all is known
     int best() const;                // of those that were tried often enough
     void settle();
     void forget();  // what was measured
   };
 
   std::map<std::string, Question> questions_;
+  double total_ = 0, extra_ = 0;  // seconds of all, and of trials beyond the default's median
   Question* asked_ = nullptr;
   size_t arm_ = 0;
 };

@@ -82,6 +82,14 @@ TEST(Learner, ProblemsAreApartAndRefusedPlansAreNotTriedAgain) {
   EXPECT_EQ(learner.next("p", plans, 1).reason, "learning: 0 of 5 plans tried");
 }
 
+TEST(Learner, TheShareIsOfAllProblemsTogether) {
+  Learner learner;
+  for (int i = 0; i < 3; ++i) step(learner, usual, 0.5, "p");
+  ASSERT_EQ(step(learner, usual, 0.5, "p"), "fast");
+  while (step(learner, usual, 0.5, "p") != "hopeless") continue;
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(step(learner, usual, 0.5, "q"), "default") << "the 9 seconds are not paid for";
+}
+
 TEST(Learner, AFailedTrialDoesNotCount) {
   Learner learner;
   EXPECT_EQ(learner.next("p", plans, 1).plan, "default");

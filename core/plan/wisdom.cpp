@@ -26,6 +26,7 @@ constexpr std::string_view schema = "penstock.wisdom/1", schemas = "penstock.wis
 constexpr std::string_view site_file = "/etc/penstock/wisdom.json";
 constexpr double max_distance = 3;      // more than a factor of 8, in all sizes together, is another problem
 constexpr int64_t max_bytes = 1 << 20;  // of a file
+constexpr int64_t max_ranks = 1 << 30, max_total = int64_t{1} << 60;
 
 Json json_of(const Problem& p) {
   return {{"operation", p.write ? "write" : "read"},
@@ -63,6 +64,8 @@ Problem problem_of(const Json& json) {
   p.bytes = count_in(json, "bytes_per_rank");
   p.blocks = count_in(json, "blocks_per_rank");
   p.run_bytes = count_in(json, "run_bytes");
+  if (p.ranks < 1 || p.ranks_per_node < 1 || p.ranks > max_ranks || p.bytes > max_total / p.ranks)
+    throw std::invalid_argument("its ranks, or their bytes, are out of range");
   p.filesystem = json.at("filesystem");
   p.mpi = json.at("mpi");
   return p;

@@ -132,6 +132,9 @@ TEST(Wisdom, AProblemIsReadBack) {
   const auto back = parse_problem(text_of(problem(12345, 7)));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(distance(*back, problem(12345, 7)), 0);
+  for (const Problem& wrong : {problem(1, 0), problem(1, int64_t{1} << 40), problem(INT64_MAX, 2)})
+    EXPECT_NE(parse_problem(text_of(wrong)).status().message().find("its ranks, or their bytes, are out of range"),
+              std::string::npos);
   EXPECT_TRUE(parse_problem("{").status().message().starts_with("it is no problem as in docs/wisdom.md: "));
 }
 

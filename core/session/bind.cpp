@@ -78,8 +78,15 @@ Choice choice_of(const Wise& wise, const Problem& problem) {
   return {wise.plan, reason_of(wise, problem), wise.seconds * share};
 }
 
+// Whether TRANSPORT may fail where the default does not: io=auto does without what a file system has not. Only wisdom,
+// which was measured there, has such plans.
+bool may_be_refused(std::string_view transport) {
+  return transport.find("io=direct") != std::string_view::npos || transport.find("io=mmap") != std::string_view::npos;
+}
+
 Choice estimated(const File::State& state, const Problem& problem, const Machine& machine) {
-  const std::vector<Prediction> all = predict(state.plan, problem, machine);
+  std::vector<Prediction> all = predict(state.plan, problem, machine);
+  std::erase_if(all, [](const Prediction& one) { return may_be_refused(one.transport); });
   if (all.empty()) return {};
   const Prediction& best = best_of(all);
   std::string reason = fmt::format("estimate: {:.2g} s, most of it {}", best.estimate.seconds(), best.estimate.limit());
@@ -87,26 +94,29 @@ Choice estimated(const File::State& state, const Problem& problem, const Machine
   return {best.transport, std::move(reason), best.estimate.seconds()};
 }
 
-// Sizes of one power of two are one problem: those of particles differ at each step.
-std::string coarse(Problem problem) {
+// What is learnt about: the plan without its transport, and the problem. Sizes of one power of two are one problem:
+// those of particles differ at each step.
+std::string question(const File::State& state, Problem problem) {
   for (int64_t* size : {&problem.bytes, &problem.blocks, &problem.run_bytes})
     *size = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(0, *size))));
-  return text_of(problem);
+  const auto plan = with_transport(state.plan, default_transport, vocabulary());
+  return (plan.ok() ? plan->text(vocabulary()) : std::string()) + text_of(problem);
 }
 
-// Without plans that cannot be used, or should take twice as long as the default.
+// Without plans that cannot be used, or should take much longer than the default.
 Choice learnt(const File::State& state, const Problem& problem) {
-  constexpr double most = 2;
+  constexpr double most = 2, most_on_usual_machines = 10;
   std::vector<std::string> plans = plans_to_try(problem.ranks);
-  std::erase_if(plans, [&](const std::string& plan) { return !usable(state, plan, problem.write).ok(); });
-  if (const Machine* machine = state.wisdom.machine(problem)) {
-    const std::vector<Prediction> all = predict(state.plan, problem, *machine);
-    for (const Prediction& one : all)
-      if (one.estimate.seconds() > most * all[0].estimate.seconds()) std::erase(plans, one.transport);
-  }
+  std::erase_if(
+      plans, [&](const std::string& plan) { return may_be_refused(plan) || !usable(state, plan, problem.write).ok(); });
+  const Machine* probed = state.wisdom.machine(problem);
+  const std::vector<Prediction> all = predict(state.plan, problem, probed != nullptr ? *probed : usual_machine());
+  const double limit = probed != nullptr ? most : most_on_usual_machines;
+  for (const Prediction& one : all)
+    if (one.estimate.seconds() > limit * all[0].estimate.seconds()) std::erase(plans, one.transport);
   Learning& learning = state.target.comm->attachments().get<Learning>();
   const double share = static_cast<double>(state.plan.settings.integer("learn")) / 100;
-  auto [plan, reason] = learning.learner.next(coarse(problem), plans, share);
+  auto [plan, reason] = learning.learner.next(question(state, problem), plans, share);
   learning.asked = true;
   learning.start = now();
   return {std::move(plan), std::move(reason), 0};
@@ -180,11 +190,15 @@ ReadWisdom known_wisdom(const std::string& filesystem, bool write, std::string_v
 
 void Learning::tell(int64_t most) {
   nanoseconds = 0;
-  if (most > 0) learner.took(static_cast<double>(most) * 1e-9);
+  if (most == failed)
+    learner.refuse();
+  else if (most > 0)
+    learner.took(static_cast<double>(most) * 1e-9);
 }
 
 void Learning::end(bool good) {
-  if (std::exchange(asked, false) && good) nanoseconds = std::max<int64_t>(1, std::llround((now() - start) * 1e9));
+  if (!std::exchange(asked, false)) return;
+  nanoseconds = good ? std::max<int64_t>(1, std::llround((now() - start) * 1e9)) : failed;
 }
 
 void bind_plan(File::State& state, const Problem& problem, bool background, bool alone) {
@@ -198,10 +212,12 @@ void bind_plan(File::State& state, const Problem& problem, bool background, bool
     const Status status =
         choice.transport == state.bound ? Status() : use_transport(state, choice.transport, problem.write);
     if (!status.ok()) {
-      report.warnings.push_back(fmt::format("wisdom's plan '{}' is not used: {}", choice.transport, status.message()));
+      Learning& learning = state.target.comm->attachments().get<Learning>();
+      report.warnings.push_back(fmt::format("{} '{}' is not used: {}",
+                                            learning.asked ? "the plan to try" : "wisdom's plan", choice.transport,
+                                            status.message()));
       report.reason = "default";
       report.predicted_seconds = 0;
-      Learning& learning = state.target.comm->attachments().get<Learning>();
       if (std::exchange(learning.asked, false)) learning.learner.refuse();
       if (state.bound != default_transport) (void)use_transport(state, default_transport, problem.write);
     }

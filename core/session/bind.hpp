@@ -35,12 +35,14 @@ ReadWisdom known_wisdom(const std::string& filesystem, bool write, std::string_v
 // "wisdom of 2026-11-27: 0.61 [0.58, 0.66] of the default's time".
 std::string reason_of(const Wise& wise, const Problem& problem);
 
-// What the ranks of a communicator have learnt; one of its attachments.
+// What the ranks of a communicator have learnt; one of its attachments. A plan with which any rank failed is not tried
+// again.
 struct Learning {
   Learner learner;
   bool asked = false;  // in the commit or read in progress, which began at START
   double start = 0;
-  int64_t nanoseconds = 0;  // of the last one, on this rank; 0: not known, or told already
+  int64_t nanoseconds = 0;  // of the last one, on this rank, or FAILED; 0: not known, or told already
+  static constexpr int64_t failed = INT64_MAX;
 
   // Local, where all ranks have the same MOST, their maximum.
   void tell(int64_t most);

@@ -47,7 +47,8 @@ Result<Work> agree_work(const File::State& state) {
   const int ranks = state.target.comm->size();
   const PatternWords put = pattern_of(state.puts, ranks), got = pattern_of(state.gets, ranks);
   // Rank 0 looks only where it may matter, also for other ranks' requests.
-  const bool looks_there = (state.mode == Mode::read || !state.gets.empty()) && !state.wisdom.empty();
+  const bool matters = !state.wisdom.empty() || state.plan.settings.integer("learn") > 0 || Trace::current() != nullptr;
+  const bool looks_there = (state.mode == Mode::read || !state.gets.empty()) && matters;
   const bool in_memory =
       looks_there && state.target.comm->rank() == 0 && state.file && is_in_page_cache(state.file->contents.parts.at(0));
   Learning& learning = state.target.comm->attachments().get<Learning>();

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "core/model/catalogue.hpp"
@@ -210,7 +213,13 @@ class Planes {
 // Long rows are copied in another way at some distances, modulo a page: core/base/copy.hpp.
 TEST(Kernels, LongRowsAreTheSameAtAnyDistance) {
   constexpr int64_t rows = 3, step = 6000, room = 3 * step + 4096;
-  std::vector<std::byte> from(room), to(room);
+  constexpr size_t size = (room + 4095) / 4096 * 4096 + 4096;
+  const auto page_aligned = [] {
+    return std::unique_ptr<std::byte, decltype(&std::free)>(static_cast<std::byte*>(std::aligned_alloc(4096, size)),
+                                                            &std::free);
+  };
+  const auto from_memory = page_aligned(), to_memory = page_aligned();
+  const std::span from(from_memory.get(), room), to(to_memory.get(), room);
   for (size_t i = 0; i < from.size(); ++i) from[i] = std::byte(i * 7 + i / 256);
   for (const int64_t bytes : {1025, 1040, 4096, 4111, 5999})
     for (const int64_t away : {0, 1, 16, 32, 63, 64, 4080}) {

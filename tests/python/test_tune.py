@@ -15,7 +15,7 @@ from penstock.cli import tune
 from penstock.cli.problems import problems_of, workload_of
 from penstock.measure.campaign.program import ask
 from penstock.measure.report.results import record_of
-from penstock.measure.tune import probe, search, wisdom
+from penstock.measure.tune import probe, regret, search, wisdom
 from penstock.measure.tune.candidates import candidates
 from penstock.measure.tune.choose import OPERATIONS, choose
 from penstock.measure.tune.elsewhere import elsewhere
@@ -30,12 +30,24 @@ def _wisdom_of_this_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PENSTOCK_WISDOM", str(tmp_path / "wisdom.json"))
 
 
+@pytest.fixture
+def _few_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search with all of them takes 20 s."""
+
+    def few(_mpi: launch.Mpi, form: str, _ranks: int) -> list[str]:
+        return [f"{form}/{transport}" for transport in ("two_phase", "two_phase:io=buffered", "independent")]
+
+    monkeypatch.setattr(tune, "candidates", few)
+    monkeypatch.setattr(regret, "candidates", few)
+
+
 def entry(problem: dict[str, Any], plan: str = "independent") -> wisdom.Entry:
     return wisdom.Entry(problem, plan, 0.5, 0.4, 0.6, "2026-11-27", 0.1, 12, 60)
 
 
+@pytest.mark.usefixtures("_few_plans")
 def test_what_tune_finds_is_used(penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = penstock("tune", *SMALL, "--budget", "6", "--format", "raw", "--wisdom", "found.json")
+    done = penstock("tune", *SMALL, "--budget", "40", "--format", "raw", "--wisdom", "found.json")
     assert done.returncode == 0, done.stderr
     assert "Kept as wisdom in found.json" in done.stdout
     entries = wisdom.read(tmp_path / "found.json")
@@ -100,7 +112,7 @@ def test_the_bench_keeps_what_it_measured(penstock: Penstock, tmp_path: Path) ->
         (("metadata",), "penstock tune is for workloads: metadata measures something else"),
         (("block2d", "--count-only"), "--count-only is of penstock bench only"),
         (("block2d", "--compute=1"), "--compute measures writing in the background"),
-        (("block2d", "--wisdom", "numbers.json"), "numbers.json: its schema is 'penstock.wisdom/1'"),
+        (("block2d", "--wisdom", "numbers.json"), "numbers.json: its entries or machines are no lists of objects"),
         (("block2d", "--wisdom", "/proc/nowhere/wisdom.json"), "/proc/nowhere"),
         (("block2d", "--wisdom", "damaged.json"), "damaged.json is no file of wisdom (JSON)"),
         (("block2d", "--wisdom", "newer.json"), "its schema is 'penstock.wisdom/2', not 'penstock.wisdom/1'"),
@@ -271,9 +283,10 @@ def test_without_an_interval_the_default_stays() -> None:
     assert "the default stays, since 2 repetitions give no 95 % interval" in str(tune._doubt(choice))
 
 
+@pytest.mark.usefixtures("_few_plans")
 def test_a_bad_plan_of_the_environment_is_found(penstock: Penstock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PENSTOCK_PLAN", "two_phase:buffer_bytes=4KiB,writers=1")
-    done = penstock("tune", "block2d", "--total", "8MiB", "--np", "2", "--budget", "4", "--regime", "cached")
+    done = penstock("tune", "block2d", "--total", "8MiB", "--np", "2", "--budget", "40", "--regime", "cached")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "write: PENSTOCK_PLAN=hdf5/two_phase:buffer_bytes=4KiB,writers=1 takes " in said
@@ -336,6 +349,7 @@ def test_a_probed_machine_is_kept_and_used(penstock: Penstock, tmp_path: Path) -
     assert penstock("tune", "--probe", "block2d").returncode == 2
 
 
+@pytest.mark.usefixtures("_few_plans")
 def test_a_record_and_a_trace_stand_for_a_workload(
     penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -357,7 +371,7 @@ def test_a_record_and_a_trace_stand_for_a_workload(
     assert "penstock tune" in said.stdout
     assert "measures other plans for it" in " ".join(said.stdout.split())
 
-    done = penstock("tune", "r.json", "--budget", "4")
+    done = penstock("tune", "r.json", "--budget", "40")
     assert done.returncode == 0, done.stderr
     kept = [one["problem"] for one in wisdom.read(tmp_path / "wisdom.json")]
     assert any(wisdom.alike(one, written) for one in kept)
@@ -401,7 +415,7 @@ def test_plans_are_tried_in_the_order_of_their_promise() -> None:
     assert by_promise(plans, []) == plans
 
 
-@pytest.mark.usefixtures("_short_probe")
+@pytest.mark.usefixtures("_short_probe", "_few_plans")
 def test_regret_is_against_the_best_plan(penstock: Penstock, tmp_path: Path) -> None:
     words = ("bench", "--preset", "regret", "--np", "2", "--only", "small, durable", "--repetitions", "2")
     done = penstock(*words, "--json", "regret.json")

@@ -259,6 +259,14 @@ class Campaign:
 def run_study(name: str, only: str | None, arguments: list[str], options: Campaign) -> None:
     """Repeats the published study NAME, or measures regret; ARGUMENTS are those that are not declared here."""
     if name == regret.NAME:
+        for word, is_given in (
+            ("--dry-run", options.dry_run),
+            ("--resume", options.resume),
+            ("--time-limit", options.time_limit is not None),
+            ("--scale or --largest", options.scale is not None or options.largest is not None),
+        ):
+            if is_given:
+                raise UserError(f"--preset {name} brings its own cases: {word} cannot stand beside it")
         wanted = regret.Wanted(options.mpi, list(options.ranks() or (RANKS,)), options.directory, options.json)
         regret.run_regret(wanted, arguments, only, watching(Console()))
         return

@@ -1,6 +1,7 @@
 """plan.py: `penstock plan` says which plan a workload gets, why, and what others should take."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,14 +11,16 @@ from rich.table import Table
 
 from penstock.base import launch, words
 from penstock.base.errors import UserError
+from penstock.cli.bench import must_be_foreground
 from penstock.cli.campaigns import wide
 from penstock.cli.options import Directory, Mpi
-from penstock.cli.problems import Problem, about, problems_of
+from penstock.cli.problems import Problem, about, problems_of, stands_for
 from penstock.cli.say import say
 from penstock.measure.campaign.program import ask
 from penstock.measure.tune.candidates import DEFAULT
 from penstock.measure.tune.elsewhere import elsewhere
 from penstock.measure.tune.predict import Predicted, predict
+from penstock.measure.tune.search import OVERRIDES
 
 PROBED = "Predicted by the rates that penstock tune --probe measured here. mpiio and io=mmap are not predicted."
 NOT_PROBED = (
@@ -48,8 +51,8 @@ def plan(
     """
     if not context.args or context.args[0].startswith("-"):
         raise UserError("which workload, record or trace? See penstock plan --help")
-    path = Path(context.args[0])
-    if path.exists():
+    must_be_foreground(context.args)
+    if (path := stands_for(context.args[0])) is not None:
         if len(context.args) > 1:
             raise UserError(f"{path} has its own options: {context.args[1]} cannot stand beside it")
         problems = problems_of(path)
@@ -59,6 +62,9 @@ def plan(
         if number > 0:
             say("")
         _explain(predict(mpi, problem))
+    for name in OVERRIDES:
+        if os.environ.get(name):
+            say(f"{name} is set, and takes precedence over all this.", "bold")
 
 
 def _of_workload(mpi: launch.Mpi, ranks: int, arguments: list[str], directory: Path) -> list[Problem]:

@@ -6,25 +6,33 @@ from pathlib import Path
 from typing import Any
 
 from penstock.base import words
-from penstock.base.errors import UserError, must_be_there
+from penstock.base.errors import UserError
+from penstock.jobs.trace.blocks import SUFFIX
 from penstock.jobs.trace.reader import read_trace
 from penstock.measure import records
 
 Problem = dict[str, Any]
 
 
+def stands_for(word: str) -> Path | None:
+    """The record or trace that WORD names; None if it is a workload, whatever files there are of its name."""
+    path = Path(word)
+    is_trace = path.is_dir() and any(path.glob("*" + SUFFIX))
+    return path if is_trace or path.is_file() or (path.exists() and "/" in word) else None
+
+
 def problems_of(path: Path) -> list[Problem]:
     """Of the record of penstock bench in the file PATH, or of the trace in the folder PATH: each once, those that moved
     most bytes first.
     """
-    must_be_there(path)
     texts = _of_trace(path) if path.is_dir() else _of_record(path)
     if not texts:
         raise UserError(f"{path}: nothing in it says what was asked of a plan: it is older, or moved nothing")
     moved: Counter[str] = Counter()
-    for text in texts:
-        problem = json.loads(text)
-        moved[text] += problem["bytes_per_rank"] * problem["ranks"]
+    with records.taking_apart(path, "record or trace"):
+        for text in texts:
+            problem = json.loads(text)
+            moved[text] += problem["bytes_per_rank"] * problem["ranks"]
     return [json.loads(text) for text, _ in moved.most_common()]
 
 
@@ -46,6 +54,7 @@ def _of_record(path: Path) -> list[str]:
 
 def workload_of(problem: Problem) -> list[str]:
     """A workload of penstock bench that asks the same of its plan: blocks, bytes and contiguous bytes of each rank."""
+    cached = not problem["durable"] if problem["operation"] == "write" else problem["in_memory"]
     kind = "real64" if problem["run_bytes"] % 8 == 0 else "uint8"
     return [
         *(
@@ -56,8 +65,16 @@ def workload_of(problem: Problem) -> list[str]:
             str(max(1, problem["blocks_per_rank"])),
         ),
         *("--row-bytes", str(problem["run_bytes"]), "--type", kind),
-        *("--regime", "durable" if problem["durable"] else "cached"),
+        *("--regime", "cached" if cached else "durable"),
     ]
+
+
+def largest_to_tune(path: Path) -> Problem:
+    """Of those of PATH the largest that a workload can stand for."""
+    for problem in problems_of(path):
+        if problem["format"] and problem["placement"] in ("", "single"):
+            return problem
+    raise UserError(f"{path}: only single files of hdf5, netcdf and raw can be tuned")
 
 
 def about(problem: Problem) -> str:

@@ -47,14 +47,19 @@ def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch)
         if name not in CASES:
             raise UserError(f"--only: no case '{name}'; there are {'; '.join(CASES)}")
     output = wanted.output
+
+    def keep(found: list[Regret]) -> None:
+        if output is not None:
+            content = {"schema": records.REGRET, "repetitions": repetitions, "regret": [asdict(one) for one in found]}
+            save(output, content)
+
     if output is not None:
         must_be_replaceable(output)
+    keep([])  # finds out now that it cannot be written
     with make_scratch(wanted.directory) as scratch:
-        found = regrets(wanted.mpi, wanted.ranks, names, repetitions, scratch, watch, say)
+        found = regrets(wanted.mpi, wanted.ranks, names, repetitions, scratch, watch, say, keep)
     _show(found)
     if output is not None:
-        content = {"schema": records.REGRET, "repetitions": repetitions, "regret": [asdict(one) for one in found]}
-        save(output, content)
         typer.echo(f"The whole record is in {output}")
 
 

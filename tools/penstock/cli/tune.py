@@ -15,7 +15,7 @@ from penstock.base.errors import UserError
 from penstock.cli.bench import PROGRAMS, must_be_foreground, of_ior
 from penstock.cli.campaigns import wide
 from penstock.cli.options import Directory, Mpi
-from penstock.cli.problems import about, problems_of, workload_of
+from penstock.cli.problems import about, largest_to_tune, stands_for, workload_of
 from penstock.cli.progress import make_progress, watching
 from penstock.cli.say import say
 from penstock.measure import records
@@ -69,11 +69,8 @@ def tune(
         return
     if not context.args or context.args[0].startswith("-"):
         raise UserError("which workload? See penstock bench --help")
-    if (path := Path(context.args[0])).exists():
-        problem = problems_of(path)[0]
-        say(f"Like {about(problem)}")
-        np, form = int(problem["ranks"]), str(problem["format"])
-        context.args[:1] = workload_of(problem)
+    if (path := stands_for(context.args[0])) is not None:
+        np, form = _be_like(path, context)
     if context.args[0] in PROGRAMS:
         raise UserError(f"penstock tune is for workloads: {context.args[0]} measures something else")
     for word in context.args:
@@ -100,6 +97,17 @@ def tune(
     if results:
         wisdom.keep(file, results)
     say(f"Kept as wisdom in {file}" if results else f"Nothing was kept in {file}: too few repetitions")
+
+
+def _be_like(path: Path, context: typer.Context) -> tuple[int, str]:
+    """Puts a workload into CONTEXT that stands for the largest commit or read in PATH; its ranks and format."""
+    for name in ("np", "form"):
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE":
+            raise UserError(f"{path} says how many ranks there are, and the format: leave out --np and --format")
+    problem = largest_to_tune(path)
+    say(f"Like {about(problem)}")
+    context.args[:1] = workload_of(problem)
+    return int(problem["ranks"]), str(problem["format"])
 
 
 def _probe(mpi: launch.Mpi, ranks: int, directory: Path, file: Path) -> None:

@@ -2,12 +2,15 @@
 
 import contextlib
 import json
+from datetime import date
 from typing import Any
 
 from penstock.base import words
 from penstock.base.errors import UserError
 from penstock.jobs.job import Job
 from penstock.measure.tune import wisdom
+
+NEEDED = {"problem", "plan", "ratio", "measured"}  # of an entry
 
 
 def tuning(job: Job) -> list[str]:
@@ -26,11 +29,13 @@ def tuning(job: Job) -> list[str]:
 
 
 def _known() -> list[dict[str, Any]]:
+    """Entries that the library would use, too."""
+    today = date.today().isoformat()
     entries: list[dict[str, Any]] = []
     for file in wisdom.files():
         with contextlib.suppress(UserError):  # the library warns of it
             entries += wisdom.read(file)
-    return entries
+    return [one for one in entries if one.keys() >= NEEDED and str(one.get("expires") or today) >= today]
 
 
 def _sentence(job: Job, problem: dict[str, Any], seconds: float, known: list[dict[str, Any]]) -> str:
@@ -40,7 +45,7 @@ def _sentence(job: Job, problem: dict[str, Any], seconds: float, known: list[dic
         f"in {blocks}"
     )
     for entry in known:
-        if not wisdom.alike(entry.get("problem") or {}, problem):
+        if not wisdom.alike(entry["problem"], problem):
             continue
         if entry["ratio"] == 1:
             return f"{what}: penstock tune found nothing faster than the default plan ({entry['measured']})."

@@ -68,8 +68,9 @@ def regrets(
     scratch: Path,
     watch: Watch,
     say: Callable[[str], None],
+    keep: Callable[[list[Regret]], None],
 ) -> list[Regret]:
-    """Of the CASES of these NAMES on each number of RANKS. SAY gets a sentence after each case."""
+    """Of the CASES of these NAMES on each number of RANKS. SAY gets a sentence after each case, KEEP all so far."""
     found: list[Regret] = []
     for np in ranks:
         known = scratch / f"machine{np}.json"
@@ -91,6 +92,7 @@ def regrets(
                 for operation in OPERATIONS:
                     found.append(_regret(mpi, name, np, content, operation, chosen, took, spent))
                     say(sentence(found[-1]))
+            keep(found)
     return found
 
 
@@ -118,6 +120,9 @@ def _regret(
     best = min(lines, key=lambda method: stats.median(lines[method]))
     estimated = predict(mpi, problem).estimated
     plans = {"estimate": f"{FORMAT}/{estimated}" if estimated else default, "measure": chosen[operation]}
+    for how, plan in plans.items():
+        if plan not in lines:
+            raise UserError(f"{name}, {operation}: {how} chose {plan}, which failed", 1)
     of = {plan: stats.ratio(lines[plan], lines[best]) for plan in (default, *plans.values())}
     estimate, measure, stays = of[plans["estimate"]], of[plans["measure"]], of[default]
     assert estimate is not None

@@ -77,6 +77,7 @@ def _content(path: Path) -> dict[str, list[dict[str, Any]]]:
         lists = {"entries": content.get("entries"), "machines": content.get("machines", [])}
         if all(isinstance(one, list) and all(isinstance(part, dict) for part in one) for one in lists.values()):
             return lists
+        raise UserError(f"{path}: its entries or machines are no lists of objects: move it away, or name another file")
     raise UserError(f"{path}: its schema is {found!r}, not {SCHEMA!r}: move it away, or name another file")
 
 
