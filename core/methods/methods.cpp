@@ -226,6 +226,9 @@ std::vector<std::string> plans_to_try(int64_t ranks) {
         "two_phase:buffer_bytes=32MiB", "two_phase:neighbours=messages", "two_phase:queue_depth=4", "independent",
         "independent:io=direct", "independent:io=mmap", "mpiio", "mpiio:coordination=independent"})
     plans.emplace_back(plan);
+  std::erase_if(plans, [](const std::string& plan) {
+    return !find_transport(plan.substr(0, plan.find(':')))->describe().missing.empty();
+  });
   return plans;
 }
 

@@ -22,7 +22,7 @@ bool is_set(const Plan& plan);
 Status check_transport(const Plan& plan, Direction direction);
 
 // Transports with the parameters that have made a difference, for a planner to choose from on RANKS ranks; the default
-// first. Without servers, which take cores from the program.
+// first. Without servers, which take cores from the program, and without those that are not built.
 std::vector<std::string> plans_to_try(int64_t ranks);
 
 // One method of writing a file, with its own name in listings and comparisons.
