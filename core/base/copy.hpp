@@ -13,7 +13,7 @@ namespace penstock {
 
 // Whether `rep movsb`, by which the kernel and the C library copy, is slow from address FROM to address TO. On AMD's
 // processors with fast short rep mov (Zen 3 and later) it takes three to four times as long if TO is a few bytes after
-// FROM modulo 4096. malloc returns large arrays 16 bytes after the begin of a page: to read into them from the page
+// FROM modulo 4096. malloc returns large arrays 16 bytes after the start of a page: to read into them from the page
 // cache, or from a window, is such a copy. See docs/decisions/0045.
 inline bool copies_slowly(uintptr_t to, uintptr_t from) {
 #ifdef __x86_64__

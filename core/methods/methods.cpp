@@ -43,9 +43,8 @@ Descriptor make_common() {
         "in which files the data goes"},
        {"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
        {"learn", Parameter::Type::integer, "0", "0",
-        "if no transport is named: other plans are tried on the program's own commits and reads, and may lengthen them "
-        "by "
-        "so many percent; 0 tries none"},
+        "if no transport is named: try other plans on the program's own commits and reads; how many percent of their "
+        "time this may cost; 0 tries none"},
        checksums,
        verify,
        {"lost_parts", Parameter::Type::choice, "refuse|zeros", "refuse",

@@ -17,10 +17,15 @@ std::vector<Prediction> predict(const Plan& plan, const Problem& problem, const 
   return predictions;
 }
 
+bool may_be_refused(std::string_view transport) {
+  return transport.find("io=direct") != std::string_view::npos || transport.find("io=mmap") != std::string_view::npos;
+}
+
 const Prediction& best_of(const std::vector<Prediction>& predictions) {
   constexpr double margin = 0.6;  // predictions were up to 1.6 times off on one machine
   const Prediction* best = &predictions.front();
   for (const Prediction& other : predictions) {
+    if (may_be_refused(other.transport)) continue;
     const double seconds = other.estimate.seconds();
     if (seconds < best->estimate.seconds() && seconds < margin * predictions.front().estimate.seconds()) best = &other;
   }

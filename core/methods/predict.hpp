@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/plan/machine.hpp"
@@ -18,7 +19,12 @@ struct Prediction {
 // cannot tell, and those that are not defined for such a plan, are left out. The default is first.
 std::vector<Prediction> predict(const Plan& plan, const Problem& problem, const Machine& machine);
 
-// That of the plan to use: the default, unless another one should be faster by more than such a model may err.
+// Whether a file system may refuse TRANSPORT, which names io=direct or io=mmap: such a plan is used only where wisdom
+// shows that it works.
+bool may_be_refused(std::string_view transport);
+
+// That of the plan to use: the default, unless another one, which no file system refuses, should be faster by more than
+// such a model may err.
 // REQUIRES: not empty.
 const Prediction& best_of(const std::vector<Prediction>& predictions);
 

@@ -78,15 +78,8 @@ Choice choice_of(const Wise& wise, const Problem& problem) {
   return {wise.plan, reason_of(wise, problem), wise.seconds * share};
 }
 
-// Whether TRANSPORT may fail where the default does not: io=auto does without what a file system has not. Only wisdom,
-// which was measured there, has such plans.
-bool may_be_refused(std::string_view transport) {
-  return transport.find("io=direct") != std::string_view::npos || transport.find("io=mmap") != std::string_view::npos;
-}
-
 Choice estimated(const File::State& state, const Problem& problem, const Machine& machine) {
-  std::vector<Prediction> all = predict(state.plan, problem, machine);
-  std::erase_if(all, [](const Prediction& one) { return may_be_refused(one.transport); });
+  const std::vector<Prediction> all = predict(state.plan, problem, machine);
   if (all.empty()) return {};
   const Prediction& best = best_of(all);
   std::string reason = fmt::format("estimate: {:.2g} s, most of it {}", best.estimate.seconds(), best.estimate.limit());

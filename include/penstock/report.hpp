@@ -15,7 +15,7 @@ struct Report {
   std::string plan;              // as executed, with every parameter
   std::string reason;            // why, if the plan named no transport: "default", wisdom or an estimate; else ""
   std::string problem;           // what it was for, as a JSON object: docs/wisdom.md
-  double predicted_seconds = 0;  // by wisdom or an estimate, from the begin of the call to its end; 0 if unknown
+  double predicted_seconds = 0;  // by wisdom or an estimate, from the start of the call to its end; 0 if unknown
   PhaseTimes phases;             // seconds on this rank
   int64_t bytes = 0;             // user bytes of this rank
   int64_t file_calls = 0;        // system calls of this rank on file data: writes or reads
