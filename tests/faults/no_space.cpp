@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -74,9 +73,7 @@ void does_not_fit(World& world, const std::string& disk, const Method& method, c
   CHECK_OK(world.comm()->barrier(), "barrier");
   const auto before = listing(disk);
 
-  const auto start = std::chrono::steady_clock::now();
   const Status status = write(world, path, method.plan, elements == 0 ? 60000 : elements, 2);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30), "took more than 30 s");
   CHECK(status.code() == Code::no_space, fmt::format("is '{}': {}", name(status.code()), status.message()));
   int64_t codes[] = {static_cast<int64_t>(status.code()), -static_cast<int64_t>(status.code())};
   CHECK_OK(world.comm()->all_reduce_max(codes), "compare");

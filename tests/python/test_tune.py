@@ -19,26 +19,34 @@ from penstock.measure.tune import probe, regret, search, wisdom
 from penstock.measure.tune.candidates import candidates
 from penstock.measure.tune.choose import OPERATIONS, choose
 from penstock.measure.tune.elsewhere import elsewhere
-from penstock.measure.tune.predict import Predicted, Prediction, by_promise
+from penstock.measure.tune.predict import Predicted, Prediction, by_promise, predict
 from penstock.measure.tune.regret import Regret, summary
 
 SMALL = ("block2d", "--total", "256KiB", "--np", "2")
 
 
 @pytest.fixture(autouse=True)
-def _wisdom_of_this_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _of_this_test(build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs that were built, and wisdom of its own."""
+    monkeypatch.setenv("PENSTOCK_BIN", str(build / "bin"))
     monkeypatch.setenv("PENSTOCK_WISDOM", str(tmp_path / "wisdom.json"))
 
 
 @pytest.fixture
 def _few_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search with all of them takes 20 s."""
+    transports = ("two_phase", "two_phase:io=buffered", "independent")
 
     def few(_mpi: launch.Mpi, form: str, _ranks: int) -> list[str]:
-        return [f"{form}/{transport}" for transport in ("two_phase", "two_phase:io=buffered", "independent")]
+        return [f"{form}/{transport}" for transport in transports]
+
+    def estimated_of_few(mpi: launch.Mpi, problem: dict[str, Any]) -> Predicted:
+        found = predict(mpi, problem)
+        return found if found.estimated in transports else replace(found, estimated=None)
 
     monkeypatch.setattr(tune, "candidates", few)
     monkeypatch.setattr(regret, "candidates", few)
+    monkeypatch.setattr(regret, "predict", estimated_of_few)
 
 
 def entry(problem: dict[str, Any], plan: str = "independent") -> wisdom.Entry:
