@@ -55,6 +55,19 @@ std::string costs_text(const Record& record) {
   return text;
 }
 
+// Which plan a method got by wisdom or estimate, and how long it was expected to take.
+std::string choices_text(const Record& record) {
+  std::string text;
+  for (const Line& line : record.summary->lines) {
+    const Series& series = line.outcome->series[static_cast<size_t>(line.operation)];
+    if (series.report.predicted_seconds <= 0 || !line.time) continue;
+    text += fmt::format("{} {}: predicted {:.3g} s, took {:.3g} s, with plan {}, by {}\n", name(line.operation),
+                        line.outcome->method.label, series.report.predicted_seconds, line.time->median, series.plan,
+                        series.report.reason);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_table(const Record& record) {
@@ -73,6 +86,7 @@ std::string to_table(const Record& record) {
   text += fmt::format("\n{:<5}  {:<{}}  {:<30}  {:<22}  {:<8}  time / {}\n", "", "method", width, "median [95 %]",
                       "rate", "", record.summary->baseline);
   for (const Line& line : record.summary->lines) text += row(line, width, record.summary->baseline);
+  text += choices_text(record);
   text += costs_text(record);
   for (const Control& control : record.summary->controls)
     text += fmt::format("\nA/A {}: the same method twice differs by up to {:.1f} %; less is not claimed",

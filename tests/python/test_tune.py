@@ -168,8 +168,26 @@ def test_wisdom_is_shown_with_what_it_is_elsewhere(penstock: Penstock, tmp_path:
     ],
 )
 def test_plans_have_near_relatives(plan: str, ior: str, hint: str) -> None:
-    found = elsewhere(plan, "read")
+    found = elsewhere(plan, {"operation": "read", "filesystem": "lustre"})
     assert (found["IOR"], found["MPI-IO hints"]) == (ior, hint)
+    assert "file system" not in found, "a file that is there keeps its stripes"
+
+
+@pytest.mark.parametrize(
+    ("plan", "changes", "stripes"),
+    [
+        ("two_phase", {}, "-c 8 -S 4096K"),
+        ("two_phase:writers=32", {}, "-c 32 -S 4096K"),
+        ("two_phase:stripe_bytes=16MiB,stripe_count=-1", {}, "-c -1 -S 16384K"),
+        ("two_phase:writers=32", {"placement": "per_rank"}, "-c 1 -S 4096K"),
+        ("two_phase", {"bytes_per_rank": 1 << 20}, "-c 1 -S 4096K"),
+    ],
+)
+def test_on_lustre_there_are_stripes(plan: str, changes: dict[str, Any], stripes: str) -> None:
+    large = {"ranks": 64, "bytes_per_rank": 1 << 28, "placement": "single", "operation": "write"}
+    said = f"lfs setstripe {stripes} FOLDER, before the file is made"
+    assert elsewhere(plan, large | {"filesystem": "lustre"} | changes)["file system"] == said
+    assert "file system" not in elsewhere(plan, large | {"filesystem": "ext4"} | changes)
 
 
 def test_wisdom_that_is_switched_off_cannot_be_added_to(penstock: Penstock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,19 +354,12 @@ def test_a_probed_machine_is_kept_and_used(penstock: Penstock, tmp_path: Path) -
     assert "by an estimate; penstock tune would measure" in after.stdout
     assert "that penstock tune --probe measured here" in after.stdout
     assert after.stdout.count("on each of 2 ranks (2 on a node), 1 block") == 2  # writing and reading
-    used = (
-        "bench",
-        *SMALL,
-        "--readers",
-        "2",
-        "--repetitions",
-        "1",
-        "--methods",
-        "raw,raw/two_phase",
-        "--json",
-        "u.json",
-    )
-    assert penstock(*used).returncode == 0
+    words = ("bench", *SMALL, "--readers=2", "--repetitions=1", "--methods=raw,raw/two_phase", "--json=u.json")
+    used = penstock(*words)
+    assert used.returncode == 0, used.stderr
+    for operation in ("write", "read"):
+        assert used.stdout.count(f"raw, {operation}: predicted ") == 1
+    assert "raw/two_phase, write: predicted" not in used.stdout
     for line in json.loads((tmp_path / "u.json").read_text())["results"]:
         assert line["reason"].startswith("estimate: ") == (line["method"] == "raw")
         assert (line["predicted_seconds"] is not None) == (line["method"] == "raw")

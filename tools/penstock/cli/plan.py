@@ -95,5 +95,5 @@ def _explain(predicted: Predicted) -> None:
     if predicted.plans:
         wide(made).print(made)
         say("  " + (PROBED if predicted.probed else NOT_PROBED), "dim")
-    for name, nearest in elsewhere(chosen, str(predicted.problem["operation"])).items():
+    for name, nearest in elsewhere(chosen, predicted.problem).items():
         say(f"  {name}: {nearest}")

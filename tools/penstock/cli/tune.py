@@ -154,7 +154,7 @@ def _about(entry: dict[str, Any]) -> list[str]:
     return [
         about(problem),
         f"plan: {plan}: {worth}; measured {entry['measured']}{until}",
-        *(f"{name}: {nearest}" for name, nearest in elsewhere(str(entry["plan"]), str(problem["operation"])).items()),
+        *(f"{name}: {nearest}" for name, nearest in elsewhere(str(entry["plan"]), problem).items()),
     ]
 
 

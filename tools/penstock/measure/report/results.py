@@ -38,6 +38,8 @@ class Line:
     visible_to_copy: float | None = None  # time that a commit in the background adds, over that of copying
     define_per_dataset: float | None = None  # seconds, where there are several
     metadata_calls: int = 0  # of one write, on all ranks; 0 where they were not counted
+    chosen: str = ""  # the plan that was executed, and why this one
+    predicted: float | None = None  # seconds, where that plan was chosen by wisdom or an estimate
 
     @property
     def usable(self) -> bool:
@@ -66,6 +68,15 @@ class Record:
 
     def of(self, operation: str) -> list[Line]:
         return [line for line in self.lines if line.operation == operation]
+
+    def choices(self) -> list[str]:
+        """What was chosen for methods that name no transport, and what it was expected to take and took."""
+        return [
+            f"{line.method}, {line.operation}: predicted {words.seconds(line.predicted)}, "
+            f"took {words.seconds(line.median)}, with {line.chosen}."
+            for line in self.lines
+            if line.predicted is not None and line.median is not None and not line.control
+        ]
 
     def costs(self) -> list[str]:
         """What one write costs besides moving data: metadata calls, and the definition of each dataset."""
@@ -142,6 +153,8 @@ def _line(line: dict[str, Any]) -> Line:
         visible_to_copy=_number((line.get("behind") or {}).get("visible_to_copy")),
         define_per_dataset=_number(line.get("define_seconds_per_dataset")),
         metadata_calls=_count(line.get("metadata_calls", 0)),
+        chosen=f"plan {line.get('plan')}, by {line.get('reason')}",
+        predicted=_number(line.get("predicted_seconds")),
     )
 
 

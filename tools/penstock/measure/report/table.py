@@ -54,7 +54,8 @@ def remarks(record: Record) -> list[str]:
                 f"{line.method}: writing in the background adds {line.visible_to_copy:.2f} times "
                 "the time of copying the data once."
             )
-    return sentences + list(record.notes) + record.costs() + [f"Warning: {warning}." for warning in record.warnings]
+    sentences += [*record.notes, *record.choices(), *record.costs()]
+    return sentences + [f"Warning: {warning}." for warning in record.warnings]
 
 
 def _ranks(count: int) -> str:
