@@ -29,7 +29,6 @@ def probe(mpi: launch.Mpi, ranks: int, scratch: Path, listen: Listen) -> dict[st
         str(scratch),
         "--json",
         str(path),
-        "--progress",
     ]
     outcome = run([*launch.command(PROGRAM, mpi, ranks), "machine", *words, "--progress"], launch.environment(), listen)
     if not path.is_file():
