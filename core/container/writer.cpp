@@ -232,7 +232,6 @@ Status Writer::flush() {
 
 Status Writer::finish() {
   if (filled_ > 0) PENSTOCK_TRY(flush());
-  if (created_) PENSTOCK_TRY(storage_->permit(file_path_));
   if (!file_) return {};
   if (durable()) PENSTOCK_TRY(file_->sync());
   return file_->close();

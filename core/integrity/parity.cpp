@@ -157,10 +157,9 @@ Status make_parity(const Target& target, std::vector<Source> mine, const std::st
   PENSTOCK_TRY(agree(target.comm, status));
   PENSTOCK_TRY(target.comm->all_reduce_max(std::span(&longest, 1)));
   PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
-    PENSTOCK_ASSIGN(auto file, target.storage->create(path, longest, Io::buffered, target.preallocate));
+    PENSTOCK_ASSIGN(auto file, target.storage->create(path, longest, Io::buffered, target.preallocate, target.access));
     created.push_back(path);
-    PENSTOCK_TRY(file->close());
-    return target.storage->permit(path);
+    return file->close();
   }));
   const int64_t window = combine_window(target);
   PENSTOCK_TRY(combine(target.comm, *target.storage, mine, {path, longest, io, target.durable}, window));

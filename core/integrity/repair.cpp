@@ -56,7 +56,7 @@ Status check_rebuilt(const Target& target, const std::string& path, const FileSu
 Status rebuild(const Target& target, const Contents& contents, int32_t file, const std::string& path) {
   const FileSum& meant = sum_of(contents, file);
   PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
-    PENSTOCK_ASSIGN(auto made, target.storage->create(path, meant.bytes, Io::buffered, true));
+    PENSTOCK_ASSIGN(auto made, target.storage->create(path, meant.bytes, Io::buffered, true, Access::own));
     return made->close();
   }));
   std::vector<Source> sources;

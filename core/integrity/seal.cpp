@@ -174,7 +174,7 @@ Status seal_single(const Target& target, const Published& file, const Record& ol
   PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
     PENSTOCK_ASSIGN(const FileStat info, target.storage->stat(target.path));
     changed_at = info.changed_at;
-    PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, info.bytes, Io::buffered, true));
+    PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, info.bytes, Io::buffered, true, target.access));
     output.created.push_back(output.partial);
     size = info.bytes;
     return file->close();
@@ -213,7 +213,7 @@ Status sync_parts(const Target& target, const Contents& contents) {
 // parity file.
 Status seal_set(const Target& target, const Published& file, const Record& old, Output& output, Sealed& sealed) {
   PENSTOCK_TRY(on_rank_0(target.comm, [&]() -> Status {
-    PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, 0, Io::buffered, false));
+    PENSTOCK_ASSIGN(auto file, target.storage->create(output.partial, 0, Io::buffered, false, target.access));
     output.created.push_back(output.partial);
     return file->close();
   }));
@@ -239,6 +239,7 @@ Status seal_set(const Target& target, const Published& file, const Record& old, 
 
 Status renew(Target& target, const Published& file, const Record& old, Sealed& sealed) {
   PENSTOCK_TRY(own_partial_files(target));
+  target.access = Access::own;  // until they are like what they replace
   Output output;
   output.partial = partial_path(target);
   const bool single = file.contents.parts.size() == 1 && file.contents.parts[0] == target.path;

@@ -61,7 +61,6 @@ Status cut_parts(const Target& target, const Output& output) {
     PENSTOCK_TRY(target.storage->truncate(part.path, cut.length));
     if (target.durable && target.parity) PENSTOCK_TRY(sync_file(*target.storage, part.path));
   }
-  for (const std::string& path : output.created) PENSTOCK_TRY(target.storage->permit(path));
   return {};
 }
 

@@ -19,8 +19,7 @@ struct Output {
 
 // Local. For a file that nobody has open.
 Status sync_file(Storage& storage, const std::string& path);
-// Local, after all ranks have written. Cuts parts to their exact length; gives all files the permissions of ordinary
-// new files.
+// Local, after all ranks have written. Cuts parts to their exact length.
 Status cut_parts(const Target& target, const Output& output);
 // Rank 0. Writes the master file, if any, and renames it to the target, unless another job has replaced the target. The
 // parts of the previous set stay until the next commit, for its readers; those of the set before it are removed. If a

@@ -56,8 +56,9 @@ Storage& CountedStorage::counted() {
   return *inner_;
 }
 
-Result<StorageFilePtr> CountedStorage::create(const std::string& path, int64_t bytes, Io io, bool preallocate) {
-  PENSTOCK_ASSIGN(auto file, counted().create(path, bytes, io, preallocate));
+Result<StorageFilePtr> CountedStorage::create(const std::string& path, int64_t bytes, Io io, bool preallocate,
+                                              Access access) {
+  PENSTOCK_ASSIGN(auto file, counted().create(path, bytes, io, preallocate, access));
   return StorageFilePtr(std::make_unique<CountedFile>(std::move(file), counters_));
 }
 

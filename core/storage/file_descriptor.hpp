@@ -19,9 +19,9 @@ inline Status failed(std::string_view call, const std::string& path) {
   return Status::from_errno(errno, fmt::format("{} '{}'", call, path));
 }
 
-// Below 0 with errno on failure. Only this user can access a new file.
-inline FileDescriptor open_retrying(const std::string& path, int flags) {
-  return FileDescriptor(retrying([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0600); }));
+// Below 0 with errno on failure. MODE is that of a new file, less the umask.
+inline FileDescriptor open_retrying(const std::string& path, int flags, mode_t mode = 0) {
+  return FileDescriptor(retrying([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); }));
 }
 
 }  // namespace penstock

@@ -101,7 +101,7 @@ std::string mount_type(const std::string& mountinfo, const std::string& path) {
 class OpenFile {
  public:
   OpenFile(const FileSystemCalls& calls, const std::string& path, int flags)
-      : calls_(calls), fd_(calls.open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
+      : calls_(calls), fd_(calls.open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
   ~OpenFile() { (void)close(); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;

@@ -65,7 +65,6 @@ Status write_file(Storage& storage, const std::string& path, std::string_view te
     PENSTOCK_TRY(file->write(0, std::as_bytes(std::span(text))));
     PENSTOCK_TRY(file->sync());
     PENSTOCK_TRY(file->close());
-    PENSTOCK_TRY(storage.permit(partial));
     PENSTOCK_TRY(storage.rename(partial, path));
     return storage.sync_directory(path);
   };

@@ -17,7 +17,6 @@
 #include "core/storage/buffered.hpp"
 #include "core/storage/file_descriptor.hpp"
 #include "core/storage/freed_later.hpp"
-#include "core/storage/permissions.hpp"
 #include "core/storage/storage.hpp"
 #include "core/storage/traced.hpp"
 
@@ -53,10 +52,12 @@ class PosixStorage : public Storage {
  public:
   PosixStorage(FileMaker make, bool free_later) : make_(std::move(make)), free_later_(free_later) {}
 
-  Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override {
+  Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate,
+                                Access access) override {
     if (make_) PENSTOCK_TRY(make_(path));
-    FileDescriptor fd = open_retrying(path, (make_ ? O_RDWR : O_RDWR | O_CREAT | O_EXCL) | O_NOFOLLOW);
-    if (fd.get() < 0) {
+    const mode_t mode = access == Access::own ? 0600 : 0666;
+    FileDescriptor fd = open_retrying(path, (make_ ? O_RDWR : O_RDWR | O_CREAT | O_EXCL) | O_NOFOLLOW, mode);
+    if (fd.get() < 0 || (make_ && access == Access::own && ::fchmod(fd.get(), mode) != 0)) {
       const Status status = failed("creating", path);
       if (make_) ::unlink(path.c_str());  // made just now
       return status;
@@ -76,8 +77,6 @@ class PosixStorage : public Storage {
     if (fd.get() < 0) return failed("opening", path);
     return make_file(path, std::move(fd), mode, writable);
   }
-
-  Status permit(const std::string& path) override { return set_mode(path, new_file_mode(folder_path(path))); }
 
   Status permit_like(const std::string& path, const std::string& model) override {
     struct stat info{};

@@ -61,6 +61,9 @@ struct FileStat {
 // Whether A and B describe the same file, whatever was written to it in between.
 bool same_file(const FileStat& a, const FileStat& b);
 
+// Who may access a new file: those whom the umask or the folder's access list lets, as usual; or this user alone.
+enum class Access { ordinary, own };
+
 // Paths are as given by the user; every error message names the path and the call.
 // What a movement needs: files that exist.
 class Files {
@@ -72,11 +75,10 @@ class Files {
 
 class Storage : public Files {
  public:
-  // Creates a file (O_EXCL, for this user only until permit) of exactly BYTES. If PREALLOCATE, allocates its blocks if
-  // the file system can (fallocate(2) only). io = mmap always allocates, and is Code::unsupported if that is
-  // impossible.
-  virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true) = 0;
-  virtual Status permit(const std::string& path) = 0;  // as for an ordinary new file, by umask or access list
+  // Creates a file (O_EXCL) of exactly BYTES. If PREALLOCATE, allocates its blocks if the file system can (fallocate(2)
+  // only). io = mmap always allocates, and is Code::unsupported if that is impossible.
+  virtual Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate = true,
+                                        Access access = Access::ordinary) = 0;
   // Permissions like MODEL, and its owner and group as far as this process may change them.
   virtual Status permit_like(const std::string& path, const std::string& model) = 0;
   virtual Status truncate(const std::string& path, int64_t bytes) = 0;  // does not sync
@@ -111,7 +113,7 @@ std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_later = fa
 // What a CountedStorage has counted.
 struct StorageCounts {
   int64_t writes = 0, write_bytes = 0, reads = 0, read_bytes = 0;
-  int64_t metadata = 0;  // create, open, sync, close, permit, truncate, rename, remove, stat, list
+  int64_t metadata = 0;  // create, open, sync, close, permit_like, truncate, rename, remove, stat, list
 };
 
 // Counts every call on its way to INNER. Thread-safe.
@@ -121,9 +123,9 @@ class CountedStorage : public Storage {
   ~CountedStorage() override;
   StorageCounts counts() const;
 
-  Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override;
+  Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate,
+                                Access access = Access::ordinary) override;
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override;
-  Status permit(const std::string& path) override { return counted().permit(path); }
   Status permit_like(const std::string& path, const std::string& model) override {
     return counted().permit_like(path, model);
   }

@@ -195,18 +195,16 @@ mode_t mode_of(const std::string& path) {
 
 class Permissions : public Target {
  protected:
-  // Before permit, others cannot access the file; afterwards it has ordinary permissions.
   void check() {
-    const std::string ours = folder_ + "/mine", ordinary = folder_ + "/ordinary";
+    const std::string ours = folder_ + "/ours", own = folder_ + "/own", ordinary = folder_ + "/ordinary";
     ASSERT_TRUE(storage_->create(ours, 10, Io::buffered).ok());
-    EXPECT_EQ(mode_of(ours) & 07077, 0U);
-    EXPECT_TRUE(storage_->permit(ours).ok());
+    ASSERT_TRUE(storage_->create(own, 10, Io::buffered, true, Access::own).ok());
     const int fd = ::open(ordinary.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);
     ASSERT_GE(fd, 0);
     ::close(fd);
     EXPECT_EQ(mode_of(ours), mode_of(ordinary));
-    fs::remove(ours);
-    fs::remove(ordinary);
+    EXPECT_EQ(mode_of(own) & 07077, 0U) << "others cannot access it";
+    for (const std::string& path : {ours, own, ordinary}) fs::remove(path);
   }
 };
 
@@ -232,7 +230,6 @@ TEST_F(Permissions, AreThoseOfTheFoldersAccessList) {
     GTEST_SKIP() << "no access lists here: " << std::strerror(errno);
   check();
   EXPECT_TRUE(storage_->create(folder_ + "/shared", 1, Io::buffered).ok());
-  EXPECT_TRUE(storage_->permit(folder_ + "/shared").ok());
   EXPECT_EQ(mode_of(folder_ + "/shared"), 0660U);
 }
 

@@ -38,14 +38,12 @@ class TracedStorage : public Storage {
  public:
   TracedStorage(std::shared_ptr<Storage> inner, Trace& trace) : inner_(std::move(inner)), trace_(&trace) {}
 
-  Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate) override {
-    return opened(Operation::create, path, bytes, [&] { return inner_->create(path, bytes, io, preallocate); });
+  Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate,
+                                Access access) override {
+    return opened(Operation::create, path, bytes, [&] { return inner_->create(path, bytes, io, preallocate, access); });
   }
   Result<StorageFilePtr> open(const std::string& path, IoMode mode, bool writable) override {
     return opened(Operation::open, path, 0, [&] { return inner_->open(path, mode, writable); });
-  }
-  Status permit(const std::string& path) override {
-    return one(Operation::attributes, path, [&] { return inner_->permit(path); });
   }
   Status permit_like(const std::string& path, const std::string& model) override {
     return one(Operation::attributes, path, [&] { return inner_->permit_like(path, model); });
