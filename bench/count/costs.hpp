@@ -16,11 +16,9 @@ struct PerRank {
 
 // Storage calls (core/storage/storage.hpp) for one file, of all ranks together. ALLOCATE happens inside CREATE.
 struct MetadataCalls {
-  int64_t create = 0, allocate = 0, open = 0, sync = 0, close = 0, permit = 0, set_time = 0, stat = 0, rename = 0,
+  int64_t create = 0, allocate = 0, open = 0, sync = 0, close = 0, set_time = 0, stat = 0, rename = 0,
           sync_directory = 0;
-  int64_t total() const {
-    return create + allocate + open + sync + close + permit + set_time + stat + rename + sync_directory;
-  }
+  int64_t total() const { return create + allocate + open + sync + close + set_time + stat + rename + sync_directory; }
 };
 
 struct Costs {

@@ -13,11 +13,9 @@ using Json = nlohmann::json;
 Json per_rank(const PerRank& of) { return {{"mean", of.mean}, {"max", of.most}}; }
 
 Json calls_json(const MetadataCalls& calls) {
-  return {{"create", calls.create},     {"allocate", calls.allocate},
-          {"open", calls.open},         {"sync", calls.sync},
-          {"close", calls.close},       {"permit", calls.permit},
-          {"set_time", calls.set_time}, {"stat", calls.stat},
-          {"rename", calls.rename},     {"sync_directory", calls.sync_directory},
+  return {{"create", calls.create}, {"allocate", calls.allocate}, {"open", calls.open},
+          {"sync", calls.sync},     {"close", calls.close},       {"set_time", calls.set_time},
+          {"stat", calls.stat},     {"rename", calls.rename},     {"sync_directory", calls.sync_directory},
           {"total", calls.total()}};
 }
 

@@ -47,7 +47,7 @@ void count_data(const VirtualJob& job, int rank, const Route& route, const Domai
 
 // For one file with placement single, as core/session and the transport call storage. Rank 0 creates the file at its
 // full size and closes it; every writer opens, syncs and closes. For checksums that were not FIRST, rank 0 opens,
-// writes and syncs once more. It sets time and permissions, examines both names, renames, syncs the folder, and holds
+// writes and syncs once more. It sets the time, examines both names, renames, syncs the folder, and holds
 // the published file open to detect its replacement.
 MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settings) {
   const bool durable = settings.word("durability") == "full";
@@ -57,7 +57,6 @@ MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settin
   calls.open = writers + 1;
   calls.sync = durable ? writers : 0;
   calls.close = writers + 1;
-  calls.permit = 1;
   if (settings.word("checksums") != "none") {
     calls.set_time = 1;
     const int64_t more = first ? 0 : durable ? 2 : 1;

@@ -60,7 +60,8 @@ std::string choices_text(const Record& record) {
   std::string text;
   for (const Line& line : record.summary->lines) {
     const Series& series = line.outcome->series[static_cast<size_t>(line.operation)];
-    if (series.report.predicted_seconds <= 0 || !line.time) continue;
+    if (series.report.predicted_seconds <= 0 || !line.time || !line.outcome->error.ok()) continue;
+    if (!line.outcome->verified() || line.outcome->method.control) continue;
     text += fmt::format("{} {}: predicted {:.3g} s, took {:.3g} s, with plan {}, by {}\n", name(line.operation),
                         line.outcome->method.label, series.report.predicted_seconds, line.time->median, series.plan,
                         series.report.reason);

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include <algorithm>
-
 #include "core/format/format.hpp"
 #include "core/methods/methods.hpp"
 #include "core/methods/predict.hpp"

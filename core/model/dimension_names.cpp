@@ -31,7 +31,7 @@ DimensionNames words(const Attribute& attribute) {
 }  // namespace
 
 std::optional<DimensionNames> dimension_names(const Catalogue& catalogue, std::string_view dataset) {
-  const Attribute* found = catalogue.attribute(std::string(dataset), std::string(naming_attribute));
+  const Attribute* found = catalogue.attribute(std::string(dataset), naming_attribute);
   if (found == nullptr || found->type.kind != Kind::text || found->shape.rank() > 1) return std::nullopt;
   return words(*found);
 }

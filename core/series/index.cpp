@@ -19,7 +19,7 @@ constexpr std::string_view of_iteration = "iteration", of_time = "time", of_plac
 
 // An attribute of the file; null if it is not of COUNT elements of TYPE.
 const Attribute* find(const Catalogue& catalogue, std::string_view name, ElementType type, int64_t count) {
-  const Attribute* found = catalogue.attribute("", std::string(name));
+  const Attribute* found = catalogue.attribute("", name);
   return found != nullptr && found->type == type && elements(found->shape) == count ? found : nullptr;
 }
 

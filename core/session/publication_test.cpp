@@ -1,5 +1,6 @@
 // Tests of publication on one rank: existence, owner, bytes, accompanying files and permissions of a file.
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <iterator>
 
 #include "core/session/testing.hpp"
+#include "core/storage/refused_call.hpp"
 
 namespace penstock {
 namespace {
@@ -166,6 +168,62 @@ TEST_P(Session, WhatIsPublishedPermitsWhatTheUmaskLets) {
   ::umask(before);
   for (const std::string& name : entries())
     EXPECT_EQ(fs::status(folder_ + "/" + name).permissions(), fs::perms(0640)) << name;
+}
+
+// On purpose, since its time shows it.
+void put_7_for_11(const std::string& path) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  constexpr std::string_view from("\x40\x26\0\0\0\0\0\0", 8), to("\x40\x1c\0\0\0\0\0\0", 8);
+  for (const bool reversed : {false, true}) {
+    const auto ordered = [&](std::string_view text) {
+      return reversed ? std::string(text.rbegin(), text.rend()) : std::string(text);
+    };
+    const size_t at = content.find(ordered(from));
+    if (at == std::string::npos) continue;
+    file.seekp(static_cast<std::streamoff>(at));
+    file << ordered(to);
+  }
+  file.close();
+  fs::last_write_time(path, fs::file_time_type::clock::now() + std::chrono::seconds(10));
+}
+
+// By copies that nobody else can read at any time: where their mode cannot be changed, it stays that of their creation.
+TEST_P(Session, WhatIsMadeAgainIsForWhomTheOldWas) {
+#ifdef SYS_chmod
+  constexpr int change_mode = SYS_chmod;
+#else
+  constexpr int change_mode = SYS_fchmodat;
+#endif
+  const bool set = GetParam().find("per_rank") != std::string::npos || GetParam().starts_with("raw");
+  auto file = File::create(
+      comm_, path_,
+      GetParam() + (GetParam().find(':') == std::string::npos ? ":" : ",") + (set ? "parity=1" : "checksums=crc64"));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto data = numbers(12);
+  ASSERT_TRUE(file->put("data", f64, whole({12}), data.data()).ok());
+  ASSERT_TRUE(file->close().ok());
+  for (const std::string& name : entries()) {
+    fs::permissions(folder_ + "/" + name, fs::perms(0600));
+    if (set && name.find(".parity") != std::string::npos) fs::remove(folder_ + "/" + name);
+  }
+  const auto check_modes = [&] {
+    for (const std::string& name : entries())
+      EXPECT_EQ(fs::status(folder_ + "/" + name).permissions(), fs::perms(0600)) << name;
+  };
+  const bool ran = with_refused(change_mode, EPERM, [&] {
+    if (set) {
+      const auto repaired = File::repair(comm_, path_);
+      ASSERT_TRUE(repaired.ok()) << repaired.status().message();
+      check_modes();
+    }
+    for (const std::string& name : entries()) put_7_for_11(folder_ + "/" + name);
+    const auto sealed = File::seal(comm_, path_, true);
+    ASSERT_TRUE(sealed.ok()) << sealed.status().message();
+    EXPECT_TRUE(sealed->renewed);
+    check_modes();
+  });
+  if (!ran) GTEST_SKIP() << "this kernel takes no seccomp filter";
 }
 
 TEST_P(Session, ASingleFileThatTakesThePlaceOfASetLeavesNoParts) {

@@ -30,7 +30,8 @@ Status set_striping(File::State& state, const FileSystemKind& file_system) {
     return {};
   }
   state.target.storage = std::make_shared<CountedStorage>(
-      posix_storage([striping](const std::string& path) { return create_striped(path, striping, *system_calls()); },
+      posix_storage([striping](const std::string& path,
+                               mode_t mode) { return create_striped(path, mode, striping, *system_calls()); },
                     state.target.comm->threads_allowed()));
   return {};
 }

@@ -100,8 +100,8 @@ std::string mount_type(const std::string& mountinfo, const std::string& path) {
 
 class OpenFile {
  public:
-  OpenFile(const FileSystemCalls& calls, const std::string& path, int flags)
-      : calls_(calls), fd_(calls.open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  OpenFile(const FileSystemCalls& calls, const std::string& path, int flags, mode_t mode = 0)
+      : calls_(calls), fd_(calls.open(path.c_str(), flags | O_CLOEXEC, static_cast<int>(mode))) {}
   ~OpenFile() { (void)close(); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -208,9 +208,9 @@ Status check_striping(const Striping& striping) {
   return {};
 }
 
-Status create_striped(const std::string& path, const Striping& striping, const FileSystemCalls& calls) {
+Status create_striped(const std::string& path, mode_t mode, const Striping& striping, const FileSystemCalls& calls) {
   PENSTOCK_TRY(check_striping(striping));
-  OpenFile file(calls, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | lustre::delay_create);
+  OpenFile file(calls, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | lustre::delay_create, mode);
   if (file.get() < 0) return failed("creating", path);
   lustre::Layout layout{};
   layout.magic = lustre::layout_v1;

@@ -55,6 +55,6 @@ bool is_in_page_cache(const std::string& path);
 // Local. Code::invalid if Lustre does not support these stripes.
 Status check_striping(const Striping& striping);
 // Local. Creates an empty file (O_EXCL), accessible to this user only, with these stripes; leaves nothing on failure.
-Status create_striped(const std::string& path, const Striping& striping, const FileSystemCalls& calls);
+Status create_striped(const std::string& path, mode_t mode, const Striping& striping, const FileSystemCalls& calls);
 
 }  // namespace penstock

@@ -150,14 +150,14 @@ TEST(FileSystem, TheDeepestAndLatestMountCounts) {
 TEST(FileSystem, EmulatedFilesAreMadeWithTheirStripes) {
   Emulated calls;
   const std::string path = new_path();
-  const Status status = create_striped(path, {8, 4 << 20, 3}, calls);
+  const Status status = create_striped(path, 0666, {8, 4 << 20, 3}, calls);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(calls.stripes[path].stripe_count, 8);
   EXPECT_EQ(calls.stripes[path].stripe_bytes, 4U << 20);
   EXPECT_EQ(calls.stripes[path].stripe_offset, 3);
-  EXPECT_EQ(create_striped(path, {}, calls).code(), Code::exists);
+  EXPECT_EQ(create_striped(path, 0666, {}, calls).code(), Code::exists);
   ::unlink(path.c_str());
-  ASSERT_TRUE(create_striped(path, {-1, 0, -1}, calls).ok());
+  ASSERT_TRUE(create_striped(path, 0666, {-1, 0, -1}, calls).ok());
   EXPECT_EQ(calls.stripes[path].stripe_count, 0xFFFF);
   EXPECT_EQ(calls.stripes[path].stripe_offset, 0xFFFF);
   ::unlink(path.c_str());
@@ -168,7 +168,7 @@ TEST(FileSystem, AFileWhoseStripesAreRefusedIsRemoved) {
   Emulated calls;
   calls.refuse = EINVAL;
   const std::string path = new_path();
-  const Status status = create_striped(path, {8, 0, -1}, calls);
+  const Status status = create_striped(path, 0666, {8, 0, -1}, calls);
   EXPECT_NE(status.message().find("setting the stripes of '" + path + "'"), std::string::npos) << status.message();
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_EQ(calls.open_files, 0);
@@ -182,8 +182,8 @@ TEST(FileSystem, StripesThatLustreDoesNotKnowAreRefused) {
 
 TEST(FileSystem, StorageCreatesThroughTheMaker) {
   const auto calls = std::make_shared<const Emulated>();
-  const auto storage =
-      posix_storage([&](const std::string& path) { return create_striped(path, {2, 65536, -1}, *calls); });
+  const auto storage = posix_storage(
+      [&](const std::string& path, mode_t mode) { return create_striped(path, mode, {2, 65536, -1}, *calls); });
   const std::string path = new_path();
   {
     auto file = storage->create(path, 100000, Io::buffered);
@@ -194,6 +194,13 @@ TEST(FileSystem, StorageCreatesThroughTheMaker) {
   EXPECT_EQ(std::filesystem::file_size(path), 100000U);
   EXPECT_EQ(storage->create(path, 10, Io::buffered).status().code(), Code::exists);
   EXPECT_EQ(std::filesystem::file_size(path), 100000U) << "a file that was there is left alone";
+  const mode_t before = ::umask(027);
+  for (const auto& [access, mode] : {std::pair(Access::ordinary, 0640), std::pair(Access::own, 0600)}) {
+    ::unlink(path.c_str());
+    EXPECT_TRUE(storage->create(path, 10, Io::buffered, true, access).ok());
+    EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(mode));
+  }
+  ::umask(before);
   ::unlink(path.c_str());
 }
 

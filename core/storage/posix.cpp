@@ -54,10 +54,10 @@ class PosixStorage : public Storage {
 
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate,
                                 Access access) override {
-    if (make_) PENSTOCK_TRY(make_(path));
     const mode_t mode = access == Access::own ? 0600 : 0666;
+    if (make_) PENSTOCK_TRY(make_(path, mode));
     FileDescriptor fd = open_retrying(path, (make_ ? O_RDWR : O_RDWR | O_CREAT | O_EXCL) | O_NOFOLLOW, mode);
-    if (fd.get() < 0 || (make_ && access == Access::own && ::fchmod(fd.get(), mode) != 0)) {
+    if (fd.get() < 0) {
       const Status status = failed("creating", path);
       if (make_) ::unlink(path.c_str());  // made just now
       return status;

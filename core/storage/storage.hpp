@@ -1,6 +1,8 @@
 // Storage: all file-system calls of penstock on a target, behind one interface that wrappers can trace or make fail.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -104,10 +106,10 @@ class Storage : public Files {
 
 // The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a bounce buffer if
 // memory is not aligned, and the unaligned ends buffered; a file system without O_DIRECT is Code::unsupported. MAKE, if
-// given, creates each new empty file (exclusively), for file systems that need more information than open(2) passes.
-// FREE_LATER: rename and remove do not wait until the blocks of a large file are free; a thread frees them after
-// free_removed_files.
-using FileMaker = std::function<Status(const std::string& path)>;
+// given, creates each new empty file (exclusively, with MODE less the umask), for file systems that need more
+// information than open(2) passes. FREE_LATER: rename and remove do not wait until the blocks of a large file are free;
+// a thread frees them after free_removed_files.
+using FileMaker = std::function<Status(const std::string& path, mode_t mode)>;
 std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_later = false);
 
 // What a CountedStorage has counted.

@@ -124,7 +124,7 @@ TEST_P(StorageTest, AnyDistanceFromAPageGivesTheSameBytes) {
   for (auto& b : expected) b = std::byte(random());
   ASSERT_TRUE((*created)->write(0, expected).ok());
   const std::unique_ptr<std::byte, decltype(&std::free)> memory(
-      static_cast<std::byte*>(std::aligned_alloc(4096, 4096 * 80)), &std::free);
+      static_cast<std::byte*>(std::aligned_alloc(4096, size_t{4096} * 80)), &std::free);
   for (const size_t away : {size_t{0}, size_t{1}, size_t{16}, size_t{31}, size_t{63}, size_t{64}, size_t{4080}, most})
     for (const size_t length : {size_t{4095}, size_t{4096}, size_t{131'072}, size_t{131'073}, size - 9}) {
       const std::span<std::byte> target(memory.get() + away, length);

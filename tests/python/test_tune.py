@@ -180,6 +180,7 @@ def test_plans_have_near_relatives(plan: str, ior: str, hint: str) -> None:
         ("two_phase:writers=32", {}, "-c 32 -S 4096K"),
         ("two_phase:stripe_bytes=16MiB,stripe_count=-1", {}, "-c -1 -S 16384K"),
         ("two_phase:writers=32", {"placement": "per_rank"}, "-c 1 -S 4096K"),
+        ("two_phase", {"placement": "rank_order"}, "-c 8 -S 4096K"),
         ("two_phase", {"bytes_per_rank": 1 << 20}, "-c 1 -S 4096K"),
     ],
 )
@@ -187,7 +188,8 @@ def test_on_lustre_there_are_stripes(plan: str, changes: dict[str, Any], stripes
     large = {"ranks": 64, "bytes_per_rank": 1 << 28, "placement": "single", "operation": "write"}
     said = f"lfs setstripe {stripes} FOLDER, before the file is made"
     assert elsewhere(plan, large | {"filesystem": "lustre"} | changes)["file system"] == said
-    assert "file system" not in elsewhere(plan, large | {"filesystem": "ext4"} | changes)
+    for other in ({"filesystem": "ext4"}, {"filesystem": "lustre", "placement": "parts"}):
+        assert "file system" not in elsewhere(plan, large | changes | other)
 
 
 def test_wisdom_that_is_switched_off_cannot_be_added_to(penstock: Penstock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,11 +146,12 @@ class Walker {
       return skip(full, "a dataset that cannot be read: " + there.message());
     const Object object(H5Oopen(group, link.name.c_str(), H5P_DEFAULT));
     if (!object.ok()) {
+      if (!own_ && met_unknown_version())
+        return skip(full, "an object that HDF5 " + library_version() + " does not know");
       // Libhdf5 1.14 refuses what 1.10 reads beyond the header of.
-      if (header.compact_bytes != ~uint64_t{0})
+      if (!own_ && header.compact_bytes != ~uint64_t{0})
         return skip(full, "a dataset that cannot be read: its header is damaged");
-      if (own_ || !met_unknown_version()) return library_error(Code::damaged, "opening '/" + full + "'");
-      return skip(full, "an object that HDF5 " + library_version() + " does not know");
+      return library_error(Code::damaged, "opening '/" + full + "'");
     }
     const H5I_type_t kind = H5Iget_type(object);
     if (kind == H5I_GROUP) groups.push_back(full);

@@ -75,7 +75,7 @@ class Record:
             f"{line.method}, {line.operation}: predicted {words.seconds(line.predicted)}, "
             f"took {words.seconds(line.median)}, with {line.chosen}."
             for line in self.lines
-            if line.predicted is not None and line.median is not None and not line.control
+            if line.predicted is not None and line.median is not None and line.usable and not line.control
         ]
 
     def costs(self) -> list[str]:
