@@ -31,12 +31,15 @@ def test_a_file_behind_a_user_block_is_read(tmp_path: Path, size: int) -> None:
         penstock.open(tmp_path / "not.h5")
 
 
-def test_what_a_later_hdf5_wrote_is_left_out_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", [h5py.h5d.CONTIGUOUS, h5py.h5d.COMPACT])
+def test_what_a_later_hdf5_wrote_is_left_out_by_name(tmp_path: Path, layout: int) -> None:
     """Types in a version that no library knows, in the header of a dataset and of an attribute."""
     path = tmp_path / "later.h5"
     with h5py.File(path, "w", libver=("earliest", "v108")) as other:
         other["good"] = np.arange(3.0)
-        other["later"] = np.zeros(5, "<u4")
+        created = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        created.set_layout(layout)
+        h5py.h5d.create(other.id, b"later", h5py.h5t.STD_U32LE, h5py.h5s.create_simple((5,)), created)
         other["noted"] = np.arange(4.0)
         other["noted"].attrs["mark"] = np.zeros(2, "<u8")
     whole = bytearray(path.read_bytes())
