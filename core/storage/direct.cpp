@@ -1,13 +1,15 @@
-// Direct files: O_DIRECT for whole aligned blocks, a bounce buffer for unaligned memory.
+// Direct files: O_DIRECT for whole aligned blocks, a bounce buffer for memory that is unaligned or on small pages.
 #include <sys/uio.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "core/base/copy.hpp"
 #include "core/base/units.hpp"
+#include "core/storage/aligned.hpp"
 #include "core/storage/buffered.hpp"
 
 namespace penstock {
@@ -16,10 +18,41 @@ namespace {
 constexpr int64_t bounce_bytes = 4 << 20;
 constexpr int64_t min_direct_read = 1 << 20;
 
-struct AlignedFree {
-  void operator()(std::byte* p) const { std::free(p); }
+// A buffer on huge pages through which data goes to or from other memory. Some are kept for the next call.
+class Bounce {
+ public:
+  Bounce() {
+    const std::lock_guard lock(pool().mutex);
+    if (pool().free.empty()) return;
+    memory_ = std::move(pool().free.back());
+    pool().free.pop_back();
+  }
+  ~Bounce() {
+    constexpr size_t most = 4;
+    const std::lock_guard lock(pool().mutex);
+    if (memory_ && pool().free.size() < most) pool().free.push_back(std::move(memory_));
+  }
+  Bounce(const Bounce&) = delete;
+  Bounce& operator=(const Bounce&) = delete;
+  // Null if memory is exhausted.
+  std::byte* data() {
+    if (!memory_) memory_ = aligned_memory(bounce_bytes);
+    return memory_.get();
+  }
+
+ private:
+  struct Pool {
+    std::mutex mutex;
+    std::vector<AlignedMemory> free;
+  };
+  // Never destroyed: threads may still write when the program ends.
+  static Pool& pool() {
+    static auto* pool = new Pool;  // NOLINT(cppcoreguidelines-owning-memory)
+    return *pool;
+  }
+
+  AlignedMemory memory_;
 };
-using AlignedBuffer = std::unique_ptr<std::byte, AlignedFree>;
 
 // Whole aligned blocks use the O_DIRECT descriptor, unaligned ends a buffered one. They never share a page, so the
 // kernel keeps both coherent on one node.
@@ -34,7 +67,7 @@ class DirectFile : public BufferedFile {
     return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
       const auto piece = bytes.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(length));
       if (!aligned) return write_all(fd_.get(), at, piece);
-      if (is_aligned(piece.data())) return write_blocks(at, writable(piece));
+      if (suits_direct(piece)) return write_blocks(at, writable(piece));
       return bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
         std::memcpy(bounce.data(), piece.data() + from, bounce.size());
         return write_blocks(at + from, bounce);
@@ -47,7 +80,7 @@ class DirectFile : public BufferedFile {
     return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
       const auto piece = bytes.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(length));
       if (!aligned) return read_all(fd_.get(), at, piece);
-      if (is_aligned(piece.data())) return read_blocks(at, piece);
+      if (suits_direct(piece)) return read_blocks(at, piece);
       return bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
         PENSTOCK_TRY(read_blocks(at + from, bounce));
         copy_bytes(piece.data() + from, bounce.data(), bounce.size());
@@ -102,11 +135,11 @@ class DirectFile : public BufferedFile {
 
   template <typename Move>
   static Status bounced(int64_t length, Move move) {
-    const int64_t size = std::min(length, bounce_bytes);
-    AlignedBuffer bounce(static_cast<std::byte*>(std::aligned_alloc(direct_alignment, static_cast<size_t>(size))));
-    if (!bounce) return {Code::memory, fmt::format("no memory for a bounce buffer of {} bytes", size)};
-    for (int64_t from = 0; from < length; from += size)
-      PENSTOCK_TRY(move(from, std::span(bounce.get(), static_cast<size_t>(std::min(size, length - from)))));
+    Bounce bounce;
+    if (bounce.data() == nullptr)
+      return {Code::memory, fmt::format("no memory for a bounce buffer of {} bytes", bounce_bytes)};
+    for (int64_t from = 0; from < length; from += bounce_bytes)
+      PENSTOCK_TRY(move(from, std::span(bounce.data(), static_cast<size_t>(std::min(bounce_bytes, length - from)))));
     return {};
   }
 

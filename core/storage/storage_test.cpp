@@ -12,6 +12,7 @@
 #include <memory>
 #include <random>
 
+#include "core/storage/aligned.hpp"
 #include "core/storage/freed_later.hpp"
 #include "core/storage/storage.hpp"
 #include "core/storage/target.hpp"
@@ -92,6 +93,24 @@ TEST_P(StorageTest, AlignedBlocksFromAlignedMemory) {
   EXPECT_EQ(memory.get()[2 * direct_alignment - 1], std::byte{3});
   EXPECT_TRUE((*file)->write(3, {}).ok());
   EXPECT_TRUE((*file)->close().ok());
+}
+
+TEST(Aligned, OnlyMemoryOnHugePagesSuitsLongDirectTransfers) {
+  constexpr int64_t size = 6 << 20;
+  const std::unique_ptr<std::byte, decltype(&std::free)> plain(
+      static_cast<std::byte*>(std::aligned_alloc(direct_alignment, size)), &std::free);
+  EXPECT_TRUE(suits_direct({plain.get(), direct_alignment})) << "too short to matter";
+  EXPECT_FALSE(suits_direct({plain.get() + 8, direct_alignment})) << "unaligned";
+  const AlignedMemory before = aligned_memory(size), after = aligned_memory(size);
+  for (const AlignedMemory* memory : {&before, &after}) {
+    EXPECT_TRUE(suits_direct({memory->get(), size}));
+    EXPECT_TRUE(suits_direct({memory->get() + size / 2, size / 2}));
+    EXPECT_FALSE(suits_direct({memory->get() + 1, size / 2}));
+  }
+  if (suits_direct({plain.get(), size})) GTEST_SKIP() << "this kernel has no huge pages";
+  EXPECT_FALSE(suits_direct({before.get() + size / 2, size})) << "beyond its end";
+  std::byte* const freed = aligned_memory(size).get();
+  EXPECT_FALSE(suits_direct({freed, size}));
 }
 
 // Bytes inside and outside the page cache, and a range of which half is inside.

@@ -14,6 +14,7 @@
 #include <thread>
 #include <tuple>
 
+#include "core/storage/aligned.hpp"
 #include "core/storage/refused_call.hpp"
 #include "core/storage/storage.hpp"
 #include "core/storage/uring.hpp"
@@ -99,11 +100,7 @@ TEST_P(UringTest, AlignedMemoryTakesNoDetour) {
   const int64_t size = 7 * request + direct_alignment;
   const auto file = create("f", size, mode());
   SKIP_WITHOUT(file);
-  const auto allocate = [&] {
-    return std::unique_ptr<std::byte, void (*)(void*)>(
-        static_cast<std::byte*>(std::aligned_alloc(direct_alignment, size)), std::free);
-  };
-  const auto written = allocate(), read = allocate();
+  const auto written = aligned_memory(size), read = aligned_memory(size);
   for (int64_t i = 0; i < size; ++i) written.get()[i] = std::byte(i / direct_alignment + i / request + i);
   ASSERT_TRUE(file->write(0, std::span(written.get(), size)).ok());
   ASSERT_TRUE(file->read(0, std::span(read.get(), size)).ok());

@@ -12,7 +12,7 @@
 
 #include <penstock/status.hpp>
 
-#include "core/transport/aligned.hpp"
+#include "core/storage/aligned.hpp"
 
 namespace penstock {
 

@@ -8,7 +8,7 @@
 #include <penstock/phase.hpp>
 
 #include "core/comm/patience.hpp"
-#include "core/transport/aligned.hpp"
+#include "core/storage/aligned.hpp"
 #include "core/transport/servers/rank_messages.hpp"
 #include "core/transport/servers/ranks.hpp"
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/base/units.hpp"
-#include "core/transport/aligned.hpp"
+#include "core/storage/aligned.hpp"
 #include "core/transport/servers/rank_messages.hpp"
 #include "core/transport/servers/ranks.hpp"
 #include "core/transport/servers/service.hpp"

@@ -13,8 +13,8 @@
 
 #include "core/base/owner.hpp"
 #include "core/base/units.hpp"
+#include "core/storage/aligned.hpp"
 #include "core/storage/target.hpp"
-#include "core/transport/aligned.hpp"
 
 namespace penstock {
 namespace {

@@ -1,14 +1,12 @@
 // Buffers: reuses aligned memory, so that pages are touched for the first time only once.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "core/base/units.hpp"
-#include "core/transport/aligned.hpp"
+#include "core/storage/aligned.hpp"
 
 namespace penstock {
 
@@ -16,17 +14,12 @@ class Buffer {
  public:
   Buffer() = default;
   // Null data() if memory is exhausted.
-  explicit Buffer(int64_t bytes) : bytes_(round_up(bytes, direct_alignment)) {
-    const int64_t alignment = bytes_ >= huge ? huge : direct_alignment;
-    data_ = aligned_memory(round_up(bytes_, alignment), alignment);
-    if (data_ && bytes_ >= huge) ::madvise(data_.get(), static_cast<size_t>(bytes_), MADV_HUGEPAGE);
-  }
+  explicit Buffer(int64_t bytes) : bytes_(round_up(bytes, direct_alignment)) { data_ = aligned_memory(bytes_); }
   std::byte* data() const { return data_.get(); }
   int64_t bytes() const { return bytes_; }
   void leak() { (void)data_.release(); }  // others may still read it at any time
 
  private:
-  static constexpr int64_t huge = 2 << 20;
   AlignedMemory data_;
   int64_t bytes_ = 0;
 };
