@@ -145,7 +145,11 @@ int main(int argc, char** argv) {
   const auto capacity = static_cast<int64_t>(std::filesystem::space(disk).capacity);
   std::vector<Method> all = methods();
   for (Method& method : with_aggregators()) all.push_back(std::move(method));
-  for (const Method& method : all) {
+  for (Method& method : all) {
+    // Six million elements in chunks of 256 bytes take half a minute under sanitizers.
+    constexpr std::string_view tiny = "chunk_bytes=256";
+    if (const size_t at = method.plan.find(tiny); at != std::string::npos)
+      method.plan.replace(at, tiny.size(), "chunk_bytes=64KiB");
     const bool interesting = method.base || method.plan.find("io=") != std::string::npos ||
                              method.plan.find("preallocate=") != std::string::npos ||
                              method.plan.find("queue_depth=") != std::string::npos ||
