@@ -20,6 +20,8 @@ struct Machine {
   // Seconds of one piece of a copy, short message, reduction, and short call; of all ranks, one after another.
   double piece = 0, message = 0, collective = 0, write_call = 0, read_call = 0;
   double publish = 0;  // seconds for a durable file beside its data
+
+  bool operator==(const Machine&) const = default;
 };
 
 // For where nothing was probed: one node with a solid-state disk, in round numbers.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <ctime>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -78,13 +79,35 @@ Choice choice_of(const Wise& wise, const Problem& problem) {
   return {wise.plan, reason_of(wise, problem), wise.seconds * share};
 }
 
-Choice estimated(const File::State& state, const Problem& problem, const Machine& machine) {
+Choice estimate_all(const File::State& state, const Problem& problem, const Machine& machine) {
   const std::vector<Prediction> all = predict(state.plan, problem, machine);
   if (all.empty()) return {};
   const Prediction& best = best_of(all);
   std::string reason = fmt::format("estimate: {:.2g} s, most of it {}", best.estimate.seconds(), best.estimate.limit());
   if (best.transport != default_transport) reason += fmt::format("; the default {:.2g} s", all[0].estimate.seconds());
   return {best.transport, std::move(reason), best.estimate.seconds()};
+}
+
+// Estimates take as long as a small commit, and programs repeat their commits: the last ones are kept.
+Choice estimated(const File::State& state, const Problem& problem, const Machine& machine) {
+  struct Known {
+    std::string plan, problem;
+    Machine machine;
+    Choice choice;
+  };
+  constexpr size_t most = 64;
+  static std::mutex lock;
+  static std::deque<Known> known;
+  Known asked{state.plan.text(vocabulary()), text_of(problem), machine, {}};
+  const std::lock_guard guard(lock);
+  const auto found = std::ranges::find_if(known, [&](const Known& one) {
+    return one.problem == asked.problem && one.plan == asked.plan && one.machine == asked.machine;
+  });
+  if (found != known.end()) return found->choice;
+  asked.choice = estimate_all(state, problem, machine);
+  known.push_back(asked);
+  if (known.size() > most) known.pop_front();
+  return asked.choice;
 }
 
 // What is learnt about: the plan without its transport, and the problem. Sizes of one power of two are one problem:
