@@ -1,6 +1,5 @@
 // Writer: each rank appends to its own chunks; close creates the index and publishes.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -15,6 +14,7 @@
 #include "core/container/state.hpp"
 #include "core/model/settings.hpp"
 #include "core/status/status_page.hpp"
+#include "core/storage/aligned.hpp"
 #include "core/storage/owner.hpp"
 #include "core/storage/target.hpp"
 
@@ -52,10 +52,6 @@ Result<int64_t> count_nodes(const Communicator& comm) {
   PENSTOCK_TRY(comm->all_reduce_sum(std::span(&share, 1)));
   return std::max<int64_t>(1, (share + one / 2) / one);
 }
-
-struct Free {
-  void operator()(std::byte* p) const { std::free(p); }
-};
 
 class Writer : public Stream::State {
  public:
@@ -104,7 +100,7 @@ class Writer : public Stream::State {
   std::string file_path_;                   // of the file with this rank's stream
   bool created_ = false;                    // by this rank, not yet published
   StorageFilePtr file_;                     // opened at the first write
-  std::unique_ptr<std::byte, Free> buffer_;
+  AlignedMemory buffer_;
   size_t buffer_bytes_ = 0, filled_ = 0;
   int64_t stored_ = 0;   // bytes of the stream in the file
   int64_t written_ = 0;  // and those in the buffer
@@ -190,7 +186,7 @@ Status Writer::append(std::span<const std::byte> bytes) {
                                        size)};
   if (bytes.empty()) return {};
   if (!buffer_) {
-    buffer_.reset(static_cast<std::byte*>(std::aligned_alloc(direct_alignment, buffer_bytes_)));
+    buffer_ = aligned_memory(static_cast<int64_t>(buffer_bytes_));
     if (!buffer_) return {Code::memory, fmt::format("no memory for buffer_bytes={}", buffer_bytes_)};
   }
   crc_ = crc64(bytes, crc_);

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 
 namespace penstock {
@@ -25,8 +26,10 @@ bool kernel_has_huge_pages() {
   return has;
 }
 
-// The ranges of addresses that are on huge pages. It outlives every thread, since some memory is never freed.
-class HugeRanges {
+constexpr int64_t small = 256 << 10;
+
+// The addresses of our memory. It outlives every thread, since some memory is never freed.
+class OwnRanges {
  public:
   void add(const std::byte* begin, int64_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -49,15 +52,15 @@ class HugeRanges {
   std::map<uintptr_t, uintptr_t> ends_;  // by their beginnings
 };
 
-HugeRanges& huge_ranges() {
-  static auto* ranges = new HugeRanges;  // NOLINT(cppcoreguidelines-owning-memory)
+OwnRanges& own_ranges() {
+  static auto* ranges = new OwnRanges;  // NOLINT(cppcoreguidelines-owning-memory)
   return *ranges;
 }
 
 }  // namespace
 
 void AlignedFree::operator()(std::byte* memory) const {
-  huge_ranges().remove(memory);
+  own_ranges().remove(memory);
   std::free(memory);
 }
 
@@ -67,14 +70,22 @@ AlignedMemory aligned_memory(int64_t bytes) {
   const int64_t alignment = huge ? huge_page : direct_alignment;
   if (::posix_memalign(&memory, static_cast<size_t>(alignment), static_cast<size_t>(bytes)) != 0) return nullptr;
   AlignedMemory made(static_cast<std::byte*>(memory));
-  if (huge && ::madvise(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE) == 0) huge_ranges().add(made.get(), bytes);
+  if (huge) (void)::madvise(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE);
+  try {
+    if (bytes >= small) own_ranges().add(made.get(), bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
   return made;
 }
 
+bool is_aligned(std::span<const std::byte> memory) {
+  return reinterpret_cast<uintptr_t>(memory.data()) % direct_alignment == 0;
+}
+
 bool suits_direct(std::span<const std::byte> memory) {
-  constexpr size_t small = 256 << 10;
-  if (reinterpret_cast<uintptr_t>(memory.data()) % direct_alignment != 0) return false;
-  return memory.size() < small || !kernel_has_huge_pages() || huge_ranges().have(memory);
+  if (!is_aligned(memory)) return false;
+  return std::ssize(memory) < small || !kernel_has_huge_pages() || own_ranges().have(memory);
 }
 
 }  // namespace penstock

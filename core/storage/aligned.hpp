@@ -18,10 +18,11 @@ using AlignedMemory = std::unique_ptr<std::byte, AlignedFree>;
 // Null if memory is exhausted. From 2 MiB on, the kernel is asked for huge pages. Any thread.
 AlignedMemory aligned_memory(int64_t bytes);
 
-// Whether a direct write or read of MEMORY is as fast as the device allows: it has direct_alignment, and is on huge
-// pages, or too small to matter. A device gets pages of 4 KiB one by one, which took up to 1.4 times as long as the
-// same bytes on huge pages in a virtual machine: see docs/decisions/0047. Only memory of aligned_memory is known to be
-// on huge pages. Where the kernel has none, alignment is enough.
+bool is_aligned(std::span<const std::byte> memory);  // to direct_alignment
+
+// Whether MEMORY is aligned and a copy on huge pages would be no better for a direct write or read: it is of
+// aligned_memory, or below 256 KiB, or the kernel has no huge pages. A device gets pages of 4 KiB one by one, which
+// took up to 1.4 times as long as the same bytes on huge pages in a virtual machine: see docs/decisions/0047.
 bool suits_direct(std::span<const std::byte> memory);
 
 }  // namespace penstock

@@ -18,30 +18,37 @@ namespace {
 constexpr int64_t bounce_bytes = 4 << 20;
 constexpr int64_t min_direct_read = 1 << 20;
 
-// A buffer on huge pages through which data goes to or from other memory. Some are kept for the next call.
+// A buffer through which data goes to or from other memory. Those for long data are on huge pages, and some are kept
+// for the next call.
 class Bounce {
  public:
-  Bounce() {
+  explicit Bounce(int64_t length) : bytes_(std::min(bounce_bytes, round_up(length, direct_alignment))) {
+    if (bytes_ < bounce_bytes) {
+      memory_ = aligned_memory(bytes_);
+      return;
+    }
     const std::lock_guard lock(pool().mutex);
     if (pool().free.empty()) return;
     memory_ = std::move(pool().free.back());
     pool().free.pop_back();
   }
   ~Bounce() {
-    constexpr size_t most = 4;
+    if (!memory_ || bytes_ < bounce_bytes) return;
     const std::lock_guard lock(pool().mutex);
-    if (memory_ && pool().free.size() < most) pool().free.push_back(std::move(memory_));
+    if (pool().free.size() < pool().free.capacity()) pool().free.push_back(std::move(memory_));
   }
   Bounce(const Bounce&) = delete;
   Bounce& operator=(const Bounce&) = delete;
   // Null if memory is exhausted.
   std::byte* data() {
-    if (!memory_) memory_ = aligned_memory(bounce_bytes);
+    if (!memory_) memory_ = aligned_memory(bytes_);
     return memory_.get();
   }
+  int64_t bytes() const { return bytes_; }
 
  private:
   struct Pool {
+    Pool() { free.reserve(4); }
     std::mutex mutex;
     std::vector<AlignedMemory> free;
   };
@@ -51,6 +58,7 @@ class Bounce {
     return *pool;
   }
 
+  int64_t bytes_;
   AlignedMemory memory_;
 };
 
@@ -61,17 +69,19 @@ class DirectFile : public BufferedFile {
   DirectFile(std::string path, FileDescriptor buffered, FileDescriptor direct, IoMode mode)
       : BufferedFile(std::move(path), std::move(buffered), mode.queue_depth),
         direct_(std::move(direct)),
+        queue_depth_(mode.queue_depth),
         looks_first_(mode.io == Io::automatic) {}
 
   Status write(int64_t offset, std::span<const std::byte> bytes) override {
     return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
       const auto piece = bytes.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(length));
       if (!aligned) return write_all(fd_.get(), at, piece);
-      if (suits_direct(piece)) return write_blocks(at, writable(piece));
-      return bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
+      if (goes_directly(piece)) return write_blocks(at, writable(piece));
+      const Status status = bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
         std::memcpy(bounce.data(), piece.data() + from, bounce.size());
         return write_blocks(at + from, bounce);
       });
+      return status.code() == Code::memory && is_aligned(piece) ? write_blocks(at, writable(piece)) : status;
     });
   }
 
@@ -80,12 +90,13 @@ class DirectFile : public BufferedFile {
     return by_parts(offset, static_cast<int64_t>(bytes.size()), [&](int64_t at, int64_t length, bool aligned) {
       const auto piece = bytes.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(length));
       if (!aligned) return read_all(fd_.get(), at, piece);
-      if (suits_direct(piece)) return read_blocks(at, piece);
-      return bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
+      if (goes_directly(piece)) return read_blocks(at, piece);
+      const Status status = bounced(length, [&](int64_t from, std::span<std::byte> bounce) {
         PENSTOCK_TRY(read_blocks(at + from, bounce));
         copy_bytes(piece.data() + from, bounce.data(), bounce.size());
         return Status();
       });
+      return status.code() == Code::memory && is_aligned(piece) ? read_blocks(at, piece) : status;
     });
   }
 
@@ -97,7 +108,10 @@ class DirectFile : public BufferedFile {
   }
 
  private:
-  static bool is_aligned(const std::byte* p) { return reinterpret_cast<uintptr_t>(p) % direct_alignment == 0; }
+  // Through a buffer, requests of one buffer only would be on their way at once.
+  bool goes_directly(std::span<const std::byte> memory) const {
+    return suits_direct(memory) || (queue_depth_ > 1 && is_aligned(memory));
+  }
 
   Status write_blocks(int64_t offset, std::span<std::byte> bytes) {
     return queue_.move({true, direct_.get(), offset, bytes},
@@ -112,7 +126,7 @@ class DirectFile : public BufferedFile {
   // A short direct write may stop at an unaligned offset; the rest then uses the buffered descriptor.
   Status write_direct(int64_t offset, std::span<const std::byte> bytes) const {
     while (!bytes.empty()) {
-      const bool aligned = offset % direct_alignment == 0 && is_aligned(bytes.data()) &&
+      const bool aligned = offset % direct_alignment == 0 && is_aligned(bytes) &&
                            static_cast<int64_t>(bytes.size()) % direct_alignment == 0;
       if (!aligned) return write_all(fd_.get(), offset, bytes);
       PENSTOCK_ASSIGN(const int64_t n, write_some(direct_.get(), offset, bytes));
@@ -135,9 +149,9 @@ class DirectFile : public BufferedFile {
 
   template <typename Move>
   static Status bounced(int64_t length, Move move) {
-    Bounce bounce;
+    Bounce bounce(length);
     if (bounce.data() == nullptr)
-      return {Code::memory, fmt::format("no memory for a bounce buffer of {} bytes", bounce_bytes)};
+      return {Code::memory, fmt::format("no memory for a bounce buffer of {} bytes", bounce.bytes())};
     for (int64_t from = 0; from < length; from += bounce_bytes)
       PENSTOCK_TRY(move(from, std::span(bounce.data(), static_cast<size_t>(std::min(bounce_bytes, length - from)))));
     return {};
@@ -156,6 +170,7 @@ class DirectFile : public BufferedFile {
   }
 
   FileDescriptor direct_;
+  int64_t queue_depth_;
   bool looks_first_;
 };
 
