@@ -163,7 +163,7 @@ class Machine : public Program {
   }
   Status send_long(const Communicator& comm) {
     if (comm->size() == 1) return copy(comm);
-    amount_ = share_ / long_message * long_message * int64_t{comm->size() / 2 * 2};
+    amount_ = share_ / long_message * long_message * (int64_t{comm->size() / 2} * 2);
     return exchange(comm, share_ / long_message, long_message);
   }
   Status reduce(const Communicator& comm) {
