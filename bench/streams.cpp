@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include <penstock/phase.hpp>
@@ -21,7 +22,7 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr int64_t alignment = 4096;
+constexpr int64_t alignment = 4096, huge_page = 2 << 20;
 constexpr int awake_tag = 1000;
 
 // Calls CALL(bytes, offset) for each transfer of S, until one is short.
@@ -35,16 +36,15 @@ void transfer(Stream& s, Call call) {
 
 }  // namespace
 
-Transfer::Transfer()
-    : memory_(::mmap(nullptr, transfer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-  if (memory_ != MAP_FAILED) Numbering(Kind::f64, 0, 0).fill(0, {static_cast<std::byte*>(memory_), transfer_bytes});
+Transfer::Transfer() : memory_(std::aligned_alloc(huge_page, transfer_bytes)) {
+  if (memory_ == nullptr) return;
+  (void)::madvise(memory_, transfer_bytes, MADV_HUGEPAGE);
+  Numbering(Kind::f64, 0, 0).fill(0, {static_cast<std::byte*>(memory_), transfer_bytes});
 }
 
-Transfer::~Transfer() {
-  if (memory_ != MAP_FAILED) ::munmap(memory_, transfer_bytes);
-}
+Transfer::~Transfer() { std::free(memory_); }
 
-void* Transfer::get() const { return memory_ == MAP_FAILED ? nullptr : memory_; }
+void* Transfer::get() const { return memory_; }
 
 StreamSet::StreamSet(const std::string& folder, int64_t all, int count, bool direct) {
   const int64_t share = round_up(all / count, alignment);

@@ -13,7 +13,7 @@ namespace penstock::bench {
 
 inline constexpr int64_t transfer_bytes = 4 << 20;
 
-// Page-aligned memory of one transfer, filled with incompressible bytes.
+// Memory of one transfer, aligned, on huge pages if the kernel has them, filled with incompressible bytes.
 class Transfer {
  public:
   Transfer();

@@ -34,7 +34,7 @@ struct Target {
   bool set = false;  // a master is published, with parts beside it
   bool durable = true;
   bool preallocate = false;
-  Access access = Access::ordinary;  // to new files
+  Access access = Access::ordinary;  // who may access new files
   bool parity = false;       // commits write a parity file: the plan says so, or the set that is changed has one
   int64_t buffer_bytes = 0;  // of the buffer through which data moves in pieces, where no transport moves it
 };

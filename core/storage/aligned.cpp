@@ -26,8 +26,6 @@ bool kernel_has_huge_pages() {
   return has;
 }
 
-constexpr int64_t small = 256 << 10;
-
 // The addresses of our memory. It outlives every thread, since some memory is never freed.
 class OwnRanges {
  public:
@@ -72,7 +70,7 @@ AlignedMemory aligned_memory(int64_t bytes) {
   AlignedMemory made(static_cast<std::byte*>(memory));
   if (huge) (void)::madvise(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE);
   try {
-    if (bytes >= small) own_ranges().add(made.get(), bytes);
+    if (bytes >= huge_pages_matter) own_ranges().add(made.get(), bytes);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -85,7 +83,7 @@ bool is_aligned(std::span<const std::byte> memory) {
 
 bool suits_direct(std::span<const std::byte> memory) {
   if (!is_aligned(memory)) return false;
-  return std::ssize(memory) < small || !kernel_has_huge_pages() || own_ranges().have(memory);
+  return std::ssize(memory) < huge_pages_matter || !kernel_has_huge_pages() || own_ranges().have(memory);
 }
 
 }  // namespace penstock

@@ -22,7 +22,7 @@ constexpr int64_t min_direct_read = 1 << 20;
 // for the next call.
 class Bounce {
  public:
-  explicit Bounce(int64_t length) : bytes_(std::min(bounce_bytes, round_up(length, direct_alignment))) {
+  explicit Bounce(int64_t length) : bytes_(length < huge_pages_matter ? length : bounce_bytes) {
     if (bytes_ < bounce_bytes) {
       memory_ = aligned_memory(bytes_);
       return;

@@ -54,7 +54,7 @@ Result<FileSystemInfo> known_file_system(const std::string& folder);
 bool is_in_page_cache(const std::string& path);
 // Local. Code::invalid if Lustre does not support these stripes.
 Status check_striping(const Striping& striping);
-// Local. Creates an empty file (O_EXCL), accessible to this user only, with these stripes; leaves nothing on failure.
+// Local. Creates an empty file (O_EXCL) with these stripes, and with MODE less the umask; leaves nothing on failure.
 Status create_striped(const std::string& path, mode_t mode, const Striping& striping, const FileSystemCalls& calls);
 
 }  // namespace penstock

@@ -63,7 +63,7 @@ struct FileStat {
 // Whether A and B describe the same file, whatever was written to it in between.
 bool same_file(const FileStat& a, const FileStat& b);
 
-// Who may access a new file: those whom the umask or the folder's access list lets, as usual; or this user alone.
+// Who may access a new file: everybody whom the umask or the folder's access list allows, or this user alone.
 enum class Access { ordinary, own };
 
 // Paths are as given by the user; every error message names the path and the call.

@@ -31,14 +31,14 @@ def elsewhere(plan: str, problem: Problem) -> dict[str, str]:
         "MPI-IO hints": ", ".join(hints),
         "HDF5": f"H5Pset_dxpl_mpio with H5FD_MPIO_{'COLLECTIVE' if collective else 'INDEPENDENT'}",
     }
+    # A problem does not say how many files the placement parts has.
     if problem["filesystem"] == "lustre" and operation == "write" and problem["placement"] != "parts":
         found["file system"] = f"lfs setstripe {_stripes(given, problem)} FOLDER, before the file is made"
     return found
 
 
 def _stripes(given: dict[str, str], problem: Problem) -> str:
-    """The count and the size of a file's stripes; by the plan, else one for a small file and eight for a large one. How
-    many files the placement parts has is not known."""
+    """The count and the size of a file's stripes; by the plan, else one for a small file and eight for a large one."""
     large = problem["placement"] != "per_rank" and problem["ranks"] * problem["bytes_per_rank"] >= ONE_STRIPE
     count = int(given.get("stripe_count", max(8, int(given.get("writers", 8))) if large else 1))
     size = parse_size(given.get("stripe_bytes", "4MiB"))
