@@ -2,14 +2,12 @@
 #include "bench/streams.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 #include <penstock/phase.hpp>
@@ -22,7 +20,7 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr int64_t alignment = 4096, huge_page = 2 << 20;
+constexpr int64_t alignment = 4096;
 constexpr int awake_tag = 1000;
 
 // Calls CALL(bytes, offset) for each transfer of S, until one is short.
@@ -36,21 +34,13 @@ void transfer(Stream& s, Call call) {
 
 }  // namespace
 
-Transfer::Transfer() : memory_(std::aligned_alloc(huge_page, transfer_bytes)) {
-  if (memory_ == nullptr) return;
-  (void)::madvise(memory_, transfer_bytes, MADV_HUGEPAGE);
-  Numbering(Kind::f64, 0, 0).fill(0, {static_cast<std::byte*>(memory_), transfer_bytes});
-}
-
-Transfer::~Transfer() { std::free(memory_); }
-
-void* Transfer::get() const { return memory_; }
-
 StreamSet::StreamSet(const std::string& folder, int64_t all, int count, bool direct) {
   const int64_t share = round_up(all / count, alignment);
   for (int i = 0; i < count; ++i) {
-    memory.push_back(std::make_unique<Transfer>());
-    streams.push_back({fmt::format("{}/stream{}", folder, i), share, direct, memory.back()->get()});
+    const int64_t length = std::min(share, transfer_bytes);
+    memory.push_back(aligned_memory(length));
+    if (memory.back()) Numbering(Kind::f64, 0, 0).fill(0, {memory.back().get(), static_cast<size_t>(length)});
+    streams.push_back({fmt::format("{}/stream{}", folder, i), share, direct, memory.back().get()});
   }
   bytes = share * count;
 }

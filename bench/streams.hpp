@@ -3,28 +3,16 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <penstock/communicator.hpp>
 
+#include "core/storage/aligned.hpp"
+
 namespace penstock::bench {
 
 inline constexpr int64_t transfer_bytes = 4 << 20;
-
-// Memory of one transfer, aligned, on huge pages if the kernel has them, filled with incompressible bytes.
-class Transfer {
- public:
-  Transfer();
-  ~Transfer();
-  Transfer(const Transfer&) = delete;
-  Transfer& operator=(const Transfer&) = delete;
-  void* get() const;
-
- private:
-  void* memory_;
-};
 
 struct Stream {
   std::string path;
@@ -34,10 +22,11 @@ struct Stream {
   int error = 0;
 };
 
-// COUNT streams to new files in FOLDER, which share BYTES evenly, rounded up to 4096, each with its own memory.
+// COUNT streams to new files in FOLDER, which share BYTES evenly, rounded up to 4096, each with its own memory of
+// incompressible bytes.
 struct StreamSet {
   StreamSet(const std::string& folder, int64_t bytes, int count, bool direct);
-  std::vector<std::unique_ptr<Transfer>> memory;
+  std::vector<AlignedMemory> memory;
   std::vector<Stream> streams;
   int64_t bytes = 0;  // of all
   int error() const;  // errno of the first failure; 0
