@@ -7,6 +7,7 @@ function(penstock_room name folder)
   cmake_parse_arguments(ROOM "" "" "SOURCES;ARROWS;LIBRARIES;TESTS" ${ARGN})
   set(target penstock_${name})
   add_library(${target} OBJECT ${ROOM_SOURCES})
+  penstock_unity_groups(${target})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_BINARY_DIR}/include)
   set(arrows "")
@@ -23,6 +24,22 @@ function(penstock_room name folder)
   if(PENSTOCK_TESTS AND ROOM_TESTS)
     penstock_unit_test(${name}_test ${ROOM_TESTS})
   endif()
+endfunction()
+
+# penstock_unity_groups(TARGET): a unity build compiles the sources of one UNITY_GROUP as one source, and those without
+# a group by sixteen.
+function(penstock_unity_groups target)
+  get_target_property(sources ${target} SOURCES)
+  set(count 0)
+  foreach(source IN LISTS sources)
+    get_source_file_property(group ${source} UNITY_GROUP)
+    if(NOT group)
+      math(EXPR number "${count} / 16")
+      math(EXPR count "${count} + 1")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP rest${number})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
 # penstock_targets_below(FOLDER VARIABLE): the targets of FOLDER and of all folders below it.
@@ -74,7 +91,7 @@ macro(penstock_entry name built needs)
 endmacro()
 
 # penstock_entries(SOURCES TESTS NAMES...): the sources, and apart from them the *_test.cpp, of the entries in folders
-# NAMES. A unity build compiles each alone: they use the same names, and the I/O server links only some of them.
+# NAMES. A unity build compiles each folder as one source, since two folders use the same names.
 macro(penstock_entries sources tests)
   set(${sources} "")
   set(${tests} "")
@@ -86,10 +103,10 @@ macro(penstock_entries sources tests)
     endif()
     list(APPEND ${sources} ${found})
     list(APPEND ${tests} ${found})
+    set_source_files_properties(${found} PROPERTIES UNITY_GROUP ${entry})
   endforeach()
   list(FILTER ${sources} EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER ${tests} INCLUDE REGEX "_test\\.cpp$")
-  set_source_files_properties(${${sources}} ${${tests}} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endmacro()
 
 # penstock_table(OUTPUT TYPE HEADER NAMES...): generates the table of a room's entries: each folder NAME defines

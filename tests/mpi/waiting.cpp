@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -62,10 +63,14 @@ void returns_early(const std::string& path) {
 void comes_late(const std::string& path) {
   const Status status = play(path, {"comes late",
                                     [](File& file) {
-                                      ::usleep(static_cast<useconds_t>(late * 1e6));
+                                      until_answered();
                                       return patient_commit(file);
                                     },
-                                    commit});
+                                    [](File& file) {
+                                      Status status = commit(file);
+                                      say_answered();
+                                      return status;
+                                    }});
   expect(status, Code::timeout, {odd_rank(), "commit of"});
   check_same(status);
   check_file(path, 40, 1);
@@ -176,11 +181,12 @@ void comes_late_to_create(const std::string& path) {
       open.emplace(*std::move(file));
     }
     together();
-    if (ranks.is_odd()) ::usleep(static_cast<useconds_t>(late * 1e6));
+    if (ranks.is_odd()) until_answered();
     const Status status = timed_out([&]() -> Status {
       PENSTOCK_ASSIGN(const Communicator comm, mpi_communicator(own));
       return File::create(comm, path + ".late.h5").status();
     });
+    if (!ranks.is_odd()) say_answered();
     CHECK(status.code() == Code::timeout, fmt::format("is '{}': {}", name(status.code()), status.message()));
     if (!first) check_same(status);
     together();
@@ -235,16 +241,18 @@ void on_another_communicator(const std::string& path) {
     CHECK_OK(put(*other, 40, 2), "put");
     together();  // the limit is for the call, not for a disk that was slow before
     // Who is still in its call can be named: the others' limit ends first.
-    status = timed_out([&] { return ranks.is_odd() ? other->close() : file->commit(); }, ranks.is_odd() ? late : limit);
+    status =
+        timed_out([&] { return ranks.is_odd() ? other->close() : file->commit(); }, ranks.is_odd() ? 3 * limit : limit);
   }
   if (!ranks.is_odd()) expect(status, Code::timeout, {odd_rank() + " is in close of", ".other"});
   check_file(path, 40, 1);
 }
 
-// A shell stops this process, and lets it go on later.
-pid_t stop_me(double after, double duration) {
+// A shell stops this process, and lets it go on when all others have a file ANSWERED.<rank>.
+pid_t stop_me(double after, const std::string& answered) {
   const std::string script =
-      fmt::format("sleep {}; kill -STOP {}; sleep {}; kill -CONT {}", after, ::getpid(), duration, ::getpid());
+      fmt::format("sleep {}; kill -STOP {}; until [ $(ls {}.* | wc -l) = {} ]; do sleep 0.1; done; kill -CONT {}",
+                  after, ::getpid(), answered, ranks.size - 1, ::getpid());
   const char* arguments[] = {"sh", "-c", script.c_str(), nullptr};
   pid_t shell = -1;
   CHECK(::posix_spawn(&shell, "/bin/sh", nullptr, nullptr, const_cast<char**>(arguments), environ) == 0, "no shell");
@@ -255,8 +263,9 @@ pid_t stop_me(double after, double duration) {
 void is_stopped(const std::string& path, int victim, const char* plan) {
   about(fmt::format("rank {} is stopped, {}", victim, plan));
   write_file(path, 40, 1);
+  const std::string answered = path + ".answered", mine = fmt::format("{}.{}", answered, ranks.rank);
+  (void)::unlink(mine.c_str());
   together();
-  const double stopped_for = limit + late;
   Status status;
   {
     auto file = File::create(fresh(), path, plan);
@@ -265,14 +274,17 @@ void is_stopped(const std::string& path, int victim, const char* plan) {
     CHECK_OK(file->commit(), "the first commit, which makes communicators");
     together();
     CHECK_OK(set_timeout(limit), "set_timeout");
-    const pid_t shell = ranks.rank == victim ? stop_me(0.3, stopped_for) : -1;
+    const pid_t shell = ranks.rank == victim ? stop_me(0.3, answered) : -1;
     const double start = now();
     // The one that was stopped hears of it in the call that it makes next.
-    for (uint64_t seed = 2; status.ok() && now() - start < 2 * stopped_for; ++seed) {
+    for (uint64_t seed = 2; status.ok() && now() - start < limit + most; ++seed) {
       status = put(*file, 4000, seed);
       if (status.ok()) status = file->commit();
     }
-    if (ranks.rank != victim) CHECK(now() - start < limit + most, fmt::format("took {:.1f} s", now() - start));
+    if (ranks.rank != victim) {
+      CHECK(now() - start < limit + most, fmt::format("took {:.1f} s", now() - start));
+      std::ofstream(mine).put('\n');
+    }
     CHECK_OK(set_timeout(patient), "set_timeout");
     if (shell > 0) ::waitpid(shell, nullptr, 0);
   }
@@ -286,17 +298,16 @@ void is_stopped(const std::string& path, int victim, const char* plan) {
   CHECK_OK(File::open(fresh(), path).status(), "what is there");
 }
 
-// Delays this rank before its Nth all_reduce_min.
+// The odd rank comes late to its all_reduce_min number AT.
 class Delayed : public WrappedCommunicator {
  public:
   explicit Delayed(Communicator inner) : WrappedCommunicator(std::move(inner), [](int) { return 0; }) {}
   Status all_reduce_min(std::span<int64_t> values) const override {
-    if (++count == at) ::usleep(static_cast<useconds_t>(seconds * 1e6));
+    if (++count == at && ranks.is_odd()) until_answered();
     return WrappedCommunicator::all_reduce_min(values);
   }
   mutable int64_t count = 0;
   int64_t at = -1;
-  double seconds = 0;
 };
 
 // The last agreement of a commit says that rank 0 has published.
@@ -315,8 +326,8 @@ void is_in_doubt(const std::string& path) {
     CHECK_OK(file->commit(), "a commit like the next");
     CHECK_OK(put(*file, 40, 3), "put");
     delayed->at = delayed->count + (delayed->count - before);
-    if (ranks.is_odd()) delayed->seconds = late;
     status = commit(*file);
+    if (!ranks.is_odd()) say_answered();
   }
   expect(status, Code::in_doubt, {odd_rank()});
   check_same(status);
@@ -328,7 +339,7 @@ std::vector<Waiting> told_in(bool late_one, const std::function<void()>& body) {
   std::vector<Waiting> told;
   when_waiting([&](const Waiting& waiting) { told.push_back(waiting); }, 0.5);
   together();
-  if (late_one) ::usleep(3000000);
+  if (late_one) ::usleep(1500000);
   body();
   when_waiting({});
   together();

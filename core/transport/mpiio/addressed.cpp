@@ -12,8 +12,6 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr size_t max_in_flight = 8;  // non-blocking calls, each with its own buffer
-
 // The pieces of one part whose elements are converted in units of one size, and their number of rounds.
 struct Task {
   size_t part = 0;

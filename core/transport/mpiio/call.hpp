@@ -8,6 +8,8 @@ namespace penstock::mpiio {
 
 // The maximum number of zero bytes after a round's data.
 inline constexpr int64_t max_padding = 64 << 10;
+// Non-blocking calls, each with its own buffer.
+inline constexpr size_t max_in_flight = 8;
 
 class RoundCall {
  public:

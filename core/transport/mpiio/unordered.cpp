@@ -16,8 +16,6 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr size_t max_in_flight = 8;
-
 class RecordWriter : public Transfer {
  public:
   RecordWriter(const Job& job, const Options& options)
