@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,6 +114,34 @@ TEST(Aligned, OnlyMemoryOnHugePagesSuitsLongDirectTransfers) {
   std::byte* const freed = aligned_memory(size).get();
   EXPECT_FALSE(suits_direct({freed, size}));
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need more memory themselves
+TEST(Aligned, WithoutMemoryForABufferTheTransferIsDirect) {
+  constexpr size_t size = 6 << 20;
+  const std::string path = fs::current_path() / "no-memory-for-a-buffer";
+  const std::unique_ptr<std::byte, decltype(&std::free)> plain(
+      static_cast<std::byte*>(std::aligned_alloc(direct_alignment, size)), &std::free);
+  if (suits_direct({plain.get(), size})) GTEST_SKIP() << "this kernel has no huge pages";
+  for (size_t i = 0; i < size; ++i) plain.get()[i] = static_cast<std::byte>(i * 2654435761u >> 13);
+  const std::vector<std::byte> written(plain.get(), plain.get() + size);
+  auto file = posix_storage()->create(path, size, Io::direct);
+  SKIP_UNSUPPORTED(file);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none{1 << 20, 1 << 20};  // less than there is already
+    if (::setrlimit(RLIMIT_AS, &none) != 0 || aligned_memory(size)) ::_exit(1);
+    if (!(*file)->write(0, {plain.get(), size}).ok()) ::_exit(2);
+    std::fill_n(plain.get(), size, std::byte{0});
+    if (!(*file)->read(0, {plain.get(), size}).ok()) ::_exit(3);
+    ::_exit(std::equal(written.begin(), written.end(), plain.get()) ? 0 : 4);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  fs::remove(path);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
 
 // Bytes inside and outside the page cache, and a range of which half is inside.
 TEST_P(StorageTest, ColdAndCachedBytesAreTheSame) {
