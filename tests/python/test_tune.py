@@ -438,17 +438,26 @@ def test_plans_are_tried_in_the_order_of_their_promise() -> None:
 
 @pytest.mark.usefixtures("_short_probe", "_few_plans")
 def test_regret_is_against_the_best_plan(penstock: Penstock, tmp_path: Path) -> None:
-    words = ("bench", "--preset", "regret", "--np", "2", "--only", "small, durable", "--repetitions", "2")
+    words = ("bench", "--preset", "regret", "--np", "2", "block3d", "--total", "1MiB", "--repetitions", "2")
     done = penstock(*words, "--json", "regret.json")
     assert done.returncode == 0, done.stderr
     content = json.loads((tmp_path / "regret.json").read_text())
+    assert {one["case"] for one in content["regret"]} == {"block3d --total 1MiB"}
     assert [one["problem"]["operation"] for one in content["regret"]] == ["write", "read"]
     for one in content["regret"]:
         assert one["default"] == "hdf5/two_phase"
         if one["default"] == one["best"]:
             assert one["default_regret"] == 1
-    assert penstock("bench", "--preset", "regret", "--only", "none").returncode == 2
-    assert penstock("bench", "--preset", "regret", "block2d").returncode == 2
+    for wrong, given in (
+        ("no case 'none'; there are blocks, durable", ["--only", "none"]),
+        ("'block2d' cannot stand beside it", ["--only", "many, cached", "block2d"]),
+        ("--total needs a workload before it", ["--total", "1MiB"]),
+        ("--time-limit cannot stand beside it", ["--time-limit", "9"]),
+        ("--half-width cannot stand beside it", ["--half-width", "0.1"]),
+    ):
+        refused = penstock("bench", "--preset", "regret", *given)
+        assert refused.returncode == 2
+        assert wrong in refused.stderr
 
 
 def test_a_regret_counts_if_its_interval_excludes_one() -> None:

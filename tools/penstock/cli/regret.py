@@ -16,7 +16,9 @@ from penstock.cli.campaigns import wide
 from penstock.cli.say import say
 from penstock.measure import records
 from penstock.measure.campaign.execute import Listen
+from penstock.measure.campaign.program import options
 from penstock.measure.campaign.record import save
+from penstock.measure.campaign.request import split_words
 from penstock.measure.campaign.scratch import scratch as make_scratch
 from penstock.measure.tune.candidates import transport_of
 from penstock.measure.tune.regret import CASES, REPETITIONS, Regret, regrets, summary
@@ -36,16 +38,27 @@ class Wanted:
 
 
 def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch) -> None:
-    """WORDS are what is left of the command line: --repetitions N alone. ONLY names cases, separated by semicolons."""
-    repetitions = REPETITIONS
-    if words[:1] == ["--repetitions"] and len(words) == 2 and words[1].isdigit() and int(words[1]) > 0:
-        repetitions = int(words[1])
-    elif words:
-        raise UserError(f"--preset {NAME} brings its own cases: {words[0]} cannot stand beside it")
-    names = list(CASES) if only is None else [name.strip() for name in only.split(";")]
-    for name in names:
-        if name not in CASES:
-            raise UserError(f"--only: no case '{name}'; there are {'; '.join(CASES)}")
+    """WORDS are a workload of penstock-bench with its options, instead of the CASES, and --repetitions N. ONLY names
+    cases, separated by semicolons.
+    """
+    parsed = split_words(words, options(wanted.mpi)["Run"])
+    if parsed.run or parsed.half_width is not None:
+        word = parsed.run[0] if parsed.run else "--half-width"
+        raise UserError(f"--preset {NAME} runs until its repetitions are done: {word} cannot stand beside it")
+    cases = CASES
+    if parsed.case:
+        if parsed.case[0].startswith("-"):
+            raise UserError(f"--preset {NAME}: {parsed.case[0]} needs a workload before it")
+        if only is not None:
+            raise UserError(f"--only chooses cases of --preset {NAME}: '{parsed.case[0]}' cannot stand beside it")
+        cases = {" ".join(parsed.case): list(parsed.case)}
+    if only is not None:
+        cases = {}
+        for name in map(str.strip, only.split(";")):
+            if name not in CASES:
+                raise UserError(f"--only: no case '{name}'; there are {'; '.join(CASES)}")
+            cases[name] = CASES[name]
+    repetitions = parsed.repetitions or REPETITIONS
     output = wanted.output
 
     def keep(found: list[Regret]) -> None:
@@ -57,7 +70,7 @@ def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch)
         must_be_replaceable(output)
     keep([])  # finds out now that it cannot be written
     with make_scratch(wanted.directory) as scratch:
-        found = regrets(wanted.mpi, wanted.ranks, names, repetitions, scratch, watch, say, keep)
+        found = regrets(wanted.mpi, wanted.ranks, cases, repetitions, scratch, watch, say, keep)
     _show(found)
     if output is not None:
         typer.echo(f"The whole record is in {output}")

@@ -63,21 +63,22 @@ Watch = Callable[[str, int], AbstractContextManager[Listen]]
 def regrets(
     mpi: launch.Mpi,
     ranks: list[int],
-    names: list[str],
+    cases: dict[str, list[str]],
     repetitions: int,
     scratch: Path,
     watch: Watch,
     say: Callable[[str], None],
     keep: Callable[[list[Regret]], None],
 ) -> list[Regret]:
-    """Of the CASES of these NAMES on each number of RANKS. SAY gets a sentence after each case, KEEP all so far."""
+    """Of CASES, words of penstock-bench by name, on each number of RANKS. SAY gets a sentence after each case, KEEP all
+    so far.
+    """
     found: list[Regret] = []
     for np in ranks:
         known = scratch / f"machine{np}.json"
         with watch(f"rates on {np} ranks", 1) as listen:
             wisdom.keep_machine(known, probe(mpi, np, scratch, listen))
-        for name in names:
-            words = CASES[name]
+        for name, words in cases.items():
             plans = candidates(mpi, FORMAT, np)
             wanted = Search(mpi, np, words, plans, None, 0, scratch)
             begin = time.monotonic()
