@@ -1,8 +1,9 @@
-// AlignedMemory: posix_memalign(3), or mmap(2) and madvise(2) for huge pages, and where such memory is.
+// AlignedMemory: aligned_alloc(3), or mmap(2) and madvise(2) for huge pages, and where such memory is.
 #include "core/storage/aligned.hpp"
 
 #include <sys/mman.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "core/base/units.hpp"
 
@@ -28,37 +30,6 @@ bool kernel_has_huge_pages() {
   return has;
 }
 
-// The addresses of our memory. It outlives every thread, since some memory is never freed.
-class OwnRanges {
- public:
-  void add(const std::byte* begin, int64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    ends_[address(begin)] = address(begin) + static_cast<uintptr_t>(bytes);
-  }
-  // Its length, 0 if it is not there.
-  int64_t remove(const std::byte* begin) {
-    const std::lock_guard lock(mutex_);
-    const auto node = ends_.extract(address(begin));
-    return node.empty() ? 0 : static_cast<int64_t>(node.mapped() - node.key());
-  }
-  bool have(std::span<const std::byte> memory) {
-    const std::lock_guard lock(mutex_);
-    const auto after = ends_.upper_bound(address(memory.data()));
-    return after != ends_.begin() && address(memory.data()) + memory.size() <= std::prev(after)->second;
-  }
-
- private:
-  static uintptr_t address(const std::byte* p) { return reinterpret_cast<uintptr_t>(p); }
-
-  std::mutex mutex_;
-  std::map<uintptr_t, uintptr_t> ends_;  // by their beginnings
-};
-
-OwnRanges& own_ranges() {
-  static auto* ranges = new OwnRanges;  // NOLINT(cppcoreguidelines-owning-memory)
-  return *ranges;
-}
-
 // A mapping of its own: malloc would keep the advice for what it puts there later, and each small thing would take a
 // huge page. BYTES is a multiple of huge_page. Null if memory is exhausted.
 std::byte* map_huge_pages(int64_t bytes) {
@@ -75,35 +46,101 @@ std::byte* map_huge_pages(int64_t bytes) {
   return begin + before;
 }
 
-}  // namespace
+// Where our memory is, from huge_pages_matter on. A few mappings are kept for the next caller, since the kernel clears
+// the pages of a new one.
+class Memory {
+ public:
+  // Null if memory is exhausted.
+  std::byte* take(int64_t bytes) {
+    const bool huge = bytes >= huge_page;
+    std::byte* memory = huge ? kept(bytes = round_up(bytes, huge_page)) : nullptr;
+    if (memory != nullptr) return memory;
+    memory = huge ? map_huge_pages(bytes) : allocate(bytes);
+    if (memory == nullptr || bytes < huge_pages_matter) return memory;
+    try {
+      const std::lock_guard lock(mutex_);
+      ends_[address(memory)] = address(memory) + static_cast<uintptr_t>(bytes);
+    } catch (const std::bad_alloc&) {
+      free(memory, bytes);
+      return nullptr;
+    }
+    return memory;
+  }
 
-void AlignedFree::operator()(std::byte* memory) const {
-  const int64_t bytes = own_ranges().remove(memory);
-  if (bytes < huge_page)
-    std::free(memory);
-  else
-    (void)::munmap(memory, static_cast<size_t>(bytes));
-}
+  void give(std::byte* memory) {
+    int64_t bytes = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = ends_.find(address(memory));
+      if (found != ends_.end()) {
+        bytes = static_cast<int64_t>(found->second - found->first);
+        if (bytes >= huge_page && keep({memory, bytes})) return;
+        ends_.erase(found);
+      }
+    }
+    free(memory, bytes);
+  }
 
-AlignedMemory aligned_memory(int64_t bytes) {
-  const bool huge = bytes >= huge_page;
-  void* memory = nullptr;
-  if (huge)
-    memory = map_huge_pages(bytes = round_up(bytes, huge_page));
-  else if (::posix_memalign(&memory, direct_alignment, static_cast<size_t>(bytes)) != 0)
-    return nullptr;
-  if (memory == nullptr) return nullptr;
-  try {
-    if (bytes >= huge_pages_matter) own_ranges().add(static_cast<std::byte*>(memory), bytes);
-  } catch (const std::bad_alloc&) {
-    if (huge)
+  bool has(std::span<const std::byte> memory) {
+    const std::lock_guard lock(mutex_);
+    const auto after = ends_.upper_bound(address(memory.data()));
+    return after != ends_.begin() && address(memory.data()) + memory.size() <= std::prev(after)->second;
+  }
+
+ private:
+  struct Mapping {
+    std::byte* memory = nullptr;
+    int64_t bytes = 0;
+  };
+  static constexpr int64_t most_kept = 16 << 20;
+
+  static uintptr_t address(const std::byte* p) { return reinterpret_cast<uintptr_t>(p); }
+  static std::byte* allocate(int64_t bytes) {
+    return static_cast<std::byte*>(
+        std::aligned_alloc(direct_alignment, static_cast<size_t>(round_up(bytes, direct_alignment))));
+  }
+  static void free(std::byte* memory, int64_t bytes) {
+    if (bytes >= huge_page)
       (void)::munmap(memory, static_cast<size_t>(bytes));
     else
       std::free(memory);
+  }
+
+  bool keep(Mapping mapping) {
+    int64_t sum = mapping.bytes;
+    Mapping* empty = nullptr;
+    for (Mapping& one : kept_) {
+      sum += one.bytes;
+      if (one.bytes == 0) empty = &one;
+    }
+    if (empty == nullptr || sum > most_kept) return false;
+    *empty = mapping;
+    return true;
+  }
+
+  std::byte* kept(int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    for (Mapping& one : kept_)
+      if (one.bytes >= bytes && one.bytes <= 2 * bytes) return std::exchange(one, {}).memory;
     return nullptr;
   }
-  return AlignedMemory(static_cast<std::byte*>(memory));
+
+  std::mutex mutex_;
+  std::map<uintptr_t, uintptr_t> ends_;  // by their beginnings
+  std::array<Mapping, 4> kept_;
+};
+
+// It outlives every thread: threads may still write when the program ends.
+Memory& own_memory() {
+  static auto* memory = new Memory;  // NOLINT(cppcoreguidelines-owning-memory)
+  return *memory;
 }
+
+}  // namespace
+
+void AlignedFree::operator()(std::byte* memory) const { own_memory().give(memory); }
+
+AlignedMemory aligned_memory(int64_t bytes) { return AlignedMemory(own_memory().take(bytes)); }
 
 bool is_aligned(std::span<const std::byte> memory) {
   return reinterpret_cast<uintptr_t>(memory.data()) % direct_alignment == 0;
@@ -111,7 +148,7 @@ bool is_aligned(std::span<const std::byte> memory) {
 
 bool suits_direct(std::span<const std::byte> memory) {
   if (!is_aligned(memory)) return false;
-  return std::ssize(memory) < huge_pages_matter || !kernel_has_huge_pages() || own_ranges().have(memory);
+  return std::ssize(memory) < huge_pages_matter || !kernel_has_huge_pages() || own_memory().has(memory);
 }
 
 }  // namespace penstock

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 #include "core/base/copy.hpp"
 #include "core/base/units.hpp"
@@ -17,50 +15,6 @@ namespace {
 
 constexpr int64_t bounce_bytes = 4 << 20;
 constexpr int64_t min_direct_read = 1 << 20;
-
-// A buffer through which data goes to or from other memory. Those for long data are on huge pages, and some are kept
-// for the next call.
-class Bounce {
- public:
-  explicit Bounce(int64_t length) : bytes_(length < huge_pages_matter ? length : bounce_bytes) {
-    if (bytes_ < bounce_bytes) {
-      memory_ = aligned_memory(bytes_);
-      return;
-    }
-    const std::lock_guard lock(pool().mutex);
-    if (pool().free.empty()) return;
-    memory_ = std::move(pool().free.back());
-    pool().free.pop_back();
-  }
-  ~Bounce() {
-    if (!memory_ || bytes_ < bounce_bytes) return;
-    const std::lock_guard lock(pool().mutex);
-    if (pool().free.size() < pool().free.capacity()) pool().free.push_back(std::move(memory_));
-  }
-  Bounce(const Bounce&) = delete;
-  Bounce& operator=(const Bounce&) = delete;
-  // Null if memory is exhausted.
-  std::byte* data() {
-    if (!memory_) memory_ = aligned_memory(bytes_);
-    return memory_.get();
-  }
-  int64_t bytes() const { return bytes_; }
-
- private:
-  struct Pool {
-    Pool() { free.reserve(4); }
-    std::mutex mutex;
-    std::vector<AlignedMemory> free;
-  };
-  // Never destroyed: threads may still write when the program ends.
-  static Pool& pool() {
-    static auto* pool = new Pool;  // NOLINT(cppcoreguidelines-owning-memory)
-    return *pool;
-  }
-
-  int64_t bytes_;
-  AlignedMemory memory_;
-};
 
 // Whole aligned blocks use the O_DIRECT descriptor, unaligned ends a buffered one. They never share a page, so the
 // kernel keeps both coherent on one node.
@@ -149,11 +103,11 @@ class DirectFile : public BufferedFile {
 
   template <typename Move>
   static Status bounced(int64_t length, Move move) {
-    Bounce bounce(length);
-    if (bounce.data() == nullptr)
-      return {Code::memory, fmt::format("no memory for a bounce buffer of {} bytes", bounce.bytes())};
+    const int64_t bytes = length < huge_pages_matter ? length : bounce_bytes;
+    const AlignedMemory bounce = aligned_memory(bytes);
+    if (!bounce) return {Code::memory, fmt::format("no memory for a bounce buffer of {} bytes", bytes)};
     for (int64_t from = 0; from < length; from += bounce_bytes)
-      PENSTOCK_TRY(move(from, std::span(bounce.data(), static_cast<size_t>(std::min(bounce_bytes, length - from)))));
+      PENSTOCK_TRY(move(from, std::span(bounce.get(), static_cast<size_t>(std::min(bounce_bytes, length - from)))));
     return {};
   }
 

@@ -111,8 +111,17 @@ TEST(Aligned, OnlyMemoryOnHugePagesSuitsLongDirectTransfers) {
   }
   if (suits_direct({plain.get(), size})) GTEST_SKIP() << "this kernel has no huge pages";
   EXPECT_FALSE(suits_direct({before.get() + size / 2, size})) << "beyond its end";
-  std::byte* const freed = aligned_memory(size).get();
+  constexpr int64_t too_large_to_keep = 32 << 20;
+  std::byte* const freed = aligned_memory(too_large_to_keep).get();
   EXPECT_FALSE(suits_direct({freed, size}));
+}
+
+TEST(Aligned, FreedMemoryIsUsedAgain) {
+  const std::byte* const first = aligned_memory(4 << 20).get();
+  EXPECT_NE(aligned_memory(16 << 20).get(), first) << "too small";
+  AlignedMemory second = aligned_memory(3 << 20), third = aligned_memory(3 << 20);
+  EXPECT_EQ(second.get(), first);
+  EXPECT_NE(third.get(), first);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need more memory themselves
@@ -129,7 +138,8 @@ TEST(Aligned, WithoutMemoryForABufferTheTransferIsDirect) {
   const pid_t child = ::fork();
   if (child == 0) {
     const rlimit none{1 << 20, 1 << 20};  // less than there is already
-    if (::setrlimit(RLIMIT_AS, &none) != 0 || aligned_memory(size)) ::_exit(1);
+    if (::setrlimit(RLIMIT_AS, &none) != 0) ::_exit(1);
+    while (AlignedMemory kept = aligned_memory(2 << 20)) (void)kept.release();
     if (!(*file)->write(0, {plain.get(), size}).ok()) ::_exit(2);
     std::fill_n(plain.get(), size, std::byte{0});
     if (!(*file)->read(0, {plain.get(), size}).ok()) ::_exit(3);
