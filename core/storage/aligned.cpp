@@ -30,6 +30,12 @@ bool kernel_has_huge_pages() {
   return has;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool has_mappings = false;  // the sanitizer watches what malloc gives
+#else
+constexpr bool has_mappings = true;
+#endif
+
 // A mapping of its own: malloc would keep the advice for what it puts there later, and each small thing would take a
 // huge page. BYTES is a multiple of huge_page. Null if memory is exhausted.
 std::byte* map_huge_pages(int64_t bytes) {
@@ -46,88 +52,96 @@ std::byte* map_huge_pages(int64_t bytes) {
   return begin + before;
 }
 
-// Where our memory is, from huge_pages_matter on. A few mappings are kept for the next caller, since the kernel clears
+std::byte* allocate(int64_t bytes) {
+  return static_cast<std::byte*>(
+      std::aligned_alloc(direct_alignment, static_cast<size_t>(round_up(bytes, direct_alignment))));
+}
+
+// Where our memory is, from huge_pages_matter on. Freed mappings are kept for the next caller, since the kernel clears
 // the pages of a new one.
 class Memory {
  public:
   // Null if memory is exhausted.
   std::byte* take(int64_t bytes) {
-    const bool huge = bytes >= huge_page;
-    std::byte* memory = huge ? kept(bytes = round_up(bytes, huge_page)) : nullptr;
-    if (memory != nullptr) return memory;
-    memory = huge ? map_huge_pages(bytes) : allocate(bytes);
-    if (memory == nullptr || bytes < huge_pages_matter) return memory;
+    if (bytes < huge_pages_matter) return allocate(bytes);
+    const std::lock_guard lock(mutex_);
+    if (!has_mappings || bytes < huge_page) return noted(allocate(bytes), bytes);
+    bytes = round_up(bytes, huge_page);
+    Range* best = nullptr;
+    for (Range& one : kept_)
+      if (one.bytes >= bytes && one.bytes <= (best == nullptr ? 2 * bytes : best->bytes)) best = &one;
+    if (best != nullptr) return std::exchange(*best, {}).begin;
+    std::byte* memory = map_huge_pages(bytes);
+    if (memory == nullptr) {
+      for (Range& one : kept_) unmap(one);
+      memory = map_huge_pages(bytes);
+    }
+    return noted(memory, bytes);
+  }
+
+  void give(std::byte* memory) {
+    const std::lock_guard lock(mutex_);
+    const auto found = bytes_.find(memory);
+    if (found == bytes_.end() || !has_mappings || found->second < huge_page) {
+      if (found != bytes_.end()) bytes_.erase(found);
+      std::free(memory);
+      return;
+    }
+    Range range{memory, found->second};
+    if (range.bytes > most_kept) {
+      unmap(range);
+      return;
+    }
+    std::swap(range, kept_[next_++ % kept_.size()]);  // with the oldest
+    unmap(range);
+    int64_t sum = 0;
+    for (size_t age = 1; age <= kept_.size(); ++age) {
+      Range& one = kept_[(next_ - age) % kept_.size()];
+      if (sum + one.bytes > most_kept) unmap(one);
+      sum += one.bytes;
+    }
+  }
+
+  bool has(std::span<const std::byte> memory) {
+    const std::lock_guard lock(mutex_);
+    const auto after = bytes_.upper_bound(memory.data());
+    if (after == bytes_.begin()) return false;
+    const auto& [begin, bytes] = *std::prev(after);
+    return memory.data() + memory.size() <= begin + bytes;
+  }
+
+ private:
+  struct Range {
+    std::byte* begin = nullptr;
+    int64_t bytes = 0;
+  };
+  static constexpr int64_t most_kept = 32 << 20;
+
+  std::byte* noted(std::byte* memory, int64_t bytes) {
+    if (memory == nullptr) return nullptr;
     try {
-      const std::lock_guard lock(mutex_);
-      ends_[address(memory)] = address(memory) + static_cast<uintptr_t>(bytes);
+      bytes_[memory] = bytes;
     } catch (const std::bad_alloc&) {
-      free(memory, bytes);
+      if (has_mappings && bytes >= huge_page)
+        (void)::munmap(memory, static_cast<size_t>(bytes));
+      else
+        std::free(memory);
       return nullptr;
     }
     return memory;
   }
 
-  void give(std::byte* memory) {
-    int64_t bytes = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = ends_.find(address(memory));
-      if (found != ends_.end()) {
-        bytes = static_cast<int64_t>(found->second - found->first);
-        if (bytes >= huge_page && keep({memory, bytes})) return;
-        ends_.erase(found);
-      }
-    }
-    free(memory, bytes);
-  }
-
-  bool has(std::span<const std::byte> memory) {
-    const std::lock_guard lock(mutex_);
-    const auto after = ends_.upper_bound(address(memory.data()));
-    return after != ends_.begin() && address(memory.data()) + memory.size() <= std::prev(after)->second;
-  }
-
- private:
-  struct Mapping {
-    std::byte* memory = nullptr;
-    int64_t bytes = 0;
-  };
-  static constexpr int64_t most_kept = 16 << 20;
-
-  static uintptr_t address(const std::byte* p) { return reinterpret_cast<uintptr_t>(p); }
-  static std::byte* allocate(int64_t bytes) {
-    return static_cast<std::byte*>(
-        std::aligned_alloc(direct_alignment, static_cast<size_t>(round_up(bytes, direct_alignment))));
-  }
-  static void free(std::byte* memory, int64_t bytes) {
-    if (bytes >= huge_page)
-      (void)::munmap(memory, static_cast<size_t>(bytes));
-    else
-      std::free(memory);
-  }
-
-  bool keep(Mapping mapping) {
-    int64_t sum = mapping.bytes;
-    Mapping* empty = nullptr;
-    for (Mapping& one : kept_) {
-      sum += one.bytes;
-      if (one.bytes == 0) empty = &one;
-    }
-    if (empty == nullptr || sum > most_kept) return false;
-    *empty = mapping;
-    return true;
-  }
-
-  std::byte* kept(int64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    for (Mapping& one : kept_)
-      if (one.bytes >= bytes && one.bytes <= 2 * bytes) return std::exchange(one, {}).memory;
-    return nullptr;
+  void unmap(Range& range) {
+    if (range.begin == nullptr) return;
+    bytes_.erase(range.begin);
+    (void)::munmap(range.begin, static_cast<size_t>(range.bytes));
+    range = {};
   }
 
   std::mutex mutex_;
-  std::map<uintptr_t, uintptr_t> ends_;  // by their beginnings
-  std::array<Mapping, 4> kept_;
+  std::map<const std::byte*, int64_t> bytes_;  // by their beginnings, the kept ones too
+  std::array<Range, 8> kept_;                  // freed; a ring, with gaps
+  size_t next_ = 0;
 };
 
 // It outlives every thread: threads may still write when the program ends.

@@ -16,7 +16,7 @@ struct AlignedFree {
 using AlignedMemory = std::unique_ptr<std::byte, AlignedFree>;
 
 // Null if memory is exhausted; its contents are undefined. From 2 MiB on, the kernel is asked for huge pages, and up to
-// 16 MiB of freed memory are kept for the next call. Any thread.
+// 32 MiB of freed memory are kept for the next call. Any thread.
 AlignedMemory aligned_memory(int64_t bytes);
 
 // Of a direct write or read. Shorter ones take as long from small pages.

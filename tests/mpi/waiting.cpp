@@ -248,11 +248,12 @@ void on_another_communicator(const std::string& path) {
   check_file(path, 40, 1);
 }
 
-// A shell stops this process, and lets it go on when all others have a file ANSWERED.<rank>.
+// A shell stops this process, and lets it go on when all others have a file ANSWERED.<rank>, at the latest after 30 s.
 pid_t stop_me(double after, const std::string& answered) {
-  const std::string script =
-      fmt::format("sleep {}; kill -STOP {}; until [ $(ls {}.* | wc -l) = {} ]; do sleep 0.1; done; kill -CONT {}",
-                  after, ::getpid(), answered, ranks.size - 1, ::getpid());
+  const std::string script = fmt::format(
+      "sleep {}; kill -STOP {}; for i in $(seq 300); do [ $(ls '{}'.* | wc -l) = {} ] && break; sleep 0.1; "
+      "done; kill -CONT {}",
+      after, ::getpid(), answered, ranks.size - 1, ::getpid());
   const char* arguments[] = {"sh", "-c", script.c_str(), nullptr};
   pid_t shell = -1;
   CHECK(::posix_spawn(&shell, "/bin/sh", nullptr, nullptr, const_cast<char**>(arguments), environ) == 0, "no shell");

@@ -39,10 +39,13 @@ inline void together() { MPI_Barrier(MPI_COMM_WORLD); }
 constexpr int answered_tag = 17;
 inline void say_answered() { MPI_Send(nullptr, 0, MPI_BYTE, ranks.odd(), answered_tag, MPI_COMM_WORLD); }
 inline void until_answered() {
+  const double end = now() + limit + most;
   for (int rank = 0; rank < ranks.size - 1; ++rank) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(nullptr, 0, MPI_BYTE, rank, answered_tag, MPI_COMM_WORLD, &request);
-    for (int came = 0; came == 0; ::usleep(10000)) MPI_Test(&request, &came, MPI_STATUS_IGNORE);
+    int came = 0;
+    for (; came == 0 && now() < end; ::usleep(100000)) MPI_Test(&request, &came, MPI_STATUS_IGNORE);
+    if (!CHECK(came != 0, fmt::format("rank {} has no answer", rank))) MPI_Cancel(&request);
   }
 }
 

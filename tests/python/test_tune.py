@@ -452,8 +452,9 @@ def test_regret_is_against_the_best_plan(penstock: Penstock, tmp_path: Path) -> 
         ("no case 'none'; there are blocks, durable", ["--only", "none"]),
         ("'block2d' cannot stand beside it", ["--only", "many, cached", "block2d"]),
         ("--total needs a workload before it", ["--total", "1MiB"]),
-        ("--time-limit cannot stand beside it", ["--time-limit", "9"]),
-        ("--half-width cannot stand beside it", ["--half-width", "0.1"]),
+        ("--time-limit cannot stand beside --preset regret", ["--time-limit", "9"]),
+        ("--seed: --preset regret sets it", ["block2d", "--seed=4"]),
+        ("metadata measures something else", ["metadata"]),
     ):
         refused = penstock("bench", "--preset", "regret", *given)
         assert refused.returncode == 2

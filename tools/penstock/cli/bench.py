@@ -62,7 +62,7 @@ def bench(
     preset: Annotated[
         str | None,
         typer.Option(
-            "--preset", help=f"Run this instead of WORKLOAD: ratios, {regret.NAME}, or a study: {', '.join(STUDIES)}."
+            "--preset", help=f"Run this: ratios, {regret.NAME} (also of WORKLOAD), or a study: {', '.join(STUDIES)}."
         ),
     ] = None,
     scale: Annotated[
@@ -266,8 +266,14 @@ def run_study(name: str, only: str | None, arguments: list[str], options: Campai
             ("--scale or --largest", options.scale is not None or options.largest is not None),
         ):
             if is_given:
-                raise UserError(f"--preset {name} brings its own cases: {word} cannot stand beside it")
-        wanted = regret.Wanted(options.mpi, list(options.ranks() or (RANKS,)), options.directory, options.json)
+                raise UserError(f"{word} cannot stand beside --preset {name}")
+        directory = options.directory
+        if arguments and arguments[0] in PROGRAMS:
+            raise UserError(f"--preset {name} is for workloads: {arguments[0]} measures something else")
+        if arguments:
+            must_be_foreground(arguments)
+            arguments, _, directory = of_ior(arguments, None, directory)
+        wanted = regret.Wanted(options.mpi, list(options.ranks() or (RANKS,)), directory, options.json)
         regret.run_regret(wanted, arguments, only, watching(Console()))
         return
     study = presets.find(name)

@@ -41,17 +41,18 @@ def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch)
     """WORDS are a workload of penstock-bench with its options, instead of the CASES, and --repetitions N. ONLY names
     cases, separated by semicolons.
     """
-    parsed = split_words(words, options(wanted.mpi)["Run"])
-    if parsed.run or parsed.half_width is not None:
-        word = parsed.run[0] if parsed.run else "--half-width"
-        raise UserError(f"--preset {NAME} runs until its repetitions are done: {word} cannot stand beside it")
+    run = options(wanted.mpi)["Run"]
+    for word in (word.partition("=")[0] for word in words):
+        if word in run and word not in ("--repetitions", "--readers", "--threads"):
+            raise UserError(f"{word}: --preset {NAME} sets it for each of its runs")
+    parsed = split_words(words, run)
     cases = CASES
     if parsed.case:
         if parsed.case[0].startswith("-"):
             raise UserError(f"--preset {NAME}: {parsed.case[0]} needs a workload before it")
         if only is not None:
             raise UserError(f"--only chooses cases of --preset {NAME}: '{parsed.case[0]}' cannot stand beside it")
-        cases = {" ".join(parsed.case): list(parsed.case)}
+        cases = {" ".join([*parsed.case, *parsed.run]): [*parsed.case, *parsed.run]}
     if only is not None:
         cases = {}
         for name in map(str.strip, only.split(";")):
