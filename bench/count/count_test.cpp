@@ -46,7 +46,7 @@ TEST(Count, TwoPhaseOnFourNodes) {
   EXPECT_EQ(ours.plan_bytes.most, ours.plan_received);
   EXPECT_EQ(ours.plan_bytes.mean, static_cast<double>(ours.plan_received) / 2);
   EXPECT_EQ(ours.stripe_conflicts, 0);
-  EXPECT_EQ(ours.metadata.total(), 1 + 1 + 3 + 2 + 3 + 1 + 2 + 1 + 1);
+  EXPECT_EQ(ours.metadata.total(), 1 + 1 + 3 + 2 + 3 + 1 + 1 + 1 + 1);
 }
 
 TEST(Count, NeighboursAreReachedWithoutMessages) {

@@ -47,7 +47,7 @@ void count_data(const VirtualJob& job, int rank, const Route& route, const Domai
 
 // For one file with placement single, as core/session and the transport call storage. Rank 0 creates the file at its
 // full size and closes it; every writer opens, syncs and closes. For checksums that were not FIRST, rank 0 opens,
-// writes and syncs once more. It sets the time, examines both names, renames, syncs the folder, and holds
+// writes and syncs once more. It sets the time, looks at the file, renames it, syncs the folder, and holds
 // the published file open to detect its replacement.
 MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settings) {
   const bool durable = settings.word("durability") == "full";
@@ -64,7 +64,7 @@ MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settin
     calls.close += more;
     calls.sync += first || !durable ? 0 : 1;
   }
-  calls.stat = 2;
+  calls.stat = 1;
   calls.rename = 1;
   calls.sync_directory = durable ? 1 : 0;
   return calls;

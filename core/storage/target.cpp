@@ -134,6 +134,10 @@ Result<bool> swap_by_renames(Storage& storage, const std::string& partial, const
 
 Result<bool> replace(Storage& storage, const std::string& partial, const std::string& target,
                      const std::optional<FileStat>& expected, const FileStat& ours) {
+  if (!expected) {  // no look before: the file system says if there is something now
+    const Status placed = storage.rename_new(partial, target);
+    if (placed.code() != Code::exists) return placed.ok() ? Result<bool>(false) : placed;
+  }
   PENSTOCK_ASSIGN(const auto there, existing_file(storage, target));
   if (!there) return put_where_nothing_is(storage, partial, target, expected);
   if (!(expected && same_file(*expected, *there)) && !own_publications().has(*there))
