@@ -21,7 +21,7 @@ def test_counts_are_printed_and_kept(penstock: Penstock, tmp_path: Path) -> None
     assert few["ours"]["plan_messages"] == {"mean": 0.5, "max": 1}
     assert few["ours"]["data_messages"] == {"mean": 2.0, "max": 4}
     assert few["ours"]["messages"]["mean"] == 0.5
-    assert few["ours"]["metadata_calls"]["total"] == 15
+    assert few["ours"]["metadata_calls"]["total"] == 14
     assert few["textbook"]["plan_received"] == 16 * (64 + 64 + 512)
     assert record["counts"][1]["textbook"]["plan_messages"]["mean"] > 63
     rows = [line.split() for line in done.stdout.splitlines()]
