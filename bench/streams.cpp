@@ -20,7 +20,6 @@ namespace penstock::bench {
 
 namespace {
 
-constexpr int64_t alignment = 4096;
 constexpr int awake_tag = 1000;
 
 // Calls CALL(bytes, offset) for each transfer of S, until one is short.
@@ -35,7 +34,7 @@ void transfer(Stream& s, Call call) {
 }  // namespace
 
 StreamSet::StreamSet(const std::string& folder, int64_t all, int count, bool direct) {
-  const int64_t share = round_up(all / count, alignment);
+  const int64_t share = round_up(all / count, direct_alignment);
   for (int i = 0; i < count; ++i) {
     const int64_t length = std::min(share, transfer_bytes);
     memory.push_back(aligned_memory(length));

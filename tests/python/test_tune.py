@@ -453,7 +453,8 @@ def test_regret_is_against_the_best_plan(penstock: Penstock, tmp_path: Path) -> 
         ("'block2d' cannot stand beside it", ["--only", "many, cached", "block2d"]),
         ("--total needs a workload before it", ["--total", "1MiB"]),
         ("--time-limit cannot stand beside --preset regret", ["--time-limit", "9"]),
-        ("--seed: --preset regret sets it", ["block2d", "--seed=4"]),
+        ("--seed cannot stand beside --preset regret", ["block2d", "--seed=4"]),
+        ("--readers needs a workload before it", ["--readers", "2"]),
         ("metadata measures something else", ["metadata"]),
     ):
         refused = penstock("bench", "--preset", "regret", *given)

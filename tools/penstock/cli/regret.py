@@ -44,16 +44,16 @@ def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch)
     run = options(wanted.mpi)["Run"]
     for word in (word.partition("=")[0] for word in words):
         if word in run and word not in ("--repetitions", "--readers", "--threads"):
-            raise UserError(f"{word}: --preset {NAME} sets it for each of its runs")
+            raise UserError(f"{word} cannot stand beside --preset {NAME}")
     parsed = split_words(words, run)
     cases = CASES
-    if parsed.case:
-        if parsed.case[0].startswith("-"):
-            raise UserError(f"--preset {NAME}: {parsed.case[0]} needs a workload before it")
+    if given := [*parsed.case, *parsed.run]:
+        if given[0].startswith("-"):
+            raise UserError(f"--preset {NAME}: {given[0]} needs a workload before it")
         if only is not None:
-            raise UserError(f"--only chooses cases of --preset {NAME}: '{parsed.case[0]}' cannot stand beside it")
-        cases = {" ".join([*parsed.case, *parsed.run]): [*parsed.case, *parsed.run]}
-    if only is not None:
+            raise UserError(f"--only chooses cases of --preset {NAME}: '{given[0]}' cannot stand beside it")
+        cases = {" ".join(given): given}
+    elif only is not None:
         cases = {}
         for name in map(str.strip, only.split(";")):
             if name not in CASES:
