@@ -438,14 +438,16 @@ def test_plans_are_tried_in_the_order_of_their_promise() -> None:
 
 @pytest.mark.usefixtures("_short_probe", "_few_plans")
 def test_regret_is_against_the_best_plan(penstock: Penstock, tmp_path: Path) -> None:
-    words = ("bench", "--preset", "regret", "--np", "2", "block3d", "--total", "1MiB", "--repetitions", "2")
-    done = penstock(*words, "--json", "regret.json")
+    words = ("block3d", "--total", "1MiB", "--np", "2", "--methods", "raw/two_phase", "--repetitions", "1")
+    assert penstock("bench", *words, "--json", "record.json").returncode == 0
+    done = penstock("bench", "--preset", "regret", "record.json", "--repetitions", "2", "--json", "regret.json")
     assert done.returncode == 0, done.stderr
     content = json.loads((tmp_path / "regret.json").read_text())
-    assert {one["case"] for one in content["regret"]} == {"block3d --total 1MiB"}
+    assert all(one["case"].startswith("columns --per-rank ") for one in content["regret"])
+    assert {one["np"] for one in content["regret"]} == {2}
     assert [one["problem"]["operation"] for one in content["regret"]] == ["write", "read"]
     for one in content["regret"]:
-        assert one["default"] == "hdf5/two_phase"
+        assert one["default"] == "raw/two_phase"
         if one["default"] == one["best"]:
             assert one["default_regret"] == 1
     for wrong, given in (
@@ -456,6 +458,7 @@ def test_regret_is_against_the_best_plan(penstock: Penstock, tmp_path: Path) -> 
         ("--seed cannot stand beside --preset regret", ["block2d", "--seed=4"]),
         ("--readers needs a workload before it", ["--readers", "2"]),
         ("metadata measures something else", ["metadata"]),
+        ("record.json says how many ranks there are", ["record.json", "--np", "2"]),
     ):
         refused = penstock("bench", "--preset", "regret", *given)
         assert refused.returncode == 2

@@ -15,6 +15,7 @@ from penstock.base.errors import UserError
 from penstock.cli import campaigns, regret
 from penstock.cli.campaigns import wide
 from penstock.cli.options import DryRun, Mpi
+from penstock.cli.problems import stands_for, workload_like
 from penstock.cli.progress import make_progress, watching
 from penstock.cli.say import say
 from penstock.measure import records
@@ -62,7 +63,8 @@ def bench(
     preset: Annotated[
         str | None,
         typer.Option(
-            "--preset", help=f"Run this: ratios, {regret.NAME} (also of WORKLOAD), or a study: {', '.join(STUDIES)}."
+            "--preset",
+            help=f"Run this: ratios, {regret.NAME} (also of WORKLOAD or TRACE), or a study: {', '.join(STUDIES)}.",
         ),
     ] = None,
     scale: Annotated[
@@ -273,7 +275,13 @@ def run_study(name: str, only: str | None, arguments: list[str], options: Campai
         if arguments:
             must_be_foreground(arguments)
             arguments, _, directory = of_ior(arguments, None, directory)
-        wanted = regret.Wanted(options.mpi, list(options.ranks() or (RANKS,)), directory, options.json)
+        ranks, form = list(options.ranks() or (RANKS,)), regret.FORMAT
+        if arguments and (path := stands_for(arguments[0])) is not None:
+            if options.np is not None:
+                raise UserError(f"{path} says how many ranks there are: leave out --np")
+            arguments[:1], one, form = workload_like(path)
+            ranks = [one]
+        wanted = regret.Wanted(options.mpi, ranks, form, directory, options.json)
         regret.run_regret(wanted, arguments, only, watching(Console()))
         return
     study = presets.find(name)

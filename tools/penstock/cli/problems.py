@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.base import words
 from penstock.base.errors import UserError
+from penstock.cli.say import say
 from penstock.jobs.trace.blocks import SUFFIX
 from penstock.jobs.trace.reader import read_trace
 from penstock.measure import records
@@ -75,6 +76,13 @@ def largest_to_tune(path: Path) -> Problem:
         if problem["format"] and problem["placement"] in ("", "single"):
             return problem
     raise UserError(f"{path}: only single files of hdf5, netcdf and raw can be tuned")
+
+
+def workload_like(path: Path) -> tuple[list[str], int, str]:
+    """A workload like the largest commit or read of PATH, its ranks and its format; says what it is like."""
+    problem = largest_to_tune(path)
+    say(f"Like {about(problem)}")
+    return workload_of(problem), int(problem["ranks"]), str(problem["format"])
 
 
 def about(problem: Problem) -> str:

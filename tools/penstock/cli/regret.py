@@ -23,16 +23,17 @@ from penstock.measure.campaign.scratch import scratch as make_scratch
 from penstock.measure.tune.candidates import transport_of
 from penstock.measure.tune.regret import CASES, REPETITIONS, Regret, regrets, summary
 
-NAME = "regret"
+NAME, FORMAT = "regret", "hdf5"
 Watch = Callable[[str, int], AbstractContextManager[Listen]]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where, on which numbers of ranks, and the file for the record."""
+    """Where, on which numbers of ranks, files of which format, and the file for the record."""
 
     mpi: launch.Mpi
     ranks: list[int]
+    form: str
     directory: Path
     output: Path | None
 
@@ -71,7 +72,7 @@ def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch)
         must_be_replaceable(output)
     keep([])  # finds out now that it cannot be written
     with make_scratch(wanted.directory) as scratch:
-        found = regrets(wanted.mpi, wanted.ranks, cases, repetitions, scratch, watch, say, keep)
+        found = regrets(wanted.mpi, wanted.ranks, wanted.form, cases, repetitions, scratch, watch, say, keep)
     _show(found)
     if output is not None:
         typer.echo(f"The whole record is in {output}")

@@ -15,7 +15,7 @@ from penstock.base.errors import UserError
 from penstock.cli.bench import PROGRAMS, must_be_foreground, of_ior
 from penstock.cli.campaigns import wide
 from penstock.cli.options import Directory, Mpi
-from penstock.cli.problems import about, largest_to_tune, stands_for, workload_of
+from penstock.cli.problems import about, stands_for, workload_like
 from penstock.cli.progress import make_progress, watching
 from penstock.cli.say import say
 from penstock.measure import records
@@ -70,7 +70,11 @@ def tune(
     if not context.args or context.args[0].startswith("-"):
         raise UserError("which workload? See penstock bench --help")
     if (path := stands_for(context.args[0])) is not None:
-        np, form = _be_like(path, context)
+        given = (getattr(context.get_parameter_source(name), "name", "") for name in ("np", "form"))
+        if "COMMANDLINE" in given:
+            raise UserError(f"{path} says how many ranks there are, and the format: leave out --np and --format")
+        like, np, form = workload_like(path)
+        context.args[:1] = like
     if context.args[0] in PROGRAMS:
         raise UserError(f"penstock tune is for workloads: {context.args[0]} measures something else")
     for word in context.args:
@@ -97,17 +101,6 @@ def tune(
     if results:
         wisdom.keep(file, results)
     say(f"Kept as wisdom in {file}" if results else f"Nothing was kept in {file}: too few repetitions")
-
-
-def _be_like(path: Path, context: typer.Context) -> tuple[int, str]:
-    """Puts a workload into CONTEXT that stands for the largest commit or read in PATH; its ranks and format."""
-    for name in ("np", "form"):
-        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE":
-            raise UserError(f"{path} says how many ranks there are, and the format: leave out --np and --format")
-    problem = largest_to_tune(path)
-    say(f"Like {about(problem)}")
-    context.args[:1] = workload_of(problem)
-    return int(problem["ranks"]), str(problem["format"])
 
 
 def _probe(mpi: launch.Mpi, ranks: int, directory: Path, file: Path) -> None:

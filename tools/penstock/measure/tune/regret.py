@@ -22,7 +22,6 @@ from penstock.measure.tune.predict import predict
 from penstock.measure.tune.probe import probe
 from penstock.measure.tune.search import Round, Search, measure_round, search
 
-FORMAT = "hdf5"
 REPETITIONS = 7
 SHARE = 0.1  # of the reference's time, for measuring
 CASES = {
@@ -63,6 +62,7 @@ Watch = Callable[[str, int], AbstractContextManager[Listen]]
 def regrets(
     mpi: launch.Mpi,
     ranks: list[int],
+    form: str,
     cases: dict[str, list[str]],
     repetitions: int,
     scratch: Path,
@@ -70,8 +70,8 @@ def regrets(
     say: Callable[[str], None],
     keep: Callable[[list[Regret]], None],
 ) -> list[Regret]:
-    """Of CASES, words of penstock-bench by name, on each number of RANKS. SAY gets a sentence after each case, KEEP all
-    so far.
+    """Of CASES, words of penstock-bench by name, in files of format FORM on each number of RANKS. SAY gets a sentence
+    after each case, KEEP all so far.
     """
     found: list[Regret] = []
     for np in ranks:
@@ -79,7 +79,7 @@ def regrets(
         with watch(f"rates on {np} ranks", 1) as listen:
             wisdom.keep_machine(known, probe(mpi, np, scratch, listen))
         for name, words in cases.items():
-            plans = candidates(mpi, FORMAT, np)
+            plans = candidates(mpi, form, np)
             wanted = Search(mpi, np, words, plans, None, 0, scratch)
             begin = time.monotonic()
             with watch(f"{name}, {np} ranks", len(plans)) as listen:
@@ -120,7 +120,10 @@ def _regret(
     )
     best = min(lines, key=lambda method: stats.median(lines[method]))
     estimated = predict(mpi, problem).estimated
-    plans = {"estimate": f"{FORMAT}/{estimated}" if estimated else default, "measure": chosen[operation]}
+    plans = {
+        "estimate": f"{default.partition('/')[0]}/{estimated}" if estimated else default,
+        "measure": chosen[operation],
+    }
     for how, plan in plans.items():
         if plan not in lines:
             raise UserError(f"{name}, {operation}: {how} chose {plan}, which failed", 1)
