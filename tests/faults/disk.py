@@ -38,16 +38,16 @@ def skip(why: str) -> None:
     sys.exit(SKIPPED)
 
 
-def enter_namespace() -> None:
-    """Starts this program again where its mounts are its own."""
+def enter_namespace(*more: str) -> None:
+    """Starts this program again where its mounts are its own, and what else the options MORE of unshare say."""
     if os.environ.get(INSIDE):
         return
     if os.geteuid() != 0:
         skip("mounts need root")
-    if shutil.which("unshare") is None or subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
-        skip("no mount namespaces here")
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "--mount", *more, "true"], check=False).returncode:
+        skip(f"no namespaces here: unshare {' '.join(('--mount', *more))}")
     os.environ[INSIDE] = "1"
-    os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", "--", sys.executable, *sys.argv])
+    os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", *more, "--", sys.executable, *sys.argv])
 
 
 @contextmanager

@@ -10,174 +10,15 @@ docs/faults.md says what must hold. The last line is the sum.
 import argparse
 import os
 import re
-import shutil
-import signal
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from disk import enter_namespace, folders, skip
+from gluster_volume import missing, volume
 from methods import EXTENSIONS, SMALL, STREAMS, Method, own
 from record import Outcome, Record, table
 from torture import Settings, Torture
-
-BRICKS = 3
-PING_SECONDS = 3  # after which a client gives a silent brick up
-BRICK = """volume posix
-  type storage/posix
-  option directory {folder}
-end-volume
-volume locks
-  type features/locks
-  subvolumes posix
-end-volume
-volume brick
-  type debug/io-stats
-  subvolumes locks
-end-volume
-volume server
-  type protocol/server
-  option transport-type tcp
-  option transport.address-family inet
-  option transport.socket.bind-address 127.0.0.1
-  option transport.socket.listen-port {port}
-  option auth.addr.brick.allow 127.0.0.1
-  subvolumes brick
-end-volume
-"""
-CLIENT = """volume client{number}
-  type protocol/client
-  option transport-type tcp
-  option transport.address-family inet
-  option remote-host 127.0.0.1
-  option remote-port {port}
-  option remote-subvolume brick
-  option ping-timeout {ping}
-end-volume
-"""
-DISPERSE = """volume disperse
-  type cluster/disperse
-  option redundancy 1
-  subvolumes {clients}
-end-volume
-"""
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-class Volume:
-    """A volume below FOLDER, mounted at PATH."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.path = folder / "mount"
-        self.ports = [free_port() for _ in range(BRICKS)]
-        self._bricks: list[subprocess.Popen[bytes] | None] = [None] * BRICKS
-        self._client: subprocess.Popen[bytes] | None = None
-
-    def _start(self, program: str, name: str, *more: str) -> subprocess.Popen[bytes]:
-        files = [f"--volfile={self.folder / name}.vol", f"--log-file={self.folder / name}.log"]
-        words = [
-            "setpriv",
-            "--pdeathsig",
-            "KILL",
-            program,
-            "--no-daemon",
-            *files,
-            f"--pid-file={self.folder / name}.pid",
-            *more,
-        ]
-        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def start_brick(self, number: int) -> None:
-        self._bricks[number] = self._start("glusterfsd", f"brick{number}")
-
-    def start(self) -> str:
-        """Why it did not; "" where it is there."""
-        clients = ""
-        for number, port in enumerate(self.ports):
-            brick = self.folder / f"brick{number}"
-            brick.mkdir()
-            brick.with_suffix(".vol").write_text(BRICK.format(folder=brick, port=port))
-            clients += CLIENT.format(number=number, port=port, ping=PING_SECONDS)
-            self.start_brick(number)
-        names = " ".join(f"client{number}" for number in range(BRICKS))
-        (self.folder / "client.vol").write_text(clients + DISPERSE.format(clients=names))
-        self.path.mkdir()
-        self._client = self._start("glusterfs", "client", str(self.path))
-        return "" if self.wait() else f"it does not come up: {self.last_words()}"
-
-    def last_words(self) -> str:
-        lines = [line for log in self.folder.glob("*.log") for line in log.read_text().splitlines() if "] E [" in line]
-        return lines[-1] if lines else "no error in its logs"
-
-    def wait(self, bricks: int = BRICKS) -> bool:
-        """For all bricks to be connected again: as many as a file's attributes can be written to."""
-        probe = self.path / "probe"
-        for _ in range(200):
-            try:
-                if os.path.ismount(self.path):
-                    probe.write_text("here")
-                    probe.read_text()
-                    probe.unlink()
-                    if self._connected() >= bricks:
-                        return True
-            except OSError:
-                pass
-            time.sleep(0.05)
-        return False
-
-    def _connected(self) -> int:
-        """Bricks on which a new folder appears."""
-        folder = self.path / "connected"
-        folder.mkdir()
-        try:
-            return sum((self.folder / f"brick{number}" / "connected").is_dir() for number in range(BRICKS))
-        finally:
-            folder.rmdir()
-
-    def strike(self, signal_name: str, *numbers: int) -> str:
-        """A command that ends bricks, or stops them."""
-        files = " ".join(f"$(cat {self.folder}/brick{number}.pid)" for number in numbers)
-        return f"kill -{signal_name} {files}"
-
-    def revive(self) -> bool:
-        """Starts what is not running, and waits for all."""
-        for number, brick in enumerate(self._bricks):
-            assert brick is not None
-            brick.send_signal(signal.SIGCONT)
-            if brick.poll() is not None:
-                self.start_brick(number)
-        return self.wait()
-
-    def remove(self) -> None:
-        subprocess.run(["umount", "-l", str(self.path)], check=False)
-        for process in (self._client, *self._bricks):
-            if process is not None:
-                process.kill()
-                process.wait()
-
-
-@contextmanager
-def volume(parent: Path, name: str) -> Iterator[Volume]:
-    folder = parent / name
-    folder.mkdir()
-    one = Volume(folder)
-    try:
-        if why := one.start():
-            skip(f"GlusterFS: {why}")
-        yield one
-    finally:
-        one.remove()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Bricks:
@@ -256,11 +97,8 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="less than a minute")
     options = parser.parse_args()
     enter_namespace()
-    for program in ("glusterfsd", "glusterfs", "setpriv"):
-        if shutil.which(program) is None:
-            skip(f"no {program}")
-    if not Path("/dev/fuse").exists():
-        skip("no FUSE here")
+    if why := missing():
+        skip(why)
     preload = ":".join(str(Path(library).resolve()) for library in options.preload.split(":"))
     begin, record = time.monotonic(), Record()
     with folders("penstock-gluster-") as folder:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from disk import SKIPPED, Disk, enter_namespace, folders
-from gluster import volume
+from gluster_volume import volume
 from processes import environment, hear, start
 
 RANKS = 2
