@@ -52,11 +52,15 @@ void run(World& world, const Method& method, std::string_view name, const Conten
   sweep(world, world.folder());
 }
 
+bool has_plan(const Method& method, const Options& options) {
+  return method.plan.find(options.plan) != std::string::npos;
+}
+
 void run_all(World& world, const Options& options) {
   Tally tally;
   for (const Method& method : methods()) {
     if (method.engine != options.engine) continue;
-    if (!options.plan.empty() && method.plan.find(options.plan) == std::string::npos) continue;
+    if (!has_plan(method, options)) continue;
     if (options.quick && !method.base) continue;
     for (const Workload& workload : workloads())
       if (!options.background && method.base && (options.only.empty() || workload.name == options.only))
@@ -84,24 +88,27 @@ std::string path_of(const std::string& folder, const Method& method) {
   return folder + "/" + file;
 }
 
-// One file of everything by each base method, or ENGINE's only, for readers on other numbers of ranks.
-void write_files(World& world, const std::string& folder, const std::string& engine) {
+// One file of everything by each base method that was chosen, for readers on other numbers of ranks.
+void write_files(World& world, const Options& options) {
+  const std::string& folder = options.write;
   if (world.rank() == 0) std::filesystem::remove_all(folder), std::filesystem::create_directories(folder);
   CHECK_OK(world.comm()->barrier(), "barrier");
   const int64_t size = world.size();
   Content content = everything(world.rank(), world.size());
   content.attributes.push_back({"/", make_attribute("ranks", {Kind::i64}, &size, -1)});
   for (const Method& method : methods()) {
-    if (!method.base || (!engine.empty() && method.engine != engine)) continue;
+    if (!method.base || !has_plan(method, options)) continue;
+    if (!options.engine.empty() && method.engine != options.engine) continue;
     about("writing by " + method.plan);
     CHECK_OK(write_content(world, path_of(folder, method), method.plan, content), "write");
   }
 }
 
-void read_files(World& world, const std::string& folder) {
+void read_files(World& world, const Options& options) {
+  const std::string& folder = options.read;
   int turn = world.size();
   for (const Method& method : methods()) {
-    if (!method.base) continue;
+    if (!method.base || !has_plan(method, options)) continue;
     about("reading what was written by " + method.plan);
     int64_t ranks = 1;
     {
@@ -159,9 +166,9 @@ int main(int argc, char** argv) {
   World world(&argc, &argv);
   const Options options = parse(argc, argv);
   if (!options.write.empty())
-    write_files(world, options.write, options.engine);
+    write_files(world, options);
   else if (!options.read.empty())
-    read_files(world, options.read);
+    read_files(world, options);
   else
     run_all(world, options);
   return world.finish("conformance");
