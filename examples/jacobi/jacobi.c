@@ -1,4 +1,5 @@
 /* jacobi.c: the heat of a plate by Jacobi's iteration, with checkpoints from which any number of ranks can continue. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,10 @@ static const char USAGE[] =
     "  --checkpoint  the file to write at the end\n"
     "  --every       write it each so many steps too\n"
     "  --stop-after  leave after so many steps of this run, as a job does whose time is up\n"
-    "  --plan        how the data travels, such as hdf5/two_phase:writers=2\n";
+    "  --plan        how the data travels, such as hdf5/two_phase:writers=2\n"
+    "After SIGUSR1 it writes the file and leaves with status 75: docs/guides/time-limit.md.\n";
+
+enum { COME_BACK = 75 }; /* EX_TEMPFAIL: run it again, and it goes on */
 
 typedef struct Options {
   int64_t n, steps, every, stop_after;
@@ -49,6 +53,20 @@ static int read_options(int argc, char **argv, Options *o) {
   return o->n > 0;
 }
 
+static volatile sig_atomic_t told_to_leave;
+
+static void on_signal(int number) {
+  (void)number;
+  told_to_leave = 1;
+}
+
+/* The signal reaches the ranks at different steps, or only one of them: they leave together. */
+static int any_told_to_leave(MPI_Comm comm) {
+  int told = told_to_leave;
+  MPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT, MPI_MAX, comm);
+  return told;
+}
+
 /* Rank 0 prints the error; every rank exits with status 1. */
 static int failed(int rank, const char *doing, const char *path) {
   if (rank == 0) fprintf(stderr, "jacobi: %s %s: %s\n", doing, path, checkpoint_message());
@@ -69,10 +87,12 @@ static int run(int rank, const Options *o) {
   }
   if (rank == 0 && o->restart) printf("restarted from %s at step %lld\n", o->restart, (long long)plate.step);
 
-  const int64_t leave = o->stop_after && plate.step + o->stop_after < o->steps ? plate.step + o->stop_after : o->steps;
-  int status = 0;
+  int64_t leave = o->stop_after && plate.step + o->stop_after < o->steps ? plate.step + o->stop_after : o->steps;
+  int status = 0, told = 0;
   while (plate.step < leave && !status) {
     plate_step(&plate);
+    told = any_told_to_leave(plate.comm);
+    if (told) leave = plate.step;
     if (!o->checkpoint || (plate.step != leave && (!o->every || plate.step % o->every))) continue;
     if (checkpoint_write(o->checkpoint, o->plan, &plate))
       status = failed(rank, "writing", o->checkpoint);
@@ -80,13 +100,15 @@ static int run(int rank, const Options *o) {
       printf("wrote %s at step %lld\n", o->checkpoint, (long long)plate.step);
   }
   if (rank == 0 && !status) printf("step %lld residual %.15e\n", (long long)plate.step, plate.residual);
+  const int complete = plate.step >= o->steps;
   plate_free(&plate);
-  return status;
+  return !status && told && !complete ? COME_BACK : status;
 }
 
 int main(int argc, char **argv) {
   int rank;
   Options options;
+  signal(SIGUSR1, on_signal);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int status = 2;

@@ -15,7 +15,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 SlurmctldPort={control}
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/%n
 TmpFS={folder}/%n

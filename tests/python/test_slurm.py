@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import slurm_cluster
-from conftest import Penstock
+from conftest import ROOT, Penstock
 from penstock.measure.campaign import queue
 from penstock.measure.campaign import slurm as campaign_slurm
 from penstock.measure.campaign.request import read_request
@@ -151,6 +151,34 @@ def test_a_job_that_fails_is_reported_in_its_own_words(site: Site) -> None:
     for np in (2, 4):
         assert f"{np} ranks: failed, 0 of 2 repetitions: " in gathered.stderr
     assert "PENSTOCK_PLAN=hdf5/independent replaces every method" in gathered.stderr
+
+
+@pytest.mark.nightly  # a minute: Slurm knows no shorter limit
+def test_a_job_whose_time_is_up_goes_on_later_and_on_other_ranks(site: Site, build: Path) -> None:
+    """By the script that docs/guides/time-limit.md prints."""
+    guide = (ROOT / "docs" / "guides" / "time-limit.md").read_text()
+    program = f"{build / 'bin' / 'jacobi'} --n 32"
+    script = guide.split("```sh\n")[1].split("```")[0].replace("jacobi --n 4096", program)
+    script = script.replace("--ntasks=16 --time=12:00:00", "--ntasks=4 --time=1:00").replace("USR1@300", "USR1@55")
+    assert "--ntasks=4 --time=1:00\n#SBATCH --signal=USR1@55" in script
+    (site.folder / "job.sh").write_text(script)
+    (site.folder / "jobs").mkdir()
+    submitted = site.call("sbatch", "--parsable", "--output=jobs/4.out", "job.sh")
+    assert submitted.returncode == 0, submitted.stderr
+    deadline = time.monotonic() + 100
+    while "restarted from heat.h5 at step" not in site.output():
+        assert time.monotonic() < deadline, site.output() + site.call("squeue").stdout
+        time.sleep(0.3)
+    assert site.call("scancel", submitted.stdout.strip()).returncode == 0
+    site.wait()
+    last = int(site.output().rpartition("wrote heat.h5 at step")[2].split()[0])
+    (site.folder / "job.sh").write_text(script.replace("1000000", str(last + 50)))
+    assert site.call("sbatch", "--ntasks=3", "--output=jobs/3.out", "job.sh").returncode == 0
+    site.wait()
+    ended = (site.folder / "jobs" / "3.out").read_text().splitlines()
+    assert ended[0] == f"restarted from heat.h5 at step {last}"
+    whole = site.call(*program.split(), "--steps", str(last + 50))
+    assert whole.stdout.splitlines()[-1] == ended[-1], "as without a break"
 
 
 def test_a_job_that_slurm_refuses_is_one_line(site: Site) -> None:
