@@ -159,7 +159,12 @@ TEST_P(DamagedHeap, IsRefusedOrReadRight) {
   const std::vector<size_t> places = structure(good);
   ASSERT_GT(places.size(), 400u);
   int spared = 0, unhurt = 0;
-  const int rounds = std::getenv("PENSTOCK_FUZZ") != nullptr ? 80 : 2;
+#ifdef __SANITIZE_ADDRESS__
+  constexpr int usual = 1;  // 14 s each
+#else
+  constexpr int usual = 2;
+#endif
+  const int rounds = std::getenv("PENSTOCK_FUZZ") != nullptr ? 80 : usual;
   std::mt19937 random(1);
   const unsigned char values[] = {0, 1, 2, 0x10, 0x7f, 0x80, 0xff};
   for (int round = 0; round < rounds; ++round)
@@ -185,8 +190,8 @@ TEST_P(DamagedHeap, IsRefusedOrReadRight) {
         }
       }
     }
-  EXPECT_GT(spared, 300);
-  EXPECT_GT(unhurt, 10);
+  EXPECT_GT(spared, 150 * rounds);
+  EXPECT_GT(unhurt, 5 * rounds);
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, DamagedHeap, ::testing::Values(H5F_LIBVER_EARLIEST, H5F_LIBVER_V110));
