@@ -12,7 +12,8 @@ PREFIX ?= /usr/local
 BIN := build/venv/bin
 CXX_SOURCES = $(shell find include core bindings bench programs examples tests docs/reproducers \
   \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \))
-PYTHON_SOURCES := tools bindings/fortran $(addprefix tests/,python fortran languages fuzz checkers faults series)
+PYTHON_SOURCES := tools bindings/fortran \
+  $(addprefix tests/,python fortran languages fuzz checkers cluster faults series)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +40,9 @@ disks: prepare-test configure-dev ## Fill disks, cut power and kill file servers
 	@cmake --build build --target torture penstock_inject
 	@for what in space power gluster; do $(BIN)/python tests/faults/$$what.py --program build/bin/torture \
 	  $$([ $$what = space ] || echo --preload build/lib/libpenstock_inject.so) || [ $$? = 77 ]; done
+
+test-cluster: prepare-test ## Run on several hosts, on GlusterFS and under Slurm, all on this machine (needs root)
+	@scripts/test cluster
 
 fault-table: prepare-test configure-dev ## Print the table of docs/faults.md, by library and fault (needs root)
 	@cmake --build build --target torture plain penstock_inject
@@ -136,6 +140,6 @@ build-%: configure-%
 build-dev-tests: configure-dev
 	@cmake --build --preset dev-tests
 
-.PHONY: help build demo test quick torture disks fault-table fuzz check-threads check-memory check-objects nightly \
-  examples docs lint format tidy test-debian13 wheel test-wheel test-dev test-mpich test-serial test-asan asan install \
-  clean prepare-run prepare-test prepare-check
+.PHONY: help build demo test quick torture disks test-cluster fault-table fuzz check-threads check-memory \
+  check-objects nightly examples docs lint format tidy test-debian13 wheel test-wheel test-dev test-mpich test-serial \
+  test-asan asan install clean prepare-run prepare-test prepare-check
