@@ -22,6 +22,24 @@ int64_t choose_writers(const Cut& cut, int64_t bytes) {
 // Number I of COUNT numbers spread evenly over ALL.
 int spread(int64_t i, int64_t all, int64_t count) { return static_cast<int>(i * all / count); }
 
+// WRITERS of the candidates, node after node: no node has two more than another one that still has candidates.
+std::vector<int> spread_over_nodes(int64_t writers, const std::vector<std::vector<int>>& candidates) {
+  std::vector<int64_t> counts(candidates.size());
+  for (int64_t left = writers, turn = 0; left > 0; ++turn) {
+    std::vector<size_t> able;
+    for (size_t node = 0; node < candidates.size(); ++node)
+      if (std::ssize(candidates[node]) > turn) able.push_back(node);
+    const int64_t now = std::min(left, std::ssize(able));
+    for (int64_t i = 0; i < now; ++i) ++counts[able[static_cast<size_t>(spread(i, std::ssize(able), now))]];
+    left -= now;
+  }
+  std::vector<int> chosen;
+  for (size_t node = 0; node < candidates.size(); ++node)
+    for (int64_t i = 0; i < counts[node]; ++i)
+      chosen.push_back(candidates[node][static_cast<size_t>(spread(i, std::ssize(candidates[node]), counts[node]))]);
+  return chosen;
+}
+
 }  // namespace
 
 std::vector<int> candidates_among(const std::vector<int>& ranks) {
@@ -77,9 +95,9 @@ Domains cut_domains(const Cut& cut) {
   if (cut.max_writers > 0) writers = std::min(writers, cut.max_writers);
   d.writers = static_cast<int>(std::clamp<int64_t>(writers, 1, cut.ranks));
   d.window = std::max(cut.block, round_up(cut.window, cut.block));
-  const auto candidates = std::ssize(cut.candidate_ranks);
-  for (int w = 0; w < d.writers && d.writers <= candidates; ++w)
-    d.writer_ranks.push_back(cut.candidate_ranks[static_cast<size_t>(spread(w, candidates, d.writers))]);
+  int64_t candidates = 0;
+  for (const std::vector<int>& of_node : cut.candidates) candidates += std::ssize(of_node);
+  if (d.writers <= candidates) d.writer_ranks = spread_over_nodes(d.writers, cut.candidates);
   return d;
 }
 

@@ -19,8 +19,8 @@ struct Cut {
   int ranks = 1;
   int64_t nodes = 1;
   int64_t span = 0;  // range over which the data of one rank is spread; 0: unknown
-  // The ranks that may write unless the user requests more writers, node after node; empty: any.
-  std::vector<int> candidate_ranks;
+  // The ranks of each node that may write unless the user requests more writers; empty: any.
+  std::vector<std::vector<int>> candidates;
 };
 
 // The writers among the RANKS of one node, in order.
@@ -51,7 +51,8 @@ struct Domains {
 
 // The default number of writers: a few per node, since more would only share its path to the disk; none for less than a
 // few MiB; and so few that the data of one rank touches the domains of about log2(ranks) writers, which bounds the
-// messages of a rank and the data about it at the writers. Never more than ranks.
+// messages of a rank and the data about it at the writers. Never more than ranks. Any number of them is spread evenly
+// over the nodes.
 Domains cut_domains(const Cut& cut);
 
 }  // namespace penstock

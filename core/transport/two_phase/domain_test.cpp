@@ -63,15 +63,14 @@ TEST(Domains, EveryNodeHasItsShareOfWriters) {
   const std::vector<std::vector<int>> uneven = {
       {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, {20}, {21, 22, 23}};
   for (const auto& nodes : {cyclic, uneven}) {
-    std::vector<int> candidates;
+    std::vector<std::vector<int>> candidates;
     for (const auto& ranks : nodes) {
-      const auto own = candidates_among(ranks);
-      EXPECT_EQ(own.size(), std::min<size_t>(4, ranks.size()));
-      candidates.insert(candidates.end(), own.begin(), own.end());
+      candidates.push_back(candidates_among(ranks));
+      EXPECT_EQ(candidates.back().size(), std::min<size_t>(4, ranks.size()));
     }
     for (const int writers : {0, 1, 3, 5, 8, 13, 24}) {
       const Domains d =
-          cut_domains({.end = 1 << 30, .writers = writers, .ranks = 24, .nodes = 3, .candidate_ranks = candidates});
+          cut_domains({.end = 1 << 30, .writers = writers, .ranks = 24, .nodes = 3, .candidates = candidates});
       std::set<int> used, nodes_used;
       for (int w = 0; w < d.writers; ++w) {
         EXPECT_TRUE(used.insert(d.rank_of(w)).second);
@@ -80,12 +79,23 @@ TEST(Domains, EveryNodeHasItsShareOfWriters) {
           if (std::ranges::count(nodes[n], d.rank_of(w)) > 0) nodes_used.insert(static_cast<int>(n));
       }
       for (int r = 0; r < 24; ++r) EXPECT_EQ(d.writer_of(r) >= 0, used.contains(r));
-      if (writers == 0 || (writers == 3 && nodes == cyclic)) {
-        EXPECT_EQ(nodes_used.size(), 3u);
-      }
+      EXPECT_EQ(nodes_used.size(), std::min<size_t>(3, static_cast<size_t>(d.writers))) << writers;
     }
   }
   EXPECT_EQ(candidates_among({7}), std::vector<int>{7});
+}
+
+// Fifteen ranks on four nodes, of which the last has three: one writer for each node is one on each.
+TEST(Domains, AFewWritersAreSpreadOverTheNodes) {
+  const std::vector<std::vector<int>> candidates = {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14}};
+  const auto ranks_of = [&](int64_t writers) {
+    return cut_domains({.end = 1 << 30, .writers = writers, .ranks = 15, .nodes = 4, .candidates = candidates})
+        .writer_ranks;
+  };
+  EXPECT_EQ(ranks_of(4), (std::vector<int>{0, 4, 8, 12}));
+  EXPECT_EQ(ranks_of(2), (std::vector<int>{0, 8}));
+  EXPECT_EQ(ranks_of(6), (std::vector<int>{0, 2, 4, 8, 10, 12}));
+  EXPECT_EQ(ranks_of(15), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}));
 }
 
 TEST(Domains, OneRankIsTheOnlyWriterOfGather) {

@@ -56,9 +56,17 @@ Status NodeMemory::meet(const Communicator& comm) {
   PENSTOCK_ASSIGN(node, comm->node());
   const int rank = comm->rank();
   PENSTOCK_ASSIGN(ranks, collect(node, std::span(&rank, 1)));
-  PENSTOCK_ASSIGN(candidate_ranks, collect(comm, node->rank() == 0 ? candidates_among(ranks) : std::vector<int>()));
-  nodes = node->rank() == 0 ? 1 : 0;
-  return comm->all_reduce_sum(std::span(&nodes, 1));
+  // The first rank of each node says how many it has, and which.
+  std::vector<int> own;
+  if (node->rank() == 0) {
+    own = candidates_among(ranks);
+    own.insert(own.begin(), static_cast<int>(own.size()));
+  }
+  PENSTOCK_ASSIGN(const std::vector<int> all, collect(comm, own));
+  candidates.clear();
+  for (auto at = all.begin(); at != all.end(); at += *at + 1) candidates.emplace_back(at + 1, at + 1 + *at);
+  nodes = std::ssize(candidates);
+  return {};
 }
 
 Status Neighbours::prepare(NodeMemory& kept, const Domains& domains, int rank) {

@@ -18,10 +18,10 @@ namespace penstock {
 // State that the ranks of one node keep between transfers: the shared pages stay touched. Kept with the communicator;
 // the same on all ranks of a node.
 struct NodeMemory {
-  Communicator node;                 // null until the first transfer
-  std::vector<int> ranks;            // ranks in the job's communicator, by rank in NODE
-  int64_t nodes = 1;                 // of the job's communicator
-  std::vector<int> candidate_ranks;  // its writers, on all nodes
+  Communicator node;                         // null until the first transfer
+  std::vector<int> ranks;                    // ranks in the job's communicator, by rank in NODE
+  int64_t nodes = 1;                         // of the job's communicator
+  std::vector<std::vector<int>> candidates;  // those of each node that may write
   std::shared_ptr<SharedMemory> memory;
   int64_t refused = INT64_MAX;  // amount that the node could not provide; it is not requested again
   bool in_doubt = false;        // a transfer was abandoned on this rank: others may still use the memory

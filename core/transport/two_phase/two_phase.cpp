@@ -58,7 +58,7 @@ Result<Agreed> agree_exchange(const Job& job, const Settings& settings, NodeMemo
   cut.block = job.block;
   cut.ranks = job.comm->size();
   cut.nodes = kept.nodes;
-  cut.candidate_ranks = kept.candidate_ranks;
+  cut.candidates = kept.candidates;
   Agreed agreed{cut_domains(cut), {}};
   bool repeats = most[4] >= 0 && most[4] == -most[5] && agreed.domains == cache.domains;
   if (!exchange || !(exchange->domains() == agreed.domains)) exchange.emplace(job, agreed.domains, cache);
