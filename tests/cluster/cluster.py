@@ -10,10 +10,7 @@ line is the sum.
 
 import argparse
 import json
-import os
 import re
-import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -21,12 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "faults"))
-
+import hosts  # isort: skip  # it leads to tests/faults
 import gluster_volume
-from disk import enter_namespace, folders, skip
-from hosts import BRIDGE_ADDRESS, NAMESPACES, Hosts, hosts
+from disk import folders, skip
 
 HOSTS = 4
 LIMIT_SECONDS = 300
@@ -45,8 +39,8 @@ class Library:
 class Cluster:
     """Runs programs on HOSTS and counts what failed."""
 
-    def __init__(self, hosts_: Hosts) -> None:
-        self.hosts = hosts_
+    def __init__(self, made: hosts.Hosts) -> None:
+        self.hosts = made
         self.passed = 0
         self.failed: list[str] = []
 
@@ -106,10 +100,7 @@ def on_one_folder(cluster: Cluster, libraries: Sequence[Library], cwd: Path, sho
 def on_gluster(cluster: Cluster, library: Library, folder: Path, short: bool) -> None:
     """What one host has written, the others read from mounts of their own."""
     for layout in ("distribute",) if short else ("distribute", "disperse"):
-        with gluster_volume.volume(folder, layout, layout, BRIDGE_ADDRESS) as volume:
-            for number, name in enumerate(cluster.hosts.names):
-                volume.mount(f"{layout}-{name}", cluster.hosts.inside(number))
-            wait_for_mounts(cluster.hosts, volume.path)
+        with hosts.mounted_on_all(cluster.hosts, folder, layout) as volume:
             for words in OURS[:1] if short else OURS + BY_MPI_IO[:1]:
                 ranks = (2, 2, 1) if words in OURS else (2, 1)
                 cluster.conformance(layout, library, ranks, volume.path, *words, *QUICK)
@@ -143,35 +134,18 @@ def freshness(cluster: Cluster, library: Library, folder: Path, turns: int) -> N
             cluster.run(f"{folder.parent.name}: and read on {name}", read, ("^old\t", "^new\t")[version - 1])
 
 
-def wait_for_mounts(there: Hosts, path: Path) -> None:
-    for number, name in enumerate(there.names):
-        for _ in range(200):
-            if subprocess.run([*there.inside(number), "mountpoint", "--quiet", str(path)], check=False).returncode == 0:
-                break
-            time.sleep(0.05)
-        else:
-            skip(f"GlusterFS: {name} has no mount after 10 s")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="Runs on several hosts, which are namespaces of this machine.")
     parser.add_argument("--build", type=Path, required=True, help="the folder of a build with Open MPI")
     parser.add_argument("--mpich", type=Path, help="the folder of a build with MPICH")
     parser.add_argument("--short", action="store_true", help="less than a minute")
     options = parser.parse_args()
-    enter_namespace(*NAMESPACES)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the first process of a namespace ignores it otherwise
-    for program in ("ip", "tc", "nsenter"):
-        if shutil.which(program) is None:
-            skip(f"no {program}")
+    hosts.enter()
     libraries = [Library("openmpi", options.build.resolve())]
     if options.mpich is not None:
         libraries.append(Library("mpich", options.mpich.resolve()))
-    words = [line.partition("=") for line in (ROOT / "tools/penstock/mpi.env").read_text().splitlines()]
-    os.environ.update({name: value for name, equals, value in words if equals and name.isidentifier()})
-    os.environ["PENSTOCK_WISDOM"] = "none"
     begin = time.monotonic()
-    with folders("penstock-cluster-") as folder, hosts(folder, HOSTS) as made:
+    with folders("penstock-cluster-") as folder, hosts.hosts(folder, HOSTS) as made:
         cluster = Cluster(made)
         (folder / "work").mkdir()
         on_one_folder(cluster, libraries, folder / "work", options.short)

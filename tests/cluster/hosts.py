@@ -2,14 +2,36 @@
 
 import os
 import shlex
+import shutil
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "faults"))
+
+import gluster_volume
+from disk import enter_namespace, skip
+
 NET = "10.71.0"
 BRIDGE_ADDRESS = f"{NET}.254"  # where those outside the hosts are: storage servers
 NAMESPACES = ("--net", "--pid", "--fork", "--kill-child", "--mount-proc")  # of the program that makes hosts
+
+
+def enter() -> None:
+    """Starts this program again in namespaces, with what MPI needs; what is left of a host goes with them."""
+    enter_namespace(*NAMESPACES)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the first process of a namespace ignores it otherwise
+    for program in ("ip", "tc", "nsenter"):
+        if shutil.which(program) is None:
+            skip(f"no {program}")
+    words = [line.partition("=") for line in (ROOT / "tools/penstock/mpi.env").read_text().splitlines()]
+    os.environ.update({name: value for name, equals, value in words if equals and name.isidentifier()})
+    os.environ["PENSTOCK_WISDOM"] = "none"
 
 
 def run(*words: str) -> None:
@@ -97,10 +119,29 @@ class Hosts:
 
 @contextmanager
 def hosts(folder: Path, count: int) -> Iterator[Hosts]:
-    """The program must be in NAMESPACES of its own: what is left of a host goes with them."""
+    """REQUIRES: enter()."""
     made = Hosts(folder, count)
     try:
         made.start()
         yield made
     finally:
         made.stop()
+
+
+@contextmanager
+def mounted_on_all(made: Hosts, folder: Path, layout: str) -> Iterator[gluster_volume.Volume]:
+    """A GlusterFS volume whose bricks are outside the hosts; each host mounts it by itself."""
+    with gluster_volume.volume(folder, layout, layout, BRIDGE_ADDRESS) as volume:
+        for number, name in enumerate(made.names):
+            volume.mount(f"{layout}-{name}", made.inside(number))
+        for number, name in enumerate(made.names):
+            _wait_for_mount(made.inside(number), name, volume.path)
+        yield volume
+
+
+def _wait_for_mount(inside: list[str], name: str, path: Path) -> None:
+    for _ in range(200):
+        if subprocess.run([*inside, "mountpoint", "--quiet", str(path)], check=False).returncode == 0:
+            return
+        time.sleep(0.05)
+    skip(f"GlusterFS: {name} has no mount after 10 s")
