@@ -276,12 +276,12 @@ def run_study(name: str, only: str | None, arguments: list[str], options: Campai
             must_be_foreground(arguments)
             arguments, _, directory = of_ior(arguments, None, directory)
         ranks, form = list(options.ranks() or (RANKS,)), regret.FORMAT
-        if arguments and (path := stands_for(arguments[0])) is not None:
+        if (like := stands_for(arguments[0]) if arguments else None) is not None:
             if options.np is not None:
-                raise UserError(f"{path} says how many ranks there are: leave out --np")
-            arguments[:1], one, form = workload_like(path)
+                raise UserError(f"{like} says how many ranks there are: leave out --np")
+            arguments[:1], one, form = workload_like(like)
             ranks = [one]
-        wanted = regret.Wanted(options.mpi, ranks, form, directory, options.json)
+        wanted = regret.Wanted(options.mpi, ranks, form, directory, options.json, like)
         regret.run_regret(wanted, arguments, only, watching(Console()))
         return
     study = presets.find(name)

@@ -29,13 +29,16 @@ Watch = Callable[[str, int], AbstractContextManager[Listen]]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where, on which numbers of ranks, files of which format, and the file for the record."""
+    """Where, on which numbers of ranks, files of which format, the file for the record. LIKE: what the workload stands
+    for, if it stands for something.
+    """
 
     mpi: launch.Mpi
     ranks: list[int]
     form: str
     directory: Path
     output: Path | None
+    like: Path | None = None
 
 
 def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch) -> None:
@@ -53,7 +56,7 @@ def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch)
             raise UserError(f"--preset {NAME}: {given[0]} needs a workload before it")
         if only is not None:
             raise UserError(f"--only chooses cases of --preset {NAME}: '{given[0]}' cannot stand beside it")
-        cases = {" ".join(given): given}
+        cases = {" ".join(given) if wanted.like is None else str(wanted.like): given}
     elif only is not None:
         cases = {}
         for name in map(str.strip, only.split(";")):
