@@ -12,8 +12,15 @@ namespace {
 constexpr int64_t min_domain = 2 << 20;  // below this a writer's open, sync and close cost more than its writing
 constexpr int64_t writers_of_a_node = 4;
 
+int64_t count(const std::vector<std::vector<int>>& candidates) {
+  int64_t sum = 0;
+  for (const std::vector<int>& of_node : candidates) sum += std::ssize(of_node);
+  return sum;
+}
+
 int64_t choose_writers(const Cut& cut, int64_t bytes) {
-  int64_t writers = std::min(bytes / min_domain, cut.nodes * writers_of_a_node);
+  const int64_t most = cut.candidates.empty() ? cut.nodes * writers_of_a_node : count(cut.candidates);
+  int64_t writers = std::min(bytes / min_domain, most);
   const int64_t met = std::max<int64_t>(writers_of_a_node, std::bit_width(static_cast<uint64_t>(cut.ranks)));
   if (cut.span > 0) writers = std::min(writers, static_cast<int64_t>(static_cast<__int128>(bytes) * met / cut.span));
   return writers;
@@ -22,7 +29,7 @@ int64_t choose_writers(const Cut& cut, int64_t bytes) {
 // Number I of COUNT numbers spread evenly over ALL.
 int spread(int64_t i, int64_t all, int64_t count) { return static_cast<int>(i * all / count); }
 
-// WRITERS of the candidates, node after node: no node has two more than another one that still has candidates.
+// WRITERS of the candidates, node after node. Each node gets one, then each a second one, while it has candidates.
 std::vector<int> spread_over_nodes(int64_t writers, const std::vector<std::vector<int>>& candidates) {
   std::vector<int64_t> counts(candidates.size());
   for (int64_t left = writers, turn = 0; left > 0; ++turn) {
@@ -95,9 +102,7 @@ Domains cut_domains(const Cut& cut) {
   if (cut.max_writers > 0) writers = std::min(writers, cut.max_writers);
   d.writers = static_cast<int>(std::clamp<int64_t>(writers, 1, cut.ranks));
   d.window = std::max(cut.block, round_up(cut.window, cut.block));
-  int64_t candidates = 0;
-  for (const std::vector<int>& of_node : cut.candidates) candidates += std::ssize(of_node);
-  if (d.writers <= candidates) d.writer_ranks = spread_over_nodes(d.writers, cut.candidates);
+  if (d.writers <= count(cut.candidates)) d.writer_ranks = spread_over_nodes(d.writers, cut.candidates);
   return d;
 }
 

@@ -85,7 +85,7 @@ TEST(Domains, EveryNodeHasItsShareOfWriters) {
   EXPECT_EQ(candidates_among({7}), std::vector<int>{7});
 }
 
-// Fifteen ranks on four nodes, of which the last has three: one writer for each node is one on each.
+// Fifteen ranks on four nodes, of which the last has three.
 TEST(Domains, AFewWritersAreSpreadOverTheNodes) {
   const std::vector<std::vector<int>> candidates = {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14}};
   const auto ranks_of = [&](int64_t writers) {
@@ -96,6 +96,7 @@ TEST(Domains, AFewWritersAreSpreadOverTheNodes) {
   EXPECT_EQ(ranks_of(2), (std::vector<int>{0, 8}));
   EXPECT_EQ(ranks_of(6), (std::vector<int>{0, 2, 4, 8, 10, 12}));
   EXPECT_EQ(ranks_of(15), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}));
+  EXPECT_EQ(ranks_of(0), ranks_of(15)) << "all candidates, and no more";
 }
 
 TEST(Domains, OneRankIsTheOnlyWriterOfGather) {
