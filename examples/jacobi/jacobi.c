@@ -16,7 +16,7 @@ static const char USAGE[] =
     "  --every       write it each so many steps too\n"
     "  --stop-after  leave after so many steps of this run, as a job does whose time is up\n"
     "  --plan        how the data travels, such as hdf5/two_phase:writers=2\n"
-    "After SIGUSR1 it writes the file and leaves with status 75: docs/guides/time-limit.md.\n";
+    "After SIGUSR1 it writes the checkpoint, if it has one to write, and leaves with status 75.\n";
 
 enum { COME_BACK = 75 }; /* EX_TEMPFAIL: run it again, and it goes on */
 
@@ -91,7 +91,7 @@ static int run(int rank, const Options *o) {
   int status = 0, told = 0;
   while (plate.step < leave && !status) {
     plate_step(&plate);
-    told = any_told_to_leave(plate.comm);
+    told = o->checkpoint && any_told_to_leave(plate.comm);
     if (told) leave = plate.step;
     if (!o->checkpoint || (plate.step != leave && (!o->every || plate.step % o->every))) continue;
     if (checkpoint_write(o->checkpoint, o->plan, &plate))
