@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cluster.py: several hosts, as they are to MPI: every method writes and verifies on them, and reads what others wrote.
+"""cluster.py: several hosts, as they are to MPI: ranks on them write and verify, and read what other hosts wrote.
 
 python tests/cluster/cluster.py [--short] --build build [--mpich build/mpich]
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import hosts  # isort: skip  # it leads to tests/faults
 import gluster_volume
-from disk import folders, skip
+from disk import folders
 
 HOSTS = 4
 LIMIT_SECONDS = 300
@@ -85,7 +85,7 @@ BY_MPI_IO = [("--plan", "/mpiio"), *(("--engine", engine) for engine in ("phdf5"
 
 
 def on_one_folder(cluster: Cluster, libraries: Sequence[Library], cwd: Path, short: bool) -> None:
-    """All hosts see the same files at once: what fails here is of the messages or of what a node is."""
+    """All hosts see the same files at once: a failure here is not the file system's."""
     shapes = ((2, 2, 1),) if short else ((2, 2), (3, 1), (1, 1, 1, 1), (4, 1, 2), (4, 4, 4, 4))
     for library in libraries:
         cluster.nodes(library, cwd)
@@ -109,11 +109,11 @@ def on_gluster(cluster: Cluster, library: Library, folder: Path, short: bool) ->
                 subprocess.run(volume.strike("KILL", 2), shell=True, check=True)
                 freshness(cluster, library, volume.path, 2)
                 if not volume.revive():
-                    skip(f"GlusterFS: a brick does not come back: {volume.last_words()}")
+                    raise hosts.ClusterError(f"GlusterFS: a brick does not come back: {volume.last_words()}")
                 freshness(cluster, library, volume.path, 2)
             files = volume.path / "files"
             cluster.conformance(layout, library, (2, 1), volume.path, "--write", str(files), "--plan", "/two_phase")
-            # From hosts that wrote, in another order, and from one that did not.
+            # On hosts of which some had no part in the write.
             for readers in ((0, 1, 1), (0, 0, 1, 1)) if not short else ((0, 0, 2, 1),):
                 cluster.conformance(layout, library, readers, volume.path, "--read", str(files), "--plan", "/two_phase")
 
@@ -148,11 +148,14 @@ def main() -> int:
     with folders("penstock-cluster-") as folder, hosts.hosts(folder, HOSTS) as made:
         cluster = Cluster(made)
         (folder / "work").mkdir()
-        on_one_folder(cluster, libraries, folder / "work", options.short)
-        if why := gluster_volume.missing():
-            print(f"skipped: GlusterFS: {why}")
-        else:
-            on_gluster(cluster, libraries[0], folder, options.short)
+        try:
+            on_one_folder(cluster, libraries, folder / "work", options.short)
+            if why := gluster_volume.missing():
+                print(f"skipped: GlusterFS: {why}")
+            else:
+                on_gluster(cluster, libraries[0], folder, options.short)
+        except hosts.ClusterError as error:
+            cluster.failed.append(str(error))
     print(*(f"FAILED: {name}" for name in cluster.failed), sep="\n", end="\n" if cluster.failed else "")
     good = cluster.passed > 0 and not cluster.failed
     print(

@@ -8,6 +8,7 @@ Each host of ranks mounts GlusterFS over a network that carries RATE in each dir
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -54,7 +55,7 @@ def show(records: dict[int, dict[str, Any]]) -> None:
                 line = lines[methods(nodes)[name]]
                 if not line["verified"]:
                     sys.exit(f"{name} on {nodes} nodes is not verified: {line['error']}")
-                rates.append(f"{line['bytes'] / sorted(line['seconds'])[len(line['seconds']) // 2] / (1 << 20):.0f}")
+                rates.append(f"{line['bytes'] / statistics.median(line['seconds']) / (1 << 20):.0f}")
             print(f"{name} | " + " | ".join(rates))
 
 

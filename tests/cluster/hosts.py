@@ -19,16 +19,23 @@ from disk import enter_namespace, skip
 
 NET = "10.71.0"
 BRIDGE_ADDRESS = f"{NET}.254"  # where those outside the hosts are: storage servers
-NAMESPACES = ("--net", "--pid", "--fork", "--kill-child", "--mount-proc")  # of the program that makes hosts
+NAMESPACES = ("--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc")  # of the program that makes hosts
+
+
+class ClusterError(Exception):
+    """What should have come up did not."""
 
 
 def enter() -> None:
-    """Starts this program again in namespaces, with what MPI needs; what is left of a host goes with them."""
-    enter_namespace(*NAMESPACES)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the first process of a namespace ignores it otherwise
+    """Starts this program again in namespaces, with what MPI needs; processes and mounts end with them."""
     for program in ("ip", "tc", "nsenter"):
         if shutil.which(program) is None:
             skip(f"no {program}")
+    enter_namespace(*NAMESPACES)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the first process of a namespace ignores it otherwise
+    link = subprocess.run(["ip", "link", "add", "trial", "type", "veth"], capture_output=True, text=True, check=False)
+    if link.returncode != 0:
+        skip(f"no networks of our own here: {link.stderr.strip()}")
     words = [line.partition("=") for line in (ROOT / "tools/penstock/mpi.env").read_text().splitlines()]
     os.environ.update({name: value for name, equals, value in words if equals and name.isidentifier()})
     os.environ["PENSTOCK_WISDOM"] = "none"
@@ -59,20 +66,21 @@ class Hosts:
         for number in range(len(self.names)):
             self._start_host(number)
         # How an MPI library starts its processes on HOST: AGENT HOST COMMAND...
-        enter = 'exec nsenter --target "$(cat "${0%/*}/$host.pid")" --net --uts --mount'
+        enter = 'exec nsenter --target "$(cat "${0%/*}/$host.pid")" --net --uts --mount --root'
         self.agent.write_text(f'#!/bin/bash\nhost=$1\nshift\n{enter} bash -c "$*"\n')
         self.agent.chmod(0o755)
 
     def _start_host(self, number: int) -> None:
         name = self.names[number]
         there = self.folder / f"{name}.there"
-        os.mkfifo(there)
-        inside = f"hostname {name} && echo there >{shlex.quote(str(there))} && exec sleep infinity"
+        inside = f"hostname {name} && touch {shlex.quote(str(there))} && exec sleep infinity"
         namespaces = ("--net", "--uts", "--mount", "--propagation", "private")
         keeper = subprocess.Popen(["unshare", *namespaces, "--", "bash", "-c", inside])
         self._keepers.append(keeper)
-        there.read_text()
-        there.unlink()
+        while not there.exists():
+            if keeper.poll() is not None:
+                raise ClusterError(f"{name} does not start: its status is {keeper.returncode}")
+            time.sleep(0.01)
         pid = str(keeper.pid)
         (self.folder / f"{name}.pid").write_text(pid)
         run("ip", "link", "add", f"v{number}", "type", "veth", "peer", "name", "eth0", "netns", pid)
@@ -86,7 +94,8 @@ class Hosts:
 
     def inside(self, number: int) -> list[str]:
         """The words before a command that is to run on host NUMBER."""
-        return ["nsenter", "--target", str(self._keepers[number].pid), "--net", "--uts", "--mount"]
+        # Its root too: in a chroot, the mounts alone would lead out of it.
+        return ["nsenter", "--target", str(self._keepers[number].pid), "--net", "--uts", "--mount", "--root"]
 
     def limit(self, rate: str) -> None:
         """RATE, as 400mbit, is the most that each host sends or receives in a second."""
@@ -144,4 +153,4 @@ def _wait_for_mount(inside: list[str], name: str, path: Path) -> None:
         if subprocess.run([*inside, "mountpoint", "--quiet", str(path)], check=False).returncode == 0:
             return
         time.sleep(0.05)
-    skip(f"GlusterFS: {name} has no mount after 10 s")
+    raise ClusterError(f"GlusterFS: {name} has no mount after 10 s")

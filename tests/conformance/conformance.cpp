@@ -52,15 +52,15 @@ void run(World& world, const Method& method, std::string_view name, const Conten
   sweep(world, world.folder());
 }
 
-bool has_plan(const Method& method, const Options& options) {
-  return method.plan.find(options.plan) != std::string::npos;
+bool is_chosen(const Method& method, const Options& options) {
+  return method.plan.find(options.plan) != std::string::npos &&
+         (options.engine.empty() || method.engine == options.engine);
 }
 
 void run_all(World& world, const Options& options) {
   Tally tally;
   for (const Method& method : methods()) {
-    if (method.engine != options.engine) continue;
-    if (!has_plan(method, options)) continue;
+    if (!is_chosen(method, options) || method.engine != options.engine) continue;
     if (options.quick && !method.base) continue;
     for (const Workload& workload : workloads())
       if (!options.background && method.base && (options.only.empty() || workload.name == options.only))
@@ -91,24 +91,28 @@ std::string path_of(const std::string& folder, const Method& method) {
 // One file of everything by each base method that was chosen, for readers on other numbers of ranks.
 void write_files(World& world, const Options& options) {
   const std::string& folder = options.write;
+  int files = 0;
   if (world.rank() == 0) std::filesystem::remove_all(folder), std::filesystem::create_directories(folder);
   CHECK_OK(world.comm()->barrier(), "barrier");
   const int64_t size = world.size();
   Content content = everything(world.rank(), world.size());
   content.attributes.push_back({"/", make_attribute("ranks", {Kind::i64}, &size, -1)});
   for (const Method& method : methods()) {
-    if (!method.base || !has_plan(method, options)) continue;
-    if (!options.engine.empty() && method.engine != options.engine) continue;
+    if (!method.base || !is_chosen(method, options)) continue;
+    ++files;
     about("writing by " + method.plan);
     CHECK_OK(write_content(world, path_of(folder, method), method.plan, content), "write");
   }
+  CHECK(files > 0, "nothing was written: no method has that name");
 }
 
 void read_files(World& world, const Options& options) {
   const std::string& folder = options.read;
+  int files = 0;
   int turn = world.size();
   for (const Method& method : methods()) {
-    if (!method.base || !has_plan(method, options)) continue;
+    if (!method.base || !is_chosen(method, options)) continue;
+    ++files;
     about("reading what was written by " + method.plan);
     int64_t ranks = 1;
     {
@@ -124,6 +128,7 @@ void read_files(World& world, const Options& options) {
     if (!method.second.empty())
       (void)read_content(world, path_of(folder, method), method.second, content, turn, summed(method));
   }
+  CHECK(files > 0, "nothing was read: no method has that name");
 }
 
 Options parse(int argc, char** argv) {

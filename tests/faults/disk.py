@@ -40,13 +40,14 @@ def skip(why: str) -> None:
 
 def enter_namespace(*more: str) -> None:
     """Starts this program again where its mounts are its own, and what else the options MORE of unshare say."""
-    if os.environ.get(INSIDE):
+    there = f"namespaces: mount {' '.join(more)}"
+    if os.environ.get(INSIDE) == there:
         return
     if os.geteuid() != 0:
         skip("mounts need root")
     if shutil.which("unshare") is None or subprocess.run(["unshare", "--mount", *more, "true"], check=False).returncode:
         skip(f"no namespaces here: unshare {' '.join(('--mount', *more))}")
-    os.environ[INSIDE] = "1"
+    os.environ[INSIDE] = there
     os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", *more, "--", sys.executable, *sys.argv])
 
 

@@ -64,7 +64,8 @@ def bench(
         str | None,
         typer.Option(
             "--preset",
-            help=f"Run this: ratios, {regret.NAME} (also of WORKLOAD or TRACE), or a study: {', '.join(STUDIES)}.",
+            help=f"Run this: ratios, {regret.NAME} (also of WORKLOAD, RECORD or TRACE), or a study: "
+            f"{', '.join(STUDIES)}.",
         ),
     ] = None,
     scale: Annotated[

@@ -1,6 +1,7 @@
 """problems.py: what a record of the bench or a trace asked of its plans, and a workload that asks the same."""
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ Problem = dict[str, Any]
 
 
 def stands_for(word: str) -> Path | None:
-    """The record or trace that WORD names; None if it is a workload, whatever files there are of its name."""
+    """The record or trace that WORD names; None if it is a workload, whatever folders or programs have its name."""
     path = Path(word)
     is_trace = path.is_dir() and any(path.glob("*" + SUFFIX))
-    return path if is_trace or path.is_file() or (path.exists() and "/" in word) else None
+    is_record = path.is_file() and not os.access(path, os.X_OK)
+    return path if is_trace or is_record or (path.exists() and "/" in word) else None
 
 
 def problems_of(path: Path) -> list[Problem]:

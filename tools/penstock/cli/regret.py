@@ -55,7 +55,9 @@ def run_regret(wanted: Wanted, words: list[str], only: str | None, watch: Watch)
         if given[0].startswith("-"):
             raise UserError(f"--preset {NAME}: {given[0]} needs a workload before it")
         if only is not None:
-            raise UserError(f"--only chooses cases of --preset {NAME}: '{given[0]}' cannot stand beside it")
+            raise UserError(
+                f"--only chooses cases of --preset {NAME}: '{wanted.like or given[0]}' cannot stand beside it"
+            )
         cases = {" ".join(given) if wanted.like is None else str(wanted.like): given}
     elif only is not None:
         cases = {}
