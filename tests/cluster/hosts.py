@@ -33,9 +33,11 @@ def enter() -> None:
             skip(f"no {program}")
     enter_namespace(*NAMESPACES)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the first process of a namespace ignores it otherwise
-    link = subprocess.run(["ip", "link", "add", "trial", "type", "veth"], capture_output=True, text=True, check=False)
-    if link.returncode != 0:
-        skip(f"no networks of our own here: {link.stderr.strip()}")
+    for kind in ("veth", "bridge"):
+        add = ["ip", "link", "add", f"trial-{kind}", "type", kind]
+        trial = subprocess.run(add, capture_output=True, text=True, check=False)
+        if trial.returncode != 0:
+            skip(f"no {kind} here: {trial.stderr.strip()}")
     words = [line.partition("=") for line in (ROOT / "tools/penstock/mpi.env").read_text().splitlines()]
     os.environ.update({name: value for name, equals, value in words if equals and name.isidentifier()})
     os.environ["PENSTOCK_WISDOM"] = "none"

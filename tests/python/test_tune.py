@@ -12,7 +12,7 @@ from conftest import Penstock
 from penstock.base import launch
 from penstock.base.errors import UserError
 from penstock.cli import tune
-from penstock.cli.problems import problems_of, workload_of
+from penstock.cli.problems import problems_of, stands_for, workload_of
 from penstock.measure.campaign.program import ask
 from penstock.measure.report.results import record_of
 from penstock.measure.tune import probe, regret, search, wisdom
@@ -409,6 +409,14 @@ def test_the_workload_asks_the_same_of_its_plan(problem: dict[str, Any]) -> None
     (job,) = json.loads(ask(launch.HERE, *words, "--dry-run", "--problems", "--np-virtual=3", "--dir=."))
     made = job["cases"][0]["problems"][0]
     assert {name: made[name] for name in whole} == whole
+
+
+def test_a_program_with_a_workloads_name_is_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, mode, found in (("ior", 0o755, None), ("r.json", 0o755, Path("r.json")), ("text", 0o644, Path("text"))):
+        Path(name).write_text("")
+        Path(name).chmod(mode)
+        assert stands_for(name) == found
 
 
 def test_what_is_no_record_is_refused(penstock: Penstock, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def stands_for(word: str) -> Path | None:
     """The record or trace that WORD names; None if it is a workload, whatever folders or programs have its name."""
     path = Path(word)
     is_trace = path.is_dir() and any(path.glob("*" + SUFFIX))
-    is_record = path.is_file() and not os.access(path, os.X_OK)
+    is_record = path.is_file() and (path.suffix != "" or not os.access(path, os.X_OK))
     return path if is_trace or is_record or (path.exists() and "/" in word) else None
 
 
