@@ -15,10 +15,9 @@ Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
     PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
     all.add(reach_of(pieces));
   }
-  Cut cut = make_cut(all, settings);
+  Cut cut = make_cut(all, settings, job.nodes());
   cut.block = job.block();
   cut.ranks = job.ranks();
-  cut.nodes = job.nodes();
   return cut_domains(cut);
 }
 

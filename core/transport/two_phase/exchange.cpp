@@ -162,13 +162,21 @@ Reach reach_of(std::span<const Piece> pieces) {
 
 int64_t share_of_memory(const Settings& settings) { return settings.integer("memory_bytes") / 4; }
 
-Cut make_cut(const Reach& all, const Settings& settings) {
+int64_t window_bytes(const Settings& settings, int64_t nodes) {
+  constexpr int64_t fits_caches = 3 << 20, fewer_rounds = 8 << 20;
+  int64_t bytes = settings.integer("buffer_bytes");
+  if (bytes == 0) bytes = nodes == 1 && settings.word("durability") == "none" ? fits_caches : fewer_rounds;
+  return std::min(bytes, share_of_memory(settings) / 2);
+}
+
+Cut make_cut(const Reach& all, const Settings& settings, int64_t nodes) {
   Cut cut;
   if (all.begin < all.end) {
     cut.begin = all.begin;
     cut.end = all.end;
   }
-  cut.window = std::min(settings.integer("buffer_bytes"), share_of_memory(settings) / 2);
+  cut.window = window_bytes(settings, nodes);
+  cut.nodes = nodes;
   cut.writers = settings.integer("writers");
   cut.max_writers = settings.integer("max_concurrent_writers");
   cut.span = all.span;

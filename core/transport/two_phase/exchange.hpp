@@ -92,8 +92,8 @@ class OwnExchange {
 };
 // Local.
 Reach reach_of(std::span<const Piece> pieces);
-// Local. The parameters of the cut from SETTINGS and the pieces of all ranks; the caller sets block, ranks and nodes.
-Cut make_cut(const Reach& all, const Settings& settings);
+// Local. The parameters of the cut from SETTINGS and the pieces of all ranks; the caller sets block and ranks.
+Cut make_cut(const Reach& all, const Settings& settings, int64_t nodes);
 // The limit of one rank for windows, for incoming and for outgoing messages: a quarter each; the last is for the plan.
 int64_t share_of_memory(const Settings& settings);
 

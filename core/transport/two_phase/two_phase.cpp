@@ -28,8 +28,8 @@ const Descriptor descriptor{
       "how the file system is called; auto: direct for large durable writes, and for reading what is not in memory, "
       "where the file system can; else buffered"},
      queue_depth,
-     {"buffer_bytes", Parameter::Type::bytes, "4096", "8MiB",
-      "what a writer assembles at once; it has two such buffers"},
+     {"buffer_bytes", Parameter::Type::bytes, "0", "0",
+      "what a writer assembles at once, in each of two buffers; 0: 3 MiB with durability=none on one node, else 8 MiB"},
      {"neighbours", Parameter::Type::choice, "shared|messages", "shared",
       "how ranks reach a writer of their own node: its windows lie in memory that they share, or by messages"},
      max_concurrent_writers},
@@ -54,10 +54,9 @@ Result<Agreed> agree_exchange(const Job& job, const Settings& settings, NodeMemo
   PENSTOCK_TRY(job.comm->all_reduce_max(most));
   if (most[3] != 0) kept.memory.reset();
   kept.in_doubt = false;
-  Cut cut = make_cut(most[1] != INT64_MIN ? Reach{-most[0], most[1], most[2]} : Reach{}, settings);
+  Cut cut = make_cut(most[1] != INT64_MIN ? Reach{-most[0], most[1], most[2]} : Reach{}, settings, kept.nodes);
   cut.block = job.block;
   cut.ranks = job.comm->size();
-  cut.nodes = kept.nodes;
   cut.candidates = kept.candidates;
   Agreed agreed{cut_domains(cut), {}};
   bool repeats = most[4] >= 0 && most[4] == -most[5] && agreed.domains == cache.domains;
@@ -436,10 +435,10 @@ class TwoPhase : public Transport {
     if (io == "mmap") return {};
     Work work;
     work.bytes = problem.bytes * problem.ranks;
-    Cut cut = make_cut({0, work.bytes, 0}, settings);
+    Cut cut = make_cut({0, work.bytes, 0}, settings,
+                       std::max<int64_t>(1, problem.ranks / std::max<int64_t>(1, problem.ranks_per_node)));
     cut.block = settings.integer("block");
     cut.ranks = static_cast<int>(problem.ranks);
-    cut.nodes = std::max<int64_t>(1, problem.ranks / std::max<int64_t>(1, problem.ranks_per_node));
     const Domains domains = cut_domains(cut);
     work.movers = domains.writers;
     work.calls = domains.writers * domains.rounds();
