@@ -55,7 +55,9 @@ Costs Tally::costs(const VirtualJob& job, int64_t stripe) const {
   costs.writers = writers();
   for (PerRank* of :
        {&costs.plan_messages, &costs.data_messages, &costs.far_messages, &costs.messages, &costs.plan_bytes})
-    of->mean /= static_cast<double>(job.ranks());
+    of->mean /= static_cast<double>(job.counted().size());
+  costs.far_bytes = static_cast<int64_t>(job.of_all(static_cast<double>(sums_.far_bytes)));
+  costs.near_bytes = static_cast<int64_t>(job.of_all(static_cast<double>(sums_.near_bytes)));
   for (const int64_t bytes : told_) costs.plan_received = std::max(costs.plan_received, bytes);
   costs.bytes = job.bytes();
   costs.stripe_conflicts = conflicts(stripe);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/count/virtual_job.hpp"
+#include "core/transport/two_phase/domain.hpp"
 
 namespace penstock::bench {
 
@@ -73,6 +74,8 @@ class Tally {
   Costs sums_;                         // still sums instead of means
 };
 
+// Local. How the transport divides the file among writers.
+Result<Domains> domains_of(const VirtualJob& job, const Settings& settings);
 // Local. hdf5/two_phase and similar: uses the transport's own arithmetic.
 Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, int64_t stripe);
 // Local. Two-phase writing as in ROMIO (Thakur, Gropp, Lusk 1999), for the same pieces: one aggregator per node, the

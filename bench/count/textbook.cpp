@@ -29,7 +29,7 @@ struct Aggregators {
 
 Result<Aggregators> aggregators_of(const VirtualJob& job) {
   Reach all;
-  for (int rank = 0; rank < job.ranks(); ++rank) {
+  for (const int rank : job.counted()) {
     PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
     all.add(reach_of(pieces));
   }
@@ -115,7 +115,7 @@ MetadataCalls metadata_calls(int64_t ranks, bool durable) {
 Result<Costs> count_textbook(const VirtualJob& job, bool durable, int64_t stripe) {
   PENSTOCK_ASSIGN(const Aggregators aggregators, aggregators_of(job));
   Tally tally(aggregators.count, false);
-  for (int rank = 0; rank < job.ranks(); ++rank) {
+  for (const int rank : job.counted()) {
     PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
     Walk walk(job, aggregators, rank, tally);
     for (const penstock::Piece& piece : pieces) {

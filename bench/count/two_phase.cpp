@@ -7,11 +7,9 @@
 
 namespace penstock::bench {
 
-namespace {
-
 Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
   Reach all;
-  for (int rank = 0; rank < job.ranks(); ++rank) {
+  for (const int rank : job.counted()) {
     PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
     all.add(reach_of(pieces));
   }
@@ -20,6 +18,8 @@ Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
   cut.ranks = job.ranks();
   return cut_domains(cut);
 }
+
+namespace {
 
 // The bytes that a writer writes for ROUTE's pieces: whole blocks of its own domain.
 AddressRange written(const Route& route, const Domains& domains) {
@@ -74,7 +74,7 @@ MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settin
 Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, int64_t stripe) {
   PENSTOCK_ASSIGN(const Domains domains, domains_of(job, settings));
   Tally tally(domains.writers, settings.word("neighbours") == "shared");
-  for (int rank = 0; rank < job.ranks(); ++rank) {
+  for (const int rank : job.counted()) {
     PENSTOCK_ASSIGN(std::vector<penstock::Piece> pieces, job.pieces(rank));
     Sent sent;
     for (const Route& route : find_routes(std::move(pieces), domains)) {

@@ -1,6 +1,8 @@
 // VirtualJob: the work of core/placement/shared.cpp for a single file, for any rank.
 #include "bench/count/virtual_job.hpp"
 
+#include <algorithm>
+
 #include "core/base/units.hpp"
 #include "core/commit/pending.hpp"
 #include "core/model/catalogue.hpp"
@@ -17,6 +19,10 @@ Result<VirtualJob> VirtualJob::make(const Workload& workload, const Format& form
   // As long as the name of a partial file.
   job.parts_.push_back({".file.h5.0123456789abcdef.0123456789ab-123456-12345678.slurm-1234567.node01.partial", end, 0});
   job.bytes_ = total_bytes(workload);
+  const int64_t last = shape.ranks - 1;
+  const int64_t counted = shape.most_counted > 0 ? std::min(shape.most_counted, shape.ranks) : shape.ranks;
+  for (int64_t i = 0; i < counted; ++i)
+    job.counted_.push_back(static_cast<int>(counted > 1 ? i * last / (counted - 1) : 0));
   return job;
 }
 

@@ -16,6 +16,7 @@ struct JobShape {
   int ranks = 1;
   int ranks_per_node = 16;  // neighbours in rank order
   int64_t block = 4096;     // of the plan
+  int most_counted = 0;     // whose pieces are visited; others are taken to be like them; 0: all
 };
 
 // Immutable. Real selections in the real layout of one file, without memory.
@@ -28,6 +29,10 @@ class VirtualJob {
   Result<std::vector<penstock::Piece>> pieces(int rank) const;
   const std::vector<Part>& parts() const { return parts_; }
   int ranks() const { return shape_.ranks; }
+  // The ranks to visit: all, or evenly spread ones with the first and the last.
+  const std::vector<int>& counted() const { return counted_; }
+  // What was found on the visited ranks, for all.
+  double of_all(double found) const { return found * shape_.ranks / static_cast<double>(counted_.size()); }
   int64_t block() const { return shape_.block; }
   int64_t bytes() const { return bytes_; }  // of the workload
   int node_of(int rank) const { return rank / shape_.ranks_per_node; }
@@ -41,6 +46,7 @@ class VirtualJob {
   JobShape shape_;
   Layout layout_;
   std::vector<Part> parts_;
+  std::vector<int> counted_;
   int64_t bytes_ = 0;
 };
 
