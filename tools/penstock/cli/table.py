@@ -23,6 +23,7 @@ COMMANDS = {
     "tune": Row("tune", "Measure", "Find the fastest plan for a workload here, and keep it"),
     "plan": Row("plan", "Measure", "Say which plan a workload gets, and why"),
     "campaign": Row("campaign", "Measure", "Run a file of benchmarks on several numbers of ranks"),
+    "simulate": Row("simulate", "Measure", "Say what a workload would take on another machine"),
     "report": Row("report", "Measure", "Make a page, a table or a drawing of what was measured"),
     "methods": Row("methods", "Measure", "List the ways to write that this build has"),
     "hints": Row("hints", "Measure", "Find out which MPI-IO hints have an effect here"),
@@ -51,7 +52,7 @@ ALIASES = {
 
 def overview() -> str:
     """All commands on one screen of 24 lines of 80 columns."""
-    lines = ["Usage: penstock COMMAND ..., penstock COMMAND --help, penstock --version", ""]
+    lines = ["Usage: penstock COMMAND ..., penstock COMMAND --help, penstock --version"]
     heading = ""
     for name, row in COMMANDS.items():
         lines.append(f"{row.heading if row.heading != heading else '':11} {name:11} {row.help}")

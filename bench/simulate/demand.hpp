@@ -1,0 +1,43 @@
+// Demand: what a method asks of a machine for one write or read, counted with the code that plans real ones.
+#pragma once
+
+#include <cstdint>
+
+#include <penstock/status.hpp>
+
+#include "bench/case.hpp"
+#include "bench/simulate/machine.hpp"
+
+namespace penstock::bench {
+
+// Sums over the whole job, unless said otherwise.
+struct Demand {
+  int64_t ranks = 1, nodes = 1;
+  int64_t movers = 1;         // nodes whose ranks call the file system, spread evenly
+  double streams = 1;         // ranks of such a node that do
+  double bytes = 0;           // of the workload
+  double file_bytes = 0;      // to or from the file system: more than BYTES where blocks are read to be changed
+  double calls = 0;           // that move data
+  double far_bytes = 0;       // between nodes
+  double messages = 0;        // that carry them
+  double copied_bytes = 0;    // by all ranks
+  double gathered_bytes = 0;  // by those that call the file system, each in one thread
+  double lock_moves = 0;      // of blocks that another node wrote to
+  double lock_grants = 0;     // of others, in a file that several nodes use
+  double creates = 0, opens = 0;
+  double rounds = 0;      // after each of which all ranks wait for each other
+  double turns = 0;       // messages of which each waits for the one before
+  bool overlaps = false;  // data moves between nodes while earlier data moves to or from the file
+  bool one_file = true;
+};
+
+struct SimulatedJob {
+  Case what;  // a workload, not made yet
+  int ranks = 1, ranks_per_node = 1;
+  bool write = true;
+};
+
+// Local. For METHOD. Code::unsupported if the simulator does not know how it works.
+Result<Demand> demand_of(const SimulatedJob& job, const Method& method, const Machine& machine);
+
+}  // namespace penstock::bench

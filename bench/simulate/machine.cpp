@@ -1,0 +1,91 @@
+// Machine: read from the JSON that `penstock simulate` makes of a TOML file.
+#include "bench/simulate/machine.hpp"
+
+#include <fmt/format.h>
+#include <set>
+
+namespace penstock::bench {
+
+namespace {
+
+// Takes numbers from the tables of a file, and remembers the first fault.
+class Reader {
+ public:
+  explicit Reader(const nlohmann::json& json) : json_(json) {}
+
+  template <typename Number>
+  void take(const std::string& table, const std::string& key, double least, Number& value) {
+    known_.insert(table + '.' + key);
+    const auto found = json_.find(table);
+    if (found == json_.end() || !found->is_object() || !found->contains(key))
+      return fail(fmt::format("[{}] has no {}", table, key));
+    const nlohmann::json& given = (*found)[key];
+    if (!given.is_number() || given.get<double>() < least)
+      return fail(fmt::format("[{}] {} is a number from {} on, not {}", table, key, least, given.dump()));
+    value = static_cast<Number>(given.get<double>());
+  }
+
+  // After everything was taken: what nobody asked for is a mistake.
+  Status finish() {
+    for (const auto& [table, values] : json_.items())
+      if (values.is_object())
+        for (const auto& [key, value] : values.items())
+          if (!known_.contains(table + '.' + key)) fail(fmt::format("[{}] has an unknown key {}", table, key));
+    return status_;
+  }
+
+ private:
+  void fail(std::string message) {
+    if (status_.ok()) status_ = {Code::invalid, std::move(message)};
+  }
+
+  const nlohmann::json& json_;
+  std::set<std::string> known_{"file_system.kind", "mpi_io.cb"};  // words
+  Status status_;
+};
+
+}  // namespace
+
+Result<Machine> read_machine(const nlohmann::json& json) {
+  if (!json.is_object()) return Status(Code::invalid, "a machine is a table with [nodes], [servers], [targets], ...");
+  constexpr double some = 1e-9;  // more than nothing
+  Machine m;
+  m.name = json.value("name", "");
+  Reader reader(json);
+  reader.take("nodes", "count", 1, m.nodes);
+  reader.take("nodes", "cores", 1, m.cores);
+  reader.take("nodes", "memory_rate", 1, m.memory_rate);
+  reader.take("nodes", "link_rate", 1, m.link_rate);
+  reader.take("nodes", "message_seconds", some, m.message_seconds);
+  if (json.contains("forwarders")) {
+    reader.take("forwarders", "nodes", 1, m.forwarded_nodes);
+    reader.take("forwarders", "rate", 1, m.forwarder_rate);
+  }
+  reader.take("servers", "count", 1, m.servers);
+  reader.take("servers", "rate", 1, m.server_rate);
+  reader.take("targets", "count", 1, m.targets);
+  reader.take("targets", "write_rate", 1, m.write_rate);
+  reader.take("targets", "read_rate", 1, m.read_rate);
+  reader.take("targets", "call_seconds", 0, m.target_call_seconds);
+  reader.take("file_system", "block", 1, m.block);
+  reader.take("file_system", "smallest", 1, m.smallest);
+  reader.take("file_system", "stripe_count", 0, m.stripe_count);
+  reader.take("file_system", "call_seconds", some, m.call_seconds);
+  reader.take("file_system", "lock_servers", 0, m.lock_servers);
+  reader.take("file_system", "grant_seconds", 0, m.grant_seconds);
+  reader.take("file_system", "lock_seconds", 0, m.lock_seconds);
+  if (json.contains("mpi_io")) {
+    const nlohmann::json& word =
+        json["mpi_io"].is_object() ? json["mpi_io"].value("cb", nlohmann::json()) : json["mpi_io"];
+    if (word != "enable" && word != "automatic")
+      return Status(Code::invalid, "[mpi_io] cb is \"enable\" or \"automatic\"");
+    m.buffers_always = word == "enable";
+  }
+  reader.take("metadata", "create_seconds", 0, m.create_seconds);
+  reader.take("metadata", "open_seconds", 0, m.open_seconds);
+  reader.take("metadata", "entries", 1, m.entries);
+  PENSTOCK_TRY(reader.finish());
+  return m;
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,262 @@
+// Run: an actor for each node, or for several where there are thousands of them; flows through links to disks.
+#include "bench/simulate/run.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <simgrid/s4u.hpp>
+#include <utility>
+#include <vector>
+
+namespace penstock::bench {
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+constexpr int64_t most_actors = 2048;  // more nodes than this are simulated in groups of equal ones
+constexpr int steps = 8;               // in which each node moves its share
+constexpr int64_t most_flows = 8;      // of one step
+
+// All nodes are alike, but that some call the file system. GROUP of them share an actor.
+struct Scene {
+  const Demand& demand;
+  const Machine& machine;
+  bool write;
+  int64_t group = 1, actors = 1;
+  std::vector<s4u::Host*> nodes, servers;
+  std::vector<s4u::Disk*> targets;
+  s4u::Host *metadata = nullptr, *locks = nullptr, *callers = nullptr;
+  s4u::BarrierPtr barrier;
+
+  int64_t used_targets() const {
+    const int64_t striped =
+        machine.stripe_count == 0 ? machine.targets : std::min(machine.stripe_count, machine.targets);
+    return demand.one_file ? striped : machine.targets;
+  }
+  double rate() const { return write ? machine.write_rate : machine.read_rate; }
+  // Moving nodes among the first COUNT.
+  int64_t movers_before(int64_t count) const { return std::min(count, demand.nodes) * demand.movers / demand.nodes; }
+};
+
+// Of all lock servers together.
+double lock_seconds(const Demand& demand, const Machine& machine) {
+  return demand.lock_moves * machine.lock_seconds + demand.lock_grants * machine.grant_seconds;
+}
+
+int64_t lock_servers(const Demand& demand, const Machine& machine) {
+  if (machine.lock_servers > 0) return machine.lock_servers;
+  return machine.stripe_count == 0 || !demand.one_file ? machine.targets
+                                                       : std::min(machine.stripe_count, machine.targets);
+}
+
+// On the ranks of one node that call the file system, of all nodes.
+double gathering_seconds(const Demand& demand, const Machine& machine) {
+  return demand.gathered_bytes * static_cast<double>(machine.cores) / machine.memory_rate /
+         (static_cast<double>(demand.movers) * demand.streams);
+}
+
+double calls_seconds(const Demand& demand, const Machine& machine) {
+  return demand.calls / static_cast<double>(demand.movers) / demand.streams * machine.call_seconds;
+}
+
+double creation_seconds(const Demand& demand, const Machine& machine) {
+  return demand.creates * machine.create_seconds * (1 + demand.creates / (2 * machine.entries));
+}
+
+void make_links(Scene& scene) {
+  const Machine& machine = scene.machine;
+  s4u::NetZone* zone = s4u::create_star_zone("machine");
+  const auto connect = [&](s4u::Host* host, std::vector<s4u::Link*> links) {
+    std::vector<s4u::LinkInRoute> route;
+    route.reserve(links.size());
+    for (s4u::Link* link : links) route.emplace_back(link, s4u::LinkInRoute::Direction::UP);
+    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true);
+  };
+  const auto link = [&](const std::string& name, double rate) {
+    return zone->create_split_duplex_link(name, rate)->seal();
+  };
+  s4u::Link* forwarder = nullptr;
+  int64_t forwarders = 0;
+  for (int64_t i = 0; i < scene.actors; ++i) {
+    const auto size = static_cast<double>(scene.group);
+    s4u::Host* host = zone->create_host(fmt::format("node{}", i), machine.memory_rate * size)->seal();
+    std::vector<s4u::Link*> links{link(fmt::format("link{}", i), machine.link_rate * size)};
+    if (machine.forwarded_nodes > 0) {
+      const int64_t first = i * scene.group;
+      if (forwarder == nullptr || first / machine.forwarded_nodes >= forwarders) {
+        const int64_t in_all = std::max<int64_t>(1, scene.group / machine.forwarded_nodes);
+        forwarders = first / machine.forwarded_nodes + in_all;
+        forwarder = link(fmt::format("forwarder{}", i), machine.forwarder_rate * static_cast<double>(in_all));
+      }
+      links.push_back(forwarder);
+    }
+    connect(host, links);
+    scene.nodes.push_back(host);
+  }
+  for (int64_t i = 0; i < machine.servers; ++i) {
+    s4u::Host* host = zone->create_host(fmt::format("server{}", i), 1e9);
+    for (int64_t t = i; t < machine.targets; t += machine.servers)
+      scene.targets.push_back(
+          host->create_disk(fmt::format("target{}", t), machine.read_rate, machine.write_rate)->seal());
+    host->seal();
+    connect(host, {link(fmt::format("served{}", i), machine.server_rate)});
+    scene.servers.push_back(host);
+  }
+  scene.metadata = zone->create_host("metadata", 1)->seal();
+  scene.locks =
+      zone->create_host("locks", 1)->set_core_count(static_cast<int>(lock_servers(scene.demand, machine)))->seal();
+  scene.callers = zone->create_host("callers", 1)->set_core_count(static_cast<int>(scene.actors))->seal();
+  for (s4u::Host* host : {scene.metadata, scene.locks, scene.callers}) connect(host, {link(host->get_name(), 1e12)});
+  zone->seal();
+}
+
+// Through the node's own link, one way of which is enough: as much comes as goes.
+s4u::ActivityPtr exchange(const Scene& scene, int64_t actor) {
+  const double bytes = scene.demand.far_bytes / static_cast<double>(scene.actors) / steps;
+  const double messages = scene.demand.messages / static_cast<double>(scene.actors) / steps;
+  const double ranks = std::max(1.0, static_cast<double>(scene.demand.ranks) / static_cast<double>(scene.actors));
+  const double seconds = messages / ranks * scene.machine.message_seconds +
+                         bytes / (scene.machine.link_rate * static_cast<double>(scene.group));
+  s4u::Host* host = scene.nodes[static_cast<size_t>(actor)];
+  return s4u::this_actor::exec_init(seconds * host->get_speed())->set_host(host)->start();
+}
+
+// The share of MOVERS of this actor in one step.
+void move(const Scene& scene, int64_t actor, int64_t movers, int step, std::vector<s4u::ActivityPtr>& moving) {
+  const Demand& d = scene.demand;
+  const Machine& machine = scene.machine;
+  const double share = static_cast<double>(movers) / static_cast<double>(d.movers) / steps;
+  const int64_t targets = scene.used_targets();
+  const int64_t flows =
+      std::clamp<int64_t>(targets * movers / std::max<int64_t>(1, d.movers) + 1, 1, std::min(most_flows, targets));
+  const double bytes = d.file_bytes * share / static_cast<double>(flows);
+  const double calls = d.calls * share / static_cast<double>(flows);
+  s4u::Host* host = scene.nodes[static_cast<size_t>(actor)];
+  for (int64_t f = 0; f < flows; ++f) {
+    const int64_t at = (actor * flows + f + step) % targets;
+    s4u::Disk* disk = scene.targets[static_cast<size_t>(at)];
+    s4u::Host* server = disk->get_host();
+    const auto payload = static_cast<uint64_t>(bytes) + 1;
+    moving.push_back(scene.write ? s4u::Comm::sendto_async(host, server, payload)
+                                 : s4u::Comm::sendto_async(server, host, payload));
+    const double busy = bytes + calls * machine.target_call_seconds * scene.rate();
+    moving.push_back(
+        disk->io_init(static_cast<sg_size_t>(busy) + 1, scene.write ? s4u::Io::OpType::WRITE : s4u::Io::OpType::READ)
+            ->start());
+  }
+  // Each stream has one call under way.
+  moving.push_back(s4u::this_actor::exec_init(calls_seconds(d, machine) / steps)->set_host(scene.callers)->start());
+  if (const double seconds = lock_seconds(d, machine); seconds > 0)
+    moving.push_back(s4u::this_actor::exec_init(seconds * share)->set_host(scene.locks)->start());
+}
+
+void wait_for(std::vector<s4u::ActivityPtr>& activities) {
+  for (const s4u::ActivityPtr& activity : activities) activity->wait();
+  activities.clear();
+}
+
+double waiting_seconds(const Demand& d, const Machine& machine) {
+  const double round = std::ceil(std::log2(std::max<double>(2, d.ranks))) * machine.message_seconds;
+  return d.rounds * round + d.turns * machine.message_seconds;
+}
+
+void act(const Scene& scene, int64_t actor) {
+  const Demand& d = scene.demand;
+  const Machine& machine = scene.machine;
+  const int64_t first = actor * scene.group;
+  const int64_t movers = scene.movers_before(first + scene.group) - scene.movers_before(first);
+  const double share = 1.0 / static_cast<double>(scene.actors);
+  const double asked = (creation_seconds(d, machine) + d.opens * machine.open_seconds) * share;
+  if (asked > 0) s4u::this_actor::exec_init(asked)->set_host(scene.metadata)->start()->wait();
+  scene.barrier->wait();
+  std::vector<s4u::ActivityPtr> moving;
+  for (int step = 0; step < steps; ++step) {
+    s4u::this_actor::sleep_for(waiting_seconds(d, machine) / steps);
+    const auto between = [&] {
+      if (d.far_bytes > 0) exchange(scene, actor)->wait();
+      if (d.copied_bytes > 0) s4u::this_actor::execute(d.copied_bytes * share / steps);
+      if (movers > 0) s4u::this_actor::sleep_for(gathering_seconds(d, machine) / steps);
+    };
+    if (scene.write || d.overlaps) between();
+    wait_for(moving);
+    if (movers > 0) move(scene, actor, movers, step, moving);
+    if (!d.overlaps) wait_for(moving);
+    if (!scene.write && !d.overlaps) between();
+    if (d.rounds > 1 && !d.overlaps) scene.barrier->wait();
+  }
+  wait_for(moving);
+  scene.barrier->wait();
+}
+
+double clock_of(const Demand& demand, const Machine& machine, bool write) {
+  int argc = 4;
+  char program[] = "penstock-simulate", model[] = "--cfg=network/model:CM02", stack[] = "--cfg=contexts/stack-size:64",
+       quiet[] = "--log=root.thres:error";
+  char* argv[] = {program, model, stack, quiet, nullptr};
+  s4u::Engine engine(&argc, argv);
+  Scene scene{demand, machine, write};
+  scene.group = (demand.nodes + most_actors - 1) / most_actors;
+  scene.actors = (demand.nodes + scene.group - 1) / scene.group;
+  make_links(scene);
+  scene.barrier = s4u::Barrier::create(static_cast<unsigned>(scene.actors));
+  for (int64_t i = 0; i < scene.actors; ++i)
+    s4u::Actor::create("node", scene.nodes[static_cast<size_t>(i)], [&scene, i] { act(scene, i); });
+  engine.run();
+  return s4u::Engine::get_clock();
+}
+
+// What each resource would take if it were the only one.
+std::vector<std::pair<const char*, double>> bounds(const Demand& d, const Machine& m, bool write) {
+  const auto nodes = static_cast<double>(d.nodes), movers = static_cast<double>(d.movers);
+  const int64_t striped = m.stripe_count == 0 || !d.one_file ? m.targets : std::min(m.stripe_count, m.targets);
+  const auto targets = static_cast<double>(striped);
+  const double rate = write ? m.write_rate : m.read_rate;
+  const double forwarders =
+      m.forwarded_nodes > 0 ? std::min(movers, std::ceil(nodes / static_cast<double>(m.forwarded_nodes))) : 0;
+  return {{"the metadata server", creation_seconds(d, m) + d.opens * m.open_seconds},
+          {"the targets", d.file_bytes / targets / rate},
+          {"requests at the targets", d.calls * m.target_call_seconds / targets},
+          {"the servers' links", d.file_bytes / m.server_rate / static_cast<double>(std::min(m.servers, striped))},
+          {"the forwarders", forwarders > 0 ? d.file_bytes / m.forwarder_rate / forwarders : 0},
+          {"the links of the nodes that write", d.file_bytes / m.link_rate / movers},
+          {"the latency of calls", calls_seconds(d, m)},
+          {"locks", lock_seconds(d, m) / static_cast<double>(lock_servers(d, m))},
+          {"the exchange between nodes",
+           d.far_bytes / nodes / m.link_rate + d.messages / static_cast<double>(d.ranks) * m.message_seconds},
+          {"copies in memory", d.copied_bytes / nodes / m.memory_rate},
+          {"copies at the ranks that write", gathering_seconds(d, m)},
+          {"ranks that wait for each other", waiting_seconds(d, m)}};
+}
+
+}  // namespace
+
+Result<Outcome> simulate(const Demand& demand, const Machine& machine, bool write) {
+  Outcome outcome;
+  for (const auto& [name, seconds] : bounds(demand, machine, write))
+    if (seconds > outcome.limit_seconds) {
+      outcome.limit = name;
+      outcome.limit_seconds = seconds;
+    }
+  int ends[2];
+  if (pipe(ends) != 0) return Status(Code::io, "no pipe to a simulation");
+  const pid_t child = fork();
+  if (child == 0) {
+    const double seconds = clock_of(demand, machine, write);
+    const bool written = ::write(ends[1], &seconds, sizeof seconds) == sizeof seconds;
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  const bool read_back =
+      child > 0 && ::read(ends[0], &outcome.seconds, sizeof outcome.seconds) == sizeof outcome.seconds;
+  close(ends[0]);
+  int status = 0;
+  if (child > 0) waitpid(child, &status, 0);
+  if (!read_back || status != 0) return Status(Code::internal, "the simulation ended before its time");
+  return outcome;
+}
+
+}  // namespace penstock::bench

@@ -1,0 +1,152 @@
+// What methods ask of a machine, counted by hand, and the time of what a single resource limits.
+#include <gtest/gtest.h>
+
+#include "bench/simulate/demand.hpp"
+#include "bench/simulate/machine.hpp"
+#include "bench/simulate/run.hpp"
+
+namespace penstock::bench {
+namespace {
+
+constexpr int64_t MiB = 1 << 20;
+
+nlohmann::json described() {
+  return nlohmann::json::parse(R"({
+    "name": "M",
+    "nodes": {"count": 64, "cores": 4, "memory_rate": 1e12, "link_rate": 1e12, "message_seconds": 1e-9},
+    "servers": {"count": 2, "rate": 1e12},
+    "targets": {"count": 4, "write_rate": 1e8, "read_rate": 2e8, "call_seconds": 0},
+    "file_system": {"kind": "gpfs", "block": 1048576, "smallest": 4096, "stripe_count": 0, "call_seconds": 1e-9,
+                    "lock_servers": 1, "grant_seconds": 0, "lock_seconds": 0},
+    "metadata": {"create_seconds": 0, "open_seconds": 0, "entries": 1000}})");
+}
+
+Machine machine() { return *read_machine(described()); }
+
+// Blocks of 64 ranks, 4 on a node, 1 MiB each.
+Demand demand(const std::string& method, const Machine& on, bool write = true,
+              const std::string& workload = "block2d") {
+  CaseWords words;
+  words.workload = workload;
+  words.per_rank = "1MiB";
+  words.methods = {method};
+  words.given.request.ranks_per_node = 4;
+  const Case what = *make_case(words);
+  auto found = demand_of({what, 64, 4, write}, what.methods[0], on);
+  EXPECT_TRUE(found.ok()) << found.status().message();
+  return found ? *found : Demand{};
+}
+
+TEST(Machine, AMissingAndAnUnknownKeyAreNamed) {
+  nlohmann::json json = described();
+  json["nodes"].erase("cores");
+  EXPECT_EQ(read_machine(json).status().message(), "[nodes] has no cores");
+  json = described();
+  json["nodes"]["corse"] = 4;
+  EXPECT_EQ(read_machine(json).status().message(), "[nodes] has an unknown key corse");
+  json = described();
+  json["targets"]["write_rate"] = -1;
+  EXPECT_EQ(read_machine(json).status().message(), "[targets] write_rate is a number from 1 on, not -1");
+  json = described();
+  json["mpi_io"]["cb"] = "on";
+  EXPECT_EQ(read_machine(json).status().message(), "[mpi_io] cb is \"enable\" or \"automatic\"");
+}
+
+TEST(Demand, SeparateFilesAreCreatedByEachRank) {
+  const Demand d = demand("raw/per_process", machine());
+  EXPECT_EQ(d.creates, 64);
+  EXPECT_EQ(d.file_bytes, d.bytes);
+  EXPECT_EQ(d.far_bytes, 0);
+  EXPECT_EQ(d.lock_moves + d.lock_grants, 0);
+  EXPECT_EQ(demand("raw/per_process", machine(), false).opens, 64);
+}
+
+TEST(Demand, IndependentRanksMakeACallForEachRow) {
+  const Demand d = demand("raw/independent", machine());  // 8 x 8 blocks of 362 x 362 doubles
+  EXPECT_EQ(d.calls, 64 * 362);
+  EXPECT_GT(d.lock_moves, 0.9 * d.calls);  // rows are shorter than a block of the file system
+  EXPECT_EQ(d.creates, 1);
+}
+
+TEST(Demand, SievingReadsAndWritesWhatOthersHave) {
+  const Demand with = demand("raw/mpiio:coordination=independent", machine());
+  const Demand without = demand("raw/mpiio:coordination=independent,hint.romio_ds_write=disable", machine());
+  EXPECT_NEAR(with.file_bytes / with.bytes, 2 * 8, 0.5);  // a rank's rows alternate with those of seven others
+  EXPECT_LT(without.file_bytes, 6 * without.bytes);
+  EXPECT_LT(with.calls, without.calls);
+}
+
+TEST(Demand, TwoPhaseMovesDataOnceToAFewWriters) {
+  const Demand d = demand("raw/two_phase", machine());
+  EXPECT_EQ(d.nodes, 16);
+  EXPECT_EQ(d.lock_moves, 0);
+  EXPECT_GT(d.far_bytes, 0);
+  EXPECT_LE(d.far_bytes, 64.0 * MiB);
+  const Demand gathered = demand("raw/gather", machine());
+  EXPECT_EQ(gathered.movers, 1);
+  EXPECT_NEAR(gathered.far_bytes, 60.0 * MiB, MiB);  // all but the first node's
+}
+
+TEST(Demand, CollectiveBufferingIsAutomaticOrAsTheMachineSays) {
+  Machine m = machine();
+  EXPECT_GT(demand("raw/mpiio", m).far_bytes, 0);                     // rows of several ranks alternate
+  EXPECT_EQ(demand("raw/mpiio", m, true, "particles").far_bytes, 0);  // each rank's part is contiguous
+  EXPECT_EQ(demand("raw/mpiio:hint.romio_cb_write=disable", m).far_bytes, 0);
+  m.buffers_always = true;
+  EXPECT_GT(demand("raw/mpiio", m, true, "particles").gathered_bytes, 0);
+}
+
+TEST(Simulation, TargetsLimitAtTheirRate) {
+  const Machine m = machine();
+  const Demand d = demand("raw/per_process", m);
+  const auto written = simulate(d, m, true), read_back = simulate(demand("raw/per_process", m, false), m, false);
+  ASSERT_TRUE(written.ok() && read_back.ok());
+  EXPECT_NEAR(written->seconds, 64 * MiB / 4e8, 0.05 * 64 * MiB / 4e8);
+  EXPECT_NEAR(read_back->seconds, 64 * MiB / 8e8, 0.05 * 64 * MiB / 8e8);
+  EXPECT_EQ(written->limit, "the targets");
+}
+
+TEST(Simulation, AForwarderIsSharedByItsNodes) {
+  Machine m = machine();
+  m.forwarded_nodes = 8;
+  m.forwarder_rate = 1e7;
+  const auto written = simulate(demand("raw/per_process", m), m, true);
+  ASSERT_TRUE(written.ok());
+  EXPECT_NEAR(written->seconds, 64 * MiB / 2e7, 0.05 * 64 * MiB / 2e7);  // 16 nodes behind two
+  EXPECT_EQ(written->limit, "the forwarders");
+}
+
+TEST(Simulation, CreationsInOneFolderSlowDown) {
+  Machine m = machine();
+  m.create_seconds = 1;
+  m.entries = 32;
+  const auto written = simulate(demand("raw/per_process", m), m, true);
+  ASSERT_TRUE(written.ok());
+  EXPECT_NEAR(written->seconds, 64 * (1 + 1), 1);
+  EXPECT_EQ(written->limit, "the metadata server");
+}
+
+TEST(Simulation, LocksOfOneFileAreGivenOneAfterTheOther) {
+  Machine m = machine();
+  m.lock_seconds = 1e-2;
+  const Demand d = demand("raw/independent", m);
+  const auto written = simulate(d, m, true);
+  ASSERT_TRUE(written.ok());
+  EXPECT_NEAR(written->seconds, d.lock_moves * 1e-2, 0.05 * d.lock_moves * 1e-2);
+  EXPECT_EQ(written->limit, "locks");
+}
+
+TEST(Simulation, ManyNodesAreSimulatedInGroups) {
+  Machine m = machine();
+  Demand d;
+  d.ranks = d.nodes = d.movers = 10000;
+  d.bytes = d.file_bytes = 1e10;
+  d.calls = 10000;
+  m.nodes = 10000;
+  const auto written = simulate(d, m, true);
+  ASSERT_TRUE(written.ok());
+  EXPECT_NEAR(written->seconds, 1e10 / 4e8, 2);
+}
+
+}  // namespace
+}  // namespace penstock::bench

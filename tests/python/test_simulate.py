@@ -1,0 +1,84 @@
+"""test_simulate.py: `penstock simulate` on known machines and a user's own, and how it compares with studies."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import Penstock
+from penstock.measure.simulate import machine
+from penstock.measure.simulate.run import PROGRAM
+
+OWN = Path(machine.__file__).parent / "machines" / "supermuc.toml"
+
+
+@pytest.fixture(autouse=True)
+def program(build: Path) -> None:
+    if not (build / "bin" / PROGRAM).exists():
+        pytest.skip(f"{PROGRAM} is not built: it needs SimGrid")
+
+
+@pytest.mark.parametrize("name", machine.names())
+def test_each_machine_is_simulated(penstock: Penstock, tmp_path: Path, name: str) -> None:
+    record = tmp_path / "out.json"
+    words = ["block3d", "--per-rank", "8MiB", "--np", "64,1024", "--json", str(record)]
+    done = penstock("simulate", *words, "--machine", name)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(record.read_text())
+    assert found["schema"] == "penstock.simulation/1"
+    assert len(found["results"]) == 2 * 5
+    for result in found["results"]:
+        assert result["seconds"] >= 0.95 * result["limit_seconds"] > 0
+    assert "On 1,024 ranks use " in done.stdout
+
+
+def test_more_ranks_of_a_large_job(penstock: Penstock, tmp_path: Path) -> None:
+    record = tmp_path / "out.json"
+    words = ["block3d", "--per-rank", "2MiB", "--np", "32768,262144", "--machine", "frontier", "--json", str(record)]
+    done = penstock("simulate", *words, "--methods", "hdf5/two_phase,raw/per_process", "--tasks-per-node", "64")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(record.read_text())["results"]
+    times = {(result["np"], result["method"]): result["seconds"] for result in results}
+    assert times[262144, "raw/per_process"] > times[32768, "raw/per_process"]
+    assert results[-1]["limit"] == "the metadata server"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("which machine? --machine names a file that ends in .toml, or one of babel, ", ["block2d"]),
+        ("no machine 'bable' is known", ["block2d", "--machine", "bable"]),
+        ("which workload?", ["--machine", "babel"]),
+        ("need more than the 10240 nodes of Babel", ["block2d", "--machine", "babel", "--np", "100000"]),
+        ("'raw/servers' cannot be simulated", ["block2d", "--machine", "babel", "--methods", "raw/servers"]),
+        ("own.toml", ["block2d", "--machine", "own.toml"]),
+        ("--validate has its own workloads and machines", ["--validate", "--machine", "babel"]),
+    ],
+)
+def test_errors(penstock: Penstock, said: str, words: list[str]) -> None:
+    done = penstock("simulate", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_machine_of_ones_own(penstock: Penstock, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(OWN.read_text().replace("SuperMUC", "Ours").replace('block = "8MiB"', 'block = "1MiB"', 1))
+    done = penstock("simulate", "block2d", "--total", "1GiB", "--machine", str(own), "--np", "64")
+    assert done.stdout.startswith("Ours: writing block2d, 16 ranks on each node")
+    own.write_text(own.read_text().replace("link_rate", "link_speed"))
+    done = penstock("simulate", "block2d", "--machine", str(own))
+    assert "[nodes] has no link_rate" in done.stderr
+
+
+def test_what_is_published_is_about_right(penstock: Penstock) -> None:
+    done = penstock("simulate", "--validate")
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"not used to fit: (\d+) of (\d+) within", done.stdout)
+    assert found
+    assert int(found[1]) >= 0.8 * int(found[2]) > 0
+    right = re.search(r"Orders that were not used to fit: (\d+) of (\d+) right, (\d+) wrong", done.stdout)
+    assert right
+    assert int(right[1]) > 3 * int(right[3])

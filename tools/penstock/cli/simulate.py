@@ -1,0 +1,131 @@
+"""simulate.py: `penstock simulate` says what a workload would take on a machine that is not here."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from penstock.base import words
+from penstock.base.errors import UserError
+from penstock.cli.campaigns import wide
+from penstock.cli.say import say
+from penstock.measure.campaign.request import parse_ranks
+from penstock.measure.simulate import machine as machines
+from penstock.measure.simulate.run import Simulated, results
+from penstock.measure.simulate.run import simulate as run
+from penstock.measure.simulate.validate import Compared, Pair, compare
+
+METHODS = "hdf5/two_phase,raw/mpiio,raw/mpiio:coordination=independent,raw/per_process,raw/gather"
+ALIKE = 1.05  # of the shortest time: methods within it are not told apart
+FACTOR = 2  # a value within it counts as predicted
+
+
+def register(app: typer.Typer) -> None:
+    # Everything that is not declared here is penstock-bench's own.
+    settings = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(context_settings=settings, options_metavar="WORKLOAD [OPTIONS]")(simulate)
+
+
+def simulate(
+    context: typer.Context,
+    machine: Annotated[str, typer.Option("--machine", metavar="NAME|FILE.toml", help="On this machine.")] = "",
+    np: Annotated[str, typer.Option("--np", metavar="N,...", help="On so many ranks.")] = "1024",
+    methods: Annotated[str, typer.Option("--methods", help="By these methods.")] = METHODS,
+    read: Annotated[bool, typer.Option("--read", help="Read instead of write.")] = False,
+    as_json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the record here too.")] = None,
+    validate: Annotated[
+        bool, typer.Option("--validate", help="Compare with what studies have published instead.")
+    ] = False,
+) -> None:
+    """Say what a workload would take on another machine.
+
+    WORKLOAD and further options are those of penstock bench. Nothing is written. docs/simulate.md describes a machine's
+    file, and how far the figures can be believed.
+    """
+    if validate:
+        if context.args or machine:
+            raise UserError("--validate has its own workloads and machines")
+        _show_comparison(compare())
+        return
+    known = ", ".join(machines.names())
+    if not machine:
+        raise UserError(f"which machine? --machine names a file that ends in .toml, or one of {known}")
+    if not context.args or context.args[0].startswith("-"):
+        raise UserError("which workload? See penstock simulate --help")
+    described = machines.load(machine)
+    record = run(described, context.args, list(parse_ranks(np)), [methods], read=read)
+    if as_json is not None:
+        as_json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    _show(record, described)
+
+
+def _show(record: dict[str, Any], machine: dict[str, Any]) -> None:
+    found = results(record)
+    doing = "reading" if record["operation"] == "read" else "writing"
+    say(f"{record['machine']}: {doing} {record['workload']}, {record['tasks_per_node']} ranks on each node; simulated")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("ranks", "bytes", "method", "time", "MiB/s", "limited by", "share"):
+        table.add_column(name, justify="right" if name in {"ranks", "bytes", "time", "MiB/s", "share"} else "left")
+    for one in found:
+        share = f"{min(1.0, one.limit_seconds / one.seconds):.0%}"
+        rate = f"{one.rate / 2**20:,.0f}" if one.rate >= 10 * 2**20 else f"{one.rate / 2**20:.2g}"
+        table.add_row(
+            f"{one.ranks:,}", words.size(int(one.bytes)), one.method, words.seconds(one.seconds), rate, one.limit, share
+        )
+        if one is not found[-1] and one.ranks != found[found.index(one) + 1].ranks:
+            table.add_section()
+    wide(table).print(table)
+    for ranks in dict.fromkeys(one.ranks for one in found):
+        say(_advice([one for one in found if one.ranks == ranks]))
+    if machine.get("assumed"):
+        say(f"Not published but assumed: {', '.join(machine['assumed'])}.")
+
+
+def _advice(found: list[Simulated]) -> str:
+    shortest = min(one.seconds for one in found)
+    best = [one.method for one in found if one.seconds <= shortest * ALIKE]
+    return f"On {found[0].ranks:,} ranks use {' or '.join(best)}."
+
+
+def _show_comparison(compared: Compared) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("study", "what", "published", "simulated", "ratio", ""):
+        table.add_column(name, justify="right" if name in {"published", "simulated", "ratio"} else "left")
+    study = ""
+    for value in compared.values:
+        if value.study != study:
+            table.add_section()
+        table.add_row(
+            value.study if value.study != study else "",
+            value.said,
+            f"{value.published:,g} {value.unit}",
+            f"{value.predicted:,.4g} {value.unit}",
+            f"{value.ratio:.2f}",
+            "fitted" if value.fitted else "",
+        )
+        study = value.study
+    wide(table).print(table)
+    wrong = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("published order that is not simulated", "faster", "slower", "simulated", ""):
+        wrong.add_column(name)
+    for pair in compared.pairs:
+        if not pair.right:
+            said = "the other way" if pair.wrong else "no difference"
+            wrong.add_row(pair.study, pair.faster, pair.slower, said, "fitted" if pair.fitted else "")
+    if wrong.row_count:
+        wide(wrong).print(wrong)
+    judged = [value for value in compared.values if not value.fitted]
+    near = sum(1 / FACTOR <= value.ratio <= FACTOR for value in judged)
+    say(f"Values that were not used to fit: {near} of {len(judged)} within a factor of {FACTOR}.")
+    say(f"Orders that were not used to fit: {_right(pair for pair in compared.pairs if not pair.fitted)}.")
+    say(f"Orders that were used to fit: {_right(pair for pair in compared.pairs if pair.fitted)}.")
+
+
+def _right(pairs: Iterable[Pair]) -> str:
+    list_ = list(pairs)
+    right, wrong = sum(pair.right for pair in list_), sum(pair.wrong for pair in list_)
+    return f"{right} of {len(list_)} right, {wrong} wrong, no difference in {len(list_) - right - wrong}"

@@ -1,0 +1,1 @@
+"""simulate: machines that are described, and what a workload would take on them."""
