@@ -142,7 +142,7 @@ def test_shown_commands_have_the_options_that_are_shown(build: Path, monkeypatch
             known = []
         assert known is not None, f"{page}: penstock {line}: no such subcommand"
         options = _options(commands[tuple(known)]) | (ior.OPTIONS if words[:2] == ["bench", "ior"] else set())
-        options |= passed_on if words[0] in ("bench", "tune", "plan") else set()
+        options |= passed_on if words[0] in ("bench", "tune", "plan", "simulate") else set()
         for word in words:
             option = word.partition("=")[0]
             if re.fullmatch(r"--?[a-z][a-z-]*", option):

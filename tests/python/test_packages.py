@@ -258,4 +258,5 @@ def test_the_wheel_has_every_program_that_the_command_starts() -> None:
         names = re.search(r"foreach\(program ((?:[a-z]+ ?)+)\)", text)
         for name in re.findall(r"^ *penstock_command\(penstock-([a-z]+|\$\{program\})\)", text, re.M):
             wheel |= set(names[1].split()) if "$" in name and names else {name}
-    assert started == wheel
+    assert started - wheel == {"simulate"}  # which needs SimGrid: bench/simulate/CMakeLists.txt
+    assert wheel <= started
