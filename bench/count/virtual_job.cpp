@@ -21,8 +21,13 @@ Result<VirtualJob> VirtualJob::make(const Workload& workload, const Format& form
   job.bytes_ = total_bytes(workload);
   const int64_t last = shape.ranks - 1;
   const int64_t counted = shape.most_counted > 0 ? std::min(shape.most_counted, shape.ranks) : shape.ranks;
-  for (int64_t i = 0; i < counted; ++i)
-    job.counted_.push_back(static_cast<int>(counted > 1 ? i * last / (counted - 1) : 0));
+  for (int64_t i = 0; i < counted; ++i) {
+    const int64_t from = counted > 1 ? i * last / (counted - 1) : 0,
+                  to = counted > 1 ? (i + 1) * last / (counted - 1) : 1;
+    // Not at even distances: these could be whole nodes, or rows of a grid of ranks.
+    const int64_t off = i == 0 || i == counted - 1 ? 0 : i * 40503 % (to - from);
+    job.counted_.push_back(static_cast<int>(from + off));
+  }
   return job;
 }
 

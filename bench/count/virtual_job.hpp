@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include <penstock/status.hpp>
@@ -29,10 +30,13 @@ class VirtualJob {
   Result<std::vector<penstock::Piece>> pieces(int rank) const;
   const std::vector<Part>& parts() const { return parts_; }
   int ranks() const { return shape_.ranks; }
-  // The ranks to visit: all, or evenly spread ones with the first and the last.
+  // The ranks to visit: all, or some from everywhere, with the first and the last.
   const std::vector<int>& counted() const { return counted_; }
   // What was found on the visited ranks, for all.
-  double of_all(double found) const { return found * shape_.ranks / static_cast<double>(counted_.size()); }
+  double of_all(double found) const {
+    const auto counted = std::ssize(counted_);
+    return counted == shape_.ranks ? found : found * shape_.ranks / static_cast<double>(counted);
+  }
   int64_t block() const { return shape_.block; }
   int64_t bytes() const { return bytes_; }  // of the workload
   int node_of(int rank) const { return rank / shape_.ranks_per_node; }

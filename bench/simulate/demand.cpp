@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 #include "bench/count/costs.hpp"
@@ -30,8 +31,9 @@ struct Runs {
   double touched = 0;  // bytes, in whole smallest writes; one that a run covers in part is read and written
   double partial = 0;  // blocks that a run covers in part
   double blocks = 0;   // that a run covers
-  double extent = 0;   // bytes from the first to the last of each dataset
-  bool gaps = false;   // between the runs of a rank and dataset
+  double sieved = 0;   // bytes in windows of data sieving
+  double windows = 0;
+  bool gaps = false;  // between the runs of a rank and dataset
 };
 
 double largest_call(const SimulatedJob& job) {
@@ -55,7 +57,8 @@ class RunCount {
   explicit RunCount(const Counted& counted)
       : machine_(counted.machine),
         call_(static_cast<int64_t>(largest_call(counted.job))),
-        shift_(counted.plan.engine.empty() ? 0 : 2048) {}
+        shift_(counted.plan.engine.empty() ? 0 : 2048),
+        window_(counted.job.write ? 512 << 10 : 4 << 20) {}
 
   void add(int64_t begin, int64_t end) {
     if (begin == end) return;
@@ -66,10 +69,12 @@ class RunCount {
     runs.touched += static_cast<double>((writes.whole + 2 * writes.partial) * machine_.smallest);
     runs.partial += static_cast<double>(blocks.partial);
     runs.blocks += static_cast<double>(blocks.whole + blocks.partial);
+    sieve(begin, end);
   }
 
   void add(const penstock::Piece& piece) {
-    runs.extent += static_cast<double>(last_address(piece) - first_address(piece));
+    window_end_ = -1;
+    last_ = last_address(piece) + shift_;
     SliceCursor cursor(piece, first_address(piece), last_address(piece));
     int64_t begin = 0, end = 0;
     for (Slice slice; cursor.next(slice);) {
@@ -86,8 +91,18 @@ class RunCount {
   Runs runs;
 
  private:
+  // As ROMIO does (ADIOI_GEN_WriteStrided): a window begins at the first byte that is not in the one before.
+  void sieve(int64_t begin, int64_t end) {
+    for (int64_t at = std::max(begin, window_end_); at < end; at = window_end_) {
+      window_end_ = std::min(at + window_, std::max(last_, end));
+      runs.sieved += static_cast<double>(window_end_ - at);
+      ++runs.windows;
+    }
+  }
+
   const Machine& machine_;
-  int64_t call_, shift_;
+  int64_t call_, shift_, window_;
+  int64_t window_end_ = -1, last_ = 0;  // of a piece
 };
 
 Result<Runs> runs_of(const Counted& c) {
@@ -103,9 +118,18 @@ Result<Runs> runs_of(const Counted& c) {
     }
   }
   Runs runs = count.runs;
-  for (double* sum : {&runs.calls, &runs.touched, &runs.partial, &runs.blocks, &runs.extent})
+  for (double* sum : {&runs.calls, &runs.touched, &runs.partial, &runs.blocks, &runs.sieved, &runs.windows})
     *sum = c.ranks.of_all(*sum);
   return runs;
+}
+
+// The targets of one file: as the plan says, or a hint, or the machine.
+int64_t striped_over(const Counted& c) {
+  int64_t count = c.plan.settings.all().contains("stripe_count") ? c.plan.settings.integer("stripe_count") : 0;
+  if (const auto hint = c.plan.hints.find("striping_factor"); hint != c.plan.hints.end())
+    count = std::atoll(hint->second.c_str());
+  if (count == 0) count = c.machine.stripe_count;
+  return count <= 0 ? c.machine.targets : std::min(count, c.machine.targets);
 }
 
 Demand base_of(const Counted& c) {
@@ -113,6 +137,7 @@ Demand base_of(const Counted& c) {
   d.ranks = c.job.ranks;
   d.nodes = c.ranks.nodes();
   d.bytes = d.file_bytes = static_cast<double>(c.ranks.bytes());
+  d.targets = striped_over(c);
   return d;
 }
 
@@ -128,7 +153,7 @@ Result<Demand> two_phase(const Counted& c) {
   Demand d = base_of(c);
   set_writers(d, domains.writers);
   d.calls = static_cast<double>(domains.writers * domains.rounds());
-  d.far_bytes = static_cast<double>(costs.far_bytes);
+  d.far_bytes = std::min(d.bytes, static_cast<double>(costs.far_bytes));
   d.messages = costs.far_messages.mean * d.ranks;
   d.copied_bytes = static_cast<double>(costs.near_bytes) + d.far_bytes;
   d.gathered_bytes = d.far_bytes;
@@ -140,9 +165,8 @@ Result<Demand> two_phase(const Counted& c) {
   return d;
 }
 
-// SIEVED: with gaps, ROMIO reads and writes all from the first to the last byte, a window at a time.
+// SIEVED: with gaps, ROMIO reads, and writes, whole windows with all that lies in them.
 Result<Demand> independent(const Counted& c, bool sieved) {
-  constexpr double window = 512 << 10;
   PENSTOCK_ASSIGN(const Runs runs, runs_of(c));
   Demand d = base_of(c);
   set_writers(d, d.ranks);
@@ -151,10 +175,9 @@ Result<Demand> independent(const Counted& c, bool sieved) {
   d.opens = d.ranks;
   d.rounds = 1;
   if (sieved && runs.gaps && c.job.what.workload_name != "ior") {  // IOR's calls are contiguous
-    const double windows = std::max(static_cast<double>(d.ranks), runs.extent / window);
-    d.file_bytes = (c.job.write ? 2 : 1) * runs.extent;
-    d.calls = (c.job.write ? 2 : 1) * windows;
-    (c.job.write ? d.lock_moves : d.lock_grants) = windows;
+    d.file_bytes = (c.job.write ? 2 : 1) * runs.sieved;
+    d.calls = (c.job.write ? 2 : 1) * runs.windows;
+    (c.job.write ? d.lock_moves : d.lock_grants) = runs.windows;
   } else if (c.job.write) {
     d.file_bytes = std::max(d.bytes, runs.touched);
     d.lock_moves = runs.partial;
@@ -167,18 +190,24 @@ Result<Demand> independent(const Counted& c, bool sieved) {
   return d;
 }
 
-// One aggregator on each node, as ROMIO does.
-Result<Demand> collective(const Counted& c) {
-  constexpr double round_bytes = 16 << 20;
+// A hint that is a number; OTHERWISE if it is not set.
+double number(const Counted& c, const char* name, double otherwise) {
+  const auto hint = c.plan.hints.find(name);
+  return hint == c.plan.hints.end() ? otherwise : std::max(1.0, std::atof(hint->second.c_str()));
+}
+
+// One aggregator on each node, as ROMIO does. Calls cannot be joined over CALLS datasets.
+Result<Demand> collective(const Counted& c, int64_t calls) {
+  const double round_bytes = number(c, "cb_buffer_size", 16 << 20);
   PENSTOCK_ASSIGN(const Costs costs, count_textbook(c.ranks, true, c.machine.block));
   Demand d = base_of(c);
-  set_writers(d, d.nodes);
-  d.far_bytes = static_cast<double>(costs.far_bytes);
+  set_writers(d, static_cast<int64_t>(number(c, "cb_nodes", static_cast<double>(d.nodes))));
+  d.far_bytes = std::min(d.bytes, static_cast<double>(costs.far_bytes));
   d.messages = costs.messages.mean * d.ranks;
   d.copied_bytes = d.gathered_bytes = d.bytes;
   d.creates = c.job.write ? 1 : 0;
   d.opens = d.ranks;
-  d.rounds = std::max(1.0, d.bytes / static_cast<double>(d.movers) / round_bytes);
+  d.rounds = std::max(static_cast<double>(calls), d.bytes / static_cast<double>(d.movers) / round_bytes);
   d.calls = d.rounds * static_cast<double>(d.movers);
   if (d.nodes > 1) {
     d.lock_moves = c.job.write ? static_cast<double>(d.movers) : 0;  // where domains meet
@@ -194,6 +223,7 @@ Demand separate_files(const Counted& c) {
   d.creates = c.job.write ? d.ranks : 0;
   d.opens = c.job.write ? 0 : d.ranks;
   d.one_file = false;
+  d.targets = c.machine.targets;
   return d;
 }
 
@@ -206,10 +236,12 @@ std::string_view hint_of(const Counted& c, std::string_view name) {
 // If automatic, ROMIO buffers only what the ranks interleave.
 Result<Demand> of_mpiio(const Counted& c, bool together, bool typed) {
   const std::string_view buffers = hint_of(c, "cb");
+  const bool apart = !c.plan.engine.empty() || c.plan.settings.word("puts") == "apart";
+  const int64_t calls = apart ? c.datasets : 1;
   if (together && typed && buffers != "disable") {
-    if (buffers == "enable" || (buffers.empty() && c.machine.buffers_always)) return collective(c);
+    if (buffers == "enable" || (buffers.empty() && c.machine.buffers_always)) return collective(c, calls);
     PENSTOCK_ASSIGN(const Runs runs, runs_of(c));
-    if (runs.gaps && c.job.what.workload_name != "ior") return collective(c);
+    if (runs.gaps && c.job.what.workload_name != "ior") return collective(c, calls);
   }
   return independent(c, typed && hint_of(c, "ds") != "disable");
 }
@@ -242,7 +274,7 @@ Result<Demand> of_plan(const Counted& c, const std::string& label) {
           level == "none" ? settings.word("coordination") == "collective" : level == "1" || level == "3";
       const bool typed = level == "none" ? settings.word("request") == "datatype" : level == "2" || level == "3";
       PENSTOCK_ASSIGN(Demand d, of_mpiio(c, together, typed));
-      if (settings.word("positioning") == "shared")  // each moves the lock of the pointer
+      if (settings.word("positioning") == "shared" && d.nodes > 1)  // each moves the lock of the pointer
         d.lock_moves += together ? d.ranks * static_cast<double>(c.datasets) : d.calls;
       return d;
     }
@@ -253,6 +285,19 @@ Result<Demand> of_plan(const Counted& c, const std::string& label) {
                             label));
 }
 
+// Hints that change nothing here would make a comparison that says nothing.
+Status check_hints(const Plan& plan, const std::string& label) {
+  for (const auto& [name, value] : plan.hints) {
+    const bool chosen = name.starts_with("romio_cb_") || name.starts_with("romio_ds_");
+    if (chosen && value != "enable" && value != "disable" && value != "automatic")
+      return invalid(fmt::format("method '{}': {} is enable, disable or automatic", label, name));
+    if (!chosen && name != "cb_nodes" && name != "cb_buffer_size" && name != "striping_factor")
+      return Status(Code::unsupported,
+                    fmt::format("method '{}': the hint {} is not simulated: leave it out", label, name));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Demand> demand_of(const SimulatedJob& job, const Method& method, const Machine& machine) {
@@ -260,6 +305,7 @@ Result<Demand> demand_of(const SimulatedJob& job, const Method& method, const Ma
     return Status(Code::unsupported, fmt::format("'{}' cannot be simulated: it has no plan", method.label));
   const std::string block = fmt::format(",block={}", machine.block);
   PENSTOCK_ASSIGN(Plan plan, parse_plan(method.plan, "raw", vocabulary()));
+  PENSTOCK_TRY(check_hints(plan, method.label));
   const bool ours = plan.engine.empty() && plan.transport == "two_phase";
   if (ours && method.plan.find("block=") == std::string::npos) {
     PENSTOCK_ASSIGN(plan, parse_plan(method.plan + block, "raw", vocabulary()));

@@ -28,6 +28,7 @@ struct Demand {
   double rounds = 0;      // after each of which all ranks wait for each other
   double turns = 0;       // messages of which each waits for the one before
   bool overlaps = false;  // data moves between nodes while earlier data moves to or from the file
+  int64_t targets = 1;    // that the data lies on
   bool one_file = true;
 };
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <set>
+#include <type_traits>
 
 namespace penstock::bench {
 
@@ -14,15 +15,18 @@ class Reader {
   explicit Reader(const nlohmann::json& json) : json_(json) {}
 
   template <typename Number>
-  void take(const std::string& table, const std::string& key, double least, Number& value) {
+  void take(const std::string& table, const std::string& key, double least, double most, Number& value) {
     known_.insert(table + '.' + key);
     const auto found = json_.find(table);
     if (found == json_.end() || !found->is_object() || !found->contains(key))
       return fail(fmt::format("[{}] has no {}", table, key));
     const nlohmann::json& given = (*found)[key];
-    if (!given.is_number() || given.get<double>() < least)
-      return fail(fmt::format("[{}] {} is a number from {} on, not {}", table, key, least, given.dump()));
-    value = static_cast<Number>(given.get<double>());
+    constexpr bool whole = std::is_integral_v<Number>;
+    if (!(whole ? given.is_number_integer() : given.is_number()) || given.get<double>() < least ||
+        given.get<double>() > most)
+      return fail(fmt::format("[{}] {} is {} from {} to {}, not {}", table, key, whole ? "a whole number" : "a number",
+                              least, most, given.dump()));
+    value = given.get<Number>();
   }
 
   // After everything was taken: what nobody asked for is a mistake.
@@ -48,32 +52,32 @@ class Reader {
 
 Result<Machine> read_machine(const nlohmann::json& json) {
   if (!json.is_object()) return Status(Code::invalid, "a machine is a table with [nodes], [servers], [targets], ...");
-  constexpr double some = 1e-9;  // more than nothing
+  constexpr double count = 1e7, size = 1e15, rate = 1e18, seconds = 1e6, some = 1e-9;
   Machine m;
   m.name = json.value("name", "");
   Reader reader(json);
-  reader.take("nodes", "count", 1, m.nodes);
-  reader.take("nodes", "cores", 1, m.cores);
-  reader.take("nodes", "memory_rate", 1, m.memory_rate);
-  reader.take("nodes", "link_rate", 1, m.link_rate);
-  reader.take("nodes", "message_seconds", some, m.message_seconds);
+  reader.take("nodes", "count", 1, count, m.nodes);
+  reader.take("nodes", "cores", 1, count, m.cores);
+  reader.take("nodes", "memory_rate", 1, rate, m.memory_rate);
+  reader.take("nodes", "link_rate", 1, rate, m.link_rate);
+  reader.take("nodes", "message_seconds", some, seconds, m.message_seconds);
   if (json.contains("forwarders")) {
-    reader.take("forwarders", "nodes", 1, m.forwarded_nodes);
-    reader.take("forwarders", "rate", 1, m.forwarder_rate);
+    reader.take("forwarders", "nodes", 1, count, m.forwarded_nodes);
+    reader.take("forwarders", "rate", 1, rate, m.forwarder_rate);
   }
-  reader.take("servers", "count", 1, m.servers);
-  reader.take("servers", "rate", 1, m.server_rate);
-  reader.take("targets", "count", 1, m.targets);
-  reader.take("targets", "write_rate", 1, m.write_rate);
-  reader.take("targets", "read_rate", 1, m.read_rate);
-  reader.take("targets", "call_seconds", 0, m.target_call_seconds);
-  reader.take("file_system", "block", 1, m.block);
-  reader.take("file_system", "smallest", 1, m.smallest);
-  reader.take("file_system", "stripe_count", 0, m.stripe_count);
-  reader.take("file_system", "call_seconds", some, m.call_seconds);
-  reader.take("file_system", "lock_servers", 0, m.lock_servers);
-  reader.take("file_system", "grant_seconds", 0, m.grant_seconds);
-  reader.take("file_system", "lock_seconds", 0, m.lock_seconds);
+  reader.take("servers", "count", 1, count, m.servers);
+  reader.take("servers", "rate", 1, rate, m.server_rate);
+  reader.take("targets", "count", 1, count, m.targets);
+  reader.take("targets", "write_rate", 1, rate, m.write_rate);
+  reader.take("targets", "read_rate", 1, rate, m.read_rate);
+  reader.take("targets", "call_seconds", 0, seconds, m.target_call_seconds);
+  reader.take("file_system", "block", 1, size, m.block);
+  reader.take("file_system", "smallest", 1, size, m.smallest);
+  reader.take("file_system", "stripe_count", 0, count, m.stripe_count);
+  reader.take("file_system", "call_seconds", some, seconds, m.call_seconds);
+  reader.take("file_system", "lock_servers", 0, count, m.lock_servers);
+  reader.take("file_system", "grant_seconds", 0, seconds, m.grant_seconds);
+  reader.take("file_system", "lock_seconds", 0, seconds, m.lock_seconds);
   if (json.contains("mpi_io")) {
     const nlohmann::json& word =
         json["mpi_io"].is_object() ? json["mpi_io"].value("cb", nlohmann::json()) : json["mpi_io"];
@@ -81,9 +85,9 @@ Result<Machine> read_machine(const nlohmann::json& json) {
       return Status(Code::invalid, "[mpi_io] cb is \"enable\" or \"automatic\"");
     m.buffers_always = word == "enable";
   }
-  reader.take("metadata", "create_seconds", 0, m.create_seconds);
-  reader.take("metadata", "open_seconds", 0, m.open_seconds);
-  reader.take("metadata", "entries", 1, m.entries);
+  reader.take("metadata", "create_seconds", 0, seconds, m.create_seconds);
+  reader.take("metadata", "open_seconds", 0, seconds, m.open_seconds);
+  reader.take("metadata", "entries", 1, size, m.entries);
   PENSTOCK_TRY(reader.finish());
   return m;
 }

@@ -43,6 +43,9 @@ Result<Json> answer(const Request& request) {
     for (const Method& method : what.methods) {
       const int on_a_node = what.request.ranks_per_node;
       if (ranks < 1) return invalid("--np-virtual must be at least 1");
+      if (on_a_node < 1 || on_a_node > machine->cores)
+        return invalid(
+            fmt::format("--tasks-per-node {}: a node of {} has {} cores", on_a_node, machine->name, machine->cores));
       if ((ranks + on_a_node - 1) / on_a_node > machine->nodes)
         return invalid(fmt::format("{} ranks, {} on each node, need more than the {} nodes of {}", ranks, on_a_node,
                                    machine->nodes, machine->name));

@@ -19,7 +19,7 @@ namespace s4u = simgrid::s4u;
 
 constexpr int64_t most_actors = 2048;  // more nodes than this are simulated in groups of equal ones
 constexpr int steps = 8;               // in which each node moves its share
-constexpr int64_t most_flows = 8;      // of one step
+constexpr int64_t most_flows = 256;    // of one actor in one step
 
 // All nodes are alike, but that some call the file system. GROUP of them share an actor.
 struct Scene {
@@ -32,14 +32,10 @@ struct Scene {
   s4u::Host *metadata = nullptr, *locks = nullptr, *callers = nullptr;
   s4u::BarrierPtr barrier;
 
-  int64_t used_targets() const {
-    const int64_t striped =
-        machine.stripe_count == 0 ? machine.targets : std::min(machine.stripe_count, machine.targets);
-    return demand.one_file ? striped : machine.targets;
-  }
   double rate() const { return write ? machine.write_rate : machine.read_rate; }
   // Moving nodes among the first COUNT.
   int64_t movers_before(int64_t count) const { return std::min(count, demand.nodes) * demand.movers / demand.nodes; }
+  int64_t movers_of(int64_t actor) const { return movers_before((actor + 1) * group) - movers_before(actor * group); }
 };
 
 // Of all lock servers together.
@@ -49,8 +45,7 @@ double lock_seconds(const Demand& demand, const Machine& machine) {
 
 int64_t lock_servers(const Demand& demand, const Machine& machine) {
   if (machine.lock_servers > 0) return machine.lock_servers;
-  return machine.stripe_count == 0 || !demand.one_file ? machine.targets
-                                                       : std::min(machine.stripe_count, machine.targets);
+  return demand.targets;
 }
 
 // On the ranks of one node that call the file system, of all nodes.
@@ -80,32 +75,29 @@ void make_links(Scene& scene) {
     return zone->create_split_duplex_link(name, rate)->seal();
   };
   s4u::Link* forwarder = nullptr;
-  int64_t forwarders = 0;
   for (int64_t i = 0; i < scene.actors; ++i) {
     const auto size = static_cast<double>(scene.group);
+    const int64_t first = i * scene.group, movers = std::max<int64_t>(1, scene.movers_of(i));
     s4u::Host* host = zone->create_host(fmt::format("node{}", i), machine.memory_rate * size)->seal();
-    std::vector<s4u::Link*> links{link(fmt::format("link{}", i), machine.link_rate * size)};
+    std::vector<s4u::Link*> links{link(fmt::format("link{}", i), machine.link_rate * static_cast<double>(movers))};
     if (machine.forwarded_nodes > 0) {
-      const int64_t first = i * scene.group;
-      if (forwarder == nullptr || first / machine.forwarded_nodes >= forwarders) {
-        const int64_t in_all = std::max<int64_t>(1, scene.group / machine.forwarded_nodes);
-        forwarders = first / machine.forwarded_nodes + in_all;
-        forwarder = link(fmt::format("forwarder{}", i), machine.forwarder_rate * static_cast<double>(in_all));
-      }
+      const int64_t reached = std::min(movers, std::max<int64_t>(1, scene.group / machine.forwarded_nodes));
+      if (first % machine.forwarded_nodes == 0)
+        forwarder = link(fmt::format("forwarder{}", i), machine.forwarder_rate * static_cast<double>(reached));
       links.push_back(forwarder);
     }
     connect(host, links);
     scene.nodes.push_back(host);
   }
-  for (int64_t i = 0; i < machine.servers; ++i) {
-    s4u::Host* host = zone->create_host(fmt::format("server{}", i), 1e9);
-    for (int64_t t = i; t < machine.targets; t += machine.servers)
-      scene.targets.push_back(
-          host->create_disk(fmt::format("target{}", t), machine.read_rate, machine.write_rate)->seal());
-    host->seal();
-    connect(host, {link(fmt::format("served{}", i), machine.server_rate)});
-    scene.servers.push_back(host);
+  for (int64_t i = 0; i < machine.servers; ++i)
+    scene.servers.push_back(zone->create_host(fmt::format("server{}", i), 1e9));
+  for (int64_t t = 0; t < machine.targets; ++t) {
+    s4u::Host* server = scene.servers[static_cast<size_t>(t % machine.servers)];
+    scene.targets.push_back(
+        server->create_disk(fmt::format("target{}", t), machine.read_rate, machine.write_rate)->seal());
   }
+  for (s4u::Host* server : scene.servers)
+    connect(server->seal(), {link("of " + server->get_name(), machine.server_rate)});
   scene.metadata = zone->create_host("metadata", 1)->seal();
   scene.locks =
       zone->create_host("locks", 1)->set_core_count(static_cast<int>(lock_servers(scene.demand, machine)))->seal();
@@ -130,14 +122,13 @@ void move(const Scene& scene, int64_t actor, int64_t movers, int step, std::vect
   const Demand& d = scene.demand;
   const Machine& machine = scene.machine;
   const double share = static_cast<double>(movers) / static_cast<double>(d.movers) / steps;
-  const int64_t targets = scene.used_targets();
-  const int64_t flows =
-      std::clamp<int64_t>(targets * movers / std::max<int64_t>(1, d.movers) + 1, 1, std::min(most_flows, targets));
+  const int64_t flows = std::clamp<int64_t>(d.targets * movers / d.movers, 1, std::min(most_flows, d.targets));
+  const int64_t start = scene.movers_before(actor * scene.group) * d.targets / d.movers + step * flows;
   const double bytes = d.file_bytes * share / static_cast<double>(flows);
   const double calls = d.calls * share / static_cast<double>(flows);
   s4u::Host* host = scene.nodes[static_cast<size_t>(actor)];
   for (int64_t f = 0; f < flows; ++f) {
-    const int64_t at = (actor * flows + f + step) % targets;
+    const int64_t at = (start + f) % d.targets;
     s4u::Disk* disk = scene.targets[static_cast<size_t>(at)];
     s4u::Host* server = disk->get_host();
     const auto payload = static_cast<uint64_t>(bytes) + 1;
@@ -167,8 +158,7 @@ double waiting_seconds(const Demand& d, const Machine& machine) {
 void act(const Scene& scene, int64_t actor) {
   const Demand& d = scene.demand;
   const Machine& machine = scene.machine;
-  const int64_t first = actor * scene.group;
-  const int64_t movers = scene.movers_before(first + scene.group) - scene.movers_before(first);
+  const int64_t movers = scene.movers_of(actor);
   const double share = 1.0 / static_cast<double>(scene.actors);
   const double asked = (creation_seconds(d, machine) + d.opens * machine.open_seconds) * share;
   if (asked > 0) s4u::this_actor::exec_init(asked)->set_host(scene.metadata)->start()->wait();
@@ -192,6 +182,13 @@ void act(const Scene& scene, int64_t actor) {
   scene.barrier->wait();
 }
 
+// Nodes that share an actor. A group has whole forwarders, or a forwarder has whole groups.
+int64_t group_of(int64_t nodes, int64_t forwarded) {
+  int64_t group = (nodes + most_actors - 1) / most_actors;
+  while (forwarded > 0 && group % forwarded != 0 && forwarded % group != 0) ++group;
+  return group;
+}
+
 double clock_of(const Demand& demand, const Machine& machine, bool write) {
   int argc = 4;
   char program[] = "penstock-simulate", model[] = "--cfg=network/model:CM02", stack[] = "--cfg=contexts/stack-size:64",
@@ -199,7 +196,7 @@ double clock_of(const Demand& demand, const Machine& machine, bool write) {
   char* argv[] = {program, model, stack, quiet, nullptr};
   s4u::Engine engine(&argc, argv);
   Scene scene{demand, machine, write};
-  scene.group = (demand.nodes + most_actors - 1) / most_actors;
+  scene.group = group_of(demand.nodes, machine.forwarded_nodes);
   scene.actors = (demand.nodes + scene.group - 1) / scene.group;
   make_links(scene);
   scene.barrier = s4u::Barrier::create(static_cast<unsigned>(scene.actors));
@@ -212,15 +209,14 @@ double clock_of(const Demand& demand, const Machine& machine, bool write) {
 // What each resource would take if it were the only one.
 std::vector<std::pair<const char*, double>> bounds(const Demand& d, const Machine& m, bool write) {
   const auto nodes = static_cast<double>(d.nodes), movers = static_cast<double>(d.movers);
-  const int64_t striped = m.stripe_count == 0 || !d.one_file ? m.targets : std::min(m.stripe_count, m.targets);
-  const auto targets = static_cast<double>(striped);
+  const auto targets = static_cast<double>(d.targets);
   const double rate = write ? m.write_rate : m.read_rate;
   const double forwarders =
       m.forwarded_nodes > 0 ? std::min(movers, std::ceil(nodes / static_cast<double>(m.forwarded_nodes))) : 0;
   return {{"the metadata server", creation_seconds(d, m) + d.opens * m.open_seconds},
           {"the targets", d.file_bytes / targets / rate},
           {"requests at the targets", d.calls * m.target_call_seconds / targets},
-          {"the servers' links", d.file_bytes / m.server_rate / static_cast<double>(std::min(m.servers, striped))},
+          {"the servers' links", d.file_bytes / m.server_rate / static_cast<double>(std::min(m.servers, d.targets))},
           {"the forwarders", forwarders > 0 ? d.file_bytes / m.forwarder_rate / forwarders : 0},
           {"the links of the nodes that write", d.file_bytes / m.link_rate / movers},
           {"the latency of calls", calls_seconds(d, m)},
@@ -245,6 +241,7 @@ Result<Outcome> simulate(const Demand& demand, const Machine& machine, bool writ
   if (pipe(ends) != 0) return Status(Code::io, "no pipe to a simulation");
   const pid_t child = fork();
   if (child == 0) {
+    close(ends[0]);
     const double seconds = clock_of(demand, machine, write);
     const bool written = ::write(ends[1], &seconds, sizeof seconds) == sizeof seconds;
     _exit(written ? 0 : 1);
@@ -255,7 +252,12 @@ Result<Outcome> simulate(const Demand& demand, const Machine& machine, bool writ
   close(ends[0]);
   int status = 0;
   if (child > 0) waitpid(child, &status, 0);
+  if (child < 0) return Status(Code::io, "no process for a simulation");
   if (!read_back || status != 0) return Status(Code::internal, "the simulation ended before its time");
+  if (outcome.seconds < 0.9 * outcome.limit_seconds)
+    return Status(Code::internal,
+                  fmt::format("simulated {} s, where {} alone take{} {}", outcome.seconds, outcome.limit,
+                              outcome.limit.ends_with('s') ? "" : "s", outcome.limit_seconds));
   return outcome;
 }
 

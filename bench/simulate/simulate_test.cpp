@@ -46,7 +46,10 @@ TEST(Machine, AMissingAndAnUnknownKeyAreNamed) {
   EXPECT_EQ(read_machine(json).status().message(), "[nodes] has an unknown key corse");
   json = described();
   json["targets"]["write_rate"] = -1;
-  EXPECT_EQ(read_machine(json).status().message(), "[targets] write_rate is a number from 1 on, not -1");
+  EXPECT_EQ(read_machine(json).status().message(), "[targets] write_rate is a number from 1 to 1e+18, not -1");
+  json = described();
+  json["nodes"]["count"] = 4.5;
+  EXPECT_EQ(read_machine(json).status().message(), "[nodes] count is a whole number from 1 to 10000000, not 4.5");
   json = described();
   json["mpi_io"]["cb"] = "on";
   EXPECT_EQ(read_machine(json).status().message(), "[mpi_io] cb is \"enable\" or \"automatic\"");
@@ -136,16 +139,48 @@ TEST(Simulation, LocksOfOneFileAreGivenOneAfterTheOther) {
   EXPECT_EQ(written->limit, "locks");
 }
 
-TEST(Simulation, ManyNodesAreSimulatedInGroups) {
-  Machine m = machine();
+Demand of_nodes(int64_t nodes, int64_t movers) {
   Demand d;
-  d.ranks = d.nodes = d.movers = 10000;
+  d.ranks = d.nodes = nodes;
+  d.movers = movers;
   d.bytes = d.file_bytes = 1e10;
   d.calls = 10000;
+  d.targets = 4;
+  return d;
+}
+
+TEST(Simulation, ManyNodesAreSimulatedInGroups) {
+  Machine m = machine();
   m.nodes = 10000;
-  const auto written = simulate(d, m, true);
-  ASSERT_TRUE(written.ok());
-  EXPECT_NEAR(written->seconds, 1e10 / 4e8, 2);
+  for (const int64_t nodes : {2048, 2049, 10000}) {
+    const auto written = simulate(of_nodes(nodes, nodes), m, true);
+    ASSERT_TRUE(written.ok()) << written.status().message();
+    EXPECT_NEAR(written->seconds, 1e10 / 4e8, 1) << nodes;
+  }
+}
+
+TEST(Simulation, OneNodeOfAGroupHasItsOwnLinkOnly) {
+  Machine m = machine();
+  m.link_rate = 1e8;
+  m.forwarded_nodes = 3;
+  m.forwarder_rate = 5e7;
+  for (const int64_t nodes : {3, 2048, 2049, 10000}) {
+    const auto written = simulate(of_nodes(nodes, 1), m, true);
+    ASSERT_TRUE(written.ok()) << written.status().message();
+    EXPECT_NEAR(written->seconds, 1e10 / 5e7, 4) << nodes;
+  }
+}
+
+TEST(Simulation, AFewWritersReachAllTargets) {
+  Machine m = machine();
+  m.servers = m.targets = 64;
+  for (const int64_t movers : {1, 16, 32, 60, 64, 1024}) {
+    Demand d = of_nodes(1024, movers);
+    d.targets = 64;
+    const auto written = simulate(d, m, true);
+    ASSERT_TRUE(written.ok()) << written.status().message();
+    EXPECT_LT(written->seconds, 1.5 * 1e10 / 64e8) << movers;
+  }
 }
 
 }  // namespace

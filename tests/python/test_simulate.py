@@ -53,6 +53,10 @@ def test_more_ranks_of_a_large_job(penstock: Penstock, tmp_path: Path) -> None:
         ("need more than the 10240 nodes of Babel", ["block2d", "--machine", "babel", "--np", "100000"]),
         ("'raw/servers' cannot be simulated", ["block2d", "--machine", "babel", "--methods", "raw/servers"]),
         ("own.toml", ["block2d", "--machine", "own.toml"]),
+        ("--tasks-per-node 0: a node of Babel has 4 cores", ["block2d", "--machine", "babel", "--tasks-per-node", "0"]),
+        ("--tasks-per-node 5", ["block2d", "--machine", "babel", "--tasks-per-node", "5"]),
+        ("--bogus", ["block2d", "--machine", "babel", "--bogus", "3"]),
+        ("the hint x is not simulated", ["block2d", "--machine", "babel", "--methods", "raw/mpiio:hint.x=1"]),
         ("--validate has its own workloads and machines", ["--validate", "--machine", "babel"]),
     ],
 )
@@ -71,6 +75,12 @@ def test_a_machine_of_ones_own(penstock: Penstock, tmp_path: Path) -> None:
     own.write_text(own.read_text().replace("link_rate", "link_speed"))
     done = penstock("simulate", "block2d", "--machine", str(own))
     assert "[nodes] has no link_rate" in done.stderr
+    for wrong in ("nodes = 3", "name = 5", "assumed = [3]", "[nodes]\ncount = nan", "[nodes]\ncount = 2026-01-01", ""):
+        own.write_text(wrong)
+        done = penstock("simulate", "block2d", "--machine", str(own))
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+        assert "own" in done.stderr
 
 
 def test_what_is_published_is_about_right(penstock: Penstock) -> None:

@@ -71,7 +71,7 @@ def _show(record: dict[str, Any], machine: dict[str, Any]) -> None:
     for name in ("ranks", "bytes", "method", "time", "MiB/s", "limited by", "share"):
         table.add_column(name, justify="right" if name in {"ranks", "bytes", "time", "MiB/s", "share"} else "left")
     for one in found:
-        share = f"{min(1.0, one.limit_seconds / one.seconds):.0%}"
+        share = f"{one.limit_seconds / one.seconds:.0%}"
         rate = f"{one.rate / 2**20:,.0f}" if one.rate >= 10 * 2**20 else f"{one.rate / 2**20:.2g}"
         table.add_row(
             f"{one.ranks:,}", words.size(int(one.bytes)), one.method, words.seconds(one.seconds), rate, one.limit, share

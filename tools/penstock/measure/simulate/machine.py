@@ -1,5 +1,6 @@
 """machine.py: machines to simulate, from the TOML files beside this one or from a user's."""
 
+import math
 import tomllib
 from importlib import resources
 from pathlib import Path
@@ -24,10 +25,20 @@ def load(word: str) -> dict[str, Any]:
         machine = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UserError(f"{word}: {error}") from None
-    for table in machine.values():
-        if isinstance(table, dict):
-            table.update({key: parse_size(table[key]) for key in SIZES if isinstance(table.get(key), str)})
+    for name, table in machine.items():
+        if name in {"name", "source"} and isinstance(table, str):
+            continue
+        if name == "assumed" and isinstance(table, list) and all(isinstance(key, str) for key in table):
+            continue
+        if not isinstance(table, dict) or not all(_is_value(value) for value in table.values()):
+            raise UserError(f"{word}: {name} is no table of numbers: see docs/simulate.md")
+        table.update({key: parse_size(table[key]) for key in SIZES if isinstance(table.get(key), str)})
+    machine.setdefault("name", Path(word).stem)
     return machine
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, int | float) and math.isfinite(value))
 
 
 def _known(name: str) -> str:

@@ -45,8 +45,10 @@ def simulate(
         command = [str(_program()), file.name, *words, *(["--read"] if read else [])]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode != 0:
-            said = done.stderr.strip().replace(file.name, machine.get("name", "the machine"))
-            raise UserError(said.splitlines()[-1].removeprefix(f"{PROGRAM}: ") if said else f"{PROGRAM} failed")
+            said = [line for line in done.stderr.splitlines() if line and not line.startswith("Run with --help")]
+            if done.returncode < 0 or not said:
+                raise UserError(f"{PROGRAM} ended by signal {-done.returncode}", 1)
+            raise UserError(said[0].removeprefix(f"{PROGRAM}: ").replace(file.name, machine["name"]))
     record: dict[str, Any] = json.loads(done.stdout)
     return record
 
