@@ -30,18 +30,23 @@ def test_each_machine_is_simulated(penstock: Penstock, tmp_path: Path, name: str
     assert len(found["results"]) == 2 * 5
     for result in found["results"]:
         assert result["seconds"] >= 0.95 * result["limit_seconds"] > 0
-    assert "On 1,024 ranks use " in done.stdout
+    assert re.search(r"^On .*1,024 ranks use ", done.stdout, re.M)
 
 
 def test_more_ranks_of_a_large_job(penstock: Penstock, tmp_path: Path) -> None:
     record = tmp_path / "out.json"
+    made = tmp_path / "page.html"
     words = ["block3d", "--per-rank", "2MiB", "--np", "32768,262144", "--machine", "frontier", "--json", str(record)]
+    words += ["-o", str(made)]
     done = penstock("simulate", *words, "--methods", "hdf5/two_phase,raw/per_process", "--tasks-per-node", "64")
     assert done.returncode == 0, done.stderr
     results = json.loads(record.read_text())["results"]
     times = {(result["np"], result["method"]): result["seconds"] for result in results}
     assert times[262144, "raw/per_process"] > times[32768, "raw/per_process"]
     assert results[-1]["limit"] == "the metadata server"
+    text = made.read_text()
+    assert "<svg" in text
+    assert " ranks use hdf5/<wbr>two_phase for one portable file, raw/<wbr>per_process otherwise." in text
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from penstock.cli.campaigns import wide
 from penstock.cli.say import say
 from penstock.measure.campaign.request import parse_ranks
 from penstock.measure.simulate import machine as machines
-from penstock.measure.simulate.run import Simulated, results
+from penstock.measure.simulate.page import page
+from penstock.measure.simulate.run import advice, assumed, headline, results
 from penstock.measure.simulate.run import simulate as run
 from penstock.measure.simulate.validate import Compared, Pair, compare
 
 METHODS = "hdf5/two_phase,raw/mpiio,raw/mpiio:coordination=independent,raw/per_process,raw/gather"
-ALIKE = 1.05  # of the shortest time: methods within it are not told apart
 FACTOR = 2  # a value within it counts as predicted
 
 
@@ -37,6 +37,9 @@ def simulate(
     methods: Annotated[str, typer.Option("--methods", help="By these methods.")] = METHODS,
     read: Annotated[bool, typer.Option("--read", help="Read instead of write.")] = False,
     as_json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the record here too.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="PAGE.html", help="Make a page of it too.")
+    ] = None,
     validate: Annotated[
         bool, typer.Option("--validate", help="Compare with what studies have published instead.")
     ] = False,
@@ -60,13 +63,14 @@ def simulate(
     record = run(described, context.args, list(parse_ranks(np)), [methods], read=read)
     if as_json is not None:
         as_json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if output is not None:
+        output.write_text(page(record, described), encoding="utf-8")
     _show(record, described)
 
 
 def _show(record: dict[str, Any], machine: dict[str, Any]) -> None:
     found = results(record)
-    doing = "reading" if record["operation"] == "read" else "writing"
-    say(f"{record['machine']}: {doing} {record['workload']}, {record['tasks_per_node']} ranks on each node; simulated")
+    say(headline(record))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("ranks", "bytes", "method", "time", "MiB/s", "limited by", "share"):
         table.add_column(name, justify="right" if name in {"ranks", "bytes", "time", "MiB/s", "share"} else "left")
@@ -79,16 +83,10 @@ def _show(record: dict[str, Any], machine: dict[str, Any]) -> None:
         if one is not found[-1] and one.ranks != found[found.index(one) + 1].ranks:
             table.add_section()
     wide(table).print(table)
-    for ranks in dict.fromkeys(one.ranks for one in found):
-        say(_advice([one for one in found if one.ranks == ranks]))
-    if machine.get("assumed"):
-        say(f"Not published but assumed: {', '.join(machine['assumed'])}.")
-
-
-def _advice(found: list[Simulated]) -> str:
-    shortest = min(one.seconds for one in found)
-    best = [one.method for one in found if one.seconds <= shortest * ALIKE]
-    return f"On {found[0].ranks:,} ranks use {' or '.join(best)}."
+    for sentence in advice(record):
+        say(sentence)
+    if keys := assumed(machine):
+        say(f"Not published but assumed: {keys}.")
 
 
 def _show_comparison(compared: Compared) -> None:

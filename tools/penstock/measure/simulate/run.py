@@ -12,6 +12,7 @@ from penstock.base.errors import UserError
 
 PROGRAM = "penstock-simulate"
 TASKS = "--tasks-per-node"
+ALIKE = 1.05  # of the shortest time: methods within it are not told apart
 
 
 @dataclass(frozen=True)
@@ -66,3 +67,39 @@ def results(record: dict[str, Any]) -> list[Simulated]:
         Simulated(r["np"], r["method"], r["seconds"], r["demand"]["bytes"], r["limit"], r["limit_seconds"])
         for r in record["results"]
     ]
+
+
+def headline(record: dict[str, Any]) -> str:
+    """What was simulated, in a line."""
+    doing = "reading" if record["operation"] == "read" else "writing"
+    tasks = record["tasks_per_node"]
+    return f"{record['machine']}: {doing} {record['workload']}, {tasks} ranks on each node; simulated"
+
+
+def advice(record: dict[str, Any]) -> list[str]:
+    """What to use, for one portable file and over all; neighbouring numbers of ranks with the same advice together."""
+    found = results(record)
+    groups: list[tuple[str, list[int]]] = []
+    for ranks in dict.fromkeys(one.ranks for one in found):
+        here = [one for one in found if one.ranks == ranks]
+        portable = _fastest([one for one in here if not one.method.startswith("raw/")])
+        of_all = _fastest(here)
+        said = " or ".join(of_all)
+        if not set(portable) <= set(of_all):
+            said = f"{' or '.join(portable)} for one portable file, {said} otherwise"
+        if not groups or groups[-1][0] != said:
+            groups.append((said, []))
+        groups[-1][1].append(ranks)
+    return [
+        f"On {ranks[0]:,}{f' to {ranks[-1]:,}' if len(ranks) > 1 else ''} ranks use {said}." for said, ranks in groups
+    ]
+
+
+def _fastest(found: list[Simulated]) -> list[str]:
+    shortest = min((one.seconds for one in found), default=0.0)
+    return [one.method for one in found if one.seconds <= shortest * ALIKE]
+
+
+def assumed(machine: dict[str, Any]) -> str:
+    """The keys of MACHINE whose values are not published."""
+    return ", ".join(machine.get("assumed", []))
