@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
+#include <iterator>
 #include <memory>
+#include <optional>
 
 #include "bench/count/costs.hpp"
 #include "core/methods/methods.hpp"
@@ -15,7 +17,15 @@ namespace penstock::bench {
 namespace {
 
 constexpr int most_counted = 256;
+constexpr std::string_view number_hints[] = {"cb_nodes", "cb_buffer_size", "striping_factor"};
 constexpr double one_call = 8 << 20;  // of contiguous bytes, where the method says nothing else
+
+std::optional<int64_t> whole_number(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
 
 struct Counted {
   const SimulatedJob& job;
@@ -65,7 +75,8 @@ class RunCount {
     begin += shift_;
     end += shift_;
     const Covered writes = covered(begin, end, machine_.smallest), blocks = covered(begin, end, machine_.block);
-    runs.calls += static_cast<double>((end - begin + call_ - 1) / call_);
+    const int64_t calls = (end - begin + call_ - 1) / call_;
+    runs.calls += static_cast<double>(calls);
     runs.touched += static_cast<double>((writes.whole + 2 * writes.partial) * machine_.smallest);
     runs.partial += static_cast<double>(blocks.partial);
     runs.blocks += static_cast<double>(blocks.whole + blocks.partial);
@@ -123,11 +134,16 @@ Result<Runs> runs_of(const Counted& c) {
   return runs;
 }
 
+// A hint that is a whole number, as check_hints made sure; OTHERWISE if it is not set.
+int64_t number(const Counted& c, const char* name, int64_t otherwise) {
+  const auto hint = c.plan.hints.find(name);
+  return hint == c.plan.hints.end() ? otherwise : whole_number(hint->second).value_or(otherwise);
+}
+
 // The targets of one file: as the plan says, or a hint, or the machine.
 int64_t striped_over(const Counted& c) {
   int64_t count = c.plan.settings.all().contains("stripe_count") ? c.plan.settings.integer("stripe_count") : 0;
-  if (const auto hint = c.plan.hints.find("striping_factor"); hint != c.plan.hints.end())
-    count = std::atoll(hint->second.c_str());
+  count = number(c, "striping_factor", count);
   if (count == 0) count = c.machine.stripe_count;
   return count <= 0 ? c.machine.targets : std::min(count, c.machine.targets);
 }
@@ -190,18 +206,12 @@ Result<Demand> independent(const Counted& c, bool sieved) {
   return d;
 }
 
-// A hint that is a number; OTHERWISE if it is not set.
-double number(const Counted& c, const char* name, double otherwise) {
-  const auto hint = c.plan.hints.find(name);
-  return hint == c.plan.hints.end() ? otherwise : std::max(1.0, std::atof(hint->second.c_str()));
-}
-
 // One aggregator on each node, as ROMIO does. Calls cannot be joined over CALLS datasets.
 Result<Demand> collective(const Counted& c, int64_t calls) {
-  const double round_bytes = number(c, "cb_buffer_size", 16 << 20);
+  const auto round_bytes = static_cast<double>(number(c, "cb_buffer_size", 16 << 20));
   PENSTOCK_ASSIGN(const Costs costs, count_textbook(c.ranks, true, c.machine.block));
   Demand d = base_of(c);
-  set_writers(d, static_cast<int64_t>(number(c, "cb_nodes", static_cast<double>(d.nodes))));
+  set_writers(d, number(c, "cb_nodes", d.nodes));
   d.far_bytes = std::min(d.bytes, static_cast<double>(costs.far_bytes));
   d.messages = costs.messages.mean * d.ranks;
   d.copied_bytes = d.gathered_bytes = d.bytes;
@@ -291,7 +301,10 @@ Status check_hints(const Plan& plan, const std::string& label) {
     const bool chosen = name.starts_with("romio_cb_") || name.starts_with("romio_ds_");
     if (chosen && value != "enable" && value != "disable" && value != "automatic")
       return invalid(fmt::format("method '{}': {} is enable, disable or automatic", label, name));
-    if (!chosen && name != "cb_nodes" && name != "cb_buffer_size" && name != "striping_factor")
+    const bool counts = std::ranges::find(number_hints, name) != std::end(number_hints);
+    if (counts && whole_number(value).value_or(0) < 1)
+      return invalid(fmt::format("method '{}': {} is a whole number over 0", label, name));
+    if (!chosen && !counts)
       return Status(Code::unsupported,
                     fmt::format("method '{}': the hint {} is not simulated: leave it out", label, name));
   }

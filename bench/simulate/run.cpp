@@ -132,17 +132,17 @@ void move(const Scene& scene, int64_t actor, int64_t movers, int step, std::vect
     s4u::Disk* disk = scene.targets[static_cast<size_t>(at)];
     s4u::Host* server = disk->get_host();
     const auto payload = static_cast<uint64_t>(bytes) + 1;
-    moving.push_back(scene.write ? s4u::Comm::sendto_async(host, server, payload)
-                                 : s4u::Comm::sendto_async(server, host, payload));
+    moving.emplace_back(scene.write ? s4u::Comm::sendto_async(host, server, payload)
+                                    : s4u::Comm::sendto_async(server, host, payload));
     const double busy = bytes + calls * machine.target_call_seconds * scene.rate();
-    moving.push_back(
+    moving.emplace_back(
         disk->io_init(static_cast<sg_size_t>(busy) + 1, scene.write ? s4u::Io::OpType::WRITE : s4u::Io::OpType::READ)
             ->start());
   }
   // Each stream has one call under way.
-  moving.push_back(s4u::this_actor::exec_init(calls_seconds(d, machine) / steps)->set_host(scene.callers)->start());
+  moving.emplace_back(s4u::this_actor::exec_init(calls_seconds(d, machine) / steps)->set_host(scene.callers)->start());
   if (const double seconds = lock_seconds(d, machine); seconds > 0)
-    moving.push_back(s4u::this_actor::exec_init(seconds * share)->set_host(scene.locks)->start());
+    moving.emplace_back(s4u::this_actor::exec_init(seconds * share)->set_host(scene.locks)->start());
 }
 
 void wait_for(std::vector<s4u::ActivityPtr>& activities) {

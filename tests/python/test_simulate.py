@@ -61,6 +61,10 @@ def test_more_ranks_of_a_large_job(penstock: Penstock, tmp_path: Path) -> None:
         ("--tasks-per-node 0: a node of Babel has 4 cores", ["block2d", "--machine", "babel", "--tasks-per-node", "0"]),
         ("--tasks-per-node 5", ["block2d", "--machine", "babel", "--tasks-per-node", "5"]),
         ("--bogus", ["block2d", "--machine", "babel", "--bogus", "3"]),
+        (
+            "cb_nodes is a whole number over 0",
+            ["block2d", "--machine", "babel", "--methods", "raw/mpiio:hint.cb_nodes=x"],
+        ),
         ("the hint x is not simulated", ["block2d", "--machine", "babel", "--methods", "raw/mpiio:hint.x=1"]),
         ("--validate has its own workloads and machines", ["--validate", "--machine", "babel"]),
     ],
