@@ -22,7 +22,9 @@ def program(build: Path) -> None:
 @pytest.mark.parametrize("name", machine.names())
 def test_each_machine_is_simulated(penstock: Penstock, tmp_path: Path, name: str) -> None:
     record = tmp_path / "out.json"
-    words = ["block3d", "--per-rank", "8MiB", "--np", "64,1024", "--json", str(record)]
+    nodes = machine.load(name)["nodes"]
+    most = min(1024, nodes["count"] * nodes["cores"])
+    words = ["block3d", "--per-rank", "8MiB", "--np", f"{nodes['cores']},{most}", "--json", str(record)]
     done = penstock("simulate", *words, "--machine", name)
     assert done.returncode == 0, done.stderr
     found = json.loads(record.read_text())
@@ -30,7 +32,7 @@ def test_each_machine_is_simulated(penstock: Penstock, tmp_path: Path, name: str
     assert len(found["results"]) == 2 * 5
     for result in found["results"]:
         assert result["seconds"] >= 0.95 * result["limit_seconds"] > 0
-    assert re.search(r"^On .*1,024 ranks use ", done.stdout, re.M)
+    assert re.search(rf"^On .*{most:,} ranks use ", done.stdout, re.M)
 
 
 def test_more_ranks_of_a_large_job(penstock: Penstock, tmp_path: Path) -> None:
