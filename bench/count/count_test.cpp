@@ -2,6 +2,8 @@
 #include "bench/count/count.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
+#include <functional>
 
 namespace penstock::bench {
 namespace {
@@ -119,6 +121,28 @@ TEST(Count, WhatHasNoPlanIsRefused) {
     request.what.methods = {*std::move(method)};
     EXPECT_EQ(check(request).code(), Code::invalid) << label;
   }
+}
+
+// As many ranks as make even distances whole nodes.
+TEST(Count, SomeRanksStandForAll) {
+  WorkloadRequest words;
+  words.bytes_per_rank = 64 << 10;
+  words.ranks = 8161;
+  const auto workload = make_workload("block2d", words);
+  ASSERT_TRUE(workload.ok()) << workload.status().message();
+  const auto all = VirtualJob::make(**workload, *find_format("raw"), {8161, 16, mebibyte, 0});
+  const auto some = VirtualJob::make(**workload, *find_format("raw"), {8161, 16, mebibyte, 256});
+  ASSERT_TRUE(all.ok() && some.ok());
+  const std::vector<int>& visited = some->counted();
+  EXPECT_EQ(visited.size(), 256);
+  EXPECT_EQ(visited.front(), 0);
+  EXPECT_EQ(visited.back(), 8160);
+  EXPECT_EQ(std::ranges::adjacent_find(visited, std::greater_equal<>()), visited.end()) << "in order, none twice";
+  const auto whole = count_textbook(*all, true, mebibyte), part = count_textbook(*some, true, mebibyte);
+  ASSERT_TRUE(whole.ok() && part.ok());
+  EXPECT_NEAR(static_cast<double>(part->far_bytes), static_cast<double>(whole->far_bytes),
+              0.05 * static_cast<double>(whole->far_bytes));
+  EXPECT_NEAR(part->far_messages.mean, whole->far_messages.mean, 0.05 * whole->far_messages.mean);
 }
 
 }  // namespace

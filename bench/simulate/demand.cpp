@@ -232,7 +232,6 @@ Demand separate_files(const Counted& c) {
   d.calls = d.ranks * std::max(1.0, d.bytes / d.ranks / largest_call(c.job));
   d.creates = c.job.write ? d.ranks : 0;
   d.opens = c.job.write ? 0 : d.ranks;
-  d.one_file = false;
   d.targets = c.machine.targets;
   return d;
 }

@@ -54,7 +54,7 @@ Result<Machine> read_machine(const nlohmann::json& json) {
   if (!json.is_object()) return Status(Code::invalid, "a machine is a table with [nodes], [servers], [targets], ...");
   constexpr double count = 1e7, size = 1e15, rate = 1e18, seconds = 1e6, some = 1e-9;
   Machine m;
-  m.name = json.value("name", "");
+  if (const auto name = json.find("name"); name != json.end() && name->is_string()) m.name = name->get<std::string>();
   Reader reader(json);
   reader.take("nodes", "count", 1, count, m.nodes);
   reader.take("nodes", "cores", 1, count, m.cores);

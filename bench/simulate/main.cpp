@@ -34,6 +34,7 @@ Json as_json(const Demand& d) {
 
 Result<Json> answer(const Request& request) {
   std::ifstream file(request.machine);
+  if (!file) return invalid(fmt::format("{} cannot be read", request.machine));
   const Json text = Json::parse(file, nullptr, false);
   auto machine = read_machine(text);
   if (!machine) return machine.status().in(request.machine);

@@ -83,8 +83,7 @@ TEST(Demand, TwoPhaseMovesDataOnceToAFewWriters) {
   const Demand d = demand("raw/two_phase", machine());
   EXPECT_EQ(d.nodes, 16);
   EXPECT_EQ(d.lock_moves, 0);
-  EXPECT_GT(d.far_bytes, 0);
-  EXPECT_LE(d.far_bytes, 64.0 * MiB);
+  EXPECT_NEAR(d.far_bytes / d.bytes, 0.5, 0.1);  // a row of blocks is on two nodes, one of which writes it
   const Demand gathered = demand("raw/gather", machine());
   EXPECT_EQ(gathered.movers, 1);
   EXPECT_NEAR(gathered.far_bytes, 60.0 * MiB, MiB);  // all but the first node's

@@ -222,7 +222,7 @@ std::vector<std::string> plans_to_try(int64_t ranks) {
   }
   for (const char* plan :
        {"two_phase:io=buffered", "two_phase:io=direct", "two_phase:io=mmap", "two_phase:buffer_bytes=1MiB",
-        "two_phase:buffer_bytes=3MiB", "two_phase:neighbours=messages", "two_phase:queue_depth=4", "independent",
+        "two_phase:buffer_bytes=4MiB", "two_phase:neighbours=messages", "two_phase:queue_depth=4", "independent",
         "independent:io=direct", "independent:io=mmap", "mpiio", "mpiio:coordination=independent"})
     plans.emplace_back(plan);
   std::erase_if(plans, [](const std::string& plan) {

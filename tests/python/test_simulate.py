@@ -94,6 +94,7 @@ def test_a_machine_of_ones_own(penstock: Penstock, tmp_path: Path) -> None:
         assert "own" in done.stderr
 
 
+@pytest.mark.nightly
 def test_what_is_published_is_about_right(penstock: Penstock) -> None:
     done = penstock("simulate", "--validate")
     assert done.returncode == 0, done.stderr

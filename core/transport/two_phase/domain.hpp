@@ -51,8 +51,8 @@ struct Domains {
 
 // The default number of writers: a few per node, since more would only share its path to the disk; none for less than a
 // few MiB; and so few that the data of one rank touches the domains of about log2(ranks) writers, which bounds the
-// messages of a rank and the data about it at the writers. Never more than ranks. Writers
-// are spread evenly over the nodes, or over the ranks if there are more writers than candidates.
+// messages of a rank and the data about it at the writers. Never more than ranks. Writers are spread evenly over the
+// nodes, or over the ranks if there are more writers than candidates.
 Domains cut_domains(const Cut& cut);
 
 }  // namespace penstock

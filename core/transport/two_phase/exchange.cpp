@@ -162,12 +162,16 @@ Reach reach_of(std::span<const Piece> pieces) {
 
 int64_t share_of_memory(const Settings& settings) { return settings.integer("memory_bytes") / 4; }
 
+namespace {
+
 int64_t window_bytes(const Settings& settings, int64_t nodes) {
   constexpr int64_t fits_caches = 3 << 20, fewer_rounds = 8 << 20;
   int64_t bytes = settings.integer("buffer_bytes");
   if (bytes == 0) bytes = nodes == 1 && settings.word("durability") == "none" ? fits_caches : fewer_rounds;
   return std::min(bytes, share_of_memory(settings) / 2);
 }
+
+}  // namespace
 
 Cut make_cut(const Reach& all, const Settings& settings, int64_t nodes) {
   Cut cut;
