@@ -37,15 +37,12 @@ int thread_level() {
   return word == "multiple" ? MPI_THREAD_MULTIPLE : word == "funneled" ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
 }
 
-// PENSTOCK_TEST_NODES: block:N or cyclic:N, so many nodes to which the ranks are dealt one after another or in turn.
+// PENSTOCK_TEST_NODES: so many nodes to which the ranks are dealt in turn.
 Communicator on_nodes(const Communicator& comm) {
   const char* wanted = std::getenv("PENSTOCK_TEST_NODES");
   if (wanted == nullptr) return comm;
-  const std::string_view word = wanted;
-  const int nodes = std::atoi(wanted + word.find(':') + 1), size = comm->size();
-  if (word.starts_with("cyclic"))
-    return std::make_shared<WrappedCommunicator>(comm, [=](int rank) { return rank % nodes; });
-  return std::make_shared<WrappedCommunicator>(comm, [=](int rank) { return rank * nodes / size; });
+  const int nodes = std::atoi(wanted);
+  return std::make_shared<WrappedCommunicator>(comm, [=](int rank) { return rank % nodes; });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The communicator under MPI: collectives, agreement, sparse exchange and point to point, on any number of ranks.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -233,6 +234,27 @@ void splits(const Communicator& comm) {
   CHECK(comm->node_size() >= 1 && comm->node_size() <= size, "ranks of a node");
 }
 
+void nodes_of_two(const Communicator& comm) {
+  about("PENSTOCK_NODE_SIZE");
+  const int all = comm->node_size(), rank = comm->node_rank();
+  if (all == 1) return;
+  ::setenv("PENSTOCK_NODE_SIZE", "2", 1);
+  const auto pairs = comm->duplicate();
+  if (CHECK_OK(pairs.status(), "nodes of two")) {
+    const auto node = (*pairs)->node();
+    const int mates = rank / 2 * 2 + 1 < all ? 2 : 1;
+    CHECK((*pairs)->node_size() == mates && (*pairs)->node_rank() == rank % 2, "nodes of two");
+    if (CHECK_OK(node.status(), "a node of two")) CHECK((*node)->size() == mates, "a node of two");
+  }
+  for (const char* wrong : {"0", "-1", "two", "2.5", "2 "}) {
+    ::setenv("PENSTOCK_NODE_SIZE", wrong, 1);
+    const auto none = comm->duplicate();
+    CHECK(none.status().code() == Code::invalid, wrong);
+    CHECK(none.status().message().find("PENSTOCK_NODE_SIZE=") != std::string::npos, wrong);
+  }
+  ::unsetenv("PENSTOCK_NODE_SIZE");
+}
+
 }  // namespace
 
 }  // namespace penstock::test
@@ -247,6 +269,7 @@ int main(int argc, char** argv) {
   sparse(world.comm());
   point_to_point(world.comm());
   splits(world.comm());
+  nodes_of_two(world.comm());
   about("");
   CHECK_OK(world.comm()->barrier(), "barrier");
   return world.finish("comm_test");

@@ -2,6 +2,10 @@
 #include <penstock/mpi.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,6 +60,17 @@ Status await(MPI_Request request, Asked& asked, std::string_view what) {
     return done != 0;
   };
   return wait_until(test, asked, what);
+}
+
+// PENSTOCK_NODE_SIZE=K takes each K ranks of a node for a node of their own: several nodes on one machine, for tests.
+// The same on all ranks.
+Result<int> most_on_a_node() {
+  const char* said = std::getenv("PENSTOCK_NODE_SIZE");
+  if (said == nullptr || *said == '\0') return INT_MAX;
+  int most = 0;
+  const auto [end, error] = std::from_chars(said, said + std::strlen(said), most);
+  if (error == std::errc() && *end == '\0' && most > 0) return most;
+  return Status(Code::invalid, fmt::format("PENSTOCK_NODE_SIZE={} is no number of ranks from 1 on", said));
 }
 
 class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shared_from_this<MpiCommunicator> {
@@ -257,9 +272,14 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   }
 
   Result<MPI_Comm> split_by_node() const {
-    MPI_Comm part = MPI_COMM_NULL;
-    PENSTOCK_TRY(check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
+    PENSTOCK_ASSIGN(const int most, most_on_a_node());
+    MPI_Comm node = MPI_COMM_NULL, part = MPI_COMM_NULL;
+    PENSTOCK_TRY(check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
                            "MPI_Comm_split_type"));
+    if (most == INT_MAX) return node;
+    const Status split = check_mpi(MPI_Comm_split(node, rank_in(node) / most, rank_, &part), "MPI_Comm_split");
+    MPI_Comm_free(&node);
+    PENSTOCK_TRY(split);
     return part;
   }
 
