@@ -21,12 +21,16 @@ void Tally::write(int64_t writer, AddressRange range) {
   all.end = std::max(all.end, range.end);
 }
 
-void Tally::add(const Sent& sent) {
+void Tally::add_messages(const Sent& sent) {
+  ++senders_;
   add_to(sums_.plan_messages, sent.plan_messages);
   add_to(sums_.data_messages, sent.data_messages);
   add_to(sums_.far_messages, sent.far_messages);
   add_to(sums_.messages, sent.plan_messages + (by_node_ ? sent.far_messages : sent.data_messages));
   add_to(sums_.plan_bytes, sent.plan_bytes);
+}
+
+void Tally::add_bytes(const Sent& sent) {
   sums_.far_bytes += sent.far_bytes;
   sums_.near_bytes += sent.near_bytes;
 }
@@ -55,7 +59,7 @@ Costs Tally::costs(const VirtualJob& job, int64_t stripe) const {
   costs.writers = writers();
   for (PerRank* of :
        {&costs.plan_messages, &costs.data_messages, &costs.far_messages, &costs.messages, &costs.plan_bytes})
-    of->mean /= static_cast<double>(job.counted().size());
+    of->mean /= static_cast<double>(senders_);
   costs.far_bytes = static_cast<int64_t>(job.of_all(static_cast<double>(sums_.far_bytes)));
   costs.near_bytes = static_cast<int64_t>(job.of_all(static_cast<double>(sums_.near_bytes)));
   for (const int64_t bytes : told_) costs.plan_received = std::max(costs.plan_received, bytes);

@@ -25,8 +25,8 @@ struct MetadataCalls {
 struct Costs {
   int64_t writers = 0;        // with data to write
   PerRank plan_messages;      // announcements of what will be sent
-  PerRank data_messages;      // to other ranks: one for each writer and round with bytes
-  PerRank far_messages;       // those to other nodes
+  PerRank data_messages;      // to other ranks, if each rank sends its own: one for each writer and round with bytes
+  PerRank far_messages;       // to other nodes, as they are sent
   PerRank messages;           // plan and data: all messages
   PerRank plan_bytes;         // sent by a rank to others
   int64_t plan_received = 0;  // bytes of plans at the writer that receives most
@@ -61,7 +61,12 @@ class Tally {
   void tell(int64_t writer, int64_t bytes) { told_[static_cast<size_t>(writer)] += bytes; }
   // Some rank has bytes of RANGE for WRITER.
   void write(int64_t writer, AddressRange range);
-  void add(const Sent& sent);
+  void add_messages(const Sent& sent);
+  void add_bytes(const Sent& sent);
+  void add(const Sent& sent) {
+    add_messages(sent);
+    add_bytes(sent);
+  }
   int64_t writers() const;                // with bytes
   int64_t conflicts(int64_t unit) const;  // units of this size in the file written by several writers
   // Means and maxima of everything added; without the metadata.
@@ -72,6 +77,7 @@ class Tally {
   std::vector<int64_t> told_;
   std::vector<AddressRange> written_;  // begin == end: nothing
   Costs sums_;                         // still sums instead of means
+  int64_t senders_ = 0;                // ranks whose messages were added
 };
 
 // Local. How the transport divides the file among writers.

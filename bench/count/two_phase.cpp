@@ -1,5 +1,7 @@
 // two_phase: counted with the transport's own planning functions.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "bench/count/costs.hpp"
 #include "core/commit/sums.hpp"
@@ -16,6 +18,7 @@ Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
   Cut cut = make_cut(all, settings, job.nodes());
   cut.block = job.block();
   cut.ranks = job.ranks();
+  for (int node = 0; node < job.nodes(); ++node) cut.candidates.push_back(candidates_among(job.ranks_of(node)));
   return cut_domains(cut);
 }
 
@@ -32,17 +35,76 @@ AddressRange written(const Route& route, const Domains& domains) {
   return {std::max(range.begin / block * block, begin), std::min((range.end + block - 1) / block * block, end)};
 }
 
-void count_data(const VirtualJob& job, int rank, const Route& route, const Domains& domains, Sent& sent) {
-  const bool far = job.node_of(rank) != job.node_of(route.rank);
-  const AddressRange domain{domains.cut(route.writer), domains.cut(route.writer + 1)};
-  (far ? sent.far_bytes : sent.near_bytes) += route.pieces.bytes_in(domain);
-  if (route.rank == rank) return;
-  for (int64_t round = 0; domains.range(route.writer, round).begin < domain.end; ++round) {
-    if (route.pieces.bytes_in(domains.range(route.writer, round)) == 0) continue;
-    ++sent.data_messages;
-    sent.far_messages += far;
+// What the ranks of one node send, couriers what they carry.
+class NodeCount {
+ public:
+  NodeCount(const VirtualJob& job, int node, const Domains& domains, bool shares)
+      : job_(job),
+        node_(node),
+        domains_(domains),
+        rounds_(domains.rounds()),
+        ranks_(job.ranks_of(node)),
+        sent_(ranks_.size()) {
+    if (shares && ranks_.size() > 1 && job.nodes() > 1) couriers_ = candidates_among(ranks_);
   }
-}
+
+  Status visit() {
+    for (const int rank : ranks_) {
+      PENSTOCK_ASSIGN(std::vector<penstock::Piece> pieces, job_.pieces(rank));
+      std::map<int, Letter> letters;
+      for (const Route& route : find_routes(std::move(pieces), domains_)) add(rank, route, letters);
+      for (const auto& [receiver, letter] : letters) tell(of(rank), letter);
+    }
+    for (const auto& [writer, carried] : carried_) {
+      Sent& courier = of(carrier(writer));
+      tell(courier, carried.letter);
+      courier.far_messages += std::ssize(carried.rounds);
+    }
+    return {};
+  }
+
+  const std::vector<Sent>& sent() const { return sent_; }
+
+ private:
+  struct Carried {
+    Letter letter;
+    std::set<int64_t> rounds;
+  };
+
+  Sent& of(int rank) { return sent_[static_cast<size_t>(rank - ranks_.front())]; }
+  int carrier(int writer) const { return couriers_[static_cast<size_t>(writer) % couriers_.size()]; }
+
+  static void tell(Sent& sender, const Letter& letter) {
+    ++sender.plan_messages;
+    sender.plan_bytes += letter.bytes();
+  }
+
+  void add(int rank, const Route& route, std::map<int, Letter>& letters) {
+    if (route.rank == rank) return;
+    const Description description = describe_route(job_.parts(), domains_, route, rank);
+    const bool far = job_.node_of(route.rank) != node_, passed_on = far && !couriers_.empty();
+    const int receiver = passed_on ? carrier(route.writer) : route.rank;
+    if (receiver != rank) letters[receiver].add(description);
+    if (passed_on) carried_[route.writer].letter.add(description);
+    for (int64_t round = 0; round < rounds_; ++round) {
+      if (route.pieces.bytes_in(domains_.range(route.writer, round)) == 0) continue;
+      ++of(rank).data_messages;
+      if (passed_on)
+        carried_[route.writer].rounds.insert(round);
+      else
+        of(rank).far_messages += far;
+    }
+  }
+
+  const VirtualJob& job_;
+  const int node_;
+  const Domains& domains_;
+  const int64_t rounds_;
+  const std::vector<int> ranks_;
+  std::vector<int> couriers_;
+  std::vector<Sent> sent_;
+  std::map<int, Carried> carried_;  // by writers on other nodes
+};
 
 // For one file with placement single, as core/session and the transport call storage. Rank 0 creates the file at its
 // full size and closes it; every writer opens, syncs and closes. For checksums that were not FIRST, rank 0 opens,
@@ -73,21 +135,27 @@ MetadataCalls metadata_calls(int64_t writers, bool first, const Settings& settin
 
 Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, int64_t stripe) {
   PENSTOCK_ASSIGN(const Domains domains, domains_of(job, settings));
-  Tally tally(domains.writers, settings.word("neighbours") == "shared");
+  const bool shares = settings.word("neighbours") == "shared";
+  Tally tally(domains.writers, shares);
+  for (const int node : job.counted_nodes()) {
+    NodeCount count(job, node, domains, shares);
+    PENSTOCK_TRY(count.visit());
+    for (const Sent& sent : count.sent()) tally.add_messages(sent);
+  }
   for (const int rank : job.counted()) {
     PENSTOCK_ASSIGN(std::vector<penstock::Piece> pieces, job.pieces(rank));
     Sent sent;
     for (const Route& route : find_routes(std::move(pieces), domains)) {
-      count_data(job, rank, route, domains, sent);
+      const AddressRange domain{domains.cut(route.writer), domains.cut(route.writer + 1)};
+      const bool far = job.node_of(rank) != job.node_of(route.rank);
+      (far ? sent.far_bytes : sent.near_bytes) += route.pieces.bytes_in(domain);
       tally.write(route.writer, written(route, domains));
       if (route.rank == rank) continue;
-      const Description told = describe_route(job.parts(), domains, route);
-      const auto bytes = static_cast<int64_t>(told.parts.size() + told.pieces.size());
-      ++sent.plan_messages;
-      sent.plan_bytes += bytes;
-      tally.tell(route.writer, bytes);
+      Letter letter;
+      letter.add(describe_route(job.parts(), domains, route, rank));
+      tally.tell(route.writer, letter.bytes());
     }
-    tally.add(sent);
+    tally.add_bytes(sent);
   }
   Costs costs = tally.costs(job, stripe);
   costs.metadata = metadata_calls(costs.writers, sums_come_first(job.bytes(), job.ranks()), settings);

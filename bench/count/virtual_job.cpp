@@ -31,6 +31,23 @@ Result<VirtualJob> VirtualJob::make(const Workload& workload, const Format& form
   return job;
 }
 
+std::vector<int> VirtualJob::counted_nodes() const {
+  constexpr size_t some = 8;
+  const bool all = std::ssize(counted_) == shape_.ranks;
+  const size_t step = all ? 1 : std::max<size_t>(1, counted_.size() / some);
+  std::vector<int> found;
+  for (size_t i = 0; i < counted_.size(); i += step)
+    if (const int node = node_of(counted_[i]); found.empty() || found.back() != node) found.push_back(node);
+  return found;
+}
+
+std::vector<int> VirtualJob::ranks_of(int node) const {
+  std::vector<int> ranks;
+  for (int rank = first_rank_of(node); rank < std::min(first_rank_of(node + 1), shape_.ranks); ++rank)
+    ranks.push_back(rank);
+  return ranks;
+}
+
 Result<std::vector<penstock::Piece>> VirtualJob::pieces(int rank) const {
   std::vector<penstock::Piece> list;
   if (rank == 0)

@@ -32,6 +32,8 @@ class VirtualJob {
   int ranks() const { return shape_.ranks; }
   // The ranks to visit: all, or some from everywhere, with the first and the last.
   const std::vector<int>& counted() const { return counted_; }
+  // The nodes of which all ranks are visited: all, or some.
+  std::vector<int> counted_nodes() const;
   // What was found on the visited ranks, for all.
   double of_all(double found) const {
     const auto counted = std::ssize(counted_);
@@ -42,6 +44,7 @@ class VirtualJob {
   int node_of(int rank) const { return rank / shape_.ranks_per_node; }
   int nodes() const { return node_of(shape_.ranks - 1) + 1; }
   int first_rank_of(int node) const { return node * shape_.ranks_per_node; }
+  std::vector<int> ranks_of(int node) const;
 
  private:
   VirtualJob(const Workload& workload, const JobShape& shape) : workload_(&workload), shape_(shape) {}

@@ -152,7 +152,7 @@ class CommunicatorInterface {
   // Collective. A communicator of the ranks that pass the same COLOUR, ordered by rank; null for COLOUR < 0.
   virtual Result<Communicator> split(int colour) const = 0;
 
-  // Collective. A communicator of the ranks on this node, ordered by rank.
+  // Collective. A communicator of the ranks on this node, ordered by rank. What it sends counts here, too.
   virtual Result<Communicator> node() const = 0;
 
   // Null unless the communicator is, or duplicates, the compute communicator of a split into servers and compute ranks.

@@ -73,12 +73,18 @@ Result<int> most_on_a_node() {
   return Status(Code::invalid, fmt::format("PENSTOCK_NODE_SIZE={} is no number of ranks from 1 on", said));
 }
 
+// What a rank has sent, on a communicator and on that of its node.
+struct MessageCount {
+  int64_t messages = 0, bytes = 0;
+};
+
 class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shared_from_this<MpiCommunicator> {
  public:
-  explicit MpiCommunicator(MPI_Comm comm)
+  explicit MpiCommunicator(MPI_Comm comm, std::shared_ptr<MessageCount> sent = std::make_shared<MessageCount>())
       : comm_(comm),
         rank_(rank_in(comm)),
         size_(size_of(comm)),
+        sent_(std::move(sent)),
         watch_(
             comm, rank_, size_, [this] { poison(); }, [this] { stay(); }),
         tree_(comm, rank_, size_, watch_, [this]() -> CollectiveCall& { return call(); }) {}
@@ -122,8 +128,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   Status broadcast(std::vector<std::byte>& bytes, int root) const override { return tree_.broadcast(bytes, root); }
   Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes, int root) const override {
     if (rank_ != root && !bytes.empty()) {
-      ++messages_;
-      bytes_ += static_cast<int64_t>(bytes.size());
+      ++sent_->messages;
+      sent_->bytes += static_cast<int64_t>(bytes.size());
     }
     return tree_.gather(bytes, root);
   }
@@ -170,8 +176,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
       PENSTOCK_TRY(check_mpi(
           MPI_Issend(message.bytes.data(), static_cast<int>(length), MPI_BYTE, message.peer, tag, comm_, &sends.back()),
           "MPI_Issend"));
-      ++messages_;
-      bytes_ += length;
+      ++sent_->messages;
+      sent_->bytes += length;
     }
     MPI_Request barrier = MPI_REQUEST_NULL;
     bool in_barrier = false;
@@ -221,8 +227,8 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
 
   Result<Request> send(int peer, int tag, std::span<const std::byte> bytes) const override {
     PENSTOCK_ASSIGN(Request request, begin(Way::send, {const_cast<std::byte*>(bytes.data()), bytes.size()}, peer, tag));
-    ++messages_;
-    bytes_ += static_cast<int64_t>(bytes.size());
+    ++sent_->messages;
+    sent_->bytes += static_cast<int64_t>(bytes.size());
     return request;
   }
 
@@ -247,21 +253,22 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
   Result<Communicator> node() const override {
     PENSTOCK_TRY(all_here());
     PENSTOCK_ASSIGN(const MPI_Comm part, split_by_node());
-    return adopt(part);
+    return adopt(part, sent_);
   }
 
   // Collective. The result owns PART from now on.
-  static Result<Communicator> adopt(MPI_Comm part) {
+  static Result<Communicator> adopt(MPI_Comm part,
+                                    std::shared_ptr<MessageCount> sent = std::make_shared<MessageCount>()) {
     if (part == MPI_COMM_NULL) return Communicator();
     MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN);
-    auto made = std::make_shared<MpiCommunicator>(part);
+    auto made = std::make_shared<MpiCommunicator>(part, std::move(sent));
     PENSTOCK_TRY(made->start());
     return Communicator(std::move(made));
   }
 
   std::shared_ptr<const ServerRanks> server_ranks() const override { return server_ranks_; }
-  int64_t messages_sent() const override { return messages_; }
-  int64_t bytes_sent() const override { return bytes_; }
+  int64_t messages_sent() const override { return sent_->messages; }
+  int64_t bytes_sent() const override { return sent_->bytes; }
 
  private:
   // MPI's functions on communicators block, so all ranks must be known to have arrived. A late rank may pass a first
@@ -295,11 +302,10 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
 
   MPI_Comm comm_;
   int rank_, size_;
+  std::shared_ptr<MessageCount> sent_;
   int node_size_ = 1, node_rank_ = 0;
   std::shared_ptr<const ServerRanks> server_ranks_;
   mutable uint64_t sparse_rounds_ = 0;
-  mutable int64_t messages_ = 0;
-  mutable int64_t bytes_ = 0;
   mutable Watch watch_;
   mutable Tree tree_;
 };

@@ -10,7 +10,6 @@ namespace penstock {
 namespace {
 
 constexpr int64_t min_domain = 2 << 20;  // below this a writer's open, sync and close cost more than its writing
-constexpr int64_t writers_of_a_node = 4;
 
 int64_t count(const std::vector<std::vector<int>>& candidates) {
   int64_t sum = 0;
@@ -19,9 +18,9 @@ int64_t count(const std::vector<std::vector<int>>& candidates) {
 }
 
 int64_t choose_writers(const Cut& cut, int64_t bytes) {
-  const int64_t most = cut.candidates.empty() ? cut.nodes * writers_of_a_node : count(cut.candidates);
+  const int64_t most = cut.candidates.empty() ? cut.nodes * most_candidates : count(cut.candidates);
   int64_t writers = std::min(bytes / min_domain, most);
-  const int64_t met = std::max<int64_t>(writers_of_a_node, std::bit_width(static_cast<uint64_t>(cut.ranks)));
+  const int64_t met = std::max<int64_t>(most_candidates, std::bit_width(static_cast<uint64_t>(cut.ranks)));
   if (cut.span > 0) writers = std::min(writers, static_cast<int64_t>(static_cast<__int128>(bytes) * met / cut.span));
   return writers;
 }
@@ -50,7 +49,7 @@ std::vector<int> spread_over_nodes(int64_t writers, const std::vector<std::vecto
 }  // namespace
 
 std::vector<int> candidates_among(const std::vector<int>& ranks) {
-  const auto all = std::ssize(ranks), count = std::min<int64_t>(all, writers_of_a_node);
+  const auto all = std::ssize(ranks), count = std::min<int64_t>(all, most_candidates);
   std::vector<int> candidates;
   for (int64_t i = 0; i < count; ++i) candidates.push_back(ranks[static_cast<size_t>(spread(i, all, count))]);
   return candidates;

@@ -23,7 +23,10 @@ struct Cut {
   std::vector<std::vector<int>> candidates;
 };
 
-// The writers among the RANKS of one node, in order.
+// At most so many ranks of a node write by default: more would only share its path to the disk.
+inline constexpr int64_t most_candidates = 4;
+
+// The ranks among RANKS, those of one node, that may write, and that carry data to other nodes; in order.
 std::vector<int> candidates_among(const std::vector<int>& ranks);
 
 struct Domains {

@@ -58,7 +58,7 @@ PartNumbers numbers_of(std::span<const Part> parts) {
 }
 
 // Converts the parts of one client to parts of PLAN, whose NUMBERS grow with them, and renumbers its pieces.
-void add_client(ExchangePlan& plan, PartNumbers& numbers, int rank, std::vector<Piece> pieces,
+void add_client(ExchangePlan& plan, PartNumbers& numbers, int rank, int carrier, std::vector<Piece> pieces,
                 const std::vector<Part>& parts) {
   std::vector<int32_t> number(parts.size(), -1);
   for (Piece& piece : pieces) {
@@ -71,14 +71,21 @@ void add_client(ExchangePlan& plan, PartNumbers& numbers, int rank, std::vector<
     }
     piece.part = known;
   }
-  plan.clients.push_back({rank, PieceList(std::move(pieces))});
+  plan.clients.push_back({rank, carrier, PieceList(std::move(pieces))});
 }
 
-Status read_client(ExchangePlan& plan, PartNumbers& numbers, const Message& message) {
-  Decoder in(message.bytes);
+Status cannot_decode() { return {Code::internal, "a plan of exchange cannot be decoded"}; }
+
+struct Described {
+  std::vector<Piece> pieces;
   std::vector<Part> parts;
-  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) parts.push_back({in.text()});
-  bool good = in.value<int64_t>() == static_cast<int64_t>(parts.size());
+};
+
+Result<Described> decode_pieces(const Description& description) {
+  Decoder in(description.pieces);
+  std::vector<Part> parts;
+  for (const std::string& name : description.names) parts.push_back({name});
+  bool good = in.value<int64_t>() == std::ssize(parts);
   for (Part& part : parts) {
     part.bytes = in.value<int64_t>();
     part.virtual_base = in.value<int64_t>();
@@ -99,27 +106,30 @@ Status read_client(ExchangePlan& plan, PartNumbers& numbers, const Message& mess
     piece.part = part;
     piece.address = address;
   }
-  if (!good || !in.ok() || !in.done() || !places.done())
-    return {Code::internal, "a plan of exchange cannot be decoded"};
-  add_client(plan, numbers, message.peer, std::move(pieces), parts);
-  return {};
+  if (!good || !in.ok() || !in.done() || !places.done()) return cannot_decode();
+  return Described{std::move(pieces), std::move(parts)};
 }
 
 }  // namespace
 
-PieceList::PieceList(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
-  reach_.reserve(pieces_.size());
-  for (const Piece& piece : pieces_)
-    reach_.push_back(std::max(last_address(piece), reach_.empty() ? INT64_MIN : reach_.back()));
-  start_.resize(pieces_.size());
+PieceList::PieceList(std::vector<Piece> pieces) {
+  Lists lists;
+  lists.reach.reserve(pieces.size());
+  for (const Piece& piece : pieces)
+    lists.reach.push_back(std::max(last_address(piece), lists.reach.empty() ? INT64_MIN : lists.reach.back()));
+  lists.start.resize(pieces.size());
   int64_t lowest = INT64_MAX;
-  for (size_t i = pieces_.size(); i-- > 0;) start_[i] = lowest = std::min(lowest, first_address(pieces_[i]));
+  for (size_t i = pieces.size(); i-- > 0;) lists.start[i] = lowest = std::min(lowest, first_address(pieces[i]));
+  lists.pieces = std::move(pieces);
+  lists_ = std::make_shared<const Lists>(std::move(lists));
 }
 
 std::span<const Piece> PieceList::near(AddressRange range) const {
-  const auto from = std::upper_bound(reach_.begin(), reach_.end(), range.begin) - reach_.begin();
-  const auto to = std::lower_bound(start_.begin() + from, start_.end(), range.end) - start_.begin();
-  return {pieces_.begin() + from, pieces_.begin() + to};
+  if (!lists_) return {};
+  const std::vector<int64_t>&reach = lists_->reach, &start = lists_->start;
+  const auto from = std::upper_bound(reach.begin(), reach.end(), range.begin) - reach.begin();
+  const auto to = std::lower_bound(start.begin() + from, start.end(), range.end) - start.begin();
+  return {lists_->pieces.begin() + from, lists_->pieces.begin() + to};
 }
 
 int64_t PieceList::bytes_in(AddressRange range) const {
@@ -131,11 +141,27 @@ int64_t PieceList::bytes_in(AddressRange range) const {
 // Runs shared by many pieces count once; those of this rank's own pieces belong to the decomposition.
 int64_t PieceList::bytes() const {
   std::set<const MemoryRun*> runs;
-  auto bytes = static_cast<int64_t>(pieces_.size() * (sizeof(Piece) + 2 * sizeof(int64_t)));
-  for (const Piece& piece : pieces_)
+  auto bytes = static_cast<int64_t>(all().size() * (sizeof(Piece) + 2 * sizeof(int64_t)));
+  for (const Piece& piece : all())
     if (!piece.selection.is_box() && runs.insert(piece.selection.runs().data()).second)
       bytes += static_cast<int64_t>(piece.selection.runs().size_bytes());
   return bytes;
+}
+
+Load load_of(const Parcel& parcel, AddressRange window) {
+  int64_t bytes = 0;
+  for (const Client& client : parcel.clients) bytes += client.pieces.bytes_in(window);
+  const int64_t all = window.end - window.begin;
+  return {std::min(bytes, all), bytes > all};
+}
+
+void copy_load(const PieceList& pieces, AddressRange window, std::byte* data, bool image, Direction direction) {
+  for (const Piece& piece : pieces.near(window)) {
+    if (image)
+      copy_window(piece, window, data, direction);
+    else
+      data = copy_packed(piece, window, data, direction);
+  }
 }
 
 void Reach::add(const Reach& other) {
@@ -203,7 +229,7 @@ std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains
   return routes;
 }
 
-Description describe_route(const std::vector<Part>& all_parts, const Domains& domains, const Route& route) {
+Description describe_route(const std::vector<Part>& all_parts, const Domains& domains, const Route& route, int rank) {
   const int64_t begin = domains.cut(route.writer), end = domains.cut(route.writer + 1);
   Numbers<int32_t> parts;
   Numbers<std::vector<std::byte>> patterns;
@@ -225,12 +251,12 @@ Description describe_route(const std::vector<Part>& all_parts, const Domains& do
     places.value(parts.of(piece.part));
     places.value(piece.address);
   }
-  Encoder named, out;
-  named.value(static_cast<int64_t>(parts.order().size()));
+  Description description{route.writer, rank, {}, {}};
+  Encoder out;
   out.value(static_cast<int64_t>(parts.order().size()));
   for (const int32_t* index : parts.order()) {
     const Part& part = all_parts[static_cast<size_t>(*index)];
-    named.text(part.path);
+    description.names.push_back(part.path);
     out.value(part.bytes);
     out.value(part.virtual_base);
   }
@@ -238,7 +264,55 @@ Description describe_route(const std::vector<Part>& all_parts, const Domains& do
   for (const auto* pattern : patterns.order()) out.list(std::span<const std::byte>(*pattern));
   out.value(static_cast<int64_t>(route.pieces.all().size()));
   out.list(std::span<const std::byte>(places.take()));
-  return {named.take(), out.take()};
+  description.pieces = out.take();
+  return description;
+}
+
+void Letter::add(const Description& description) {
+  descriptions_.value(int32_t{description.writer});
+  descriptions_.value(int32_t{description.rank});
+  descriptions_.value(static_cast<int32_t>(description.names.size()));
+  for (const std::string& name : description.names) {
+    const auto at = std::ranges::find(names_, name) - names_.begin();
+    if (at == std::ssize(names_)) names_.push_back(name);
+    descriptions_.value(static_cast<int32_t>(at));
+  }
+  descriptions_.list(std::span<const std::byte>(description.pieces));
+}
+
+int64_t Letter::bytes() const {
+  auto bytes = static_cast<int64_t>(sizeof(int64_t) + descriptions_.size());
+  for (const std::string& name : names_) bytes += static_cast<int64_t>(sizeof(int64_t) + name.size());
+  return bytes;
+}
+
+std::vector<std::byte> Letter::take() {
+  Encoder out;
+  out.texts(names_);
+  std::vector<std::byte> letter = out.take(), descriptions = descriptions_.take();
+  letter.insert(letter.end(), descriptions.begin(), descriptions.end());
+  return letter;
+}
+
+Result<std::vector<Description>> Letter::read(std::span<const std::byte> letter, const Domains& domains) {
+  std::vector<Description> all;
+  Decoder in(letter);
+  const std::vector<std::string> names = in.texts();
+  while (in.ok() && !in.done()) {
+    Description& one = all.emplace_back();
+    one.writer = in.value<int32_t>();
+    one.rank = in.value<int32_t>();
+    bool good = one.writer >= 0 && one.writer < domains.writers;
+    for (auto n = in.value<int32_t>(); n > 0 && good && in.ok(); --n) {
+      const auto name = static_cast<size_t>(in.value<int32_t>());
+      good = name < names.size();
+      if (good) one.names.push_back(names[name]);
+    }
+    one.pieces = in.list<std::byte>();
+    if (!good) return cannot_decode();
+  }
+  if (!in.ok()) return cannot_decode();
+  return all;
 }
 
 namespace {
@@ -261,64 +335,129 @@ const PlanCache::Entry* find_cached(const Job& job, const PlanCache& cache, uint
   return std::ranges::all_of(entry->parts, known) ? &*entry : nullptr;
 }
 
+int64_t bytes_of(const std::vector<Client>& clients) {
+  int64_t bytes = 0;
+  for (const Client& client : clients) bytes += client.pieces.bytes();
+  return bytes;
+}
+
 void keep(PlanCache& cache, const ExchangePlan& plan, uint64_t key) {
   constexpr size_t max_entries = 4;
   ++cache.exchanges;
-  int64_t bytes = 0;
-  for (const Client& client : plan.clients) bytes += client.pieces.bytes();
+  int64_t bytes = bytes_of(plan.clients);
+  for (const Parcel& parcel : plan.parcels) bytes += bytes_of(parcel.clients);
   if (bytes > cache.max_bytes) return;
   if (cache.entries.size() == max_entries) cache.entries.erase(cache.entries.begin());
-  cache.entries.push_back({cache.exchanges, key, plan.clients, plan.parts});
+  cache.entries.push_back({cache.exchanges, key, plan.clients, plan.parts, plan.parcels});
 }
 
 // With the present names of the parts.
 void use(ExchangePlan& plan, const PlanCache::Entry& entry, const Job& job) {
   plan.clients = entry.clients;
   plan.parts = entry.parts;
+  plan.parcels = entry.parcels;
   const PartNumbers numbers = numbers_of(job.parts);
   for (Part& part : plan.parts) part.path = name_of(part, job, numbers)->path;
 }
 
+std::vector<Message> messages_of(std::map<int, Letter>& letters) {
+  std::vector<Message> messages;
+  for (auto& [receiver, letter] : letters) messages.push_back({receiver, letter.take()});
+  return messages;
+}
+
 }  // namespace
 
-OwnExchange::OwnExchange(const Job& job, Domains domains, const PlanCache& cache)
-    : domains_(std::move(domains)), routes_(find_routes(job.pieces, domains_)) {
+OwnExchange::OwnExchange(const Job& job, Domains domains, Ways ways, const PlanCache& cache)
+    : domains_(std::move(domains)), ways_(std::move(ways)), routes_(find_routes(job.pieces, domains_)) {
   if (job.comm->size() == 1) return;
   const int64_t cut[] = {domains_.begin, domains_.end, domains_.block, domains_.writers,
                          job.direction == Direction::read};
   key_ = crc64(std::as_bytes(std::span(cut)));
+  key_ = crc64(std::as_bytes(std::span(ways_.couriers)), key_);
   for (const Route& route : routes_) {
-    Description description = describe_route(job.parts, domains_, route);
+    const Description description = describe_route(job.parts, domains_, route, ways_.rank);
     key_ = crc64(std::as_bytes(std::span(&route.rank, 1)), key_);
     key_ = crc64(description.pieces, key_);
-    if (route.rank == job.comm->rank()) continue;
-    Message message{route.rank, std::move(description.parts)};
-    message.bytes.insert(message.bytes.end(), description.pieces.begin(), description.pieces.end());
-    messages_.push_back(std::move(message));
+    if (route.rank == ways_.rank) continue;
+    const bool passed_on = !ways_.is_near(route.rank) && !ways_.couriers.empty();
+    letters_[passed_on ? ways_.carrier(route) : route.rank].add(description);
   }
   cached_ = find_cached(job, cache, key_);
 }
 
-Result<ExchangePlan> OwnExchange::complete(const Job& job, bool repeats, PlanCache& cache) && {
+// The writers' clients, and parcels for others.
+Status OwnExchange::tell(const Job& job, const Communicator& node, ExchangePlan& plan) {
+  PartNumbers numbers;
+  const auto read_letter = [&](int peer, std::span<const std::byte> letter,
+                               std::map<int, Letter>* passed_on) -> Status {
+    PENSTOCK_ASSIGN(const std::vector<Description> all, Letter::read(letter, domains_));
+    for (const Description& told : all) {
+      PENSTOCK_ASSIGN(Described described, decode_pieces(told));
+      const int writer = domains_.rank_of(told.writer);
+      if (writer == ways_.rank) {
+        add_client(plan, numbers, told.rank, peer, std::move(described.pieces), described.parts);
+        continue;
+      }
+      if (passed_on == nullptr) return cannot_decode();
+      auto parcel = std::ranges::find(plan.parcels, told.writer, &Parcel::writer);
+      if (parcel == plan.parcels.end()) parcel = plan.parcels.insert(parcel, Parcel{told.writer, writer, {}});
+      parcel->clients.push_back({told.rank, ways_.rank, PieceList(std::move(described.pieces))});
+      (*passed_on)[writer].add(told);
+    }
+    return {};
+  };
+  Status status;  // others wait for the second exchange in any case
+  const auto read = [&](int peer, std::span<const std::byte> letter, std::map<int, Letter>* passed_on) {
+    const Status failed = read_letter(peer, letter, passed_on);
+    if (status.ok()) status = failed;
+  };
+  if (!ways_.couriers.empty()) {
+    std::map<int, Letter> passed_on;
+    std::vector<Message> messages;
+    for (Message& message : messages_of(letters_)) {
+      const int receiver = message.peer;
+      message.peer = static_cast<int>(std::ranges::lower_bound(ways_.node, receiver) - ways_.node.begin());
+      if (receiver == ways_.rank)
+        read(receiver, message.bytes, &passed_on);
+      else
+        messages.push_back(std::move(message));
+    }
+    PENSTOCK_ASSIGN(const auto received, node->sparse_exchange(std::move(messages)));
+    for (const Message& message : received)
+      read(ways_.node[static_cast<size_t>(message.peer)], message.bytes, &passed_on);
+    letters_ = std::move(passed_on);
+  }
+  PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(messages_of(letters_)));
+  for (const Message& message : received) read(message.peer, message.bytes, nullptr);
+  for (Parcel& parcel : plan.parcels) std::ranges::sort(parcel.clients, {}, &Client::rank);
+  std::ranges::sort(plan.parcels, {}, &Parcel::writer);
+  return status;
+}
+
+Result<ExchangePlan> OwnExchange::complete(const Job& job, const Communicator& node, bool repeats,
+                                           PlanCache& cache) && {
   ExchangePlan plan;
   plan.routes = std::move(routes_);
-  const int rank = job.comm->rank();
   if (repeats) {
     use(plan, *cached_, job);
   } else if (job.comm->size() > 1) {
-    PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(std::move(messages_)));
-    PartNumbers numbers;
-    for (const Message& message : received) PENSTOCK_TRY(read_client(plan, numbers, message));
+    PENSTOCK_TRY(tell(job, node, plan));
     keep(cache, plan, key_);
   }
   PartNumbers numbers = numbers_of(plan.parts);
   for (const Route& route : plan.routes) {
     const auto own = route.pieces.all();
-    if (route.rank == rank) add_client(plan, numbers, rank, {own.begin(), own.end()}, job.parts);
+    if (route.rank == ways_.rank)
+      add_client(plan, numbers, ways_.rank, ways_.rank, {own.begin(), own.end()}, job.parts);
+    else if (ways_.couriers.empty() && !ways_.is_near(route.rank))
+      plan.parcels.push_back({route.writer, route.rank, {{ways_.rank, ways_.rank, route.pieces}}});
   }
   std::ranges::stable_sort(plan.clients, {}, &Client::rank);
   for (const Route& route : plan.routes) plan.bytes += route.pieces.bytes();
-  for (const Client& client : plan.clients) plan.bytes += client.pieces.bytes();
+  plan.bytes += bytes_of(plan.clients);
+  if (!ways_.couriers.empty())
+    for (const Parcel& parcel : plan.parcels) plan.bytes += bytes_of(parcel.clients);
   return plan;
 }
 

@@ -2,30 +2,39 @@
 // sides could compute.
 #pragma once
 
+#include <algorithm>
+#include <map>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "core/base/encode.hpp"
 #include "core/transport/move.hpp"
 #include "core/transport/transport.hpp"
 #include "core/transport/two_phase/domain.hpp"
 
 namespace penstock {
 
-// Pieces in the order of their datasets' addresses, so that those of a window are found without visiting all.
+// Pieces in the order of their datasets' addresses, so that those of a window are found without visiting all. Copies
+// share them.
 class PieceList {
  public:
   PieceList() = default;
   explicit PieceList(std::vector<Piece> pieces);  // keeps their order, which is the same at both ends of a route
   // All pieces with bytes in RANGE, and possibly others; contiguous in the list.
   std::span<const Piece> near(AddressRange range) const;
-  std::span<const Piece> all() const { return pieces_; }
+  std::span<const Piece> all() const { return lists_ ? lists_->pieces : std::span<const Piece>(); }
   int64_t bytes_in(AddressRange range) const;
   int64_t bytes() const;  // of memory
 
  private:
-  std::vector<Piece> pieces_;
-  std::vector<int64_t> reach_;  // the highest address of all pieces up to each
-  std::vector<int64_t> start_;  // the lowest address of all pieces from each on
+  struct Lists {
+    std::vector<Piece> pieces;
+    std::vector<int64_t> reach;  // the highest address of all pieces up to each
+    std::vector<int64_t> start;  // the lowest address of all pieces from each on
+  };
+  std::shared_ptr<const Lists> lists_;
 };
 
 // One end of the path between a rank and a writer. Elements move packed, piece after piece, each in file order.
@@ -34,15 +43,46 @@ struct Route {  // this rank as a source, reading as a sink
   int rank = 0;  // the writer's
   PieceList pieces;
 };
-struct Client {  // this rank as a writer
+struct Client {  // of a writer or a courier
   int rank = 0;
-  PieceList pieces;  // memory only if the client is this rank; part indexes ExchangePlan::parts
+  int carrier = 0;   // the rank that exchanges its data with the writer
+  PieceList pieces;  // memory only if the client is this rank; a writer's have parts of ExchangePlan::parts
+};
+// What one rank exchanges, for itself or for ranks of its node, with a writer: one message for each window.
+struct Parcel {
+  int writer = 0;
+  int peer = 0;                 // the rank at the other end
+  std::vector<Client> clients;  // by rank
+};
+// What a parcel holds of a window: its clients' elements, packed one client after another; or, if these have more bytes
+// than the window, as where many read the same, an image of the window.
+struct Load {
+  int64_t bytes = 0;
+  bool image = false;
+};
+Load load_of(const Parcel& parcel, AddressRange window);
+// Copies between the memory of PIECES and their elements in WINDOW: in an image of it, or packed.
+void copy_load(const PieceList& pieces, AddressRange window, std::byte* data, bool image, Direction direction);
+
+// How the data of this rank reaches writers.
+struct Ways {
+  int rank = 0;
+  std::vector<int> node;      // ranks that fill each other's windows in shared memory; this one alone if it cannot
+  std::vector<int> couriers;  // ranks of the node that carry its data to other nodes; empty: each rank its own
+
+  bool operator==(const Ways&) const = default;
+  bool is_near(int other) const { return std::ranges::binary_search(node, other); }
+  // The rank that exchanges the data of ROUTE, to a writer that is not near.
+  int carrier(const Route& route) const {
+    return couriers.empty() ? rank : couriers[static_cast<size_t>(route.writer) % couriers.size()];
+  }
 };
 
 struct ExchangePlan {
   std::vector<Route> routes;    // by writer
-  std::vector<Client> clients;  // by rank
+  std::vector<Client> clients;  // of this rank as a writer, by rank
   std::vector<Part> parts;      // with data for this writer
+  std::vector<Parcel> parcels;  // that this rank carries to writers, or reading from them; by writer
   int64_t bytes = 0;            // approximate size of the plan in memory
 };
 
@@ -61,6 +101,7 @@ struct PlanCache {
     uint64_t key = 0;    // of everything that this rank sent then
     std::vector<Client> clients;
     std::vector<Part> parts;
+    std::vector<Parcel> parcels;  // for others
   };
   std::vector<Entry> entries;
   int64_t exchanges = 0;
@@ -69,24 +110,51 @@ struct PlanCache {
   Reach reach;                  // of this rank's pieces in it
 };
 
+// What WRITER is to know of a route of RANK: the names of its parts, which are new with every commit, and the pieces.
+struct Description {
+  int writer = 0, rank = 0;
+  std::vector<std::string> names;
+  std::vector<std::byte> pieces;
+};
+// Local.
+Description describe_route(const std::vector<Part>& parts, const Domains& domains, const Route& route, int rank);
+
+// Descriptions for one receiver, with each name once.
+class Letter {
+ public:
+  void add(const Description& description);
+  int64_t bytes() const;
+  std::vector<std::byte> take();
+  static Result<std::vector<Description>> read(std::span<const std::byte> letter, const Domains& domains);
+
+ private:
+  std::vector<std::string> names_;
+  Encoder descriptions_;
+};
+
 // This rank's part of an exchange in DOMAINS.
 class OwnExchange {
  public:
   // Local.
-  OwnExchange(const Job& job, Domains domains, const PlanCache& cache);
+  OwnExchange(const Job& job, Domains domains, Ways ways, const PlanCache& cache);
   const Domains& domains() const { return domains_; }
+  const Ways& ways() const { return ways_; }
   // Of the earlier exchange that this one would repeat, as far as this rank knows; -1 if there is none.
   int64_t number() const { return cached_ == nullptr ? -1 : cached_->number; }
-  // Collective. The plan. REPEATS: all ranks have the same number. Otherwise one sparse exchange: each source sends to
+  // Collective. The plan. REPEATS: all ranks have the same number. Otherwise one sparse exchange: each source tells
   // each of its writers the selections in the writer's domain. Pieces of many datasets with equal decomposition refer
-  // to their common selection, which is sent once; a box is sent whole, runs are cut to the domain. Afterwards both
-  // sides compute every message of every round themselves.
-  Result<ExchangePlan> complete(const Job& job, bool repeats, PlanCache& cache) &&;
+  // to their common selection, which is told once; a box is told whole, runs are cut to the domain. Afterwards both
+  // sides compute every message of every round themselves. With couriers, a sparse exchange among the ranks of NODE
+  // comes first, and couriers pass on what is told to other nodes.
+  Result<ExchangePlan> complete(const Job& job, const Communicator& node, bool repeats, PlanCache& cache) &&;
 
  private:
+  Status tell(const Job& job, const Communicator& node, ExchangePlan& plan);
+
   Domains domains_;
+  Ways ways_;
   std::vector<Route> routes_;
-  std::vector<Message> messages_;  // what this rank would send to others
+  std::map<int, Letter> letters_;  // what this rank would tell, by receiver
   uint64_t key_ = 0;               // of that and what it keeps
   const PlanCache::Entry* cached_ = nullptr;
 };
@@ -99,10 +167,4 @@ int64_t share_of_memory(const Settings& settings);
 
 // Local. The routes of PIECES.
 std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains);
-// Local. The description of ROUTE for its writer: the parts, whose names are new with every commit, and the pieces.
-struct Description {
-  std::vector<std::byte> parts, pieces;
-};
-Description describe_route(const std::vector<Part>& parts, const Domains& domains, const Route& route);
-
 }  // namespace penstock

@@ -44,7 +44,6 @@ Status Mailbox::expect(int peer, int tag, int64_t bytes, size_t number) {
   Letter in{pool_.take(bytes), {}, bytes, number};
   if (in.buffer.data() == nullptr) return no_memory(bytes);
   PENSTOCK_ASSIGN(in.request, comm_->receive(peer, tag, std::span(in.buffer.data(), static_cast<size_t>(bytes))));
-  coming_ += bytes;
   incoming_.push_back(std::move(in));
   return {};
 }
@@ -69,7 +68,6 @@ Result<bool> Mailbox::take(const std::function<void(size_t number, std::byte* da
   PENSTOCK_ASSIGN(auto arrived, remove_done(incoming_));
   for (Letter& in : arrived) {
     take(in.number, in.buffer.data());
-    coming_ -= in.bytes;
     pool_.give(std::move(in.buffer));
   }
   return !arrived.empty();

@@ -1,4 +1,4 @@
-// Mailbox: the packed messages of one rank in progress, and their buffers.
+// Mailbox: the packed messages of a writer in progress, and their buffers.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace penstock {
 // All functions are local and never wait.
 class Mailbox {
  public:
-  // BUDGET: bytes of messages in progress in each direction, beyond the first.
+  // BUDGET: bytes of sends in progress, beyond the first.
   Mailbox(Communicator comm, PhaseTimes& phases, int64_t budget)
       : comm_(std::move(comm)), phases_(phases), budget_(budget) {}
   // If abandoned while messages are in progress, it leaves MPI the buffers that other ranks may never receive.
@@ -34,8 +34,6 @@ class Mailbox {
   // Calls TAKE(NUMBER, data) for each message that has arrived; returns whether any has.
   Result<bool> take(const std::function<void(size_t number, std::byte* data)>& take);
   bool expecting() const { return !incoming_.empty(); }
-  // Whether BYTES more may be received within the budget.
-  bool has_room(int64_t bytes) const { return !expecting() || coming_ + bytes <= budget_; }
 
   // FILL(data) packs the message. False, without effect, if other messages must be sent first.
   Result<bool> send(int peer, int tag, int64_t bytes, const std::function<void(std::byte* data)>& fill);
@@ -58,7 +56,7 @@ class Mailbox {
   BufferPool pool_;
   std::vector<Letter> incoming_, outgoing_;
   const int64_t budget_;
-  int64_t coming_ = 0, going_ = 0;  // bytes
+  int64_t going_ = 0;  // bytes
 };
 
 }  // namespace penstock

@@ -66,35 +66,56 @@ Status NodeMemory::meet(const Communicator& comm) {
   candidates.clear();
   for (auto at = all.begin(); at != all.end(); at += *at + 1) candidates.emplace_back(at + 1, at + 1 + *at);
   nodes = std::ssize(candidates);
+  if (nodes > 1) couriers = candidates_among(ranks);
   return {};
 }
 
-Status Neighbours::prepare(NodeMemory& kept, const Domains& domains, int rank) {
-  const auto count = static_cast<int64_t>(kept.ranks.size());
-  if (count < 2) return {};
-  int64_t bytes =
-      round_up(static_cast<int64_t>(sizeof(Header)) + count * static_cast<int64_t>(sizeof(Slot) + sizeof(Flags)), page);
-  for (const int neighbour : kept.ranks) {
-    windows_.push_back(bytes);
-    if (domains.writer_of(neighbour) < 0) continue;
-    writers_.push_back(static_cast<int>(windows_.size()) - 1);
-    bytes += domains.windows_bytes();
-  }
-  if (kept.memory == nullptr || kept.memory->bytes() < bytes) {
-    if (bytes >= kept.refused) return {};
+// The parts whose places are the same in every transfer.
+int64_t Neighbours::fixed_bytes(const NodeMemory& kept) {
+  return round_up(flags_end(kept.ranks.size()) + Couriers::control_bytes(kept.couriers.size(), kept.ranks.size()),
+                  page);
+}
+
+int64_t Neighbours::flags_end(size_t ranks) {
+  return static_cast<int64_t>(sizeof(Header) + ranks * (sizeof(Slot) + sizeof(Flags)));
+}
+
+int64_t Neighbours::bytes_for(const NodeMemory& kept, const Domains& domains, int64_t outbox) {
+  int64_t bytes = fixed_bytes(kept) + std::ssize(kept.couriers) * outbox;
+  for (const int rank : kept.ranks)
+    if (domains.writer_of(rank) >= 0) bytes += domains.windows_bytes();
+  return bytes;
+}
+
+Status Neighbours::prepare(NodeMemory& kept, const Domains& domains, int64_t outbox, int rank) {
+  if (kept.ranks.size() < 2) return {};
+  const int64_t bytes = bytes_for(kept, domains, outbox);
+  if (!kept.is_settled(bytes)) {
     PENSTOCK_ASSIGN(auto memory, SharedMemory::create(kept.node, bytes));
     if (memory == nullptr) {
       kept.refused = bytes;
-      return {};
+    } else {
+      kept.memory = std::move(memory);
+      kept.taken.assign(kept.couriers.size(), 0);
     }
-    kept.memory = std::move(memory);
   }
+  if (!kept.has(bytes)) return {};
   ranks_ = kept.ranks;
   window_bytes_ = domains.largest_window();
   transfer_ = ++kept.transfers;
   rank_ = rank;
   memory_ = kept.memory;
   own_ = slot_of(rank);
+  int64_t at = fixed_bytes(kept);
+  for (const int neighbour : kept.ranks) {
+    windows_.push_back(at);
+    if (domains.writer_of(neighbour) < 0) continue;
+    writers_.push_back(static_cast<int>(windows_.size()) - 1);
+    at += domains.windows_bytes();
+  }
+  if (!kept.couriers.empty())
+    couriers_ = Couriers(kept.couriers, kept.ranks, rank, memory_, memory_->data() + flags_end(ranks_.size()),
+                         memory_->data() + at, outbox, kept.taken);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <penstock/status.hpp>
 
 #include "core/comm/shared_memory.hpp"
+#include "core/transport/two_phase/couriers.hpp"
 #include "core/transport/two_phase/domain.hpp"
 
 namespace penstock {
@@ -26,9 +27,15 @@ struct NodeMemory {
   int64_t refused = INT64_MAX;  // amount that the node could not provide; it is not requested again
   bool in_doubt = false;        // a transfer was abandoned on this rank: others may still use the memory
   uint32_t transfers = 0;
+  std::vector<int> couriers;    // of this node, if there are others
+  std::vector<uint32_t> taken;  // errands that this rank has taken from each courier, since the memory was made
 
   // Collective, at the first transfer.
   Status meet(const Communicator& comm);
+  // Local.
+  bool has(int64_t bytes) const { return ranks.size() > 1 && memory != nullptr && memory->bytes() >= bytes; }
+  // Local. Whether it is known that the node has BYTES, or that it does not have them.
+  bool is_settled(int64_t bytes) const { return ranks.size() < 2 || has(bytes) || bytes >= refused; }
 };
 
 // How windows move: a writer opens one of its two windows for a round. Each neighbour with bytes there copies them,
@@ -38,12 +45,15 @@ struct NodeMemory {
 class Neighbours {
  public:
   Neighbours() = default;  // none
-  // Collective. Sets up shared memory for both windows of all writers of the node, if available.
-  Status prepare(NodeMemory& kept, const Domains& domains, int rank);
+  // Local. The memory that transfers in DOMAINS take, with OUTBOX bytes for each courier.
+  static int64_t bytes_for(const NodeMemory& kept, const Domains& domains, int64_t outbox);
+  // Collective. Sets up shared memory for both windows of all writers of the node, and for its couriers, if available.
+  Status prepare(NodeMemory& kept, const Domains& domains, int64_t outbox, int rank);
 
   bool any() const { return memory_ != nullptr; }
   // Whether RANK, another than this one, is reached through shared memory.
   bool reaches(int rank) const { return any() && rank != rank_ && slot_of(rank) >= 0; }
+  Couriers& couriers() { return couriers_; }
 
   // For a writer. BUFFER is round % 2.
   std::byte* window(int64_t buffer) const { return window_of(own_, buffer); }
@@ -72,6 +82,8 @@ class Neighbours {
   // For a writer: the round that is open in each window, and the number of neighbours that are done with it.
   struct Flags;
 
+  static int64_t flags_end(size_t ranks);
+  static int64_t fixed_bytes(const NodeMemory& kept);
   int slot_of(int rank) const;  // -1: on another node
   Slot& slot(int number) const;
   Flags& flags(int number) const;
@@ -79,6 +91,7 @@ class Neighbours {
   uint64_t word(int64_t round) const { return uint64_t{transfer_} << 32 | static_cast<uint64_t>(round + 1); }
 
   std::shared_ptr<SharedMemory> memory_;
+  Couriers couriers_;
   std::vector<int> ranks_;
   std::vector<int64_t> windows_;  // start of the windows of each slot
   std::vector<int> writers_;      // slots

@@ -73,11 +73,27 @@ void Staging::read_ahead(int64_t round) {
   }));
 }
 
-void Staging::place(const Client& client, int64_t round, std::byte* flat) {
-  if (window(round) == nullptr) return;
+void Staging::place(const Parcel& parcel, Load load, int64_t round, std::byte* data) {
+  std::byte* const to = window(round);
+  if (to == nullptr) return;
   PhaseTimer timer(*job_.phases, Phase::pack);
-  for (const Piece& piece : client.pieces.near(addresses(round)))
-    flat = copy_between(piece, addresses(round), flat, window(round), job_.direction);
+  const AddressRange range = addresses(round);
+  if (load.image && reading()) {
+    std::memcpy(data, to, static_cast<size_t>(load.bytes));
+    return;
+  }
+  for (const Client& client : parcel.clients)
+    for (const Piece& piece : client.pieces.near(range)) {
+      if (!load.image) {
+        data = copy_between(piece, range, data, to, job_.direction);
+        continue;
+      }
+      SliceCursor cursor(piece, range.begin, range.end);
+      for (Slice slice; cursor.next(slice);) {
+        const int64_t at = slice.address - range.begin;
+        std::memcpy(to + at, data + at, static_cast<size_t>(slice.bytes));
+      }
+    }
 }
 
 void Staging::place_own(int64_t round) {

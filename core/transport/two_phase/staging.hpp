@@ -34,8 +34,8 @@ class Staging {
   // Reading: the helper fetches ROUND's window.
   void read_ahead(int64_t round);
 
-  // Copies between ROUND's window and a packed message with the pieces of CLIENT.
-  void place(const Client& client, int64_t round, std::byte* flat);
+  // Copies between ROUND's window and PARCEL's LOAD of it.
+  void place(const Parcel& parcel, Load load, int64_t round, std::byte* data);
   // Copies this rank's data in its own domain without a message.
   void place_own(int64_t round);
 

@@ -5,13 +5,17 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <thread>
 
+#include "core/base/units.hpp"
 #include "core/comm/patience.hpp"
 #include "core/transport/move.hpp"
 #include "core/transport/relay.hpp"
+#include "core/transport/two_phase/carrier.hpp"
 #include "core/transport/two_phase/exchange.hpp"
 #include "core/transport/two_phase/mailbox.hpp"
 #include "core/transport/two_phase/neighbours.hpp"
@@ -35,44 +39,91 @@ const Descriptor descriptor{
      max_concurrent_writers},
     ""};
 
-// Collective. Only data that some rank moves is divided into domains, so that reading one dataset of many uses all
-// writers. If every rank would repeat the last transfer, one reduction shows it; a second one, if they would repeat an
-// earlier one.
+// At each courier, for parcels on their way.
+int64_t outbox_bytes(const Domains& domains, const Settings& settings) {
+  constexpr int64_t page = 4096;
+  const int64_t most = std::min(share_of_memory(settings), domains.end - domains.begin);
+  return round_up(std::max(domains.largest_window(), most), page);
+}
+
 struct Agreed {
   Domains domains;
+  Neighbours neighbours;
   ExchangePlan plan;
   Status planned;  // of this rank
 };
 
-Result<Agreed> agree_exchange(const Job& job, const Settings& settings, NodeMemory& kept, PlanCache& cache) {
-  const Reach own = reach_of(job.pieces);
-  std::optional<OwnExchange> exchange;
-  if (job.comm->size() > 1 && cache.exchanges > 0 && own == cache.reach) exchange.emplace(job, cache.domains, cache);
-  const auto number = [&] { return exchange ? exchange->number() : -1; };
-  int64_t most[6] = {
-      own.begin < own.end ? -own.begin : INT64_MIN, own.end, own.span, kept.in_doubt, number(), -number()};
-  PENSTOCK_TRY(job.comm->all_reduce_max(most));
-  if (most[3] != 0) kept.memory.reset();
-  kept.in_doubt = false;
-  Cut cut = make_cut(most[1] != INT64_MIN ? Reach{-most[0], most[1], most[2]} : Reach{}, settings, kept.nodes);
-  cut.block = job.block;
-  cut.ranks = job.comm->size();
-  cut.candidates = kept.candidates;
-  Agreed agreed{cut_domains(cut), {}};
-  bool repeats = most[4] >= 0 && most[4] == -most[5] && agreed.domains == cache.domains;
-  if (!exchange || !(exchange->domains() == agreed.domains)) exchange.emplace(job, agreed.domains, cache);
-  if (!repeats && job.comm->size() > 1) {
-    int64_t bounds[2] = {number(), -number()};
-    PENSTOCK_TRY(job.comm->all_reduce_max(bounds));
-    repeats = bounds[0] >= 0 && bounds[0] == -bounds[1];
+// Collective. Only data that some rank moves is divided into domains, so that reading one dataset of many uses all
+// writers. If every rank would repeat the last transfer, one reduction shows it; a second one, if they would repeat an
+// earlier one.
+class Agreement {
+ public:
+  Agreement(const Job& job, const Settings& settings, NodeMemory& kept, PlanCache& cache)
+      : job_(job), settings_(settings), kept_(kept), cache_(cache) {}
+
+  Result<Agreed> reach() {
+    const Reach own = reach_of(job_.pieces);
+    if (job_.comm->size() > 1 && cache_.exchanges > 0 && own == cache_.reach) propose(cache_.domains);
+    int64_t most[7] = {own.begin < own.end ? -own.begin : INT64_MIN,
+                       own.end,
+                       own.span,
+                       kept_.in_doubt,
+                       number(),
+                       -number(),
+                       shares() && !kept_.is_settled(memory_for(cache_.domains))};
+    PENSTOCK_TRY(job_.comm->all_reduce_max(most));
+    const bool in_doubt = most[3] != 0, memory_changes = in_doubt || most[6] != 0;
+    if (in_doubt) kept_.memory.reset();
+    kept_.in_doubt = false;
+    Cut cut = make_cut(most[1] != INT64_MIN ? Reach{-most[0], most[1], most[2]} : Reach{}, settings_, kept_.nodes);
+    cut.block = job_.block;
+    cut.ranks = job_.comm->size();
+    cut.candidates = kept_.candidates;
+    Agreed agreed{cut_domains(cut), {}, {}, {}};
+    bool repeats = most[4] >= 0 && most[4] == -most[5] && agreed.domains == cache_.domains && !memory_changes;
+    if (shares())
+      PENSTOCK_TRY(
+          agreed.neighbours.prepare(kept_, agreed.domains, outbox_bytes(agreed.domains, settings_), job_.comm->rank()));
+    propose(agreed.domains);
+    if (!repeats && job_.comm->size() > 1) {
+      int64_t bounds[2] = {number(), -number()};
+      PENSTOCK_TRY(job_.comm->all_reduce_max(bounds));
+      repeats = bounds[0] >= 0 && bounds[0] == -bounds[1];
+    }
+    auto plan = (*std::move(exchange_)).complete(job_, kept_.node, repeats, cache_);
+    agreed.planned = plan.status();
+    if (plan.ok()) agreed.plan = *std::move(plan);
+    cache_.domains = agreed.domains;
+    cache_.reach = own;
+    return agreed;
   }
-  auto plan = (*std::move(exchange)).complete(job, repeats, cache);
-  agreed.planned = plan.status();
-  if (plan.ok()) agreed.plan = *std::move(plan);
-  cache.domains = agreed.domains;
-  cache.reach = own;
-  return agreed;
-}
+
+ private:
+  bool shares() const { return settings_.word("neighbours") == "shared"; }
+  int64_t number() const { return exchange_ ? exchange_->number() : -1; }
+  int64_t memory_for(const Domains& domains) const {
+    return Neighbours::bytes_for(kept_, domains, outbox_bytes(domains, settings_));
+  }
+
+  // As the node's memory is now.
+  Ways ways(const Domains& domains) const {
+    const int rank = job_.comm->rank();
+    if (!shares() || !kept_.has(memory_for(domains))) return {rank, {rank}, {}};
+    return {rank, kept_.ranks, kept_.couriers};
+  }
+
+  void propose(const Domains& domains) {
+    Ways now = ways(domains);
+    if (exchange_ && exchange_->domains() == domains && exchange_->ways() == now) return;
+    exchange_.emplace(job_, domains, std::move(now), cache_);
+  }
+
+  const Job& job_;
+  const Settings& settings_;
+  NodeMemory& kept_;
+  PlanCache& cache_;
+  std::optional<OwnExchange> exchange_;
+};
 
 class TwoPhaseTransfer : public Transfer {
  public:
@@ -84,9 +135,11 @@ class TwoPhaseTransfer : public Transfer {
         writer_(domains_.writer_of(rank_)),
         rounds_(domains_.rounds()),
         kept_(job.comm->attachments().get<NodeMemory>()),
+        neighbours_(std::move(agreed.neighbours)),
         staging_(job, domains_, plan_, io_mode(job, settings), [this] { wake(); }),
         budget_(share_of_memory(settings)),
-        mailbox_(job.comm, *job.phases, budget_) {}
+        mailbox_(job.comm, *job.phases, budget_),
+        carrier_(job, domains_, plan_.parcels, neighbours_.couriers(), [this](int rank) { neighbours_.ring(rank); }) {}
 
   // A rank that abandons a transfer in progress leaves the node's memory to ranks that may still use it, and tells
   // them.
@@ -98,16 +151,24 @@ class TwoPhaseTransfer : public Transfer {
     neighbours_.fail();
   }
 
-  // Collective.
+  // Local.
   Status prepare(bool share) {
-    if (share) PENSTOCK_TRY(neighbours_.prepare(kept_, domains_, rank_));
     if (share && !neighbours_.any() && kept_.ranks.size() > 1 && job_.hints_outcome != nullptr)
       job_.hints_outcome->warnings.emplace_back(
           "the ranks of this node can share no memory: its data goes in messages");
-    for (const Route& route : plan_.routes)
+    const bool couriers = !neighbours_.couriers().ranks().empty();
+    for (const Route& route : plan_.routes) {
       if (neighbours_.reaches(route.rank)) near_.push_back({&route, 0});
-    for (const Client& client : plan_.clients)
+      if (couriers && needs_message(route.rank))
+        for (int64_t round = 0; round < rounds_; ++round) errands_ += bytes_to(route, round) > 0;
+    }
+    std::map<int, Parcel> far;
+    for (const Client& client : plan_.clients) {
       if (neighbours_.reaches(client.rank)) near_clients_.push_back(client.rank);
+      if (needs_message(client.rank))
+        far.try_emplace(client.carrier, Parcel{writer_, client.carrier, {}}).first->second.clients.push_back(client);
+    }
+    for (auto& [carrier, parcel] : far) far_.push_back(std::move(parcel));
     return reserve();
   }
 
@@ -147,17 +208,17 @@ class TwoPhaseTransfer : public Transfer {
   }
 
   void abandon() override {
+    abandoned_ = true;
     if (neighbours_.any()) neighbours_.fail();
   }
 
   Needs needs() const override { return communicates() ? Needs::messages : Needs::nothing; }
-  Moved moved() const override { return {staging_.touched_files(), plan_.bytes + staging_.bytes() + mailbox_.bytes()}; }
+  Moved moved() const override {
+    return {staging_.touched_files(), plan_.bytes + staging_.bytes() + mailbox_.bytes() + carrier_.bytes()};
+  }
 
  private:
-  bool communicates() const {
-    const auto is_far = [&](const auto& peer) { return needs_message(peer.rank); };
-    return std::ranges::any_of(plan_.routes, is_far) || std::ranges::any_of(plan_.clients, is_far);
-  }
+  bool communicates() const { return !far_.empty() || carrier_.any(); }
 
   // A writer of this node, and the next round in which this rank exchanges data with it.
   struct Near {
@@ -170,7 +231,8 @@ class TwoPhaseTransfer : public Transfer {
   bool needs_message(int rank) const { return rank != rank_ && !neighbours_.reaches(rank); }
   bool done() const {
     const auto has_done = [&](const Near& near) { return near.round == rounds_; };
-    return round_ == rounds_ && !mailbox_.sending() && std::ranges::all_of(near_, has_done);
+    return round_ == rounds_ && !mailbox_.sending() && carrier_.idle() && errands_ == 0 &&
+           std::ranges::all_of(near_, has_done);
   }
   void wake() {
     if (neighbours_.any()) neighbours_.ring(rank_);
@@ -179,6 +241,9 @@ class TwoPhaseTransfer : public Transfer {
   int64_t bytes_from(const Client& client, int64_t round) const {
     return client.pieces.bytes_in(domains_.range(writer_, round));
   }
+  Load load_of(const Parcel& parcel, int64_t round) const {
+    return penstock::load_of(parcel, domains_.range(writer_, round));
+  }
   int64_t bytes_to(const Route& route, int64_t round) const {
     return route.pieces.bytes_in(domains_.range(route.writer, round));
   }
@@ -186,27 +251,21 @@ class TwoPhaseTransfer : public Transfer {
   // Local. Allocates all memory for the rounds before other ranks wait for this one.
   Status reserve() {
     PENSTOCK_TRY(staging_.reserve(neighbours_.any() && writer_ >= 0 ? neighbours_.window(0) : nullptr));
+    PENSTOCK_TRY(carrier_.reserve(budget_));
     std::vector<int64_t> largest;
-    for (const Client& client : plan_.clients)
-      if (needs_message(client.rank))
-        largest.push_back(largest_message([&](int64_t round) { return bytes_from(client, round); }));
-    for (const Route& route : plan_.routes)
-      if (needs_message(route.rank))
-        largest.push_back(largest_message([&](int64_t round) { return bytes_to(route, round); }));
+    for (const Parcel& parcel : far_) {
+      largest.push_back(1);
+      for (int64_t round = 0; round < rounds_; ++round)
+        largest.back() = std::max(largest.back(), load_of(parcel, round).bytes);
+    }
     return mailbox_.reserve(largest);
-  }
-
-  template <typename Bytes>
-  int64_t largest_message(Bytes bytes) const {
-    int64_t largest = 1;
-    for (int64_t round = 0; round < rounds_; ++round) largest = std::max(largest, bytes(round));
-    return largest;
   }
 
   // Failed messages are not retried: others may be waiting for the messages after them.
   Result<bool> try_step() {
     if (broken_.ok() && neighbours_.any() && neighbours_.failed())
       broken_ = Status(Code::elsewhere, "messages of another rank of this node failed");
+    if (broken_.ok() && abandoned_) broken_ = Status(Code::elsewhere, "the movement was given up");
     PENSTOCK_TRY(broken_);
     Result<bool> moved = step();
     if (!moved.ok()) give_up(moved.status());
@@ -216,8 +275,27 @@ class TwoPhaseTransfer : public Transfer {
   // Does everything possible without waiting for another rank or the file system; returns whether there was anything.
   Result<bool> step() {
     bool moved = serve_neighbours();
+    moved = run_errands() || moved;
+    PENSTOCK_ASSIGN(const bool carried, carrier_.step(round_));
     PENSTOCK_ASSIGN(const bool more, round_ < rounds_ ? advance() : mailbox_.collect());
-    return moved || more;
+    return moved || carried || more;
+  }
+
+  // Copies between this rank's memory and the parcels of its node's couriers.
+  bool run_errands() {
+    bool moved = false;
+    for (; errands_ > 0; --errands_) {
+      const auto asked = neighbours_.couriers().next();
+      if (!asked) break;
+      PhaseTimer timer(*job_.phases, Phase::pack);
+      const auto route = std::ranges::lower_bound(plan_.routes, asked->errand.writer, {}, &Route::writer);
+      const AddressRange range = domains_.range(route->writer, asked->errand.round);
+      copy_load(route->pieces, range, asked->data, asked->errand.image != 0, job_.direction);
+      neighbours_.couriers().done(*asked);
+      neighbours_.ring(asked->courier);
+      moved = true;
+    }
+    return moved;
   }
 
   // Copies between this rank's memory and the open windows on this node.
@@ -230,7 +308,7 @@ class TwoPhaseTransfer : public Transfer {
         std::byte* open = neighbours_.opened(near.route->rank, near.round);
         if (open == nullptr) break;
         PhaseTimer timer(*job_.phases, Phase::pack);
-        for (const Piece& piece : near.route->pieces.near(range)) copy_window(piece, range, open, job_.direction);
+        copy_load(near.route->pieces, range, open, true, job_.direction);
         neighbours_.done(near.route->rank, near.round);
         moved = true;
       }
@@ -238,23 +316,25 @@ class TwoPhaseTransfer : public Transfer {
     return moved;
   }
 
-  // This rank's own round: as a writer, and in messages. Receives are posted before any send, so that a rank that waits
-  // for its sends never blocks another.
+  // This rank's own round, as a writer. Receives are posted before any send, so that a rank that waits for its sends
+  // never blocks another.
   Result<bool> advance() {
-    PENSTOCK_ASSIGN(bool moved, post_receives());
+    bool moved = false;
+    if (!reading()) {
+      PENSTOCK_ASSIGN(moved, post_receives());
+    }
     moved = (reading() ? fill() : open()) || moved;
     if (reading() && opened_ <= round_) return moved;
-    PENSTOCK_ASSIGN(const bool sent, send_next());
-    PENSTOCK_ASSIGN(const bool received, take_received());
-    moved = moved || sent || received;
-    if (next_post_ < sources() || next_peer_ < sinks() || mailbox_.expecting()) return moved;
+    PENSTOCK_ASSIGN(const bool exchanged, reading() ? send_next() : take_received());
+    moved = moved || exchanged;
+    if (next_far_ < far_.size() || mailbox_.expecting() || !carrier_.has_started(round_)) return moved;
     if (!near_clients_.empty() && neighbours_.done_with(round_) < near_in_[round_ % 2]) return moved;
     if (!reading()) {
       if (staging_.busy()) return moved;
       staging_.write(round_);
     }
     ++round_;
-    next_peer_ = next_post_ = 0;
+    next_far_ = 0;
     return true;
   }
 
@@ -295,7 +375,7 @@ class TwoPhaseTransfer : public Transfer {
   void wait_a_little(uint32_t bell, int idle) {
     constexpr int max_yields = 100;
     constexpr double nap = 50e-6, until_bell = 10e-3;
-    const bool messages = mailbox_.expecting() || mailbox_.sending() || (round_ < rounds_ && next_post_ < sources());
+    const bool messages = mailbox_.expecting() || mailbox_.sending() || carrier_.has_messages();
     const bool for_file = round_ < rounds_ && !messages && staging_.busy();
     PhaseTimer timer(*job_.phases, !for_file ? Phase::exchange : reading() ? Phase::read : Phase::write);
     if (neighbours_.any()) return sleep(bell, messages ? nap : until_bell);
@@ -340,70 +420,37 @@ class TwoPhaseTransfer : public Transfer {
     neighbours_.sleep(bell, std::min(seconds, 1e-3));
   }
 
-  // How many ranks this rank sends to (writing: its writers; reading: its clients), and how many it receives from.
-  size_t sinks() const { return reading() ? plan_.clients.size() : plan_.routes.size(); }
-  size_t sources() const { return reading() ? plan_.routes.size() : plan_.clients.size(); }
-
-  // Sends as far as the mailbox permits; returns whether anything was sent.
+  // Reading: sends as far as the mailbox permits; returns whether anything was sent.
   Result<bool> send_next() {
     PENSTOCK_ASSIGN(bool moved, mailbox_.collect());
-    for (; next_peer_ < sinks(); ++next_peer_) {
-      PENSTOCK_ASSIGN(const bool sent, reading() ? send_to(plan_.clients[next_peer_])
-                                                 : send_to(plan_.routes[(next_peer_ + start_route()) % sinks()]));
+    for (; next_far_ < far_.size(); ++next_far_) {
+      const Parcel& parcel = far_[next_far_];
+      const Load load = load_of(parcel, round_);
+      if (load.bytes == 0) continue;
+      const auto fill = [&](std::byte* to) { staging_.place(parcel, load, round_, to); };
+      PENSTOCK_ASSIGN(const bool sent, mailbox_.send(parcel.peer, tag(), load.bytes, fill));
       if (!sent) break;
       moved = true;
     }
     return moved;
   }
 
-  Result<bool> send_to(const Client& client) {
-    const int64_t bytes = needs_message(client.rank) ? bytes_from(client, round_) : 0;
-    if (bytes == 0) return true;
-    return mailbox_.send(client.rank, tag(), bytes, [&](std::byte* to) { staging_.place(client, round_, to); });
-  }
-
-  Result<bool> send_to(const Route& route) {
-    const int64_t bytes = needs_message(route.rank) ? bytes_to(route, round_) : 0;
-    if (bytes == 0) return true;
-    return mailbox_.send(route.rank, tag(), bytes, [&](std::byte* to) { pack(route, to); });
-  }
-
-  // Sources start with different writers, so that a writer does not get all messages at once.
-  size_t start_route() const {
-    return static_cast<size_t>(rank_) * plan_.routes.size() / static_cast<size_t>(job_.comm->size());
-  }
-
-  // A writer accepts everything for its window. A reader accepts what its budget allows, in the order of writers. All
-  // wait for the same writer first, so that this writer can always proceed.
+  // Writing: a writer accepts everything for its window.
   Result<bool> post_receives() {
     bool moved = false;
-    for (; next_post_ < sources(); ++next_post_) {
-      const int peer = reading() ? plan_.routes[next_post_].rank : plan_.clients[next_post_].rank;
-      if (!needs_message(peer)) continue;
-      const int64_t bytes =
-          reading() ? bytes_to(plan_.routes[next_post_], round_) : bytes_from(plan_.clients[next_post_], round_);
-      if (bytes == 0) continue;
-      if (reading() && !mailbox_.has_room(bytes)) break;
-      PENSTOCK_TRY(mailbox_.expect(peer, tag(), bytes, next_post_));
+    for (; next_far_ < far_.size(); ++next_far_) {
+      const Load load = load_of(far_[next_far_], round_);
+      if (load.bytes == 0) continue;
+      PENSTOCK_TRY(mailbox_.expect(far_[next_far_].peer, tag(), load.bytes, next_far_));
       moved = true;
     }
     return moved;
   }
 
   Result<bool> take_received() {
-    return mailbox_.take([&](size_t index, std::byte* from) {
-      if (reading())
-        pack(plan_.routes[index], from);
-      else
-        staging_.place(plan_.clients[index], round_, from);
+    return mailbox_.take([&](size_t number, std::byte* from) {
+      staging_.place(far_[number], load_of(far_[number], round_), round_, from);
     });
-  }
-
-  // Copies between this rank's memory and a packed message: writing packs, reading unpacks.
-  void pack(const Route& route, std::byte* flat) {
-    PhaseTimer timer(*job_.phases, Phase::pack);
-    const AddressRange range = domains_.range(route.writer, round_);
-    for (const Piece& piece : route.pieces.near(range)) flat = copy_packed(piece, range, flat, job_.direction);
   }
 
   const Job& job_;
@@ -416,14 +463,18 @@ class TwoPhaseTransfer : public Transfer {
   std::vector<Near> near_;
   std::vector<int> near_clients_;  // as a writer: ranks of this node with data here
   int64_t near_in_[2] = {};        // number of them with data in the window
+  std::vector<Parcel> far_;        // as a writer: messages of other nodes
+  int64_t errands_ = 0;            // still to come from this node's couriers
   int64_t round_ = 0;              // the current round and its progress:
   int64_t opened_ = 0;             // windows of earlier rounds were filled, or may be
-  size_t next_peer_ = 0, next_post_ = 0;
+  size_t next_far_ = 0;
   bool finished_ = false;
+  std::atomic<bool> abandoned_ = false;
   Status broken_;  // of messages; staging keeps those of the file system
   Staging staging_;
   const int64_t budget_;
   Mailbox mailbox_;
+  Carrier carrier_;
 };
 
 class TwoPhase : public Transport {
@@ -444,8 +495,10 @@ class TwoPhase : public Transport {
     work.calls = domains.writers * domains.rounds();
     const bool near = settings.word("neighbours") == "shared";
     work.sent = near ? work.bytes - work.bytes / cut.nodes : work.bytes - work.bytes / problem.ranks;
-    work.messages = work.sent > 0 ? work.calls : 0;  // a rank has data for each writer in each round
-    work.copied = work.bytes + 2 * work.sent;        // into windows; messages are packed before, and unpacked
+    // A rank, or a node with its couriers, has data for each writer in each round.
+    const int64_t carriers = near ? std::clamp<int64_t>(problem.ranks_per_node, 1, most_candidates) : 1;
+    work.messages = work.sent > 0 ? (work.calls + carriers - 1) / carriers : 0;
+    work.copied = work.bytes + 2 * work.sent;  // into windows; messages are packed before, and unpacked
     work.pieces = work.bytes / std::max<int64_t>(1, problem.run_bytes);
     work.collectives = 4;
     const bool large = problem.durable && work.bytes >= min_direct_file;
@@ -466,10 +519,10 @@ class TwoPhase : public Transport {
     PENSTOCK_TRY(kept.meet(job.comm));
     PlanCache& cache = job.comm->attachments().get<PlanCache>();
     cache.max_bytes = share_of_memory(settings) / 4;
-    PENSTOCK_ASSIGN(Agreed agreed, agree_exchange(job, settings, kept, cache));
+    PENSTOCK_ASSIGN(Agreed agreed, Agreement(job, settings, kept, cache).reach());
     const Status planned = agreed.planned;
     auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, std::move(agreed));
-    PENSTOCK_TRY(transfer->prepare(settings.word("neighbours") == "shared"));  // neighbours wait for each other
+    PENSTOCK_TRY(transfer->prepare(settings.word("neighbours") == "shared"));
     PENSTOCK_TRY(planned);
     return transfer;
   }

@@ -107,7 +107,8 @@ def table(counts: Counts) -> Table:
 
 REMARKS = (
     "The plan is told once: a later write of the same pieces by the same ranks has it cached and sends data alone.",
-    "Neighbours of a writer reach it by shared memory: of ours, messages are plans, and data to other nodes.",
+    "Neighbours of a writer reach it by shared memory: of ours, messages are plans, and data to other nodes, which",
+    "couriers send for their whole node. The column 'of data' is what the ranks would send, each for itself.",
     "Moved: over the network and into the file. Copied: to a writer of the own node.",
     "Textbook: one aggregator on a node, the file cut evenly, 16 bytes told for each run, counts from all to all.",
 )
