@@ -1,6 +1,7 @@
 """test_bench_overhead.py: what the bench needs besides the data that it writes."""
 
 import contextlib
+import os
 import shutil
 import subprocess
 import time
@@ -53,10 +54,11 @@ def test_sixteen_ranks_need_little_beside_their_data(build: Path, tmp_path: Path
     compiler = shutil.which("mpicc.openmpi")
     if compiler is None:
         pytest.skip("no mpicc.openmpi")
-    source, idle, bench = tmp_path / "idle.c", tmp_path / "mpi-idle", tmp_path / "measured-bench"
+    # Names of their own: others run the bench too, and this test.
+    source, idle, bench = tmp_path / "idle.c", tmp_path / f"idle-{os.getpid()}", tmp_path / f"bench-{os.getpid()}"
     source.write_text(IDLE)
     subprocess.run([compiler, str(source), "-o", str(idle)], check=True)
-    bench.symlink_to(build / "bin" / "penstock-bench")  # a name of its own: other tests run the bench too
+    bench.symlink_to(build / "bin" / "penstock-bench")
     words = ("block2d", "--per-rank", "2MiB", "--methods", method, "--repetitions", "2", "--dir", str(tmp_path))
     used = most(bench, *words)
     assert used > DATA, "nothing was sampled"
