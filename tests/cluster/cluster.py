@@ -95,6 +95,22 @@ def on_one_folder(cluster: Cluster, libraries: Sequence[Library], cwd: Path, sho
                     cluster.conformance("one folder", library, ranks, cwd, *words, *QUICK)
         for words in () if short else BY_MPI_IO if library.name == "openmpi" else BY_MPI_IO[:1]:
             cluster.conformance("one folder", library, (2, 1), cwd, *words, *QUICK)
+    on_local_scratch(cluster, libraries[0], cwd)
+
+
+def on_local_scratch(cluster: Cluster, library: Library, cwd: Path) -> None:
+    """Each host's servers write to a file system that no other host sees, and from there to the common folder."""
+    scratch = cwd / "scratch"
+    scratch.mkdir()
+    for number in range(HOSTS):
+        mount = ("mount", "-t", "tmpfs", "-o", "size=64m", "none", str(scratch))
+        subprocess.run([*cluster.hosts.inside(number), *mount], check=True)
+    start = cluster.hosts.mpiexec(library.name, (2, 2, 1), cwd)
+    bench = [str(library.build / "bin" / "penstock-bench"), "block3d", *BENCH[:-1], f"hdf5/servers:scratch={scratch}"]
+    cluster.run("scratch: on each host, by hdf5/servers", [*start, *bench], r"^write +hdf5/servers\S+ .* verified")
+    for number in range(HOSTS):
+        look = [*cluster.hosts.inside(number), "ls", "-A", str(scratch)]
+        cluster.run(f"scratch: nothing is left on h{number}", look, r"\A\Z")
 
 
 def on_gluster(cluster: Cluster, library: Library, folder: Path, short: bool) -> None:

@@ -181,6 +181,35 @@ def test_a_job_whose_time_is_up_goes_on_later_and_on_other_ranks(site: Site, bui
     assert whole.stdout.splitlines()[-1] == ended[-1], "as without a break"
 
 
+ARRAY = """#!/bin/bash
+#SBATCH --ntasks=2 --array=1-3 --output=jobs/%a.out
+run=$SLURM_ARRAY_TASK_ID
+{penstock} profile --with own -o profile-$run -- srun {jacobi} --n 64 --steps $run --checkpoint heat-$run.h5 &&
+  {jacobi} --n 64 --steps 1 --checkpoint all.h5 && {penstock} doctor profile-$run > said-$run.txt
+echo "ended: $?"
+"""
+
+
+def test_the_jobs_of_an_array_write_their_files_and_ask_the_doctor(site: Site, build: Path) -> None:
+    """Each its own file, and all of them one more, at about the same time."""
+    jacobi = f"{build / 'bin' / 'jacobi'}"
+    script = ARRAY.format(penstock=f"{sys.executable} -m penstock", jacobi=jacobi)
+    (site.folder / "array.sh").write_text(script)
+    (site.folder / "jobs").mkdir()
+    submitted = site.call("sbatch", "array.sh")
+    assert submitted.returncode == 0, submitted.stderr
+    site.wait()
+    for run in (1, 2, 3):
+        output = (site.folder / "jobs" / f"{run}.out").read_text()
+        assert "ended: 0" in output, output
+        assert f"wrote heat-{run}.h5 at step {run}" in output
+        said = (site.folder / f"said-{run}.txt").read_text()
+        assert "2 ranks" in said, said
+        whole = site.call(str(build / "bin" / "penstock-verify"), f"heat-{run}.h5", "all.h5")
+        assert whole.returncode == 0, whole.stdout + whole.stderr
+    assert not list(site.folder.glob("*.partial")) + list(site.folder.glob(".*"))
+
+
 def test_a_job_that_slurm_refuses_is_one_line(site: Site) -> None:
     done = site.submit("--partition", "none")
     assert done.returncode == 1
