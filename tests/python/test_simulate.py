@@ -54,9 +54,10 @@ def test_more_ranks_of_a_large_job(penstock: Penstock, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("which machine? --machine names a file that ends in .toml, or one of babel, ", ["block2d"]),
+        ("which machine? --machine names a file that ends in .toml, or one of here, babel, ", ["block2d"]),
         ("no machine 'bable' is known", ["block2d", "--machine", "bable"]),
         ("which workload?", ["--machine", "babel"]),
+        ("was not probed here: penstock tune --probe does it", ["block2d", "--machine", "here"]),
         ("need more than the 10240 nodes of Babel", ["block2d", "--machine", "babel", "--np", "100000"]),
         ("'raw/servers' cannot be simulated", ["block2d", "--machine", "babel", "--methods", "raw/servers"]),
         ("own.toml", ["block2d", "--machine", "own.toml"]),
@@ -92,6 +93,22 @@ def test_a_machine_of_ones_own(penstock: Penstock, tmp_path: Path) -> None:
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
         assert "own" in done.stderr
+
+
+def test_this_machine(penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wisdom, record = tmp_path / "wisdom.json", tmp_path / "out.json"
+    probed = penstock("tune", "--probe", "--np", "2", "--wisdom", str(wisdom))
+    assert probed.returncode == 0, probed.stderr
+    monkeypatch.setenv("PENSTOCK_WISDOM", str(wisdom))
+    done = penstock(
+        "simulate", "block2d", "--total", "64MiB", "--machine", "here", "--np", "2,4", "--json", str(record)
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"This node, \w+, Open MPI .*: writing block2d, on one node; simulated", done.stdout)
+    rates = json.loads(wisdom.read_text())["machines"][0]["bytes_per_second"]
+    fastest = max(rates["write_direct_all"], rates["write_synced_all"])
+    for result in json.loads(record.read_text())["results"]:
+        assert (64 << 20) / result["seconds"] <= fastest
 
 
 @pytest.mark.nightly

@@ -32,7 +32,9 @@ def register(app: typer.Typer) -> None:
 
 def simulate(
     context: typer.Context,
-    machine: Annotated[str, typer.Option("--machine", metavar="NAME|FILE.toml", help="On this machine.")] = "",
+    machine: Annotated[
+        str, typer.Option("--machine", metavar="NAME|FILE.toml", help="On this machine; here: this node.")
+    ] = "",
     np: Annotated[str, typer.Option("--np", metavar="N,...", help="On so many ranks.")] = "1024",
     methods: Annotated[str, typer.Option("--methods", help="By these methods.")] = METHODS,
     read: Annotated[bool, typer.Option("--read", help="Read instead of write.")] = False,
@@ -54,7 +56,7 @@ def simulate(
             raise UserError("--validate has its own workloads and machines")
         _show_comparison(compare())
         return
-    known = ", ".join(machines.names())
+    known = ", ".join([machines.HERE, *machines.names()])
     if not machine:
         raise UserError(f"which machine? --machine names a file that ends in .toml, or one of {known}")
     if not context.args or context.args[0].startswith("-"):

@@ -73,7 +73,9 @@ def headline(record: dict[str, Any]) -> str:
     """What was simulated, in a line."""
     doing = "reading" if record["operation"] == "read" else "writing"
     tasks = record["tasks_per_node"]
-    return f"{record['machine']}: {doing} {record['workload']}, {tasks} ranks on each node; simulated"
+    one = all(result["np"] <= tasks for result in record["results"])
+    where = "on one node" if one else f"{tasks} ranks on each node"
+    return f"{record['machine']}: {doing} {record['workload']}, {where}; simulated"
 
 
 def advice(record: dict[str, Any]) -> list[str]:
