@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include <fmt/format.h>
 
+#include "core/codec/codec.hpp"
 #include "core/comm/share.hpp"
 #include "core/engine/engine.hpp"
 #include "core/format/format.hpp"
+#include "core/hdf5/filters.hpp"
 #include "core/model/checksums.hpp"
 
 namespace penstock {
@@ -27,9 +30,18 @@ Result<const Format*> recognise(StorageFile& file, std::span<const std::byte> he
   return nullptr;
 }
 
+void offer_decoders() {
+  static std::once_flag done;
+  std::call_once(done, [] {
+    for (const Codec* codec : codecs())
+      for (const FilterDecoder& decoder : codec->decoders()) hdf5::offer_decoder(decoder);
+  });
+}
+
 }  // namespace
 
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
+  offer_decoders();
   if (const Engine* engine = recognising_engine(path)) return engine->contents(path);
   PENSTOCK_ASSIGN(const FileStat info, storage.stat(path));
   if (info.directory) return Status(Code::invalid, fmt::format("'{}' is a folder, not a file", path));
@@ -51,6 +63,7 @@ Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
 }
 
 Result<Contents> read_contents(const Communicator& comm, Storage& storage, const std::string& path) {
+  offer_decoders();
   PENSTOCK_ASSIGN(const auto bytes, from_rank_0(comm, [&](Encoder& out) -> Status {
                     PENSTOCK_ASSIGN(const Contents contents, recognise_and_read(storage, path));
                     out.list(std::span<const std::byte>(encode(contents)));

@@ -37,6 +37,8 @@ class Codec {
   virtual int max_level() const = 0;
   virtual std::vector<Filter> filters(const CodecUse& use) const = 0;
   virtual Result<std::unique_ptr<ChunkEncoder>> encoder(const CodecUse& use) const = 0;
+  // Of filters that HDF5 lacks.
+  virtual std::vector<FilterDecoder> decoders() const { return {}; }
 };
 
 // The codecs of core/codec/CMakeLists.txt in its order; those that are not built name what they need.

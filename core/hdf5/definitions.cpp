@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/link.hpp"
+#include "core/hdf5/decoding.hpp"
 
 namespace penstock::hdf5 {
 namespace {
@@ -36,13 +37,6 @@ std::string filter_name(H5Z_filter_t filter, std::string_view stored) {
     if (number == filter) stored = name;
   const bool printable = std::ranges::all_of(stored, [](char c) { return c >= 0x20 && c < 0x7f; });
   return std::to_string(filter) + (stored.empty() || !printable ? "" : " (" + std::string(stored) + ")");
-}
-
-// Searches like the library when it reads.
-bool can_decode(H5Z_filter_t filter) {
-  unsigned config = 0;
-  return H5Zfilter_avail(filter) > 0 && H5Zget_filter_info(filter, &config) >= 0 &&
-         (config & H5Z_FILTER_CONFIG_DECODE_ENABLED) != 0;
 }
 
 Status missing_filter(hid_t creation) {

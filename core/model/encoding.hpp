@@ -2,10 +2,13 @@
 // formats enter them into their index; neither sees the other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <penstock/dims.hpp>
+#include <penstock/status.hpp>
 
 namespace penstock {
 
@@ -13,6 +16,13 @@ namespace penstock {
 struct Filter {
   int id = 0;
   std::vector<unsigned> values;
+};
+
+// Undoes the filter of number ID. DECODE returns all bytes of a chunk. Any thread.
+struct FilterDecoder {
+  int id = 0;
+  const char* name = "";
+  Result<std::vector<std::byte>> (*decode)(std::span<const std::byte> encoded) = nullptr;
 };
 
 struct EncodedChunk {

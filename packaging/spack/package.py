@@ -31,6 +31,7 @@ class Penstock(CMakePackage):
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.11:")
     depends_on("libdeflate")
+    depends_on("zstd")
     depends_on("cli11", when="+bench")
     depends_on("mpi", when="+mpi")
     depends_on("hdf5+mpi", when="+mpi")

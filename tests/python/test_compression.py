@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import h5py
+import hdf5plugin
 import numpy as np
 import pytest
 import xarray
@@ -42,6 +43,37 @@ def test_others_read_every_value(tmp_path: Path, more: str) -> None:
         assert fields["rho"].attrs["units"] == "kg m-3"
 
 
+@pytest.mark.parametrize("more", ["", ",chunk_bytes=4KiB", ",chunk_bytes=512,compression_level=19"])
+def test_zstandard_is_read_by_others_and_as_small(tmp_path: Path, more: str) -> None:
+    path, other = make(tmp_path / "a.h5", ":compression=zstd" + more), tmp_path / "other.h5"
+    level = 19 if "level" in more else 3
+    with h5py.File(path) as file, h5py.File(other, "w") as theirs:
+        for name, values in (("fields/rho", FIELD), ("noise", NOISE), ("counts", COUNTS)):
+            assert file[name]._filters == {"shuffle": (values.itemsize,), "32015": (level,)}
+            np.testing.assert_array_equal(file[name][...], values)
+            same = {"chunks": file[name].chunks, "shuffle": True, **hdf5plugin.Zstd(clevel=level)}
+            theirs.create_dataset(name, data=values, **same)
+            assert file[name].id.get_storage_size() < 1.02 * theirs[name].id.get_storage_size()
+    for one in (path, other):  # our own decoder; it knows no plug-in
+        with library.open(one) as mine:
+            np.testing.assert_array_equal(mine["fields/rho"][3:50, ::7, 5:], FIELD[3:50, ::7, 5:])
+            np.testing.assert_array_equal(mine["counts"][...], COUNTS)
+
+
+@pytest.mark.parametrize("wrong", [b"", b"x", b"no frame of Zstandard"])
+def test_a_chunk_of_the_wrong_length_is_an_error(tmp_path: Path, penstock: Penstock, wrong: bytes) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        whole = file.create_dataset("x", data=np.arange(10_000.0), chunks=(1000,), **hdf5plugin.Zstd())
+        short = file.create_dataset("y", data=np.arange(10.0), chunks=(10,), **hdf5plugin.Zstd())
+        whole.id.write_direct_chunk((3000,), wrong or short.id.read_direct_chunk((0,))[1])
+    with library.open(path) as mine:
+        np.testing.assert_array_equal(mine["y"][...], np.arange(10.0))
+        with pytest.raises(library.Damaged, match="dataset 'x': reading it through HDF5"):
+            mine["x"][3000:3001]
+    assert penstock("convert", str(path), "out.nc").returncode == 1
+
+
 def test_repacking_gives_the_same_values(tmp_path: Path) -> None:
     path, plain = make(tmp_path / "a.h5"), tmp_path / "plain.h5"
     subprocess.run(["h5repack", "-f", "NONE", "-l", "CONTI", path, plain], check=True)  # noqa: S607
@@ -63,14 +95,14 @@ def test_it_is_as_small_as_what_h5py_writes(tmp_path: Path) -> None:
             assert mine[name].id.get_storage_size() < 1.05 * theirs[name].id.get_storage_size()
 
 
-def test_a_change_keeps_what_is_compressed(tmp_path: Path) -> None:
-    path = make(tmp_path / "a.h5")
-    with library.open(path, "r+", plan=":compression=deflate") as file:
+@pytest.mark.parametrize(("codec", "filter_"), [("deflate", "gzip"), ("zstd", "32015")])
+def test_a_change_keeps_what_is_compressed(tmp_path: Path, codec: str, filter_: str) -> None:
+    path = make(tmp_path / "a.h5", f":compression={codec}")
+    with library.open(path, "r+", plan=f":compression={codec}") as file:
         file["more"] = FIELD + 1
     with h5py.File(path) as file:
-        assert {name: file[name].compression for name in ("fields/rho", "noise", "counts", "more")} == dict.fromkeys(
-            ("fields/rho", "noise", "counts", "more"), "gzip"
-        )
+        for name in ("fields/rho", "noise", "counts", "more"):
+            assert filter_ in file[name]._filters
         np.testing.assert_array_equal(file["counts"][...], COUNTS)
         np.testing.assert_array_equal(file["more"][...], FIELD + 1)
 
@@ -105,8 +137,9 @@ def test_zeros_take_no_room_and_replace_what_was_there(tmp_path: Path) -> None:
         assert other["x"].id.get_num_chunks() == -(-400 // other["x"].chunks[0]) - 100 // other["x"].chunks[0] + 1
 
 
-def test_damage_in_a_chunk_is_found(tmp_path: Path, penstock: Penstock) -> None:
-    path = make(tmp_path / "a.h5")
+@pytest.mark.parametrize("codec", ["deflate", "zstd"])
+def test_damage_in_a_chunk_is_found(tmp_path: Path, penstock: Penstock, codec: str) -> None:
+    path = make(tmp_path / "a.h5", f":compression={codec}")
     assert penstock("verify", str(path)).returncode == 0
     with h5py.File(path) as file:
         chunk = file["fields/rho"].id.get_chunk_info(2)
@@ -182,7 +215,8 @@ def test_without_checksums_it_is_as_small(tmp_path: Path) -> None:
         ("a.h5", ":compression=deflate,placement=parts", "compression=deflate needs placement=single, not parts"),
         ("a.h5", ":compression=deflate,compression_level=10", "compression_level=10: deflate has levels up to 9"),
         ("a.h5", ":compression=deflate,chunk_bytes=5GiB", "chunk_bytes=5368709120: at most 1 GiB"),
-        ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate"),
+        ("a.h5", ":compression=zstd,compression_level=23", "compression_level=23: zstd has levels up to 22"),
+        ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate|zstd"),
     ],
 )
 def test_what_is_not_possible_is_said(tmp_path: Path, name: str, plan: str, why: str) -> None:

@@ -7,6 +7,7 @@
 #include "core/format/hdf5/netcdf4.hpp"
 #include "core/format/hdf5/read.hpp"
 #include "core/format/hdf5/variable_text.hpp"
+#include "core/hdf5/decoding.hpp"
 #include "core/hdf5/definitions.hpp"
 #include "core/hdf5/types.hpp"
 
@@ -120,6 +121,7 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
       (rank != outer && !folded))
     return {Code::mismatch, "the box does not have the dataset's number of dimensions"};
   PENSTOCK_TRY(select(space, dataset, box, folded));
+  const Decoding decoding(creation, H5Tget_size(stored));
   if (strings) {
     const File file(H5Iget_file_id(handle));
     PENSTOCK_ASSIGN(const StoredBytes in_file, StoredBytes::of(file));

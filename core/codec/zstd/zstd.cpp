@@ -1,0 +1,90 @@
+// Zstd: HDF5's filter shuffle, and Zstandard by the number that The HDF Group has registered for it.
+#include <zstd.h>
+
+#include <cstring>
+
+#include "core/codec/codec.hpp"
+#include "core/codec/shuffle.hpp"
+
+namespace penstock {
+
+Descriptor zstd_descriptor();
+
+namespace {
+
+constexpr int zstd_filter = 32015;
+constexpr int default_level = 3;  // Zstandard's own
+
+struct FreeContext {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+using Context = std::unique_ptr<ZSTD_CCtx, FreeContext>;
+
+class ZstdEncoder final : public ChunkEncoder {
+ public:
+  ZstdEncoder(Context context, const CodecUse& use, int level)
+      : context_(std::move(context)), level_(level), shuffle_(use.element_bytes) {}
+
+  Result<uint32_t> encode(std::span<const std::byte> chunk, std::vector<std::byte>& out) override {
+    const std::span<const std::byte> in = shuffle_(chunk);
+    const size_t before = out.size();
+    out.resize(before + in.size());
+    const size_t made = ZSTD_compressCCtx(context_.get(), out.data() + before, in.size(), in.data(), in.size(), level_);
+    if (ZSTD_isError(made) == 0) {
+      out.resize(before + made);
+      return 0U;
+    }
+    std::memcpy(out.data() + before, in.data(), in.size());  // encoded, it would be larger
+    return shuffle_.any() ? 2U : 1U;
+  }
+
+ private:
+  Context context_;
+  const int level_;
+  Shuffle shuffle_;
+};
+
+Result<std::vector<std::byte>> decode(std::span<const std::byte> encoded) {
+  const auto damaged = [] { return Status(Code::damaged, "a chunk cannot be decoded by Zstandard"); };
+  constexpr unsigned long long most = uint64_t{1} << 32;  // of a chunk in HDF5
+  const unsigned long long bytes = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
+  if (bytes == 0 || bytes >= most) return damaged();  // also where it is not known
+  std::vector<std::byte> out(bytes);
+  const size_t made = ZSTD_decompress(out.data(), out.size(), encoded.data(), encoded.size());
+  if (made != out.size()) return damaged();
+  return out;
+}
+
+class Zstd final : public Codec {
+ public:
+  const Descriptor& describe() const override { return descriptor_; }
+  int max_level() const override { return ZSTD_maxCLevel(); }
+
+  std::vector<Filter> filters(const CodecUse& use) const override {
+    std::vector<Filter> list = Shuffle(use.element_bytes).filters();
+    list.push_back({zstd_filter, {static_cast<unsigned>(level(use))}});
+    return list;
+  }
+
+  Result<std::unique_ptr<ChunkEncoder>> encoder(const CodecUse& use) const override {
+    Context context(ZSTD_createCCtx());
+    if (!context) return Status(Code::memory, "no memory for a compressor");
+    return std::unique_ptr<ChunkEncoder>(std::make_unique<ZstdEncoder>(std::move(context), use, level(use)));
+  }
+
+  std::vector<FilterDecoder> decoders() const override { return {{zstd_filter, "Zstandard", &decode}}; }
+
+ private:
+  static int level(const CodecUse& use) { return use.level == 0 ? default_level : use.level; }
+
+  Descriptor descriptor_ = zstd_descriptor();
+};
+
+}  // namespace
+
+const Codec& zstd_codec() {
+  static const Zstd codec;
+  return codec;
+}
+
+}  // namespace penstock

@@ -1,0 +1,76 @@
+// Filters: HDF5's table of them, whose functions know neither their number nor any data of ours.
+#include "core/hdf5/filters.hpp"
+
+#include <array>
+#include <cstring>
+#include <mutex>
+
+namespace penstock::hdf5 {
+namespace {
+
+constexpr size_t most = 4;
+std::array<FilterDecoder, most> offered;
+std::mutex offering;
+thread_local size_t shortest = 0;  // that a chunk may be
+
+// HDF5's contract: 0 is a failure, else *BUFFER holds so many bytes, and the old one is freed.
+template <size_t slot>
+size_t run(unsigned flags, size_t, const unsigned*, size_t bytes, size_t* size, void** buffer) {
+  if ((flags & H5Z_FLAG_REVERSE) == 0) return 0;
+  const auto decoded = offered[slot].decode({static_cast<const std::byte*>(*buffer), bytes});
+  if (!decoded.ok() || decoded->size() < shortest) return 0;
+  void* made = H5allocate_memory(decoded->size(), false);
+  if (made == nullptr) return 0;
+  std::memcpy(made, decoded->data(), decoded->size());
+  H5free_memory(*buffer);
+  *buffer = made;
+  return *size = decoded->size();
+}
+
+constexpr std::array<H5Z_func_t, most> functions{&run<0>, &run<1>, &run<2>, &run<3>};
+
+}  // namespace
+
+void offer_decoder(const FilterDecoder& decoder) {
+  const std::lock_guard lock(offering);
+  for (FilterDecoder& slot : offered) {
+    if (slot.id == decoder.id) return;
+    if (slot.decode != nullptr) continue;
+    slot = decoder;
+    return;
+  }
+}
+
+bool can_decode(H5Z_filter_t filter) {
+  unsigned config = 0;
+  // Searches like the library when it reads.
+  if (H5Zfilter_avail(filter) > 0)
+    return H5Zget_filter_info(filter, &config) >= 0 && (config & H5Z_FILTER_CONFIG_DECODE_ENABLED) != 0;
+  const std::lock_guard lock(offering);
+  for (size_t slot = 0; slot < most; ++slot) {
+    if (offered[slot].decode == nullptr || offered[slot].id != filter) continue;
+    // As if it encoded, too: HDF5 makes no dataset with a filter that says no. Encoding then fails, chunk by chunk.
+    const H5Z_class2_t entry{H5Z_CLASS_T_VERS, filter, 1, 1, offered[slot].name, nullptr, nullptr, functions[slot]};
+    return H5Zregister(&entry) >= 0;
+  }
+  return false;
+}
+
+Decoding::Decoding(hid_t creation, size_t element_bytes) {
+  for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
+    unsigned flags = 0, config = 0;
+    size_t values = 0;
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, &config);
+    if (filter > H5Z_FILTER_NBIT) (void)can_decode(filter);
+  }
+  hsize_t extents[H5S_MAX_RANK];
+  const int rank = H5Pget_layout(creation) == H5D_CHUNKED ? H5Pget_chunk(creation, H5S_MAX_RANK, extents) : 0;
+  if (rank <= 0) return;
+  shortest = element_bytes;
+  for (int i = 0; i < rank; ++i) shortest *= extents[i];
+}
+
+Decoding::~Decoding() { shortest = 0; }
+
+}  // namespace penstock::hdf5
