@@ -14,10 +14,18 @@
 
 namespace penstock {
 
+// How a dataset is stored: names of filters as applied, with their levels ("shuffle", "deflate 4"), and the bytes that
+// it takes in the file.
+struct Stored {
+  std::vector<std::string> filters;
+  int64_t bytes = 0;
+};
+
 // A dataset that only its format's library can read, open on this rank.
 class ForeignDataset {
  public:
   virtual ~ForeignDataset() = default;
+  virtual Stored stored() const = 0;
   // The elements of BOX in row-major order, converted to the dataset's type.
   virtual Status read(const Box& box, std::span<std::byte> out) = 0;
 };

@@ -20,6 +20,8 @@ constexpr H5Z_filter_t lzf = 32000;
 
 // The common filters, by their numbers in The HDF Group's registry.
 constexpr Filter usual[] = {{H5Z_FILTER_DEFLATE, "deflate"},
+                            {H5Z_FILTER_SHUFFLE, "shuffle"},
+                            {H5Z_FILTER_FLETCHER32, "fletcher32"},
                             {H5Z_FILTER_SZIP, "szip"},
                             {307, "bzip2"},
                             {lzf, "LZF"},
@@ -216,6 +218,21 @@ Status check_inside(hid_t creation, const std::string& path) {
   PENSTOCK_ASSIGN(const auto sources, virtual_sources(creation));
   for (const VirtualSource& source : sources) PENSTOCK_TRY(check_name(source.file, path));
   return {};
+}
+
+std::vector<std::string> filter_names(hid_t creation) {
+  constexpr H5Z_filter_t zstandard = 32015;
+  std::vector<std::string> names;
+  for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
+    unsigned flags = 0, config = 0, value = 0;
+    size_t values = 1;
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, &value, 0, nullptr, &config);
+    const auto* known = std::ranges::find(usual, filter, &Filter::number);
+    std::string& name = names.emplace_back(known == std::end(usual) ? std::to_string(filter) : known->name);
+    if ((filter == H5Z_FILTER_DEFLATE || filter == zstandard) && values > 0) name += " " + std::to_string(value);
+  }
+  return names;
 }
 
 Status check_sources(hid_t creation, const std::string& path) {

@@ -41,6 +41,8 @@ struct VirtualSource {
   std::string file, dataset;
 };
 Result<std::vector<VirtualSource>> virtual_sources(hid_t creation);
+// The filters of CREATION, as applied: "shuffle", "deflate 4", "32099".
+std::vector<std::string> filter_names(hid_t creation);
 // Code::unsupported if the storage that CREATION describes needs a filter that the library does not have, or another
 // file that does not exist.
 Status check_sources(hid_t creation, const std::string& path);

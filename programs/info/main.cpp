@@ -10,6 +10,7 @@
 
 #include "core/access/recognise.hpp"
 #include "core/access/record.hpp"
+#include "core/format/format.hpp"
 #include "core/storage/target.hpp"
 #include "programs/program.hpp"
 
@@ -61,7 +62,18 @@ json as_json(const Attribute& attribute) {
           {"value", value}};
 }
 
-json datasets_of(const Contents& contents, const Record& record) {
+// How the encoded chunks of DATASET are stored, unless that cannot be told.
+void add_stored(json& one, const Contents& contents, const Dataset& dataset, const std::string& path) {
+  const Format* of = find_format(contents.format);
+  if (of == nullptr) return;
+  const auto open = of->open_foreign(path, dataset, 0);
+  if (!open.ok()) return;
+  const Stored stored = (*open)->stored();
+  one["filters"] = stored.filters;
+  one["stored_bytes"] = stored.bytes;
+}
+
+json datasets_of(const Contents& contents, const Record& record, const std::string& path) {
   json list = json::array();
   for (size_t d = 0; d < contents.catalogue.datasets.size(); ++d) {
     const Dataset& dataset = contents.catalogue.datasets[d];
@@ -72,8 +84,10 @@ json datasets_of(const Contents& contents, const Record& record) {
              {"unlimited", dataset.unlimited},
              {"plain", !contents.foreign[d]},
              {"checksums", record.find(dataset) != nullptr}};
-    if (const auto chunk = contents.chunks.find(dataset.name); chunk != contents.chunks.end())
+    if (const auto chunk = contents.chunks.find(dataset.name); chunk != contents.chunks.end()) {
       one["chunk"] = std::vector<int64_t>(chunk->second.begin(), chunk->second.end());
+      add_stored(one, contents, dataset, path);
+    }
     if (contents.parts.size() == 1 && contents.blocks[d].size() == 1) one["offset"] = contents.blocks[d][0].base;
     list.push_back(std::move(one));
   }
@@ -113,7 +127,7 @@ Result<program::Outcome> look(const char* path) {
              {"files", files_of(contents, resolved)},
              {"parity", contents.parity.has_value()},
              {"committed_at", record.committed_at},
-             {"datasets", datasets_of(contents, record)},
+             {"datasets", datasets_of(contents, record, resolved)},
              {"attributes", attributes},
              {"lost", lost},
              {"left_out", contents.left_out},

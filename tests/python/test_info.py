@@ -14,6 +14,7 @@ import pytest
 
 import penstock as library
 from conftest import Penstock
+from penstock.base.words import size as words_size
 from penstock.crc64 import crc64
 from penstock.files.catalogue.series import SUM_KEY
 
@@ -135,7 +136,12 @@ def test_what_others_wrote(penstock: Penstock, tmp_path: Path) -> None:
         file.create_dataset("packed", data=np.ones((100, 200)), chunks=(10, 20), compression="gzip")
     (dataset,) = found(penstock, tmp_path / "other.h5")["datasets"]
     assert (dataset["chunk"], dataset["plain"], dataset["checksums"]) == ([10, 20], False, False)
-    assert "no checksums: not written by penstock" in penstock("info", "other.h5").stdout
+    stored = dataset["stored_bytes"]
+    assert dataset["filters"] == ["deflate 4"]
+    assert 0 < stored < 16000
+    said = penstock("info", "other.h5").stdout
+    assert "no checksums: not written by penstock" in said
+    assert f"chunks (10, 20), deflate 4: {words_size(stored)}, {160000 / stored:.3g} : 1" in said
 
 
 def test_a_folder_has_sets_once_and_marks_what_is_left_over(

@@ -169,6 +169,13 @@ class OpenDataset final : public ForeignDataset {
   OpenDataset(const OpenDataset&) = delete;
   OpenDataset& operator=(const OpenDataset&) = delete;
 
+  Stored stored() const override {
+    const QuietErrors quiet;
+    const Properties creation(H5Dget_create_plist(handle_));
+    if (!creation.ok()) return {};
+    return {filter_names(creation), static_cast<int64_t>(H5Dget_storage_size(handle_))};
+  }
+
   Status read(const Box& box, std::span<std::byte> out) override {
     const int64_t count = elements(box.count);
     if (count < 0 || std::ssize(out) != count * bytes(dataset_.type))
