@@ -29,7 +29,7 @@ struct Costs {
   PerRank far_messages;       // to other nodes, as they are sent
   PerRank messages;           // plan and data: all messages
   PerRank plan_bytes;         // sent by a rank to others
-  int64_t plan_received = 0;  // bytes of plans at the writer that receives most
+  int64_t plan_received = 0;  // bytes of plans at the writer that receives most, from the visited nodes
   int64_t bytes = 0;          // of the workload
   int64_t far_bytes = 0;      // sent to other nodes
   int64_t near_bytes = 0;     // copied or sent to a writer on the same node, including the rank itself

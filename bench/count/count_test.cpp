@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/methods/methods.hpp"
+#include "core/plan/plan.hpp"
+
 namespace penstock::bench {
 namespace {
 
@@ -143,6 +146,27 @@ TEST(Count, SomeRanksStandForAll) {
   EXPECT_NEAR(static_cast<double>(part->far_bytes), static_cast<double>(whole->far_bytes),
               0.05 * static_cast<double>(whole->far_bytes));
   EXPECT_NEAR(part->far_messages.mean, whole->far_messages.mean, 0.05 * whole->far_messages.mean);
+}
+
+TEST(Count, SomeNodesStandForAll) {
+  WorkloadRequest words;
+  words.bytes_per_rank = 1 << 20;
+  words.ranks = 4095;
+  const auto workload = make_workload("block3d", words);
+  ASSERT_TRUE(workload.ok()) << workload.status().message();
+  const auto plan = parse_plan("hdf5/two_phase", "hdf5", vocabulary());
+  ASSERT_TRUE(plan.ok());
+  PerRank found[2];
+  for (const int most : {0, 256}) {
+    const auto job = VirtualJob::make(**workload, *find_format("hdf5"), {4095, 16, mebibyte, most});
+    ASSERT_TRUE(job.ok()) << job.status().message();
+    EXPECT_EQ(job->counted_nodes().size(), most == 0 ? 256 : 8);
+    const auto costs = count_two_phase(*job, plan->settings, mebibyte);
+    ASSERT_TRUE(costs.ok()) << costs.status().message();
+    found[most > 0] = costs->far_messages;
+  }
+  EXPECT_GT(found[0].mean, 1);
+  EXPECT_NEAR(found[1].mean, found[0].mean, 0.2 * found[0].mean);
 }
 
 }  // namespace

@@ -38,13 +38,14 @@ AddressRange written(const Route& route, const Domains& domains) {
 // What the ranks of one node send, couriers what they carry.
 class NodeCount {
  public:
-  NodeCount(const VirtualJob& job, int node, const Domains& domains, bool shares)
+  NodeCount(const VirtualJob& job, int node, const Domains& domains, bool shares, Tally& tally)
       : job_(job),
         node_(node),
         domains_(domains),
         rounds_(domains.rounds()),
         ranks_(job.ranks_of(node)),
-        sent_(ranks_.size()) {
+        sent_(ranks_.size()),
+        tally_(tally) {
     if (shares && ranks_.size() > 1 && job.nodes() > 1) couriers_ = candidates_among(ranks_);
   }
 
@@ -58,6 +59,7 @@ class NodeCount {
     for (const auto& [writer, carried] : carried_) {
       Sent& courier = of(carrier(writer));
       tell(courier, carried.letter);
+      tally_.tell(writer, carried.letter.bytes());
       courier.far_messages += std::ssize(carried.rounds);
     }
     return {};
@@ -85,7 +87,13 @@ class NodeCount {
     const bool far = job_.node_of(route.rank) != node_, passed_on = far && !couriers_.empty();
     const int receiver = passed_on ? carrier(route.writer) : route.rank;
     if (receiver != rank) letters[receiver].add(description);
-    if (passed_on) carried_[route.writer].letter.add(description);
+    if (passed_on) {
+      carried_[route.writer].letter.add(description);
+    } else {
+      Letter own;
+      own.add(description);
+      tally_.tell(route.writer, own.bytes());
+    }
     for (int64_t round = 0; round < rounds_; ++round) {
       if (route.pieces.bytes_in(domains_.range(route.writer, round)) == 0) continue;
       ++of(rank).data_messages;
@@ -103,6 +111,7 @@ class NodeCount {
   const std::vector<int> ranks_;
   std::vector<int> couriers_;
   std::vector<Sent> sent_;
+  Tally& tally_;
   std::map<int, Carried> carried_;  // by writers on other nodes
 };
 
@@ -138,7 +147,7 @@ Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, i
   const bool shares = settings.word("neighbours") == "shared";
   Tally tally(domains.writers, shares);
   for (const int node : job.counted_nodes()) {
-    NodeCount count(job, node, domains, shares);
+    NodeCount count(job, node, domains, shares, tally);
     PENSTOCK_TRY(count.visit());
     for (const Sent& sent : count.sent()) tally.add_messages(sent);
   }
@@ -150,10 +159,6 @@ Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, i
       const bool far = job.node_of(rank) != job.node_of(route.rank);
       (far ? sent.far_bytes : sent.near_bytes) += route.pieces.bytes_in(domain);
       tally.write(route.writer, written(route, domains));
-      if (route.rank == rank) continue;
-      Letter letter;
-      letter.add(describe_route(job.parts(), domains, route, rank));
-      tally.tell(route.writer, letter.bytes());
     }
     tally.add_bytes(sent);
   }

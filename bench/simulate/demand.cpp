@@ -171,6 +171,7 @@ Result<Demand> two_phase(const Counted& c) {
   d.calls = static_cast<double>(domains.writers * domains.rounds());
   d.far_bytes = std::min(d.bytes, static_cast<double>(costs.far_bytes));
   d.messages = costs.far_messages.mean * d.ranks;
+  d.senders = static_cast<double>(d.nodes * std::min<int64_t>(c.job.ranks_per_node, most_candidates));
   d.copied_bytes = static_cast<double>(costs.near_bytes) + d.far_bytes;
   d.gathered_bytes = d.far_bytes;
   d.creates = c.job.write ? 1 : 0;
@@ -214,6 +215,7 @@ Result<Demand> collective(const Counted& c, int64_t calls) {
   set_writers(d, number(c, "cb_nodes", d.nodes));
   d.far_bytes = std::min(d.bytes, static_cast<double>(costs.far_bytes));
   d.messages = costs.messages.mean * d.ranks;
+  d.senders = d.ranks;
   d.copied_bytes = d.gathered_bytes = d.bytes;
   d.creates = c.job.write ? 1 : 0;
   d.opens = d.ranks;

@@ -20,6 +20,7 @@ struct Demand {
   double calls = 0;           // that move data
   double far_bytes = 0;       // between nodes
   double messages = 0;        // that carry them
+  double senders = 1;         // ranks that send those
   double copied_bytes = 0;    // by all ranks
   double gathered_bytes = 0;  // by those that call the file system, each in one thread
   double lock_moves = 0;      // of blocks that another node wrote to

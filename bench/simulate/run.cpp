@@ -109,10 +109,9 @@ void make_links(Scene& scene) {
 // Through the node's own link, one way of which is enough: as much comes as goes.
 s4u::ActivityPtr exchange(const Scene& scene, int64_t actor) {
   const double bytes = scene.demand.far_bytes / static_cast<double>(scene.actors) / steps;
-  const double messages = scene.demand.messages / static_cast<double>(scene.actors) / steps;
-  const double ranks = std::max(1.0, static_cast<double>(scene.demand.ranks) / static_cast<double>(scene.actors));
-  const double seconds = messages / ranks * scene.machine.message_seconds +
-                         bytes / (scene.machine.link_rate * static_cast<double>(scene.group));
+  const double messages = scene.demand.messages / scene.demand.senders / steps;
+  const double seconds =
+      messages * scene.machine.message_seconds + bytes / (scene.machine.link_rate * static_cast<double>(scene.group));
   s4u::Host* host = scene.nodes[static_cast<size_t>(actor)];
   return s4u::this_actor::exec_init(seconds * host->get_speed())->set_host(host)->start();
 }
@@ -213,19 +212,19 @@ std::vector<std::pair<const char*, double>> bounds(const Demand& d, const Machin
   const double rate = write ? m.write_rate : m.read_rate;
   const double forwarders =
       m.forwarded_nodes > 0 ? std::min(movers, std::ceil(nodes / static_cast<double>(m.forwarded_nodes))) : 0;
-  return {{"the metadata server", creation_seconds(d, m) + d.opens * m.open_seconds},
-          {"the targets", d.file_bytes / targets / rate},
-          {"requests at the targets", d.calls * m.target_call_seconds / targets},
-          {"the servers' links", d.file_bytes / m.server_rate / static_cast<double>(std::min(m.servers, d.targets))},
-          {"the forwarders", forwarders > 0 ? d.file_bytes / m.forwarder_rate / forwarders : 0},
-          {"the links of the nodes that write", d.file_bytes / m.link_rate / movers},
-          {"the latency of calls", calls_seconds(d, m)},
-          {"locks", lock_seconds(d, m) / static_cast<double>(lock_servers(d, m))},
-          {"the exchange between nodes",
-           d.far_bytes / nodes / m.link_rate + d.messages / static_cast<double>(d.ranks) * m.message_seconds},
-          {"copies in memory", d.copied_bytes / nodes / m.memory_rate},
-          {"copies at the ranks that write", gathering_seconds(d, m)},
-          {"ranks that wait for each other", waiting_seconds(d, m)}};
+  return {
+      {"the metadata server", creation_seconds(d, m) + d.opens * m.open_seconds},
+      {"the targets", d.file_bytes / targets / rate},
+      {"requests at the targets", d.calls * m.target_call_seconds / targets},
+      {"the servers' links", d.file_bytes / m.server_rate / static_cast<double>(std::min(m.servers, d.targets))},
+      {"the forwarders", forwarders > 0 ? d.file_bytes / m.forwarder_rate / forwarders : 0},
+      {"the links of the nodes that write", d.file_bytes / m.link_rate / movers},
+      {"the latency of calls", calls_seconds(d, m)},
+      {"locks", lock_seconds(d, m) / static_cast<double>(lock_servers(d, m))},
+      {"the exchange between nodes", d.far_bytes / nodes / m.link_rate + d.messages / d.senders * m.message_seconds},
+      {"copies in memory", d.copied_bytes / nodes / m.memory_rate},
+      {"copies at the ranks that write", gathering_seconds(d, m)},
+      {"ranks that wait for each other", waiting_seconds(d, m)}};
 }
 
 }  // namespace

@@ -83,9 +83,13 @@ def _here() -> dict[str, Any]:
 
 def _filesystem(folder: Path) -> str:
     """The type of FOLDER's mount, as "ext4"."""
-    mounts = [line.split() for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
-    above = [(len(words[1]), words[2]) for words in mounts if folder.is_relative_to(words[1])]
-    return max(above, default=(0, "?"))[1]
+    kind, longest = "?", -1
+    for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
+        _, point, its_kind, *_ = line.split()
+        point = point.replace("\\040", " ")
+        if folder.is_relative_to(point) and len(point) >= longest:  # the latest of equal ones
+            kind, longest = its_kind, len(point)
+    return kind
 
 
 def _is_value(value: object) -> bool:
