@@ -1,10 +1,13 @@
 // beside: while one file is written in the background, the program writes and reads others on the same communicator,
 // with the same libraries.
+#include <chrono>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <penstock/file.hpp>
+#include <penstock/timeout.hpp>
 
 #include "core/engine/engine.hpp"
 #include "tests/harness/slice.hpp"
@@ -84,6 +87,20 @@ void give_up(World& world, const std::string& plan) {
   if (world.rank() == 0) std::filesystem::remove(path);
 }
 
+// A program may compute for longer than anybody may wait.
+void compute_long(World& world) {
+  about("computing");
+  const Field large = field(world, 400, 5);
+  const double usual = timeout();
+  CHECK_OK(set_timeout(1), "timeout");
+  auto file = start(world, world.folder() + "/long.h5", "hdf5/two_phase", large, 20);
+  if (!CHECK_OK(file.status(), "start")) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  CHECK_OK(file->close(), "close");
+  CHECK_OK(set_timeout(usual), "timeout");
+  read_back(world, world.folder() + "/long.h5", large, 20, "");
+}
+
 // A rank without messages needs no thread level to move while the program computes.
 void alone(World& world) {
   if (world.size() > 1) return;
@@ -107,6 +124,7 @@ int main(int argc, char** argv) {
   test::World world(&argc, &argv);
   for (const char* plan : {"hdf5/two_phase", "hdf5/two_phase:writers=1", "hdf5/independent"})
     test::give_up(world, plan);
+  test::compute_long(world);
   test::alone(world);
   for (const char* plan : {"hdf5/two_phase", "hdf5/two_phase:buffer_bytes=65536", "hdf5/mpiio:synchronism=nonblocking",
                            "hdf5/mpiio", "hdf5/servers", "hdf5/per_process"})

@@ -1,4 +1,6 @@
 // counts: what is counted for virtual ranks is what as many real ones send, and what they ask of the file system.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <penstock/file.hpp>
 
@@ -35,6 +37,15 @@ Result<Seen> write(World& world, const Workload& workload, const std::string& ne
     PENSTOCK_TRY(file.lend(workload.fields()[i].name, f64, part, memory.back().data()));
   }
   PENSTOCK_TRY(file.close());
+  PENSTOCK_ASSIGN(File whole, File::open(world.comm(), path, "independent"));
+  for (size_t i = 0; i < workload.fields().size(); ++i) {
+    std::ranges::fill(memory[i], 0.0);
+    PENSTOCK_ASSIGN(const Decomposition part, workload.part(static_cast<int>(i), world.rank(), world.size()));
+    PENSTOCK_TRY(whole.get(workload.fields()[i].name, f64, part, memory[i].data()));
+  }
+  PENSTOCK_TRY(whole.close());
+  for (const std::vector<double>& values : memory)
+    CHECK(std::ranges::all_of(values, [&](double value) { return value == 1.0; }), "values");
   const Report& report = file.report();
   int64_t sums[3] = {report.messages, report.metadata_calls, report.writers};
   PENSTOCK_TRY(world.comm()->all_reduce_sum(sums));

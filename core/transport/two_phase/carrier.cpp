@@ -52,7 +52,7 @@ Status Carrier::reserve(int64_t budget) {
   return {};
 }
 
-Result<bool> Carrier::step(int64_t round) {
+Result<bool> Carrier::step() {
   bool moved = false;
   for (size_t i = 0; i < under_way_.size();) {
     PENSTOCK_ASSIGN(const bool ended, go_on(under_way_[i], moved));
@@ -61,24 +61,34 @@ Result<bool> Carrier::step(int64_t round) {
     else
       ++i;
   }
-  if (round >= rounds_ || started_ > round) return moved;
-  const auto has_its_tag = [&](const UnderWay& one) { return one.round + tags <= round; };
-  if (std::ranges::any_of(under_way_, has_its_tag)) return moved;
-  // Writing, nodes start with different writers, so that a writer does not get all parcels at once. Reading, all wait
-  // for the same writer first, so that this writer can always proceed.
-  const size_t first =
-      reading() ? 0 : static_cast<size_t>(job_.comm->rank()) * parcels_.size() / static_cast<size_t>(job_.comm->size());
-  for (; next_ < parcels_.size(); ++next_) {
-    const Parcel& parcel = parcels_[(next_ + first) % parcels_.size()];
-    const Load load = load_of(parcel, range(parcel, round));
-    if (load.bytes == 0) continue;
-    const int64_t place = find_room(load.bytes);
-    if (place < 0) return moved;
-    PENSTOCK_TRY(start(parcel, round, place, load));
-    moved = true;
+  const auto has_its_tag = [&](const UnderWay& one) { return one.round + tags <= round_; };
+  for (; round_ < rounds_; ++round_) {
+    if (std::ranges::any_of(under_way_, has_its_tag)) return moved;
+    for (; next_ < parcels_.size(); ++next_) {
+      PENSTOCK_ASSIGN(const bool started, start_next());
+      if (!started) return moved;
+      moved = true;
+    }
+    next_ = 0;
   }
-  next_ = 0;
-  started_ = round + 1;
+  return moved;
+}
+
+// Writing, nodes start with different writers, so that a writer does not get all parcels at once. Reading, all wait for
+// the same writer first, so that this writer can always proceed.
+Result<bool> Carrier::start_next() {
+  const auto rank = static_cast<size_t>(job_.comm->rank()), size = static_cast<size_t>(job_.comm->size());
+  const size_t first = reading() ? 0 : rank * parcels_.size() / size;
+  const Parcel& parcel = parcels_[(next_ + first) % parcels_.size()];
+  const Load load = load_ ? *load_ : load_of(parcel, range(parcel, round_));
+  load_.reset();
+  if (load.bytes == 0) return true;
+  const int64_t place = find_room(load.bytes);
+  if (place < 0) {
+    load_ = load;
+    return false;
+  }
+  PENSTOCK_TRY(start(parcel, round_, place, load));
   return true;
 }
 
@@ -115,7 +125,7 @@ Status Carrier::start(const Parcel& parcel, int64_t round, int64_t place, Load l
 
 void Carrier::let_copy(UnderWay& one) {
   const AddressRange window = range(*one.parcel, one.round);
-  if (couriers_.ranks().empty()) {
+  if (couriers_.all().empty()) {
     PhaseTimer timer(*job_.phases, Phase::pack);
     std::byte* data = memory_.data() + one.place;
     return copy_load(one.parcel->clients.front().pieces, window, data, one.load.image, job_.direction);

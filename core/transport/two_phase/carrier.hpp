@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "core/transport/transport.hpp"
@@ -14,8 +16,8 @@
 
 namespace penstock {
 
-// All functions are local and never wait. Parcels of a round start in the order of writers, or from another writer on;
-// where their memory is used up they wait for earlier ones.
+// All functions are local and never wait. Parcels start round after round, in each in the order of writers, or from
+// another writer on, as far as there is memory for them. They do not wait for rounds of this rank as a writer.
 class Carrier {
  public:
   // The arguments must outlive it. RING wakes a rank of the node.
@@ -27,7 +29,7 @@ class Carrier {
         parcels_(parcels),
         couriers_(couriers),
         ring_(std::move(ring)) {}
-  // If abandoned while messages are in progress, it leaves MPI their memory.
+  // If abandoned while messages are in progress, it leaves MPI their memory: with couriers, all that the node shares.
   ~Carrier();
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
@@ -35,14 +37,12 @@ class Carrier {
   // Memory for parcels: this rank's outbox, or BUDGET bytes of its own if that many can be needed.
   Status reserve(int64_t budget);
 
-  // Starts what it can of ROUND and moves on what is under way; returns whether it did anything.
-  Result<bool> step(int64_t round);
-  // Whether all parcels of ROUND have started.
-  bool has_started(int64_t round) const { return started_ > round; }
-  bool idle() const { return under_way_.empty(); }
+  // Starts what it can and moves on what is under way; returns whether it did anything.
+  Result<bool> step();
+  bool done() const { return round_ == rounds_ && under_way_.empty(); }
   bool has_messages() const;  // in progress
   bool any() const { return !parcels_.empty(); }
-  int64_t bytes() const { return own_.bytes(); }  // of memory, not shared
+  int64_t bytes() const { return std::ssize(memory_); }
 
  private:
   struct UnderWay {
@@ -57,6 +57,8 @@ class Carrier {
 
   bool reading() const { return job_.direction == Direction::read; }
   AddressRange range(const Parcel& parcel, int64_t round) const { return domains_.range(parcel.writer, round); }
+  // Starts the next parcel; false if there is no room.
+  Result<bool> start_next();
   // Room for BYTES more, or -1.
   int64_t find_room(int64_t bytes) const;
   int free_number() const;
@@ -76,8 +78,9 @@ class Carrier {
   Buffer own_;
   std::span<std::byte> memory_;
   std::vector<UnderWay> under_way_;
-  size_t next_ = 0;      // parcel of the round
-  int64_t started_ = 0;  // rounds
+  int64_t round_ = 0;         // to start
+  size_t next_ = 0;           // parcel of it
+  std::optional<Load> load_;  // of that, if there was no room for it
 };
 
 }  // namespace penstock

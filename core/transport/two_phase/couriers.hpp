@@ -36,7 +36,7 @@ class Couriers {
   Couriers(std::vector<int> couriers, std::vector<int> ranks, int rank, std::shared_ptr<SharedMemory> memory,
            std::byte* control, std::byte* outboxes, int64_t bytes, std::vector<uint32_t>& taken);
 
-  const std::vector<int>& ranks() const { return couriers_; }
+  const std::vector<int>& all() const { return couriers_; }
   const std::shared_ptr<SharedMemory>& memory() const { return memory_; }
 
   // For any rank of the node.

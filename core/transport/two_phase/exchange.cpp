@@ -294,6 +294,13 @@ std::vector<std::byte> Letter::take() {
   return letter;
 }
 
+void add(Letters& letters, int receiver, const Description& description) {
+  constexpr int64_t long_enough = 256 << 20;  // a message of a sparse exchange is at most 1 GiB
+  std::vector<Letter>& list = letters[receiver];
+  if (list.empty() || list.back().bytes() > long_enough) list.emplace_back();
+  list.back().add(description);
+}
+
 Result<std::vector<Description>> Letter::read(std::span<const std::byte> letter, const Domains& domains) {
   std::vector<Description> all;
   Decoder in(letter);
@@ -343,12 +350,11 @@ int64_t bytes_of(const std::vector<Client>& clients) {
 
 void keep(PlanCache& cache, const ExchangePlan& plan, uint64_t key) {
   constexpr size_t max_entries = 4;
-  ++cache.exchanges;
   int64_t bytes = bytes_of(plan.clients);
   for (const Parcel& parcel : plan.parcels) bytes += bytes_of(parcel.clients);
   if (bytes > cache.max_bytes) return;
   if (cache.entries.size() == max_entries) cache.entries.erase(cache.entries.begin());
-  cache.entries.push_back({cache.exchanges, key, plan.clients, plan.parts, plan.parcels});
+  cache.entries.push_back({cache.exchanges, key, plan.clients, plan.parts, plan.parcels, plan.leaves_node});
 }
 
 // With the present names of the parts.
@@ -356,13 +362,15 @@ void use(ExchangePlan& plan, const PlanCache::Entry& entry, const Job& job) {
   plan.clients = entry.clients;
   plan.parts = entry.parts;
   plan.parcels = entry.parcels;
+  plan.leaves_node = entry.leaves_node;
   const PartNumbers numbers = numbers_of(job.parts);
   for (Part& part : plan.parts) part.path = name_of(part, job, numbers)->path;
 }
 
-std::vector<Message> messages_of(std::map<int, Letter>& letters) {
+std::vector<Message> messages_of(Letters& letters) {
   std::vector<Message> messages;
-  for (auto& [receiver, letter] : letters) messages.push_back({receiver, letter.take()});
+  for (auto& [receiver, list] : letters)
+    for (Letter& letter : list) messages.push_back({receiver, letter.take()});
   return messages;
 }
 
@@ -381,7 +389,7 @@ OwnExchange::OwnExchange(const Job& job, Domains domains, Ways ways, const PlanC
     key_ = crc64(description.pieces, key_);
     if (route.rank == ways_.rank) continue;
     const bool passed_on = !ways_.is_near(route.rank) && !ways_.couriers.empty();
-    letters_[passed_on ? ways_.carrier(route) : route.rank].add(description);
+    add(letters_, passed_on ? ways_.carrier(route) : route.rank, description);
   }
   cached_ = find_cached(job, cache, key_);
 }
@@ -389,8 +397,8 @@ OwnExchange::OwnExchange(const Job& job, Domains domains, Ways ways, const PlanC
 // The writers' clients, and parcels for others.
 Status OwnExchange::tell(const Job& job, const Communicator& node, ExchangePlan& plan) {
   PartNumbers numbers;
-  const auto read_letter = [&](int peer, std::span<const std::byte> letter,
-                               std::map<int, Letter>* passed_on) -> Status {
+  std::map<int, Parcel> parcels;  // by writer
+  const auto read_letter = [&](int peer, std::span<const std::byte> letter, Letters* passed_on) -> Status {
     PENSTOCK_ASSIGN(const std::vector<Description> all, Letter::read(letter, domains_));
     for (const Description& told : all) {
       PENSTOCK_ASSIGN(Described described, decode_pieces(told));
@@ -400,20 +408,19 @@ Status OwnExchange::tell(const Job& job, const Communicator& node, ExchangePlan&
         continue;
       }
       if (passed_on == nullptr) return cannot_decode();
-      auto parcel = std::ranges::find(plan.parcels, told.writer, &Parcel::writer);
-      if (parcel == plan.parcels.end()) parcel = plan.parcels.insert(parcel, Parcel{told.writer, writer, {}});
-      parcel->clients.push_back({told.rank, ways_.rank, PieceList(std::move(described.pieces))});
-      (*passed_on)[writer].add(told);
+      Parcel& parcel = parcels.try_emplace(told.writer, Parcel{told.writer, writer, {}}).first->second;
+      parcel.clients.push_back({told.rank, ways_.rank, PieceList(std::move(described.pieces))});
+      add(*passed_on, writer, told);
     }
     return {};
   };
   Status status;  // others wait for the second exchange in any case
-  const auto read = [&](int peer, std::span<const std::byte> letter, std::map<int, Letter>* passed_on) {
+  const auto read = [&](int peer, std::span<const std::byte> letter, Letters* passed_on) {
     const Status failed = read_letter(peer, letter, passed_on);
     if (status.ok()) status = failed;
   };
   if (!ways_.couriers.empty()) {
-    std::map<int, Letter> passed_on;
+    Letters passed_on;
     std::vector<Message> messages;
     for (Message& message : messages_of(letters_)) {
       const int receiver = message.peer;
@@ -423,16 +430,24 @@ Status OwnExchange::tell(const Job& job, const Communicator& node, ExchangePlan&
       else
         messages.push_back(std::move(message));
     }
-    PENSTOCK_ASSIGN(const auto received, node->sparse_exchange(std::move(messages)));
-    for (const Message& message : received)
+    const auto received = node->sparse_exchange(std::move(messages));
+    if (!received.ok()) status = received.status();
+    for (const Message& message : received.ok() ? *received : std::vector<Message>())
       read(ways_.node[static_cast<size_t>(message.peer)], message.bytes, &passed_on);
     letters_ = std::move(passed_on);
   }
   PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(messages_of(letters_)));
   for (const Message& message : received) read(message.peer, message.bytes, nullptr);
-  for (Parcel& parcel : plan.parcels) std::ranges::sort(parcel.clients, {}, &Client::rank);
-  std::ranges::sort(plan.parcels, {}, &Parcel::writer);
-  return status;
+  for (auto& [writer, parcel] : parcels) {
+    std::ranges::sort(parcel.clients, {}, &Client::rank);
+    plan.parcels.push_back(std::move(parcel));
+  }
+  if (ways_.couriers.empty()) return status;
+  const auto is_far = [&](const Client& client) { return !ways_.is_near(client.rank); };
+  int64_t leaves = !plan.parcels.empty() || std::ranges::any_of(plan.clients, is_far);
+  const Status reduced = node->all_reduce_max(std::span(&leaves, 1));
+  plan.leaves_node = leaves != 0;
+  return status.ok() ? reduced : status;
 }
 
 Result<ExchangePlan> OwnExchange::complete(const Job& job, const Communicator& node, bool repeats,
@@ -442,6 +457,7 @@ Result<ExchangePlan> OwnExchange::complete(const Job& job, const Communicator& n
   if (repeats) {
     use(plan, *cached_, job);
   } else if (job.comm->size() > 1) {
+    ++cache.exchanges;
     PENSTOCK_TRY(tell(job, node, plan));
     keep(cache, plan, key_);
   }

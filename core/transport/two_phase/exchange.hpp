@@ -83,6 +83,7 @@ struct ExchangePlan {
   std::vector<Client> clients;  // of this rank as a writer, by rank
   std::vector<Part> parts;      // with data for this writer
   std::vector<Parcel> parcels;  // that this rank carries to writers, or reading from them; by writer
+  bool leaves_node = false;     // with couriers: a rank of this node exchanges data with other nodes
   int64_t bytes = 0;            // approximate size of the plan in memory
 };
 
@@ -102,6 +103,7 @@ struct PlanCache {
     std::vector<Client> clients;
     std::vector<Part> parts;
     std::vector<Parcel> parcels;  // for others
+    bool leaves_node = false;
   };
   std::vector<Entry> entries;
   int64_t exchanges = 0;
@@ -119,7 +121,7 @@ struct Description {
 // Local.
 Description describe_route(const std::vector<Part>& parts, const Domains& domains, const Route& route, int rank);
 
-// Descriptions for one receiver, with each name once.
+// Descriptions for one receiver, with each name once. Receivers may get several.
 class Letter {
  public:
   void add(const Description& description);
@@ -131,6 +133,10 @@ class Letter {
   std::vector<std::string> names_;
   Encoder descriptions_;
 };
+
+// By receiver.
+using Letters = std::map<int, std::vector<Letter>>;
+void add(Letters& letters, int receiver, const Description& description);
 
 // This rank's part of an exchange in DOMAINS.
 class OwnExchange {
@@ -154,8 +160,8 @@ class OwnExchange {
   Domains domains_;
   Ways ways_;
   std::vector<Route> routes_;
-  std::map<int, Letter> letters_;  // what this rank would tell, by receiver
-  uint64_t key_ = 0;               // of that and what it keeps
+  Letters letters_;   // what this rank would tell
+  uint64_t key_ = 0;  // of that and what it keeps
   const PlanCache::Entry* cached_ = nullptr;
 };
 // Local.

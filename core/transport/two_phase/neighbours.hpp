@@ -17,7 +17,7 @@
 namespace penstock {
 
 // State that the ranks of one node keep between transfers: the shared pages stay touched. Kept with the communicator;
-// the same on all ranks of a node.
+// the same on all ranks of a node, but for TAKEN and IN_DOUBT.
 struct NodeMemory {
   Communicator node;                         // null until the first transfer
   std::vector<int> ranks;                    // ranks in the job's communicator, by rank in NODE

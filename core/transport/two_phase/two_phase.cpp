@@ -81,9 +81,11 @@ class Agreement {
     cut.candidates = kept_.candidates;
     Agreed agreed{cut_domains(cut), {}, {}, {}};
     bool repeats = most[4] >= 0 && most[4] == -most[5] && agreed.domains == cache_.domains && !memory_changes;
-    if (shares())
-      PENSTOCK_TRY(
-          agreed.neighbours.prepare(kept_, agreed.domains, outbox_bytes(agreed.domains, settings_), job_.comm->rank()));
+    Status prepared;  // of this node: others go on
+    if (shares()) {
+      const int64_t outbox = outbox_bytes(agreed.domains, settings_);
+      prepared = agreed.neighbours.prepare(kept_, agreed.domains, outbox, job_.comm->rank());
+    }
     propose(agreed.domains);
     if (!repeats && job_.comm->size() > 1) {
       int64_t bounds[2] = {number(), -number()};
@@ -91,7 +93,7 @@ class Agreement {
       repeats = bounds[0] >= 0 && bounds[0] == -bounds[1];
     }
     auto plan = (*std::move(exchange_)).complete(job_, kept_.node, repeats, cache_);
-    agreed.planned = plan.status();
+    agreed.planned = prepared.ok() ? plan.status() : prepared;
     if (plan.ok()) agreed.plan = *std::move(plan);
     cache_.domains = agreed.domains;
     cache_.reach = own;
@@ -156,7 +158,7 @@ class TwoPhaseTransfer : public Transfer {
     if (share && !neighbours_.any() && kept_.ranks.size() > 1 && job_.hints_outcome != nullptr)
       job_.hints_outcome->warnings.emplace_back(
           "the ranks of this node can share no memory: its data goes in messages");
-    const bool couriers = !neighbours_.couriers().ranks().empty();
+    const bool couriers = !neighbours_.couriers().all().empty();
     for (const Route& route : plan_.routes) {
       if (neighbours_.reaches(route.rank)) near_.push_back({&route, 0});
       if (couriers && needs_message(route.rank))
@@ -212,7 +214,8 @@ class TwoPhaseTransfer : public Transfer {
     if (neighbours_.any()) neighbours_.fail();
   }
 
-  Needs needs() const override { return communicates() ? Needs::messages : Needs::nothing; }
+  // A rank whose node sends messages waits for those that send them, which may do so only while their program calls.
+  Needs needs() const override { return communicates() || plan_.leaves_node ? Needs::messages : Needs::nothing; }
   Moved moved() const override {
     return {staging_.touched_files(), plan_.bytes + staging_.bytes() + mailbox_.bytes() + carrier_.bytes()};
   }
@@ -231,7 +234,7 @@ class TwoPhaseTransfer : public Transfer {
   bool needs_message(int rank) const { return rank != rank_ && !neighbours_.reaches(rank); }
   bool done() const {
     const auto has_done = [&](const Near& near) { return near.round == rounds_; };
-    return round_ == rounds_ && !mailbox_.sending() && carrier_.idle() && errands_ == 0 &&
+    return round_ == rounds_ && !mailbox_.sending() && carrier_.done() && errands_ == 0 &&
            std::ranges::all_of(near_, has_done);
   }
   void wake() {
@@ -276,7 +279,7 @@ class TwoPhaseTransfer : public Transfer {
   Result<bool> step() {
     bool moved = serve_neighbours();
     moved = run_errands() || moved;
-    PENSTOCK_ASSIGN(const bool carried, carrier_.step(round_));
+    PENSTOCK_ASSIGN(const bool carried, carrier_.step());
     PENSTOCK_ASSIGN(const bool more, round_ < rounds_ ? advance() : mailbox_.collect());
     return moved || carried || more;
   }
@@ -324,10 +327,10 @@ class TwoPhaseTransfer : public Transfer {
       PENSTOCK_ASSIGN(moved, post_receives());
     }
     moved = (reading() ? fill() : open()) || moved;
-    if (reading() && opened_ <= round_) return moved;
+    if (opened_ <= round_) return moved;
     PENSTOCK_ASSIGN(const bool exchanged, reading() ? send_next() : take_received());
     moved = moved || exchanged;
-    if (next_far_ < far_.size() || mailbox_.expecting() || !carrier_.has_started(round_)) return moved;
+    if (next_far_ < far_.size() || mailbox_.expecting()) return moved;
     if (!near_clients_.empty() && neighbours_.done_with(round_) < near_in_[round_ % 2]) return moved;
     if (!reading()) {
       if (staging_.busy()) return moved;
@@ -425,11 +428,15 @@ class TwoPhaseTransfer : public Transfer {
     PENSTOCK_ASSIGN(bool moved, mailbox_.collect());
     for (; next_far_ < far_.size(); ++next_far_) {
       const Parcel& parcel = far_[next_far_];
-      const Load load = load_of(parcel, round_);
+      const Load load = waiting_ ? *waiting_ : load_of(parcel, round_);
+      waiting_.reset();
       if (load.bytes == 0) continue;
       const auto fill = [&](std::byte* to) { staging_.place(parcel, load, round_, to); };
       PENSTOCK_ASSIGN(const bool sent, mailbox_.send(parcel.peer, tag(), load.bytes, fill));
-      if (!sent) break;
+      if (!sent) {
+        waiting_ = load;
+        break;
+      }
       moved = true;
     }
     return moved;
@@ -468,6 +475,7 @@ class TwoPhaseTransfer : public Transfer {
   int64_t round_ = 0;              // the current round and its progress:
   int64_t opened_ = 0;             // windows of earlier rounds were filled, or may be
   size_t next_far_ = 0;
+  std::optional<Load> waiting_;  // of that message, if others must be sent first
   bool finished_ = false;
   std::atomic<bool> abandoned_ = false;
   Status broken_;  // of messages; staging keeps those of the file system
