@@ -61,17 +61,20 @@ def test_zstandard_is_read_by_others_and_as_small(tmp_path: Path, more: str) -> 
 
 
 @pytest.mark.parametrize("wrong", [b"", b"x", b"no frame of Zstandard"])
-def test_a_chunk_of_the_wrong_length_is_an_error(tmp_path: Path, penstock: Penstock, wrong: bytes) -> None:
+def test_a_chunk_of_the_wrong_length_is_an_error(
+    tmp_path: Path, penstock: Penstock, monkeypatch: pytest.MonkeyPatch, wrong: bytes
+) -> None:
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
         whole = file.create_dataset("x", data=np.arange(10_000.0), chunks=(1000,), **hdf5plugin.Zstd())
         short = file.create_dataset("y", data=np.arange(10.0), chunks=(10,), **hdf5plugin.Zstd())
         whole.id.write_direct_chunk((3000,), wrong or short.id.read_direct_chunk((0,))[1])
-    with library.open(path) as mine:
-        np.testing.assert_array_equal(mine["y"][...], np.arange(10.0))
-        with pytest.raises(library.Damaged, match="dataset 'x': reading it through HDF5"):
-            mine["x"][3000:3001]
-    assert penstock("convert", str(path), "out.nc").returncode == 1
+    # A plug-in makes no such check: one may be loaded in this process, and found by others.
+    monkeypatch.setenv("HDF5_PLUGIN_PATH", str(tmp_path))
+    assert penstock("convert", str(path), "y.nc", "--only", "y").returncode == 0
+    done = penstock("convert", str(path), "x.nc", "--only", "x")
+    assert done.returncode == 1
+    assert "dataset 'x': reading it through HDF5: filter returned failure" in done.stderr
 
 
 def test_repacking_gives_the_same_values(tmp_path: Path) -> None:

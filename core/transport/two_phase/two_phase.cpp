@@ -184,7 +184,7 @@ class TwoPhaseTransfer : public Transfer {
     while (!done()) {
       const int64_t round = round_;
       PENSTOCK_ASSIGN(const bool moved, try_step());
-      if (!moved || (round_ > round && now() > deadline)) break;
+      if (!moved || ((round_ > round || round_ == rounds_) && now() > deadline)) break;
     }
     return done() && !staging_.busy();
   }
