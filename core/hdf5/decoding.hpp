@@ -10,6 +10,8 @@ namespace penstock::hdf5 {
 // Whether HDF5 can decode by FILTER: itself, by a plug-in, or from now on by a decoder that was offered (filters.hpp),
 // which does not encode.
 bool can_decode(H5Z_filter_t filter);
+// Whether it can encode, too: itself, or by a plug-in.
+bool can_encode(H5Z_filter_t filter);
 
 // While it lives, this thread may read a dataset of CREATION, whose elements have ELEMENT_BYTES in the file. A chunk
 // that an offered decoder makes too short is an error then: HDF5 would read beyond its end.

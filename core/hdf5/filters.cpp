@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t most = 4;
 std::array<FilterDecoder, most> offered;
+std::array<bool, most> registered{};
 std::mutex offering;
 thread_local size_t shortest = 0;  // that a chunk may be
 
@@ -51,9 +52,18 @@ bool can_decode(H5Z_filter_t filter) {
     if (offered[slot].decode == nullptr || offered[slot].id != filter) continue;
     // As if it encoded, too: HDF5 makes no dataset with a filter that says no. Encoding then fails, chunk by chunk.
     const H5Z_class2_t entry{H5Z_CLASS_T_VERS, filter, 1, 1, offered[slot].name, nullptr, nullptr, functions[slot]};
-    return H5Zregister(&entry) >= 0;
+    return registered[slot] = H5Zregister(&entry) >= 0;
   }
   return false;
+}
+
+bool can_encode(H5Z_filter_t filter) {
+  unsigned config = 0;
+  if (H5Zfilter_avail(filter) <= 0 || H5Zget_filter_info(filter, &config) < 0) return false;
+  const std::lock_guard lock(offering);
+  for (size_t slot = 0; slot < most; ++slot)
+    if (registered[slot] && offered[slot].id == filter) return false;
+  return (config & H5Z_FILTER_CONFIG_ENCODE_ENABLED) != 0;
 }
 
 Decoding::Decoding(hid_t creation, size_t element_bytes) {

@@ -1,6 +1,8 @@
 """test_compression.py: compressed datasets: who reads them, how small they are, what stays, what is refused."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import h5py
@@ -75,6 +77,27 @@ def test_a_chunk_of_the_wrong_length_is_an_error(
     done = penstock("convert", str(path), "x.nc", "--only", "x")
     assert done.returncode == 1
     assert "dataset 'x': reading it through HDF5: filter returned failure" in done.stderr
+
+
+AFTER_READING = """
+import sys, numpy as np, penstock
+with penstock.open(sys.argv[1]) as file:
+    assert file["counts"][7] == 7
+try:
+    with penstock.create("b.h5", plan="phdf5:chunked=true,collective=true,filter=zstd") as file:
+        file["x"] = np.arange(1000.0)
+except penstock.Error as error:
+    print(error)
+"""
+
+
+def test_our_decoder_is_no_encoder(tmp_path: Path) -> None:
+    """What parallel HDF5 refuses without a plug-in, it refuses still after a read by our decoder."""
+    path = make(tmp_path / "a.h5", ":compression=zstd")
+    command = [sys.executable, "-c", AFTER_READING, str(path)]
+    environment = os.environ | {"HDF5_PLUGIN_PATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert "this HDF5 has no filter 32015" in done.stdout
 
 
 def test_repacking_gives_the_same_values(tmp_path: Path) -> None:

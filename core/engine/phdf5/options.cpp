@@ -8,6 +8,7 @@
 
 #include "core/base/units.hpp"
 #include "core/comm/mpi/native.hpp"
+#include "core/hdf5/decoding.hpp"
 #include "core/hdf5/definitions.hpp"
 
 namespace penstock::phdf5 {
@@ -62,10 +63,8 @@ Status check_filter(const Options& options) {
   const int64_t most = options.filter == "zstd" ? 22 : 9;
   if (options.level > most)
     return {Code::invalid, fmt::format("level={}: filter={} has levels 0 to {}", options.level, options.filter, most)};
-  unsigned flags = 0;
   const H5Z_filter_t id = filter_id(options.filter);
-  if (H5Zfilter_avail(id) > 0 && H5Zget_filter_info(id, &flags) >= 0 && (flags & H5Z_FILTER_CONFIG_ENCODE_ENABLED) != 0)
-    return {};
+  if (hdf5::can_encode(id)) return {};
   return {Code::unsupported,
           fmt::format("filter={}: this HDF5 has no filter {}: set HDF5_PLUGIN_PATH to a folder that has it, such as "
                       "hdf5plugin's",
