@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <functional>
+#include <memory>
 
 #include "core/methods/methods.hpp"
 #include "core/plan/plan.hpp"
@@ -126,15 +127,21 @@ TEST(Count, WhatHasNoPlanIsRefused) {
   }
 }
 
+std::shared_ptr<const Workload> workload_of(const char* name, int64_t bytes_per_rank, int ranks) {
+  WorkloadRequest words;
+  words.bytes_per_rank = bytes_per_rank;
+  words.ranks = ranks;
+  auto made = make_workload(name, words);
+  EXPECT_TRUE(made.ok()) << made.status().message();
+  return made.ok() ? *std::move(made) : nullptr;
+}
+
 // As many ranks as make even distances whole nodes.
 TEST(Count, SomeRanksStandForAll) {
-  WorkloadRequest words;
-  words.bytes_per_rank = 64 << 10;
-  words.ranks = 8161;
-  const auto workload = make_workload("block2d", words);
-  ASSERT_TRUE(workload.ok()) << workload.status().message();
-  const auto all = VirtualJob::make(**workload, *find_format("raw"), {8161, 16, mebibyte, 0});
-  const auto some = VirtualJob::make(**workload, *find_format("raw"), {8161, 16, mebibyte, 256});
+  const auto workload = workload_of("block2d", 64 << 10, 8161);
+  ASSERT_NE(workload, nullptr);
+  const auto all = VirtualJob::make(*workload, *find_format("raw"), {8161, 16, mebibyte, 0});
+  const auto some = VirtualJob::make(*workload, *find_format("raw"), {8161, 16, mebibyte, 256});
   ASSERT_TRUE(all.ok() && some.ok());
   const std::vector<int>& visited = some->counted();
   EXPECT_EQ(visited.size(), 256);
@@ -149,16 +156,13 @@ TEST(Count, SomeRanksStandForAll) {
 }
 
 TEST(Count, SomeNodesStandForAll) {
-  WorkloadRequest words;
-  words.bytes_per_rank = 1 << 20;
-  words.ranks = 4095;
-  const auto workload = make_workload("block3d", words);
-  ASSERT_TRUE(workload.ok()) << workload.status().message();
+  const auto workload = workload_of("block3d", 1 << 20, 4095);
+  ASSERT_NE(workload, nullptr);
   const auto plan = parse_plan("hdf5/two_phase", "hdf5", vocabulary());
   ASSERT_TRUE(plan.ok());
   PerRank found[2];
   for (const int most : {0, 256}) {
-    const auto job = VirtualJob::make(**workload, *find_format("hdf5"), {4095, 16, mebibyte, most});
+    const auto job = VirtualJob::make(*workload, *find_format("hdf5"), {4095, 16, mebibyte, most});
     ASSERT_TRUE(job.ok()) << job.status().message();
     EXPECT_EQ(job->counted_nodes().size(), most == 0 ? 256 : 8);
     const auto costs = count_two_phase(*job, plan->settings, mebibyte);

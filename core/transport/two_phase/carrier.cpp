@@ -11,11 +11,6 @@
 #include "core/transport/move.hpp"
 
 namespace penstock {
-namespace {
-
-constexpr int64_t tags = 1000;  // a round's is its number modulo this
-
-}  // namespace
 
 Carrier::~Carrier() {
   bool left = false;
@@ -61,7 +56,7 @@ Result<bool> Carrier::step() {
     else
       ++i;
   }
-  const auto has_its_tag = [&](const UnderWay& one) { return one.round + tags <= round_; };
+  const auto has_its_tag = [&](const UnderWay& one) { return one.round + round_tags <= round_; };
   for (; round_ < rounds_; ++round_) {
     if (std::ranges::any_of(under_way_, has_its_tag)) return moved;
     for (; next_ < parcels_.size(); ++next_) {
@@ -144,7 +139,7 @@ void Carrier::let_copy(UnderWay& one) {
 
 Status Carrier::travel(UnderWay& one) {
   PhaseTimer timer(*job_.phases, Phase::exchange);
-  const int tag = static_cast<int>(one.round % tags);
+  const int tag = static_cast<int>(one.round % round_tags);
   const auto bytes = memory_.subspan(static_cast<size_t>(one.place), static_cast<size_t>(one.load.bytes));
   if (reading()) {
     PENSTOCK_ASSIGN(one.message, job_.comm->receive(one.parcel->peer, tag, bytes));

@@ -37,6 +37,9 @@ class PieceList {
   std::shared_ptr<const Lists> lists_;
 };
 
+// The tag of a round's messages is its number modulo this.
+inline constexpr int64_t round_tags = 1000;
+
 // One end of the path between a rank and a writer. Elements move packed, piece after piece, each in file order.
 struct Route {  // this rank as a source, reading as a sink
   int writer = 0;

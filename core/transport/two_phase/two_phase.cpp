@@ -11,10 +11,10 @@
 #include <optional>
 #include <thread>
 
-#include "core/base/units.hpp"
 #include "core/comm/patience.hpp"
 #include "core/transport/move.hpp"
 #include "core/transport/relay.hpp"
+#include "core/transport/two_phase/agreement.hpp"
 #include "core/transport/two_phase/carrier.hpp"
 #include "core/transport/two_phase/exchange.hpp"
 #include "core/transport/two_phase/mailbox.hpp"
@@ -38,94 +38,6 @@ const Descriptor descriptor{
       "how ranks reach a writer of their own node: its windows lie in memory that they share, or by messages"},
      max_concurrent_writers},
     ""};
-
-// At each courier, for parcels on their way.
-int64_t outbox_bytes(const Domains& domains, const Settings& settings) {
-  constexpr int64_t page = 4096;
-  const int64_t most = std::min(share_of_memory(settings), domains.end - domains.begin);
-  return round_up(std::max(domains.largest_window(), most), page);
-}
-
-struct Agreed {
-  Domains domains;
-  Neighbours neighbours;
-  ExchangePlan plan;
-  Status planned;  // of this rank
-};
-
-// Collective. Only data that some rank moves is divided into domains, so that reading one dataset of many uses all
-// writers. If every rank would repeat the last transfer, one reduction shows it; a second one, if they would repeat an
-// earlier one.
-class Agreement {
- public:
-  Agreement(const Job& job, const Settings& settings, NodeMemory& kept, PlanCache& cache)
-      : job_(job), settings_(settings), kept_(kept), cache_(cache) {}
-
-  Result<Agreed> reach() {
-    const Reach own = reach_of(job_.pieces);
-    if (job_.comm->size() > 1 && cache_.exchanges > 0 && own == cache_.reach) propose(cache_.domains);
-    int64_t most[7] = {own.begin < own.end ? -own.begin : INT64_MIN,
-                       own.end,
-                       own.span,
-                       kept_.in_doubt,
-                       number(),
-                       -number(),
-                       shares() && !kept_.is_settled(memory_for(cache_.domains))};
-    PENSTOCK_TRY(job_.comm->all_reduce_max(most));
-    const bool in_doubt = most[3] != 0, memory_changes = in_doubt || most[6] != 0;
-    if (in_doubt) kept_.memory.reset();
-    kept_.in_doubt = false;
-    Cut cut = make_cut(most[1] != INT64_MIN ? Reach{-most[0], most[1], most[2]} : Reach{}, settings_, kept_.nodes);
-    cut.block = job_.block;
-    cut.ranks = job_.comm->size();
-    cut.candidates = kept_.candidates;
-    Agreed agreed{cut_domains(cut), {}, {}, {}};
-    bool repeats = most[4] >= 0 && most[4] == -most[5] && agreed.domains == cache_.domains && !memory_changes;
-    Status prepared;  // of this node: others go on
-    if (shares()) {
-      const int64_t outbox = outbox_bytes(agreed.domains, settings_);
-      prepared = agreed.neighbours.prepare(kept_, agreed.domains, outbox, job_.comm->rank());
-    }
-    propose(agreed.domains);
-    if (!repeats && job_.comm->size() > 1) {
-      int64_t bounds[2] = {number(), -number()};
-      PENSTOCK_TRY(job_.comm->all_reduce_max(bounds));
-      repeats = bounds[0] >= 0 && bounds[0] == -bounds[1];
-    }
-    auto plan = (*std::move(exchange_)).complete(job_, kept_.node, repeats, cache_);
-    agreed.planned = prepared.ok() ? plan.status() : prepared;
-    if (plan.ok()) agreed.plan = *std::move(plan);
-    cache_.domains = agreed.domains;
-    cache_.reach = own;
-    return agreed;
-  }
-
- private:
-  bool shares() const { return settings_.word("neighbours") == "shared"; }
-  int64_t number() const { return exchange_ ? exchange_->number() : -1; }
-  int64_t memory_for(const Domains& domains) const {
-    return Neighbours::bytes_for(kept_, domains, outbox_bytes(domains, settings_));
-  }
-
-  // As the node's memory is now.
-  Ways ways(const Domains& domains) const {
-    const int rank = job_.comm->rank();
-    if (!shares() || !kept_.has(memory_for(domains))) return {rank, {rank}, {}};
-    return {rank, kept_.ranks, kept_.couriers};
-  }
-
-  void propose(const Domains& domains) {
-    Ways now = ways(domains);
-    if (exchange_ && exchange_->domains() == domains && exchange_->ways() == now) return;
-    exchange_.emplace(job_, domains, std::move(now), cache_);
-  }
-
-  const Job& job_;
-  const Settings& settings_;
-  NodeMemory& kept_;
-  PlanCache& cache_;
-  std::optional<OwnExchange> exchange_;
-};
 
 class TwoPhaseTransfer : public Transfer {
  public:
@@ -230,7 +142,7 @@ class TwoPhaseTransfer : public Transfer {
   };
 
   bool reading() const { return job_.direction == Direction::read; }
-  int tag() const { return static_cast<int>(round_ % 1000); }
+  int tag() const { return static_cast<int>(round_ % round_tags); }
   bool needs_message(int rank) const { return rank != rank_ && !neighbours_.reaches(rank); }
   bool done() const {
     const auto has_done = [&](const Near& near) { return near.round == rounds_; };
@@ -527,7 +439,7 @@ class TwoPhase : public Transport {
     PENSTOCK_TRY(kept.meet(job.comm));
     PlanCache& cache = job.comm->attachments().get<PlanCache>();
     cache.max_bytes = share_of_memory(settings) / 4;
-    PENSTOCK_ASSIGN(Agreed agreed, Agreement(job, settings, kept, cache).reach());
+    PENSTOCK_ASSIGN(Agreed agreed, agree_exchange(job, settings, kept, cache));
     const Status planned = agreed.planned;
     auto transfer = std::make_unique<TwoPhaseTransfer>(job, settings, std::move(agreed));
     PENSTOCK_TRY(transfer->prepare(settings.word("neighbours") == "shared"));
